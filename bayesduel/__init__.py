@@ -3,11 +3,9 @@
 Nothing heavy is imported before it is used: JAX, NumPyro, CVXPY and ArviZ cost seconds.
 """
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bayesduel.experiments.extra_files import register_extra_files
-from bayesduel.lazy import lazy_attributes
+from bayesduel.package.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from bayesduel import (
@@ -70,21 +68,12 @@ _HOMES = {
 }
 
 
-def _summary_files(tree: Any) -> Mapping[str, bytes]:
-    from bayesduel.analysis.summary_files import summary_files
-
-    return summary_files(tree)
-
-
-register_extra_files("summary", _summary_files)
-
-
 _get, _ = lazy_attributes(__name__, _HOMES)
 
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        from bayesduel.version import package_version
+        from bayesduel.package.version import package_version
 
         return package_version()
     return _get(name)

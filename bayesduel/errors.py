@@ -13,7 +13,8 @@ from theory.errors import (
     ArgumentError,
     InvalidPreferenceError,
     ProgramError,
-    error_for_argument,
+    errors_about,
+    errors_as,
 )
 
 
@@ -113,18 +114,6 @@ class SimulationError(BayesduelError, RuntimeError):
     """A run stopped with a status; names run and round."""
 
 
-def reraise_as[T](
-    kind: type[ArgumentError], check: Callable[..., T], *arguments: Any
-) -> T:
-    """Return what a check returns; what it refuses is an error of this kind."""
-    try:
-        return check(*arguments)
-    except ArgumentError as error:
-        raise error.as_kind(kind) from error
-    except ValueError as error:
-        raise kind(str(error)) from error
-
-
 def near_names(name: str, known: Iterable[str]) -> str:
     """Return "did you mean a or b? ", or nothing where no name is near.
 
@@ -157,5 +146,6 @@ __all__ = [
     "StudyError",
     "UnknownNameError",
     "near_names",
-    "error_for_argument",
+    "errors_about",
+    "errors_as",
 ]

@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from bayesduel import policies
-from bayesduel.limits import LONGEST_HORIZON
+from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.ops.scalar.compiled import OPTIONS, compiled, standalone
 from bayesduel.ops.scalar.references import reference
 from bayesduel.policies.scalar_kernel import (

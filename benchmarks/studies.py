@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
-from bayesduel.limits import PATIENCE
+from bayesduel.arguments.limits import PATIENCE
 from bayesduel.studies import Study
 
 POLICIES = (

@@ -125,7 +125,12 @@ def hints_of(thing: Any) -> dict[str, Any]:
     try:
         return get_type_hints(thing, vars(module), own, include_extras=True)
     except NameError:
-        return get_type_hints(thing, _names_of(module), own, include_extras=True)
+        # A class has those of the modules of its bases, too.
+        names: dict[str, Any] = {}
+        for each in reversed(getattr(thing, "__mro__", (thing,))):
+            if each.__module__.partition(".")[0] in PACKAGES:
+                names |= _names_of(sys.modules[each.__module__])
+        return get_type_hints(thing, names, own, include_extras=True)
 
 
 @cache

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import Any
 
 TOPICS = ("theory.bayes", "theory.choice", "theory.copeland_program",
-          "theory.divergences", "theory.theorems")  # fmt: skip
+          "theory.divergences", "theory.identification", "theory.theorems")  # fmt: skip
 
 PACKAGES = ("theory", *TOPICS, "bayesduel", "bayesduel.analysis",
             "bayesduel.diagnostics", "bayesduel.errors", "bayesduel.experiments",

@@ -3,27 +3,40 @@
 Deterministic, NumPy arrays in and out, natural logarithms. Arms are numbered from 0.
 CVXPY and HiGHS are loaded by the functions that need them.
 
-What most questions need is here. The rest is by topic: `theory.theorems` has the regret
-bounds of the literature one by one, `theory.copeland_program` the optimal exploration
-program behind the lower bound, `theory.choice` choice out of subsets, `theory.bayes`
-rules on three arms whose Bayes regret is exact, and `theory.divergences`
-Kullback-Leibler divergences of Bernoulli distributions.
+What most questions need is here, by question; the rest of an answer is in the module of
+its topic:
+
+- who beats whom in an instance: `PreferenceMatrix`, `theory.divergences`;
+- the constant of an instance, and the allocation behind it: `theory.copeland_program`;
+- the same when preferences obey a model: `theory.structured`;
+- how soon a winner can be named: `theory.identification`;
+- the bound of a theorem: `theory.theorems`;
+- choice out of subsets: `theory.choice`;
+- the exact Bayes regret of three arms: `theory.bayes`.
 """
 
 import warnings
 from typing import Any
 
-from theory import bayes, choice, copeland_program, divergences, theorems
+from theory import (
+    bayes,
+    choice,
+    copeland_program,
+    divergences,
+    identification,
+    structured,
+    theorems,
+)
 from theory.bayes.forward import bayes_regret
 from theory.bayes.optimal import bayes_optimal_regret
 from theory.choice.tables import ChoiceTable
 from theory.copeland_program.bottlenecks import bottlenecks
 from theory.copeland_program.constants import copeland_lower_bound, ecw_rmed_constant
-from theory.copeland_program.evidence import anytime_evidence
-from theory.copeland_program.identification import identification_bound
 from theory.copeland_program.optimum import Certificate, IdentificationBound, Optimum
 from theory.copeland_program.sensitivity import sensitivity
 from theory.errors import InvalidPreferenceError, ProgramError, TieError
+from theory.identification.bound import identification_bound
+from theory.identification.evidence import anytime_evidence
 from theory.preferences import PreferenceMatrix
 from theory.regret import REGRET_NOTIONS
 from theory.regret_bound import PowerTerm, RegretBound
@@ -33,44 +46,54 @@ from theory.theorems.lower_bounds import condorcet_lower_bound
 from theory.transitivity import find_cycle, find_intransitive_triple
 
 __all__ = [
-    "Certificate",
-    "ChoiceTable",
-    "IdentificationBound",
-    "InvalidPreferenceError",
-    "Optimum",
-    "PowerTerm",
+    # The instance.
     "PreferenceMatrix",
-    "ProgramError",
     "REGRET_NOTIONS",
-    "RegretBound",
-    "StructuredBound",
-    "TieError",
-    "all_bounds",
-    "anytime_evidence",
-    "bayes",
-    "bayes_optimal_regret",
-    "bayes_regret",
+    "divergences",
+    "find_cycle",
+    "find_intransitive_triple",
+    # The constant of an instance, and the allocation that attains it.
+    "Certificate",
+    "Optimum",
     "bottlenecks",
-    "choice",
     "condorcet_lower_bound",
     "copeland_lower_bound",
     "copeland_program",
-    "divergences",
     "ecw_rmed_constant",
-    "find_cycle",
-    "find_intransitive_triple",
-    "identification_bound",
-    "known_theorems",
     "sensitivity",
+    # The constant under a structure that the preferences obey.
+    "StructuredBound",
+    "structured",
     "structured_lower_bound",
+    # Naming a winner.
+    "IdentificationBound",
+    "anytime_evidence",
+    "identification",
+    "identification_bound",
+    # The bound of a theorem.
+    "PowerTerm",
+    "RegretBound",
+    "all_bounds",
+    "known_theorems",
     "theorem",
     "theorems",
+    # Choice out of subsets.
+    "ChoiceTable",
+    "choice",
+    # The Bayes regret of three arms.
+    "bayes",
+    "bayes_optimal_regret",
+    "bayes_regret",
+    # What is raised.
+    "InvalidPreferenceError",
+    "ProgramError",
+    "TieError",
 ]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401
     """Return what has moved to a topic, with a warning that names it."""
-    for topic in (choice, copeland_program, divergences, theorems):
+    for topic in (choice, copeland_program, divergences, identification, theorems):
         if name in topic.__all__:
             warnings.warn(
                 f"theory.{name} is {topic.__name__}.{name} now",

@@ -1,8 +1,7 @@
 """Checks of numbers, words and switches, made once, where they enter the package.
 
-Each returns the value in plain Python, or raises an ``ArgumentError`` with the
-``argument``, the rule and the value. The parts above make of it an error of their own
-kind (``bayesduel.errors.reraise_as``).
+Each returns the value in plain Python, or raises an error of a ``kind`` with the
+``argument``, the rule and the value.
 """
 
 from __future__ import annotations
@@ -29,64 +28,79 @@ LARGEST_SEED = 2**63 - 1
 
 _MOST_ITEMS = 10**7
 
+type Kind = type[ArgumentError]
+"""Of errors that a check raises."""
 
-def arm_index(arm: object, num_arms: int, argument: str) -> int:
-    """Return the number of an arm, a Python or NumPy integer from 0 to K - 1, no bool.
 
-    Anything else raises ``InvalidPreferenceError``.
-    """
+def arm_index(
+    arm: object, num_arms: int, argument: str, *, kind: Kind = InvalidPreferenceError
+) -> int:
+    """Return the number of an arm: an integer from 0 to K - 1, no float and no bool."""
     index = _as_integer(arm)
     if index is None or not 0 <= index < num_arms:
         rule = f"must be an integer from 0 to {num_arms - 1}"
         remedy = "arms are numbered from 0"
-        raise InvalidPreferenceError.of(argument, rule, arm, remedy=remedy)
+        raise kind(argument, rule, arm, remedy=remedy)
     return index
 
 
-def seed_of(value: object, argument: str) -> int:
+def seed_of(value: object, argument: str, *, kind: Kind = ArgumentError) -> int:
     """Return the seed of a random stream, an integer; a float is none."""
     seed = _as_integer(value)
     if seed is None or not 0 <= seed <= LARGEST_SEED:
         rule = "must be an integer from 0 to 2^63 - 1"
         remedy = "any of them will do, such as 0"
-        raise ArgumentError.of(argument, rule, value, remedy=remedy)
+        raise kind(argument, rule, value, remedy=remedy)
     return seed
 
 
 def number_that(
-    value: object, argument: str, rule: str, holds: Callable[[float], bool]
+    value: object,
+    argument: str,
+    rule: str,
+    holds: Callable[[float], bool],
+    *,
+    kind: Kind = ArgumentError,
 ) -> float:
     """Return a finite real number for which the rule ``holds``."""
     number = as_number(value)
     if not (math.isfinite(number) and holds(number)):
-        raise ArgumentError.of(argument, f"must be {rule}", value)
+        raise kind(argument, f"must be {rule}", value)
     return number
 
 
-def share_of(value: object, argument: str) -> float:
+def share_of(value: object, argument: str, *, kind: Kind = ArgumentError) -> float:
     """Return a real number strictly between 0 and 1."""
-    return number_that(value, argument, "in (0, 1)", lambda number: 0 < number < 1)
+    return number_that(
+        value, argument, "in (0, 1)", lambda number: 0 < number < 1, kind=kind
+    )
 
 
-def width_of(value: object, argument: str) -> float:
+def width_of(value: object, argument: str, *, kind: Kind = ArgumentError) -> float:
     """Return how far from 1/2 a pair still counts either way, below 1/2."""
-    return number_that(value, argument, "in [0, 1/2)", lambda each: 0 <= each < 0.5)
+    return number_that(
+        value, argument, "in [0, 1/2)", lambda each: 0 <= each < 0.5, kind=kind
+    )
 
 
-def number_above(value: object, bound: float, argument: str) -> float:
+def number_above(
+    value: object, bound: float, argument: str, *, kind: Kind = ArgumentError
+) -> float:
     """Return a real number that is finite and strictly greater than a bound."""
     rule = f"a finite number greater than {bound:g}"
-    return number_that(value, argument, rule, lambda number: number > bound)
+    return number_that(value, argument, rule, lambda number: number > bound, kind=kind)
 
 
-def number_from(value: object, least: float, argument: str) -> float:
+def number_from(
+    value: object, least: float, argument: str, *, kind: Kind = ArgumentError
+) -> float:
     """Return a real number that is finite and not below a bound.
 
     The bound may be minus infinity.
     """
     more = {-math.inf: "", 0: ", not negative"}.get(least, f" of at least {least:g}")
     rule = f"a finite number{more}"
-    return number_that(value, argument, rule, lambda number: number >= least)
+    return number_that(value, argument, rule, lambda number: number >= least, kind=kind)
 
 
 def as_number(value: object) -> float:
@@ -102,17 +116,22 @@ def as_number(value: object) -> float:
 
 
 def integer_from(
-    value: object, least: int, argument: str, most: int = LARGEST_INTEGER
+    value: object,
+    least: int,
+    argument: str,
+    most: int = LARGEST_INTEGER,
+    *,
+    kind: Kind = ArgumentError,
 ) -> int:
     """Return an integer within bounds, as :func:`whole_number` reads it."""
     number = whole_number(value)
     if number is None or number < least:
         rule = f"must be an integer of at least {least}"
         remedy = f"give {least} or more"
-        raise ArgumentError.of(argument, rule, value, remedy=remedy)
+        raise kind(argument, rule, value, remedy=remedy)
     if number > most:
         rule = f"must be at most {'2^62' if most == LARGEST_INTEGER else most}"
-        raise ArgumentError.of(argument, rule, value, remedy="ask for less")
+        raise kind(argument, rule, value, remedy="ask for less")
     return number
 
 
@@ -124,23 +143,28 @@ def whole_number(value: object) -> int | None:
     return number
 
 
-def one_of(value: object, allowed: Iterable[str], argument: str) -> str:
+def one_of(
+    value: object,
+    allowed: Iterable[str],
+    argument: str,
+    *,
+    kind: Kind = ArgumentError,
+) -> str:
     """Return a word if it is among those allowed."""
     words = tuple(allowed)
     if not isinstance(value, str) or value not in words:
         rule = f"must be one of {', '.join(words)}"
-        raise ArgumentError.of(argument, rule, value)
+        raise kind(argument, rule, value)
     return value
 
 
-def true_or_false(value: object, argument: str) -> bool:
-    """Return a Python or NumPy bool; no number, and no text such as "yes".
-
-    Anything else raises ``ArgumentTypeError``, as in the two functions below.
-    """
+def true_or_false(
+    value: object, argument: str, *, kind: Kind = ArgumentTypeError
+) -> bool:
+    """Return a Python or NumPy bool; no number, and no text such as "yes"."""
     if not isinstance(value, bool | np.bool_):
         rule, remedy = "must be True or False", "give no text and no number"
-        raise ArgumentTypeError.of(argument, rule, value, remedy=remedy)
+        raise kind(argument, rule, value, remedy=remedy)
     return bool(value)
 
 
@@ -148,12 +172,16 @@ def instance_of[T](value: object, kind: type[T], argument: str) -> T:
     """Return an object of a class of ours."""
     if not isinstance(value, kind):
         rule = f"must be a theory.{kind.__name__}"
-        raise ArgumentTypeError.of(argument, rule, value)
+        raise ArgumentTypeError(argument, rule, value)
     return value
 
 
 def items_of(
-    values: object, argument: str, count: int | None = None
+    values: object,
+    argument: str,
+    count: int | None = None,
+    *,
+    kind: Kind = ArgumentTypeError,
 ) -> tuple[Any, ...]:
     """Return what a finite collection holds: a sequence, a set or an array.
 
@@ -170,7 +198,7 @@ def items_of(
             fits = False
     if not fits or len(items) > _MOST_ITEMS or count not in (None, len(items)):
         wanted = "a sequence" if count is None else f"{count} things in a sequence"
-        raise ArgumentTypeError.of(argument, f"must be {wanted}", values)
+        raise kind(argument, f"must be {wanted}", values)
     return items
 
 

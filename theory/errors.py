@@ -7,17 +7,18 @@ remedy.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Self
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Self
 
 
 class ArgumentError(ValueError):
-    """An argument breaks a rule; the text is made of the parts below by :meth:`of`.
+    """An argument breaks a rule; the text is made of the parts below.
 
-    Attributes
+    Parameters
     ----------
     argument : str
-        Its name; empty where the error is about none, or was made of a text alone.
+        Its name; empty where the error is about none. Without a rule it is the text.
     rule : str
         What is asked of it, from "must" on, or what is wrong with it.
     value : object
@@ -25,39 +26,41 @@ class ArgumentError(ValueError):
     index : int, optional
         Which one of several.
     remedy : str
-        What to do.
+        What to do; it names other arguments as ``{name}``, ``{name=True}``.
+
+    Attributes
+    ----------
+    argument, rule, value, index, remedy
+        As given; empty where the error was made of a text alone.
 
     Examples
     --------
-    >>> error = ArgumentError.of("size", "must be at least 2", 1, remedy="add arms")
+    >>> error = ArgumentError("size", "must be at least 2", 1, remedy="add arms")
     >>> str(error)
     'size must be at least 2, got 1; add arms'
     >>> error.sentence("--size:")
     '--size: must be at least 2, got 1; add arms'
     """
 
-    argument: str = ""
-    rule: str = ""
-    value: object = None
-    index: int | None = None
-    _remedy: str = ""
-
-    @classmethod
-    def of(
-        cls,
-        argument: str,
-        rule: str,
-        value: object,
+    def __init__(
+        self,
+        argument: str = "",
+        rule: str = "",
+        value: object = None,
         *,
         index: int | None = None,
         remedy: str = "",
-    ) -> Self:
-        """Return an error; its remedy names others as ``{name}``, ``{name=True}``."""
-        error = cls()
-        error.argument, error.rule, error.value = argument, rule, value
-        error.index, error._remedy = index, remedy
-        error.args = (error.sentence(),)
-        return error
+    ) -> None:
+        super().__init__(argument)
+        self.argument, self.rule, self.value = argument if rule else "", rule, value
+        self.index, self._remedy = index, remedy
+        if rule:
+            self.args = (self.sentence(),)
+
+    @classmethod
+    def of(cls, *arguments: Any, **options: Any) -> Self:
+        """Return an error: another word for the class."""
+        return cls(*arguments, **options)
 
     @property
     def remedy(self) -> str:
@@ -89,7 +92,7 @@ class ArgumentError(ValueError):
 
     def renamed(self, argument: str, index: int | None = None) -> Self:
         """Return the same error of an argument that has another name here."""
-        return type(self).of(
+        return type(self)(
             argument, self.rule, self.value, index=index, remedy=self._remedy
         )
 
@@ -98,36 +101,48 @@ class ArgumentError(ValueError):
         if not self.rule:
             return kind(str(self))
         found = self.argument, self.rule, self.value
-        return kind.of(*found, index=self.index, remedy=self._remedy)
+        return kind(*found, index=self.index, remedy=self._remedy)
 
 
-def error_for_argument(
-    error: ValueError, argument: str, value: object, index: int | None = None
-) -> ArgumentError:
-    """Return an error as one about the argument in which it was found.
+@contextmanager
+def errors_about(
+    argument: str, value: object, index: int | None = None
+) -> Iterator[None]:
+    """Let errors in a block be about the argument that was read there.
 
-    Parameters
-    ----------
-    error : ValueError
-        Whatever was raised while ``value`` was read.
-    argument, value, index
-        As in :class:`ArgumentError`.
-
-    Returns
-    -------
-    ArgumentError
-        Of the same type, if that is one of this kind.
+    Whatever is raised while ``value`` is read becomes an `ArgumentError`, of the same
+    type if it is one of this kind.
     """
+    try:
+        yield
+    except ValueError as error:
+        raise _found_in(error, argument, value, index) from error
+
+
+def _found_in(
+    error: ValueError, argument: str, value: object, index: int | None
+) -> ArgumentError:
     if not isinstance(error, ArgumentError):
-        return ArgumentError.of(argument, str(error), value, index=index)
+        return ArgumentError(argument, str(error), value, index=index)
     if not error.rule:
-        return type(error).of(argument, str(error), value, index=index)
+        return type(error)(argument, str(error), value, index=index)
     if error.argument in ("", argument):
         return error.renamed(argument, index)
     rule = error.sentence()
     if error.remedy:
         rule = rule.removesuffix(f"; {error.remedy}")
-    return type(error).of(argument, rule, value, index=index, remedy=error._remedy)
+    return type(error)(argument, rule, value, index=index, remedy=error._remedy)
+
+
+@contextmanager
+def errors_as(kind: type[ArgumentError]) -> Iterator[None]:
+    """Let errors in a block be of another kind."""
+    try:
+        yield
+    except ArgumentError as error:
+        raise error.as_kind(kind) from error
+    except ValueError as error:
+        raise kind(str(error)) from error
 
 
 def short_repr(value: object) -> str:

@@ -15,7 +15,7 @@ from theory.arguments import arm_index, items_of, short_repr
 from theory.errors import ArgumentTypeError, InvalidPreferenceError
 from theory.labels import aligned_table
 from theory.regret import pair_regret
-from theory.validation import probability_matrix
+from theory.validation import feature_table, probability_matrix
 
 if TYPE_CHECKING:
     from jaxtyping import Float64, Int64, Shaped
@@ -52,6 +52,9 @@ class PreferenceMatrix:
         Names of the arms, in the order of the rows.
     source : str, optional
         Where the numbers come from.
+    features : array-like (K, d), optional
+        What is known about every arm, for policies and models that use it, in the order
+        of the rows. Nothing is assumed of how the probabilities depend on it.
 
     Attributes
     ----------
@@ -65,7 +68,7 @@ class PreferenceMatrix:
 
     Notes
     -----
-    Two matrices are equal when their values are, whatever their names.
+    Two matrices are equal when their values and features are, whatever their names.
 
     Examples
     --------
@@ -82,6 +85,7 @@ class PreferenceMatrix:
     name: str | None = field(default=None, kw_only=True)
     arm_names: tuple[str, ...] | None = field(default=None, kw_only=True)
     source: str | None = field(default=None, kw_only=True)
+    features: NDArray[np.float64] | None = field(default=None, kw_only=True)
 
     def __init__(
         self,
@@ -90,6 +94,7 @@ class PreferenceMatrix:
         name: str | None = None,
         arm_names: Sequence[str] | None = None,
         source: str | None = None,
+        features: ArrayLike | None = None,
     ) -> None:
         table, labels = aligned_table(values, "values")
         array = probability_matrix(table)
@@ -105,6 +110,10 @@ class PreferenceMatrix:
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "arm_names", names)
         object.__setattr__(self, "source", source)
+        known = None if features is None else feature_table(features, len(array))
+        object.__setattr__(
+            self, "features", known if known is None else _read_only(known)
+        )
 
     def __array__(
         self, dtype: DTypeLike | None = None, copy: bool | None = None
@@ -114,14 +123,17 @@ class PreferenceMatrix:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PreferenceMatrix):
             return NotImplemented
-        return np.array_equal(self.values, other.values)
+        # Features that there are and none are different, too.
+        known = np.array_equal(self.features, other.features)  # pyright: ignore
+        return np.array_equal(self.values, other.values) and known
 
     def __hash__(self) -> int:
         return hash((self.values + 0.0).tobytes())  # -0.0 equals 0.0
 
     def __reduce__(self) -> tuple[object, ...]:
         # Pickles and copies are validated and read-only again.
-        return _rebuild, (self.values, self.name, self.arm_names, self.source)
+        words = self.name, self.arm_names, self.source
+        return _rebuild, (self.values, *words, self.features)
 
     def __repr__(self) -> str:
         name = f"{self.name!r}, " if self.name else ""
@@ -296,7 +308,8 @@ class PreferenceMatrix:
         Returns
         -------
         PreferenceMatrix
-            Their matrix, with the names of the arms and the source, without the name.
+            Their matrix, with the names and features of the arms and the source,
+            without the name.
 
         Raises
         ------
@@ -315,12 +328,19 @@ class PreferenceMatrix:
             self.values[np.ix_(arms, arms)],
             arm_names=None if names is None else [names[arm] for arm in arms],
             source=self.source,
+            features=None if self.features is None else self.features[arms],
         )
 
     @cached_property
     def checksum(self) -> str:
-        """SHA-256 of the values as little-endian float64 in C order, hexadecimal."""
-        return hashlib.sha256(self.values.astype("<f8").tobytes()).hexdigest()
+        """SHA-256 of the values as little-endian float64 in C order, hexadecimal.
+
+        Where there are features, those stand behind the values.
+        """
+        found = hashlib.sha256(self.values.astype("<f8").tobytes())
+        if self.features is not None:
+            found.update(self.features.astype("<f8").tobytes())
+        return found.hexdigest()
 
 
 def as_preference_matrix(matrix: PreferenceMatrix | ArrayLike) -> PreferenceMatrix:
@@ -337,8 +357,11 @@ def _rebuild(
     name: str | None,
     arm_names: tuple[str, ...] | None,
     source: str | None,
+    features: NDArray[np.float64] | None = None,
 ) -> PreferenceMatrix:
-    return PreferenceMatrix(values, name=name, arm_names=arm_names, source=source)
+    return PreferenceMatrix(
+        values, name=name, arm_names=arm_names, source=source, features=features
+    )
 
 
 def _read_only[T: np.generic](array: NDArray[T]) -> NDArray[T]:

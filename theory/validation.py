@@ -86,6 +86,29 @@ def real_array(values: object, argument: str) -> Shaped[np.ndarray, "*shape"]:
     return array
 
 
+def feature_table(
+    features: object, num_arms: int | None = None
+) -> Float64[np.ndarray, "K d"]:
+    """Return features of the arms as a new finite float64 table, a row per arm.
+
+    Raises
+    ------
+    InvalidPreferenceError
+        If it is no such table, or its number of rows is not ``num_arms``.
+    """
+    table = numeric_array(features, "features")
+    rows = "K" if num_arms is None else num_arms
+    fits = num_arms is None or len(table) == num_arms
+    if table.ndim != 2 or not fits or 0 in table.shape:
+        rule = f"must have one row per arm, shape ({rows}, d)"
+        raise InvalidPreferenceError("features", rule, table.shape)
+    if not np.isfinite(table).all():
+        i, j = np.argwhere(~np.isfinite(table))[0].tolist()
+        rule = f"must be finite; entry ({i}, {j}) is not"
+        raise InvalidPreferenceError("features", rule, float(table[i, j]))
+    return table
+
+
 def holds_more_than(values: object, most: int) -> bool:
     """Whether a collection holds more than so many things; asks without reading it."""
     if isinstance(values, np.ndarray):

@@ -16,17 +16,17 @@ from bayesduel.analysis.anchored_bounds import (
     lower_bound,
 )
 from bayesduel.analysis.audited_rules import AuditedRule, AuditRow, StoppingAudit
-from bayesduel.analysis.bayes_regret import (
-    SimulatedBayesRegret,
-    simulated_bayes_regret,
-)
 from bayesduel.analysis.measurements import Measurement, measurements
 from bayesduel.analysis.paired_bootstrap import PairedIntervals, paired_intervals
 from bayesduel.analysis.ranked_policies import Difference, RankedPolicy, Ranking
 from bayesduel.analysis.rankings import rankings
 from bayesduel.analysis.regret_tables import regret_dataframe
+from bayesduel.analysis.simulated.bayes_regret import (
+    SimulatedBayesRegret,
+    simulated_bayes_regret,
+)
+from bayesduel.analysis.simulated.stopping_audits import audit_stopping, usual_rules
 from bayesduel.analysis.slopes import Slope, slope
-from bayesduel.analysis.stopping_audits import audit_stopping, usual_rules
 from bayesduel.analysis.summaries import FinalRegret, Summary, SummaryRow, summary
 
 __all__ = [

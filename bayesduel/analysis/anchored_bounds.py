@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from jaxtyping import Float64
     from numpy.typing import ArrayLike
 
-    from theory import Optimum, PreferenceMatrix, RegretBound
+    from theory import Optimum, PreferenceMatrix, RegretBound, StructuredBound
 
 __all__ = [
     "BOUNDED_NOTIONS",
@@ -22,6 +23,7 @@ __all__ = [
     "anchored_bound",
     "lower_bound",
     "lower_slope",
+    "model_known_by",
     "regret_bound",
 ]
 
@@ -30,6 +32,9 @@ BOUNDED_NOTIONS = ("copeland", "copeland_losses")
 
 Komiyama et al. (2016) define it by losses; without ties the two agree.
 """
+
+_WITHOUT_MODEL = ("beta", "beta-per-pair")
+"""Posteriors that may learn any matrix."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,9 @@ class AnchoredBound:
 
 
 def anchored_bound(
-    bound: RegretBound | Optimum, anchor_round: int, anchor_value: float
+    bound: RegretBound | Optimum | StructuredBound,
+    anchor_round: int,
+    anchor_value: float,
 ) -> AnchoredBound:
     """Anchor an asymptotic bound at a stated checkpoint.
 
@@ -67,7 +74,7 @@ def anchored_bound(
 
     Parameters
     ----------
-    bound : theory.RegretBound or theory.Optimum
+    bound : theory.RegretBound, theory.Optimum or theory.StructuredBound
         An optimum stands for its ``bound``.
     anchor_round : int
         At least 2.
@@ -103,17 +110,34 @@ def regret_bound(bound: object) -> RegretBound:
     Raises
     ------
     ValueError
-        When it is neither.
+        When it is neither, or the optimum is of another cost than regret.
     """
-    from theory import Optimum, RegretBound
+    from theory import Optimum, RegretBound, StructuredBound
 
-    inner = bound.bound if isinstance(bound, Optimum) else bound
+    optimum = isinstance(bound, Optimum | StructuredBound)
+    inner = bound.bound if optimum else bound
     if not isinstance(inner, RegretBound):
         raise ValueError(
-            f"bounds: {short_repr(bound)} is neither a theory.RegretBound nor a "
-            "theory.Optimum"
+            f"bounds: {short_repr(bound)} is neither a theory.RegretBound nor an "
+            "optimum of theory whose cost is a regret"
         )
     return inner
+
+
+def model_known_by(parameters: Mapping[str, Any]) -> str:
+    """Return the name of the model that a policy samples from, empty without one.
+
+    Parameters
+    ----------
+    parameters : mapping
+        Of the policy, as results hold them.
+    """
+    from theory.theorems.catalog import option_of
+
+    found = option_of(parameters, "posterior")
+    if not isinstance(found, str) or found in _WITHOUT_MODEL:
+        return ""
+    return found.removesuffix("-hmc")
 
 
 def lower_bound(
@@ -164,12 +188,27 @@ def lower_bound(
 
 
 def lower_slope(
-    preference: ArrayLike | PreferenceMatrix, arms: tuple[str, ...], notion: str
+    preference: ArrayLike | PreferenceMatrix,
+    arms: tuple[str, ...],
+    notion: str,
+    model: str = "",
 ) -> tuple[RegretBound | None, int | None, str]:
     """Return the asymptotic lower bound on a regret, or say why there is none.
 
     Of Copeland regret that of Komiyama et al. (2016), of the mean gap to a Condorcet
-    winner that of Komiyama et al. (2015). Tables and figures ask here.
+    winner that of Komiyama et al. (2015); for policies that know a model that of
+    `theory.structured_lower_bound`. Tables and figures ask here.
+
+    Parameters
+    ----------
+    preference : float (K, K)
+        The matrix.
+    arms : tuple of str
+        Labels for the text.
+    notion : str
+        Which regret.
+    model : str
+        What the policy knows of the matrix; see `model_known_by`.
 
     Returns
     -------
@@ -182,6 +221,8 @@ def lower_slope(
     from theory import condorcet_lower_bound
     from theory.preferences import as_preference_matrix
 
+    if model and notion in (*BOUNDED_NOTIONS, "condorcet_mean"):
+        return _lower_under_model(as_preference_matrix(preference), notion, model)
     if notion in BOUNDED_NOTIONS:
         optimum, note = lower_bound(preference, arms)
         return (
@@ -201,3 +242,21 @@ def lower_slope(
         return condorcet_lower_bound(matrix), matrix.condorcet_winner, ""
     except ValueError as error:  # A tie, or no Condorcet winner.
         return None, None, f"lower bound: not defined ({error})"
+
+
+def _lower_under_model(
+    matrix: PreferenceMatrix, notion: str, model: str
+) -> tuple[RegretBound | None, int | None, str]:
+    from theory import known_theorems, structured_lower_bound
+    from theory.errors import ArgumentError, ProgramError
+
+    if not any(model in each.knows for each in known_theorems("")):
+        return None, None, f"lower bound: none is known for policies over {model!r}"
+    cost = "gap" if notion == "condorcet_mean" else "copeland"
+    try:
+        found = structured_lower_bound(matrix, model, cost=cost)
+    except (ArgumentError, ProgramError) as error:
+        rule = getattr(error, "rule", "")
+        reason = f"the matrix {rule}" if rule.startswith("must obey") else str(error)
+        return None, None, f"lower bound over {model!r}: not defined ({reason})"
+    return found.bound, found.winner, ""

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.analysis.anchored_bounds import lower_slope
+from bayesduel.analysis.anchored_bounds import lower_slope, model_known_by
 from bayesduel.analysis.run_statistics import (
     RunStatistics,
     StatisticsOfRuns,
     StatisticsOfSummaries,
 )
-from theory import REGRET_NOTIONS, PreferenceMatrix
+from theory import REGRET_NOTIONS, ChoiceTable, PreferenceMatrix
 from theory.arguments import integer_from, short_repr
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Measurement:
     data: xr.Dataset
     preference: NDArray[np.float64] | None = None
     arms: tuple[str, ...] = ()
-    _shared: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    _shared: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
     """What has been worked out of the matrix, for all policies on it."""
 
     @property
@@ -83,16 +83,42 @@ class Measurement:
             self._shared["matrix"] = PreferenceMatrix(self.preference)
         return self._shared["matrix"]
 
-    def lower_slope(self, notion: str) -> tuple[RegretBound | None, int | None, str]:
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Those of the policy, by name."""
+        return json.loads(self.data.attrs.get("parameters", "{}"))
+
+    @property
+    def choice_table(self) -> ChoiceTable | None:
+        """The table of a world of subset choice, where the result holds it."""
+        if "choice_probabilities" not in self.data:
+            return None
+        if "table" not in self._shared:
+            parts = ("choice_sets", "choice_probabilities")
+            arrays = (self.data[each].transpose("set", "place") for each in parts)
+            self._shared["table"] = ChoiceTable(*(each.values for each in arrays))
+        return self._shared["table"]
+
+    def lower_slope(
+        self, notion: str, model: str | None = None
+    ) -> tuple[RegretBound | None, int | None, str]:
         """Return the lower bound on a regret, worked out once for all policies.
 
-        See :func:`bayesduel.analysis.anchored_bounds.lower_slope`.
+        The one that applies to this policy, or to policies that know a ``model``. See
+        :func:`bayesduel.analysis.anchored_bounds.lower_slope`.
         """
         if self.matrix is None:
             return None, None, "lower bound: the result does not hold the matrix"
-        if notion not in self._shared:
-            self._shared[notion] = lower_slope(self.matrix, self.arms, notion)
-        return self._shared[notion]
+        if not isinstance(notion, str) or not isinstance(model, str | None):
+            raise ValueError(
+                "notion, model: must be the name of one, but are "
+                f"{short_repr(notion)}, {short_repr(model)}"
+            )
+        known = model_known_by(self.parameters) if model is None else model
+        if (notion, known) not in self._shared:
+            found = lower_slope(self.matrix, self.arms, notion, known)
+            self._shared[notion, known] = found
+        return self._shared[notion, known]
 
     @property
     def error(self) -> str:

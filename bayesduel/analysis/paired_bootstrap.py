@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from bayesduel.limits import MOST_RESAMPLES
+from bayesduel.arguments.limits import MOST_RESAMPLES
 from theory.arguments import as_number, integer_from, short_repr
 from theory.validation import numeric_array
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.experiments.run_summaries import middles
+from bayesduel.simulation.run_summaries import middles
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -88,7 +88,7 @@ class StatisticsOfRuns(RunStatistics):
 
 @dataclass(frozen=True)
 class StatisticsOfSummaries(RunStatistics):
-    """Of moments and a histogram; see :mod:`bayesduel.experiments.run_summaries`.
+    """Of moments and a histogram; see :mod:`bayesduel.simulation.run_summaries`.
 
     Mean and spread are exact but for rounding, quantiles to 1 %.
     """

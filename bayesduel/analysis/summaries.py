@@ -46,7 +46,7 @@ class FinalRegret:
 
 @dataclass(frozen=True)
 class SummaryRow:
-    """One policy on one instance, beside the lower bound of the instance.
+    """One policy on one instance, beside the lower bound that applies to it.
 
     Attributes
     ----------
@@ -60,7 +60,8 @@ class SummaryRow:
         Over the last decades; None after a failure or where all runs have a single
         checkpoint.
     lower_bound : float or None
-        Constant of the lower bound on this regret per unit of natural log T.
+        Constant of the lower bound on this regret per unit of natural log T; of a
+        policy over a model, the one for policies that know the model.
     lower_bound_winner : int or None
         The winner that attains it, zero-based.
     ratio : float or None
@@ -249,11 +250,8 @@ def summary(
         raise ValueError(
             f"notion: must be the name of one, but is {short_repr(notion)}"
         )
-    # Of each instance the first policy.
-    bounds = {each.environment: each for each in reversed(found)}
-    values = {name: _bound_of(each, notion) for name, each in bounds.items()}
     rows = tuple(
-        _summary_row(each, notion, from_round, to_round, *values[each.environment])
+        _summary_row(each, notion, from_round, to_round, *_bound_of(each, notion))
         for each in found
     )
     attrs = {**found[0].data.attrs, **getattr(comparison, "attrs", {})}

@@ -137,11 +137,19 @@ def structured_bounds(
         identification_bound,
         structured_lower_bound,
     )
+    from theory.errors import InvalidPreferenceError
 
     cost = "duels" if identify else "copeland"
     table = None if prices is None else read_prices(prices)
+    features = None
+    if model == "linear":
+        model, features = "bradley-terry", preference.features
+        if features is None:
+            rule = "must have features for the model 'linear', and has none"
+            remedy = "take an instance such as linear-utilities:seed=3"
+            raise InvalidPreferenceError("matrix", rule, preference, remedy=remedy)
     known = structured_lower_bound(
-        preference, model, cost=cost if table is None else table
+        preference, model, features=features, cost=cost if table is None else table
     )
     if identify:
         return known, identification_bound(preference, table).value

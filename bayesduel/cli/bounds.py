@@ -65,6 +65,7 @@ class Structure(StrEnum):
     bradley_terry = "bradley-terry"
     thurstone = "thurstone"
     transitive = "transitive"
+    linear = "linear"
 
 
 _MANY_ARMS = 500
@@ -157,7 +158,8 @@ def bounds(
     goes to 0, and which duels to buy.
 
     With --model: the lower bound for policies that know the model, beside that of
-    all matrices; with --identify the same for naming the winner.
+    all matrices; with --identify the same for naming the winner. "linear" is
+    Bradley-Terry with utilities linear in the features of the matrix.
 
     With --submatrices N: the mean constants of N random submatrices. Table 1
     of Komiyama, Honda and Nakagawa (2016) is --submatrices 10000 --size 16
@@ -227,7 +229,7 @@ def _refuse_prices(identify: bool, prices: Path | None) -> None:
     from bayesduel.errors import ArgumentError
 
     if prices is not None and not identify:
-        raise ArgumentError.of("prices", "needs --identify", prices)
+        raise ArgumentError("prices", "needs --identify", prices)
 
 
 def _refuse_beside(option: str, solver: Solver, others: dict[str, object]) -> None:
@@ -237,11 +239,11 @@ def _refuse_beside(option: str, solver: Solver, others: dict[str, object]) -> No
     rule = f"does not go with {option}"
     if solver is not Solver.prefix:
         remedy = "--verify solves it both ways" if option == "--identify" else ""
-        raise ArgumentError.of("solver", rule, solver.value, remedy=remedy)
+        raise ArgumentError("solver", rule, solver.value, remedy=remedy)
     for name, value in others.items():
         if value is not None:
             remedy = "--json prints all of it" if name == "out" else ""
-            raise ArgumentError.of(name, rule, value, remedy=remedy)
+            raise ArgumentError(name, rule, value, remedy=remedy)
 
 
 def _identification(
@@ -379,8 +381,8 @@ def _other_bounds(
     rows: list[RegretBound] = []
     missing: dict[str, list[str]] = {}
     for applied in all_bounds(preference, parameters={"num_batches": num_batches}):
-        if applied.theorem.name in _CONSTANTS:
-            continue
+        if applied.theorem.name in _CONSTANTS or applied.theorem.knows:
+            continue  # In tables of their own; --model has the latter.
         rows.extend(applied.bounds)
         if applied.reason:
             missing.setdefault(applied.reason, []).append(applied.theorem.name)

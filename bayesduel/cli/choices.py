@@ -21,9 +21,7 @@ def load_matrix(text: str, argument: str, *, repair: bool = False) -> Preference
         When there is no such file.
     """
     from bayesduel import instances
-    from bayesduel.errors import error_for_argument
+    from bayesduel.errors import errors_about
 
-    try:
+    with errors_about(argument, text):
         return instances.load(text, repair=repair)
-    except ValueError as error:
-        raise error_for_argument(error, argument, text) from error

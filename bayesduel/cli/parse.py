@@ -9,7 +9,7 @@ import csv
 import re
 from pathlib import Path
 
-from bayesduel.literals import literal
+from bayesduel.arguments.literals import literal
 
 __all__ = [
     "checkpoints",
@@ -103,7 +103,7 @@ def integer(text: str, least: int | None = None) -> int:
 
 
 def number(text: str) -> float:
-    """Return a number as :func:`bayesduel.literals.literal` reads it.
+    """Return a number as :func:`bayesduel.arguments.literals.literal` reads it.
 
     Raises
     ------

@@ -73,7 +73,11 @@ def plot(
     ] = None,
     notion: Annotated[
         str | None,
-        typer.Option(help="Which recorded regret; the first one by default."),
+        typer.Option(
+            "--regret",
+            "--notion",
+            help="Which recorded regret; the first one by default.",
+        ),
     ] = None,
     band: Annotated[
         Band, typer.Option(help="± 1 standard error, or 10-90 % quantiles of runs.")
@@ -114,13 +118,24 @@ def plot(
             "Repeatable.",
         ),
     ] = None,
-    log_y: Annotated[bool, flag("--log-y", help="Logarithmic regret axis.")] = False,
+    log_y: Annotated[
+        bool,
+        flag(
+            "--log-y",
+            help="Logarithmic regret axis, as where a bound of --bounds is far above.",
+        ),
+    ] = False,
     linear_x: Annotated[
         bool, flag("--linear-x", help="Linear axis of rounds, or of a parameter.")
     ] = False,
-    no_bounds: Annotated[
-        bool, flag("--no-bounds", help="Leave out the bounds of theory.")
-    ] = False,
+    bounds: Annotated[
+        str,
+        typer.Option(
+            metavar="NAMES",
+            help="Of theory, by commas: lower, a policy (d-ts) for the theorems on it, "
+            "all of those shown; auto, those that fit on the axes; or none.",
+        ),
+    ] = "auto",
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:
     """Draw saved results again: other regret, band, width or format."""
@@ -128,19 +143,32 @@ def plot(
     size = _width(width)
     tree = _saved(results, environment)
     shown = _notion(tree, notion), _BANDS[band]
+    drawn = _names(bounds, kind)
     if kind is Kind.sweep:
         log_x = False if linear_x else None
         figure = _sweep(tree, parameter, at or (), size, *shown, log_x, log_y)
     else:
         figure = _figure(
             tree, kind, start, size, *shown,
-            bounds=None if no_bounds else "auto", log_x=not linear_x, log_y=log_y,
+            bounds=drawn, log_x=not linear_x, log_y=log_y,
         )  # fmt: skip
     stem = out or (results if results.is_dir() else results.parent) / kind.value
     formats = [each.value for each in kinds or (Format.png, Format.svg)]
     stem = stem.with_suffix("") if stem.suffix.lstrip(".") in list(Format) else stem
     for path in save_figures({stem: figure}, formats, quiet=quiet):
         say(f"saved {path}", quiet=quiet)
+
+
+def _names(text: str, kind: Kind) -> str | list[str] | None:
+    """Return the bounds asked for, as figures have them."""
+    names = [each.strip() for each in text.split(",") if each.strip()]
+    if names in ([], ["none"]):
+        return None
+    if names == ["auto"]:
+        return "auto"
+    if kind not in (Kind.regret, Kind.slopes):
+        raise ValueError(f"--bounds: does not go with --kind {kind.value}")
+    return names
 
 
 def _width(text: str) -> str | float:
@@ -183,7 +211,7 @@ def _notion(tree: xr.DataTree, asked: str | None) -> str:
     if len(set(first.values())) > 1:
         texts = (f"{name} ({notion})" for name, notion in first.items())
         raise ValueError(
-            f"--notion: instances have different regrets: {', '.join(texts)}; "
+            f"--regret: instances have different regrets: {', '.join(texts)}; "
             "draw one of them with --environment"
         )
     return next(iter(first.values()), "copeland")
@@ -216,7 +244,7 @@ def _figure(
     notion: str,
     band: str,
     *,
-    bounds: str | None,
+    bounds: str | list[str] | None,
     log_x: bool,
     log_y: bool,
 ) -> StyledFigure:
@@ -232,5 +260,5 @@ def _figure(
         return plots.survival(tree, checkpoint=start, notion=notion, width=width)
     return plots.regret(
         tree, anchor=start, notion=notion, band=band, bounds=bounds, width=width,
-        log_x=log_x, log_y=log_y,
+        log_x=log_x, log_y=log_y or None,
     )  # fmt: skip

@@ -46,7 +46,7 @@ class SubmatrixRequest:
             value = getattr(self, name)
             if value is not None and value is not False:
                 rule = "needs --submatrices N, the number of random submatrices"
-                raise ArgumentError.of(name, rule, value)
+                raise ArgumentError(name, rule, value)
 
 
 def submatrices(

@@ -216,11 +216,18 @@ def _caption(summary: Summary, rows: list[SummaryRow], headers: list[str]) -> li
     lines = []
     if spans and "slope ± se" in headers:
         lines.append(f"slope: regret per unit of natural log t, {', '.join(spans)}")
-    bounded = [row for row in rows if row.lower_bound is not None]
-    if bounded:
+    bounds: dict[tuple[float, int | None], list[str]] = {}
+    for row in rows:
+        if row.lower_bound is not None:
+            own = bounds.setdefault((row.lower_bound, row.lower_bound_winner), [])
+            own.append(row.policy)
+    for (value, winner), policies in bounds.items():
+        # Policies over a model have the bound of those that know it.
+        of = f" of {', '.join(policies)}" if len(bounds) > 1 else ""
         lines.append(
-            f"bound: lower bound on the slope, {bounded[0].lower_bound:.1f} (winner "
-            f"{bounded[0].lower_bound_winner}); ratio: slope / bound"
+            f"bound{of}: lower bound on the slope, {value:.1f} (winner {winner})"
         )
+    if bounds:
+        lines[-1] += "; ratio: slope / bound"
     lines.append(f"seed {summary.seed}, bayesduel {summary.version}")
     return lines

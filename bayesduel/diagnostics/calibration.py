@@ -17,6 +17,7 @@ from jaxtyping import Float64, Int64
 from numpy.typing import NDArray
 from scipy import stats
 
+from bayesduel.arguments.limits import MOST_STEPS
 from bayesduel.errors import FitError
 from bayesduel.inference.laplace_draws import from_approximation, sample_laplace
 from bayesduel.inference.latent import log_probabilities
@@ -31,7 +32,6 @@ from bayesduel.inference.predictions import check_whole, simulate_arrays
 from bayesduel.inference.proposals.normal import NormalProposer
 from bayesduel.inference.seeds import as_key, generator_of
 from bayesduel.inference.variational import fitted_normal_distribution
-from bayesduel.limits import MOST_STEPS
 from bayesduel.models.argument_checks import (
     check_flag,
     check_integer,

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.errors import SimulationArgumentError, reraise_as
+from bayesduel.arguments.limits import LONGEST_HORIZON, MOST_CHECKPOINTS, MOST_JOBS
+from bayesduel.errors import SimulationArgumentError
 from bayesduel.experiments.problems import is_instance
 from bayesduel.experiments.results import FILE_NAMES, ZARR
 from bayesduel.experiments.stored.zarr_files import require_zarr
-from bayesduel.limits import LONGEST_HORIZON, MOST_CHECKPOINTS, MOST_JOBS
 from bayesduel.policies.policy import PolicyBase
 from theory.arguments import integer_from, seed_of, true_or_false, whole_number
 
@@ -40,7 +40,7 @@ def several(argument: str, value: Any) -> Iterable[Any]:
     try:  # Arrays of no axis have the method, and refuse.
         iter(value)
     except TypeError:
-        raise SimulationArgumentError.of(
+        raise SimulationArgumentError(
             argument, "must be one or several", value, remedy="give one, or a list"
         ) from None
     return value
@@ -62,7 +62,7 @@ def _is_nested_numbers(value: Any) -> bool:
 
 def check_count(argument: str, value: Any, most: int) -> int:
     """Return ``value`` if it is a positive integer, and at most ``most``."""
-    return reraise_as(SimulationArgumentError, integer_from, value, 1, argument, most)
+    return integer_from(value, 1, argument, most, kind=SimulationArgumentError)
 
 
 def worker_count(jobs: Any) -> int:
@@ -73,7 +73,7 @@ def worker_count(jobs: Any) -> int:
 def check_executor(value: Any) -> None:
     """Raise unless ``value`` is None or can be given jobs."""
     if value is not None and not isinstance(value, Executor):
-        raise SimulationArgumentError.of(
+        raise SimulationArgumentError(
             "executor",
             "must be a concurrent.futures.Executor",
             value,
@@ -83,7 +83,7 @@ def check_executor(value: Any) -> None:
 
 def check_flag(argument: str, value: Any) -> bool:
     """Return ``value`` if it is True or False; a text such as "no" would be true."""
-    return reraise_as(SimulationArgumentError, true_or_false, value, argument)
+    return true_or_false(value, argument, kind=SimulationArgumentError)
 
 
 def check_record(value: Any, num_runs: int, stopping: Any) -> str:
@@ -91,14 +91,14 @@ def check_record(value: Any, num_runs: int, stopping: Any) -> str:
     if value is None:
         return "plays" if num_runs <= _MOST_RUNS_WITH_PLAYS else "regret"
     if not isinstance(value, str) or value not in RECORDS:
-        raise SimulationArgumentError.of(
+        raise SimulationArgumentError(
             "record",
             f"must be one of {', '.join(RECORDS)}",
             value,
             remedy="choose one",
         )
     if value == "quantiles" and stopping is not None:
-        raise SimulationArgumentError.of(
+        raise SimulationArgumentError(
             "record",
             "keeps no single run, so not when a rule ended it",
             value,
@@ -110,7 +110,7 @@ def check_record(value: Any, num_runs: int, stopping: Any) -> str:
 def check_format(value: Any) -> str:
     """Return ``value`` if it is a format of files whose library is there."""
     if value not in FILE_NAMES:
-        raise SimulationArgumentError.of(
+        raise SimulationArgumentError(
             "format",
             f"must be one of {', '.join(FILE_NAMES)}",
             value,
@@ -123,7 +123,7 @@ def check_format(value: Any) -> str:
 
 def check_seed(value: Any) -> int:
     """Return ``value`` if it is an integer from 0 to 2^63 - 1."""
-    return reraise_as(SimulationArgumentError, seed_of, value, "seed")
+    return seed_of(value, "seed", kind=SimulationArgumentError)
 
 
 def check_horizon(value: Any) -> int:
@@ -139,7 +139,7 @@ def check_checkpoints(values: Any, horizon: int, num_arms: int) -> tuple[int, ..
     for index, value in enumerate(several("checkpoints", values)):
         number = whole_number(value)
         if number is None or not 1 <= number <= horizon:
-            raise SimulationArgumentError.of(
+            raise SimulationArgumentError(
                 "checkpoints",
                 f"must be an integer from 1 to the horizon {horizon}",
                 value,
@@ -148,9 +148,9 @@ def check_checkpoints(values: Any, horizon: int, num_arms: int) -> tuple[int, ..
             )
         if index >= MOST_CHECKPOINTS:
             rule, remedy = f"must be at most {MOST_CHECKPOINTS}", "thin them out"
-            raise SimulationArgumentError.of("checkpoints", rule, values, remedy=remedy)
+            raise SimulationArgumentError("checkpoints", rule, values, remedy=remedy)
         if checked and number <= checked[-1]:
-            raise SimulationArgumentError.of(
+            raise SimulationArgumentError(
                 "checkpoints",
                 f"must be above the one before it, {checked[-1]}",
                 value,

@@ -1,24 +1,26 @@
 """How an experiment is carried out: jobs that simulate some runs of one policy each."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from bayesduel.experiments import nodes, results
+from bayesduel.experiments import checks, nodes, results
 from bayesduel.experiments.jobs import Cut
 from bayesduel.experiments.nodes import Configuration
+from bayesduel.experiments.request.checked import CheckedRequest
 from bayesduel.experiments.request.toml_text import folder_files
+from bayesduel.experiments.store import Part, execute_sweep
 from bayesduel.experiments.stored.run_ranges import Place, name_of
 from bayesduel.experiments.stored.run_sweep import RunSweep
+from bayesduel.package.version import package_version
 from bayesduel.policies.policy import PolicyBase
-from bayesduel.version import package_version
 
-if TYPE_CHECKING:
-    from bayesduel.experiments.experiment import Experiment
+Tables = Callable[[xr.DataTree], Mapping[str, bytes]]
+"""Of results the files that stand beside them, by name."""
 
 MOST_SECONDS = 4.0
 """How long a job may play before it is cut, so that what is finished is kept: an
@@ -113,8 +115,10 @@ class SimulationJob:
 class Comparison(RunSweep):
     """An experiment as a sweep: where one policy fails, the others go on."""
 
-    experiment: "Experiment"
+    experiment: CheckedRequest
     format: str = results.NETCDF
+    tables: Tables | None = None
+    """What makes the tables beside the results, where not the usual ones."""
 
     @property
     def num_runs(self) -> int:
@@ -199,3 +203,24 @@ class Comparison(RunSweep):
     def request_files(self) -> dict[str, bytes]:
         """Return the experiment as a file."""
         return folder_files(self.experiment)
+
+    def extra_files(self, found: xr.DataTree) -> Mapping[str, bytes]:
+        """Return tables of the results."""
+        return super().extra_files(found) if self.tables is None else self.tables(found)
+
+
+def carry_out(
+    asked: CheckedRequest,
+    *,
+    format: str,  # noqa: A002
+    part: str | None,
+    tables: Tables | None = None,
+    **options: Any,  # noqa: ANN401
+) -> xr.DataTree:
+    """Run what is missing of an experiment; see :meth:`bayesduel.Experiment.run`.
+
+    Whoever goes on with tables of the results may make them, too.
+    """
+    sweep = Comparison(asked, checks.check_format(format), tables)
+    read = None if part is None else Part.read(part)
+    return execute_sweep(sweep, part=read, **options)

@@ -42,7 +42,7 @@ def dask_executor(address: str, workers: int) -> Iterator[Executor]:
         ) from error
     local = address == LOCAL
     if not local and "://" not in address:
-        raise SimulationArgumentError.of(
+        raise SimulationArgumentError(
             "dask",
             "must be 'local' or the address of a scheduler",
             address,

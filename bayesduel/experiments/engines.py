@@ -29,7 +29,7 @@ from bayesduel.program_cache import own_process
 if TYPE_CHECKING:
     from types import FrameType
 
-    from bayesduel.progress import ProgressReport
+    from bayesduel.experiments.progress import ProgressReport
 
 
 _ENOUGH_WORK = 5.0

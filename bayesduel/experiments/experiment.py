@@ -1,48 +1,24 @@
 """A request for simulations: instances, policies and runs, checked once."""
 
-from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Self
 
 import xarray as xr
 
-from bayesduel.code_digest import code_digest
-from bayesduel.experiments import checks
-from bayesduel.experiments.comparison import Comparison, Place
-from bayesduel.experiments.nodes import Configuration
-from bayesduel.experiments.problems import (
-    Instance,
-    InstanceLike,
-    Problem,
-    problem_of,
-)
-from bayesduel.experiments.request.arguments import (
-    about,
-    check_kernel,
-    read_instances,
-    read_notions,
-    read_policies,
-    read_stopping,
-)
+from bayesduel.experiments.comparison import carry_out
+from bayesduel.experiments.request.checked import CheckedRequest
 from bayesduel.experiments.request.toml_files import (
     arguments_in_file,
     check_complete,
     errors_name_file,
 )
 from bayesduel.experiments.request.toml_text import to_toml
-from bayesduel.experiments.store import Part, execute_sweep
-from bayesduel.limits import MOST_RUNS
-from bayesduel.policies.parameters import parameters_json
-from bayesduel.policies.policy import PolicyBase
-from bayesduel.simulation.driver import program_of
-from bayesduel.stopping.rules import StoppingRule
 
 
 @dataclass(frozen=True, init=False)
-class Experiment:
+class Experiment(CheckedRequest):
     """Every policy on every instance: what is asked for, before it is carried out.
 
     Everything is read and checked here, once; a request that can be made can be run.
@@ -131,58 +107,6 @@ class Experiment:
     horizon; 0; give 1 or more
     """
 
-    instances: tuple[Instance, ...]
-    policies: tuple[PolicyBase, ...]
-    num_runs: int
-    horizon: int
-    checkpoints: tuple[int, ...]
-    seed: int
-    regret: tuple[str, ...] | None
-    shuffle: bool
-    record: str
-    stopping: StoppingRule | None
-
-    def __init__(
-        self,
-        instances: InstanceLike | Sequence[InstanceLike],
-        policies: PolicyBase | str | Sequence[PolicyBase | str],
-        *,
-        num_runs: int = 100,
-        horizon: float = 10**5,
-        checkpoints: Sequence[int] | None = None,
-        seed: int = 0,
-        regret: Sequence[str] | str | None = None,
-        shuffle: bool = True,
-        record: str | None = None,
-        stopping: StoppingRule | None = None,
-    ) -> None:
-        # The cheap parts first.
-        asked = {
-            "num_runs": checks.check_count("num_runs", num_runs, MOST_RUNS),
-            "horizon": checks.check_horizon(horizon),
-            "seed": checks.check_seed(seed),
-            "shuffle": checks.check_flag("shuffle", shuffle),
-            "stopping": read_stopping(stopping),
-        }
-        asked["record"] = checks.check_record(record, asked["num_runs"], stopping)
-        asked["policies"] = read_policies(policies)
-        asked["instances"] = read_instances(instances)
-        object.__setattr__(self, "instances", asked["instances"])
-        problems = self.problems
-        asked["regret"] = read_notions(regret, problems)
-        most_arms = max(each.num_arms for each in asked["instances"])
-        asked["checkpoints"] = checks.check_checkpoints(
-            checkpoints, asked["horizon"], most_arms
-        )
-        for name, value in asked.items():
-            object.__setattr__(self, name, value)
-        for problem in problems:
-            for index, policy in enumerate(self.policies):
-                with about("policies", policy, index):
-                    problem.check_policy(policy, self.horizon)
-                    if self.stopping is not None:
-                        check_kernel(problem, policy, self.shuffle)
-
     @classmethod
     def from_file(cls, path: Path | str) -> Self:
         r"""Read an experiment from a TOML file.
@@ -252,63 +176,6 @@ class Experiment:
         """
         return to_toml(self)
 
-    @cached_property
-    def problems(self) -> tuple[Problem, ...]:
-        """What is asked about the instances."""
-        return tuple(problem_of(each) for each in self.instances)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the instances in results."""
-        return tuple(each.name for each in self.problems)
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Names of the policies in results."""
-        return tuple(each.label for each in self.policies)
-
-    @property
-    def notions(self) -> dict[str, tuple[str, ...]]:
-        """Notions of regret that are recorded, by the name of the instance."""
-        return {
-            problem.name: self.regret or (problem.default_notion,)
-            for problem in self.problems
-        }
-
-    @cached_property
-    def configurations(self) -> dict[Place, tuple[Configuration, PolicyBase]]:
-        """What the results of each policy on each instance depend on."""
-        own = {policy.label: (policy, code_digest(policy)) for policy in self.policies}
-        notions = self.notions
-        return {
-            (name, label): (
-                Configuration(
-                    instance=problem.instance,
-                    environment=name,
-                    policy=label,
-                    policy_name=policy.name,
-                    parameters=parameters_json(policy),
-                    checkpoints=self.checkpoints,
-                    seed=self.seed,
-                    shuffle=self.shuffle,
-                    record=self.record,
-                    stopping=self.stopping,
-                    notions=notions[name],
-                    code=code,
-                    program=self._program(problem, policy),
-                ),
-                policy,
-            )
-            for name, problem in zip(self.names, self.problems, strict=True)
-            for label, (policy, code) in own.items()
-        }
-
-    def _program(self, problem: Problem, policy: PolicyBase) -> str:
-        """Return the name of what plays a policy on an instance here."""
-        notions = self.notions[problem.name]
-        environment = problem.environment(notions, shuffle=self.shuffle)
-        return program_of(environment, policy)
-
     def without_look_ahead(self) -> Self:
         """Return the same experiment with policies that step round by round."""
         stepping = [
@@ -341,12 +208,13 @@ class Experiment:
         >>> sorted(asked.run(jobs=1)["gap"].children)
         ['RUCB']
         """
-        return execute_sweep(
-            Comparison(self, checks.check_format(format)),
+        return carry_out(
+            self,
             jobs=jobs,
             executor=executor,
-            part=None if part is None else Part.read(part),
+            part=part,
             shared=shared,
+            format=format,
             progress=progress,
             out=out,
             resume=resume,

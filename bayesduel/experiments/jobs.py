@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 
 from bayesduel.errors import OutputFolderError
 from bayesduel.experiments.owned_folder import OwnedFolder, write_part
-from bayesduel.folders import MARKER, OWN
+from bayesduel.files.folders import MARKER, OWN
 
 
 class Job(Protocol):
@@ -105,7 +105,7 @@ class PartWriter:
             If the folder is not seen from here.
         """
         if not (self.folder / OWN / MARKER).is_file():
-            raise OutputFolderError.of(
+            raise OutputFolderError(
                 "shared",
                 f"the workers do not see {self.folder}",
                 self.folder,
@@ -233,7 +233,7 @@ def refuse_others(
             numbers = isinstance(one, int | float) and isinstance(other, int | float)
             called = words.get(name, name)
             both = f"{called} ({one}, not {other})" if numbers else called
-            raise OutputFolderError.of(
+            raise OutputFolderError(
                 "out",
                 f"{folder.path} holds {what} with another {both}",
                 folder.path,

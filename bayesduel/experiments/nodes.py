@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayesduel.experiments import run_summaries
 from bayesduel.experiments.problems import Instance, Problem, problem_of
+from bayesduel.package.version import package_version
+from bayesduel.simulation import run_summaries
 from bayesduel.stopping.rules import StoppingRule
-from bayesduel.version import package_version
 
 if TYPE_CHECKING:
     from bayesduel.simulation.driver import RunRecords

@@ -31,7 +31,7 @@ from typing import Any, Self
 from filelock import FileLock, Timeout
 
 from bayesduel.errors import DamagedPartWarning, OutputFolderError, OutputWriteError
-from bayesduel.folders import (
+from bayesduel.files.folders import (
     FORMAT,
     MARKER,
     OWN,
@@ -342,7 +342,7 @@ def _check_others(own: Path, share: str) -> None:
 
 def _held(own: Path, share: str) -> OutputFolderError:
     what = f"share {share} of {own.parent}" if share else str(own.parent)
-    return OutputFolderError.of(
+    return OutputFolderError(
         "out",
         f"{_holder(own, share)} is writing to {what}",
         own.parent,

@@ -4,8 +4,8 @@ import itertools
 import math
 import re
 
+from bayesduel.arguments.literals import literal
 from bayesduel.errors import SimulationArgumentError
-from bayesduel.literals import literal
 from theory.arguments import as_number
 
 _RANGE = re.compile(
@@ -102,7 +102,7 @@ def _refused(text: str, rule: str) -> SimulationArgumentError:
         "write a list as 0.5|1|2, a range as 0.5..2/4 or 1..1000/4log, and what goes "
         "together as a=1|2&b=10|20"
     )
-    return SimulationArgumentError.of("", rule, text, remedy=remedy)
+    return SimulationArgumentError("", rule, text, remedy=remedy)
 
 
 __all__ = ["expand"]

@@ -7,6 +7,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import comb
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -17,11 +18,12 @@ from bayesduel import instances, policies
 from bayesduel.errors import (
     SimulationArgumentError,
     UnknownNameError,
-    error_for_argument,
+    errors_about,
     near_names,
 )
 from bayesduel.experiments import regret
 from bayesduel.instances.choice import ChoiceWorld, is_world_name, load_world
+from bayesduel.policies.arm_features import with_features
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.policies.subset_base import OfferingPolicy
 from theory import REGRET_NOTIONS, PreferenceMatrix
@@ -37,6 +39,9 @@ Instance = PreferenceMatrix | ChoiceWorld
 
 InstanceLike = Instance | str | ArrayLike
 """A matrix or its values, a world of subset choice, or the name or file of one."""
+
+_FEW_SETS = 1000
+"""Results hold the table of a world with at most so many sets, for its theorems."""
 
 Variables = dict[str, tuple[tuple[str, ...], Shaped[np.ndarray, "..."]]]
 """Dimensions and values by the name of a variable of results."""
@@ -114,17 +119,15 @@ class Problem(ABC):
         """Raise unless a notion of regret is known, and defined here."""
         known = self.known_notions
         if not isinstance(notion, str) or notion not in known:
-            raise UnknownNameError.of(
+            raise UnknownNameError(
                 "regret",
                 f"there is no notion {short_repr(notion)}",
                 notion,
                 remedy=f"{near_names(short_repr(notion), known)}all: "
                 f"{', '.join(known)}",
             )
-        try:
+        with errors_about("regret", notion):
             self.regret_exists(notion)
-        except ValueError as error:
-            raise error_for_argument(error, "regret", notion) from error
 
 
 class PairProblem(Problem):
@@ -149,19 +152,21 @@ class PairProblem(Problem):
     def check_policy(self, policy: PolicyBase, horizon: int) -> None:
         """Raise for a policy that offers sets, and for its bad parameters."""
         if isinstance(policy, OfferingPolicy):
-            raise SimulationArgumentError.of(
+            raise SimulationArgumentError(
                 "policies",
                 f"{policy.label} offers sets, but {self.name} is {self.words}",
                 policy,
                 remedy=f"policies that ask for duels: {', '.join(policies.names())}",
             )
-        policy.check(self.instance.num_arms, horizon)
+        told = with_features(policy, self.instance.features)
+        told.check(self.instance.num_arms, horizon)
 
     def environment(self, notions: tuple[str, ...], *, shuffle: bool) -> "Environment":
         """Return duels; regret follows from what was played."""
         from bayesduel.simulation import PairwiseEnvironment
 
-        return PairwiseEnvironment(np.array(self.instance.values), shuffle)
+        values = np.array(self.instance.values)
+        return PairwiseEnvironment(values, shuffle, self.instance.features)
 
     def measured(
         self,
@@ -179,8 +184,11 @@ class PairProblem(Problem):
         }
 
     def variables(self) -> Variables:
-        """Return the matrix."""
-        return {"preference": (("arm", "opponent"), np.array(self.instance.values))}
+        """Return the matrix, and the features of the arms where there are any."""
+        matrix = {"preference": (("arm", "opponent"), np.array(self.instance.values))}
+        if self.instance.features is None:
+            return matrix
+        return matrix | {"features": (("arm", "feature"), self.instance.features)}
 
 
 class SubsetProblem(Problem):
@@ -206,7 +214,7 @@ class SubsetProblem(Problem):
         """Raise for a policy that asks for duels, or cannot read the feedback."""
         if not isinstance(policy, OfferingPolicy):
             listed = ", ".join(policies.subset_names())
-            raise SimulationArgumentError.of(
+            raise SimulationArgumentError(
                 "policies",
                 f"{policy.label} asks for duels, but {self.name} is {self.words}",
                 policy,
@@ -236,8 +244,14 @@ class SubsetProblem(Problem):
         }
 
     def variables(self) -> Variables:
-        """Return the best set."""
-        return {"best_set": (("arm",), self.instance.mask(self.instance.best_set))}
+        """Return the best set, and where sets are few the probabilities of all."""
+        world = self.instance
+        found: Variables = {"best_set": (("arm",), world.mask(world.best_set))}
+        if comb(world.num_arms, world.subset_size) <= _FEW_SETS:
+            table = world.table()
+            found["choice_sets"] = (("set", "place"), table.sets)
+            found["choice_probabilities"] = (("set", "place"), table.probabilities)
+        return found
 
     def attributes(self, notions: Sequence[str]) -> dict[str, Any]:
         """Return the largest regret of one round; of duels the matrix tells it."""

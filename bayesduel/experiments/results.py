@@ -12,7 +12,7 @@ import xarray as xr
 from bayesduel.errors import OutputFolderError
 from bayesduel.experiments.stored import zarr_files
 from bayesduel.experiments.without_dask import dask_unseen, let_xarray_ask
-from bayesduel.folders import (
+from bayesduel.files.folders import (
     as_path,
     check_whole,
     read_checked,

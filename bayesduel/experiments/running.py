@@ -7,16 +7,16 @@ from pathlib import Path
 
 import xarray as xr
 
+from bayesduel.arguments.limits import MOST_LANES
 from bayesduel.errors import ArgumentError
 from bayesduel.experiments import checks
 from bayesduel.experiments.comparison import Comparison
 from bayesduel.experiments.experiment import Experiment
 from bayesduel.experiments.problems import InstanceLike
+from bayesduel.experiments.progress import progress_reporter
 from bayesduel.experiments.stored.run_sweep import now
-from bayesduel.lazy import called_before
-from bayesduel.limits import MOST_LANES
+from bayesduel.package.lazy import called_before
 from bayesduel.policies.policy import PolicyBase
-from bayesduel.progress import progress_reporter
 from bayesduel.stopping.rules import StoppingRule
 
 
@@ -163,7 +163,7 @@ def compare(
     -------
     xarray.DataTree
         ``/instance/policy`` with a node as in :func:`simulate` each, or what of it
-        ``record`` keeps; see :mod:`bayesduel.experiments.run_summaries` for quantiles.
+        ``record`` keeps; see :mod:`bayesduel.simulation.run_summaries` for quantiles.
         A policy that failed leaves a node without variables whose attribute ``error``
         says why.
 

@@ -26,8 +26,8 @@ from bayesduel.experiments.jobs import (
     refuse_others,
 )
 from bayesduel.experiments.owned_folder import OwnedFolder
-from bayesduel.folders import require_folder, write_whole
-from bayesduel.progress import progress_reporter
+from bayesduel.experiments.progress import progress_reporter
+from bayesduel.files.folders import require_folder, write_whole
 
 PLAN = "plan"
 """Name of the part that says what all parts make together."""
@@ -63,7 +63,7 @@ class Part:
         found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", str(value))
         numbers = [int(each) for each in found.groups()] if found else [0, 0]
         if not 1 <= numbers[0] <= numbers[1]:
-            raise SimulationArgumentError.of(
+            raise SimulationArgumentError(
                 "part",
                 "must be a number of a number, from 1/n to n/n",
                 value,
@@ -126,12 +126,12 @@ class SweepFolder:
         if path is None or overwrite:
             rule = "excludes overwrite" if overwrite else "needs a folder"
             remedy = "remove the folder first" if overwrite else "give {out}"
-            raise OutputFolderError.of("part", rule, str(part), remedy=remedy)
+            raise OutputFolderError("part", rule, str(part), remedy=remedy)
         owned = OwnedFolder.claim(path, kind=sweep.kind, resume=True, share=part.words)
         try:
             marker = owned.marker()
             if {sweep.file, *sweep.superseded} & {*marker["sha256"]}:
-                raise OutputFolderError.of(
+                raise OutputFolderError(
                     "part",
                     f"{owned.path} holds all parts joined",
                     str(part),
@@ -144,7 +144,7 @@ class SweepFolder:
                 sweep.check_plan(owned, plan)
             count = marker.get("parts", part.count)
             if count != part.count:
-                raise OutputFolderError.of(
+                raise OutputFolderError(
                     "part",
                     f"{owned.path} holds parts of {count}",
                     str(part),
@@ -201,7 +201,7 @@ class SweepFolder:
         """
         if self.owned is None:
             rule = "needs a folder"
-            raise OutputFolderError.of("shared", rule, True, remedy="give {out}")
+            raise OutputFolderError("shared", rule, True, remedy="give {out}")
         folder = self.owned.path.resolve()
         return PartWriter(folder, self.sweep.ending, self.sweep.to_bytes)
 
@@ -293,7 +293,7 @@ def execute_sweep(
     workers = worker_count(jobs)
     check_executor(executor)
     if shared and executor is None:
-        raise SimulationArgumentError.of(
+        raise SimulationArgumentError(
             "shared",
             "is for the workers of an executor",
             shared,

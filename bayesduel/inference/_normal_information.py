@@ -9,11 +9,11 @@ import numpy as np
 from jaxtyping import Float64
 from scipy.linalg import solve_triangular
 
-from bayesduel.models.pairwise_curvature import PairCoordinates
+from bayesduel.models.closed_forms.pairwise_coordinates import PairCoordinates
 
 if TYPE_CHECKING:
     from bayesduel.inference.normal_distribution import NormalDistribution
-    from bayesduel.models.pairwise_curvature import PairwiseDensity
+    from bayesduel.models.closed_forms.pairwise_curvature import PairwiseDensity
 
 _REACH = 6.0
 """Standard deviations; what is beyond them is 2e-9 of the distribution."""

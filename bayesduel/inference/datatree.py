@@ -40,7 +40,7 @@ from bayesduel.models.argument_checks import (
 )
 from bayesduel.models.axes import axes_of, labels_along
 from bayesduel.models.plackett_luce import Ballots
-from bayesduel.version import package_version
+from bayesduel.package.version import package_version
 
 if TYPE_CHECKING:
     from bayesduel.inference.fit_result import Fit

@@ -153,7 +153,7 @@ class FitBase:
             scores = self.scores[order]
         else:
             rule = "must be borda, copeland, or utility where the model has one"
-            raise FitError.of("by", rule, by)
+            raise FitError("by", rule, by)
         found = self._over_parts(
             scores, lambda own: winners.rank_summary(own, probability)
         )

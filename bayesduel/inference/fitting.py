@@ -9,10 +9,10 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from bayesduel.arguments.limits import MOST_DRAWS, MOST_FITTED_ARMS, MOST_FITTED_NUMBERS
 from bayesduel.errors import DisconnectedComparisonsWarning, FitError
 from bayesduel.inference.fit_result import Fit
 from bayesduel.inference.seeds import seed_words
-from bayesduel.limits import MOST_DRAWS, MOST_FITTED_ARMS, MOST_FITTED_NUMBERS
 from bayesduel.models.argument_checks import check_integer, check_options
 from bayesduel.models.base import PreferenceModel, check_model
 from bayesduel.models.utilities import UtilityModel

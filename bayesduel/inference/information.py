@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Float64
 
 from bayesduel.inference import winners
+from bayesduel.models.closed_forms.pairwise_curvature import PairwiseDensity
 from bayesduel.models.pairwise_beta import BetaPosterior
-from bayesduel.models.pairwise_curvature import PairwiseDensity
 from bayesduel.models.vote_arrays import Votes
 
 if TYPE_CHECKING:

@@ -17,7 +17,13 @@ from jaxtyping import Float
 
 from bayesduel.inference.normal_distribution import log_normal_density, points_of
 from bayesduel.models.base import PreferenceModel
-from bayesduel.models.newton import LaplaceState, Search, Status, Surface, advance
+from bayesduel.models.closed_forms.newton import (
+    LaplaceState,
+    Search,
+    Status,
+    Surface,
+    advance,
+)
 from bayesduel.types import RunKey
 
 __all__ = [

@@ -7,6 +7,7 @@ for any other one JAX computes the mode, the densities and the named quantities.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from bayesduel.inference.proposals.learned_scale import ScaleProposer
 from bayesduel.inference.proposals.normal import NormalProposer
 from bayesduel.inference.proposals.pools import Proposer, Weighed, draw_again
 from bayesduel.inference.resampling import (
+    FINITE_VARIANCE_K,
     LEAST_BLOCK,
     Correction,
     effective_number,
@@ -25,7 +27,7 @@ from bayesduel.inference.resampling import (
 )
 from bayesduel.inference.seeds import generator_of
 from bayesduel.models.base import Density, PreferenceModel
-from bayesduel.models.newton import Status
+from bayesduel.models.closed_forms.newton import Status
 
 if TYPE_CHECKING:
     from bayesduel.types import RunKey
@@ -119,7 +121,7 @@ def from_approximation(
     many = max(number, LEAST_BLOCK) if resample else number
     plain = Weighed.of(proposer.plain(rng, many))
     better = proposer.better(rng, plain) if resample else ()
-    found = next((each for each in better if each.is_good), plain)
+    found = _first_good(better) or plain
     pool, weights, k, kind, propose = found
     index = np.arange(number)
     if propose is not None:
@@ -149,6 +151,21 @@ def from_approximation(
         extras={**extras, "correction": correction},
         **rest,
     )
+
+
+def _first_good(pools: Iterable[Weighed]) -> Weighed | None:
+    """Return the first pool whose weights have a variance, else the best good one.
+
+    Above k = 1/2 their variance is infinite, and the error of a mean several times what
+    their effective number says, though it vanishes as the pool grows.
+    """
+    good: list[Weighed] = []
+    for pool in pools:
+        if pool.is_good:
+            good.append(pool)
+            if pool.pareto_k <= FINITE_VARIANCE_K:
+                break
+    return min(good, key=lambda pool: pool.pareto_k, default=None)
 
 
 def _plain(

@@ -45,6 +45,8 @@ def rows_of(posterior: Fit) -> Rows:
     """
     model, data = posterior.model, posterior.data
     number = len(posterior.arrays.counts)
+    if isinstance(data, Comparisons) and len(data.counts) != number:
+        data = data.without_columns()  # A model that reads none has a row per pair.
     pairs = pairs_of(model, data, posterior.arrays)
     kept = _are_rows_of_data(data, posterior.arrays, pairs)
     usual = ROW_NAMES.get(type(data).__name__, "row") if kept else "row"
@@ -283,8 +285,9 @@ def row_constants(posterior: Fit) -> dict[str, tuple[tuple[str, ...], Any]]:
     }
     if isinstance(arrays, Ballots):
         return constants
-    for name in getattr(arrays, "_fields", None) or vars(arrays):
-        values = np.asarray(getattr(arrays, name))
+    given = arrays._asdict() if hasattr(arrays, "_asdict") else dict(vars(arrays))
+    for name, each in (given | given.pop("columns", {})).items():
+        values = np.asarray(each)
         if name in ("counts", row, "outcome", "total"):
             continue
         if name == "covariates":

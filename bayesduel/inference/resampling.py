@@ -22,6 +22,9 @@ from bayesduel.inference._pareto_smoothing import smoothed_log_weights, tail_len
 GOOD_K = 0.7
 """Pareto k up to which importance sampling is trusted (Vehtari et al. 2024)."""
 
+FINITE_VARIANCE_K = 0.5
+"""Pareto k up to which weights have a variance."""
+
 BLOCKS = 4
 """Proposals come in blocks as large as the number of draws to be kept; the last one has
 the heavy tails."""

@@ -119,6 +119,9 @@ PARAMETERS = {
     "log_threshold": "log of the difference of utilities below which votes are ties",
     "scale": "standard deviation of utilities, or of their residual",
     "coefficient": "utility per unit of the covariate",
+    "judge_spread": "standard deviation of the judges' biases",
+    "judge_bias": "utility that the arm shown first gains more by this judge",
+    "standard_bias": "the same in units of judge_spread",
 }
 """What the quantities of stock models that belong to no arm mean."""
 

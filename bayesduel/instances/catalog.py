@@ -223,7 +223,7 @@ def _spelled(parameter: str, default: object) -> str:
 def _unknown(name: object) -> UnknownNameError:
     """Return the error for a name that is neither a matrix, a family nor a path."""
     if is_world_name(str(name)):
-        return UnknownNameError.of(
+        return UnknownNameError(
             "",
             f"{name!r} is a world of subset choice, no preference matrix",
             name,
@@ -231,7 +231,7 @@ def _unknown(name: object) -> UnknownNameError:
         )
     spelled = str(name).lower().replace("_", "-").replace(" ", "-")
     known = [*PUBLISHED, *FAMILIES, *world_names()]
-    return UnknownNameError.of(
+    return UnknownNameError(
         "",
         f"there is no matrix called {name!r}",
         name,

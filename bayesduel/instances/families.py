@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesduel.arguments.literals import literal
 from bayesduel.instances import generators
 from bayesduel.instances.generators.instance import GeneratedInstance
-from bayesduel.literals import literal
 from theory.arguments import seed_of
 from theory.preferences import PreferenceMatrix
 
@@ -85,6 +85,12 @@ FAMILIES = {
         f"{_BATCHED}, Section 5",
         is_random=True,
     ),
+    "linear-utilities": Family(
+        generators.random_linear_utilities,
+        "arms with features of length 1, utilities linear in them",
+        "Springall (1973), Applied Statistics 22",
+        is_random=True,
+    ),
     "syn-cd": Family(
         generators.syn_cd,
         "one arm beats all others by the same random margin, the rest tie",
@@ -152,7 +158,9 @@ def load_family(family: str, text: str) -> PreferenceMatrix:
     made = make(**{_ARGUMENTS.get(key, key): value for key, value in given.items()})
     matrix = made.matrix if isinstance(made, GeneratedInstance) else made
     name = f"{family}:{text}" if text else family
-    return PreferenceMatrix(matrix.values, name=name, source=matrix.source)
+    return PreferenceMatrix(
+        matrix.values, name=name, source=matrix.source, features=matrix.features
+    )
 
 
 def parse_parameters(

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayesduel.folders import as_path
+from bayesduel.files.folders import as_path
+from bayesduel.files.user_files import LARGEST_FILE, decoded, read_bytes
 from bayesduel.instances.text_tables import parse_table
-from bayesduel.user_files import LARGEST_FILE, decoded, read_bytes
-from theory.errors import InvalidPreferenceError, error_for_argument
+from theory.errors import InvalidPreferenceError, errors_about
 from theory.labels import aligned_table
 from theory.preferences import PreferenceMatrix
 from theory.validation import (
@@ -89,7 +89,7 @@ def read_matrix(
     """
     path = as_path("path", path, InvalidPreferenceError)
     content = read_bytes(path, error=InvalidPreferenceError)
-    try:
+    with errors_about(str(path), path):
         values, arm_names = _decode(content, key)
         values, note = _repaired(values, repair)
         matrix = PreferenceMatrix(
@@ -98,8 +98,6 @@ def read_matrix(
             arm_names=arm_names or None,
             source=f"file {path}{'; ' if note else ''}{note}",
         )
-    except InvalidPreferenceError as error:
-        raise error_for_argument(error, str(path), path) from error
     if note:
         _LOGGER.warning("%s: %s", path, note)
     return matrix
@@ -140,11 +138,9 @@ def read_prices(path: str | os.PathLike[str]) -> "pd.DataFrame":
 
     path = as_path("path", path, InvalidPreferenceError)
     content = read_bytes(path, error=InvalidPreferenceError)
-    try:
+    with errors_about(str(path), path):
         values, names = _decode(content, None, prices=True)
         values = symmetric_prices(values, len(values), "the table")
-    except InvalidPreferenceError as error:
-        raise error_for_argument(error, str(path), path) from error
     labels = list(names) or None
     return pd.DataFrame(values, index=labels, columns=labels)
 
@@ -296,7 +292,7 @@ def _repaired(
     pairs = f"{count} {'pair' if count == 1 else 'pairs'}"
     worst = f"the worst is ({i}, {j}): {values[i, j]} + {values[j, i]} = {total[i, j]}"
     if not repair:
-        raise InvalidPreferenceError.of(
+        raise InvalidPreferenceError(
             "",
             f"p_ij + p_ji must be 1; {pairs} deviate by less than "
             f"{_LARGEST_REPAIR:g}, {worst}",

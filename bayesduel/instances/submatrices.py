@@ -112,13 +112,13 @@ class SubmatrixSampler:
         size = integer_from(size, 2, "size")
         if size > whole.num_arms:
             rule = f"must be at most {whole.num_arms}, the arms of the matrix"
-            raise ArgumentError.of("size", rule, size)
+            raise ArgumentError("size", rule, size)
         min_gap = number_that(min_gap, "min_gap", "in [0, 1/2)", lambda x: 0 <= x < 0.5)
         seed = seed_of(seed, "seed")
         admissible = (np.abs(whole.gaps) >= min_gap) & (whole.gaps != 0)
         arms = _possible_arms(admissible, size)
         if arms.size < size:
-            raise ArgumentError.of(
+            raise ArgumentError(
                 "min_gap",
                 f"{min_gap} leaves no submatrix of {size} arms: {arms.size} of the "
                 f"{whole.num_arms} arms are that far from 1/2 against {size - 1} "
@@ -150,7 +150,7 @@ class SubmatrixSampler:
                 return SubmatrixDraw(self._arms[chosen], tried + row + 1)
             tried += batch
             batch = min(2 * batch, _LARGEST_BATCH)
-        raise ArgumentError.of(
+        raise ArgumentError(
             "min_gap",
             f"none of {MAX_DRAWS} random subsets of {self.size} arms keeps a distance "
             f"of {self.min_gap} from 1/2 (number {number} of seed {self.seed})",

@@ -5,7 +5,7 @@ Nothing heavy is imported before it is used.
 
 from typing import TYPE_CHECKING
 
-from bayesduel.lazy import lazy_attributes
+from bayesduel.package.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from bayesduel.models.base import (
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
         sample,
     )
     from bayesduel.models.bradley_terry import BradleyTerry
+    from bayesduel.models.judged_bradley_terry import JudgedBradleyTerry
+    from bayesduel.models.linear_utilities import LinearUtilities
     from bayesduel.models.multinomial_logit import MultinomialLogit
+    from bayesduel.models.own_models import NumPyroModel, from_numpyro
     from bayesduel.models.pairwise_beta import PairwiseBeta
     from bayesduel.models.plackett_luce import PlackettLuce
     from bayesduel.models.thurstone import Thurstone
@@ -24,7 +27,10 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "BradleyTerry": ".bradley_terry",
+    "JudgedBradleyTerry": ".judged_bradley_terry",
+    "LinearUtilities": ".linear_utilities",
     "MultinomialLogit": ".multinomial_logit",
+    "NumPyroModel": ".own_models",
     "PairwiseBeta": ".pairwise_beta",
     "PlackettLuce": ".plackett_luce",
     "PreferenceModel": ".base",
@@ -32,13 +38,17 @@ _HOMES = {
     "Votes": ".vote_arrays",
     "count_votes": ".base",
     "derived": ".base",
+    "from_numpyro": ".own_models",
     "register_arrays": ".base",
     "sample": ".base",
 }
 
 __all__ = [
     "BradleyTerry",
+    "JudgedBradleyTerry",
+    "LinearUtilities",
     "MultinomialLogit",
+    "NumPyroModel",
     "PairwiseBeta",
     "PlackettLuce",
     "PreferenceModel",
@@ -46,6 +56,7 @@ __all__ = [
     "Votes",
     "count_votes",
     "derived",
+    "from_numpyro",
     "register_arrays",
     "sample",
 ]

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.errors import FitError, reraise_as
-from bayesduel.limits import MOST_FITTED_NUMBERS, MOST_STEPS
+from bayesduel.arguments.limits import MOST_FITTED_NUMBERS, MOST_STEPS
+from bayesduel.errors import FitError
 from theory.arguments import (
     LARGEST_SEED,
     as_number,
@@ -27,7 +27,7 @@ def check_integer(
     argument: str, value: Any, least: int = 1, most: int = MOST_FITTED_NUMBERS
 ) -> int:
     """Return an integer within bounds."""
-    return reraise_as(FitError, integer_from, value, least, argument, most)
+    return integer_from(value, least, argument, most, kind=FitError)
 
 
 def check_numbers(argument: str, value: Any, each: int, least: int = 1) -> int:
@@ -37,12 +37,12 @@ def check_numbers(argument: str, value: Any, each: int, least: int = 1) -> int:
 
 def check_flag(argument: str, value: Any) -> bool:
     """Return True or False; a text such as "no" would be true."""
-    return reraise_as(FitError, true_or_false, value, argument)
+    return true_or_false(value, argument, kind=FitError)
 
 
 def check_word(argument: str, value: Any, allowed: Iterable[str]) -> str:
     """Return one of some words."""
-    return reraise_as(FitError, one_of, value, allowed, argument)
+    return one_of(value, allowed, argument, kind=FitError)
 
 
 def check_probability(value: Any, argument: str = "probability") -> float:
@@ -51,12 +51,12 @@ def check_probability(value: Any, argument: str = "probability") -> float:
     def inside(number: float) -> bool:
         return 0.0 < number < 1.0 and 1.0 - number < 1.0
 
-    return reraise_as(FitError, number_that, value, argument, "in (0, 1)", inside)
+    return number_that(value, argument, "in (0, 1)", inside, kind=FitError)
 
 
 def check_seed(value: Any, argument: str = "rng_key") -> int:
     """Return the seed of a key."""
-    return reraise_as(FitError, seed_of, value, argument)
+    return seed_of(value, argument, kind=FitError)
 
 
 def next_seed(seed: int, steps: int = 1) -> int:
@@ -72,14 +72,14 @@ def check_real(argument: str, value: Any, low: float, high: float) -> None:
     plain = isinstance(value, int | float | np.integer | np.floating)
     if not plain or isinstance(value, bool) or not low <= as_number(value) <= high:
         bounds = f"from {low:g} to {high:g}".replace("e-0", "e-").replace("e+0", "e")
-        raise FitError.of(argument, f"must be a number {bounds}", value)
+        raise FitError(argument, f"must be a number {bounds}", value)
 
 
 def check_tie_prior(values: Any) -> None:
     """Raise unless values are two positive numbers in a tuple."""
     # Lists and arrays have no hash, which programs are found by.
     if not isinstance(values, tuple) or len(values) != 2:
-        raise FitError.of("tie_prior", "must be two numbers in a tuple", values)
+        raise FitError("tie_prior", "must be two numbers in a tuple", values)
     for index, value in enumerate(values):
         check_real(f"tie_prior[{index}]", value, 1e-6, 1e6)
 
@@ -93,7 +93,7 @@ def check_prior(prior: Any, num_arms: int) -> None:
     if rows != [num_arms] * num_arms:
         size = f"{num_arms} x {num_arms}"
         rule = f"must be a number or a {size} table as nested tuples"
-        raise FitError.of("prior", rule, prior)
+        raise FitError("prior", rule, prior)
     for i, row in enumerate(prior):
         for j, value in enumerate(row):
             if i != j:  # The diagonal is not read.

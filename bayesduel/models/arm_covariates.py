@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from jaxtyping import Float64
 
-from bayesduel.votes.checks import components
+from bayesduel.votes.checks import components, shortened
 from bayesduel.votes.comparisons import Comparisons
 
 _LEAST_REACH = 0.05
@@ -20,11 +21,7 @@ def joined_by_covariates(data: Comparisons, parts: list[list[str]]) -> list[list
     Votes tell the directions of coefficients in which compared arms differ. Two arms
     can be compared where they do not differ in any other direction.
     """
-    voted = data.counts.sum(axis=1) > 0
-    table = data.covariates / np.maximum(np.abs(data.covariates).max(axis=0), 1e-300)
-    steps = table[data.first[voted]] - table[data.second[voted]]
-    sizes, directions = np.linalg.eigh(steps.T @ steps)
-    unknown = directions[:, sizes <= _ROUNDING**2 * max(sizes.max(), 1.0)]
+    table, unknown = _unknown_directions(data)
     place = {name: arm for arm, name in enumerate(data.arm_names)}
     some = table[[place[part[0]] for part in parts]] @ unknown
     close = np.abs(some[:, None] - some).max(axis=2, initial=0.0) <= _ROUNDING
@@ -34,6 +31,38 @@ def joined_by_covariates(data: Comparisons, parts: list[list[str]]) -> list[list
         (sorted(part, key=place.__getitem__) for part in joined),
         key=len,
         reverse=True,
+    )
+
+
+def _unknown_directions(
+    data: Comparisons,
+) -> tuple[Float64[np.ndarray, "K d"], Float64[np.ndarray, "d unknown"]]:
+    """Return scaled covariates, and directions in which no compared arms differ."""
+    voted = data.counts.sum(axis=1) > 0
+    table = data.covariates / np.maximum(np.abs(data.covariates).max(axis=0), 1e-300)
+    steps = table[data.first[voted]] - table[data.second[voted]]
+    sizes, directions = np.linalg.eigh(steps.T @ steps)
+    return table, directions[:, sizes <= _ROUNDING**2 * max(sizes.max(), 1.0)]
+
+
+def untold_coefficients(data: Comparisons) -> tuple[str, ...]:
+    """Say how many directions of the coefficients no vote tells of.
+
+    Covariates are collinear, or the same for all arms that were compared.
+    """
+    table, unknown = _unknown_directions(data)
+    if not unknown.shape[1]:
+        return ()
+    untold = np.abs(unknown).max(axis=1) > _ROUNDING
+    names = [
+        name for name, each in zip(data.covariate_names, untold, strict=True) if each
+    ]
+    number = table.shape[1]
+    return (
+        f"votes tell {number - unknown.shape[1]} of {number} directions "
+        f"of the coefficients; along the others, which {shortened(names)} have a part "
+        "in, arms that were compared do not differ (the covariates are constant or "
+        "collinear there), and coefficients are as uncertain as their prior",
     )
 
 

@@ -18,8 +18,8 @@ from theory.arguments import short_repr
 if TYPE_CHECKING:
     from jax import Array
 
-    from bayesduel.models.closed_density import ClosedDensity
-    from bayesduel.models.newton import LaplaceState
+    from bayesduel.models.closed_forms.closed_density import ClosedDensity
+    from bayesduel.models.closed_forms.newton import LaplaceState
 
 Draws = Mapping[str, Any]
 """Values of the named quantities of a model, one row per draw."""
@@ -93,6 +93,14 @@ class PreferenceModel:
             If the data are of another kind, or hold what the model has no place for.
         """
         raise NotImplementedError
+
+    def completed(self, data: Any) -> Any:
+        """Return votes of which only the arms are known, with what the model reads.
+
+        For policies, which are told who won, and not who judged: as if one judge had
+        cast all votes.
+        """
+        return data
 
     def preference_matrices(self, draws: Draws) -> Float[np.ndarray, "draw K K"]:
         """Return P(i beats j in a vote that is no tie), diagonal 1/2, per draw."""
@@ -215,11 +223,14 @@ def check_kind(model: Any, data: Any, kind: type, remedy: str = "") -> None:
 
 
 def register_arrays[T: type](cls: T) -> T:
-    """Register a frozen dataclass of arrays as a pytree; ``num_arms`` is static."""
+    """Register a frozen dataclass of arrays as a pytree.
+
+    Its ``num_arms``, and ``sizes`` of labels, are static.
+    """
     import jax
 
     names = list(cls.__dataclass_fields__)
-    static = [name for name in names if name == "num_arms"]
+    static = [name for name in names if name in ("num_arms", "sizes")]
     return jax.tree_util.register_dataclass(
         cls, [name for name in names if name not in static], static
     )

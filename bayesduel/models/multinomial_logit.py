@@ -17,7 +17,7 @@ from bayesduel.models.base import (
     count_votes,
     pairwise,
 )
-from bayesduel.models.choice_curvature import ChoiceDensity
+from bayesduel.models.closed_forms.choice_curvature import ChoiceDensity
 from bayesduel.models.utilities import UtilityModel, come_from
 from bayesduel.votes.choices import Choices
 

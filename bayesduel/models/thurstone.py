@@ -10,8 +10,8 @@ import numpy as np
 from jaxtyping import Float
 
 from bayesduel.models.array_modules import Values, namespace, scipy_module
-from bayesduel.models.pairwise_curvature import RowDerivatives
-from bayesduel.models.utilities import PairwiseUtilityModel
+from bayesduel.models.closed_forms.pairwise_curvature import RowDerivatives
+from bayesduel.models.pairwise_utilities import PairwiseUtilityModel
 
 if TYPE_CHECKING:
     from jax import Array
@@ -36,7 +36,7 @@ class Thurstone(PairwiseUtilityModel):
     prior_scale, zero_sum, learn_scale
         As in :class:`~bayesduel.models.utilities.UtilityModel`.
     ties, tie_scale, order_effect, order_scale, covariates, covariate_scale, residual
-        As in :class:`~bayesduel.models.utilities.PairwiseUtilityModel`.
+        As in :class:`~bayesduel.models.pairwise_utilities.PairwiseUtilityModel`.
 
     References
     ----------

@@ -1,39 +1,26 @@
-"""The prior of utilities, and what pairwise models of utilities share."""
+"""The prior of utilities."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from jaxtyping import Float
 
-from bayesduel.errors import FitError
 from bayesduel.models.argument_checks import check_flag
-from bayesduel.models.arm_covariates import joined_by_covariates, narrow_covariates
 from bayesduel.models.array_modules import Values, namespace
 from bayesduel.models.base import (
     Draws,
     PreferenceModel,
-    check_kind,
     check_positive,
-    count_votes,
     derived,
     sample,
 )
-from bayesduel.models.vote_arrays import PairTables, Votes, votes_of
-from bayesduel.votes.comparisons import OUTCOMES, Comparisons
 
 if TYPE_CHECKING:
     from jax import Array
 
-    from bayesduel.models.closed_density import ClosedDensity
-    from bayesduel.models.pairwise_curvature import (
-        Derivatives,
-        PairwiseDensity,
-        RowDerivatives,
-    )
+    from bayesduel.models.closed_forms.closed_density import ClosedDensity
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,257 +136,13 @@ class UtilityModel(PreferenceModel):
         }
 
 
-@dataclass(frozen=True, kw_only=True)
-class PairwiseUtilityModel(UtilityModel):
-    """P(first beats second) depends on the difference of their utilities.
-
-    Parameters
-    ----------
-    prior_scale, zero_sum, learn_scale
-        As in :class:`UtilityModel`.
-    ties : bool
-        Votes may be ties.
-    tie_scale : float
-        Standard deviation of the normal prior of the tie parameter.
-    order_effect : bool
-        The arm shown first has an advantage, the same for all pairs; needs data in
-        which the order is known.
-    order_scale : float
-        Standard deviation of its normal prior.
-    covariates : bool
-        Utilities are covariates @ coefficient: what is known of arms says all. A
-        logistic or probit regression, whose prior hardly moves coefficients that many
-        votes tell of.
-    covariate_scale : float
-        Standard deviation of the coefficients' normal prior.
-    residual : bool
-        Utilities are covariates @ coefficient + residual: arms may differ in what no
-        covariate tells. With few arms coefficients are then uncertain however many
-        votes there are, as in a regression with one point per arm, by about
-        ``prior_scale`` over the spread of the covariate and the root of their number:
-        the residual has the standard deviation ``prior_scale``, or one that is learned
-        with ``learn_scale``.
-    """
-
-    ties: bool = False
-    tie_scale: float = 2.0
-    order_effect: bool = False
-    order_scale: float = 1.0
-    covariates: bool = False
-    covariate_scale: float = 1.0
-    residual: bool = False
-
-    tie_name: ClassVar[str] = "log_tie"
-    """Name of the tie parameter, where there is one."""
-
-    def __call__(self, votes: Votes) -> Float[Array, "row outcome"]:
-        """Run the NumPyro model; return log P(outcome) per row."""
-        import jax.numpy as jnp
-        from numpyro import distributions as dist
-
-        difference = self.sample_difference(votes)
-        tie = jnp.zeros(())
-        if self.ties:
-            tie = sample(self.tie_name, dist.Normal(0.0, self.tie_scale))
-        log_probability = self.logs_of_rows(difference, tie)
-        return count_votes(jnp.asarray(votes.counts), log_probability)
-
-    def sample_difference(self, votes: Votes) -> Float[Array, " row"]:
-        """Sample utilities and return that of the first arm minus the second's."""
-        import jax.numpy as jnp
-        from numpyro import distributions as dist
-
-        utility = self.sample_utilities(
-            votes.num_arms,
-            jnp.asarray(votes.covariates) if self.covariates else None,
-            self.covariate_scale,
-        )
-        difference = utility[votes.first] - utility[votes.second]
-        if not self.order_effect:
-            return difference
-        prior = dist.Normal(0.0, self.order_scale)
-        return difference + sample("first_advantage", prior)
-
-    def arrays(self, data: Comparisons) -> Votes:
-        """Check data against the model; return them as a pytree of NumPy arrays."""
-        hint = "; use its to_comparisons()" if hasattr(data, "to_comparisons") else ""
-        check_kind(self, data, Comparisons, hint)
-        self.check()
-        return votes_of(self, data)
-
-    def check(self) -> None:
-        """Raise ``FitError`` for a parameter out of range."""
-        super().check()
-        for name in ("ties", "order_effect", "covariates", "residual"):
-            check_flag(name, getattr(self, name))
-        if self.residual and not self.covariates:
-            raise FitError(
-                "residual=True is what covariates leave open, got covariates=False; "
-                "say covariates=True, or leave it out"
-            )
-        if self.learn_scale and self.covariates and not self.residual:
-            raise FitError(
-                "learn_scale=True is the scale of the residual, which covariates=True "
-                "has none of; say residual=True, or leave it out"
-            )
-        check_positive("tie_scale", self.tie_scale)
-        check_positive("order_scale", self.order_scale)
-        check_positive("covariate_scale", self.covariate_scale)
-
-    @property
-    def _has_residual(self) -> bool:
-        return self.residual
-
-    def parts(self, data: Comparisons) -> list[list[str]]:
-        """Return the names of arms whose order votes tell, the largest part first.
-
-        Covariates connect arms that never met: where votes tell every coefficient that
-        two arms differ in. A coefficient is told by pairs that differ in it.
-        """
-        found = data.parts()
-        if not self.covariates or len(found) == 1:
-            return found
-        return joined_by_covariates(data, found)
-
-    def remarks(self, data: Comparisons) -> tuple[str, ...]:
-        """Return what one should know of the model for these data."""
-        return narrow_covariates(data, self.covariate_scale) if self.covariates else ()
-
-    def coords(self, data: Comparisons) -> dict[str, list[str]]:
-        """Return labels along the named axes."""
-        return {
-            "arm": list(data.arm_names),
-            "covariate": list(data.covariate_names) if self.covariates else [],
-        }
-
-    def outcomes(self, data: Comparisons) -> tuple[str, ...]:
-        """Return what a vote can say."""
-        return OUTCOMES if self.ties else OUTCOMES[:2]
-
-    def outcome_logs(
-        self, difference: Float[Array, ""], tie: Float[Array, ""]
-    ) -> Float[Array, " outcome"]:
-        """Return log P(outcome) of a vote: first, second and, with ties, tie.
-
-        The one place that says how votes depend on utilities: the likelihood, its
-        curvature and the preference matrices all come from here.
-
-        Parameters
-        ----------
-        difference : float ()
-            Utility of the first arm minus that of the second.
-        tie : float ()
-            The tie parameter, as it is sampled.
-
-        Notes
-        -----
-        A distribution that comes with :meth:`vote_derivatives` takes arrays of any one
-        shape as well, of NumPy or JAX, and returns (outcome, ...).
-        """
-        raise NotImplementedError
-
-    def vote_derivatives(
-        self,
-        counts: Float[Array | np.ndarray, "row outcome"],
-        difference: Float[Array | np.ndarray, " row"],
-        tie: Float[Array | np.ndarray, " row"],
-    ) -> RowDerivatives:
-        """Return the derivatives of the log likelihood of each row in closed form.
-
-        Used where the class that has it also has :meth:`outcome_logs`: a subclass with
-        another distribution gets the derivatives of its own by automatic
-        differentiation.
-        """
-        raise NotImplementedError
-
-    def logs_of_rows(
-        self, difference: Float[Array, " row"], tie: Float[Array, "*row_or_one"]
-    ) -> Float[Array, "row outcome"]:
-        """Return :meth:`outcome_logs` of every row; one tie parameter, or one each."""
-        import jax
-        import jax.numpy as jnp
-
-        ties = jnp.broadcast_to(tie, difference.shape)
-        return jax.vmap(self.outcome_logs)(difference, ties)
-
-    def hessian(
-        self, arrays: Votes
-    ) -> Callable[[Float[Array, " D"]], Float[Array, "D D"]] | None:
-        """Return the Hessian of the log joint density in closed form, or None.
-
-        None where the prior is learned, has covariates, or is another one than here:
-        a subclass that overrides how quantities are sampled loses the closed form, and
-        its Hessian is found by automatic differentiation.
-        """
-        if not self._has_normal_prior():
-            return None
-        from bayesduel.models.pairwise_curvature import pairwise_hessian
-
-        return pairwise_hessian(self, arrays, self._derivatives())
-
-    def closed_form(self, arrays: Votes | PairTables) -> PairwiseDensity | None:
-        """Return the log joint density with its derivatives in closed form, or None.
-
-        None where :meth:`hessian` is, and where the distribution of a vote comes
-        without :meth:`vote_derivatives`.
-        """
-        derivatives = self._derivatives()
-        if derivatives is None or not self._has_normal_prior():
-            return None
-        from bayesduel.models.pairwise_curvature import PairwiseDensity
-
-        return PairwiseDensity(self, arrays, derivatives)
-
-    def _has_normal_prior(self) -> bool:
-        names = sorted(["first_advantage", self.tie_name, "utility"])
-        in_order = names == ["first_advantage", self.tie_name, "utility"]
-        plain = not (self.learn_scale or self.covariates)
-        return plain and in_order and self._keeps(_CLOSED_FORM_OF)
-
-    def _derivatives(self) -> Derivatives | None:
-        """Return the derivatives that belong to the distribution of a vote, or None."""
-        home = _home(self, "vote_derivatives")
-        if home is PairwiseUtilityModel or home is not _home(self, "outcome_logs"):
-            return None
-        return self.vote_derivatives if self._keeps(_OF_ROWS) else None
-
-    def _keeps(self, names: tuple[str, ...]) -> bool:
-        """Whether none of the methods is overridden."""
-        return come_from(self, names, (UtilityModel, PairwiseUtilityModel))
-
-    @property
-    def utility_decides(self) -> bool:
-        """Whether i beats j exactly where its utility is larger.
-
-        So it is for the distributions here that come with their derivatives.
-        """
-        own = ("preference_matrices", "utilities", "logs_of_rows")
-        return self._derivatives() is not None and self._keeps(own)
-
-    def preference_matrices(self, draws: Draws) -> Values:
-        """Return P(i beats j in a vote that is no tie), nobody shown first."""
-        from bayesduel.models._preferences import pairwise_preferences
-
-        utility = self.utilities(draws)
-        tie = draws[self.tie_name] if self.ties else np.zeros(len(utility))
-        return pairwise_preferences(self, utility, tie)
-
-
-_CLOSED_FORM_OF = ("__call__", "sample_difference", "sample_utilities", "_normal")
-"""The methods whose density :meth:`PairwiseUtilityModel.hessian` is the curvature of;
-beside them it only uses ``outcome_logs``, whatever that is."""
-
-_OF_ROWS = ("logs_of_rows",)
-"""What says that all rows have the distribution of a vote."""
-
-
 def come_from(
     model: UtilityModel, names: tuple[str, ...], homes: tuple[type, ...]
 ) -> bool:
     """Whether none of the methods is overridden beyond these classes."""
-    return all(_home(model, name) in homes for name in names)
+    return all(home_of(model, name) in homes for name in names)
 
 
-def _home(model: UtilityModel, name: str) -> type:
+def home_of(model: UtilityModel, name: str) -> type:
     """Return the class that a method of a model comes from."""
     return next(each for each in type(model).__mro__ if name in vars(each))

@@ -7,7 +7,8 @@ inside a program that many runs share, indexing costs many times the arithmetic.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from jaxtyping import Float, Int
 
 from bayesduel.errors import FitError
 from bayesduel.models.array_modules import Values, namespace, sums_at
+from bayesduel.votes._row_columns import NEUTRAL
 from bayesduel.votes.comparisons import Comparisons
 
 if TYPE_CHECKING:
@@ -25,6 +27,25 @@ if TYPE_CHECKING:
 class Votes:
     """Comparisons as arrays, as the models read them.
 
+    Attributes
+    ----------
+    first, second : int (row,)
+        Positions of the two arms, in the order in which they were shown.
+    counts : float (row, outcome)
+        Votes for the first arm, for the second and, in a model with ties, ties.
+    covariates : float (K, D)
+        What is known about each arm.
+    num_arms : int
+        K.
+    columns : dict of arrays (row,)
+        What each row carries, such as ``judge``, for models that read it: numbers, or
+        places among labels. ``votes["judge"]`` is one of them, ``votes.size("judge")``
+        the number of its labels.
+    sizes : tuple of (str, int)
+        Numbers of labels.
+
+    Notes
+    -----
     A pytree as soon as :mod:`bayesduel.inference.latent` is imported, which everything
     that traces it does.
     """
@@ -34,10 +55,37 @@ class Votes:
     counts: Float[Array | np.ndarray, "row outcome"]
     covariates: Float[Array | np.ndarray, "K D"]
     num_arms: int
+    columns: dict[str, Any] = field(default_factory=dict)
+    sizes: tuple[tuple[str, int], ...] = ()
+
+    def __getitem__(self, name: str) -> Values:
+        """Return a column (row,): numbers, or places among the labels of it."""
+        if name not in self.columns:
+            raise FitError(
+                f"the votes carry no column {name!r}; they carry "
+                f"{', '.join(self.columns) or 'none'}"
+            )
+        return self.columns[name]
+
+    def size(self, name: str) -> int:
+        """Return the number of labels of a column."""
+        sizes = dict(self.sizes)
+        if name not in sizes:
+            raise FitError(
+                f"the votes carry no labels {name!r}; they carry "
+                f"{', '.join(sizes) or 'none'}"
+            )
+        return sizes[name]
 
     def differences(self, utility: Values) -> Values:
         """Return utility (..., K) of the first arm minus the second's, (..., row)."""
         return utility[..., self.first] - utility[..., self.second]
+
+    def ordered(self, weight: Values) -> Values:
+        """Return weights, one or (row,), as 0 where neither arm was shown first."""
+        if NEUTRAL not in self.columns:
+            return weight
+        return weight * (1.0 - self.columns[NEUTRAL])
 
     def incidence(self, weight: Values) -> Values:
         """Return sum over rows of weight (e_first - e_second), (K,)."""
@@ -70,6 +118,10 @@ class PairTables:
         """Return utility (..., K) of the first arm minus the second's, (..., row)."""
         table = utility[..., :, None] - utility[..., None, :]
         return table.reshape(*utility.shape[:-1], self.num_arms**2)
+
+    def ordered(self, weight: Values) -> Values:
+        """Return the weights: in every row an arm was shown first."""
+        return weight
 
     def incidence(self, weight: Values) -> Values:
         """Return sum over rows of weight (e_first - e_second), (K,)."""
@@ -131,13 +183,46 @@ def votes_of(model: Any, data: Comparisons) -> Votes:
             ".with_covariates(table)"
         )
     table = data.covariates if wants_covariates else np.zeros((data.num_arms, 0))
+    reads = _columns_read(model, data)
+    data = data if reads else data.without_columns()
+    labels = {name: data.labels[name] for name in reads if name in data.labels}
     return Votes(
         first=data.first.astype(np.int32),
         second=data.second.astype(np.int32),
         counts=data.counts if model.ties else data.counts[:, :2],
         covariates=table,
         num_arms=data.num_arms,
+        columns={
+            name: data.columns[name].astype(np.int32 if name in labels else np.float64)
+            for name in reads
+        },
+        sizes=tuple((name, len(each)) for name, each in labels.items()),
     )
+
+
+def _columns_read(model: Any, data: Comparisons) -> list[str]:
+    """Return the columns that a model reads: its own, and where nobody was first."""
+    found: list[str] = list(getattr(model, "reads", ()))
+    for name in found:
+        if name not in data.columns:
+            raise FitError(
+                f"{model.title} reads the column {name!r}, which the votes do not "
+                f"carry (they carry {', '.join(data.columns) or 'none'}); keep it with "
+                f"columns={{{name!r}: ...}} of from_votes, or an option of "
+                "read_comparisons"
+            )
+    effect = getattr(model, "order_effect", False) and NEUTRAL in data.columns
+    return [*found, NEUTRAL] if effect and NEUTRAL not in found else found
+
+
+def with_one_label(
+    data: Comparisons, labels: Sequence[str], numbers: Sequence[str] = ()
+) -> Comparisons:
+    """Return votes that have one label in some columns, or the number 0, all alike."""
+    rows = len(data.first)
+    columns: dict[str, Any] = {name: np.zeros(rows, np.int64) for name in labels}
+    columns |= {name: np.zeros(rows) for name in numbers}
+    return replace(data, columns=columns, labels={name: ("any",) for name in labels})
 
 
 def is_whole(data: Any, arrays: Any = None) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
 
-from bayesduel.limits import LONGEST_HORIZON
+from bayesduel.arguments.limits import LONGEST_HORIZON
 
 _LOG_LONGEST = math.log(LONGEST_HORIZON)
 

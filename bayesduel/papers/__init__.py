@@ -5,7 +5,7 @@ Nothing heavy is imported before it is used.
 
 from typing import TYPE_CHECKING
 
-from bayesduel.lazy import lazy_attributes
+from bayesduel.package.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from bayesduel.papers.figures import reproduction

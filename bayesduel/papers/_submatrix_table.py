@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 from bayesduel.experiments.jobs import JobResult, Sweep, refuse_others
 from bayesduel.experiments.owned_folder import OwnedFolder
 from bayesduel.instances.submatrices import SubmatrixSampler
-from bayesduel.version import package_version
+from bayesduel.package.version import package_version
 from theory import ProgramError, copeland_lower_bound, ecw_rmed_constant
 from theory.theorems import ccb_order
 

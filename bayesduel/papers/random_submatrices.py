@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesduel.analysis.measurements import standard_error
+from bayesduel.arguments.limits import MOST_SUBMATRICES
 from bayesduel.experiments.store import execute_sweep
 from bayesduel.instances.submatrices import SubmatrixSampler
-from bayesduel.limits import MOST_SUBMATRICES
 from bayesduel.papers._submatrix_table import SubmatrixRow, SubmatrixTable
 from theory.arguments import integer_from, one_of
 

@@ -13,7 +13,7 @@ from bayesduel.analysis.measurements import Measurement, measurements
 from bayesduel.errors import ArgumentError
 from bayesduel.experiments.checks import worker_count
 from bayesduel.experiments.problems import Instance
-from bayesduel.folders import require_folder
+from bayesduel.files.folders import require_folder
 from bayesduel.instances import choice
 from bayesduel.instances.generators import uniform_random
 from bayesduel.instances.mslr import mslr_submatrix, random_submatrix
@@ -204,12 +204,12 @@ def check(
     """
     if not 0 < as_number(scale) <= 1:
         rule = "must be above 0 and at most 1"
-        raise ArgumentError.of("scale", rule, scale, remedy="1 repeats all of it")
+        raise ArgumentError("scale", rule, scale, remedy="1 repeats all of it")
     worker_count(jobs)
     recipe = load(name)
     if recipe.missing:
         missing = ", ".join(recipe.missing)
-        raise ArgumentError.of(
+        raise ArgumentError(
             "name",
             f"{name!r} needs policies that are not available: {missing}",
             name,
@@ -219,7 +219,7 @@ def check(
     for key in panels or ():
         if key not in known:
             rule = f"{recipe.name} has no panel {key!r}, only {', '.join(known)}"
-            raise ArgumentError.of("panels", rule, key)
+            raise ArgumentError("panels", rule, key)
     wanted = [panel for panel in recipe.panels if not panels or panel.key in panels]
     outside = [each for each in wanted if _needs_mslr(each)]
     if mslr is not None:
@@ -228,7 +228,7 @@ def check(
         return wanted, []
     left = [panel for panel in wanted if panel not in outside]
     if not left:
-        raise ArgumentError.of(
+        raise ArgumentError(
             "mslr",
             "every panel asked for needs the 136-armed MSLR matrix of the "
             "informational click model, which cannot be shipped",

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
     from numpy.typing import ArrayLike, NDArray
 
-    from theory import Optimum, PreferenceMatrix
+    from theory import Optimum, PreferenceMatrix, StructuredBound
+
+    Allocated = Optimum | StructuredBound
 
 __all__ = ["allocation", "best_first"]
 
@@ -43,6 +45,8 @@ _WITH_NUMBERS, _MANY_ARMS, _FEW_LABELS = 8, 24, 15
 _SMALLEST, _LARGEST, _CHARACTERS = 5.5, 8.0, 2.8
 # Dots on more arms would be a gray veil.
 _WITH_DOTS = 40
+# Pairs with less than this part of the most duels have none.
+_TRACE = 1e-3
 # Powers of ten alone would leave a shorter color bar without two ticks.
 _FEW_DECADES = 100.0
 
@@ -58,7 +62,7 @@ class _Heat(NamedTuple):
 
 def allocation(
     matrix: PreferenceMatrix | ArrayLike,
-    optima: Mapping[str, Optimum] | None = None,
+    optima: Mapping[str, Allocated] | None = None,
     *,
     width: str | float = "full",
     height: float | None = None,
@@ -76,8 +80,10 @@ def allocation(
     Parameters
     ----------
     matrix : PreferenceMatrix or array-like (K, K)
-    optima : mapping of str to theory.Optimum, optional
-        Panels to draw, by their titles; by default the optima of both programs.
+    optima : mapping of str to theory.Optimum or theory.StructuredBound, optional
+        Panels to draw, by their titles; by default the optima of both programs. Of a
+        bound under a model, pairs with less than a thousandth of the most duels are
+        left white: an interior-point method leaves traces.
     width : "full" (7 in), "column" (3.4 in) or float
         Width in inches. Below 5 inches the panels stand below each other.
     height : float, optional
@@ -100,7 +106,7 @@ def allocation(
     >>> [panel.get_title(loc="left") for panel in figure.axes[:3]]
     ['P(row beats column)', 'CW: winner 0, $C^*$ = 11.0', 'ECW: winner 0, $C_E$ = 1253']
     """
-    from theory import Optimum
+    from theory import Optimum, StructuredBound
     from theory.preferences import as_preference_matrix
 
     checked = as_preference_matrix(matrix)
@@ -116,10 +122,11 @@ def allocation(
             raise ValueError(
                 f"optima: titles must be texts, but one is {arguments.short_repr(name)}"
             )
-        arguments.instance_of(optimum, Optimum, f"optima[{name!r}]")
-        if optimum.evidence.shape[0] != checked.num_arms:
+        if not isinstance(optimum, StructuredBound):
+            arguments.instance_of(optimum, Optimum, f"optima[{name!r}]")
+        if len(_duels(optimum)) != checked.num_arms:
             raise ValueError(
-                f"optima: {name!r} has {optimum.evidence.shape[0]} arms, the matrix "
+                f"optima: {name!r} has {len(_duels(optimum))} arms, the matrix "
                 f"has {checked.num_arms}; compute it from this matrix"
             )
     order = best_first(checked)
@@ -152,7 +159,7 @@ def allocation(
     return figure
 
 
-def _optima(matrix: PreferenceMatrix) -> dict[str, Optimum]:
+def _optima(matrix: PreferenceMatrix) -> dict[str, Allocated]:
     from theory import copeland_lower_bound, ecw_rmed_constant
 
     lower, efficient = copeland_lower_bound(matrix), ecw_rmed_constant(matrix)
@@ -164,6 +171,15 @@ def _optima(matrix: PreferenceMatrix) -> dict[str, Optimum]:
     }
 
 
+def _duels(optimum: Allocated) -> NDArray[np.float64]:
+    """Return the duels of every pair per unit of log T."""
+    from theory import Optimum
+
+    if isinstance(optimum, Optimum):
+        return optimum.duels_per_log_round
+    return np.where(optimum.duels >= _TRACE * optimum.duels.max(), optimum.duels, 0.0)
+
+
 def best_first(matrix: PreferenceMatrix) -> Int[np.ndarray, " arm"]:
     """Best Copeland score first, then best Borda score, then smallest number."""
     # Rounded: equal scores must not be told apart by the last bit of a sum.
@@ -172,7 +188,7 @@ def best_first(matrix: PreferenceMatrix) -> Int[np.ndarray, " arm"]:
 
 
 def _panels(
-    matrix: PreferenceMatrix, optima: dict[str, Optimum], order: NDArray[np.intp]
+    matrix: PreferenceMatrix, optima: dict[str, Allocated], order: NDArray[np.intp]
 ) -> list[_Heat]:
     """Return the matrix and the allocations in the order drawn, with their colors."""
     ordered = np.ix_(order, order)
@@ -185,7 +201,7 @@ def _panels(
             TwoSlopeNorm(0.5, 0.5 - reach, 0.5 + reach),
         )
     ]
-    duels = {name: each.duels_per_log_round[ordered] for name, each in optima.items()}
+    duels = {name: _duels(each)[ordered] for name, each in optima.items()}
     positive = np.concatenate([each[each > 0] for each in duels.values()] or [[]])
     low = float(positive.min()) if positive.size else 1.0
     high = float(positive.max()) if positive.size else 1.0

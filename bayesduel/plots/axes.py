@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
-from itertools import cycle
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 import numpy as np
@@ -16,19 +15,17 @@ from matplotlib.transforms import ScaledTranslation
 
 from bayesduel.plots.labels import spread
 from bayesduel.plots.lines import BANDS, Line, Panel
-from bayesduel.plots.style import FAINT, INK, SHADE, Look, StyledFigure, light_grid
+from bayesduel.plots.style import FAINT, Look, StyledFigure, light_grid
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
-    from bayesduel.plots.bound_curves import DrawnBound
 
 __all__ = [
     "band_text",
     "beyond_text",
     "caption_below",
-    "draw_bounds",
     "draw_line",
     "draw_points",
     "end_text",
@@ -45,10 +42,6 @@ __all__ = [
     "words_only",
     "wrap_label",
 ]
-
-# Of bounds that are slopes, and of those that are levels.
-_SLOPES = ((0, (4, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
-_LEVELS = ("-", (0, (12, 1.2)), (0, (12, 1.2, 1.2, 1.2)))
 
 _NOTIONS = {
     "copeland": "Copeland",
@@ -70,6 +63,9 @@ _NOTIONS = {
     "topk_means": "top-k",
 }
 
+
+_LOWEST = 1e-3
+"""Where an axis begins that reaches to a bound far above, per highest regret."""
 
 TWO_COLUMNS = 5.0
 """Inches from which on a figure has room for two panels side by side."""
@@ -176,8 +172,10 @@ def _marked(rounds: np.ndarray, *, log_x: bool) -> list[int]:
     return sorted({int(np.argmin(np.abs(place - target))) for target in targets})
 
 
-def scale_axes(axes: Axes, panel: Panel, *, log_x: bool, log_y: bool) -> None:
-    """Set scales, limits and ticks; the lines decide the limits, never the bounds."""
+def scale_axes(
+    axes: Axes, panel: Panel, *, log_x: bool, log_y: bool, reach: float = 0.0
+) -> None:
+    """Set scales, limits and ticks, with room for regret up to ``reach``."""
     first = min(int(line.rounds[0]) for line in panel.lines)
     if log_x and first < panel.horizon:
         axes.set_xscale("log")
@@ -188,17 +186,20 @@ def scale_axes(axes: Axes, panel: Panel, *, log_x: bool, log_y: bool) -> None:
         axes.set_xlim(0, panel.horizon)
         axes.xaxis.set_major_locator(MaxNLocator(5))
         axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-    scale_regret(axes, panel, log_y=log_y)
+    scale_regret(axes, panel, log_y=log_y, reach=reach)
 
 
-def scale_regret(axes: Axes, panel: Panel, *, log_y: bool) -> None:
+def scale_regret(axes: Axes, panel: Panel, *, log_y: bool, reach: float = 0.0) -> None:
     """Set scale, limits and ticks of the axis of regret."""
     positive = np.concatenate([line.low[line.low > 0] for line in panel.lines])
     if log_y and positive.size:
         axes.set_yscale("log")
-        axes.set_ylim(float(positive.min()) * 0.8, panel.highest * 2.0)
+        lowest = float(positive.min()) * 0.8
+        if reach > panel.highest:  # Room for what is compared: the ends of the lines.
+            lowest = max(lowest, panel.top * _LOWEST)
+        axes.set_ylim(lowest, max(panel.highest, reach) * 2.0)
     else:
-        axes.set_ylim(0, panel.top * 1.06 or 1.0)
+        axes.set_ylim(0, max(panel.top, reach) * 1.06 or 1.0)
         axes.yaxis.set_major_locator(MaxNLocator(5))
         axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
         if panel.top < 10:
@@ -215,40 +216,6 @@ def beyond_text(panel: Panel, *, log_y: bool = False) -> str:
 def words_only(text: str) -> list[Line2D]:
     """Return a legend entry that is no line; none for an empty text."""
     return [Line2D([], [], linestyle="none", label=text)] if text else []
-
-
-def draw_bounds(axes: Axes, bounds: list[DrawnBound]) -> list[Line2D]:
-    """Draw the bounds that have a curve; return one legend entry for each bound."""
-    handles: list[Line2D] = []
-    limits = axes.get_ylim()
-    styles = {True: cycle(_SLOPES), False: cycle(_LEVELS)}
-    for bound in bounds:
-        if not bound.rounds.size:
-            handles += words_only(bound.text)
-            continue
-        line: dict[str, Any] = {
-            "color": INK,
-            "linewidth": 1.1,
-            "linestyle": next(styles[bound.slope]),
-        }
-        axes.plot(bound.rounds, bound.values, zorder=4, **line)
-        if bound.slope:
-            axes.plot(
-                bound.rounds[:1], bound.values[:1], "o", zorder=5, color="white",
-                markeredgecolor=INK,
-            )  # fmt: skip
-        handles.append(Line2D([], [], label=bound.text, **line))
-    shade_slopes(axes, bounds)
-    axes.set_ylim(limits)
-    return handles
-
-
-def shade_slopes(axes: Axes, bounds: Sequence[DrawnBound]) -> None:
-    """Shade the rounds along which slopes are compared: there no level is a bound."""
-    slopes = [each.rounds for each in bounds if each.slope]
-    if slopes:
-        first, last = min(each[0] for each in slopes), max(each[-1] for each in slopes)
-        axes.axvspan(first, last, color=SHADE, zorder=0, linewidth=0)
 
 
 def head_panel(axes: Axes, name: str, handles: list[Line2D], inches: float) -> None:
@@ -277,9 +244,11 @@ def wrap_label(text: str, inches: float) -> str:
     three wide: stand-ins keep the measure honest.
     """
     size = 6.5 if inches < 3.45 else 8.0
-    characters = max(20, int((inches - 0.85) * 72.0 / (0.55 * size)))
+    characters = max(20, int((inches - 0.85) * 72.0 / (0.58 * size)))
     short = re.sub(r"\$10\^\{(\d+)\}\$", "\ue000\\1\ue001", text)
-    wrapped = textwrap.fill(short, characters, break_long_words=False)
+    wrapped = textwrap.fill(
+        short, characters, break_long_words=False, break_on_hyphens=False
+    )
     return re.sub("\ue000(\\d+)\ue001", r"$10^{\1}$", wrapped)
 
 

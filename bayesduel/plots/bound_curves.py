@@ -1,43 +1,49 @@
-"""Which bounds a panel shows, and how: anchored slope, curve, or words only."""
+"""How the bounds of a panel are drawn: anchored slope, curve, or words only."""
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.lines import Line2D
 
-from bayesduel.analysis.anchored_bounds import (
-    BOUNDED_NOTIONS,
-    anchored_bound,
-    regret_bound,
-)
+from bayesduel.analysis.anchored_bounds import anchored_bound
 from bayesduel.analysis.measurements import checkpoint_index
 from bayesduel.analysis.slopes import last_decades
 from bayesduel.analysis.text import format_number
+from bayesduel.plots.asked_bounds import (
+    AskedBound,
+    asked_bounds,
+    bounds_that_apply,
+)
+from bayesduel.plots.axes import words_only
 from bayesduel.plots.lines import Line, Panel
-from theory.arguments import items_of, short_repr
+from bayesduel.plots.style import INK, SHADE, Look
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from theory import Optimum, RegretBound
-
-    OneBound = Optimum | RegretBound
-    Bounds = str | None | OneBound | Iterable[OneBound] | Mapping[str, Any]
+    from bayesduel.plots.asked_bounds import Bounds
+    from theory import RegretBound
 
 __all__ = [
     "DrawnBound",
     "anchor_of",
     "bound_title",
     "bounds_of_panel",
-    "check_notion",
-    "lines_of",
+    "draw_bounds",
     "power_text",
+    "within",
 ]
+
+# Of bounds that are slopes, and of those that are levels.
+_SLOPES = ((0, (4, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
+_LEVELS = ("-", (0, (12, 1.2)), (0, (12, 1.2, 1.2, 1.2)))
 
 # Statements about growth, not about the level at a finite horizon.
 _GROWTH_ONLY = ("asymptotic lower", "asymptotic upper", "heuristic")
@@ -66,12 +72,23 @@ class DrawnBound:
         The curve; empty when only the text is shown.
     slope : bool
         Whether it is a slope from an anchor; a curve of its own otherwise.
+    makes_room : bool
+        Whether the axes are to reach as far as the curve does: it was asked for.
+    policy : str
+        Label of the policy that it is of, and has the color of; empty if of several.
     """
 
     text: str
     rounds: NDArray[np.float64]
     values: NDArray[np.float64]
     slope: bool
+    makes_room: bool = False
+    policy: str = ""
+
+    @property
+    def highest(self) -> float:
+        """Largest value of the curve; 0 where there is none."""
+        return float(self.values.max()) if self.values.size else 0.0
 
 
 def power_text(rounds: int) -> str:
@@ -123,33 +140,36 @@ def bounds_of_panel(
         bounds = per_environment.get(panel.environment)
     if bounds is None or bounds is False:
         return []
-    if isinstance(bounds, str):
-        if bounds != "auto":
-            raise ValueError(
-                f"bounds: must be 'auto', None, a bound, a list of bounds or a mapping "
-                f"from instance to these, but is {short_repr(bounds)}"
-            )
-        return _automatic(panel, notion, anchor)
-    many = items_of(bounds, "bounds") if isinstance(bounds, Iterable) else [bounds]
-    return [_drawn(regret_bound(each), panel, notion, anchor) for each in many]
-
-
-def _automatic(panel: Panel, notion: str, anchor: int | None) -> list[DrawnBound]:
-    """Give the lower bound, and what theorems on the policies shown fit on the axes."""
-    if panel.first.preference is None:
-        return []
-    lower, _, note = panel.first.lower_slope(notion)
-    if lower is None and notion in BOUNDED_NOTIONS:
-        return [_words(note)]
-    drawn = [] if lower is None else [_drawn(lower, panel, notion, anchor)]
-    for bound in _theorems_on(panel):
-        if _is_of(bound, notion):
-            found = _drawn(bound, panel, notion, anchor)
-            fits = found.rounds.size and found.values.max() <= panel.top * _ROOM
-            # A line that is there already says nothing new.
-            if fits and not any(_is_same(found, each) for each in drawn):
-                drawn.append(found)
+    automatic = isinstance(bounds, str) and bounds == "auto"
+    asked = (
+        bounds_that_apply(panel, notion)
+        if automatic
+        else asked_bounds(bounds, panel, notion)
+    )
+    drawn: list[DrawnBound] = []
+    for each in asked:
+        found = _drawn(each, panel, anchor)
+        if automatic and _is_idle(found, each, drawn, panel):
+            continue
+        found = replace(found, makes_room=not automatic, policy=_policy_of(each))
+        drawn.append(found)
     return drawn
+
+
+def _policy_of(asked: AskedBound) -> str:
+    of_one = asked.bound is not None and asked.bound.policy
+    return asked.lines[0].policy if of_one and asked.lines else ""
+
+
+def _is_idle(
+    found: DrawnBound, asked: AskedBound, drawn: list[DrawnBound], panel: Panel
+) -> bool:
+    """Whether a bound that nobody asked for says nothing on these axes."""
+    if asked.bound is None or asked.bound.kind == "asymptotic lower":
+        return False
+    fits = bool(found.rounds.size) and found.highest <= panel.top * _ROOM
+    # A line that is there already says nothing new.
+    return not fits or any(_is_same(found, each) for each in drawn)
 
 
 def _is_same(one: DrawnBound, other: DrawnBound) -> bool:
@@ -159,46 +179,15 @@ def _is_same(one: DrawnBound, other: DrawnBound) -> bool:
     )
 
 
-def _theorems_on(panel: Panel) -> Iterator[RegretBound]:
-    """Apply the theorems on the policies shown, with the parameters of each."""
-    from theory import all_bounds, known_theorems
-
-    matrix = panel.first.matrix
-    if matrix is None:
-        return
-    for policy in dict.fromkeys(each.policy for each in known_theorems()):
-        own = [x for x in panel.lines if x.policy.partition(":")[0] == policy]
-        if policy and len(own) == 1 and own[0].rounds[-1] == panel.horizon:
-            for applied in all_bounds(
-                matrix,
-                policy=policy,
-                parameters=own[0].parameters,
-            ):
-                yield from applied.bounds
-
-
-def _drawn(
-    bound: RegretBound, panel: Panel, notion: str, anchor: int | None
-) -> DrawnBound:
-    check_notion(bound, notion)
+def _drawn(asked: AskedBound, panel: Panel, anchor: int | None) -> DrawnBound:
+    bound = asked.bound
+    if bound is None:
+        return _words(asked.text)
     if bound.kind in _NOT_DRAWN:
         return _words(f"{bound.name}: {_NOT_DRAWN[bound.kind]}, not drawn")
     if bound.kind in _GROWTH_ONLY:
-        return _anchored(bound, panel, anchor)
+        return _anchored(bound, asked.lines, panel, anchor)
     return _upper(bound, panel)
-
-
-def _is_of(bound: RegretBound, notion: str) -> bool:
-    return bound.regret == notion or {bound.regret, notion} <= set(BOUNDED_NOTIONS)
-
-
-def check_notion(bound: RegretBound, notion: str) -> None:
-    """Raise a ``ValueError`` when a bound speaks of another regret than the figure."""
-    if not _is_of(bound, notion):
-        raise ValueError(
-            f"bounds: {bound.name} speaks of {bound.regret} regret, the figure shows "
-            f"{notion}; draw a bound only over its own regret"
-        )
 
 
 def _words(text: str) -> DrawnBound:
@@ -213,45 +202,46 @@ def bound_title(bound: RegretBound) -> str:
     return f"{bound.name} ({said})" if said else bound.name
 
 
-def lines_of(panel: Panel, policy: str) -> tuple[Line, ...]:
-    """Return the lines of a policy, whatever its options; all if its name is empty."""
-    name = re.compile(rf"{re.escape(policy)}(?![\w+-])" if policy else "")
-    return tuple(line for line in panel.lines if name.match(line.policy))
-
-
-def _to_the_end(panel: Panel, policy: str) -> tuple[Line, ...]:
-    return tuple(
-        line for line in lines_of(panel, policy) if line.rounds[-1] == panel.horizon
-    )
-
-
-def _anchored(bound: RegretBound, panel: Panel, anchor: int | None) -> DrawnBound:
-    """Draw growth from the mean of the policy it is of, from the lowest otherwise."""
-    title, of = bound_title(bound), "lowest mean"
-    if bound.policy:
-        own = _to_the_end(panel, bound.policy)
-        if not own:
-            return _words(f"{title}: {bound.policy} is not shown, not drawn")
-        panel, of = replace(panel, lines=own), f"mean of {bound.policy}"
-    round_, value = anchor_of(panel, anchor)
+def _anchored(
+    bound: RegretBound, lines: tuple[Line, ...], panel: Panel, anchor: int | None
+) -> DrawnBound:
+    """Draw growth from the lowest mean of the lines that it is of."""
+    title = bound_title(bound)
+    own = tuple(line for line in lines if line.rounds[-1] == panel.horizon)
+    if not own:
+        name = bound.policy or "no policy that it is of"
+        return _words(f"{title}: {name} is not shown, not drawn")
+    round_, value = anchor_of(replace(panel, lines=own), anchor)
     if round_ < bound.minimum_horizon:
         return _words(
             f"{title}: from {power_text(bound.minimum_horizon)} on, not drawn"
         )
     line = anchored_bound(bound, round_, value)
-    # Straight over log t, unless there is another term.
     bent = bool(bound.power_terms or bound.loglog_coefficient)
-    rounds = np.geomspace(round_, panel.horizon, 64 if bent else 2)
+    rounds = np.geomspace(round_, panel.horizon, 64)
     slope = f"slope {format_number(bound.log_coefficient)}"
     growth = _formula(bound) if bent else slope
+    of = _of_lines(bound, lines, panel)
     text = f"{title}: {growth}, from {power_text(round_)} on ({of})"
     return DrawnBound(text, rounds, line(rounds), slope=True)
+
+
+def _of_lines(bound: RegretBound, lines: tuple[Line, ...], panel: Panel) -> str:
+    """Say where a slope starts."""
+    if bound.policy:
+        return f"mean of {bound.policy}"
+    if len(lines) == len(panel.lines):
+        return "lowest mean"
+    names = [line.policy for line in lines]
+    if len(names) == 1:
+        return f"mean of {names[0]}"
+    return f"lowest mean of {', '.join(names[:-1])} and {names[-1]}"
 
 
 def _formula(bound: RegretBound) -> str:
     """Return the terms in the letter of the axis."""
     if bound.power_terms:
-        return bound.formula.replace("T", "t")
+        return bound.formula_to(3).replace("T", "t")
     terms = [f"{format_number(bound.log_coefficient)} log t"]
     if bound.loglog_coefficient:
         terms.append(f"{format_number(bound.loglog_coefficient)} log log t")
@@ -274,6 +264,55 @@ def _upper(bound: RegretBound, panel: Panel) -> DrawnBound:
         rounds = np.array([first, float(panel.horizon)])
         values = np.full(2, float(bound(panel.horizon)))
         text += f" at t = {power_text(panel.horizon)}"
-    if float(values.max()) > panel.top * _ROOM:
-        return _words(f"{text} (above the axes)")
     return DrawnBound(text, rounds, values, slope=False)
+
+
+def within(drawn: list[DrawnBound], panel: Panel) -> list[DrawnBound]:
+    """Let lines decide the axes: bounds that hold at finite horizons become words."""
+    return [
+        replace(each, makes_room=False)
+        if each.slope or each.highest <= panel.top * _ROOM
+        else _words(f"{each.text} (above the axes)")
+        for each in drawn
+    ]
+
+
+def draw_bounds(
+    axes: Axes, bounds: list[DrawnBound], look: dict[str, Look]
+) -> list[Line2D]:
+    """Draw the bounds that have a curve; return one legend entry for each bound.
+
+    A bound on one policy has its color.
+    """
+    handles: list[Line2D] = []
+    limits = axes.get_ylim()
+    styles: dict[tuple[str, bool], Iterator[Any]] = {}
+    for bound in bounds:
+        if not bound.rounds.size:
+            handles += words_only(bound.text)
+            continue
+        color = look[bound.policy].text_color if bound.policy in look else INK
+        kinds = cycle(_SLOPES if bound.slope else _LEVELS)
+        line: dict[str, Any] = {
+            "color": color,
+            "linewidth": 1.1,
+            "linestyle": next(styles.setdefault((color, bound.slope), kinds)),
+        }
+        axes.plot(bound.rounds, bound.values, zorder=4, **line)
+        if bound.slope:
+            axes.plot(
+                bound.rounds[:1], bound.values[:1], "o", zorder=5, color="white",
+                markeredgecolor=color,
+            )  # fmt: skip
+        handles.append(Line2D([], [], label=bound.text, **line))
+    _shade_slopes(axes, bounds)
+    axes.set_ylim(limits)
+    return handles
+
+
+def _shade_slopes(axes: Axes, bounds: Sequence[DrawnBound]) -> None:
+    """Shade the rounds along which slopes are compared: there no level is a bound."""
+    slopes = [each.rounds for each in bounds if each.slope]
+    if slopes:
+        first, last = min(each[0] for each in slopes), max(each[-1] for each in slopes)
+        axes.axvspan(first, last, color=SHADE, zorder=0, linewidth=0)

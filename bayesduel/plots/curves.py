@@ -8,7 +8,6 @@ from bayesduel.plots.axes import (
     band_text,
     beyond_text,
     caption_below,
-    draw_bounds,
     draw_line,
     head_height,
     head_panel,
@@ -20,10 +19,14 @@ from bayesduel.plots.axes import (
     words_only,
     wrap_label,
 )
-from bayesduel.plots.bound_curves import bounds_of_panel
+from bayesduel.plots.bound_curves import (
+    DrawnBound,
+    bounds_of_panel,
+    draw_bounds,
+    within,
+)
 from bayesduel.plots.lines import Panel, panels
 from bayesduel.plots.style import (
-    Look,
     StyledFigure,
     check_height,
     looks,
@@ -33,12 +36,13 @@ from bayesduel.plots.style import (
 from theory.arguments import integer_from, short_repr, true_or_false
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from bayesduel.analysis.measurements import Result
-    from bayesduel.plots.bound_curves import Bounds
+    from bayesduel.plots.asked_bounds import Bounds
 
 __all__ = ["regret"]
+
+_LINEAR = 3.0
+"""A bound that ends higher than so many times the lines is on a logarithmic axis."""
 
 _SHADED = "shaded: dashed bounds are slopes, not levels"
 
@@ -51,7 +55,7 @@ def regret(
     bounds: Bounds = "auto",
     anchor: int | None = None,
     log_x: bool = True,
-    log_y: bool = False,
+    log_y: bool | None = None,
     columns: int | None = None,
     width: str | float = "full",
     height: float | None = None,
@@ -69,22 +73,29 @@ def regret(
     band : {"standard error", "quantiles 10-90", "quantiles 25-75", "none"}
         Mean ± 1 standard error over runs, or quantiles of runs. The figure says which,
         and how many runs.
-    bounds : "auto", None, bound, list of bounds or mapping, default "auto"
-        ``theory.RegretBound`` or ``theory.Optimum``, or per instance. "auto" is the
-        lower bound on this regret, of the stored matrix, and of the theorems on the
-        policies shown (`theory.all_bounds`, with the parameters of each) those that
-        speak of this regret and fit on the axes. Asymptotic bounds, lower and upper,
-        are dashed slopes from one checkpoint on, over shaded rounds: from the mean of
-        the policy that the bound is of, from the lowest mean if it is of any. Bounds
-        that hold at finite horizons are solid curves (a level, where the policy was
-        told the horizon) if they fit on the axes, and words otherwise, as are all other
-        kinds. The legend gives kind, condition and checkpoint.
+    bounds : "auto", None, name, bound, list of these or mapping, default "auto"
+        Names: "lower" is the lower bound on this regret, of the stored matrix; for
+        policies over a model (``posterior="bradley-terry"``) it is the one for policies
+        that know the model, and words where the matrix does not obey it. The name of a
+        policy ("d-ts") stands for the theorems on it (`theory.all_bounds`), with the
+        parameters of the policy where it is shown. "all" is "lower" with the theorems
+        on all policies shown that speak of this regret, and "auto" those of them that
+        fit on the axes. Bounds: what functions of ``theory`` return. A mapping gives
+        any of these per instance.
+
+        Asymptotic bounds, lower and upper, are dashed slopes from one checkpoint on,
+        over shaded rounds: from the mean of the policy that the bound is of, from the
+        lowest mean if it is of several. Bounds that hold at finite horizons are solid
+        curves (a level, where the policy was told the horizon), other kinds are words.
+        The legend gives kind, condition and checkpoint.
     anchor : int, optional
         The checkpoint where slopes start; two decades before the horizon by default.
     log_x, log_y : bool
-        Logarithmic axes. On a linear axis of regret, policies with more than three
-        times the regret of all others (which are at least half of them) leave the axis
-        at the top, and the head of the panel says where they end.
+        Logarithmic axes. By default regret has a linear one, unless a bound that was
+        asked for ends above three times the lines. On a linear axis, policies with more
+        than three times the regret of all others (which are at least half of them)
+        leave the axis at the top, and the head of the panel says where they end; if you
+        ask for such an axis, bounds above it are words.
     columns : int, optional
         Panels per row; by default two at full width, one at column width.
     width : "full" (7 in), "column" (3.4 in) or float
@@ -102,8 +113,8 @@ def regret(
     Raises
     ------
     ValueError
-        For an unknown notion, band, width or label mode, or a bound that speaks of
-        another regret.
+        For an unknown notion, band, width, label mode or name of a bound, or a bound
+        that speaks of another regret.
 
     Examples
     --------
@@ -124,7 +135,7 @@ def regret(
         raise ValueError(
             f"labels: must be 'auto', 'direct' or 'legend', but is {short_repr(labels)}"
         )
-    log_x, log_y = true_or_false(log_x, "log_x"), true_or_false(log_y, "log_y")
+    log_x = true_or_false(log_x, "log_x")
     height = check_height(height)
     direct = labels == "direct" or (labels == "auto" and len(groups) == 1)
     inches = width_in_inches(width)
@@ -134,6 +145,8 @@ def regret(
         panel.environment: bounds_of_panel(bounds, panel, notion, anchor)
         for panel in groups
     }
+    asked = None if log_y is None else true_or_false(log_y, "log_y")
+    log_y, drawn = _axis_of_regret(asked, groups, drawn)
     beyond = [beyond_text(panel, log_y=log_y) for panel in groups]
     heads = [
         head_height(
@@ -151,8 +164,12 @@ def regret(
         )
         look = looks(line.policy for panel in groups for line in panel.lines)
         for axes, panel, text in zip(grid, groups, beyond, strict=True):
-            _draw_panel(axes, panel, look, log_x=log_x, log_y=log_y)
-            handles = draw_bounds(axes, drawn[panel.environment])
+            for line in panel.lines:
+                draw_line(axes, line, look[line.policy], log_x=log_x)
+            shown = drawn[panel.environment]
+            reach = max((x.highest for x in shown if x.makes_room), default=0.0)
+            scale_axes(axes, panel, log_x=log_x, log_y=log_y, reach=reach)
+            handles = draw_bounds(axes, shown, look)
             handles += words_only(text)
             head_panel(axes, panel.environment, handles, inches / columns)
         caption = band_text(groups, band)
@@ -175,9 +192,16 @@ def _panel_height(inches: float, direct: bool) -> float:
     return inches * (0.5 if direct and inches >= 5.0 else 0.62)
 
 
-def _draw_panel(
-    axes: Axes, panel: Panel, look: dict[str, Look], *, log_x: bool, log_y: bool
-) -> None:
-    for line in panel.lines:
-        draw_line(axes, line, look[line.policy], log_x=log_x)
-    scale_axes(axes, panel, log_x=log_x, log_y=log_y)
+def _axis_of_regret(
+    log_y: bool | None, groups: list[Panel], drawn: dict[str, list[DrawnBound]]
+) -> tuple[bool, dict[str, list[DrawnBound]]]:
+    """Choose the scale unless told; on a linear one, bounds far above are words."""
+    if log_y is None:
+        log_y = any(
+            each.makes_room and each.highest > _LINEAR * panel.top
+            for panel in groups
+            for each in drawn[panel.environment]
+        )
+    elif not log_y:
+        drawn = {x.environment: within(drawn[x.environment], x) for x in groups}
+    return log_y, drawn

@@ -86,7 +86,7 @@ def false_stops(
     """
     if not isinstance(audit, StoppingAudit):
         rule = "must be what analysis.audit_stopping returned"
-        raise ArgumentError.of("audit", rule, audit)
+        raise ArgumentError("audit", rule, audit)
     panels: dict[str, list[AuditedRule]] = {}
     for each in audit.rules:
         panels.setdefault(each.instance, []).append(each)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import cycle
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.lines import Line2D
 
-from bayesduel.analysis.anchored_bounds import anchored_bound, regret_bound
+from bayesduel.analysis.anchored_bounds import anchored_bound
 from bayesduel.analysis.measurements import checkpoint_index, measurements
 from bayesduel.analysis.slopes import Slope, slope, slope_span
 from bayesduel.analysis.text import format_with_error
+from bayesduel.plots.asked_bounds import AskedBound, asked_bounds
 from bayesduel.plots.axes import (
     band_text,
     beyond_text,
@@ -24,7 +26,7 @@ from bayesduel.plots.axes import (
     words_only,
     wrap_label,
 )
-from bayesduel.plots.bound_curves import bound_title, check_notion, lines_of, power_text
+from bayesduel.plots.bound_curves import bound_title, power_text
 from bayesduel.plots.lines import Panel, panels
 from bayesduel.plots.style import (
     FAINT,
@@ -37,16 +39,18 @@ from bayesduel.plots.style import (
     new_figure,
     width_in_inches,
 )
-from theory.arguments import short_repr
 from theory.choice import SUBSET_REGRET_NOTIONS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from bayesduel.analysis.measurements import Result
-    from theory import Optimum, RegretBound
+    from bayesduel.plots.asked_bounds import Bounds
+    from theory import RegretBound
 
 __all__ = ["slopes"]
+
+_DASHES = ((0, (4, 2)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
 
 
 def slopes(
@@ -56,7 +60,7 @@ def slopes(
     to_round: int | None = None,
     notion: str = "copeland",
     band: str = "standard error",
-    bound: Optimum | RegretBound | str | None = "auto",
+    bound: Bounds = "auto",
     width: str | float = "full",
     height: float | None = None,
 ) -> StyledFigure:
@@ -79,9 +83,8 @@ def slopes(
         Which recorded regret.
     band : {"standard error", "quantiles 10-90", "none"}
         See :func:`regret`.
-    bound : "auto", theory.Optimum, theory.RegretBound or None
-        An asymptotic bound; "auto" is the lower bound on this regret, of the
-        stored matrix.
+    bound : "auto", None, name, bound or list of these
+        Asymptotic ones, as in :func:`regret`; "auto" is "lower".
     width, height
         See :func:`regret`.
 
@@ -123,7 +126,7 @@ def slopes(
     measured = [m for m in measurements(result) if m.has_regret]
     start, end = slope_span(measured, from_round, to_round)
     values = [slope(each, start, end, notion) for each in measured]
-    theory_bound, note = _bound(bound, panel, notion)
+    asked = _bounds(bound, panel, notion)
     tall = inches * (0.58 if inches >= 5.0 else 0.9)
     with new_figure(inches, height or tall) as figure:
         axes = figure.subplots()
@@ -132,74 +135,76 @@ def slopes(
             draw_line(axes, line, look[line.policy], log_x=True)
         scale_axes(axes, panel, log_x=True, log_y=False)
         axes.axvspan(start, end, color=SHADE, zorder=0, linewidth=0)
-        handles = _dashes(axes, panel, theory_bound, note, start, end)
+        handles = _dashes(axes, panel, asked, start, end)
         caption = band_text([panel], band)
         if inches < 5.0 and handles:
             # No room above the panel: the margin right of it holds the slopes.
-            entry = wrap_label(f"dashed: {handles[0].get_label()}", inches)
-            caption, handles = f"{entry}\n{caption}", []
+            labels = [f"dashed: {each.get_label()}" for each in handles]
+            entries = [wrap_label(each, inches) for each in labels]
+            caption, handles = "\n".join([*entries, caption]), []
         handles += words_only(beyond_text(panel))
         head_panel(axes, panel.environment, handles, inches - 1.6)
         axes.set_xlabel("round t")
         axes.set_ylabel(notion_label(notion))
         caption_below(figure, caption, {})
-        _write_slopes(figure, axes, panel, values, look, theory_bound)
+        shown = [each.bound for each in asked if each.bound is not None]
+        _write_slopes(figure, axes, panel, values, look, shown)
     return figure
 
 
-def _bound(
-    bound: Optimum | RegretBound | str | None, panel: Panel, notion: str
-) -> tuple[RegretBound | None, str]:
-    if bound is None:
-        return None, ""
-    if isinstance(bound, str):
-        if bound != "auto":
+def _bounds(bound: Bounds, panel: Panel, notion: str) -> list[AskedBound]:
+    automatic = isinstance(bound, str) and bound == "auto"
+    if bound is None or (automatic and notion in SUBSET_REGRET_NOTIONS):
+        return []
+    asked = asked_bounds("lower" if automatic else bound, panel, notion)
+    for each in asked:
+        found = each.bound
+        if found is None:
+            continue
+        other = found.power_terms or found.loglog_coefficient
+        if other or not found.kind.startswith("asymptotic"):
             raise ValueError(
-                f"bound: must be 'auto', a bound or None, but is {short_repr(bound)}"
+                f"bound: must be asymptotic and grow like log t, but {found.name} is "
+                f"{found.kind!r} with {found.formula}; use plots.regret"
             )
-        if panel.first.preference is None or notion in SUBSET_REGRET_NOTIONS:
-            return None, ""
-        lower, _, note = panel.first.lower_slope(notion)
-        return lower, note
-    inner = regret_bound(bound)
-    check_notion(inner, notion)
-    other = inner.power_terms or inner.loglog_coefficient
-    if other or not inner.kind.startswith("asymptotic"):
-        raise ValueError(
-            f"bound: must be asymptotic and grow like log t, but {inner.name} is "
-            f"{inner.kind!r} with {inner.formula}; use plots.regret"
-        )
-    if inner.policy and not lines_of(panel, inner.policy):
-        raise ValueError(f"bound: {inner.name} is of {inner.policy}, not shown here")
-    return inner, ""
+        if not each.lines:
+            raise ValueError(
+                f"bound: {found.name} is of {found.policy}, not shown here"
+            )
+    return asked
 
 
 def _dashes(
-    axes: Axes,
-    panel: Panel,
-    bound: RegretBound | None,
-    note: str,
-    start: int,
-    end: int,
+    axes: Axes, panel: Panel, asked: list[AskedBound], start: int, end: int
 ) -> list[Line2D]:
-    """Start the slope of the bound on every line it is of; return the legend entry."""
-    if bound is None:
-        return words_only(note)
+    """Start the slope of each bound on every line it is of; return legend entries."""
     ends = np.array([float(start), float(end)])
-    dashed = {"color": INK, "linewidth": 0.9, "linestyle": (0, (4, 2))}
     top = axes.get_ylim()[1]
-    for line in lines_of(panel, bound.policy):
-        anchor = float(line.mean[checkpoint_index(line.rounds, start, "from_round")])
-        anchored = anchored_bound(bound, start, anchor)
-        axes.plot(ends, anchored(ends), zorder=5, **dashed)
-        if line not in panel.beyond:
-            top = max(top, float(anchored(end)) * 1.03)
-    text = (
-        f"{bound_title(bound)}: {bound.log_coefficient:.1f} per log-round, "
-        f"from t\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{power_text(start)} on"
-    )
+    entries: list[Line2D] = []
+    styles = cycle(_DASHES)
+    for each in asked:
+        bound = each.bound
+        if bound is None:
+            entries += words_only(each.text)
+            continue
+        dashed: dict[str, Any] = {
+            "color": INK,
+            "linewidth": 0.9,
+            "linestyle": next(styles),
+        }
+        for line in each.lines:
+            place = checkpoint_index(line.rounds, start, "from_round")
+            anchored = anchored_bound(bound, start, float(line.mean[place]))
+            axes.plot(ends, anchored(ends), zorder=5, **dashed)
+            if line not in panel.beyond:
+                top = max(top, float(anchored(end)) * 1.03)
+        text = (
+            f"{bound_title(bound)}: {bound.log_coefficient:.1f} per log-round, "
+            f"from t\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{power_text(start)} on"
+        )
+        entries.append(Line2D([], [], label=text, **dashed))
     axes.set_ylim(axes.get_ylim()[0], top)
-    return [Line2D([], [], label=text, **dashed)]
+    return entries
 
 
 def _write_slopes(
@@ -208,7 +213,7 @@ def _write_slopes(
     panel: Panel,
     values: list[Slope],
     look: dict[str, Look],
-    bound: RegretBound | None,
+    bounds: list[RegretBound],
 ) -> None:
     """Write name and slope at the end of each line, under one common heading."""
     rows = []
@@ -226,8 +231,9 @@ def _write_slopes(
     heading = [
         [end_text(axes, text, FAINT)] for text in ("regret per log-round,", span)
     ]
-    if bound is not None:
+    for bound in bounds:
         side = "lower bound" if bound.kind == "asymptotic lower" else "upper bound"
+        side = "under the model" if "(" in bound.name and len(bounds) > 1 else side
         heading.append(
             [
                 end_text(axes, side, INK, bold=True),

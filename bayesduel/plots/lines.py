@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesduel.analysis.anchored_bounds import model_known_by
 from bayesduel.analysis.measurements import Measurement, measurements
 from theory.arguments import short_repr
 
@@ -60,6 +60,11 @@ class Line:
 
     is_level: bool = False
     """In a sweep: one value for all of the parameter, measured once."""
+
+    @property
+    def model(self) -> str:
+        """What the policy knows of the matrix; empty if nothing."""
+        return model_known_by(self.parameters)
 
     @property
     def highest(self) -> float:
@@ -158,5 +163,6 @@ def line_of(measured: Measurement, notion: str, band: str) -> Line:
         low, high = mean - found.standard_error, mean + found.standard_error
     elif band in _QUANTILES and runs > 1:
         low, high = found.quantiles(_QUANTILES[band])
-    parameters = json.loads(measured.data.attrs.get("parameters", "{}"))
-    return Line(measured.policy, measured.rounds, mean, low, high, runs, parameters)
+    return Line(
+        measured.policy, measured.rounds, mean, low, high, runs, measured.parameters
+    )

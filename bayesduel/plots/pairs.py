@@ -158,7 +158,7 @@ def predictive_check(
     check_whole(posterior.data, "predictive_check")
     rng_key, inches = check_seed(rng_key), width_in_inches(width)
     num_draws = check_integer("num_draws", num_draws)
-    votes = posterior.data.without_ties().without_order()
+    votes = posterior.data.without_columns().without_ties().without_order()
     if not len(votes.counts):
         raise FitError("predictive_check needs at least one vote that is no tie")
     rng = np.random.default_rng(rng_key)

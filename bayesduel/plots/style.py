@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from bayesduel.errors import ArgumentError, MissingGlyphWarning
-from bayesduel.folders import as_path
+from bayesduel.files.folders import as_path
 from bayesduel.plots.fonts import USUAL_FONT, give_fonts
 from theory.arguments import as_number, items_of, one_of, short_repr
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import numpy as np
 
 from bayesduel.analysis.measurements import checkpoint_index
-from bayesduel.literals import literal
+from bayesduel.arguments.literals import literal
 from bayesduel.plots.bound_curves import power_text
 from bayesduel.plots.lines import Line, Panel, by_environment, line_of
 from theory.arguments import items_of, short_repr

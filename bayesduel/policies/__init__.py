@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bayesduel.lazy import warn_of_other_name
+from bayesduel.package.lazy import warn_of_other_name
 from bayesduel.policies import over_models
 from bayesduel.policies.batched.candidate_comparisons import CandidateComparisons
 from bayesduel.policies.batched.pairwise_comparisons import PairwiseComparisons

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.errors import PolicyParameterError, reraise_as
+from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.posteriors.beta_arms import BetaArms
 from bayesduel.posteriors.beta_pairs import BetaPairs
@@ -26,14 +26,14 @@ def check_kinds(policy: PolicyBase) -> None:
             check_kinds(value)
         elif kind in _KINDS and not _is_of_kind(value, kind):
             name = f"{type(policy).__name__}: {field.name}"
-            raise PolicyParameterError.of(name, f"must be {_KINDS[kind]}", value)
+            raise PolicyParameterError(name, f"must be {_KINDS[kind]}", value)
 
 
 def check_policy(value: Any) -> Any:
     """Return ``value`` if it is a policy."""
     if not isinstance(value, PolicyBase) or not is_dataclass(value):
         rule = "must be a policy, such as policies.get('d-ts')"
-        raise PolicyParameterError.of("policy", rule, value)
+        raise PolicyParameterError("policy", rule, value)
     return value
 
 
@@ -81,14 +81,14 @@ def _check_bound(name: str, value: float, holds: bool, rule: str, why: str) -> N
     if not (np.isfinite(as_number(value)) and holds):
         reason = f" ({why})" if why else ""
         requirement = f"must be a finite number {rule}{reason}"
-        raise PolicyParameterError.of(name, requirement, value)
+        raise PolicyParameterError(name, requirement, value)
 
 
 def check_beta_pairs(posterior: Any, num_arms: int) -> None:
     """Raise unless ``posterior`` is one Beta per pair that fits ``num_arms``."""
     if not isinstance(posterior, BetaPairs):
         rule = "must be a Beta distribution per pair, such as BetaPairs(prior=2)"
-        raise PolicyParameterError.of("posterior", rule, posterior)
+        raise PolicyParameterError("posterior", rule, posterior)
     posterior.check(num_arms)
 
 
@@ -96,10 +96,10 @@ def check_beta_arms(posterior: Any) -> None:
     """Raise unless ``posterior`` is a Beta distribution per arm."""
     if not isinstance(posterior, BetaArms):
         rule = "must be a Beta distribution per arm, such as BetaArms(prior=2)"
-        raise PolicyParameterError.of("posterior", rule, posterior)
+        raise PolicyParameterError("posterior", rule, posterior)
     posterior.check()
 
 
 def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
     """Raise unless ``value`` is one of ``choices``."""
-    reraise_as(PolicyParameterError, one_of, value, choices, name)
+    one_of(value, choices, name, kind=PolicyParameterError)

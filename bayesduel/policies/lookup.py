@@ -3,8 +3,8 @@
 from dataclasses import fields, replace
 from typing import Any
 
+from bayesduel.arguments.literals import literal
 from bayesduel.errors import PolicyParameterError, UnknownNameError, near_names
-from bayesduel.literals import literal
 from bayesduel.policies.checks import check_policy
 from bayesduel.policies.delayed_feedback import DelayedFeedback
 from bayesduel.policies.own_policies import default_of, is_own_name, own_policy
@@ -80,7 +80,7 @@ def get(name: str, **parameters: Any) -> PolicyBase:
     known = entries()
     if not isinstance(name, str) or name not in known:
         near = near_names(str(name).lower(), known)
-        raise UnknownNameError.of(
+        raise UnknownNameError(
             "",
             f"there is no policy {short_repr(name)}",
             name,
@@ -128,7 +128,7 @@ def _with_posterior(
             changed = with_numbers(value, own)
             policy = replace(policy, **{holder: changed})  # pyright: ignore
     for parameter in parameters:
-        raise PolicyParameterError.of(
+        raise PolicyParameterError(
             "",
             f"{name} has no parameter {parameter!r}",
             parameter,
@@ -165,7 +165,7 @@ def parse_policy(text: str) -> PolicyBase:
         kind, rest = own_policy(text)
         default = default_of(kind)
         parameters = _parameters(text, rest, default)
-        return _changed(kind.__name__, default, parameters)
+        return _changed(type(default).__name__, default, parameters)
     default = known[name].default if name in known else None
     return get(name, **_parameters(text, rest, default))
 
@@ -221,7 +221,7 @@ def policy_text(policy: PolicyBase) -> str:
     except ValueError:
         same = False
     if not same:
-        raise PolicyParameterError.of(
+        raise PolicyParameterError(
             "",
             f"no text names the policy {policy.label}",
             policy,

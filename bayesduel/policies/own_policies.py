@@ -1,6 +1,7 @@
 """Policies that users bring along: how the command finds them.
 
-A policy of one's own needs no registration; ``module:Class`` names it.
+A policy of one's own needs no registration; ``module:Class`` names it, or
+``module:name`` a policy that the module has made, as D-TS over a model of one's own.
 """
 
 import importlib
@@ -19,8 +20,8 @@ def is_own_name(text: str) -> bool:
     return all(dotted) and name.isidentifier()
 
 
-def own_policy(text: str) -> tuple[type[PolicyBase], str]:
-    """Import the class that ``module:Class`` names; return it and the parameters' text.
+def own_policy(text: str) -> tuple[type[PolicyBase] | PolicyBase, str]:
+    """Import what ``module:Class`` names; return it and the parameters' text.
 
     Raises
     ------
@@ -60,21 +61,26 @@ def own_policy(text: str) -> tuple[type[PolicyBase], str]:
         raise UnknownNameError(
             f"{module!r} has no policy {name!r}; it has {', '.join(own) or 'none'}"
         )
+    if isinstance(kind, PolicyBase):
+        return kind, parameters
     if not (isinstance(kind, type) and issubclass(kind, PolicyBase)):
         raise PolicyParameterError(
-            f"{text!r} is no policy but {kind!r}; name a subclass of bayesduel.Policy"
+            f"{text!r} is no policy but {kind!r}; name a subclass of bayesduel.Policy, "
+            "or a policy"
         )
     return kind, parameters
 
 
-def default_of(kind: type[PolicyBase]) -> Any:
-    """Return a policy with all fields at their defaults.
+def default_of(kind: type[PolicyBase] | PolicyBase) -> Any:
+    """Return a policy with all fields at their defaults, or one that is made.
 
     Raises
     ------
     PolicyParameterError
         For a field without one: the command could not tell the kind of its value.
     """
+    if isinstance(kind, PolicyBase):
+        return kind
     needed = [
         field.name
         for field in fields(kind)  # pyright: ignore[reportArgumentType]

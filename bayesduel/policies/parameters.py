@@ -29,6 +29,8 @@ def _plain(value: Any) -> Any:
         return {"name": value.name, **parameters(value)}
     if is_posterior(value):
         return _plain_posterior(value)
+    if callable(value):  # As of a model of one's own; its code is told by a digest.
+        return getattr(value, "__qualname__", type(value).__qualname__)
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 

@@ -259,7 +259,8 @@ def _text(value: Any) -> str:
         return label  # A policy within a policy.
     if getattr(value, "shape", None) == ():
         return str(np.asarray(value).item())
-    if hasattr(value, "__array__"):
+    of_rows = isinstance(value, tuple) and value and isinstance(value[0], tuple)
+    if hasattr(value, "__array__") or of_rows:
         array = np.asarray(value)
         digest = hashlib.sha256(array.tobytes()).hexdigest()[:6]
         return f"array {digest}"

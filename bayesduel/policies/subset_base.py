@@ -185,7 +185,7 @@ class SubsetPolicy(OfferingPolicy, FrozenPolicy):
 def _misfit(policy: OfferingPolicy, words: str, remedy: str) -> SimulationArgumentError:
     """Return the error of a policy that means nothing in a world."""
     rule = f"{policy.label} {words}"
-    return SimulationArgumentError.of("policies", rule, policy, remedy=remedy)
+    return SimulationArgumentError("policies", rule, policy, remedy=remedy)
 
 
 def warn_above_one(label: str, world: "ChoiceWorld") -> None:

@@ -1,6 +1,6 @@
 """The mode of any model of pairs, followed vote by vote, and draws from around it."""
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
@@ -13,8 +13,7 @@ from jaxtyping import Float, Int
 from bayesduel.errors import PolicyParameterError
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.bradley_terry import BradleyTerry
-from bayesduel.models.newton import Search, Surface, advance, damped_factor
-from bayesduel.ops.frozen_pytrees import frozen_pytree
+from bayesduel.models.closed_forms.newton import Search, Surface, advance, damped_factor
 from bayesduel.posteriors._held_models import hyphenated
 from bayesduel.posteriors.level_worlds import LevelWorld, level_point
 from bayesduel.posteriors.pair_models import (
@@ -59,7 +58,8 @@ class LaplaceBeliefs(NamedTuple):
     between arms. Votes and distribution are in the model's order."""
 
 
-@frozen_pytree
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
 class Laplace:
     """The posterior of a model by Laplace's method, with the tails of the posterior.
 
@@ -138,10 +138,14 @@ class Laplace:
     def check(self, num_arms: int | None = None) -> None:
         """Raise ``PolicyParameterError`` where a field or the model does not fit."""
         check_count("newton_steps", self.newton_steps, 1)
-        known = len(self.covariates) if self.covariates is not None else num_arms
+        if getattr(self.model, "lacks_features", False) and num_arms is None:
+            return  # What a policy plays on may have them.
+        table = getattr(self.model, "features", None) or self.covariates
+        known = len(table) if table is not None else num_arms
         if num_arms is not None and known != num_arms:
             raise PolicyParameterError(
-                f"covariates must have a row for each of the {num_arms} arms, got "
+                f"{'covariates' if table is self.covariates else 'features'} must have "
+                f"a row for each of the {num_arms} arms, got "
                 f"{known}"
             )
         pairs = self.pairs(known or 3)
@@ -170,7 +174,7 @@ class Laplace:
             pairs.density(votes), start, 1 if pairs.in_closed_form else 16
         )
         order = None
-        if not pairs.in_closed_form:
+        if not pairs.arms_alike:
             order = jnp.arange(num_arms) if self.order is None else self.order
             order = order.astype(jnp.int32)
         return LaplaceBeliefs(votes=votes, distribution=distribution, order=order)
@@ -314,7 +318,7 @@ def _step(density: PointDensity, mode: Array) -> tuple[Array, Array]:
     gradient, hessian = density.gradient_and_hessian(mode)
     factor = lax.linalg.cholesky(-hessian, symmetrize_input=False)
     step = _solve(factor, gradient)
-    longest = jnp.max(jnp.abs(step))
+    longest = density.coordinates.reach(step)  # pyright: ignore
     step = step * (_LONGEST_STEP / jnp.maximum(longest, _LONGEST_STEP))
     return mode + step, longest
 

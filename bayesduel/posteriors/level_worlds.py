@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jaxtyping import Bool, Float
 
-from bayesduel.models.newton import Search, Surface, advance
+from bayesduel.models.closed_forms.newton import Search, Surface, advance
 from bayesduel.posteriors.pair_models import PointDensity
 
 _TOLERANCE = 1e-13

@@ -13,7 +13,13 @@ from bayesduel.posteriors.beta_arms import BetaArms
 from bayesduel.posteriors.beta_pairs import BetaPairs
 from theory.arguments import short_repr
 
-NAMES = ("beta", "bradley-terry", "thurstone", "bradley-terry-hmc", "thurstone-hmc")
+_MODELS = {
+    "bradley-terry": "BradleyTerry",
+    "thurstone": "Thurstone",
+    "linear": "LinearUtilities",
+}
+
+NAMES = ("beta", *_MODELS, *(f"{name}-hmc" for name in _MODELS))
 """Names of posteriors, as the command line has them."""
 
 _OTHER_NAMES = {
@@ -44,11 +50,11 @@ def posterior_named(name: str) -> Any:
     if name == "beta":
         return BetaPairs()
     # JAX takes a second to import.
-    from bayesduel.models import BradleyTerry, Thurstone
+    from bayesduel import models
     from bayesduel.posteriors.hmc import HMC
     from bayesduel.posteriors.laplace import Laplace
 
-    model = BradleyTerry() if name.startswith("bradley-terry") else Thurstone()
+    model = getattr(models, _MODELS[name.removesuffix("-hmc")])()
     return HMC(model) if name.endswith("-hmc") else Laplace(model)
 
 

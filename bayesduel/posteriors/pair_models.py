@@ -20,10 +20,10 @@ from jaxtyping import Float, Int, Shaped
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.models.base import PreferenceModel
-from bayesduel.models.pairwise_curvature import (
+from bayesduel.models.closed_forms.pairwise_curvature import (
     PairwiseDensity,
 )
-from bayesduel.models.utilities import PairwiseUtilityModel
+from bayesduel.models.pairwise_utilities import PairwiseUtilityModel
 from bayesduel.models.vote_arrays import PairTables, UnorderedPairs, with_counts
 from bayesduel.posteriors._held_models import check_counts, check_held
 from bayesduel.types import Arm, Outcome
@@ -150,8 +150,13 @@ class PairModel:
 
     @property
     def in_closed_form(self) -> bool:
-        """Whether the derivatives are written down, and all arms alike in the prior."""
+        """Whether the derivatives are written down."""
         return self._layout is not None
+
+    @property
+    def arms_alike(self) -> bool:
+        """Whether there is a closed form, and nothing is known of the arms."""
+        return self.in_closed_form and not getattr(self.model, "covariates", False)
 
     @property
     def _latent(self) -> Any:
@@ -223,8 +228,8 @@ class PairModel:
         """Raise ``PolicyParameterError`` where the model cannot be held by a policy."""
 
         def make_arrays() -> Any:
-            # In closed form no row is ever made, and of many arms there are millions.
-            few = replace(self, num_arms=3) if self.in_closed_form else self
+            # Of arms alike no row is ever made, and of many arms there are millions.
+            few = replace(self, num_arms=3) if self.arms_alike else self
             return few.arrays
 
         check_held(self.model, make_arrays)
@@ -255,7 +260,7 @@ def check_count(name: str, value: int, least: int) -> None:
     """Raise unless ``value`` is an integer, at least ``least``."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         rule = f"must be an integer of at least {least}"
-        raise PolicyParameterError.of(name, rule, value)
+        raise PolicyParameterError(name, rule, value)
 
 
 @lru_cache(maxsize=16)
@@ -273,7 +278,7 @@ def _template(model: PreferenceModel, num_arms: int, covariates: Covariates) -> 
     )
     if covariates is not None:
         votes = votes.with_covariates(np.asarray(covariates, dtype=np.float64))
-    arrays = model.arrays(votes)
+    arrays = model.arrays(model.completed(votes))
     check_counts(model, arrays, counts)
     return arrays
 

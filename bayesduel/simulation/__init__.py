@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from bayesduel.lazy import lazy_attributes
+from bayesduel.package.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from bayesduel.simulation.pairwise import PairwiseEnvironment

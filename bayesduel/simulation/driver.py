@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Int
 
 from bayesduel.errors import SimulationArgumentError
+from bayesduel.policies.arm_features import with_features
 from bayesduel.policies.policy import (
     PolicyBase,
     has_kernel_above,
@@ -116,14 +117,15 @@ def run_chunk(
 
     lanes = num_lanes or default_num_lanes(len(runs), environment.num_arms)
     lanes = min(lanes, 8 * -(-len(runs) // 8))  # More would have nothing to do.
-    rule = over_model(policy)
+    known = getattr(environment, "features", None)
+    rule = over_model(with_features(policy, known))
     settings |= {"num_lanes": lanes} | manner_of(policy)
     return run_models(environment, rule, policy.label, **settings)  # pyright: ignore[reportArgumentType]
 
 
 def without_kernel(policy: PolicyBase) -> SimulationArgumentError:
     """Return the error that runs of a policy cannot be stopped."""
-    return SimulationArgumentError.of(
+    return SimulationArgumentError(
         "stopping",
         "needs a policy of duels that a kernel plays, which this one is not",
         policy.label,
@@ -136,7 +138,7 @@ def kernel_for(environment: Environment, policy: PolicyBase) -> Any:
     suits = isinstance(environment, PairwiseEnvironment)
     kernel = kernel_of(policy) if suits else None
     if kernel is None and has_kernel_above(policy) and over_model(policy) is None:
-        raise SimulationArgumentError.of(
+        raise SimulationArgumentError(
             "policy",
             f"must have a rule of its own, but {type(policy).__name__} inherits from a "
             "policy that is a kernel, which may be another rule",

@@ -17,10 +17,13 @@ class PairwiseEnvironment:
     shuffle : bool
         Relabel the arms at random in each run, so that no policy profits from their
         order.
+    features : float64 (K, d), optional
+        What policies know of the arms.
     """
 
     preference: Float[np.ndarray, "K K"]
     shuffle: bool = True
+    features: Float[np.ndarray, "K d"] | None = None
 
     @property
     def num_arms(self) -> int:

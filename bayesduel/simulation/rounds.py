@@ -12,8 +12,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.random import Generator
 
+from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.errors import PolicyParameterError
-from bayesduel.limits import LONGEST_HORIZON
 from bayesduel.policies.policy import Duel, Wins, declared
 
 PLAYED, EVENTS, CHECKPOINT, RECOMMENDED, FAULT, WRONG, CLOCK, WAITING = range(8)
@@ -84,7 +84,7 @@ def as_duel(asked: Any) -> Duel:
     try:
         first, second = map(index, asked)
     except (TypeError, ValueError) as error:
-        raise PolicyParameterError.of(
+        raise PolicyParameterError(
             "choose",
             "must return a pair of arms, or a Duel",
             asked,

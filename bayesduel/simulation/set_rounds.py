@@ -80,7 +80,7 @@ def as_offer(asked: Any) -> Offer:
     try:
         return Offer(subset, index(offer.rounds), bool(offer.until_no_choice))
     except (TypeError, ValueError) as error:
-        raise PolicyParameterError.of(
+        raise PolicyParameterError(
             "choose",
             "must offer a set for a number of rounds",
             offer.rounds,
@@ -98,7 +98,7 @@ def as_mask(subset: Any) -> Any:
     """
     if isinstance(subset, np.ndarray) and subset.dtype == bool and subset.ndim == 1:
         return subset
-    raise PolicyParameterError.of(
+    raise PolicyParameterError(
         "choose and recommend",
         "must return a set of arms",
         subset,

@@ -122,7 +122,7 @@ def set_world(environment: Any) -> SetWorld:
     elif isinstance(rule, IndependentRule):
         kind, names = INDEPENDENT, ()
     else:
-        raise SimulationArgumentError.of(
+        raise SimulationArgumentError(
             "environment",
             "must have a rule of bayesduel.instances.choice",
             type(rule).__name__,

@@ -10,7 +10,7 @@ guarantee; `Budget` gives up. ``one | other`` stops with the first of them.
 
 from typing import TYPE_CHECKING
 
-from bayesduel.lazy import lazy_attributes
+from bayesduel.package.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from bayesduel.stopping.heuristics import (

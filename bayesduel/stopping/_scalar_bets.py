@@ -15,7 +15,7 @@ on p < b are those on 1 - p > c.
 import math
 
 from bayesduel.ops.scalar.compiled import compiled, inlined
-from theory.copeland_program.beta_fraction import incomplete_beta_fraction
+from theory.identification.beta_fraction import incomplete_beta_fraction
 
 _fraction = compiled(incomplete_beta_fraction)
 

@@ -22,7 +22,7 @@ from bayesduel.stopping.rules import (
     check_duels,
 )
 from theory.arguments import as_number
-from theory.copeland_program.evidence import checked_wins
+from theory.identification.evidence import checked_wins
 
 ROUNDING = 1e-9
 """A p-value has to be below its level by more than that share of it."""
@@ -104,7 +104,7 @@ class SeparateIntervals(StoppingRule):
         """Check the parameter."""
         if not 0.0 < as_number(self.level) < 1.0:
             rule = "must be a number between 0 and 1, such as 0.95"
-            raise StoppingRuleError.of("level", rule, self.level)
+            raise StoppingRuleError("level", rule, self.level)
 
     def evaluate(self, wins: ArrayLike) -> StoppingState:
         """Say whether the leader's interval is apart; the evidence is by how much."""
@@ -156,7 +156,7 @@ class LeaderTest(StoppingRule):
         """Check the parameter."""
         if not 0.0 < as_number(self.alpha) < 1.0:
             rule = "must be a number between 0 and 1, such as 0.05"
-            raise StoppingRuleError.of("alpha", rule, self.alpha)
+            raise StoppingRuleError("alpha", rule, self.alpha)
 
     def evaluate(self, wins: ArrayLike) -> StoppingState:
         """Say whether p is below the level; the evidence is -log p."""

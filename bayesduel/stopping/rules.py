@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayesduel.errors import StoppingRuleError, reraise_as
+from bayesduel.errors import StoppingRuleError, errors_as
 from bayesduel.stopping.posterior_probabilities import log_probability_wrong
 from theory import anytime_evidence
 from theory.arguments import as_number, whole_number
-from theory.copeland_program.evidence import checked_wins
+from theory.identification.evidence import checked_wins
 
 NOBODY = -1
 """In place of an arm, where none is named."""
@@ -110,7 +110,8 @@ class AnytimeEvidence(StoppingRule):
         """Check the parameters."""
         _check_delta(self.delta)
         # The evidence of nothing checks the rest.
-        reraise_as(StoppingRuleError, self._evidence, np.zeros((2, 2)))
+        with errors_as(StoppingRuleError):
+            self._evidence(np.zeros((2, 2)))
 
     def evaluate(
         self, wins: ArrayLike, unknown: ArrayLike | None = None
@@ -188,7 +189,7 @@ class PosteriorProbability(StoppingRule):
         _check_delta(self.delta)
         if not 0.001 <= as_number(self.prior) <= 1000:
             rule = "must be from 0.001 to 1000"
-            raise StoppingRuleError.of("prior", rule, self.prior)
+            raise StoppingRuleError("prior", rule, self.prior)
 
     def evaluate(self, wins: ArrayLike) -> StoppingState:
         """Say whether the leader is probable enough."""
@@ -262,7 +263,7 @@ class FirstOf(StoppingRule):
         given = self.rules
         if not isinstance(given, tuple) or not given:
             rule = "must be a tuple of at least one rule"
-            raise StoppingRuleError.of("rules", rule, given)
+            raise StoppingRuleError("rules", rule, given)
         for index, each in enumerate(given):
             check_rule("rules", each, index)
 
@@ -323,7 +324,7 @@ class LookEvery(StoppingRule):
 def check_rule(argument: str, value: Any, index: int | None = None) -> StoppingRule:
     """Return ``value`` if it is a rule for stopping."""
     if not isinstance(value, StoppingRule):
-        raise StoppingRuleError.of(
+        raise StoppingRuleError(
             argument,
             "must be a rule of bayesduel.stopping",
             value,
@@ -338,13 +339,13 @@ def check_duels(value: Any) -> None:
     number = whole_number(value)
     if number is None or not 1 <= number <= 2**62:
         rule = "must be a whole number from 1 to 2^62"
-        raise StoppingRuleError.of("duels", rule, value)
+        raise StoppingRuleError("duels", rule, value)
 
 
 def _check_delta(value: Any) -> None:
     if not 0.0 < as_number(value) < 1.0:
         rule = "must be a number between 0 and 1, the probability of an error"
-        raise StoppingRuleError.of("delta", rule, value)
+        raise StoppingRuleError("delta", rule, value)
 
 
 def _state(leader: int, evidence: float, threshold: float) -> StoppingState:

@@ -2,8 +2,8 @@
 
 from dataclasses import fields
 
+from bayesduel.arguments.literals import literal
 from bayesduel.errors import StoppingRuleError, near_names
-from bayesduel.literals import literal
 from bayesduel.stopping.heuristics import FixedNumber, LeaderTest, SeparateIntervals
 from bayesduel.stopping.rules import (
     AnytimeEvidence,
@@ -77,7 +77,7 @@ def rule_text(rule: StoppingRule) -> str:
     if not same:
         said = f"must be one of {', '.join(RULES)}, or several of them joined by |"
         remedy = "give it in Python"
-        raise StoppingRuleError.of("stopping", said, rule, remedy=remedy)
+        raise StoppingRuleError("stopping", said, rule, remedy=remedy)
     return text
 
 
@@ -97,7 +97,7 @@ def _one(text: str) -> StoppingRule:
     if name not in RULES:
         rule = f"must be one of {', '.join(RULES)}"
         remedy = f"{near_names(name, RULES)}write anytime:delta=0.05, for instance"
-        raise StoppingRuleError.of("stopping", rule, name, remedy=remedy)
+        raise StoppingRuleError("stopping", rule, name, remedy=remedy)
     known = {
         field.name: field.default
         for field in fields(RULES[name])  # pyright: ignore[reportArgumentType]
@@ -107,12 +107,10 @@ def _one(text: str) -> StoppingRule:
         key, equals, value = (part.strip() for part in each.partition("="))
         if key not in known or not equals:
             rule = f"has no parameter like that; {name} has {', '.join(known)}"
-            raise StoppingRuleError.of("stopping", rule, each)
+            raise StoppingRuleError("stopping", rule, each)
         given[key] = literal(value)
     first = next(iter(known))
     if first not in given:
         rule = f"must give {first} of {name}"
-        raise StoppingRuleError.of(
-            "stopping", rule, text, remedy=f"add {name}:{first}="
-        )
+        raise StoppingRuleError("stopping", rule, text, remedy=f"add {name}:{first}=")
     return RULES[name](**given)

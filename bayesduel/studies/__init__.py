@@ -5,18 +5,21 @@ Nothing heavy is imported before it is used.
 
 from typing import TYPE_CHECKING
 
-from bayesduel.lazy import lazy_attributes
+from bayesduel.package.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from bayesduel.studies.forecast import Forecast
     from bayesduel.studies.integrity import IntegrityReport, check_study
     from bayesduel.studies.status import StudyStatus
     from bayesduel.studies.study import Study
+    from bayesduel.studies.terms import Judging, Spending
     from bayesduel.studies.tickets import Ticket
 
 _HOMES = {
     "Forecast": ".forecast",
     "IntegrityReport": ".integrity",
+    "Judging": ".terms",
+    "Spending": ".terms",
     "Study": ".study",
     "StudyStatus": ".status",
     "Ticket": ".tickets",
@@ -28,6 +31,8 @@ _GONE = {"Soundness": "IntegrityReport"}
 __all__ = [
     "Forecast",
     "IntegrityReport",
+    "Judging",
+    "Spending",
     "Study",
     "StudyStatus",
     "Ticket",

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from bayesduel.errors import StudyError, reraise_as
-from bayesduel.studies._state import ANSWERS, Question, StudyState
+from collections.abc import Iterable
+from typing import Any
+
+from bayesduel.errors import StudyError, errors_as
+from bayesduel.studies._settings import checked_arm
 from bayesduel.studies._study_analysis import StudyAnalysis
+from bayesduel.studies.replay.questions import Question
+from bayesduel.studies.replay.state import StudyState
+from bayesduel.studies.stored.events import ANSWERS
+from bayesduel.studies.terms import checked_price
 from bayesduel.studies.tickets import Ticket, check_own, checked_judge, question_of
-from theory.arguments import one_of
+from bayesduel.votes.checks import labels_of
+from theory.arguments import integer_from, one_of, true_or_false
 
 __all__ = ["Answering"]
 
@@ -47,7 +55,7 @@ class Answering(StudyAnalysis):
         OutputWriteError
             If it cannot be stored; then it is not.
         """
-        answer = reraise_as(StudyError, one_of, answer, ANSWERS, "answer")
+        answer = one_of(answer, ANSWERS, "answer", kind=StudyError)
         judge = checked_judge(judge)
         with self._writing() as state:
             self._remark = ""
@@ -55,14 +63,14 @@ class Answering(StudyAnalysis):
             check_own(question, judge)
             if question.withdrawn:
                 rule = "must not have been withdrawn"
-                raise StudyError.of("ticket", rule, question.number)
+                raise StudyError("ticket", rule, question.number)
             if question.answer == answer:
                 self._remark = _remark_on(question, state)
                 return False
             if question.answer is not None:
                 rule = f"must be {question.answer!r}, as it was told before"
                 remedy = "undo the first answer, if it was wrong"
-                raise StudyError.of("answer", rule, answer, remedy=remedy)
+                raise StudyError("answer", rule, answer, remedy=remedy)
             body = {"question": question.number, "answer": answer}
             self._append("answered", body | _named("judge", judge))
             self._remark = _remark_on(question, state)
@@ -96,7 +104,7 @@ class Answering(StudyAnalysis):
             question = question_of(state, ticket)
             if question.withdrawn:
                 rule = "must not have been withdrawn"
-                raise StudyError.of("ticket", rule, question.number)
+                raise StudyError("ticket", rule, question.number)
             check_own(question, judge)
             if question.answer is None:
                 return False
@@ -128,6 +136,95 @@ class Answering(StudyAnalysis):
             self._append("withdrawn", body | _named("judge", judge))
         return True
 
+    def add_gold(self, better: str, worse: str) -> bool:
+        """Ask judges now and then what is known: which of two is better.
+
+        Each judge gets such a question as often as ``Judging.gold_share`` says, at
+        random places. The answers are no votes; whoever has too few of them right is
+        set aside.
+
+        Parameters
+        ----------
+        better, worse : str
+            Two different names. They need not be arms: the page for judges shows what
+            files they name.
+
+        Returns
+        -------
+        bool
+            Whether this is new.
+
+        Raises
+        ------
+        StudyError
+            If they are the same, or known the other way round.
+        """
+        pair = better, worse
+        for name, each in zip(("better", "worse"), pair, strict=True):
+            if not isinstance(each, str) or not each:
+                raise StudyError(name, "must be a name", each)
+            with errors_as(StudyError):
+                labels_of(name, [each])
+        if better == worse:
+            raise StudyError("worse", "must be another one than better", worse)
+        with self._writing() as state:
+            if pair[::-1] in state.golds:
+                rule = f"must not be better, as it is known to be worse than {worse!r}"
+                raise StudyError("better", rule, better)
+            if pair in state.golds:
+                return False
+            self._append("gold added", {"better": better, "worse": worse})
+        return True
+
+    def set_judge(
+        self,
+        name: str,
+        *,
+        limit: int | None = None,
+        arms: Iterable[str] | None = None,
+        price: float | None = None,
+        trusted: bool = False,
+    ) -> None:
+        """Say what holds for a judge, in place of what held before.
+
+        Parameters
+        ----------
+        name : str
+        limit : int, optional
+            Answers at most, those to gold questions and in both orders counted; with 0
+            they are asked nothing.
+        arms : iterable of str, optional
+            Of which they are asked, at least two; by default of all.
+        price : float, optional
+            What an answer of theirs costs; by default ``Spending.price``.
+        trusted : bool
+            Count their votes whatever they say of gold questions.
+
+        Raises
+        ------
+        StudyError
+            If an argument does not fit.
+        """
+        checked_judge(name)
+        if name is None:
+            raise StudyError("name", "must be that of a judge", name)
+        body: dict[str, Any] = {"name": name}
+        if limit is not None:
+            body["limit"] = integer_from(limit, 0, "limit", kind=StudyError)
+        if price is not None:
+            body["price"] = checked_price(price, "price")
+        if true_or_false(trusted, "trusted", kind=StudyError):
+            body["trusted"] = True
+        own = None if arms is None else [arms] if isinstance(arms, str) else [*arms]
+        with self._writing() as state:
+            if own is not None:
+                for each in own:
+                    checked_arm(each, state.arms, "arms")
+                if len(set(own)) < 2:
+                    raise StudyError("arms", "must be at least two", own)
+                body["arms"] = own
+            self._append("judge set", body)
+
 
 def _named(field: str, judge: str | None) -> dict[str, str]:
     """Return what an event holds of who did it."""
@@ -136,7 +233,14 @@ def _named(field: str, judge: str | None) -> dict[str, str]:
 
 def _remark_on(question: Question, state: StudyState) -> str:
     """Return what there is to say of an answer."""
-    if not question.beyond:
+    if question.gold is not None:
+        return ""
+    if state.record(question.voter).is_aside:
+        return "kept, but its judge is set aside: it does not count"
+    unit = state.unit_of(question)
+    if unit.outcome == "nothing":
+        return "kept, but it contradicts the other order: neither counts"
+    if not unit.beyond:
         return ""
     budget = state.settings.budget
     return f"kept, but the budget of {budget} votes was spent: it does not count"

@@ -8,7 +8,8 @@ import numpy as np
 from jaxtyping import Float64
 
 from bayesduel.stopping.rules import AnytimeEvidence, StoppingState
-from bayesduel.studies._state import Question, StudyState
+from bayesduel.studies.replay.questions import Question
+from bayesduel.studies.replay.state import StudyState
 
 __all__ = ["InOrder", "evidence_in_order"]
 
@@ -80,9 +81,12 @@ def _counted(state: StudyState, *, skips: bool) -> tuple[_Counts, _Counts, int]:
         while place < number:
             _add_imported(counts, rows)
             place, rows = next(imports)
-        if before is None and number in state.open:
+        if before is None and number in state.waiting:
             before, waits_for = counts.copied(), number
-        _add(counts, question, skips=skips)
+        # Both orders are one vote; who is set aside is so by gold questions alone.
+        if question.twin_of or question.gold or state.record(question.voter).is_aside:
+            continue
+        _add(counts, question, sure=state.is_sure(question), skips=skips)
     for _, left in ((place, rows), *imports):
         _add_imported(counts, left)
     return counts if before is None else before, counts, waits_for
@@ -94,10 +98,9 @@ def _add_imported(counts: _Counts, rows: list[list[int]]) -> None:
         counts.wins[second, first] += lost
 
 
-def _add(counts: _Counts, question: Question, *, skips: bool) -> None:
-    left, right, answer = question.left, question.right, question.answer
-    is_sure = not question.withdrawn and answer == question.first_answer
-    if answer is None or question.beyond or not is_sure or (skips and answer == "skip"):
+def _add(counts: _Counts, question: Question, *, sure: bool, skips: bool) -> None:
+    left, right, answer = question.left, question.right, question.outcome
+    if answer is None or question.beyond or not sure or (skips and answer == "skip"):
         counts.unknown[left, right] += 1
         counts.unknown[right, left] += 1
     elif answer == "left":

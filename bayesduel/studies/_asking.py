@@ -1,9 +1,9 @@
-"""The next question: asked anew, for the floor, or by the rule of the study."""
+"""The next question: the other order, anew, gold, for the floor, or by the rule."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool
@@ -15,22 +15,62 @@ from bayesduel.studies._rules import (
     generator,
     least_of,
 )
-from bayesduel.studies._state import StudyState
+from bayesduel.studies.judges.terms_kept import (
+    aside_words,
+    due_gold,
+    half_of,
+    limit_reached,
+    num_orders,
+    other_order,
+    too_dear,
+)
+from bayesduel.studies.replay.state import StudyState
 
-__all__ = ["MOST_OPEN", "next_question"]
+__all__ = ["MOST_OPEN", "NextQuestion", "next_question"]
 
 MOST_OPEN = 1000
 """Questions of one judge without an answer."""
 
 
+class NextQuestion(NamedTuple):
+    """The event of a question."""
+
+    kind: str
+    body: dict[str, Any]
+
+
 def next_question(
     state: StudyState, rule: Rule, judge: str | None, context: Any, now: float
-) -> dict[str, Any] | str:
+) -> NextQuestion | Nothing:
     """Return the event of the next question, or why there is none."""
+    if (aside := aside_words(state, judge)) is not None:
+        return Nothing(aside)
+    common = {"question": len(state.questions) + 1, "lease": state.settings.lease}
+    given = {"judge": judge, "context": context}
+    common |= {name: each for name, each in given.items() if each is not None}
+    if (first := half_of(state, judge)) is not None:
+        # It was paid for in advance, unless its first order was asked anew meanwhile.
+        dear = too_dear(
+            state, judge, state.names_of(first),
+            times=1 + (first.answer is None), replaces=first.number,
+        )  # fmt: skip
+        if dear is not None:
+            return Nothing(dear)
+        return NextQuestion("asked", common | other_order(first))
     number = state.last + 1
     found = _proposal(state, rule, judge, number, state.clock_at(now))
     if isinstance(found, Nothing):
-        return found.reason
+        return found
+    if "replaces" not in found.body:
+        gold = due_gold(state, judge)
+        if gold is not None:
+            dear = too_dear(state, judge, state.golds[gold["gold"]])
+            return Nothing(dear) if dear else NextQuestion("gold asked", common | gold)
+    names = state.arms[found.first], state.arms[found.second]
+    again, times = found.body.get("replaces"), num_orders(state)
+    dear = too_dear(state, judge, names, times=times, replaces=again)
+    if dear is not None:
+        return Nothing(dear)
     left, right = found.first, found.second
     counts = state.shown[left, right], state.shown[right, left]
     swaps = counts[0] > counts[1]
@@ -39,7 +79,7 @@ def next_question(
     if swaps:
         left, right = right, left
     body = {
-        "question": len(state.questions) + 1,
+        "question": common["question"],
         "left": left,
         "right": right,
         "rule": found.rule,
@@ -47,8 +87,7 @@ def next_question(
         "lease": state.settings.lease,
         **found.body,
     }
-    given = {"judge": judge, "context": context}
-    return body | {name: each for name, each in given.items() if each is not None}
+    return NextQuestion("asked", body | common)
 
 
 def _proposal(
@@ -57,16 +96,21 @@ def _proposal(
     allowed = state.may_ask(judge)
     if not allowed.any():
         whose = "" if judge is None else f" to {judge}"
-        return Nothing(f"no pair may be put{whose}: all are blocked or were skipped")
+        own = "" if state.record(judge).arms is None else ", or are not theirs"
+        why = f"all are blocked or were skipped{own}"
+        return Nothing(f"no pair may be put{whose}: {why}")
+    mine = sum(each.judge == judge for each in state.open.values())
+    if (full := limit_reached(state, judge, mine)) is not None:
+        return Nothing(full)
     if (again := _asked_anew(state, allowed, clock)) is not None:
         return again
-    mine = sum(each.judge == judge for each in state.open.values())
     if judge is not None and mine >= MOST_OPEN:
         return Nothing(f"{judge} has {mine} open questions, and gets no more of them")
     budget = state.settings.budget
-    if budget is not None and state.num_votes + len(state.open) >= budget:
+    used = state.num_votes + state.num_nothing
+    if budget is not None and used + len(state.waiting) >= budget:
         # Whoever has nothing to do is not kept waiting for those who went away.
-        if judge is not None and not mine and state.num_votes < budget:
+        if judge is not None and not mine and not state.is_spent:
             taken = _asked_anew(state, allowed, math.inf)
             if taken is not None:
                 return taken
@@ -87,8 +131,8 @@ def _asked_anew(
     state: StudyState, allowed: Bool[np.ndarray, "K K"], clock: float
 ) -> Proposal | None:
     """Return the oldest question whose time is over, if it may be asked here."""
-    for question in state.open.values():
-        if clock - question.asked < question.lease:
+    for question in state.waiting.values():
+        if clock - question.since < question.lease:
             break  # Those behind it were asked later, and have the same lease.
         pair = question.left, question.right
         if allowed[pair]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import warnings
 from dataclasses import dataclass, replace
@@ -10,13 +11,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.errors import DisconnectedComparisonsWarning
-from bayesduel.studies._state import StudyState
+from bayesduel.studies.replay.state import StudyState
 from bayesduel.votes.comparisons import Comparisons
 
 if TYPE_CHECKING:
     from bayesduel.inference.fit_result import Fit
 
-__all__ = ["Standing", "fit_votes", "known", "standings_of", "votes_between"]
+__all__ = [
+    "Standing",
+    "fit_votes",
+    "judged_votes",
+    "known",
+    "leader_of",
+    "standings_of",
+    "votes_between",
+]
 
 _CHAINS = 4
 
@@ -31,19 +40,64 @@ def votes_between(state: StudyState) -> Comparisons:
     )
 
 
+def judged_votes(state: StudyState) -> Comparisons:
+    """Return the votes that were asked for, with who judged, of what, in which order.
+
+    Between arms that are not retired; both orders are one vote, in the first of them.
+    Imported ones do not say who judged them.
+    """
+    arms = state.active
+    place = {arm: at for at, arm in enumerate(arms)}
+    said = {"left": 0, "right": 1, "tie": 2}
+    asked = [
+        each
+        for each in state.questions.values()
+        if state.is_vote(each) and {each.left, each.right} <= set(place)
+    ]
+    columns = {"judge": [each.voter or _NOBODY for each in asked]}
+    if any(each.context is not None for each in asked):
+        columns["context"] = [_as_label(each.context) for each in asked]
+    return Comparisons.from_rows(
+        [state.arms[arm] for arm in arms],
+        [place[each.left] for each in asked],
+        [place[each.right] for each in asked],
+        np.eye(3)[[said[str(each.outcome)] for each in asked]],
+        order_known=True,
+        columns=columns,
+    )
+
+
+_NOBODY = "(not said)"
+
+
+def _as_label(context: Any) -> str:
+    """Return what a question was asked with as the text of a label."""
+    if context is None or context == "":
+        return _NOBODY
+    return context if isinstance(context, str) else json.dumps(context)
+
+
 def fit_votes(
-    state: StudyState, numbers: float, least: int, most: int, **options: Any
+    state: StudyState,
+    numbers: float,
+    least: int,
+    most: int,
+    *,
+    votes: Comparisons | None = None,
+    **options: Any,
 ) -> Fit:
     """Fit the model of the study, with as many draws as make that many numbers.
 
-    By its quickest method: chains would take seconds for every look.
+    To its votes, or to others of the same arms. By its quickest method: chains would
+    take seconds for every look.
     """
     # A question of a policy of counts needs none of it, and comes sooner without.
     from bayesduel.inference.fitting import fit
 
-    votes = votes_between(state)
+    if votes is None:
+        votes = votes_between(state)
     draws = int(np.clip(numbers / votes.num_arms**2, least, most)) // _CHAINS
-    model = replace(state.settings.model, ties=votes.has_ties)  # pyright: ignore
+    model = replace(state.model, ties=votes.has_ties)  # pyright: ignore
     with warnings.catch_warnings():
         # In the beginning no arm has been compared.
         warnings.simplefilter("ignore", DisconnectedComparisonsWarning)
@@ -56,6 +110,14 @@ def fit_votes(
             num_draws=draws,
             **options,
         )
+
+
+def leader_of(posterior: Fit) -> str | None:
+    """Return the arm with the largest score, None until votes connect all arms."""
+    from bayesduel.inference.tables import standing_columns
+
+    names, _, words = standing_columns(posterior, 0.9)
+    return names[0] if words["parts"] == 1 else None
 
 
 @dataclass(frozen=True)

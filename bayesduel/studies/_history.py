@@ -10,8 +10,8 @@ import numpy as np
 from bayesduel.plots.posteriors import short_names
 from bayesduel.plots.style import FAINT, StyledFigure, font_style, looks, styled
 from bayesduel.studies._fits import fit_votes
-from bayesduel.studies._state import StudyState
-from bayesduel.studies.status import stopping_of
+from bayesduel.studies.replay.state import StudyState
+from bayesduel.studies.stopping_lines import stopping_of
 from bayesduel.studies.stored.events import Event
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _look(state: StudyState, found: History) -> None:
         values = found.shares.setdefault(name, [])
         values += [math.nan] * (before - len(values)) + [share]
     for line in stopping_of(state, posterior):
-        if line.rule != "budget":
+        if line.is_error:
             error = min(1.0, math.exp(-line.evidence))
             found.errors.setdefault(line.rule, []).append(error)
 

@@ -11,7 +11,7 @@ from jaxtyping import Bool, Num
 from bayesduel.errors import StudyError
 from bayesduel.studies._fits import fit_votes
 from bayesduel.studies._settings import RULES, Settings
-from bayesduel.studies._state import StudyState
+from bayesduel.studies.replay.state import StudyState
 
 if TYPE_CHECKING:
     from bayesduel.inference.fit_result import Fit
@@ -165,7 +165,10 @@ class PolicyRule:
 
     def _followed(self, state: StudyState) -> Player:
         if self._played is None or not self._played.is_of(state):
-            self._played = _player(self._policy, state)
+            from bayesduel.policies.arm_features import with_features
+
+            known = getattr(state.model, "features", None)
+            self._played = _player(with_features(self._policy, known), state)
         self._played.follow(state)
         return self._played
 
@@ -243,7 +246,8 @@ def check_policy_text(settings: Settings, num_arms: int | None = None) -> Policy
         the number of arms.
     """
     from bayesduel import policies
-    from bayesduel.limits import LONGEST_HORIZON
+    from bayesduel.arguments.limits import LONGEST_HORIZON
+    from bayesduel.policies.arm_features import with_features
     from bayesduel.policies.policy import declared
     from bayesduel.policies.subset_base import OfferingPolicy
 
@@ -251,9 +255,13 @@ def check_policy_text(settings: Settings, num_arms: int | None = None) -> Policy
     if isinstance(policy, OfferingPolicy | policies.DelayedFeedback):
         rule = "must ask for pairs, and have no delay of its own"
         remedy = f"take one such as 'd-ts+', or one of {', '.join(RULES)}"
-        raise StudyError.of("policy", rule, settings.policy, remedy=remedy)
+        raise StudyError("policy", rule, settings.policy, remedy=remedy)
     if declared(policy, "needs_horizon") and settings.budget is None:
         rule = f"must be given for {policy.label}, which plans for its number of votes"
-        raise StudyError.of("budget", rule, None)
-    policy.check(num_arms or len(settings.arms), settings.budget or LONGEST_HORIZON)
+        raise StudyError("budget", rule, None)
+    number = num_arms or len(settings.arms)
+    # Of fewer arms, which ones does not matter: their number is checked.
+    known = getattr(settings.model, "features", None)
+    told = with_features(policy, known and known[:number])
+    told.check(number, settings.budget or LONGEST_HORIZON)
     return policy

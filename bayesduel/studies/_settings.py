@@ -6,11 +6,13 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
-from bayesduel.errors import ArgumentError, StudyError, near_names, reraise_as
+from bayesduel.errors import ArgumentError, StudyError, near_names
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.bradley_terry import BradleyTerry
+from bayesduel.models.linear_utilities import LinearUtilities
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.models.thurstone import Thurstone
+from bayesduel.studies.terms import Judging, Spending, body_of, checked_stops
 from bayesduel.votes.checks import arm_names_of
 from theory.arguments import (
     integer_from,
@@ -30,6 +32,7 @@ MODELS: dict[str, type[PreferenceModel]] = {
     "beta": PairwiseBeta,
     "bradley-terry": BradleyTerry,
     "thurstone": Thurstone,
+    "linear": LinearUtilities,
 }
 """What may be assumed of the votes, by name."""
 
@@ -37,6 +40,9 @@ MOST_ARMS = 4096
 """Tables of all pairs are kept."""
 
 _MOST_SECONDS = 10.0**9
+
+_LATER = ("judging", "spending", "stop_when")
+"""What the first event of a file may lack."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,9 @@ class Settings:
     floor: int
     lease: float
     blocked: tuple[tuple[str, str], ...]
+    judging: Judging = Judging()
+    spending: Spending = Spending()
+    stop_when: tuple[str, ...] = ()
 
     @classmethod
     def checked(
@@ -67,33 +76,39 @@ class Settings:
         floor: int,
         lease: float,
         blocked: Iterable[tuple[str, str]],
+        judging: Judging | None = None,
+        spending: Spending | None = None,
+        stop_when: Iterable[str] = (),
     ) -> Self:
         """Check everything but the policy, which needs JAX to be known."""
         names = _checked_names(arms, "arms")
         if len(names) > MOST_ARMS:
             rule = f"must be at most {MOST_ARMS}"
-            raise StudyError.of("arms", rule, len(names))
+            raise StudyError("arms", rule, len(names))
         if not isinstance(policy, str):
             rule = "must be the name of a policy, such as 'd-ts+'"
-            raise StudyError.of("policy", rule, policy)
+            raise StudyError("policy", rule, policy)
 
         def is_time(value: float) -> bool:
             return 0.0 < value <= _MOST_SECONDS
 
         if budget is not None:
-            budget = reraise_as(StudyError, integer_from, budget, 1, "budget")
+            budget = integer_from(budget, 1, "budget", kind=StudyError)
         seconds = f"a number of seconds above 0, at most {_MOST_SECONDS:g}"
         return cls(
             arms=names,
             policy=policy,
-            model=_checked_model(model),
-            delta=reraise_as(StudyError, share_of, delta, "delta"),
-            width=reraise_as(StudyError, width_of, width, "width"),
+            model=_checked_model(model, len(names)),
+            delta=share_of(delta, "delta", kind=StudyError),
+            width=width_of(width, "width", kind=StudyError),
             budget=budget,
-            seed=reraise_as(StudyError, seed_of, seed, "seed"),
-            floor=reraise_as(StudyError, integer_from, floor, 0, "floor", 10**6),
-            lease=reraise_as(StudyError, number_that, lease, "lease", seconds, is_time),
+            seed=seed_of(seed, "seed", kind=StudyError),
+            floor=integer_from(floor, 0, "floor", 10**6, kind=StudyError),
+            lease=number_that(lease, "lease", seconds, is_time, kind=StudyError),
             blocked=_checked_pairs(blocked, names),
+            judging=_terms("judging", judging, Judging),
+            spending=_checked_spending(spending, names),
+            stop_when=checked_stops(stop_when),
         )
 
     def as_body(self) -> dict[str, Any]:
@@ -106,16 +121,44 @@ class Settings:
             for name, value in asdict(self.model).items()  # pyright: ignore
             if value != getattr(default, name)
         }
+        for name in ("judging", "spending"):
+            found[name] = body_of(found[name])
+        # What no older version knows is left out where nothing is said of it.
+        found = {
+            name: each for name, each in found.items() if name not in _LATER or each
+        }
         return found | {"model": {"name": title, **changed}}
 
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> Self:
         """Return the settings that an event holds."""
-        known = {each.name: body[each.name] for each in fields(cls)}
+        known = {
+            each.name: body[each.name]
+            for each in fields(cls)
+            if each.name in body or each.name not in _LATER
+        }
+        known["judging"] = Judging(**body.get("judging", {}))
+        known["spending"] = Spending(**body.get("spending", {}))
         model = dict(body["model"])
         kind = MODELS[model.pop("name")]
         known["model"] = kind(**{name: _frozen(each) for name, each in model.items()})
         return cls.checked(**known)
+
+
+def _terms[T: (Judging, Spending)](argument: str, given: T | None, kind: type[T]) -> T:
+    if given is None:
+        return kind()
+    if not isinstance(given, kind):
+        rule = f"must be a {kind.__name__}(...), or None"
+        raise StudyError(argument, rule, given)
+    return given
+
+
+def _checked_spending(given: Spending | None, names: tuple[str, ...]) -> Spending:
+    found = _terms("spending", given, Spending)
+    for name, _ in found.arm_prices:
+        checked_arm(name, names, "arm_prices")
+    return found
 
 
 def checked_name(name: Any, taken: Iterable[str]) -> str:
@@ -125,7 +168,7 @@ def checked_name(name: Any, taken: Iterable[str]) -> str:
     found = _checked_names([name, f"{name} and another"], "name")[0]
     if found in known:
         rule, remedy = "must be new", "retired arms keep their names"
-        raise StudyError.of("name", rule, name, remedy=remedy)
+        raise StudyError("name", rule, name, remedy=remedy)
     return found
 
 
@@ -143,19 +186,23 @@ def checked_arm(name: Any, known: Iterable[str], argument: str = "name") -> int:
         rule = "must be an arm of the study"
         near = near_names(str(name), names).removesuffix(" ")
         remedy = near or f"name one of {short_repr(names)}, or add it first"
-        raise StudyError.of(argument, rule, name, remedy=remedy)
+        raise StudyError(argument, rule, name, remedy=remedy)
     return names.index(name)
 
 
-def _checked_model(model: Any) -> PreferenceModel:
+def _checked_model(model: Any, num_arms: int) -> PreferenceModel:
     if isinstance(model, str) and model in MODELS:
-        return MODELS[model]()
+        model = MODELS[model]()
     if not isinstance(model, PreferenceModel) or type(model) not in MODELS.values():
         rule = f"must be one of {', '.join(MODELS)}, or a model such as BradleyTerry()"
-        raise StudyError.of("model", rule, model)
+        raise StudyError("model", rule, model)
     if getattr(model, "order_effect", False):
         rule, remedy = "must be without order effect", "the order shown is balanced"
-        raise StudyError.of("model", rule, model, remedy=remedy)
+        raise StudyError("model", rule, model, remedy=remedy)
+    if isinstance(model, LinearUtilities) and len(model.features or ()) != num_arms:
+        rule = f"must have features of each of the {num_arms} arms"
+        remedy = "take LinearUtilities(features), with a row per arm in their order"
+        raise StudyError("model", rule, model, remedy=remedy)
     return model
 
 
@@ -167,7 +214,7 @@ def _checked_pairs(
         both = tuple(pair) if isinstance(pair, tuple | list) else ()
         if len(both) != 2 or both[0] == both[1]:
             rule = "must be two different arms"
-            raise StudyError.of("blocked", rule, pair, index=index)
+            raise StudyError("blocked", rule, pair, index=index)
         for name in both:
             checked_arm(name, names, "blocked")
         found.append((both[0], both[1]))

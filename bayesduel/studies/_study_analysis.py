@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bayesduel.errors import StudyError, reraise_as
+from bayesduel.errors import StudyError
+from bayesduel.files.folders import as_path
 from bayesduel.studies._study_file import StudyFile
 from bayesduel.studies.status import StudyStatus, status_of
+from bayesduel.studies.stored.event_log import write_new
 from theory.arguments import integer_from, share_of, true_or_false
 
 if TYPE_CHECKING:
@@ -60,6 +63,20 @@ class StudyAnalysis(StudyFile):
         now = self._clock()
         return report_html(self.events(), self.path, probability, now, foreseen)
 
+    def export_judges(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return what is known of judges as JSON lines, one judge a line.
+
+        Fields are those of ``status().judges.lines``; written to a new file, too, where
+        one is named.
+        """
+        from bayesduel.studies.judges.reliability import judge_table
+
+        with self._turn:
+            text = judge_table(self._current(), leave_out=False).as_lines()
+        if path is not None:
+            write_new(as_path("path", path, StudyError), text)
+        return text
+
     def forecast(
         self,
         probability: float = 0.8,
@@ -107,9 +124,9 @@ class StudyAnalysis(StudyFile):
         from bayesduel.studies.forecast import forecast_of
 
         error = StudyError
-        level = reraise_as(error, share_of, probability, "probability")
-        most = reraise_as(error, integer_from, most_votes, 1, "most_votes", _MOST_VOTES)
-        runs = reraise_as(error, integer_from, num_runs, 1, "num_runs", _MOST_RUNS)
+        level = share_of(probability, "probability", kind=error)
+        most = integer_from(most_votes, 1, "most_votes", _MOST_VOTES, kind=error)
+        runs = integer_from(num_runs, 1, "num_runs", _MOST_RUNS, kind=error)
         with self._turn:
             return forecast_of(self._current(), level, most, runs)
 
@@ -159,7 +176,7 @@ class StudyAnalysis(StudyFile):
         with self._turn:
             # A copy: votes and arms may come meanwhile, and the event says of what.
             state = deepcopy(self._current())
-        keep = reraise_as(StudyError, true_or_false, keep, "keep")
+        keep = true_or_false(keep, "keep", kind=StudyError)
         found = audit_of(
             state,
             budget=budget,

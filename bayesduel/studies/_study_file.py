@@ -12,9 +12,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from bayesduel.errors import StudyError
-from bayesduel.folders import as_path
+from bayesduel.files.folders import as_path
 from bayesduel.studies._rules import Rule
-from bayesduel.studies._state import StudyState
+from bayesduel.studies.replay.state import StudyState
 from bayesduel.studies.stored.event_log import EventLog, write_new
 from bayesduel.studies.stored.events import BEGINNING, Event
 

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Self
 
-from bayesduel.errors import SimulationArgumentError, reraise_as
+from bayesduel.errors import SimulationArgumentError
 from bayesduel.studies._fits import fit_votes
 from theory.arguments import integer_from
 
 if TYPE_CHECKING:
     from bayesduel.analysis import StoppingAudit
-    from bayesduel.studies._state import StudyState
+    from bayesduel.studies.replay.state import StudyState
 
 __all__ = ["StoredAudit", "MeasuredRate", "audit_of", "stored_audit"]
 
@@ -200,7 +200,7 @@ def audit_of(
     if budget is None:
         budget = settings.budget or _BUDGET
     error = SimulationArgumentError
-    budget = reraise_as(error, integer_from, budget, 1, "budget", 10**9)
+    budget = integer_from(budget, 1, "budget", 10**9, kind=error)
     rules = usual_rules(settings.delta, settings.width, budget)
     own = simulated_rules(settings, posterior)
     if "posterior" not in own:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayesduel.analysis._asked_votes import asking_kernel, decisions
+from bayesduel.analysis.simulated.asked_votes import asking_kernel, decisions
+from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.errors import SimulationArgumentError
-from bayesduel.limits import LONGEST_HORIZON
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.stopping.rules import AnytimeEvidence, PosteriorProbability
 from bayesduel.studies._asked_order import evidence_in_order
 from bayesduel.studies._fits import fit_votes
-from bayesduel.studies._state import StudyState
+from bayesduel.studies.replay.state import StudyState
 
 if TYPE_CHECKING:
     from jaxtyping import Float64, Int
@@ -126,7 +126,7 @@ def forecast_of(
     truths = posterior.sample(settings.seed + _SEED, num_runs)
     left = None
     if settings.budget is not None:
-        left = max(0, settings.budget - state.num_votes)
+        left = max(0, settings.budget - state.num_votes - state.num_nothing)
     lines = []
     for name, rule in simulated_rules(settings, posterior).items():
         needed = votes_needed(state, rule, truths, most_votes, settings.seed)
@@ -262,6 +262,12 @@ def _remarks(state: StudyState) -> list[str]:
         found.append(f"ties are taken to come in {1 - share:.0%} of the votes")
     if settings.blocked or settings.floor or state.num_skipped:
         found.append("the floor, and blocked or skipped pairs, are not simulated")
+    if state.num_nothing:
+        found.append("contradictions between the two orders are not simulated")
+    if settings.spending.cost is not None or settings.stop_when:
+        found.append(
+            "what ends the asking before, but for the budget, is not simulated"
+        )
     return list(filter(None, found))
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from bayesduel.errors import BayesduelError, StudyError
-from bayesduel.folders import as_path
-from bayesduel.studies._state import StudyState
+from bayesduel.files.folders import as_path
+from bayesduel.studies.replay.state import StudyState
 from bayesduel.studies.stored.event_log import EventLog, event_of
 from bayesduel.studies.stored.events import BEGINNING, Event
 
@@ -104,7 +104,7 @@ def check_study(path: str | os.PathLike[str]) -> IntegrityReport:
     path = as_path("path", path, StudyError)
     if not path.is_file():
         rule = "must be the file of a study, and is no file"
-        raise StudyError.of("path", rule, str(path))
+        raise StudyError("path", rule, str(path))
     try:
         with closing(EventLog.open(path)) as log:
             events = log.read(0)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from bayesduel.errors import ArgumentError, BayesduelError, StudyError, reraise_as
+from bayesduel.errors import ArgumentError, BayesduelError, StudyError
 from bayesduel.studies.study import Study
 from theory.arguments import true_or_false
 
@@ -24,9 +24,10 @@ def answer_line(study: Study, line: str) -> str:
     line : str
         A JSON object: ``do`` is "ask" (with ``n``, ``judge``, ``context``), "tell"
         (``ticket``, ``answer``), "skip", "undo", "withdraw" (``ticket``), "add_arm",
-        "retire_arm" (``name``) or "status". Whoever answers, skips, undoes or withdraws
-        may be named by ``judge``. Other members than these are refused, but
-        for ``id``, which comes back.
+        "retire_arm" (``name``), "add_gold" (``better``, ``worse``), "set_judge"
+        (``name``, with ``limit``, ``arms``, ``price``, ``trusted``) or "status".
+        Whoever answers, skips, undoes or withdraws may be named by ``judge``. Other
+        members than these are refused, but for ``id``, which comes back.
 
     Returns
     -------
@@ -93,7 +94,7 @@ def _stored(name: str) -> Callable[..., dict[str, Any]]:
 
 
 def _status(study: Study, forecast: bool = False) -> dict[str, Any]:
-    asked = reraise_as(StudyError, true_or_false, forecast, "forecast")
+    asked = true_or_false(forecast, "forecast", kind=StudyError)
     return {"status": study.status(forecast=asked).as_dict()}
 
 
@@ -105,6 +106,12 @@ _DEEDS: dict[str, tuple[tuple[str, ...], tuple[str, ...], Callable[..., Any]]] =
     "withdraw": (("ticket",), ("judge",), _stored("withdraw")),
     "add_arm": (("name",), (), _stored("add_arm")),
     "retire_arm": (("name",), (), _stored("retire_arm")),
+    "add_gold": (("better", "worse"), (), _stored("add_gold")),
+    "set_judge": (
+        ("name",),
+        ("limit", "arms", "price", "trusted"),
+        _stored("set_judge"),
+    ),
     "status": ((), ("forecast",), _status),
 }
 """By word: what it needs, what it may have, and what does it."""

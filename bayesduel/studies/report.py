@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import base64
 import io
-import math
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bayesduel.package.version import package_version
 from bayesduel.studies._fits import fit_votes
 from bayesduel.studies._history import draw_history, history_of
-from bayesduel.studies._state import StudyState
+from bayesduel.studies.judges.reliability import HEADS
+from bayesduel.studies.replay.state import StudyState
 from bayesduel.studies.status import StudyStatus, status_of
 from bayesduel.studies.stored.events import Event
-from bayesduel.version import package_version
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,7 +52,7 @@ def report_html(
 ) -> str:
     """Return the page; see ``Study.report``."""
     state, history = history_of(events)
-    status = status_of(state, probability, now)
+    status = status_of(state, probability, now, leave_out=True)
     title = path.stem
     parts = [
         f"<h1>{escape(title)}</h1>",
@@ -75,7 +74,7 @@ def report_html(
             '<p class="small">Below: the error probabilities by which the rules '
             f"decide; the gray line is {status.delta:g}.</p>",
         ]
-    parts += [_judges(state), _small_print(status)]
+    parts += [_judges(status), _small_print(status)]
     body = "\n".join(parts)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -103,15 +102,11 @@ def _summary(status: StudyStatus) -> str:
 def _rules(status: StudyStatus, path: str) -> str:
     rows = []
     for line in status.stopping:
-        says = "not yet"
-        if line.stopped:
-            says = "stop" if line.answer is None else f"stop: {escape(line.answer)}"
         rows.append(
             [
                 line.rule,
-                says,
-                _amount(line.rule, line.threshold),
-                _amount(line.rule, line.evidence),
+                escape(line.says()),
+                *line.amounts(),
                 escape(status.measured_words(line)),
                 escape(line.meaning),
             ]
@@ -137,12 +132,6 @@ def _forecast(forecast: Forecast) -> str:
         ]
     )
     return f'<h2>How many more?</h2>{table}<p class="small">{escape(note)}.</p>'
-
-
-def _amount(rule: str, evidence: float) -> str:
-    if rule == "budget":
-        return f"{evidence:g} votes"
-    return f"error {min(1.0, math.exp(-evidence)):.2g}"
 
 
 def _standings(status: StudyStatus, probability: float) -> str:
@@ -190,22 +179,20 @@ def _image(figure: Figure, words: str) -> str:
     return f'<p><img alt="{escape(words)}" src="data:image/svg+xml;base64,{data}"></p>'
 
 
-def _judges(state: StudyState) -> str:
-    said: Counter[tuple[str, str]] = Counter()
-    names: dict[str, None] = {}
-    for question in state.questions.values():
-        if question.answer is not None and not question.withdrawn:
-            name = question.answered_by or question.judge or "(not said)"
-            names[name] = None
-            said[name, question.answer] += 1
-    if not names:
+def _judges(status: StudyStatus) -> str:
+    lines = status.judges.lines
+    if not lines:
         return ""
-    words = ("left", "right", "tie", "skip")
-    rows = [
-        [escape(name), *(str(said[name, word]) for word in words)] for name in names
-    ]
-    table = _table(["judge", *words], rows, numbers=True)
-    return f"<h2>Who answered</h2>\n{table}"
+    heads = ["judge", *lines[0].cells()]
+    rows = [[escape(line.name), *line.cells().values()] for line in lines]
+    notes = "".join(
+        f"<p>{escape(text[0].upper() + text[1:])}.</p>"
+        for text in status.judges.words(status.leader, status.stopping)
+    )
+    return (
+        f"<h2>Who answered</h2>\n{_table(heads, rows, numbers=True)}{notes}"
+        f'<p class="small">{escape(HEADS)}</p>'
+    )
 
 
 def _small_print(status: StudyStatus) -> str:

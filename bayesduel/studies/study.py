@@ -7,12 +7,12 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
-from bayesduel.errors import OutputWriteError, StudyError, reraise_as
+from bayesduel.errors import OutputWriteError, StudyError
 from bayesduel.models.base import PreferenceModel
 from bayesduel.studies._answering import Answering
 from bayesduel.studies._asking import next_question
-from bayesduel.studies._fits import votes_between
-from bayesduel.studies._rules import Rule, check_policy_text, rule_of
+from bayesduel.studies._fits import judged_votes, votes_between
+from bayesduel.studies._rules import Nothing, Rule, check_policy_text, rule_of
 from bayesduel.studies._settings import (
     MOST_ARMS,
     RULES,
@@ -21,6 +21,7 @@ from bayesduel.studies._settings import (
     checked_name,
 )
 from bayesduel.studies.stored.event_log import FORMAT, EventLog
+from bayesduel.studies.terms import Judging, Spending
 from bayesduel.studies.tickets import (
     LEASE,
     Ticket,
@@ -84,6 +85,9 @@ class Study(Answering):
         floor: int = 0,
         lease: float = LEASE,
         blocked: Iterable[tuple[str, str]] = (),
+        judging: Judging | None = None,
+        spending: Spending | None = None,
+        stop_when: Sequence[str] = (),
     ) -> Self:
         """Make the file of a new study.
 
@@ -99,7 +103,8 @@ class Study(Answering):
             the pair with the fewest votes.
         model : {"beta", "bradley-terry", "thurstone"} or PreferenceModel
             What standings and expected information assume of the votes; ties are added
-            to it when there are any.
+            to it when there are any. With ``LinearUtilities(features)`` a policy such
+            as ``"d-ts:posterior=linear"`` knows these features, too.
         delta : float
             Error that is accepted when an arm is named, in (0, 1).
         width : float
@@ -116,6 +121,14 @@ class Study(Answering):
             Seconds after which a question without an answer is asked again.
         blocked : pairs of str
             Pairs that are never asked.
+        judging : Judging, optional
+            How judges are asked and checked: gold questions, both orders.
+        spending : Spending, optional
+            What answers cost, and how much may be spent.
+        stop_when : sequence of {"anytime", "posterior", "judges"}
+            Nothing more is asked once all of these rules of :meth:`status` have
+            stopped: the two that are certain, and "judges", where the same arm leads
+            without the votes of any one judge.
 
         Raises
         ------
@@ -125,8 +138,9 @@ class Study(Answering):
             If the file cannot be written.
         """
         settings = Settings.checked(
-            arms, policy, model, delta, width, budget, seed, floor, lease, blocked
-        )
+            arms, policy, model, delta, width, budget, seed, floor, lease, blocked,
+            judging, spending, stop_when,
+        )  # fmt: skip
         if policy not in RULES:
             check_policy_text(settings)
         body = {"format": FORMAT, **settings.as_body()}
@@ -167,7 +181,7 @@ class Study(Answering):
         OutputWriteError
             If none can be stored.
         """
-        count = reraise_as(StudyError, integer_from, n, 1, "n", 10**4)
+        count = integer_from(n, 1, "n", 10**4, kind=StudyError)
         judge = checked_judge(judge)
         context = checked_context(context)
         with self._turn:
@@ -177,6 +191,12 @@ class Study(Answering):
             tickets: list[Ticket] = []
             self._resting = ""
             while len(tickets) < count and not self._resting:
+                if self._settings.stop_when:
+                    from bayesduel.studies.stopping_lines import why_stopped
+
+                    self._resting = why_stopped(self._current())
+                    if self._resting:
+                        break
                 # Others wait for the write lock; a compiler takes seconds.
                 rule.prepare(self._current())
                 some = min(_AT_ONCE, count - len(tickets))
@@ -195,14 +215,15 @@ class Study(Answering):
         tickets = []
         with self._writing() as state:
             for _ in range(count):
-                body = next_question(state, rule, judge, context, self._clock())
-                if isinstance(body, str):
-                    self._resting = body
+                found = next_question(state, rule, judge, context, self._clock())
+                if isinstance(found, Nothing):
+                    self._resting = found.reason
                     break
-                self._append("asked", body)
-                if "duel" in body:
+                self._append(*found)
+                if "duel" in found.body:
                     rule.accepted(state)
-                tickets.append(ticket_of(state, state.questions[body["question"]]))
+                number = found.body["question"]
+                tickets.append(ticket_of(state, state.questions[number]))
         return tickets
 
     def add_arm(self, name: str) -> None:
@@ -211,13 +232,18 @@ class Study(Answering):
         Raises
         ------
         StudyError
-            If an arm has or had this name, or there are too many.
+            If an arm has or had this name, there are too many, or the model of the
+            study knows features of the others.
         """
         with self._writing() as state:
             name = checked_name(name, state.arms)
             if len(state.arms) == MOST_ARMS:
                 rule = f"must be one of at most {MOST_ARMS} arms"
-                raise StudyError.of("name", rule, name)
+                raise StudyError("name", rule, name)
+            if getattr(state.settings.model, "features", None) is not None:
+                rule = "must have features, as all arms of a study with LinearUtilities"
+                remedy = "make a new study with the features of all arms"
+                raise StudyError("name", rule, name, remedy=remedy)
             self._check_policy(len(state.active) + 1)
             self._append("arm added", {"name": name})
 
@@ -235,7 +261,7 @@ class Study(Answering):
                 return
             if len(state.active) == 2:
                 rule, remedy = "must leave two arms to be compared", "add another first"
-                raise StudyError.of("name", rule, name, remedy=remedy)
+                raise StudyError("name", rule, name, remedy=remedy)
             self._check_policy(len(state.active) - 1)
             self._append("arm retired", {"name": name})
 
@@ -280,8 +306,9 @@ class Study(Answering):
         data = votes if read else read_comparisons(votes, **columns)
         if not data.is_whole:
             rule, remedy = "must hold whole votes", "count every vote once"
-            raise StudyError.of("votes", rule, data, remedy=remedy)
+            raise StudyError("votes", rule, data, remedy=remedy)
         with self._writing() as state:
+            data = data.without_columns()
             places = [checked_arm(each, state.arms, "votes") for each in data.arm_names]
             rows = [
                 [places[first], places[second], *map(int, counts)]
@@ -302,7 +329,7 @@ class Study(Answering):
         for event in self.events():
             if event.kind == "imported" and sorted(event.body["counts"]) == given:
                 source = event.body["source"] or "a table"
-                raise StudyError.of(
+                raise StudyError(
                     "votes",
                     f"were imported before, by event {event.number} from {source}",
                     f"{sum(sum(row[2:]) for row in rows)} votes",
@@ -322,10 +349,17 @@ class Study(Answering):
                 if judge in (None, question.judge)
             ]
 
-    def comparisons(self) -> Comparisons:
-        """Return all votes between arms that are not retired, imported ones too."""
+    def comparisons(self, *, judged: bool = False) -> Comparisons:
+        """Return all votes between arms that are not retired, imported ones too.
+
+        Parameters
+        ----------
+        judged : bool
+            Return those alone that were asked for, with the order in which arms were
+            shown, and the columns ``judge`` and, where there was any, ``context``.
+        """
         with self._turn:
-            return votes_between(self._current())
+            return (judged_votes if judged else votes_between)(self._current())
 
     def _check_policy(self, num_arms: int) -> None:
         if self._settings.policy not in RULES:

@@ -6,8 +6,9 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from bayesduel.errors import StudyError, reraise_as
-from bayesduel.studies._state import Question, StudyState
+from bayesduel.errors import StudyError, errors_as
+from bayesduel.studies.replay.questions import Question
+from bayesduel.studies.replay.state import StudyState
 from bayesduel.votes.checks import labels_of
 from theory.arguments import whole_number
 
@@ -36,7 +37,7 @@ class Ticket:
     left, right : str
         The two arms, in the order in which they are to be shown.
     rule : str
-        Who asks: the policy, "floor", or the name of the rule.
+        Who asks: the policy, "floor", "gold", or the name of the rule.
     reason : str
         Why this pair.
     judge : str or None
@@ -59,10 +60,11 @@ class Ticket:
 
 def ticket_of(state: StudyState, question: Question) -> Ticket:
     """Return a question with the names of its arms."""
+    left, right = state.names_of(question)
     return Ticket(
         number=question.number,
-        left=state.arms[question.left],
-        right=state.arms[question.right],
+        left=left,
+        right=right,
         rule=question.rule,
         reason=question.reason,
         judge=question.judge,
@@ -80,7 +82,7 @@ def question_of(state: StudyState, ticket: Ticket | int) -> Question:
     number = whole_number(given)
     if number is None or not 1 <= number <= most:
         rule = f"must be the number of a question that was asked, 1 to {most}"
-        raise StudyError.of("ticket", rule, given)
+        raise StudyError("ticket", rule, given)
     return state.questions[number]
 
 
@@ -88,15 +90,16 @@ def check_own(question: Question, judge: str | None) -> None:
     """Raise ``ForeignQuestionError`` if it was put to another judge than this one."""
     if judge is not None and question.judge not in (None, judge):
         rule = f"must be the one to whom question {question.number} was put"
-        raise ForeignQuestionError.of("judge", rule, judge)
+        raise ForeignQuestionError("judge", rule, judge)
 
 
 def checked_judge(judge: Any) -> str | None:
     """Return the name of a judge, or None."""
     if judge is not None and (not isinstance(judge, str) or not judge):
-        raise StudyError.of("judge", "must be a name, or None", judge)
+        raise StudyError("judge", "must be a name, or None", judge)
     if judge is not None:
-        reraise_as(StudyError, labels_of, "judge", [judge])
+        with errors_as(StudyError):
+            labels_of("judge", [judge])
     return judge
 
 
@@ -106,8 +109,8 @@ def checked_context(context: Any) -> Any:
         text = json.dumps(context, allow_nan=False, ensure_ascii=False)
         text.encode()
     except (TypeError, ValueError, RecursionError) as error:
-        raise StudyError.of("context", "must be a value of JSON", context) from error
+        raise StudyError("context", "must be a value of JSON", context) from error
     if len(text) > _LONGEST_CONTEXT:
         rule = f"must be at most {_LONGEST_CONTEXT} characters of JSON"
-        raise StudyError.of("context", rule, len(text))
+        raise StudyError("context", rule, len(text))
     return json.loads(text)

@@ -11,8 +11,8 @@ import numpy as np
 from jaxtyping import Float64
 
 from bayesduel.errors import ComparisonDataError
-from bayesduel.folders import as_path
-from bayesduel.user_files import number
+from bayesduel.files.folders import as_path
+from bayesduel.files.user_files import number
 from bayesduel.votes._formats import read_table
 from bayesduel.votes.checks import MOST_VOTES, composed, shortened
 
@@ -86,12 +86,12 @@ class ColumnTable:
         except Exception as error:  # pandas raises whatever its parser meets.
             rule = f"is no condition on the columns {shortened(self.titles)}: {error}"
             remedy = "such as \"language == 'English'\""
-            raise ComparisonDataError.of(
+            raise ComparisonDataError(
                 "where", rule, condition, remedy=remedy
             ) from error
         if not kept:
             rule = f"holds in none of the {self.num_rows} rows"
-            raise ComparisonDataError.of("where", rule, condition)
+            raise ComparisonDataError("where", rule, condition)
         self._keep(kept)
 
     def skip_missing(self, titles: Iterable[str]) -> int:
@@ -145,13 +145,13 @@ class ColumnTable:
         title = composed(title)
         if title not in self._columns:
             rule = f"there is no column {title!r}, only {shortened(self.titles)}"
-            raise ComparisonDataError.of(self.name, rule, title)
+            raise ComparisonDataError(self.name, rule, title)
         places = self._places[title]
         if len(places) > 1:
             both = " and ".join(map(str, places))
             rule = f"columns {both} are both called {title!r}"
             remedy = "rename or remove all but one"
-            raise ComparisonDataError.of(self.name, rule, title, remedy=remedy)
+            raise ComparisonDataError(self.name, rule, title, remedy=remedy)
         return self._columns[title]
 
     def has_numbers(self, title: str) -> bool:
@@ -165,11 +165,11 @@ class ColumnTable:
         for row, cell in enumerate(cells):
             value = number(cell)
             if value is None:
-                self._refuse(title, row, "is no number")
+                self.refuse(title, row, "is no number")
             elif value < least:
-                self._refuse(title, row, "is negative")
+                self.refuse(title, row, "is negative")
             elif value > MOST_VOTES:
-                self._refuse(title, row, f"is above {MOST_VOTES:.0e}")
+                self.refuse(title, row, f"is above {MOST_VOTES:.0e}")
             else:
                 found[row] = value
         return found
@@ -181,14 +181,15 @@ class ColumnTable:
         found = self.numbers(title, least=least)
         broken = found != np.round(found)
         if np.any(broken):
-            self._refuse(title, int(np.argmax(broken)), "is no whole number", remedy)
+            self.refuse(title, int(np.argmax(broken)), "is no whole number", remedy)
         return found
 
-    def _refuse(self, title: str, row: int, words: str, remedy: str = "") -> None:
+    def refuse(self, title: str, row: int, words: str, remedy: str = "") -> None:
+        """Raise an error about a cell."""
         cell = self._columns[composed(title)][row]
         shown = cell if len(cell) <= 40 else f"{cell[:40]}..."
         rule = f"row {self.rows[row]} of column {title!r} {words}: {shown!r}"
-        raise ComparisonDataError.of(self.name, rule, cell, remedy=remedy)
+        raise ComparisonDataError(self.name, rule, cell, remedy=remedy)
 
     def chosen(
         self,
@@ -205,12 +206,12 @@ class ColumnTable:
         if found:
             both = " or ".join(" and ".join(pair) for pair in found)
             rule, remedy = f"the two columns could be {both}", f"say which: {argument}"
-            raise ComparisonDataError.of(self.name, rule, found, remedy=remedy)
+            raise ComparisonDataError(self.name, rule, found, remedy=remedy)
         usual = "; ".join(map(" and ".join, known))
         here = shortened(self.titles)
         rule = f"none of the usual columns ({usual}) is there, only {here}"
         remedy = f"name the two with {argument}"
-        raise ComparisonDataError.of(self.name, rule, self.titles, remedy=remedy)
+        raise ComparisonDataError(self.name, rule, self.titles, remedy=remedy)
 
     def usual(self, known: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
         """Return the usual pairs of columns that are there."""

@@ -6,8 +6,8 @@ import os
 from typing import Any
 
 from bayesduel.errors import ComparisonDataError
-from bayesduel.folders import as_path
-from bayesduel.user_files import decoded, is_json, read_bytes, rows_of
+from bayesduel.files.folders import as_path
+from bayesduel.files.user_files import decoded, is_json, read_bytes, rows_of
 
 _PARQUET = b"PAR1"
 
@@ -38,12 +38,12 @@ def read_table(path: str | os.PathLike[str]) -> Table:
     rows = rows_of(text, file.name, separators=",;\t", error=ComparisonDataError)
     if len(rows) < 2:
         rule = "needs a header and at least one row"
-        raise ComparisonDataError.of(file.name, rule, rows)
+        raise ComparisonDataError(file.name, rule, rows)
     header = rows[0]
     for row, cells in enumerate(rows[1:]):
         if len(cells) != len(header):
             rule = f"row {row} has {len(cells)} cells, the header {len(header)}"
-            raise ComparisonDataError.of(file.name, rule, cells)
+            raise ComparisonDataError(file.name, rule, cells)
     return header, rows[1:]
 
 
@@ -55,10 +55,10 @@ def _from_parquet(content: bytes, name: str) -> Table:
     except ImportError as error:
         rule = "is in Parquet, which needs a package that is not installed"
         remedy = "install pyarrow, or save the table as CSV"
-        raise ComparisonDataError.of(name, rule, str(error), remedy=remedy) from error
+        raise ComparisonDataError(name, rule, str(error), remedy=remedy) from error
     except Exception as error:  # What a damaged file raises depends on the package.
         rule = f"is in Parquet, and cannot be read: {error}"
-        raise ComparisonDataError.of(name, rule, str(error)) from error
+        raise ComparisonDataError(name, rule, str(error)) from error
     records = frame.astype(object).where(frame.notna(), None)
     return _from_records(records.to_dict("records"), name)
 
@@ -73,20 +73,20 @@ def _from_json(text: str, name: str) -> Table:
         where = getattr(error, "lineno", 1)
         rule = f"is no JSON: line {where}: {str(error).partition(':')[0]}"
         remedy = "give an array of records, or one record a line"
-        raise ComparisonDataError.of(name, rule, text[:40], remedy=remedy) from error
+        raise ComparisonDataError(name, rule, text[:40], remedy=remedy) from error
 
 
 def _from_records(records: Any, name: str) -> Table:
     """Return the table of records with the same or other fields."""
     if not isinstance(records, list) or not records:
         rule = "needs at least one record"
-        raise ComparisonDataError.of(name, rule, records)
+        raise ComparisonDataError(name, rule, records)
     titles: dict[str, None] = {}
     for row, record in enumerate(records):
         if not isinstance(record, dict):
             rule = f"row {row} must be a record, as {{'left': 'tea', ...}}"
             remedy = "pandas writes such a file by to_json(..., orient='records')"
-            raise ComparisonDataError.of(name, rule, record, remedy=remedy)
+            raise ComparisonDataError(name, rule, record, remedy=remedy)
         titles |= dict.fromkeys(map(str, record))
     rows = [[_cell(record.get(title)) for title in titles] for record in records]
     return list(titles), rows

@@ -31,7 +31,7 @@ def verdicts_of(words: Any) -> dict[str, Verdict]:
         for word, votes in entry.items():
             if word in found:
                 rule = f"must be three different ones, but {word!r} is there twice"
-                raise ComparisonDataError.of("words", rule, words, index=outcome)
+                raise ComparisonDataError("words", rule, words, index=outcome)
             found[word] = outcome, votes
     return found
 
@@ -41,7 +41,7 @@ def _entries(words: Any) -> list[dict[str, float]]:
     entries = list(whole) if isinstance(whole, Iterable) else []
     if len(entries) != len(_MEANT) or not all(entries):
         rule = "must be three different ones: for the first arm, the second, and a tie"
-        raise ComparisonDataError.of("words", rule, words)
+        raise ComparisonDataError("words", rule, words)
     found = []
     for entry in entries:
         if isinstance(entry, Mapping):
@@ -70,15 +70,15 @@ def verdict(
         rule = f"row {row} has no answer"
         tie = next(word for word, (outcome, _) in verdicts.items() if outcome == 2)
         remedy = f"leave the row out (missing='skip'), or write {tie!r} for a tie"
-        raise ComparisonDataError.of("winner", rule, word, remedy=remedy)
+        raise ComparisonDataError("winner", rule, word, remedy=remedy)
     if by_word is None:
         if by_name is not None:
             return by_name, 1.0
         listed = ", ".join(map(repr, verdicts))
         rule = f"row {row} is {word!r}, but must be {arms[0]!r}, {arms[1]!r}, or one of"
-        raise ComparisonDataError.of("winner", f"{rule} the words {listed}", word)
+        raise ComparisonDataError("winner", f"{rule} the words {listed}", word)
     if by_name not in (None, by_word[0]):
-        raise ComparisonDataError.of(
+        raise ComparisonDataError(
             "winner",
             f"row {row} is {word!r}, which is {_MEANT[by_name]} by name, but "
             f"{_MEANT[by_word[0]]} by words={tuple(verdicts)}",

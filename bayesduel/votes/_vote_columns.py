@@ -50,11 +50,35 @@ class VoteFormat(NamedTuple):
     where: str | None = None
     missing: str = "refuse"
     order_known: bool | None = None
+    judge: str | None = None
+    context: str | None = None
+    neutral: str | None = None
+    columns: Any = ()
+
+    def kept(self) -> dict[str, str]:
+        """Return the columns that stay with each vote, by what they are called there.
+
+        Raises
+        ------
+        ComparisonDataError
+            If one of them is no title, or two are called the same.
+        """
+        found = {"judge": self.judge, "context": self.context, "neutral": self.neutral}
+        found = {name: title for name, title in found.items() if title is not None}
+        for name, title in found.items():
+            if not isinstance(title, str):
+                raise ComparisonDataError(name, "must be the title of a column", title)
+        for title in map(str, labels_of("columns", self.columns)):
+            if title in found:
+                rule = "must not be called as one that is read otherwise"
+                raise ComparisonDataError("columns", rule, title)
+            found[title] = title
+        return found
 
     def names_no_column(self) -> bool:
         """Say whether all columns are left to be found."""
         named = (self.arms, self.winner, self.wins, self.ties, self.scores, self.weight)
-        return all(each is None for each in named)
+        return all(each is None for each in named) and not self.kept()
 
 
 class VoteColumns(NamedTuple):
@@ -66,6 +90,7 @@ class VoteColumns(NamedTuple):
     ties: tuple[str, ...] = ()
     scores: tuple[str, str] | None = None
     weight: str | None = None
+    kept: tuple[tuple[str, str], ...] = ()
 
     def read(self) -> dict[str, tuple[str, ...]]:
         """Return the titles that are read, by what they are read as."""
@@ -76,6 +101,7 @@ class VoteColumns(NamedTuple):
             "ties": self.ties,
             "scores": self.scores,
             "weight": (self.weight,),
+            **{name: (title,) for name, title in self.kept},
         }
         titles = {
             role: tuple(composed(title) for title in each or () if title is not None)

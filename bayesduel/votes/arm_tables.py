@@ -58,17 +58,17 @@ def read_covariates(
     titles = [title for title in table.titles if title != arm]
     if not titles:
         rule = f"needs a column of numbers beside {arm!r}, which names the arms"
-        raise ComparisonDataError.of(table.name, rule, table.titles)
+        raise ComparisonDataError(table.name, rule, table.titles)
     rows = {name: row for row, name in enumerate(table[arm])}
     if len(rows) < table.num_rows:
         names = table[arm]
         row = next(row for row, name in enumerate(names) if rows[name] != row)
         rule = f"row {row} of column {arm!r} is not the only one of {names[row]!r}"
-        raise ComparisonDataError.of(table.name, rule, names[row])
+        raise ComparisonDataError(table.name, rule, names[row])
     if lacking := [name for name in wanted if name not in rows]:
         rule = f"column {arm!r} lacks the arms {shortened(lacking)}"
         remedy = "add a row for each arm of the votes"
-        raise ComparisonDataError.of(table.name, rule, table[arm], remedy=remedy)
+        raise ComparisonDataError(table.name, rule, table[arm], remedy=remedy)
     if others := [name for name in rows if name not in wanted]:
         _LOGGER.warning(
             "%s: not read: rows of %s, in no vote", table.name, shortened(others)

@@ -90,11 +90,11 @@ def read_best_worst(
 def _check_row(name: str, row: int, arms: list[str], picked: tuple[str, str]) -> None:
     if len(set(arms)) < len(arms):
         rule = f"row {row} shows an arm twice: {', '.join(arms)}"
-        raise ComparisonDataError.of(name, rule, arms)
+        raise ComparisonDataError(name, rule, arms)
     for arm in picked:
         if arm not in arms:
             rule = f"row {row} picks {arm!r}, but shows {', '.join(arms)}"
-            raise ComparisonDataError.of(name, rule, arm)
+            raise ComparisonDataError(name, rule, arm)
     if picked[0] == picked[1]:
         rule = f"row {row} picks {picked[0]!r} as best and as worst"
-        raise ComparisonDataError.of(name, rule, picked)
+        raise ComparisonDataError(name, rule, picked)

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float64, Int64, Shaped
 from numpy.typing import ArrayLike, NDArray
 
-from bayesduel.errors import ComparisonDataError, near_names, reraise_as
+from bayesduel.errors import ComparisonDataError, errors_as, near_names
 from theory.arguments import items_of, true_or_false
 from theory.labels import aligned_table
 from theory.validation import MOST_NUMBERS, holds_more_than
@@ -46,15 +46,15 @@ def arm_names_of(names: Iterable[Any] | None, num_arms: int | None) -> tuple[str
     checked = tuple(composed(name) for name in labels_of("arm_names", names))
     if num_arms is not None and len(checked) != num_arms:
         rule = f"must name each of the {num_arms} arms"
-        raise ComparisonDataError.of("arm_names", rule, checked)
+        raise ComparisonDataError("arm_names", rule, checked)
     if len(checked) < 2:
         rule = "must be of at least two arms, to be compared"
-        raise ComparisonDataError.of("arm_names", rule, checked)
+        raise ComparisonDataError("arm_names", rule, checked)
     seen: set[str] = set()
     for position, name in enumerate(checked):
         if not name or name in seen:
             rule = "must be different from the others, and not empty"
-            raise ComparisonDataError.of("arm_names", rule, name, index=position)
+            raise ComparisonDataError("arm_names", rule, name, index=position)
         seen.add(name)
     return checked
 
@@ -67,7 +67,7 @@ def labels_of(name: str, values: Any) -> tuple[Any, ...]:
     fits = isinstance(values, Iterable) and not isinstance(values, bytes | dict)
     fits = fits and getattr(values, "ndim", 1) == 1
     if not fits or holds_more_than(values, MOST_LABELS):
-        raise ComparisonDataError.of(name, "must be a sequence of names", values)
+        raise ComparisonDataError(name, "must be a sequence of names", values)
     labels = tuple(values)
     try:
         different: Iterable[Any] = dict.fromkeys(labels)
@@ -78,14 +78,14 @@ def labels_of(name: str, values: Any) -> tuple[Any, ...]:
         if _is_missing(label):
             row = next(row for row, each in enumerate(labels) if _is_missing(each))
             remedy = "name it, or leave out its row, as with dropna() of pandas"
-            raise ComparisonDataError.of(
+            raise ComparisonDataError(
                 name, "is missing", label, index=row, remedy=remedy
             )
         plain = isinstance(label, str | int | float | np.generic)
         if not plain or not _UNWRITABLE.isdisjoint(str(label)):
             row = next(row for row, each in enumerate(labels) if each is label)
             rule = "must be a name that can be written to a file"
-            raise ComparisonDataError.of(name, rule, label, index=row)
+            raise ComparisonDataError(name, rule, label, index=row)
     return labels
 
 
@@ -100,8 +100,8 @@ def rows_of(name: str, values: Any) -> tuple[Any, ...]:
     """Return the rows of a table, whatever each of them is."""
     if holds_more_than(values, MOST_LABELS):
         rule = f"must hold at most {MOST_LABELS:,} names"
-        raise ComparisonDataError.of(name, rule, getattr(values, "shape", values))
-    return reraise_as(ComparisonDataError, items_of, values, name)
+        raise ComparisonDataError(name, rule, getattr(values, "shape", values))
+    return items_of(values, name, kind=ComparisonDataError)
 
 
 _UNWRITABLE = frozenset(["\0", *map(chr, range(0xD800, 0xE000))])
@@ -110,22 +110,22 @@ _UNWRITABLE = frozenset(["\0", *map(chr, range(0xD800, 0xE000))])
 
 def flag_of(name: str, value: Any) -> bool:
     """Return True or False; a text such as "no" would be true."""
-    return reraise_as(ComparisonDataError, true_or_false, value, name)
+    return true_or_false(value, name, kind=ComparisonDataError)
 
 
 def numbers_of(name: str, values: ArrayLike) -> Float64[np.ndarray, "..."]:
     """Return finite real numbers as float64, a copy."""
     if holds_more_than(values, MOST_NUMBERS):
         rule = f"must hold at most {MOST_NUMBERS:,} numbers"
-        raise ComparisonDataError.of(name, rule, getattr(values, "shape", values))
+        raise ComparisonDataError(name, rule, getattr(values, "shape", values))
     if np.ma.is_masked(values):
         rule, remedy = "must not have masked entries", "fill them, or leave them out"
-        raise ComparisonDataError.of(name, rule, values, remedy=remedy)
+        raise ComparisonDataError(name, rule, values, remedy=remedy)
     try:
         given = np.asarray(values)
     except (ValueError, TypeError) as error:  # As rows of different lengths.
         rule = "must be an array of numbers, its rows equally long"
-        raise ComparisonDataError.of(name, rule, values) from error
+        raise ComparisonDataError(name, rule, values) from error
     if given.dtype.kind not in "fiub" and given.size:
         # Numbers may hide among objects, as in a column of Decimal; texts do not count.
         given = _from_objects(name, given)
@@ -152,9 +152,9 @@ def _of_entry(
     value = values[index]
     value = value.item() if isinstance(value, np.generic) else value
     if len(index) == 1:
-        return ComparisonDataError.of(name, rule, value, index=index[0])
+        return ComparisonDataError(name, rule, value, index=index[0])
     place = f"[{', '.join(map(str, index))}]" if index else ""
-    return ComparisonDataError.of(f"{name}{place}", rule, value)
+    return ComparisonDataError(f"{name}{place}", rule, value)
 
 
 def _from_objects(name: str, given: NDArray[Any]) -> NDArray[np.float64]:
@@ -186,14 +186,15 @@ def labelled_counts(
     Columns are brought into the order of the rows, and both into `order`.
     """
     _check_crosstab(name, values)
-    table, labels = reraise_as(ComparisonDataError, aligned_table, values, name)
+    with errors_as(ComparisonDataError):
+        table, labels = aligned_table(values, name)
     counts = vote_counts(name, table)
     labels = None if labels is None else tuple(map(composed, labels))
     if order is None or labels is None or tuple(order) == labels:
         return counts, labels
     if set(order) != set(labels):
         rule = f"must name the arms {shortened(order)}"
-        raise ComparisonDataError.of(name, rule, labels)
+        raise ComparisonDataError(name, rule, labels)
     places = [labels.index(label) for label in order]
     return counts[np.ix_(places, places)], tuple(order)
 
@@ -214,7 +215,7 @@ def _check_crosstab(name: str, values: Any) -> None:
         for side, own, other in sides
         if not set(other) <= set(own)
     )
-    raise ComparisonDataError.of(
+    raise ComparisonDataError(
         name,
         f"must name the same arms in its rows and columns; its {lacks}",
         values.shape,
@@ -243,7 +244,7 @@ def rows_by_name(
     if rows == _counted(len(rows)):
         return values, columns
     rule = f"must have one row for each of the arms {shortened(arm_names)}"
-    raise ComparisonDataError.of(name, rule, rows)
+    raise ComparisonDataError(name, rule, rows)
 
 
 def _counted(number: int) -> list[str]:
@@ -266,7 +267,7 @@ def arm_positions(
     found = np.empty(len(labels), dtype=np.int64)
     for row, label in enumerate(map(composed, labels)):
         if label not in position:
-            raise ComparisonDataError.of(
+            raise ComparisonDataError(
                 name,
                 f"names the unknown arm {label!r}",
                 label,
@@ -303,7 +304,7 @@ def check_opponents(
         arm = arm_names[first[row]]
         rule = f"compares {arm!r} with itself, which says nothing"
         remedy = "leave such rows out"
-        raise ComparisonDataError.of("row", rule, arm, index=row, remedy=remedy)
+        raise ComparisonDataError("row", rule, arm, index=row, remedy=remedy)
 
 
 def check_lengths(**columns: Sized) -> None:
@@ -312,7 +313,7 @@ def check_lengths(**columns: Sized) -> None:
     if len(set(lengths)) > 1:
         *names, last = columns
         rule = "must be equally long"
-        raise ComparisonDataError.of(f"{', '.join(names)} and {last}", rule, lengths)
+        raise ComparisonDataError(f"{', '.join(names)} and {last}", rule, lengths)
 
 
 def check_one_each(
@@ -321,7 +322,7 @@ def check_one_each(
     """Raise unless there is one value for each of some things."""
     if values.shape != (number,):
         rule = f"must have the shape ({number},), one number for each of the {things}"
-        raise ComparisonDataError.of(name, rule, values.shape)
+        raise ComparisonDataError(name, rule, values.shape)
 
 
 def components(

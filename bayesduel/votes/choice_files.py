@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesduel.errors import ComparisonDataError, reraise_as
+from bayesduel.errors import ComparisonDataError
 from bayesduel.votes._columns import ColumnTable
 from bayesduel.votes.checks import (
     MOST_VOTES,
@@ -24,7 +24,7 @@ __all__ = ["read_choices", "read_long_choices"]
 def _index(argument: str, value: Any) -> int:
     """Return the number that stands for an arm, or for none of them, in a file."""
     most = int(MOST_VOTES)
-    return reraise_as(ComparisonDataError, integer_from, value, -most, argument, most)
+    return integer_from(value, -most, argument, most, kind=ComparisonDataError)
 
 
 def read_choices(
@@ -185,7 +185,7 @@ def _marks(table: ColumnTable, title: str) -> NDArray[np.bool_]:
     for row, cell in enumerate(table[title]):
         if cell.lower() not in words:
             rule = f"row {row} of column {title!r} must be 1 or 0, but is {cell!r}"
-            raise ComparisonDataError.of(table.name, rule, cell)
+            raise ComparisonDataError(table.name, rule, cell)
         found[row] = words[cell.lower()]
     return found
 
@@ -195,4 +195,4 @@ def _check_cases(
 ) -> None:
     if not fits.all():
         name = list(cases)[int(np.argmax(~fits))]
-        raise ComparisonDataError.of(table.name, f"the choice {name!r} {rule}", name)
+        raise ComparisonDataError(table.name, f"the choice {name!r} {rule}", name)

@@ -97,19 +97,19 @@ class Choices(CountedVotes):
         chosen = np.atleast_2d(vote_counts("counts", counts))
         if subsets.shape != chosen.shape or subsets.ndim != 2:
             rule, shapes = "must be tables of one shape", (subsets.shape, chosen.shape)
-            raise ComparisonDataError.of("offered and counts", rule, shapes)
+            raise ComparisonDataError("offered and counts", rule, shapes)
         names = arm_names_of(arm_names, subsets.shape[1])
         if np.any((chosen > 0) & ~subsets):
             row, arm = np.argwhere((chosen > 0) & ~subsets)[0]
             rule = f"chooses {names[arm]!r}, which was not on offer"
-            raise ComparisonDataError.of("counts", rule, names[arm], index=int(row))
+            raise ComparisonDataError("counts", rule, names[arm], index=int(row))
         nothing = np.zeros(len(subsets)) if none is None else vote_counts("none", none)
         check_one_each("none", nothing, len(subsets), "rows")
         least = 1 if none is not None else 2
         if np.any(subsets.sum(axis=1) < least):
             row = int(np.argmax(subsets.sum(axis=1) < least))
             remedy = "offer two arms at least, or the option of none"
-            raise ComparisonDataError.of(
+            raise ComparisonDataError(
                 "offered", "leaves no choice", subsets[row], index=row, remedy=remedy
             )
         unique, index = np.unique(subsets, axis=0, return_inverse=True)
@@ -180,7 +180,7 @@ class Choices(CountedVotes):
             may_be_none = flag_of("outside", outside)
         if none.sum() > 0 and not may_be_none:
             rule, row = "is None, which outside=False rules out", np.argmax(none > 0)
-            raise ComparisonDataError.of("chosen", rule, None, index=int(row))
+            raise ComparisonDataError("chosen", rule, None, index=int(row))
         return cls.from_counts(
             offered, counts, none if may_be_none else None, arm_names=names
         )
@@ -216,7 +216,7 @@ def _check_repetition(row: int, subset: list[str]) -> None:
     """Raise where a subset offers an arm twice: its weight would be unclear."""
     for place, arm in enumerate(subset):
         if arm in subset[:place]:
-            raise ComparisonDataError.of(
+            raise ComparisonDataError(
                 f"subset {row}",
                 f"offers {arm!r} twice",
                 arm,

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesduel.errors import ComparisonDataError
-from bayesduel.votes._counted_votes import CountedVotes
 from bayesduel.votes._kept_pairs import pairs_kept
+from bayesduel.votes._pair_rows import PairRows
+from bayesduel.votes._row_columns import RowColumns, added_up, row_columns
 from bayesduel.votes._verdicts import Words, verdict, verdicts_of
 from bayesduel.votes.checks import (
     arm_names_of,
@@ -20,7 +20,6 @@ from bayesduel.votes.checks import (
     check_lengths,
     check_one_each,
     check_opponents,
-    components,
     composed,
     different_labels,
     flag_of,
@@ -31,21 +30,18 @@ from bayesduel.votes.checks import (
 )
 from bayesduel.votes.data_checks import check_comparisons, covariates_of
 
-if TYPE_CHECKING:
-    from jaxtyping import Float64
-
-
 OUTCOMES = ("first", "second", "tie")
 """What a vote can say: the first arm of the row, the second one, or neither."""
 
 
-@dataclass(frozen=True, eq=False)
-class Comparisons(CountedVotes):
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparisons(PairRows):
     """Votes between pairs of arms.
 
     A row is a pair in the order in which it was shown; a pair may have a row in either
     order, and a row may be without votes. Without ``order_known`` every pair has one
-    row at most, the arm with the lower position first.
+    row at most, the arm with the lower position first. Where votes carry columns, such
+    as who judged them, a row is a pair with one entry in each of these.
 
     Attributes
     ----------
@@ -62,6 +58,12 @@ class Comparisons(CountedVotes):
         What is known about each arm; D may be 0.
     covariate_names : tuple of D str
         Their names.
+    columns : dict of arrays (R,)
+        What each row carries, by name: float64, or int64 places among ``labels``.
+        ``judge`` and ``context`` are labels; ``neutral`` is 1 where ``order_known``
+        means nothing in that row, since neither arm was shown first or was at home.
+    labels : dict of tuples of str
+        Of those columns that are not numbers.
 
     Examples
     --------
@@ -79,6 +81,8 @@ class Comparisons(CountedVotes):
     order_known: bool = False
     covariates: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
     covariate_names: tuple[str, ...] = ()
+    columns: dict[str, NDArray[Any]] = field(default_factory=dict)
+    labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Check every field."""
@@ -124,7 +128,7 @@ class Comparisons(CountedVotes):
         """
         won, labels = labelled_counts("wins", wins)
         if won.ndim != 2 or won.shape[0] != won.shape[1]:
-            raise ComparisonDataError.of("wins", "must have a square shape", won.shape)
+            raise ComparisonDataError("wins", "must have a square shape", won.shape)
         names = arm_names_of(labels if arm_names is None else arm_names, len(won))
         tied = np.zeros_like(won)
         if ties is not None:
@@ -132,13 +136,13 @@ class Comparisons(CountedVotes):
         if tied.shape != won.shape or not np.array_equal(tied, tied.T):
             rule = f"must be a symmetric table of the shape {won.shape}"
             remedy = "give each pair's number in both places"
-            raise ComparisonDataError.of("ties", rule, tied.shape, remedy=remedy)
+            raise ComparisonDataError("ties", rule, tied.shape, remedy=remedy)
         own = np.diagonal(won) + np.diagonal(tied)
         if not flag_of("ignore_self", ignore_self) and np.any(own > 0):
             arm = int(np.argmax(own > 0))
             rule = f"gives {names[arm]!r} {own[arm]:g} votes against itself"
             remedy = "they say nothing: drop them with ignore_self=True"
-            raise ComparisonDataError.of("wins", rule, wins, remedy=remedy)
+            raise ComparisonDataError("wins", rule, wins, remedy=remedy)
         row, column = pairs_kept(won + won.T + tied > 0)
         counts = [won[row, column], won[column, row], tied[row, column]]
         return cls(names, row, column, np.stack(counts, axis=1))
@@ -154,6 +158,7 @@ class Comparisons(CountedVotes):
         arm_names: Sequence[str] | None = None,
         words: Words = ("left", "right", "tie"),
         order_known: bool = True,
+        columns: Mapping[str, Any] | None = None,
     ) -> Comparisons:
         """Count single votes, one per entry of the columns.
 
@@ -174,11 +179,13 @@ class Comparisons(CountedVotes):
             they count, as in ``({"A>B": 1, "A>>B": 3}, {"B>A": 1, "B>>A": 3}, "A=B")``.
         order_known : bool
             Keep the order in which the arms were shown.
+        columns : mapping of names to sequences of n entries, optional
+            What else is kept of each vote, as in :meth:`from_rows`.
 
         Returns
         -------
         Comparisons
-            One row per pair and order with votes.
+            One row per pair and order with votes, and per entries of ``columns``.
 
         Raises
         ------
@@ -206,7 +213,9 @@ class Comparisons(CountedVotes):
             arms = names[one[row]], names[other[row]]
             outcome, votes = verdict(composed(word), row, arms, said)
             counts[row, outcome] = votes * weights[row]
-        return cls.from_rows(names, one, other, counts, order_known=order_known)
+        return cls.from_rows(
+            names, one, other, counts, order_known=order_known, columns=columns
+        )
 
     @classmethod
     def from_rows(
@@ -217,6 +226,7 @@ class Comparisons(CountedVotes):
         counts: ArrayLike,
         *,
         order_known: bool = False,
+        columns: Mapping[str, Any] | None = None,
     ) -> Comparisons:
         """Add up counts per row, several of which may belong to one pair.
 
@@ -230,6 +240,12 @@ class Comparisons(CountedVotes):
             Votes for the first arm, for the second, and ties.
         order_known : bool
             Keep the order in which the arms were shown.
+        columns : mapping of names to sequences of n entries, optional
+            What else is kept of each row, for models that read it: ``judge`` and
+            ``context`` (labels), ``neutral`` (true where neither arm was shown first),
+            or any other name, such as that of a covariate of the contest or a time:
+            numbers where all entries are, else labels. Rows that differ in an entry
+            are not added up.
 
         Returns
         -------
@@ -239,92 +255,43 @@ class Comparisons(CountedVotes):
         Raises
         ------
         ComparisonDataError
-            For a position that is no arm, an arm against itself, or a bad count.
+            For a position that is no arm, an arm against itself, a bad count, or a
+            column that does not have one entry for each row.
+
+        Examples
+        --------
+        >>> counts = [[1, 0, 0], [1, 0, 0], [0, 1, 0]]
+        >>> judge = ["ann", "ann", "bob"]
+        >>> votes = Comparisons.from_rows(
+        ...     ["tea", "milk"], [0] * 3, [1] * 3, counts, columns={"judge": judge}
+        ... )
+        >>> votes.row_names
+        ['tea vs milk (judge ann)', 'tea vs milk (judge bob)']
+        >>> votes.counts[:, 0].tolist(), votes.without_columns().counts.tolist()
+        ([2.0, 0.0], [[2.0, 1.0, 0.0]])
         """
         names = arm_names_of(arm_names, None)
         votes = vote_counts("counts", counts)
         if votes.size % 3 or (votes.ndim == 2 and votes.shape[1] != 3):
             rule = "must have 3 columns, the shape (n, 3)"
-            raise ComparisonDataError.of("counts", rule, votes.shape)
+            raise ComparisonDataError("counts", rule, votes.shape)
         votes = votes.reshape(-1, 3)
         one = whole_numbers("first", first).reshape(-1)
         other = whole_numbers("second", second).reshape(-1)
         check_lengths(first=one, second=other, counts=votes)
         check_opponents(one, other, names)
-        if not flag_of("order_known", order_known):
-            swap = one > other
-            one, other = np.where(swap, other, one), np.where(swap, one, other)
-            votes = np.where(swap[:, None], votes[:, [1, 0, 2]], votes)
-        key, index = np.unique(one * len(names) + other, return_inverse=True)
-        total = np.zeros((len(key), 3))
-        np.add.at(total, index, votes)
-        kept = total.sum(axis=1) > 0
-        key, total = key[kept], total[kept]
-        return cls(names, key // len(names), key % len(names), total, order_known)
-
-    def __repr__(self) -> str:
-        pairs = self.num_arms * (self.num_arms - 1) // 2
-        voted = self._pairs[self.counts.sum(axis=1) > 0]
-        seen = len(np.unique(np.sort(voted, axis=1), axis=0))
-        ties = f", {self.counts[:, 2].sum():g} ties" if self.has_ties else ""
-        return (
-            f"Comparisons({self.num_arms} arms, {seen} of {pairs} pairs, "
-            f"{self.num_votes:g} votes{ties})"
+        known = flag_of("order_known", order_known)
+        extra = row_columns(columns, len(one))
+        found = added_up(len(names), one, other, votes, order_known=known, extra=extra)
+        return cls(
+            names,
+            found.first,
+            found.second,
+            found.counts,
+            known,
+            columns=found.extra.columns,
+            labels=found.extra.labels,
         )
-
-    @property
-    def _pairs(self) -> NDArray[np.int64]:
-        return np.stack([self.first, self.second], axis=1)
-
-    @property
-    def has_ties(self) -> bool:
-        """Whether some vote is a tie."""
-        return bool(self.counts[:, 2].sum() > 0)
-
-    @cached_property
-    def wins(self) -> Float64[np.ndarray, "K K"]:
-        """``wins[i, j]``: votes for i against j, float64 (K, K)."""
-        return self._table(self.counts[:, 0], self.counts[:, 1])
-
-    @cached_property
-    def ties(self) -> Float64[np.ndarray, "K K"]:
-        """Ties of each pair, symmetric, float64 (K, K)."""
-        return self._table(self.counts[:, 2], self.counts[:, 2])
-
-    def _table(self, forward: NDArray, backward: NDArray) -> NDArray[np.float64]:
-        table = np.zeros((self.num_arms, self.num_arms))
-        np.add.at(table, (self.first, self.second), forward)
-        np.add.at(table, (self.second, self.first), backward)
-        return table
-
-    @property
-    def row_names(self) -> list[str]:
-        """A name for each row, such as "tea vs coffee"."""
-        return [
-            f"{self.arm_names[one]} vs {self.arm_names[other]}"
-            for one, other in self._pairs.tolist()
-        ]
-
-    def parts(self) -> list[list[str]]:
-        """Return the parts of the graph whose edges are pairs with votes.
-
-        Returns
-        -------
-        list of lists of str
-            Names of the arms, the largest part first. One part: every arm is compared
-            with every other one, at least through others.
-        """
-        edges = self.wins + self.wins.T + self.ties > 0
-        return components(edges, "weak", self.arm_names)
-
-    def strong_parts(self) -> list[list[str]]:
-        """Return the parts within which every arm beat every other, through others.
-
-        Ties count as a win of both. With more than one part no maximum-likelihood
-        estimate of Bradley-Terry utilities exists (Ford 1957): some arm, or group,
-        never lost to the rest.
-        """
-        return components(self.wins + self.ties > 0, "strong", self.arm_names)
 
     def with_covariates(
         self, values: ArrayLike, names: Sequence[str] | None = None
@@ -370,10 +337,34 @@ class Comparisons(CountedVotes):
         counts = np.concatenate([self.counts[:, :2] + half, 0.0 * half], axis=1)
         return self._with_rows(counts, self.order_known)
 
-    def _with_rows(self, counts: NDArray, order_known: bool) -> Comparisons:
-        other = Comparisons.from_rows(
-            self.arm_names, self.first, self.second, counts, order_known=order_known
+    def without_columns(self) -> Comparisons:
+        """Return the votes per pair, whoever judged them and whatever else they carry.
+
+        Covariates of the arms stay.
+        """
+        if not self.columns:
+            return self
+        return self._with_rows(self.counts, self.order_known, RowColumns({}, {}))
+
+    def _with_rows(
+        self, counts: NDArray, order_known: bool, extra: RowColumns | None = None
+    ) -> Comparisons:
+        found = added_up(
+            self.num_arms,
+            self.first,
+            self.second,
+            counts,
+            order_known=order_known,
+            extra=self._extra if extra is None else extra,
         )
-        return replace(
-            other, covariates=self.covariates, covariate_names=self.covariate_names
+        return Comparisons(
+            self.arm_names,
+            found.first,
+            found.second,
+            found.counts,
+            order_known,
+            self.covariates,
+            self.covariate_names,
+            found.extra.columns,
+            found.extra.labels,
         )

@@ -9,6 +9,7 @@ from jaxtyping import Float64
 from numpy.typing import NDArray
 
 from bayesduel.errors import ComparisonDataError
+from bayesduel.votes._row_columns import check_row_columns, groups_of
 from bayesduel.votes.checks import (
     arm_names_of,
     check_each,
@@ -31,11 +32,13 @@ def check_comparisons(data: Any) -> None:
     _array("counts", data.counts, (rows, 3), "f", "from_rows")
     check_opponents(first, second, data.arm_names)
     vote_counts("counts", data.counts)
-    _check_pairs(first, second, ordered=flag_of("order_known", data.order_known))
+    ordered = flag_of("order_known", data.order_known)
+    check_row_columns(data, rows)
+    _check_pairs(first, second, list(data.columns.values()), ordered=ordered)
     names, table = data.covariate_names, data.covariates
     if not isinstance(names, tuple):
         remedy = "use with_covariates()"
-        raise ComparisonDataError.of(
+        raise ComparisonDataError(
             "covariate_names", "must be a tuple", names, remedy=remedy
         )
     _array(
@@ -46,34 +49,48 @@ def check_comparisons(data: Any) -> None:
 
 
 def _check_pairs(
-    first: NDArray[np.int64], second: NDArray[np.int64], *, ordered: bool
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
+    columns: list[NDArray[Any]],
+    *,
+    ordered: bool,
 ) -> None:
-    """Raise unless every pair has one row, or one in either order."""
+    """Raise unless every pair has one row, or one in either order, per entries."""
     remedy = "use from_rows(), which adds up the rows of a pair"
     if not ordered and np.any(first > second):
         row = int(np.argmax(first > second))
         rule = "must be the lower position of the two, since the order is not known"
-        raise ComparisonDataError.of(
+        raise ComparisonDataError(
             "first", rule, int(first[row]), index=row, remedy=remedy
         )
-    _check_different("row", np.stack([first, second], axis=1), "pair", "from_rows")
+    places, _ = groups_of([first, second, *columns])
+    _check_different("row", np.stack([first, second], axis=1), places, "pair",
+                     "from_rows")  # fmt: skip
 
 
 def _check_different(
-    name: str, rows: NDArray[Any], what: str, constructor: str
+    name: str,
+    rows: NDArray[Any],
+    places: NDArray[np.int64],
+    what: str,
+    constructor: str,
 ) -> None:
-    """Raise where two rows are the same."""
-    _, places = np.unique(rows, axis=0, return_index=True)
+    """Raise where two rows are the same: not all are among the places."""
     if len(places) < len(rows):
         row = int(np.setdiff1d(np.arange(len(rows)), places)[0])
         remedy = f"use {constructor}(), which adds up the rows of a {what}"
-        raise ComparisonDataError.of(
+        raise ComparisonDataError(
             name,
             f"is the second row of one {what}",
             rows[row].tolist(),
             index=row,
             remedy=remedy,
         )
+
+
+def _check_unique(name: str, rows: NDArray[Any], what: str, constructor: str) -> None:
+    _, places = np.unique(rows, axis=0, return_index=True)
+    _check_different(name, rows, places, what, constructor)
 
 
 def covariates_of(
@@ -87,11 +104,11 @@ def covariates_of(
         table = table[:, None]
     if table.ndim != 2 or len(table) != len(arm_names):
         rule = f"must have one row for each of the {len(arm_names)} arms in its shape"
-        raise ComparisonDataError.of("covariates", rule, table.shape)
+        raise ComparisonDataError("covariates", rule, table.shape)
     labels = names or [f"covariate {index}" for index in range(table.shape[1])]
     if len(labels) != table.shape[1]:
         rule = f"must name each of the {table.shape[1]} columns"
-        raise ComparisonDataError.of("names", rule, labels)
+        raise ComparisonDataError("names", rule, labels)
     return table, tuple(map(str, labels))
 
 
@@ -101,7 +118,7 @@ def check_choices(data: Any) -> None:
     _array("offered", data.offered, (None, num_arms), "b", "from_counts")
     rows = len(data.offered)
     _array("counts", data.counts, (rows, num_arms + 1), "f", "from_counts")
-    _check_different("offered", data.offered, "subset", "from_counts")
+    _check_unique("offered", data.offered, "subset", "from_counts")
     vote_counts("counts", data.counts)
     flag_of("outside", data.outside)
 
@@ -111,7 +128,7 @@ def check_rankings(data: Any) -> None:
     num_arms = _checked_names(data.arm_names, "from_places")
     _array("places", data.places, (None, num_arms), "i", "from_places")
     _array("counts", data.counts, (len(data.places),), "f", "from_places")
-    _check_different("places", data.places, "ballot", "from_places")
+    _check_unique("places", data.places, "ballot", "from_places")
     vote_counts("counts", data.counts)
     check_each("places", data.places, data.places >= 0, "must not be negative")
 
@@ -119,7 +136,7 @@ def check_rankings(data: Any) -> None:
 def _checked_names(names: Any, remedy: str) -> int:
     if not isinstance(names, tuple) or arm_names_of(names, None) != names:
         rule, remedy = "must be a tuple of names", f"use {remedy}()"
-        raise ComparisonDataError.of("arm_names", rule, names, remedy=remedy)
+        raise ComparisonDataError("arm_names", rule, names, remedy=remedy)
     return len(names)
 
 
@@ -138,5 +155,5 @@ def _array(
         remedy = f"use {remedy}(), which converts what it is given"
         if isinstance(values, np.ndarray):
             values = f"{values.dtype}{list(values.shape)}"
-        raise ComparisonDataError.of(name, rule, values, remedy=remedy)
+        raise ComparisonDataError(name, rule, values, remedy=remedy)
     return values

@@ -25,6 +25,10 @@ def read_comparisons(
     missing: str = "refuse",
     arm_names: Sequence[str] | None = None,
     order_known: bool | None = None,
+    judge: str | None = None,
+    context: str | None = None,
+    neutral: str | None = None,
+    columns: Sequence[str] = (),
 ) -> Comparisons:
     r"""Read votes from a table with a header, single or counted per pair.
 
@@ -77,6 +81,14 @@ def read_comparisons(
     order_known : bool, optional
         Whether the first arm was shown first; by default yes for single votes, no for
         counts per pair and for winners and losers.
+    judge, context : str, optional
+        Columns that say who judged, and of what (a prompt, a topic): labels that stay
+        with every vote, for models that read them.
+    neutral : str, optional
+        Column that is true where neither arm was shown first, as on neutral ground.
+    columns : sequence of str
+        Further columns that stay with every vote, under their titles: numbers where all
+        cells are some, else labels.
 
     Returns
     -------
@@ -93,8 +105,8 @@ def read_comparisons(
 
     Notes
     -----
-    Columns that are not read, such as those of judges and times, are named by a log
-    message of level WARNING, and so are names that differ in capitals and spaces alone.
+    Columns that are not read are named by a log message of level WARNING, and so are
+    names that differ in capitals and spaces alone.
 
     Examples
     --------
@@ -106,6 +118,7 @@ def read_comparisons(
     Comparisons(3 arms, 2 of 3 pairs, 2 votes, 1 ties)
     """
     asked = VoteFormat(
-        arms, winner, wins, ties, scores, weight, words, where, missing, order_known
-    )
+        arms, winner, wins, ties, scores, weight, words, where, missing, order_known,
+        judge, context, neutral, columns,
+    )  # fmt: skip
     return read_vote_rows(path, asked).comparisons(arm_names)

@@ -6,9 +6,9 @@ import re
 import numpy as np
 
 from bayesduel.errors import ComparisonDataError
-from bayesduel.folders import as_path
-from bayesduel.user_files import number as number_of
-from bayesduel.user_files import read_text
+from bayesduel.files.folders import as_path
+from bayesduel.files.user_files import number as number_of
+from bayesduel.files.user_files import read_text
 from bayesduel.votes.checks import MOST_VOTES, shortened
 from bayesduel.votes.rankings import Rankings
 

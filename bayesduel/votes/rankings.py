@@ -85,7 +85,7 @@ class Rankings(CountedVotes):
         table = np.atleast_2d(whole_numbers("places", places))
         if table.ndim != 2:
             rule = "must have the shape (ballot, arm)"
-            raise ComparisonDataError.of("places", rule, table.shape)
+            raise ComparisonDataError("places", rule, table.shape)
         check_each("places", table, table >= 0, "must not be negative")
         names = arm_names_of(arm_names, table.shape[1])
         number = (
@@ -138,7 +138,7 @@ class Rankings(CountedVotes):
                 for arm in arm_positions(f"orders: ballot {ballot}", group, names):
                     if places[ballot, arm]:
                         rule = f"ranks {names[arm]!r} twice"
-                        raise ComparisonDataError.of(
+                        raise ComparisonDataError(
                             "orders", rule, names[arm], index=ballot
                         )
                     places[ballot, arm] = place

@@ -3,13 +3,15 @@
 import logging
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float64
 
 from bayesduel.errors import ComparisonDataError
 from bayesduel.votes._columns import ColumnTable
+from bayesduel.votes._row_columns import LABELS, NEUTRAL
 from bayesduel.votes._verdicts import verdict, verdicts_of
 from bayesduel.votes._vote_columns import (
     NOT_WHOLE,
@@ -20,6 +22,7 @@ from bayesduel.votes._vote_columns import (
     with_ties,
 )
 from bayesduel.votes.checks import (
+    MOST_VOTES,
     arm_names_of,
     arm_positions,
     different_labels,
@@ -57,6 +60,8 @@ class VoteRows:
         Votes of every row for the first arm, for the second, and ties.
     order_known : bool
         Whether the first arm of a row was shown first.
+    columns : mapping of str to list or float64 (n,)
+        What else is kept of every row.
     """
 
     table: ColumnTable
@@ -69,6 +74,7 @@ class VoteRows:
     second: list[str]
     counts: Float64[np.ndarray, "n 3"]
     order_known: bool
+    columns: Mapping[str, Any] = field(default_factory=dict)
 
     def comparisons(self, arm_names: Sequence[str] | None = None) -> Comparisons:
         """Return the votes, counted per pair."""
@@ -84,6 +90,7 @@ class VoteRows:
                 arm_positions(other, self.second, names),
                 self.counts,
                 order_known=self.order_known,
+                columns=self.columns,
             )
 
 
@@ -91,13 +98,13 @@ def read_vote_rows(path: str | os.PathLike[str], asked: VoteFormat) -> VoteRows:
     """Read votes row by row; those of a square table of wins, pair by pair."""
     if not isinstance(asked.missing, str) or asked.missing not in ("refuse", "skip"):
         rule = "must be 'refuse' or 'skip'"
-        raise ComparisonDataError.of("missing", rule, asked.missing)
+        raise ComparisonDataError("missing", rule, asked.missing)
     table = ColumnTable(path)
     if asked.where is not None:
         table.keep_where(asked.where)
     if asked.names_no_column() and is_square(table):
         return _from_square(table)
-    columns = columns_of(table, asked)
+    columns = columns_of(table, asked)._replace(kept=tuple(asked.kept().items()))
     skipped = 0
     if asked.missing == "skip":
         read = [title for each in columns.read().values() for title in each]
@@ -124,6 +131,7 @@ def read_vote_rows(path: str | os.PathLike[str], asked: VoteFormat) -> VoteRows:
         table[other],
         counts,
         flag_of("order_known", order_known),
+        {name: _kept(table, name, title) for name, title in columns.kept},
     )
     _say_what_to_look_at(found)
     return found
@@ -153,6 +161,26 @@ def _counts(
     return counts
 
 
+def _kept(table: ColumnTable, name: str, title: str) -> Any:
+    """Return a column that stays with the votes: numbers where all cells are some."""
+    cells = table[title]
+    if name == NEUTRAL:
+        words = [_YES_OR_NO.get(cell.lower()) for cell in cells]
+        if None in words:
+            table.refuse(title, words.index(None), "is neither true nor false")
+        return words
+    if name in LABELS or not table.has_numbers(title):
+        return cells
+    return table.numbers(title, least=-MOST_VOTES)
+
+
+_YES_OR_NO = {
+    word: value
+    for value, words in ((True, "true yes 1 1.0 t y"), (False, "false no 0 0.0 f n"))
+    for word in words.split()
+}
+
+
 def _order_of_winners(
     table: ColumnTable, columns: VoteColumns, order_known: bool | None
 ) -> bool:
@@ -178,7 +206,7 @@ def _from_square(table: ColumnTable) -> VoteRows:
         wins[:, column] = table.whole_numbers(name)
         if wins[column, column]:
             rule = f"gives {name!r} {wins[column, column]:g} votes against itself"
-            raise ComparisonDataError.of(table.name, rule, name, index=column)
+            raise ComparisonDataError(table.name, rule, name, index=column)
     row, column = np.triu_indices(len(names), 1)
     votes = [wins[row, column], wins[column, row], np.zeros(len(row))]
     return VoteRows(

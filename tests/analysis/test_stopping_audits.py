@@ -10,9 +10,9 @@ from scipy.stats import binom, binomtest
 import bayesduel
 from bayesduel import stopping
 from bayesduel.analysis import audit_stopping, usual_rules
-from bayesduel.analysis._asked_votes import asking_kernel, decisions
 from bayesduel.analysis.audited_rules import share_interval
-from bayesduel.analysis.stopping_audits import right_answers
+from bayesduel.analysis.simulated.asked_votes import asking_kernel, decisions
+from bayesduel.analysis.simulated.stopping_audits import right_answers
 from bayesduel.errors import (
     DisconnectedComparisonsWarning,
     SimulationArgumentError,

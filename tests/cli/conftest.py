@@ -13,6 +13,7 @@ import pytest
 import xarray as xr
 
 import bayesduel
+from bayesduel.experiments import comparison, experiment
 from bayesduel.experiments.owned_folder import OwnedFolder
 from tests import fake_results as fake
 from tests.command_line import invoke
@@ -20,7 +21,7 @@ from tests.command_line import invoke
 
 @dataclass
 class FakeEngine:
-    """Stands for ``Experiment.run``: records calls, returns made-up trees."""
+    """Stands for ``carry_out``: records calls, returns made-up trees."""
 
     calls: list[SimpleNamespace] = field(default_factory=list)
     failed: dict = field(default_factory=dict)
@@ -73,11 +74,8 @@ def install(monkeypatch, name, **contents):
 def engine(monkeypatch):
     """Return a fake simulator behind the command line."""
     found = FakeEngine()
-    monkeypatch.setattr(
-        bayesduel.Experiment,
-        "run",
-        lambda asked, **options: found.run(asked, **options),
-    )
+    for module in (comparison, experiment):
+        monkeypatch.setattr(module, "carry_out", found.run)
     return found
 
 

@@ -55,6 +55,9 @@ def test_plot_options(run, saved, tmp_path):
         (["--from", "12345"], "no checkpoint"),
         (["--kind", "slopes"], "for one instance"),
         (["--from", "x"], "--from"),
+        (["--bounds", "d-tz"], "did you mean d-ts"),
+        (["--bounds", "lower,rmed1"], "(--regret condorcet_mean) draws it"),
+        (["--bounds", "lower", "--kind", "survival"], "not go with --kind survival"),
     ],
 )
 def test_wrong_plots(run, saved, arguments, words):
@@ -62,6 +65,24 @@ def test_wrong_plots(run, saved, arguments, words):
     assert result.exit_code == 2
     assert words in result.stderr
     assert not list(saved.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("bounds", "lower", "theorem"),
+    [
+        ("none", False, False),
+        ("lower", True, False),
+        ("d-ts, lower", True, True),
+        ("d-ts", False, True),
+    ],
+)
+def test_bounds_of_a_plot(run, saved, bounds, lower, theorem):
+    asked = ("-e", "mslr5-condorcet", "-f", "svg", "--bounds", bounds)
+    result = run("plot", saved, *asked)
+    assert result.exit_code == 0, result.output
+    drawn = " ".join((saved / "regret.svg").read_text().split())
+    assert ("slope 66.8" in drawn) == lower
+    assert ("asymptotic upper" in drawn) == theorem
 
 
 def test_plot_of_nothing(run, tmp_path):

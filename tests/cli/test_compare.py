@@ -355,7 +355,7 @@ def test_an_error_of_any_argument_names_its_option(run, engine, name):
     """By the field of the error: what its text says besides stays as it is."""
     rule = f"must be odd, whatever {name} or num_runs is"
     remedy = "ask for less {horizon}, or {resume=True}"
-    engine.error = ArgumentError.of(name, rule, 4, index=1, remedy=remedy)
+    engine.error = ArgumentError(name, rule, 4, index=1, remedy=remedy)
     result = run(*BASIC)
     assert result.exit_code == 2
     spelled = {"instances": "environment", "policies": "policy", "num_runs": "runs",
@@ -367,5 +367,5 @@ def test_an_error_of_any_argument_names_its_option(run, engine, name):
 
 
 def test_an_error_of_what_is_no_option_is_left_as_it_is(run, engine):
-    engine.error = ArgumentError.of("alpha", "must be odd", 4)
+    engine.error = ArgumentError("alpha", "must be odd", 4)
     assert "error: alpha must be odd, got 4\n" in run(*BASIC).stderr

@@ -12,9 +12,9 @@ import pytest
 import xarray as xr
 
 from bayesduel import plots
+from bayesduel.arguments.limits import MOST_FITTED_ARMS
 from bayesduel.errors import FitError
 from bayesduel.inference import fit
-from bayesduel.limits import MOST_FITTED_ARMS
 from bayesduel.models import BradleyTerry
 from bayesduel.votes import Comparisons
 from tests.folders import visible

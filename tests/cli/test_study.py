@@ -74,6 +74,48 @@ def test_a_study_from_beginning_to_end(run, file, tmp_path):
     assert run("export", tmp_path / "copy.study").stdout.splitlines() == lines
 
 
+def test_judges_are_checked_and_paid(run, tmp_path):
+    path = tmp_path / "drinks.study"
+    made = run(
+        "new", path, "--arms", "tea,coffee", "-p", "balanced", "--budget", 50,
+        "--both-orders", "nothing", "--gold-share", 0.5, "--gold-least", 2,
+        "--cost", 3, "--price", 0.1, "--arm-price", "tea=0.05", "--stop-when", "judges",
+    )  # fmt: skip
+    assert made.exit_code == 0, made.output
+    assert run("gold", path, "good", "bad").stderr == "stored\n"
+    assert run("gold", path, "good", "bad").stderr == "this was stored before\n"
+    assert run("judge", path, "Ada", "--price", 0, "--limit", 9).stderr == "stored\n"
+    for name in ("Ada", "Bob"):
+        for ticket in asked(run, path, "-n", 8, "--judge", name):
+            good = ticket["left"] in ("good", "tea")
+            says = "left" if good == (name == "Ada" or ticket["rule"] != "gold") else (
+                "right"
+            )  # fmt: skip
+            assert run("tell", path, ticket["number"], says).exit_code == 0
+    shown = run("status", path).stdout
+    assert "set aside" in shown
+    # Each answer of Bob costs 0.1, those about tea 0.05 more.
+    found = json.loads(run("status", path, "--json").stdout)
+    bob = found["judges"]["lines"][1]
+    assert (bob["gold"], bob["gold_right"], bob["is_aside"]) == (4, 0, True)
+    assert found["spent"] == pytest.approx(4 * 0.1 + 8 * 0.05 + 4 * 0.1)
+    rules = [line["rule"] for line in found["stopping"]]
+    assert rules == ["anytime", "posterior", "judges", "budget", "cost"]
+    rested = run("ask", path, "--judge", "Bob")
+    assert "Bob is set aside: 0 of " in rested.stderr
+    lines = run("export", path, "--judges").stdout.splitlines()
+    assert [json.loads(line)["judge"] for line in lines] == ["Ada", "Bob"]
+    out = tmp_path / "judges.jsonl"
+    assert run("export", path, "--judges", "--out", out).exit_code == 0
+    assert out.read_text().splitlines() == lines
+    page = tmp_path / "page.html"
+    assert run("report", path, "--out", page).exit_code == 0
+    assert "gold questions were right: Bob" in page.read_text()
+    refused = run("new", tmp_path / "n", "--arms", "a,b", "--arm-price", "a")
+    assert refused.exit_code == 2
+    assert "--arm-price: needs NAME=NUMBER, but is 'a'" in refused.stderr
+
+
 def test_names_that_hold_commas_are_quoted(run, tmp_path):
     path = tmp_path / "towns.study"
     arms = '"Paris, France", Rome,Bonn'

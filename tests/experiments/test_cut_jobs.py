@@ -8,7 +8,7 @@ import pytest
 import bayesduel
 from bayesduel import results
 from bayesduel.experiments import comparison, engines
-from bayesduel.progress import ProgressReport
+from bayesduel.experiments.progress import ProgressReport
 from bayesduel.simulation import driver
 
 REQUEST = {"num_runs": 6, "horizon": 500, "seed": 3}

@@ -20,7 +20,7 @@ from bayesduel.experiments import engines
 from bayesduel.experiments.checks import check_executor
 from bayesduel.experiments.engines import run_jobs
 from bayesduel.experiments.jobs import Written
-from bayesduel.progress import ProgressReport
+from bayesduel.experiments.progress import ProgressReport
 from bayesduel.simulation.scalar import programs
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import bayesduel
 from bayesduel import Experiment, policies
-from bayesduel.errors import ArgumentError, PolicyParameterError, error_for_argument
+from bayesduel.errors import ArgumentError, PolicyParameterError, errors_about
 from bayesduel.experiments.problems import PairProblem, SubsetProblem, problem_of
 from bayesduel.simulation import driver
 from tests.fake_policies import Scripted, Wanderer, instant_run_chunk
@@ -114,8 +114,10 @@ def test_an_array_of_no_axis_is_not_several():
 
 
 def test_an_error_within_an_argument_keeps_its_own_words():
-    inner = ArgumentError.of("size", "must be even", 3, remedy="add {other=True}")
-    outer = error_for_argument(inner, "table", "a file", 2)
+    inner = ArgumentError("size", "must be even", 3, remedy="add {other=True}")
+    with pytest.raises(ArgumentError) as raised, errors_about("table", "a file", 2):
+        raise inner
+    outer = raised.value
     assert str(outer) == "table[2]: size must be even, got 3; add other=True"
     assert outer.sentence("--table:", {"other": "--other"}.get) == (
         "--table: size must be even, got 3; add --other"

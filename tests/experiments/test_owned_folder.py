@@ -20,7 +20,7 @@ from bayesduel.errors import (
     OutputWriteError,
 )
 from bayesduel.experiments.owned_folder import OwnedFolder
-from bayesduel.folders import check_folder, read_checked, read_marker
+from bayesduel.files.folders import check_folder, read_checked, read_marker
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

@@ -9,10 +9,11 @@ import bayesduel
 from bayesduel import plots, results
 from bayesduel.analysis import rankings, regret_dataframe, slope, summary
 from bayesduel.errors import OutputFolderError, SimulationArgumentError
-from bayesduel.experiments import comparison, run_summaries
+from bayesduel.experiments import comparison
 from bayesduel.experiments.experiment import Experiment
-from bayesduel.experiments.run_summaries import complete_group, is_node
 from bayesduel.experiments.stored import run_sweep
+from bayesduel.simulation import run_summaries
+from bayesduel.simulation.run_summaries import complete_group, is_node
 from bayesduel.stopping import parse_rule
 
 POLICIES = ["d-ts", "rucb"]

@@ -20,7 +20,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bayesduel.experiments import Experiment
 from bayesduel.papers import reproducing
 from tests.command_line import invoke
 from tests.fuzz.fuzzing import limited
@@ -109,13 +108,14 @@ FILES = {
 
 FLAGS = "--json --quiet --repair --all --resume --overwrite --no-shuffle --log-y"
 FLAGS += " --no-look-ahead --list --full-horizon --order-effect --check --linear-x"
-FLAGS += " --no-bounds --version --help --nonsense -q -h"
+FLAGS += " --version --help --nonsense -q -h"
 
 VALUES: dict[str, list[str]] = {
     "-e": [*MATRICES, *FILES],
     "-p": POLICIES,
     "--arms": ["left,right", "a,b"],
     "--band": ["standard-error", "quantiles"],
+    "--bounds": ["none", "auto", "lower", "d-ts,lower", "all", "rmed1", "x", ","],
     "--budget": ["10", "1e2", "0", "10^99999"],
     "--at": ["10", "1e3", "1_0"],
     "--config": ["good.toml", "keys.toml", "values.toml", "policies.toml", *FILES],
@@ -180,7 +180,7 @@ OPTIONS: dict[str, tuple[list[str], str]] = {
     "plot": (
         ["results.nc", "taken", "regret"],
         "--environment --notion --band --width --format --out --from --at --parameter "
-        "--kind",
+        "--kind --bounds",
     ),
     "fit": (
         [*FILES],
@@ -235,8 +235,9 @@ def started(*arguments: Any, **options: Any) -> None:
 def nothing_runs() -> Iterator[None]:
     """Replace what simulates and fits."""
     with (
-        mock.patch.object(Experiment, "run", started),
-        mock.patch("bayesduel.analysis.stopping_audits.decisions", started),
+        mock.patch("bayesduel.experiments.comparison.carry_out", started),
+        mock.patch("bayesduel.experiments.experiment.carry_out", started),
+        mock.patch("bayesduel.analysis.simulated.stopping_audits.decisions", started),
         mock.patch.object(reproducing, "reproduce", started),
         mock.patch("bayesduel.papers.submatrix_constants", started),
         mock.patch("bayesduel.inference.fitting.fit", started),

@@ -51,8 +51,8 @@ FOR_MODELS = {
 """What a model of one's own calls, with what the package has given it."""
 
 STARTED = (
-    "bayesduel.analysis.bayes_regret.run_chunk",
-    "bayesduel.analysis.stopping_audits.decisions",
+    "bayesduel.analysis.simulated.bayes_regret.run_chunk",
+    "bayesduel.analysis.simulated.stopping_audits.decisions",
     "bayesduel.experiments.store.run_jobs",
     "bayesduel.diagnostics.calibration.sample_prior",
     "bayesduel.diagnostics.left_out_pairs._refits",

@@ -10,14 +10,15 @@ from bayesduel.studies import Study
 from tests.fuzz.test_command import FILES, SAMPLE, WORDS, check
 
 COMMANDS = """new ask tell undo withdraw vote page status report add-arm retire-arm
-import export copy serve-stdin sing""".split()
+import export copy gold judge serve-stdin sing""".split()
 
 RIGHT = shlex.split(
     """--arms a,b,c --arms-file votes.csv --policy balanced -p information --model beta
     --delta 0.05 --width 0.1 --budget 5 --floor 2 --lease 1 --block a,b --seed 3
     -n 2 --number 3 --judge Ada --context {} --json --out page.html --overwrite
     --interval 0.9 --texts taken --images taken --port 0 --token {} --winner winner
-    --words left,right,tie -q --help
+    --words left,right,tie -q --help --both-orders tie --gold-share 0.5 --gold-least 1
+    --cost 3 --price 0.5 --arm-price a=1 --stop-when judges --limit 2 --trusted --judges
     1 2 3 left right tie skip a b c votes.csv counts.csv bad_votes.csv new.study"""
 )
 

@@ -20,11 +20,12 @@ from bayesduel.inference.seeds import as_key, generator_of, seed_words
 from bayesduel.inference.winners import scores_of, winner_shares
 from bayesduel.models import (
     BradleyTerry,
+    LinearUtilities,
     MultinomialLogit,
     PairwiseBeta,
     Thurstone,
 )
-from bayesduel.models.newton import Status, Surface, maximize
+from bayesduel.models.closed_forms.newton import Status, Surface, maximize
 from bayesduel.votes import Choices, Comparisons
 from tests.compiling import quick_jit
 from tests.inference.agreement import worst_disagreement
@@ -38,6 +39,7 @@ VOTES = Comparisons.from_rows(
     [[31, 17, 9], [14, 3, 5], [2, 12, 0], [9, 5, 3], [2, 2, 1], [0, 7, 2]],
     order_known=True,
 )
+FEATURES = [[0.5, 1.0], [-1.0, 0.2], [0.0, -0.7], [2.0, 0.1]]
 MODELS = [
     BradleyTerry(prior_scale=1.3),
     BradleyTerry(zero_sum=True, order_effect=True, order_scale=0.4),
@@ -47,6 +49,8 @@ MODELS = [
     Thurstone(zero_sum=True, order_effect=True, order_scale=0.4),
     Thurstone(ties=True, tie_scale=0.7),
     Thurstone(zero_sum=True, ties=True, order_effect=True),
+    LinearUtilities(FEATURES, covariate_scale=0.7),
+    LinearUtilities(FEATURES, zero_sum=True),
 ]
 
 
@@ -66,8 +70,8 @@ def _double_precision():
         yield
 
 
-FULL = (MODELS[3], MODELS[7])
-"""With all options of their classes."""
+FULL = (MODELS[3], MODELS[7], MODELS[9])
+"""With all options of their classes that there is a closed form for."""
 
 
 def with_slow(kept):
@@ -255,7 +259,9 @@ def test_only_stock_densities_have_a_closed_form():
         Renamed(),
         Several(),
         BradleyTerry(learn_scale=True),
-        BradleyTerry(covariates=True),
+        LinearUtilities(FEATURES, residual=True),
+        LinearUtilities(FEATURES, order_effect=True),
+        LinearUtilities(FEATURES, ties=True),
         PairwiseBeta(),
     ):
         assert model.closed_form(arrays) is None, model

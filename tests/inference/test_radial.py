@@ -16,7 +16,7 @@ from bayesduel.inference.laplace_draws import density_of, from_approximation
 from bayesduel.inference.proposals.normal import NormalProposer
 from bayesduel.inference.proposals.radial import radial_points
 from bayesduel.models import BradleyTerry, Thurstone
-from bayesduel.models.newton import LaplaceState
+from bayesduel.models.closed_forms.newton import LaplaceState
 from bayesduel.studies import Study
 from bayesduel.studies.report import _standings
 from bayesduel.votes import Comparisons
@@ -300,3 +300,35 @@ def test_a_knockout_gets_chains():
         # Chains are worth at least 400 draws.
         error = np.sqrt(expected * (1 - expected) / 400)
         assert abs(share - expected) < stats.norm.isf(FALSE_ALARM / 2) * error
+
+
+@pytest.mark.parametrize("scale", [3.0, 10.0])
+@pytest.mark.parametrize("won", [1, 5, 50])
+@pytest.mark.filterwarnings("ignore::bayesduel.errors.DisconnectedComparisonsWarning")
+def test_lopsided_votes_beside_an_arm_that_was_never_compared(won, scale):
+    """Weights have a variance, so that means are off by their Monte Carlo error.
+
+    With 5 votes and a prior of 10 the root mean square of the error of A - B was three
+    times that where weights of normal proposals with k from 1/2 to 0.7 were taken.
+    """
+    votes = Comparisons.from_wins([[0, won, 0], [0, 0, 0], [0, 0, 0]], arm_names="ABC")
+    points, weights = exact_difference(won, 0, scale, log_expit)
+    mean = weights @ points
+    spread = np.sqrt(weights @ np.square(points - mean))
+    # Given A - B, A is normal around half of it; C is as in the prior.
+    width = scale * np.sqrt(0.5 + 1.0)
+    best = weights[points > 0] @ stats.norm.cdf(points[points > 0] / 2 / width)
+    scores, shares = [], []
+    for seed in range(6):
+        found = fit(BradleyTerry(prior_scale=scale), votes, rng_key=seed)
+        assert found.correction.pareto_k <= 0.5 and found.doubts == ()
+        utility = found.draws["utility"].reshape(-1, 3)
+        size = 1 / (1 / len(utility) + 1 / found.correction.effective_proposals)
+        gap = (utility[:, 0] - utility[:, 1]).mean()
+        scores.append((gap - mean) / spread * np.sqrt(size))
+        share = np.mean(utility.argmax(axis=1) == 0)
+        shares.append((share - best) / np.sqrt(best * (1 - best) / size))
+    # Effective numbers are those of the weights alone: the mean of a quantity that is
+    # large where they are may be off by half as much again.
+    most = 1.5**2 * stats.chi2.isf(FALSE_ALARM, 6)
+    assert np.sum(np.square(scores)) < most and np.sum(np.square(shares)) < most

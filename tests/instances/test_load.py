@@ -19,6 +19,7 @@ SPELLINGS = {
     "utilities": "profile=2good,link=logit",
     "uniform-random": "num_arms=4,seed=3",
     "syn-btl": "num_arms=4,seed=3",
+    "linear-utilities": "num_arms=4,seed=3",
     "syn-cd": "num_arms=4,seed=3",
     "zoghi500": "num_arms=4",
     "batched-all-ties": "num_arms=4",

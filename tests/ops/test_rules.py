@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayesduel.limits import LONGEST_HORIZON
+from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.ops.rules import inverted, last_round_within, lowest, record, top
 
 FALSE_ALARM = 1e-5

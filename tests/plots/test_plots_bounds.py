@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bayesduel import plots
-from bayesduel.plots.style import INK
+from bayesduel.plots.style import INK, looks
 from tests import fake_results as fake
 from tests.figures import all_text, dashed
 from theory import PowerTerm, RegretBound, copeland_lower_bound
@@ -50,9 +50,10 @@ def test_bounds_of_the_mean_gap_are_slopes_that_look_like_slopes():
     """RMED1 starts on its own mean, and the lower bound of that regret beside it."""
     notion = "condorcet_mean"
     tree = fake.comparison(labels=("D-TS", "RMED1"), notions=(notion,))
+    look = looks(["D-TS", "RMED1"])
     axes = plots.regret(tree, notion=notion).axes[0]
     # The second one has the next pattern of dashes.
-    slopes = [x for x in axes.lines if x.get_color() == INK and len(x.get_xdata()) == 2]
+    slopes = [x for x in axes.lines if len(x.get_xdata()) == 64]
     lower, upper = sorted(slopes, key=lambda line: line.get_ydata()[0])
     node = tree["mslr5-condorcet"]
     for line, policy in ((lower, "D-TS"), (upper, "RMED1")):
@@ -60,12 +61,14 @@ def test_bounds_of_the_mean_gap_are_slopes_that_look_like_slopes():
         mean = node[policy]["regret"].sel(notion=notion, checkpoint=10**4).mean()
         assert values[0] == pytest.approx(float(mean)) and rounds[0] == 10**4
         constant = rmed1_bound(fake.CONDORCET).log_coefficient
-        assert values[1] - values[0] == pytest.approx(constant * np.log(100))
+        assert values[-1] - values[0] == pytest.approx(constant * np.log(100))
         assert line.get_linestyle() != "-"
     anchors = [
         x for x in axes.lines if x.get_marker() == "o" and len(x.get_xdata()) < 2
     ]
     assert len(anchors) == 2
+    # That of one policy has its color, the other one is of all.
+    assert [x.get_color() for x in (lower, upper)] == [INK, look["RMED1"].text_color]
     (shade,) = axes.patches
     assert (shade.get_x(), shade.get_x() + shade.get_width()) == (10**4, 10**6)
     text = all_text(axes.figure).replace("\n", " ")
@@ -118,7 +121,9 @@ def test_upper_bound_is_drawn_only_where_it_fits():
     curves = [line for line in fits.axes[0].lines if len(line.get_xdata()) == 64]
     assert len(curves) == 1
     assert curves[0].get_ydata()[-1] == pytest.approx(50.0 * np.log(10**6))
-    large = plots.regret(tree, bounds=bound(coefficient=3000.0, name="large"))
+    large = plots.regret(
+        tree, bounds=bound(coefficient=3000.0, name="large"), log_y=False
+    )
     assert "large (upper): 3000 log t (above the axes)" in all_text(large)
     assert large.axes[0].get_ylim()[1] == top
     assert not [line for line in large.axes[0].lines if len(line.get_xdata()) == 64]
@@ -218,7 +223,7 @@ def test_bounds_per_environment_and_none():
     assert [len(dashed(axes)) for axes in figure.axes] == [0, 0]
 
 
-@pytest.mark.parametrize("nonsense", ["lower", 3.0, ["x"]])
+@pytest.mark.parametrize("nonsense", ["lowest", 3.0, ["x"], [["lower"]]])
 def test_nonsense_as_bounds(nonsense):
     with pytest.raises(ValueError, match="bounds:"):
         plots.regret(fake.comparison(), bounds=nonsense)

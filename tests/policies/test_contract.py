@@ -310,7 +310,8 @@ def test_hyperparameters_reach_the_program(name):
 def test_relabeled_arms_permute_the_distribution(name):
     """Arms are shuffled in each run, so their order must not matter."""
     # Few of what takes long: 64 runs already tell arms apart that are not put back.
-    runs = range(NUM_RUNS if name in {*KERNELS, *RULES} else 2 * FEW_RUNS)
+    long = name in IN_JAX or name in PLAYED_ELSEWHERE
+    runs = range(2 * FEW_RUNS if long else NUM_RUNS)
     order = np.array([2, 0, 3, 1])
     instance = clear_instance(name)
     matrix = INSTANCES[instance]

@@ -101,7 +101,11 @@ def slow(*values):
 CASES = [
     *((name, 4, 1) for name in KERNELS if name != "cw-rmed"),
     ("cw-rmed", 4, 3),
-    *(slow(name, num_arms, 1) for name in KERNELS for num_arms in (3, 5)),
+    *(
+        slow(name, num_arms, 3 if name == "cw-rmed" else 1)
+        for name in KERNELS
+        for num_arms in (3, 5)
+    ),
     slow("cw-rmed", 4, 1),
 ]
 """Names, numbers of arms, and every how manieth instance: the twin of CW-RMED solves

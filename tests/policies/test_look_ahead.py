@@ -1,10 +1,11 @@
 """Look-ahead has the distribution of the rounds it jumps over.
 
-Every form is compared with the slow twin, and with the step form of the same policy:
+Forms that draw are compared with the slow twin, and with the step form of the policy:
 regret and informative duels at checkpoints, rounds of each pair of different arms, and
 of each arm with itself, by Kolmogorov-Smirnov tests. Look-ahead D-TS+ and BT-TS draw
 one champion per idle stretch; where several arms lead, the split of self-duels among
-them has the same mean and another variance, so there means are compared.
+them has the same mean and another variance, so there means are compared. Rules without
+chance play the duels of their twins, look-ahead or not: ``test_duel_by_duel``.
 """
 
 from functools import cache, partial
@@ -19,7 +20,6 @@ import pytest
 from bayesduel import policies
 from bayesduel.ops.scalar.compiled import inlined
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.policy import declared
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 from tests.policies.distributions import (
     borda_regret,
@@ -32,14 +32,10 @@ from tests.policies.distributions import (
 from tests.policies.driving import NUM_RUNS, simulate_runs
 from tests.policies.instances import MATRICES
 from tests.reference import (
-    RMED1,
-    RMED2,
-    RMED2FH,
     BayesianBradleyTerry,
     CopelandConfidenceBound,
     DoubleThompson,
     DoubleThompsonPlus,
-    EfficientCopelandRMED,
     RelativeConfidenceSampling,
     RelativeUCB,
     RivalDirected,
@@ -57,23 +53,17 @@ TWINS = {
     "rucb": RelativeUCB,
     "rcs": RelativeConfidenceSampling,
     "ccb": CopelandConfidenceBound,
-    "rmed1": RMED1,
-    "rmed2": RMED2,
-    "rmed2fh": RMED2FH,
-    "ecw-rmed": EfficientCopelandRMED,
     "bt-ts": BayesianBradleyTerry,
     "rd-ts": RivalDirected,
     "self-sparring": SelfSparring,
 }
-ORDERED = {"rmed1", "rmed2", "rmed2fh", "ecw-rmed"}
-"""Rules that walk through the arms in an order, which is random in each run."""
-
 ONE_CHAMPION = {"d-ts+", "bt-ts"}
 """Policies that draw one champion per stretch."""
 
-STEPPED = {"self-sparring"}
-"""A policy that is always stepped; its distribution is that of the twin all the
-same."""
+SLOW_TWIN = {"bt-ts"}
+"""Its twin takes 5 ms a round, a hundred times as long as others: it plays few rounds
+of one matrix. The distribution of single rounds, ``thompson`` and ``posteriors`` hold
+more sharply."""
 
 EARLY = (30, 100, 200, 300)
 LATE = (50, 200, 500, 1000)
@@ -103,10 +93,7 @@ def twin_plays(name, matrix, checkpoints, num_runs):
     plays = []
     for run in range(num_runs):
         rng = np.random.default_rng([60, run])
-        options = {"order": rng.permutation(4)} if name in ORDERED else {}
-        if declared(policies.get(name), "needs_horizon"):
-            options["horizon"] = checkpoints[-1]
-        twin = TWINS[name](4, rng, **options)
+        twin = TWINS[name](4, rng)
         plays.append(simulate(twin, preference, checkpoints[-1], checkpoints, rng))
     return np.stack(plays)
 
@@ -141,32 +128,37 @@ def late_cases(names, thorough=("d-ts",)):
     ]
 
 
-ELSEWHERE = {
-    "bt-ts", "ccb", "d-ts", "d-ts+", "ecw-rmed", "pure-d-ts", "rcs", "rd-ts",
-    "rmed2", "rmed2fh",
-}  # fmt: skip
+ELSEWHERE = {"bt-ts", "ccb", "d-ts", "d-ts+", "pure-d-ts", "rcs", "rd-ts"}
 """Forms of another policy of the list, and those of which their own tests quickly hold
-single rounds to their distribution, or every duel to the twin."""
+single rounds to their distribution."""
 
 
 def early_cases():
-    """Every policy on every matrix; the twins are slow, so quickly on one in turn."""
+    """Quickly, every policy in turn on one matrix; slowly, where no late ones are.
+
+    Of the late rounds some are early.
+    """
     quick = {(n, m) for n, m in late_cases(TWINS, ()) if n not in ELSEWHERE}
+    late = {*late_cases([each for each in TWINS if each not in SLOW_TWIN])}
     return [
         pytest.param(*case, marks=[pytest.mark.slow] * (case not in quick))
         for case in product(TWINS, MATRICES)
-    ]
+        if case in quick or (case not in late and case[0] not in SLOW_TWIN)
+    ] + [pytest.param("bt-ts", "cyclic", marks=pytest.mark.slow)]
 
 
 @pytest.mark.parametrize(("name", "matrix"), early_cases())
 def test_early_rounds_have_the_distribution_of_the_twin(name, matrix):
-    ours = plays_of(policies.get(name), matrix, EARLY, 2, seed=61)
-    theirs = twin_plays(name, matrix, EARLY, 100)
+    checkpoints = EARLY[:2] if name in SLOW_TWIN else EARLY
+    ours = plays_of(policies.get(name), matrix, checkpoints, 2, seed=61)
+    theirs = twin_plays(name, matrix, checkpoints, 100)
     assert not disagreements(name, matrix, ours, theirs)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "matrix"), late_cases(TWINS))
+@pytest.mark.parametrize(
+    ("name", "matrix"), late_cases([each for each in TWINS if each not in SLOW_TWIN])
+)
 def test_late_rounds_have_the_distribution_of_the_twin(name, matrix):
     ours = plays_of(policies.get(name), matrix, LATE, 8, seed=62)
     theirs = twin_plays(name, matrix, LATE, 120)
@@ -174,10 +166,9 @@ def test_late_rounds_have_the_distribution_of_the_twin(name, matrix):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "matrix"), late_cases(sorted(TWINS.keys() - STEPPED)))
+@pytest.mark.parametrize(("name", "matrix"), late_cases(["bt-ts", "ccb", "rucb"]))
 def test_both_forms_have_the_same_distribution(name, matrix):
-    """Against 512 runs of the step form, or 1024 where whole distributions are
-    compared."""
+    """The others: ``thompson.test_scalar_steps``."""
     ours = plays_of(policies.get(name), matrix, LATE, 8, seed=62)
     step = policies.get(name, look_ahead=False)
     theirs = plays_of(step, matrix, LATE, 2 if name in ONE_CHAMPION else 4, seed=63)

@@ -67,13 +67,17 @@ class BayesianBradleyTerry:
         logs = np.sum(self.wins * -np.logaddexp(0.0, -gap), axis=(1, 2))
         return logs - 0.5 * np.sum(np.square(utility / self.prior_scale), axis=1)
 
-    def choose(self) -> tuple[int, int]:
-        """Return the best arms of two samples."""
+    def draw(self, number: int) -> np.ndarray:
+        """Return utilities (draw, K)."""
         utility, covariance = self.mode()
-        white = self.rng.standard_normal((2, self.num_arms))
+        white = self.rng.standard_normal((number, self.num_arms))
         ways = white @ np.linalg.cholesky(covariance).T
         depth = np.linalg.norm(white, axis=1)
-        samples = points_on_rays(self.log_density, utility, ways, depth)
+        return points_on_rays(self.log_density, utility, ways, depth)
+
+    def choose(self) -> tuple[int, int]:
+        """Return the best arms of two samples."""
+        samples = self.draw(2)
         if not self.elimination:
             return int(np.argmax(samples[0])), int(np.argmax(samples[1]))
         self.rounds += 1

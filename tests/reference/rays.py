@@ -31,17 +31,17 @@ def points_on_rays(heights, mode, ways, depth):
 
     def excess(share):
         """By how much the fall is above what it shall be."""
-        small = 1e-4 * share
+        small, fallen = 1e-4 * share, fall(share)
         slope = (fall(share + small) - fall(share - small)) / (2.0 * small)
-        root = np.sqrt(2.0 * fall(share))
+        root = np.sqrt(2.0 * fallen)
         weight = (len(mode) - 1) * np.log(share * depth / root)
         weight += np.log(root * depth / slope)
         decayed = 0.5 * half * np.exp(np.minimum(2.0 * weight / half + 1.0, 0.0))
         wanted = np.where(weight < -0.5 * half, decayed, half + weight)
-        return fall(share) - wanted
+        return fallen - wanted
 
     low, high = np.full_like(depth, -12.0), np.full_like(depth, 6.0)
-    for _ in range(40):
+    for _ in range(34):  # To a billionth.
         middle = 0.5 * (low + high)
         over = excess(np.exp(middle)) > 0
         low, high = np.where(over, low, middle), np.where(over, middle, high)

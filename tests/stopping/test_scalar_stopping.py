@@ -24,7 +24,7 @@ from bayesduel.stopping._scalar_bets import log_bets, log_whole
 from bayesduel.stopping.scalar_rules import GO_ON, observe
 from tests.policies.instances import CONDORCET, TWO_WINNERS
 from tests.simulation.runs import simulate_runs
-from tests.theory.copeland_program.test_evidence import log_bet
+from tests.theory.identification.test_evidence import log_bet
 
 RULES = {
     "evidence": AnytimeEvidence(0.1),

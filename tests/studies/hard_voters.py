@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from bayesduel.studies import Study
 from bayesduel.studies._rules import rule_of
-from bayesduel.studies._state import StudyState
+from bayesduel.studies.replay.state import StudyState
 
 WORDS = ("left", "right", "tie", "skip")
 

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from bayesduel.studies import Study
-from bayesduel.studies._state import StudyState
+from bayesduel.studies.replay.state import StudyState
 
 DRINKS = ["tea", "coffee", "milk", "water"]
 

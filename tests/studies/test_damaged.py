@@ -13,6 +13,7 @@ import pytest
 from bayesduel.errors import BayesduelError, OutputWriteError, StudyError
 from bayesduel.studies import Study, check_study
 from bayesduel.studies.stored import disk
+from bayesduel.studies.stored.event_log import FORMAT
 from tests.command_line import invoke
 from tests.studies.helpers import DRINKS, assert_replays
 
@@ -152,7 +153,7 @@ def test_an_old_study_is_chained_when_it_is_written_to(old, path):
         assert (study.comparisons().wins == votes).all()
         assert_replays(study)
     with closing(sqlite3.connect(old)) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (FORMAT,)
         with pytest.raises(sqlite3.IntegrityError, match="never"):
             connection.execute("UPDATE events SET time = 0")
     data = old.read_bytes()

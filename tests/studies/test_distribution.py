@@ -9,7 +9,7 @@ from bayesduel.simulation.driver import run_chunk
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.studies._rules import _player
 from bayesduel.studies._settings import Settings
-from bayesduel.studies._state import StudyState
+from bayesduel.studies.replay.state import StudyState
 from bayesduel.studies.stored.events import Event
 from tests.studies.helpers import DRINKS
 

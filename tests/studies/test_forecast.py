@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chi2_contingency
 
-from bayesduel.analysis._asked_votes import asking_kernel
+from bayesduel.analysis.simulated.asked_votes import asking_kernel
 from bayesduel.errors import StudyError
 from bayesduel.models import PairwiseBeta
 from bayesduel.policies import get

@@ -193,8 +193,8 @@ def test_what_is_no_study_is_not_opened(tmp_path, study):
 
 def test_a_newer_format_is_said(study):
     with closing(sqlite3.connect(study.path)) as connection:
-        connection.execute("PRAGMA user_version=3")
-    with pytest.raises(StudyError, match="is of format 3, and this version reads"):
+        connection.execute("PRAGMA user_version=4")
+    with pytest.raises(StudyError, match="is of format 4, and this version reads"):
         Study.open(study.path)
 
 

@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 import theory
-from bayesduel.errors import FitError, reraise_as
+from bayesduel.errors import FitError, errors_as
 from theory.arguments import (
     as_number,
     integer_from,
@@ -202,11 +202,12 @@ def test_errors_hold_their_parts_whoever_raises_them():
     with pytest.raises(
         FitError, match="draws must be an integer of at least 1"
     ) as made:
-        reraise_as(FitError, integer_from, 0, 1, "draws")
+        integer_from(0, 1, "draws", kind=FitError)
     error = made.value
     assert (error.argument, error.value, error.index) == ("draws", 0, None)
     assert error.rule == "must be an integer of at least 1"
     assert error.remedy == "give 1 or more"
     with pytest.raises(FitError, match="could not convert") as made:
-        reraise_as(FitError, float, "x")
+        with errors_as(FitError):
+            float("x")
     assert not made.value.rule

@@ -93,9 +93,7 @@ def bayes_regret(
     """
     if not callable(choices):
         remedy = "such as theory.bayes.DoubleThompsonChoices(horizon)"
-        raise ArgumentTypeError.of(
-            "choices", "must be a function", choices, remedy=remedy
-        )
+        raise ArgumentTypeError("choices", "must be a function", choices, remedy=remedy)
     rounds = integer_from(horizon, 1, "horizon", LONGEST_HORIZON)
     strength = number_above(prior, 0.0, "prior")
     tables = _tables(rounds, strength)
@@ -174,7 +172,7 @@ def _checked(chosen: object, states: int, round_: int) -> NDArray[np.float64]:
     shape = (states, NUM_ARMS, NUM_ARMS)
     if found.shape != shape:
         rule = f"must return an array of shape {shape} in round {round_}"
-        raise ArgumentError.of("choices", rule, found.shape, remedy="one row a state")
+        raise ArgumentError("choices", rule, found.shape, remedy="one row a state")
     sums = found.sum(axis=(1, 2))
     bad = ~((found >= 0).all(axis=(1, 2)) & (np.abs(sums - 1) <= _SLACK))
     if bad.any():
@@ -182,7 +180,7 @@ def _checked(chosen: object, states: int, round_: int) -> NDArray[np.float64]:
         rule = f"must return probabilities that add to 1 in round {round_}"
         given = found[state].tolist()
         remedy = f"see row {state}, whose sum is {sums[state]:.12g}"
-        raise ArgumentError.of("choices", rule, given, remedy=remedy)
+        raise ArgumentError("choices", rule, given, remedy=remedy)
     return found
 
 

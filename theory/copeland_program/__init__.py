@@ -24,8 +24,6 @@ from theory.copeland_program._oracle import Violation, find_violations
 from theory.copeland_program.allocation import AllocationRecord, allocation_table
 from theory.copeland_program.bottlenecks import BottleneckRecord, Bottlenecks
 from theory.copeland_program.efficient import ecw_costs, ecw_evidence
-from theory.copeland_program.evidence import likelihood_evidence
-from theory.copeland_program.identification import counts_suffice
 from theory.copeland_program.optimum import ActiveConstraint
 from theory.copeland_program.sensitivity import Sensitivity, one_sided_derivatives
 
@@ -40,14 +38,12 @@ __all__ = [
     "candidate_slack",
     "constraint_slack",
     "cost_tilts",
-    "counts_suffice",
     "directed_allocation",
     "ecw_costs",
     "ecw_evidence",
     "ecw_slack",
     "empty_basis",
     "find_violations",
-    "likelihood_evidence",
     "losses",
     "one_sided_derivatives",
     "optimal_basis",

@@ -30,8 +30,8 @@ from numpy.typing import NDArray
 from theory.copeland_program._oracle import WITH_PAIR, ConstraintFamilies
 from theory.copeland_program.certificate import Multipliers
 from theory.copeland_program.program_data import ProgramData
+from theory.copeland_program.simplex import new_simplex
 from theory.errors import ProgramError
-from theory.linear_solver import new_simplex
 
 _ORACLE_TOLERANCE = 1e-9
 _MAXIMAL_ROUNDS = 10_000

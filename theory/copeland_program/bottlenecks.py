@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from theory.arguments import integer_from, one_of
 from theory.copeland_program.allocation import AllocationRecord, allocation_table
 from theory.copeland_program.constants import copeland_lower_bound, ecw_rmed_constant
-from theory.copeland_program.identification import PROGRAMS
+from theory.copeland_program.program_data import PROGRAMS
 from theory.copeland_program.sensitivity import sensitivity
 from theory.preferences import PreferenceMatrix, as_preference_matrix
 

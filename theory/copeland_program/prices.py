@@ -77,7 +77,7 @@ def checked_prices(
     if names and matrix.arm_names and names != matrix.arm_names:
         if set(names) != set(matrix.arm_names):
             missing = [name for name in matrix.arm_names if name not in names]
-            raise InvalidPreferenceError.of(
+            raise InvalidPreferenceError(
                 "prices",
                 f"must name the arms of the matrix, {missing[0]!r} among them",
                 list(names),
@@ -102,7 +102,7 @@ def _check_range(prices: NDArray[np.float64], least: float, most: float) -> None
         wrong, rule = most, f"at most {MAXIMAL_RATIO:g} times the least, {least:g}"
     if wrong is not None:
         i, j = np.argwhere(prices == wrong)[0].tolist()
-        raise InvalidPreferenceError.of(
+        raise InvalidPreferenceError(
             "prices",
             f"must be 0, infinite, or {rule}; entry ({i}, {j}) is not",
             wrong,
@@ -154,7 +154,7 @@ def _refuse(matrix: PreferenceMatrix, gaps: NDArray[np.float64]) -> None:
             "and no arm is a Copeland winner however the tied pairs fall. Leave one of "
             "them out."
         )
-    raise InvalidPreferenceError.of(
+    raise InvalidPreferenceError(
         "prices",
         "must let enough pairs be asked: no arm is a Copeland winner however those "
         f"with an infinite price fall, ({i}, {j}) among them, and the constant is "

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from jaxtyping import Bool, Float64
 
 
+PROGRAMS: tuple[str, ...] = ("cw", "ecw")
+"""The optimal and the efficient exploration program."""
+
 TIE_RULES: tuple[str, ...] = ("error", "ignore")
 """What to do about tied pairs."""
 

@@ -258,7 +258,7 @@ def _problems(
         priced = priced_programs(checked, checked_prices(prices, checked))
         return priced.by_winner, priced.unit
     if prices is not None:
-        raise InvalidPreferenceError.of(
+        raise InvalidPreferenceError(
             "prices",
             "must be None unless the program is 'identify'",
             program,

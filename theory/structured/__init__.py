@@ -3,5 +3,5 @@
 `theory.structured.bounds` has the program and its result,
 `theory.structured.statement` the same as it reads. Utility models are solved by
 `interior_point` over `utility_alternatives`, strong stochastic transitivity by
-`cutting_planes` over `orders`.
+`transitive` over `orders`.
 """

@@ -184,7 +184,7 @@ def structured_lower_bound(
     )
     if model == "transitive":
         if features is not None:
-            raise InvalidPreferenceError.of(
+            raise InvalidPreferenceError(
                 "features",
                 "does not go with 'transitive', which has no utilities",
                 features,
@@ -279,7 +279,7 @@ def _as_regret(
 
 def _refuse_many(num_arms: int, most: int, why: str) -> None:
     if num_arms > most:
-        raise InvalidPreferenceError.of(
+        raise InvalidPreferenceError(
             "preferences",
             f"must have at most {most} arms here, for {why}",
             num_arms,

@@ -99,7 +99,7 @@ def _start(oracle: UtilityOracle) -> tuple[_Point, NDArray[np.float64]]:
     least = found.values.min()
     if not least > _NOTHING * found.values.max(initial=1.0):
         arm = int(oracle.rivals[found.values.argmin()])
-        raise InvalidPreferenceError.of(
+        raise InvalidPreferenceError(
             "cost",
             "must let enough pairs be asked: those with a finite price do not tell "
             f"arm {truth.best}, the best one, from an equal of arm {arm}, and the "

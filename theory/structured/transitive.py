@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.copeland_program.simplex import new_simplex
 from theory.errors import InvalidPreferenceError, ProgramError
-from theory.linear_solver import new_simplex
 from theory.structured.orders import OrderOracle
 from theory.structured.solved import Solved
 from theory.structured.truth import Truth
@@ -42,7 +42,7 @@ def solve(truth: Truth, tolerance: float) -> Solved:
     spread = 1.0 / truth.prices
     least = float(oracle.values(spread, oracle.solve(spread))[1].min())
     if not least > 0:
-        raise InvalidPreferenceError.of(
+        raise InvalidPreferenceError(
             "cost",
             "must let enough pairs be asked: those with a finite price do not tell the "
             f"best arm, {truth.best}, and the constant is infinite",

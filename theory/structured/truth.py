@@ -18,7 +18,7 @@ from theory.preferences import (
 )
 from theory.structured.links import LINKS, Link
 from theory.transitivity import find_intransitive_triple
-from theory.validation import numeric_array
+from theory.validation import feature_table, numeric_array
 
 if TYPE_CHECKING:
     from jaxtyping import Float64
@@ -126,7 +126,7 @@ def refuse_without_best_arm(matrix: PreferenceMatrix) -> None:
     arm = matrix.loss_winners[0]
     tied = [pair for pair in matrix.ties if arm in pair]
     if not tied:
-        raise InvalidPreferenceError.of(
+        raise InvalidPreferenceError(
             _ARGUMENT,
             "must have an arm that beats all others: the order of a model has one",
             list(matrix.loss_winners),
@@ -149,7 +149,7 @@ def costs_of(
         off = ~np.eye(matrix.num_arms, dtype=bool)
         if (prices[off] == 0).any():
             i, j = np.argwhere((prices == 0) & off)[0].tolist()
-            raise InvalidPreferenceError.of(
+            raise InvalidPreferenceError(
                 "cost",
                 f"must be positive; a duel of ({i}, {j}) is free, and under a model it "
                 "tells about other pairs too, so it would be asked without end",
@@ -171,8 +171,10 @@ def read_utility_model(
     """Read utilities (K,), or find those of a matrix (K, K) that obeys the model."""
     link = LINKS[model]
     utilities, given = _utilities(preferences, link, model)
-    basis = None if features is None else _basis(features, len(utilities))
+    basis = None if features is None else feature_table(features, len(utilities))
     if basis is not None:
+        # Only differences matter: neither side needs a constant.
+        basis, utilities = basis - basis.mean(axis=0), utilities - utilities.mean()
         spanned = basis @ np.linalg.lstsq(basis, utilities, rcond=None)[0]
         _refuse_misfit(
             _table(link, spanned),
@@ -184,7 +186,7 @@ def read_utility_model(
     smallest = values.min()
     if smallest < RAREST_WIN:
         i, j = (int(k) for k in np.unravel_index(values.argmin(), values.shape))
-        raise InvalidPreferenceError.of(
+        raise InvalidPreferenceError(
             _ARGUMENT,
             f"must leave every arm a probability to win of {RAREST_WIN:g} or more; arm "
             f"{i} against {j} has less",
@@ -206,7 +208,7 @@ def read_utility_model(
 def read_transitive(preferences: PreferenceMatrix | ArrayLike) -> PreferenceMatrix:
     """Read a matrix that obeys strong stochastic transitivity."""
     if not isinstance(preferences, PreferenceMatrix) and np.ndim(preferences) == 1:
-        raise InvalidPreferenceError.of(
+        raise InvalidPreferenceError(
             _ARGUMENT,
             "must be a matrix (K, K) for 'transitive', which has no utilities",
             preferences,
@@ -218,7 +220,7 @@ def read_transitive(preferences: PreferenceMatrix | ArrayLike) -> PreferenceMatr
         i, j, k = triple
         gaps = matrix.gaps
         short = max(gaps[i, j], gaps[j, k]) - gaps[i, k]
-        raise InvalidPreferenceError.of(
+        raise InvalidPreferenceError(
             _ARGUMENT,
             "must obey strong stochastic transitivity, P(i beats k) >= max(P(i beats "
             f"j), P(j beats k)); arms {i}, {j}, {k} miss it by {short:.4g}: P({i} "
@@ -235,7 +237,7 @@ def _utilities(
     if not isinstance(preferences, PreferenceMatrix) and np.ndim(preferences) == 1:
         utilities = numeric_array(preferences, _ARGUMENT)
         if utilities.size < 2 or not np.isfinite(utilities).all():
-            raise InvalidPreferenceError.of(
+            raise InvalidPreferenceError(
                 _ARGUMENT, "must be at least two finite utilities", preferences
             )
         return utilities, None
@@ -244,7 +246,7 @@ def _utilities(
     sure = ((matrix.values == 0) | (matrix.values == 1)) & off
     if sure.any():
         i, j = np.argwhere(sure)[0].tolist()
-        raise InvalidPreferenceError.of(
+        raise InvalidPreferenceError(
             _ARGUMENT,
             f"must lie strictly between 0 and 1 for {model!r}; entry ({i}, {j}) does "
             "not",
@@ -276,7 +278,7 @@ def _refuse_misfit(
     misfit = np.abs(fitted - given)
     if misfit.max() > MISFIT:
         i, j = (int(k) for k in np.unravel_index(misfit.argmax(), misfit.shape))
-        raise InvalidPreferenceError.of(
+        raise InvalidPreferenceError(
             _ARGUMENT,
             f"{rule} within {MISFIT:g}; P({i} beats {j}) misses that by "
             f"{misfit[i, j]:.4g}",
@@ -284,22 +286,6 @@ def _refuse_misfit(
             remedy="give the utilities of a fitted model, or use "
             "theory.copeland_lower_bound, which assumes none",
         )
-
-
-def _basis(features: object, num_arms: int) -> NDArray[np.float64]:
-    table = numeric_array(features, "features")
-    if table.ndim != 2 or len(table) != num_arms or table.shape[1] < 1:
-        raise InvalidPreferenceError.of(
-            "features",
-            f"must have one row per arm, shape ({num_arms}, d)",
-            table.shape,
-        )
-    if not np.isfinite(table).all():
-        i, j = np.argwhere(~np.isfinite(table))[0].tolist()
-        raise InvalidPreferenceError.of(
-            "features", f"must be finite; entry ({i}, {j}) is not", float(table[i, j])
-        )
-    return table
 
 
 def _orthonormal(table: Float64[np.ndarray, "K d"]) -> Float64[np.ndarray, "K m"]:

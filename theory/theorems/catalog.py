@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 
 from theory.arguments import short_repr
 from theory.choice.tables import ChoiceTable
-from theory.copeland_program.optimum import Optimum
 from theory.errors import ArgumentTypeError
 from theory.preferences import PreferenceMatrix, as_preference_matrix
 from theory.regret_bound import RegretBound
@@ -41,6 +40,9 @@ class Theorem:
         `PreferenceMatrix` or `ChoiceTable`.
     only_if : mapping
         Options of the policy that the theorem presumes, by name.
+    knows : tuple of str
+        Names of posteriors over one model: it is about policies that sample from one of
+        them. Empty where it is about policies that presume no model.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Theorem:
     fixed: Mapping[str, Any]
     about: type
     only_if: Mapping[str, Any] = field(default_factory=dict)
+    knows: tuple[str, ...] = ()
 
     def apply(
         self, instance: Any, parameters: Mapping[str, Any] | None = None
@@ -59,12 +62,13 @@ class Theorem:
         """
         parameters = parameters or {}
         for name, value in self.only_if.items():
-            found = parameters.get(name, value)
-            if isinstance(found, Mapping):  # Its name, with parameters of its own.
-                found = found.get("name")
-            if found != value:
+            found = option_of(parameters, name)
+            if found not in (None, value):
                 reason = f"it is of {name}={value!r}, not of {found!r}"
                 return AppliedTheorem(self, (), reason)
+        if self.knows and option_of(parameters, "posterior") not in self.knows:
+            reason = f"it is of policies over posterior={self.knows[0]!r}"
+            return AppliedTheorem(self, (), reason)
         known = list(inspect.signature(self.function).parameters.values())[1:]
         given = {
             each.name: parameters[each.name]
@@ -80,7 +84,7 @@ class Theorem:
         except ValueError as error:
             return AppliedTheorem(self, (), str(error))
         many = found if isinstance(found, tuple) else (found,)
-        bounds = (x.bound if isinstance(x, Optimum) else x for x in many)
+        bounds = (x if isinstance(x, RegretBound) else x.bound for x in many)
         return AppliedTheorem(self, tuple(map(self._of_policy, bounds)))
 
     def _of_policy(self, bound: RegretBound) -> RegretBound:
@@ -112,12 +116,24 @@ class AppliedTheorem:
 _CATALOG: dict[str, Theorem] = {}
 
 
+def option_of(parameters: Mapping[str, Any], name: str) -> Any:
+    """Return an option of a policy, or of the policy within it; None without it.
+
+    Of an option with parameters of its own, its name.
+    """
+    found = parameters.get(name)
+    if found is None and isinstance(parameters.get("policy"), Mapping):
+        return option_of(parameters["policy"], name)
+    return found.get("name") if isinstance(found, Mapping) else found
+
+
 def theorem[F: Callable[..., Any]](
     name: str,
     *,
     policy: str = "",
     about: type = PreferenceMatrix,
     only_if: Mapping[str, Any] | None = None,
+    knows: tuple[str, ...] = (),
     **fixed: Any,
 ) -> Callable[[F], F]:
     """Enter a function into the catalog; several times, if it has several forms.
@@ -132,6 +148,8 @@ def theorem[F: Callable[..., Any]](
         `PreferenceMatrix` or `ChoiceTable`, the first argument of the function.
     only_if : mapping, optional
         Options of the algorithm that the theorem presumes, by name.
+    knows : tuple of str
+        Names of posteriors; see `Theorem`.
     **fixed
         Arguments of this form.
 
@@ -149,7 +167,9 @@ def theorem[F: Callable[..., Any]](
     def enter(function: F) -> F:
         if name in _CATALOG:
             raise ValueError(f"name must be new; {name!r} is in the catalog already.")
-        _CATALOG[name] = Theorem(name, policy, function, fixed, about, only_if or {})
+        _CATALOG[name] = Theorem(
+            name, policy, function, fixed, about, only_if or {}, knows
+        )
         return function
 
     return enter
@@ -196,7 +216,7 @@ def all_bounds(
     parameters : mapping, optional
         Parameters of the algorithm by name, such as ``alpha`` or ``num_batches``;
         theorems without such a parameter are not affected, and the others take their
-        defaults.
+        defaults. Lower bounds under a model apply where ``posterior`` is one over it.
 
     Returns
     -------

@@ -16,12 +16,21 @@ from theory.copeland_program.program_data import matrix_without_ties
 from theory.divergences import kl_to_half
 from theory.preferences import PreferenceMatrix
 from theory.regret_bound import RegretBound
+from theory.structured.bounds import structured_lower_bound
 from theory.theorems._assumptions import CONDORCET, NO_TIES, condorcet_winner
 from theory.theorems.catalog import theorem
 
 __all__ = ["condorcet_lower_bound", "copeland_lower_bound"]
 
 theorem("Copeland lower bound")(copeland_lower_bound)
+
+for _title, _model in (("Bradley-Terry", "bradley-terry"), ("Thurstone", "thurstone")):
+    # Both posteriors are over the same model.
+    _knows = (_model, f"{_model}-hmc")
+    theorem(f"{_title} lower bound", knows=_knows, model=_model)(structured_lower_bound)
+    theorem(f"{_title} lower bound, gaps", knows=_knows, model=_model, cost="gap")(
+        structured_lower_bound
+    )
 
 
 @theorem("Condorcet lower bound, Copeland regret", regret="copeland")

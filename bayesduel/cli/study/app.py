@@ -11,6 +11,7 @@ from bayesduel.cli.study import (
     ask,
     check,
     export,
+    judges,
     new,
     page,
     report,
@@ -38,6 +39,8 @@ study.command("status")(status.status)
 study.command("report")(report.report)
 study.command("add-arm")(arms.add_arm)
 study.command("retire-arm")(arms.retire_arm)
+study.command("gold")(judges.gold)
+study.command("judge")(judges.judge)
 study.command("import")(arms.import_)
 study.command("export")(export.export)
 study.command("copy")(export.copy)

@@ -128,7 +128,7 @@ def audit_stopping(
         columns = VoteColumns(arms, winner, words, wins, tie_columns, weight)
         truth = _posterior(from_votes, model, columns, seed)
     if out is not None:
-        from bayesduel.folders import check_folder
+        from bayesduel.files.folders import check_folder
 
         check_folder(out, kind="audit", resume=False, overwrite=overwrite)
     found = _audited(
@@ -169,7 +169,7 @@ def _audited(
     **asked: Any,  # noqa: ANN401
 ) -> StoppingAudit:
     from bayesduel import analysis
-    from bayesduel.progress import progress_reporter
+    from bayesduel.experiments.progress import progress_reporter
 
     if study is not None:
         design = {"policy": "d-ts+", "delta": 0.05, "width": 0.0, "rules": None}
@@ -223,7 +223,7 @@ def _save(found: StoppingAudit, out: Path, *, quiet: bool) -> None:
 
     from bayesduel import plots
     from bayesduel.cli.output import defined
-    from bayesduel.folders import write_whole
+    from bayesduel.files.folders import write_whole
 
     text = json.dumps(defined(found.as_dict()), indent=2, allow_nan=False)
     write_whole(out / "audit.json", f"{text}\n".encode())

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from bayesduel.cli.options import flag
 from bayesduel.cli.output import print_data
 from bayesduel.cli.study.options import File, opened
 
@@ -19,10 +20,13 @@ def export(
         Path | None,
         typer.Option(metavar="PATH", help="A new file; default: standard output."),
     ] = None,
+    judges: Annotated[
+        bool, flag("--judges", help="What is known of each judge, one a line, instead.")
+    ] = False,
 ) -> None:
     """Write the history as JSON lines, one event a line."""
     with opened(file) as study:
-        text = study.export(out)
+        text = study.export_judges(out) if judges else study.export(out)
     if out is None:
         print_data(text)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +20,21 @@ from bayesduel.cli.study.options import File
 from bayesduel.cli.votes.options import Model
 
 __all__ = ["new"]
+
+
+class BothOrders(StrEnum):
+    """What two answers are that contradict each other."""
+
+    tie = "tie"
+    nothing = "nothing"
+
+
+class Stop(StrEnum):
+    """Rules that may end the asking."""
+
+    anytime = "anytime"
+    posterior = "posterior"
+    judges = "judges"
 
 
 def new(
@@ -63,19 +79,67 @@ def new(
         list[str] | None,
         typer.Option(metavar="A,B", help="A pair never to be asked; repeatable."),
     ] = None,
+    features: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="ARMS",
+            help="CSV or TSV with a row per arm: its name, and numbers of about unit"
+            " size. Utilities are then a weighted sum of these, in place of --model.",
+        ),
+    ] = None,
+    both_orders: Annotated[
+        BothOrders | None,
+        typer.Option(
+            help="Ask each question in both orders, as one vote; a contradiction is a "
+            "tie, or no vote."
+        ),
+    ] = None,
+    gold_share: Annotated[
+        float, number_option(metavar="P", help="Share of questions from study gold.")
+    ] = 0.1,
+    gold_threshold: Annotated[
+        float,
+        number_option(metavar="P", help="Who has fewer of them right is set aside."),
+    ] = 0.7,
+    gold_least: Annotated[
+        int, integer_option(metavar="N", least=1, help="Once they answered so many.")
+    ] = 5,
+    quickest: Annotated[
+        float,
+        number_option(metavar="S", help="Seconds; less is too fast to read."),
+    ] = 1.0,
+    cost: Annotated[
+        float | None, number_option(metavar="C", help="What answers may cost in all.")
+    ] = None,
+    price: Annotated[
+        float, number_option(metavar="C", help="Of an answer; see study judge, too.")
+    ] = 0.0,
+    arm_price: Annotated[
+        list[str] | None,
+        typer.Option(metavar="A=C", help="Of showing an arm; repeatable."),
+    ] = None,
+    stop_when: Annotated[
+        list[Stop] | None,
+        typer.Option(help="Ask no more once this rule, and each other named, stops."),
+    ] = None,
     seed: Annotated[int, seed_option] = 0,
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:
     """Make a study: one file, which holds everything that is asked and answered."""
-    from bayesduel.studies import Study
+    from bayesduel.models import LinearUtilities
+    from bayesduel.studies import Judging, Spending, Study
+    from bayesduel.votes import read_covariates
 
     names = _names(arms, arms_file)
     blocked = [_pair(text) for text in block or ()]
+    known = None
+    if features is not None:
+        known = LinearUtilities(read_covariates(features, names)[0])
     with Study.create(
         file,
         names,
         policy,
-        model=model.value,
+        model=model.value if known is None else known,
         delta=delta,
         width=width,
         budget=budget,
@@ -83,6 +147,17 @@ def new(
         floor=floor,
         lease=lease,
         blocked=blocked,
+        judging=Judging(
+            both_orders=None if both_orders is None else both_orders.value,
+            gold_share=gold_share,
+            gold_threshold=gold_threshold,
+            gold_least=gold_least,
+            quickest=quickest,
+        ),
+        spending=Spending(
+            cost=cost, price=price, arm_prices=dict(map(_priced, arm_price or ()))
+        ),
+        stop_when=[rule.value for rule in stop_when or ()],
     ):
         pass
     say(f"made {file}: {len(names)} arms; {policy} asks", quiet=quiet)
@@ -90,7 +165,7 @@ def new(
 
 def _names(arms: str | None, arms_file: Path | None) -> list[str]:
     from bayesduel.errors import StudyError
-    from bayesduel.user_files import read_text
+    from bayesduel.files.user_files import read_text
 
     if (arms is None) == (arms_file is None):
         raise ValueError("--arms: needs names between commas, or --arms-file, not both")
@@ -98,6 +173,16 @@ def _names(arms: str | None, arms_file: Path | None) -> list[str]:
         return names_of(arms, "--arms")
     lines = read_text(arms_file or Path(), error=StudyError).splitlines()
     return [line.strip() for line in lines if line.strip()]
+
+
+def _priced(text: str) -> tuple[str, float]:
+    name, sign, price = text.rpartition("=")
+    try:
+        if sign:
+            return name, float(price)
+    except ValueError:
+        pass
+    raise ValueError(f"--arm-price: needs NAME=NUMBER, but is {text!r}")
 
 
 def _pair(text: str) -> tuple[str, str]:

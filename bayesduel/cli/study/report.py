@@ -29,7 +29,7 @@ def report(
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:
     """Write one HTML page that needs no other file: standings, figures, rules."""
-    from bayesduel.folders import write_whole
+    from bayesduel.files.folders import write_whole
 
     with opened(file) as study:
         page = file.with_name(f"{file.name}.html") if out is None else out

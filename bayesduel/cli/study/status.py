@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Annotated
 
 from bayesduel.cli.options import json_flag, number_option
@@ -49,6 +48,12 @@ _OPTIONAL = (
 )  # fmt: skip
 
 
+_OPTIONAL_OF_JUDGES = (
+    "cost", "skips", "ties", "right", "left", "contradictions", "too fast",
+    "like others", "like oneself", "on the left",
+)  # fmt: skip
+
+
 def _standings(rows: Sequence[Standing], parts: int) -> FittingTable:
     from rich.markup import escape
 
@@ -90,6 +95,12 @@ def _show(found: StudyStatus, path: str, name: str, probability: float) -> None:
     if found.beyond:
         late = f"{found.beyond} late answers beyond the budget"
         captions.append(f"{late} are kept, and do not count")
+    if found.contradictions:
+        captions.append(f"{found.contradictions} contradictions count as no votes")
+    if found.aside:
+        captions.append(f"{found.aside} votes of judges set aside do not count")
+    if found.spent:
+        captions.append(f"spent: {found.spent:g}")
     if found.retired:
         captions.append(f"retired: {', '.join(found.retired)}")
     show(screen, title, table, *captions)
@@ -97,11 +108,10 @@ def _show(found: StudyStatus, path: str, name: str, probability: float) -> None:
     for head in ("may I stop", "", "needs", "has", "false stops in simulations"):
         rules.add_column(head)
     for line in found.stopping:
-        says = f"stop: {line.answer}" if line.answer else "stop"
         rules.add_row(
             line.rule,
-            escape(says) if line.stopped else "not yet",
-            *(_amount(line.rule, each) for each in (line.threshold, line.evidence)),
+            escape(line.says()),
+            *line.amounts(),
             found.measured_words(line),
         )
     screen.print(rules)
@@ -109,8 +119,28 @@ def _show(found: StudyStatus, path: str, name: str, probability: float) -> None:
         screen.print(f"{line.rule}: {line.meaning}", style="dim", markup=False)
     for text in found.audit_words(path):
         print_text(screen, text, style="dim")
+    _show_judges(screen, found)
     if found.forecast is not None:
         _show_forecast(screen, found.forecast)
+
+
+def _show_judges(screen: Console, found: StudyStatus) -> None:
+    """Show who answered, where somebody gave a name or was asked gold questions."""
+    from rich.markup import escape
+
+    from bayesduel.cli.tables import new_table, show
+
+    lines = found.judges.lines
+    if all(line.judge is None and not line.gold for line in lines):
+        return
+    table = new_table(optional=_OPTIONAL_OF_JUDGES)
+    table.add_column("judge")
+    for head in lines[0].cells():
+        table.add_column(head, justify="right", no_wrap=True)
+    for line in lines:
+        table.add_row(escape(line.name), *line.cells().values())
+    words = found.judges.words(found.leader, found.stopping)
+    show(screen, "judges", table.fitted(screen.width), *words)
 
 
 def _show_forecast(screen: Console, forecast: Forecast) -> None:
@@ -123,10 +153,3 @@ def _show_forecast(screen: Console, forecast: Forecast) -> None:
     simulated = f"forecast: {forecast.num_runs} studies that go on from here"
     text = "; ".join([simulated, *forecast.remarks])
     screen.print(text, style="dim", markup=False)
-
-
-def _amount(rule: str, evidence: float) -> str:
-    """Return votes, or a probability of error."""
-    if rule == "budget":
-        return f"{evidence:g} votes"
-    return f"error {min(1.0, math.exp(-evidence)):.2g}"

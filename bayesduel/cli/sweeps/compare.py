@@ -24,6 +24,7 @@ from bayesduel.cli.sweeps.request import (
     CheckpointsOption,
     ConfigOption,
     EnvironmentOption,
+    FeaturesOption,
     HorizonOption,
     NoLookAheadFlag,
     NoShuffleFlag,
@@ -103,6 +104,7 @@ def compare(
     no_shuffle: NoShuffleFlag = False,
     no_look_ahead: NoLookAheadFlag = False,
     repair: RepairFlag = False,
+    features: FeaturesOption = None,
     as_json: Annotated[bool, json_flag] = False,
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:
@@ -121,10 +123,11 @@ def compare(
         for text in request.doubts:
             say_warning(text)
     report = Report(asked)
-    with _engine(dask, jobs) as executor, report.beside_results():
+    with _engine(dask, jobs) as executor:
         tree = _simulate(
             asked,
             out,
+            tables=report.tables,
             jobs=jobs,
             executor=executor,
             part=part,
@@ -168,9 +171,11 @@ def _simulate(
     out: Path | None,
     **options: Any,  # noqa: ANN401
 ) -> xr.DataTree:
+    from bayesduel.experiments.comparison import carry_out
+
     try:
         with damage_warnings():
-            return asked.run(out=out, **options)
+            return carry_out(asked, out=out, **options)
     except KeyboardInterrupt as error:
         is_part = options["part"] is not None
         raise ended(error, out, _finished(error, is_part=is_part)) from error

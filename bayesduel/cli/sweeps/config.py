@@ -9,6 +9,7 @@ from bayesduel.cli.sweeps.request import (
     CheckpointsOption,
     ConfigOption,
     EnvironmentOption,
+    FeaturesOption,
     HorizonOption,
     NoLookAheadFlag,
     NoShuffleFlag,
@@ -40,6 +41,7 @@ def config(
     no_shuffle: NoShuffleFlag = False,
     no_look_ahead: NoLookAheadFlag = False,
     repair: RepairFlag = False,
+    features: FeaturesOption = None,
 ) -> None:
     """Print the experiment that compare would carry out, as a TOML file.
 

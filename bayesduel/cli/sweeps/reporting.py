@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,13 +40,8 @@ class Report:
         if tree is not self._tree:
             self._tree, self._measured = tree, measurements(tree)
 
-    def beside_results(self) -> AbstractContextManager[None]:
-        """Make the tables that are saved with the results in this block."""
-        from bayesduel.experiments.extra_files import made_by
-
-        return made_by("summary", self._files)
-
-    def _files(self, tree: xr.DataTree) -> Mapping[str, bytes]:
+    def tables(self, tree: xr.DataTree) -> Mapping[str, bytes]:
+        """Return the tables that are saved with the results, by names of files."""
         from bayesduel.analysis.summary_files import summary_files
 
         self.read(tree)

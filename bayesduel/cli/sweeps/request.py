@@ -17,6 +17,7 @@ from bayesduel.cli.options import flag, integer_option, repair_flag, seed_option
 
 if TYPE_CHECKING:
     from bayesduel import Experiment
+    from theory import PreferenceMatrix
 
 __all__ = ["Request", "read_request"]
 
@@ -96,6 +97,14 @@ NoLookAheadFlag = Annotated[
     bool, flag("--no-look-ahead", help="Step round by round (slow, same distribution).")
 ]
 RepairFlag = Annotated[bool, repair_flag]
+FeaturesOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="ARMS",
+        help="CSV or TSV with a row per arm: its name (or number), and features of "
+        "about unit size. For policies that use them, such as d-ts:posterior=linear.",
+    ),
+]
 
 _ARGUMENTS = {
     "environment": "instances",
@@ -222,6 +231,9 @@ def _request(
         sys.path.insert(0, os.getcwd())
     if options["repair"]:
         arguments = arguments | {"instances": [*map(_repaired, given["instances"])]}
+    if options["features"] is not None:
+        found = _featured(arguments["instances"], options["features"])
+        arguments = arguments | {"instances": found}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         asked = Experiment(**arguments)
@@ -249,6 +261,21 @@ def _repaired(given: Any) -> Any:  # noqa: ANN401
 
     mended = isinstance(given, str) and is_path(given)
     return load_matrix(given, "instances", repair=True) if mended else given
+
+
+def _featured(given: Any, path: Path) -> list[PreferenceMatrix]:  # noqa: ANN401
+    """Return matrices whose arms have the features of a file."""
+    from bayesduel.cli.choices import load_matrix
+    from bayesduel.experiments.checks import as_sequence
+    from bayesduel.experiments.parameter_grids import expand
+    from bayesduel.experiments.request.arm_features import with_features_of
+
+    found = []
+    for each in as_sequence("instances", given)[0]:
+        for one in expand(each) if isinstance(each, str) else [each]:
+            matrix = load_matrix(one, "instances") if isinstance(one, str) else one
+            found.append(with_features_of(matrix, path))
+    return found
 
 
 def _word(notion: str) -> str:

@@ -22,10 +22,12 @@ from bayesduel.cli.votes.options import (
     Arms,
     Covariates,
     DryRun,
+    Judge,
     Method,
     Missing,
     Model,
     ModelChoice,
+    Neutral,
     OrderEffect,
     OrderKnown,
     Residual,
@@ -94,6 +96,8 @@ def fit(
     ] = None,
     order_effect: OrderEffect = False,
     order_known: OrderKnown = False,
+    judge: Judge = None,
+    neutral: Neutral = None,
     covariates: Covariates = None,
     residual: Residual = False,
     method: Annotated[
@@ -140,7 +144,11 @@ def fit(
 
     check_probability(probability)
     check_model(
-        model, order_effect=order_effect, covariates=covariates, residual=residual
+        model,
+        order_effect=order_effect,
+        covariates=covariates,
+        residual=residual,
+        judge=judge,
     )
     columns = VoteColumns(
         arms,
@@ -153,6 +161,8 @@ def fit(
         scores,
         where,
         missing.value,
+        judge,
+        neutral,
     )
     rows = vote_rows(votes, columns)
     if dry_run:

@@ -20,10 +20,12 @@ __all__ = [
     "Arms",
     "Covariates",
     "DryRun",
+    "Judge",
     "Method",
     "Missing",
     "Model",
     "ModelChoice",
+    "Neutral",
     "OrderEffect",
     "OrderKnown",
     "Residual",
@@ -156,6 +158,21 @@ Residual = Annotated[
         " a learned standard deviation.",
     ),
 ]
+Judge = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column of who judged: each may favor the arm shown first in a way of"
+        " their own.",
+    ),
+]
+Neutral = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column that is true where neither arm was shown first, or at home.",
+    ),
+]
 OrderKnown = Annotated[
     bool,
     flag(
@@ -171,6 +188,7 @@ def check_model(
     order_effect: bool,
     covariates: Path | None = None,
     residual: bool = False,
+    judge: str | None = None,
 ) -> None:
     """Refuse options of a model that do not go together, before a file is read.
 
@@ -183,6 +201,8 @@ def check_model(
         raise ValueError("--order-effect: a Beta per pair has none; choose a scale")
     if model is Model.beta and covariates is not None:
         raise ValueError("--covariates: a Beta per pair has none; choose a scale")
+    if judge is not None and model is not Model.bradley_terry:
+        raise ValueError(f"--judge: {model.value} has none; choose bradley-terry")
     if residual and covariates is None:
         raise ValueError("--residual: is what --covariates leave open; name a file")
 
@@ -200,6 +220,8 @@ class VoteColumns(NamedTuple):
     scores: str | None = None
     where: str | None = None
     missing: str = "refuse"
+    judge: str | None = None
+    neutral: str | None = None
 
 
 def read_votes(votes: Path, columns: VoteColumns) -> Comparisons:
@@ -228,6 +250,8 @@ def vote_rows(votes: Path, columns: VoteColumns) -> VoteRows:
         "where": columns.where,
         "missing": columns.missing,
         "order_known": columns.order_known or None,
+        "judge": columns.judge,
+        "neutral": columns.neutral,
     }
     if not votes.exists():
         raise ValueError(f"VOTES: {votes} does not exist{_nearby(votes)}")
@@ -265,11 +289,18 @@ def preference_model(
 
     The scale of a residual is learned: it must not drown what covariates tell.
     """
-    from bayesduel.models import BradleyTerry, PairwiseBeta, Thurstone
+    from bayesduel.models import (
+        BradleyTerry,
+        JudgedBradleyTerry,
+        PairwiseBeta,
+        Thurstone,
+    )
 
     if model is Model.beta:
         return PairwiseBeta(prior=1.0 if prior is None else prior, ties=data.has_ties)
     kind = BradleyTerry if model is Model.bradley_terry else Thurstone
+    if "judge" in data.columns:
+        kind, order_effect = JudgedBradleyTerry, True
     explained = bool(data.covariate_names)
     scales = {} if prior is None else {"prior_scale": prior}
     if explained and not residual and prior is not None:

@@ -1,10 +1,9 @@
 """The arguments of an experiment, read and checked one by one."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
-from bayesduel.errors import SimulationArgumentError, error_for_argument
+from bayesduel.errors import SimulationArgumentError, errors_about
 from bayesduel.experiments import checks
 from bayesduel.experiments.parameter_grids import expand
 from bayesduel.experiments.problems import (
@@ -20,7 +19,16 @@ from bayesduel.policies.policy import check_rule as check_defined
 from bayesduel.policies.policy_around import rule_of
 from bayesduel.stopping.rules import StoppingRule, check_rule
 
-_TAKEN = ("arm", "best_set", "opponent", "preference")
+_TAKEN = (
+    "arm",
+    "best_set",
+    "choice_probabilities",
+    "choice_sets",
+    "feature",
+    "features",
+    "opponent",
+    "preference",
+)
 """What a node of an instance holds besides its policies."""
 
 
@@ -38,21 +46,12 @@ def check_kernel(problem: Problem, policy: PolicyBase, shuffle: bool) -> None:
         raise without_kernel(policy)
 
 
-@contextmanager
-def about(argument: str, value: Any, index: int | None) -> Iterator[None]:
-    """Let errors say in which argument they were found."""
-    try:
-        yield
-    except ValueError as error:
-        raise error_for_argument(error, argument, value, index) from error
-
-
 def _read_grids(argument: str, given: Any) -> tuple[list[Any], bool]:
     """Return one or several things, with texts of several values taken apart."""
     values, numbered = checks.as_sequence(argument, given)
     found = []
     for index, value in enumerate(values):
-        with about(argument, value, index if numbered else None):
+        with errors_about(argument, value, index if numbered else None):
             found += expand(value) if isinstance(value, str) else [value]
     return found, numbered
 
@@ -63,10 +62,10 @@ def read_policies(given: Any) -> tuple[PolicyBase, ...]:
     found = []
     for position, value in enumerate(values):
         index = position if numbered else None
-        with about("policies", value, index):
+        with errors_about("policies", value, index):
             policy = parse_policy(value) if isinstance(value, str) else value
             if not isinstance(policy, PolicyBase):
-                raise SimulationArgumentError.of(
+                raise SimulationArgumentError(
                     "policies",
                     "must be a policy or the name of one",
                     value,
@@ -85,14 +84,14 @@ def read_instances(given: Any) -> tuple[Instance, ...]:
     values, numbered = _read_grids("instances", given)
     found = []
     for position, value in enumerate(values):
-        with about("instances", value, position if numbered else None):
+        with errors_about("instances", value, position if numbered else None):
             found.append(read_instance(value))
     problems = [problem_of(each) for each in found]
     _check_names("instances", [each.name for each in problems], values)
     first = problems[0]
     for index, other in enumerate(problems):
         if type(other) is not type(first):
-            raise SimulationArgumentError.of(
+            raise SimulationArgumentError(
                 "instances",
                 f"{first.name} is {first.words} and {other.name} {other.words}",
                 found[index],
@@ -109,7 +108,7 @@ def read_notions(given: Any, problems: Sequence[Problem]) -> tuple[str, ...] | N
     single = isinstance(given, str)
     notions = [given] if single else list(checks.several("regret", given))
     if not notions:
-        raise SimulationArgumentError.of(
+        raise SimulationArgumentError(
             "regret",
             "must name at least one notion",
             given,
@@ -117,7 +116,7 @@ def read_notions(given: Any, problems: Sequence[Problem]) -> tuple[str, ...] | N
         )
     for index, notion in enumerate(notions):
         for problem in problems:
-            with about("regret", notion, None if single else index):
+            with errors_about("regret", notion, None if single else index):
                 problem.check_notion(notion)
     return tuple(dict.fromkeys(notions))
 
@@ -125,13 +124,13 @@ def read_notions(given: Any, problems: Sequence[Problem]) -> tuple[str, ...] | N
 def _check_names(argument: str, names: Sequence[str], values: Sequence[Any]) -> None:
     """Raise unless every name is one that a group of a results file can have."""
     if not names:
-        raise SimulationArgumentError.of(
+        raise SimulationArgumentError(
             argument, "must hold at least one", values, remedy="name one"
         )
     for index, name in enumerate(names):
         printable = name.isprintable() and name == name.strip()
         if not printable or "/" in name or name in {"", ".", "..", *_TAKEN}:
-            raise SimulationArgumentError.of(
+            raise SimulationArgumentError(
                 argument,
                 f"results cannot be kept under the name {name!r}",
                 values[index],
@@ -143,7 +142,7 @@ def _check_names(argument: str, names: Sequence[str], values: Sequence[Any]) -> 
             one, other = values[names.index(name)], values[index]
             texts = isinstance(one, str) and isinstance(other, str) and one != other
             twice = f"{name!r} is given twice"
-            raise SimulationArgumentError.of(
+            raise SimulationArgumentError(
                 argument,
                 f"{one!r} and {other!r} are both called {name!r}" if texts else twice,
                 other,

@@ -10,15 +10,16 @@ from bayesduel.errors import (
     ArgumentError,
     SimulationArgumentError,
     UnknownNameError,
-    error_for_argument,
+    errors_about,
     near_names,
 )
-from bayesduel.folders import as_path
+from bayesduel.experiments.request.arm_features import with_features_of
+from bayesduel.files.folders import as_path
+from bayesduel.files.user_files import read_text
 from bayesduel.instances.catalog import is_path
 from bayesduel.instances.files import read_matrix
 from bayesduel.stopping.rules import StoppingRule
 from bayesduel.stopping.words import parse_rule
-from bayesduel.user_files import read_text
 from theory.arguments import short_repr
 from theory.preferences import PreferenceMatrix
 
@@ -51,8 +52,8 @@ _OF_A_RUN = ("dask", "executor", "jobs", "out", "overwrite", "part", "resume")
 _LARGEST = 10**8
 """Bytes of a file."""
 
-_OF_VALUES = ("values", "name", "arm_names", "source")
-_OF_A_FILE = ("file", "key", "repair", "name", "arm_names", "source")
+_OF_VALUES = ("values", "name", "arm_names", "source", "features")
+_OF_A_FILE = ("file", "key", "repair", "name", "arm_names", "source", "features")
 
 
 def arguments_in_file(path: Path | str) -> dict[str, Any]:
@@ -98,7 +99,7 @@ def arguments_in(text: str, folder: Path, called: str) -> dict[str, Any]:
         rounds = data.get("checkpoints", [])
         if not isinstance(rounds, list):
             rule = "must be a list of rounds, such as [100, 1_000]"
-            raise SimulationArgumentError.of("checkpoints", rule, rounds)
+            raise SimulationArgumentError("checkpoints", rule, rounds)
     return data
 
 
@@ -106,7 +107,7 @@ def check_complete(found: Mapping[str, Any], called: str) -> None:
     """Raise unless arguments say what is compared."""
     for key, example in (("instances", "gap"), ("policies", "d-ts")):
         if key not in found:
-            raise SimulationArgumentError.of(
+            raise SimulationArgumentError(
                 f"{called}: {key}",
                 "is not there",
                 None,
@@ -137,7 +138,7 @@ def _check_keys(data: Mapping[str, Any], known: Sequence[str], where: str) -> No
         else:
             remedy = f"{near_names(key, known)}all: {', '.join(known)}"
         rule = f"{where}there is no key {short_repr(key)}"
-        raise UnknownNameError.of("", rule, key, remedy=remedy)
+        raise UnknownNameError("", rule, key, remedy=remedy)
 
 
 def _each(argument: str, given: Any, read: Callable[[Any], Any]) -> Any:
@@ -145,12 +146,8 @@ def _each(argument: str, given: Any, read: Callable[[Any], Any]) -> Any:
     several = isinstance(given, list)
     found = []
     for index, one in enumerate(given if several else [given]):
-        try:
+        with errors_about(argument, one, index if several else None):
             found.append(read(one))
-        except ValueError as error:
-            raise error_for_argument(
-                error, argument, one, index if several else None
-            ) from error
     return found if several else found[0]
 
 
@@ -171,9 +168,13 @@ def _instance(given: Any, folder: Path) -> Any:
         matrix = read_matrix(file, **reading)
         words = {
             key: given.get(key, getattr(matrix, key))
-            for key in ("name", "arm_names", "source")
+            for key in ("name", "arm_names", "source", "features")
         }
-        return PreferenceMatrix(matrix.values, **words)
+        table = words["features"]
+        if not isinstance(table, str):
+            return PreferenceMatrix(matrix.values, **words)
+        plain = PreferenceMatrix(matrix.values, **words | {"features": None})
+        return with_features_of(plain, folder / table)
     return _text(given)
 
 
@@ -190,7 +191,7 @@ def _text(table: dict[str, Any]) -> str:
         For a table without a name, or values that no text can hold.
     """
     if "python" in table:
-        raise SimulationArgumentError.of(
+        raise SimulationArgumentError(
             "",
             f"{table['python']} was made in Python and has no name in words",
             table,
@@ -200,12 +201,12 @@ def _text(table: dict[str, Any]) -> str:
     parameters = {key: table[key] for key in table if key not in ("name", "zip")}
     if not isinstance(name, str):
         rule = "must have a name, such as {name = 'd-ts', alpha = [0.6, 1]}"
-        raise SimulationArgumentError.of("", rule.replace("'", '"'), table)
+        raise SimulationArgumentError("", rule.replace("'", '"'), table)
     if not isinstance(together, list) or not all(
         isinstance(each, str) and each in parameters for each in together
     ):
         rule = f"zip must be a list of parameters of {name}, {', '.join(parameters)}"
-        raise SimulationArgumentError.of("", f"{rule}; got {together}", table)
+        raise SimulationArgumentError("", f"{rule}; got {together}", table)
     texts = {key: f"{key}={_words(key, parameters[key])}" for key in parameters}
     zipped = "&".join(texts[key] for key in dict.fromkeys(together))
     # They stand where the first of them stands.
@@ -227,13 +228,13 @@ def _words(key: str, value: Any) -> str:
         return str(value)
     if not isinstance(value, str) or not value or set(value) & set(",&=\n"):
         rule = f"{key} must be a number, true, false, a word or a list of these"
-        raise SimulationArgumentError.of("", f"{rule}; got {short_repr(value)}", value)
+        raise SimulationArgumentError("", f"{rule}; got {short_repr(value)}", value)
     return value
 
 
 def _stopping(given: Any) -> StoppingRule:
     if not isinstance(given, str):
-        raise SimulationArgumentError.of(
+        raise SimulationArgumentError(
             "stopping",
             "must be a rule in words",
             given,

@@ -5,23 +5,21 @@ import json
 import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from bayesduel.errors import SimulationArgumentError, error_for_argument
+from bayesduel.errors import SimulationArgumentError, errors_about
 from bayesduel.experiments.checks import check_checkpoints
 from bayesduel.experiments.parameter_grids import expand
 from bayesduel.experiments.problems import Instance, problem_of, read_instance
-from bayesduel.folders import REQUEST
+from bayesduel.experiments.request.checked import CheckedRequest
+from bayesduel.files.folders import REQUEST
 from bayesduel.instances.catalog import is_path
+from bayesduel.package.version import package_version
 from bayesduel.policies.lookup import policy_text
 from bayesduel.stopping.words import rule_text
-from bayesduel.version import package_version
 from theory.preferences import PreferenceMatrix
-
-if TYPE_CHECKING:
-    from bayesduel.experiments.experiment import Experiment
 
 _LINE = 70
 """Characters of a list that stands in one line."""
@@ -30,14 +28,15 @@ _MOST_WRITTEN_OUT = 128
 """Arms of a matrix whose numbers stand in the text."""
 
 
-def to_toml(asked: "Experiment") -> str:
+def to_toml(asked: CheckedRequest) -> str:
     """Return the text; see :meth:`bayesduel.Experiment.to_toml`."""
 
     def refuse(error: ValueError, argument: str, value: Any, index: int | None) -> Any:
-        raise error_for_argument(error, argument, value, index) from error
+        with errors_about(argument, value, index):
+            raise error
 
     def refuse_large(matrix: PreferenceMatrix, index: int) -> Any:
-        raise SimulationArgumentError.of(
+        raise SimulationArgumentError(
             "instances",
             f"a matrix of {matrix.num_arms} arms is too large for a text, which holds "
             f"{_MOST_WRITTEN_OUT}",
@@ -49,7 +48,7 @@ def to_toml(asked: "Experiment") -> str:
     return _document(asked, refuse, refuse_large)
 
 
-def folder_files(asked: "Experiment") -> dict[str, bytes]:
+def folder_files(asked: CheckedRequest) -> dict[str, bytes]:
     """Return what a folder of results holds of its request, by the names of files.
 
     What no text can say is called by its name there, and refused when it is read; a
@@ -72,7 +71,7 @@ def folder_files(asked: "Experiment") -> dict[str, bytes]:
 
 
 def _document(
-    asked: "Experiment", unsaid: Callable[..., Any], large: Callable[..., Any]
+    asked: CheckedRequest, unsaid: Callable[..., Any], large: Callable[..., Any]
 ) -> str:
     data: dict[str, Any] = {
         "instances": [
@@ -121,7 +120,7 @@ def _instance(
         return name
     if not isinstance(instance, PreferenceMatrix):
         world = problem_of(instance)
-        error = SimulationArgumentError.of(
+        error = SimulationArgumentError(
             "",
             f"{world.name} is {world.words} of your own, which no text can name",
             instance,
@@ -135,7 +134,9 @@ def _instance(
 
 def _words_of(matrix: PreferenceMatrix) -> dict[str, Any]:
     names = None if matrix.arm_names is None else list(matrix.arm_names)
+    known = None if matrix.features is None else matrix.features.tolist()
     words = {"name": matrix.name, "source": matrix.source, "arm_names": names}
+    words["features"] = known
     return {key: value for key, value in words.items() if value is not None}
 
 

@@ -17,7 +17,7 @@ from bayesduel.experiments.owned_folder import OwnedFolder
 from bayesduel.experiments.store import PLAN, execute_sweep
 from bayesduel.experiments.stored.run_ranges import Place, name_of
 from bayesduel.experiments.stored.run_sweep import RunSweep
-from bayesduel.folders import as_path, read_marker
+from bayesduel.files.folders import as_path, read_marker
 
 _REQUEST = "experiment.toml"
 """What was asked for, where a folder holds it."""
@@ -64,7 +64,7 @@ def merge(out: Path | str, *, format: str = results.NETCDF) -> xr.DataTree:  # n
     check_format(format)
     marker = read_marker(path)
     if marker is None:
-        raise OutputFolderError.of(
+        raise OutputFolderError(
             "out",
             f"{path} holds no results of compare",
             path,
@@ -75,7 +75,7 @@ def merge(out: Path | str, *, format: str = results.NETCDF) -> xr.DataTree:  # n
     if plan is None and {*results.FILE_NAMES.values()} & {*marker["sha256"]}:
         return results.load(path)
     if plan is None:
-        raise OutputFolderError.of(
+        raise OutputFolderError(
             "out",
             f"{path} holds no parts",
             path,
@@ -212,7 +212,7 @@ class Merge(RunSweep):
 
     def _error(self, missing: Mapping[int, int]) -> OutputFolderError:
         jobs, part = sum(missing.values()), f"{next(iter(missing))}/{self._count}"
-        return OutputFolderError.of(
+        return OutputFolderError(
             "out",
             f"{self.path} lacks {jobs} jobs of {len(missing)} of its {self._count} "
             f"parts: {_listed([*missing])}",

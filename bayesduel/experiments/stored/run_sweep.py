@@ -13,12 +13,12 @@ from typing import Any, ClassVar
 import xarray as xr
 
 from bayesduel.errors import OutputFolderError
-from bayesduel.experiments import nodes, results, run_summaries
-from bayesduel.experiments.extra_files import extra_files
+from bayesduel.experiments import nodes, results
 from bayesduel.experiments.jobs import JobResult, Sweep, refuse_others
 from bayesduel.experiments.owned_folder import OwnedFolder
 from bayesduel.experiments.stored import run_ranges
 from bayesduel.experiments.stored.run_ranges import Place
+from bayesduel.simulation import run_summaries
 from bayesduel.simulation.driver import ARMS_OF_ONE_LANE
 
 RUNS_PER_JOB = 256
@@ -206,9 +206,12 @@ class RunSweep(Sweep):
         timeless, timings = results.without_timings(found)
         return results.to_bytes(timeless, self.format), {"timings": timings}
 
-    def extra_files(self, found: xr.DataTree) -> dict[str, bytes]:
+    def extra_files(self, found: xr.DataTree) -> Mapping[str, bytes]:
         """Return tables of the results."""
-        return extra_files(found)
+        # Pandas takes its time.
+        from bayesduel.analysis.summary_files import summary_files
+
+        return summary_files(found)
 
     def is_whole(self, found: xr.DataTree) -> bool:
         """Say whether no policy failed: the tree has no runs of one that did.
@@ -300,7 +303,7 @@ class RunSweep(Sweep):
             last = max(nodes.runs_of(dataset).stop for dataset in datasets) - 1
             if last >= (self.num_runs if place in wanted else 0):
                 environment, policy = _named(datasets[0])
-                raise OutputFolderError.of(
+                raise OutputFolderError(
                     "out",
                     f"{folder.path} holds {policy} on {environment} up to run {last}, "
                     "which this request would drop",
@@ -337,7 +340,7 @@ def _refuse_another_program(
         return
     environment, policy = place
     known = f"played by the program {one}" if one else "whose program is not recorded"
-    raise OutputFolderError.of(
+    raise OutputFolderError(
         "out",
         f"{folder.path} holds runs of {policy} on {environment} {known}; here "
         f"{other or 'an unknown program'} would play, whose random numbers differ",

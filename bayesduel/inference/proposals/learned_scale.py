@@ -30,11 +30,11 @@ from bayesduel.inference.proposals.normal import log_mixture_density
 from bayesduel.inference.proposals.pools import Pool, Weighed
 from bayesduel.inference.proposals.radial import falls_along_rays, radial_points
 from bayesduel.inference.resampling import BLOCKS, HOPELESS_K, LEAST_BLOCK, systematic
-from bayesduel.models.newton import LaplaceState, Status
+from bayesduel.models.closed_forms.newton import LaplaceState, Status
 
 if TYPE_CHECKING:
     from bayesduel.models.base import PreferenceModel
-    from bayesduel.models.closed_density import ClosedDensity
+    from bayesduel.models.closed_forms.closed_density import ClosedDensity
 
 _LOWEST, _HIGHEST = -12.0, 1.7
 """Where log s is looked for, seen from the scale of its prior: beyond is 1e-5 of it."""

@@ -23,7 +23,7 @@ from bayesduel.inference.resampling import (
     effective_number,
 )
 from bayesduel.models.base import Density
-from bayesduel.models.newton import LaplaceState
+from bayesduel.models.closed_forms.newton import LaplaceState
 
 
 def log_mixture_density(

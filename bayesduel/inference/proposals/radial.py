@@ -23,7 +23,7 @@ from jaxtyping import Bool, Float
 from bayesduel.inference.normal_distribution import points_of
 from bayesduel.inference.proposals.ray_weights import log_ray_weight
 from bayesduel.models.base import Density
-from bayesduel.models.newton import LaplaceState
+from bayesduel.models.closed_forms.newton import LaplaceState
 
 _MOST_DOUBLINGS, _MOST_STEPS = 60, 40
 _EXACT = 1e-10

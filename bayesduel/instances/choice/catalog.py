@@ -150,7 +150,7 @@ def _parameters(name: str) -> dict[str, object]:
 
 
 def _unknown(name: object) -> UnknownNameError:
-    return UnknownNameError.of(
+    return UnknownNameError(
         "",
         f"there is no world of subset choice called {short_repr(name)}",
         name,

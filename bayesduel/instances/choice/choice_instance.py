@@ -251,7 +251,7 @@ class ChoiceWorld:
             known = "is none of subset choice"
             if notion in SUBSET_REGRET_NOTIONS:
                 known = "does not exist here"
-            raise ChoiceWorldError.of(
+            raise ChoiceWorldError(
                 "regret",
                 f"{notion!r} {known}",
                 notion,

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Float64
 from numpy.typing import ArrayLike
 
-from bayesduel.errors import ChoiceWorldError, reraise_as
+from bayesduel.errors import ChoiceWorldError, errors_as
 from bayesduel.instances.generators.instance import check_entries, check_vector
 from theory.arguments import as_number, short_repr
 from theory.choice.rules import (
@@ -323,11 +323,13 @@ class IndependentRule(ChoiceRule):
 
 def arm_vector(argument: str, values: ArrayLike) -> Float64[np.ndarray, " n"]:
     """Return one finite number per arm."""
-    return reraise_as(ChoiceWorldError, check_vector, argument, values, 1)
+    with errors_as(ChoiceWorldError):
+        return check_vector(argument, values, 1)
 
 
 def _check_entries(*arguments: Any) -> None:
-    reraise_as(ChoiceWorldError, check_entries, *arguments)
+    with errors_as(ChoiceWorldError):
+        check_entries(*arguments)
 
 
 def _set_of_rank(rank: int, size: int) -> tuple[int, ...]:

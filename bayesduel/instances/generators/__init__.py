@@ -12,6 +12,10 @@ from bayesduel.instances.generators.batched import (
     batched_two_levels,
     syn_cd,
 )
+from bayesduel.instances.generators.features import (
+    linear_utilities,
+    random_linear_utilities,
+)
 from bayesduel.instances.generators.instance import GeneratedInstance
 from bayesduel.instances.generators.orders import (
     equal_gap,
@@ -46,7 +50,9 @@ __all__ = [
     "geometric_order",
     "hard_condorcet",
     "linear_order",
+    "linear_utilities",
     "mallows",
+    "random_linear_utilities",
     "rum_gaussian",
     "syn_btl",
     "syn_cd",

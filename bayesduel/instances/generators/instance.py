@@ -42,7 +42,7 @@ def check_generator(rng: np.random.Generator | None) -> np.random.Generator:
         seed = rng if isinstance(rng, int) and rng in range(2**63) else 0
         rule = "must be a numpy.random.Generator"
         remedy = f"pass numpy.random.default_rng({int(seed)})"
-        raise ArgumentTypeError.of("rng", rule, rng, remedy=remedy)
+        raise ArgumentTypeError("rng", rule, rng, remedy=remedy)
     return rng
 
 
@@ -53,10 +53,10 @@ def check_vector(
     vector = numeric_array(values, argument)
     if vector.ndim != 1 or len(vector) < minimum_length:
         rule = f"must be a vector of at least {minimum_length} numbers"
-        raise ArgumentError.of(argument, rule, values)
+        raise ArgumentError(argument, rule, values)
     if len(vector) > MOST_ARMS:
         rule = f"must be at most {MOST_ARMS} numbers, one per arm"
-        raise ArgumentError.of(argument, rule, len(vector))
+        raise ArgumentError(argument, rule, len(vector))
     check_entries(argument, vector, np.isfinite(vector), "be finite")
     return vector
 
@@ -72,7 +72,7 @@ def check_entries(
     bad = np.flatnonzero(~fits)
     if bad.size:
         place = int(bad[0])
-        raise ArgumentError.of(
+        raise ArgumentError(
             argument, f"must {rule}", float(vector[place]), index=place, remedy=remedy
         )
 
@@ -90,6 +90,7 @@ def make_instance(
     shuffle: bool,
     name: str,
     source: str,
+    features: Float64[np.ndarray, "K d"] | None = None,
 ) -> GeneratedInstance:
     """Relabel the arms at random if `shuffle`, and validate."""
     num_arms = len(values)
@@ -97,12 +98,15 @@ def make_instance(
         if rng is None:
             rule = "must be a numpy.random.Generator when shuffle is True"
             remedy = "pass numpy.random.default_rng(0), or shuffle=False"
-            raise ArgumentTypeError.of("rng", rule, rng, remedy=remedy)
+            raise ArgumentTypeError("rng", rule, rng, remedy=remedy)
         permutation = check_generator(rng).permutation(num_arms).astype(np.int64)
     else:
         permutation = np.arange(num_arms, dtype=np.int64)
     matrix = PreferenceMatrix(
-        values[np.ix_(permutation, permutation)], name=name, source=source
+        values[np.ix_(permutation, permutation)],
+        name=name,
+        source=source,
+        features=None if features is None else features[permutation],
     )
     return GeneratedInstance(matrix, permutation)
 

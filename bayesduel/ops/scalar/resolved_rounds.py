@@ -11,7 +11,7 @@ only, which a positive x never meets at an integer round when alpha is rational.
 
 import math
 
-from bayesduel.limits import LONGEST_HORIZON
+from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.ops import rules
 from bayesduel.ops.scalar.compiled import compiled, inlined
 

@@ -185,7 +185,7 @@ def load(name: str) -> Recipe:
     500
     """
     if name not in all_names():
-        raise UnknownNameError.of(
+        raise UnknownNameError(
             "name",
             f"there is no figure {name!r}",
             name,

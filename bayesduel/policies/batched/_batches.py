@@ -83,7 +83,7 @@ class BatchedPolicy(Policy):
                 f"{horizon} (a batch has at least one duel), got {self.num_batches!r}"
             )
         if self.num_batches > MOST_BATCHES:
-            raise PolicyParameterError.of(
+            raise PolicyParameterError(
                 "num_batches", f"must be at most {MOST_BATCHES}", self.num_batches
             )
         check_choice("elimination", self.elimination, ("kl", "hoeffding"))

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Int
 from numpy.random import Generator
 
-from bayesduel.limits import LONGEST_HORIZON
+from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.ops.rules import record
 from bayesduel.policies.checks import check_choice
 from bayesduel.policies.policy import Duel, Policy

@@ -7,8 +7,8 @@ import numpy as np
 from jaxtyping import Int
 from numpy.random import Generator
 
+from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.errors import PolicyParameterError
-from bayesduel.limits import LONGEST_HORIZON
 from bayesduel.ops.divergences import kl_to_half
 from bayesduel.ops.rules import most_beaten, record
 from bayesduel.policies.checks import check_above, check_at_least, check_choice

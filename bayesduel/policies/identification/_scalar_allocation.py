@@ -3,7 +3,7 @@
 Its dual is a packing program: put weights on the sets of pairs that dethrone an arm, as
 much as possible in sum, so that no pair carries more than its price. There are
 exponentially many sets, but the one that lacks most is a sum of smallest entries (as in
-``theory.copeland_program.evidence``), so the simplex method takes them in one by one,
+``theory.identification.evidence``), so the simplex method takes them in one by one,
 when they are needed. Rows are pairs in lexicographic order; the multipliers of the rows
 are the optimal evidence. The matrix holds zeros and ones, prices stand on the right
 alone: while all estimates stay on their sides, the last basis is optimal as long as it

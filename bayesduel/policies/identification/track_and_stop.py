@@ -70,10 +70,10 @@ class TrackAndStop(KernelPolicy):
         """Raise ``PolicyParameterError`` for a bad parameter, or too many arms."""
         if not 0.0 <= as_number(self.growth) <= 1.0:
             rule = "must be a number from 0 to 1"
-            raise PolicyParameterError.of("growth", rule, self.growth)
+            raise PolicyParameterError("growth", rule, self.growth)
         if not 0.0 <= as_number(self.sticky) < 1.0:
             rule = "must be a number from 0 to below 1"
-            raise PolicyParameterError.of("sticky", rule, self.sticky)
+            raise PolicyParameterError("sticky", rule, self.sticky)
         if num_arms > _MOST_ARMS:
             raise PolicyParameterError(
                 f"track-and-stop takes at most {_MOST_ARMS} arms, got {num_arms}; "

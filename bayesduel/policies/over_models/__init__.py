@@ -5,7 +5,7 @@ Nothing here is imported before such a policy is played.
 
 from typing import TYPE_CHECKING
 
-from bayesduel.lazy import lazy_attributes
+from bayesduel.package.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from bayesduel.policies.over_models.base import ModelRule, model_rule, one_round

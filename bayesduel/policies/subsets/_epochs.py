@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
 
-from bayesduel.limits import LONGEST_HORIZON
+from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.ops.rules import record
 from bayesduel.policies.subset_base import Offer
 from bayesduel.policies.subsets._assortments import best_assortment

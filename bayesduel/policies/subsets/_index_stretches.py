@@ -11,7 +11,7 @@ import math
 import numpy as np
 from jaxtyping import Bool, Float
 
-from bayesduel.limits import LONGEST_HORIZON
+from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.policies.subsets._reward_counts import RewardCounts
 
 _BELOW = 1.0 - 1e-12

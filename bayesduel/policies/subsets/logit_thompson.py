@@ -92,7 +92,7 @@ class LogitThompson(OfferingPolicy, KernelPolicy):
         count = comb(world.num_arms, world.subset_size)
         name = world.name or "this world"
         if count > MOST_SETS:
-            raise SimulationArgumentError.of(
+            raise SimulationArgumentError(
                 "policies",
                 f"{self.label} keeps the choices of every set, at most {MOST_SETS} of "
                 f"them, but {name} has {count}",

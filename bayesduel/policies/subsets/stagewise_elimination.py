@@ -7,8 +7,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy.random import Generator
 
+from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.errors import PolicyParameterError
-from bayesduel.limits import LONGEST_HORIZON
 from bayesduel.ops.rules import record, top
 from bayesduel.policies.checks import check_choice
 from bayesduel.policies.registry import register

@@ -7,8 +7,8 @@ import numpy as np
 from jaxtyping import Int
 from numpy.random import Generator
 
+from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.errors import PolicyParameterError
-from bayesduel.limits import LONGEST_HORIZON
 from bayesduel.ops.rules import among_largest, most_beaten
 from bayesduel.policies.checks import check_above, check_at_least
 from bayesduel.policies.policy import Duel, Policy

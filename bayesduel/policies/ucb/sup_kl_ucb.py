@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.random import Generator
 
-from bayesduel.limits import LONGEST_HORIZON
+from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.ops.divergences import kl_upper_log, may_reach
 from bayesduel.ops.rules import among_largest
 from bayesduel.policies.checks import check_at_least, check_choice

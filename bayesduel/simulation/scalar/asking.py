@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bayesduel.limits import PATIENCE
+from bayesduel.arguments.limits import PATIENCE
 from bayesduel.ops.scalar.compiled import Records
 from bayesduel.ops.scalar.references import reference
 from bayesduel.ops.scalar.uncompiled import run_uncompiled

@@ -195,7 +195,7 @@ def parameters_record(policy: PolicyBase) -> np.record:
     values = {name: np.asarray(getattr(policy, name)) for name in named}
     for name, value in values.items():
         if value.dtype.kind not in "biufU":
-            raise PolicyParameterError.of(
+            raise PolicyParameterError(
                 f"{type(policy).__name__}: {name}",
                 "must be a number, a word or an array, so that a rule can be compiled",
                 getattr(policy, name),

@@ -6,7 +6,7 @@ import os
 from pathlib import Path, PurePath
 
 from bayesduel.errors import StudyError
-from bayesduel.folders import as_path
+from bayesduel.files.folders import as_path
 
 __all__ = ["IMAGE_TYPES", "ArmFiles"]
 
@@ -53,7 +53,7 @@ class ArmFiles:
     ) -> None:
         path = as_path(argument, folder, StudyError)
         if not path.is_dir():
-            raise StudyError.of(argument, "must be a folder", str(folder))
+            raise StudyError(argument, "must be a folder", str(folder))
         self._folder = path.resolve()
         kept = Path(study)
         ends = "", "-wal", "-journal", "-links"

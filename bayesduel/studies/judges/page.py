@@ -100,7 +100,7 @@ class JudgePage:
         if token is not None and not _TOKEN.fullmatch(token):
             rule = "must be 16 to 100 letters, digits, _ and -"
             remedy = "leave it out for a random one"
-            raise StudyError.of("token", rule, token, remedy=remedy)
+            raise StudyError("token", rule, token, remedy=remedy)
         self.token = token or secrets.token_urlsafe(18)
         self._study, self._judge = study, checked_judge(judge)
         self._texts = _files(texts, study, "texts")
@@ -124,7 +124,7 @@ class JudgePage:
         known: dict[str, str | None] = {self.token: self._judge}
         if names and (judge is not None or token is not None):
             rule = "must be given without judge and token: each has a link"
-            raise StudyError.of("judges", rule, names)
+            raise StudyError("judges", rule, names)
         if names:
             secret = link_secret(study.path)
             self.links = {name: signed_token(secret, name) for name in names}
@@ -253,7 +253,7 @@ def _static(name: str, media_type: str) -> Any:
 def _number_of(given: dict[str, Any]) -> int:
     number = given.get("number")
     if isinstance(number, bool) or not isinstance(number, int):
-        raise StudyError.of("number", "must be that of a question", number)
+        raise StudyError("number", "must be that of a question", number)
     return number
 
 

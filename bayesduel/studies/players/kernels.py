@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.limits import LONGEST_HORIZON
+from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.policies.policy import declared
 from bayesduel.simulation.records import PROGRAMS
 from bayesduel.simulation.scalar.asking import FOUND, VOTE, Asker
-from bayesduel.studies._state import PolicyEvent, StudyState
 from bayesduel.studies.players.played import Player, PlayerState, generator
+from bayesduel.studies.replay.questions import PolicyEvent
+from bayesduel.studies.replay.state import StudyState
 
 if TYPE_CHECKING:
     from bayesduel.policies.policy import PolicyBase

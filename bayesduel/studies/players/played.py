@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.studies._state import PolicyEvent, StudyState
+from bayesduel.studies.replay.questions import PolicyEvent
+from bayesduel.studies.replay.state import StudyState
 
 if TYPE_CHECKING:
     from numpy.random import Generator

@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
+from bayesduel.arguments.limits import LONGEST_HORIZON, PATIENCE
 from bayesduel.errors import SimulationError
-from bayesduel.limits import LONGEST_HORIZON, PATIENCE
 from bayesduel.policies.policy import Policy, Wins, check_rule
 from bayesduel.simulation.rounds import as_duel, is_in_bulk
-from bayesduel.studies._state import PolicyEvent, StudyState
 from bayesduel.studies.players.played import Player, PlayerState, generator
+from bayesduel.studies.replay.questions import PolicyEvent
+from bayesduel.studies.replay.state import StudyState
 
 __all__ = ["RulePlayer"]
 

@@ -86,7 +86,7 @@ def reading(path: Path) -> Iterator[None]:
     except (sqlite3.Error, UnicodeError, OverflowError) as error:
         rule = f"cannot be read as a study: {' '.join(str(error).split())}"
         remedy = RESTORE if path.is_file() else "name another file"
-        raise StudyError.of("path", rule, str(path), remedy=remedy) from error
+        raise StudyError("path", rule, str(path), remedy=remedy) from error
 
 
 _UNWRITABLE = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_BUSY",

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bayesduel.errors import StudyError
+from bayesduel.studies.replay.questions import Questions
 from bayesduel.studies.stored.events import ANSWERS, Event
-
-if TYPE_CHECKING:
-    from bayesduel.studies._state import StudyState
 
 __all__ = ["broken", "check_event", "check_names"]
 
@@ -23,7 +21,7 @@ def broken(number: int, what: str) -> StudyError:
     )
 
 
-def check_event(state: StudyState, event: Event) -> None:
+def check_event(state: Questions, event: Event) -> None:
     """Refuse an event that cannot follow on a state."""
     known = _FIELDS.get(event.kind)
     if known is None:
@@ -72,6 +70,14 @@ def _text(value: Any) -> bool:
 
 def _number(value: Any) -> bool:
     return type(value) in (int, float) and math.isfinite(value)
+
+
+def _price(value: Any) -> bool:
+    return _number(value) and value >= 0
+
+
+def _yes_or_no(value: Any) -> bool:
+    return type(value) is bool
 
 
 def _texts(value: Any) -> bool:
@@ -137,7 +143,11 @@ _FIELDS: dict[str, tuple[_Fields, _Fields]] = {
         {"question": _some, "left": _whole, "right": _whole, "rule": _text,
          "reason": _text, "lease": _number},
         {"judge": _text, "context": _anything, "request": _some, "replaces": _some,
-         "duel": _duel, "information": _number},
+         "duel": _duel, "information": _number, "twin_of": _some},
+    ),
+    "gold asked": (
+        {"question": _some, "gold": _whole, "swapped": _yes_or_no, "lease": _number},
+        {"judge": _text, "context": _anything},
     ),
     "answered": ({"question": _some, "answer": _text}, _WHO),
     "withdrawn": ({"question": _some}, _WHO),
@@ -145,6 +155,11 @@ _FIELDS: dict[str, tuple[_Fields, _Fields]] = {
     "arm added": ({"name": _text}, {}),
     "arm retired": ({"name": _text}, {}),
     "imported": ({"source": _text, "counts": _counts}, {}),
+    "gold added": ({"better": _text, "worse": _text}, {}),
+    "judge set": (
+        {"name": _text},
+        {"limit": _whole, "arms": _texts, "price": _price, "trusted": _yes_or_no},
+    ),
     "audited": (
         {"policy": _text, "model": _text, "arms": _texts, "votes": _number,
          "delta": _number, "width": _number, "budget": _whole, "look_every": _whole,
@@ -158,13 +173,15 @@ Others are kept where a checksum vouches for them: a newer version wrote them.
 """
 
 
-def _asked(state: StudyState, number: int, body: dict[str, Any]) -> str | None:
+def _asked(state: Questions, number: int, body: dict[str, Any]) -> str | None:
     left, right = body["left"], body["right"]
-    if body["question"] != len(state.questions) + 1:
-        return f"question {body['question']} does not follow on {len(state.questions)}"
+    if (what := _next(state, body)) is not None:
+        return what
     if left == right or not (_is_asked(state, left) and _is_asked(state, right)):
         return f"it asks about arms {left} and {right}"
-    if "replaces" in body and body["replaces"] not in state.open:
+    if "twin_of" in body and not _is_other_order(state, body):
+        return f"it is not the other order of question {body['twin_of']}"
+    if "replaces" in body and body["replaces"] not in state.waiting:
         return f"question {body['replaces']}, which it replaces, is not open"
     duel = body.get("duel")
     if duel is not None:
@@ -178,26 +195,53 @@ def _asked(state: StudyState, number: int, body: dict[str, Any]) -> str | None:
     return None
 
 
-def _is_asked(state: StudyState, arm: int) -> bool:
+def _next(state: Questions, body: dict[str, Any]) -> str | None:
+    if body["question"] != len(state.questions) + 1:
+        return f"question {body['question']} does not follow on {len(state.questions)}"
+    return None
+
+
+def _is_other_order(state: Questions, body: dict[str, Any]) -> bool:
+    first = state.questions.get(body["twin_of"])
+    return (
+        first is not None
+        and first.twin is first.twin_of is first.gold is None
+        and (first.left, first.right) == (body["right"], body["left"])
+        and not first.withdrawn
+    )
+
+
+def _gold_asked(state: Questions, number: int, body: dict[str, Any]) -> str | None:
+    if body["gold"] >= len(state.golds):
+        return f"there is no gold question {body['gold']}"
+    return _next(state, body)
+
+
+def _gold_added(state: Questions, number: int, body: dict[str, Any]) -> str | None:
+    same = body["better"] == body["worse"]
+    return f"{_short(body['better'])} cannot be better than itself" if same else None
+
+
+def _is_asked(state: Questions, arm: int) -> bool:
     return arm < len(state.arms) and not state.is_retired[arm]
 
 
-def _answered(state: StudyState, number: int, body: dict[str, Any]) -> str | None:
+def _answered(state: Questions, number: int, body: dict[str, Any]) -> str | None:
     if body["answer"] not in ANSWERS:
         return f"its answer is {_short(body['answer'])}"
     return _question(state, body, answered=False)
 
 
-def _undone(state: StudyState, number: int, body: dict[str, Any]) -> str | None:
+def _undone(state: Questions, number: int, body: dict[str, Any]) -> str | None:
     return _question(state, body, answered=True)
 
 
-def _withdrawn(state: StudyState, number: int, body: dict[str, Any]) -> str | None:
+def _withdrawn(state: Questions, number: int, body: dict[str, Any]) -> str | None:
     return _question(state, body, answered=None)
 
 
 def _question(
-    state: StudyState, body: dict[str, Any], *, answered: bool | None
+    state: Questions, body: dict[str, Any], *, answered: bool | None
 ) -> str | None:
     question = state.questions.get(body["question"])
     if question is None:
@@ -209,18 +253,18 @@ def _question(
     return None
 
 
-def _added(state: StudyState, number: int, body: dict[str, Any]) -> str | None:
+def _added(state: Questions, number: int, body: dict[str, Any]) -> str | None:
     return f"arm {body['name']!r} is there" if body["name"] in state.arms else None
 
 
-def _retired(state: StudyState, number: int, body: dict[str, Any]) -> str | None:
+def _retired(state: Questions, number: int, body: dict[str, Any]) -> str | None:
     name = body["name"]
     if name not in state.arms or state.is_retired[state.arms.index(name)]:
         return f"there is no arm {_short(name)}"
     return None
 
 
-def _imported(state: StudyState, number: int, body: dict[str, Any]) -> str | None:
+def _imported(state: Questions, number: int, body: dict[str, Any]) -> str | None:
     most = len(state.arms)
     for first, second, *_ in body["counts"]:
         if first == second or first >= most or second >= most:
@@ -228,8 +272,10 @@ def _imported(state: StudyState, number: int, body: dict[str, Any]) -> str | Non
     return None
 
 
-_CHECKS: dict[str, Callable[[StudyState, int, dict[str, Any]], str | None]] = {
+_CHECKS: dict[str, Callable[[Questions, int, dict[str, Any]], str | None]] = {
     "asked": _asked,
+    "gold asked": _gold_asked,
+    "gold added": _gold_added,
     "answered": _answered,
     "withdrawn": _withdrawn,
     "undone": _undone,

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesduel.errors import OutputWriteError, StudyError
-from bayesduel.folders import as_path, renamed_when_whole
+from bayesduel.files.folders import as_path, renamed_when_whole
 from bayesduel.studies.stored.disk import (
     RESTORE,
     address_of,
@@ -28,8 +28,12 @@ from bayesduel.studies.stored.events import BEGINNING, Event, body_text, chained
 
 __all__ = ["FORMAT", "EventLog", "event_of", "write_new"]
 
-FORMAT = 2
-"""Version of the layout of the file and of its events. Format 1 had no checksums."""
+FORMAT = 3
+"""Version of the layout of the file and of its events.
+
+Format 1 had no checksums; format 2 knew nothing of gold questions, of both orders, and
+of what answers cost, and its files are as they were.
+"""
 
 PRIVATE = 0o600
 """Permissions of new files: votes are nobody else's business."""
@@ -111,7 +115,7 @@ class EventLog:
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE))
         except FileExistsError as error:
             rule, remedy = "must be a new file", "open it, or name another one"
-            raise StudyError.of("path", rule, str(path), remedy=remedy) from error
+            raise StudyError("path", rule, str(path), remedy=remedy) from error
         except OSError as error:
             raise OutputWriteError(
                 f"path: cannot write {path}: {error.strerror or error}"
@@ -146,7 +150,7 @@ class EventLog:
         path = as_path("path", path, StudyError)
         if not path.is_file():
             rule = "must be the file of a study, and is no file"
-            raise StudyError.of("path", rule, str(path), remedy=_MAKE_IT)
+            raise StudyError("path", rule, str(path), remedy=_MAKE_IT)
         log = cls(path)
         try:
             with reading(path):
@@ -162,7 +166,7 @@ class EventLog:
             remedy = "update bayesduel"
         else:
             rule, remedy = "must be the file of a study", _MAKE_IT
-        raise StudyError.of("path", rule, str(path), remedy=remedy)
+        raise StudyError("path", rule, str(path), remedy=remedy)
 
     def _number(self, pragma: str) -> int:
         return int(self._connection.execute(f"PRAGMA {pragma}").fetchone()[0])
@@ -288,7 +292,7 @@ class EventLog:
         path = as_path("path", path, StudyError)
         if path.exists():
             rule, remedy = "must be a new file", "name another one"
-            raise StudyError.of("path", rule, str(path), remedy=remedy)
+            raise StudyError("path", rule, str(path), remedy=remedy)
         with (
             self._turn,
             writing_to(path),

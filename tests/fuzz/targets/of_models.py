@@ -40,12 +40,22 @@ _PAIRWISE = _UTILITY | {
     "covariate_scale": [1.0],
     "residual": [False, True],
 }
+_COLUMNS = [
+    None,
+    {"judge": ["x", "y"], "turn": [1, 2.5]},
+    {"neutral": [True, False]},
+    {"judge": ["x", None]},
+    {"turn": [1]},
+    {"first": [1, 2]},
+    [("judge", ["x", "y"])],
+]
 _ROWS = {
     "arm_names": [v.NAMES, *v.ODD_NAMES],
     "first": [[0, 1], [0, 3], [0.5, 1], [0, -1]],
     "second": [[1, 2], [1, 1]],
     "counts": [[[1, 2, 0], [3, 0, 0]], [1, 2, 3], [[1, np.nan, 0], [3, 0, 1e300]]],
     "order_known": [False, True],
+    "columns": _COLUMNS,
 }
 
 
@@ -68,6 +78,8 @@ def of_models() -> dict[str, Target]:
                 "order_known": [False, True],
                 "covariates": [np.zeros((3, 1)), np.zeros((2, 2)), np.zeros(3)],
                 "covariate_names": [("x",), ("x", "y"), "x"],
+                "columns": [{}, {"judge": np.array([0, 1])}, {"x": [1, 2]}, None],
+                "labels": [{}, {"judge": ("a", "b")}, {"judge": ("a",)}, "x"],
             },
         ),
         "Comparisons.from_wins": Target(
@@ -95,6 +107,7 @@ def of_models() -> dict[str, Target]:
                 "arm_names": [v.NAMES, None, *v.ODD_NAMES],
                 "words": [("left", "right", "tie"), ("a", "a", "b"), "lrt", (1, 2, 3)],
                 "order_known": [True, False],
+                "columns": _COLUMNS,
             },
         ),
         "Comparisons.from_rows": Target(comparisons.from_rows, _ROWS),
@@ -165,11 +178,51 @@ def of_models() -> dict[str, Target]:
         ),
         "BradleyTerry": Target(fitted(models.BradleyTerry), _PAIRWISE),
         "Thurstone": Target(fitted(models.Thurstone), _PAIRWISE),
+        "JudgedBradleyTerry": Target(
+            fitted(models.JudgedBradleyTerry), _PAIRWISE | {"spread_scale": [1.0, 0]}
+        ),
+        "LinearUtilities": Target(
+            fitted(models.LinearUtilities),
+            _PAIRWISE
+            | {
+                "features": [
+                    np.eye(3),
+                    None,
+                    [[1.0], [0.0], [np.nan]],
+                    np.eye(2),
+                    3,
+                    "x",
+                    [[1e300], [-1e300], [0.0]],
+                    [[0.0], [0.0], [0.0]],
+                ],
+                "covariates": [True, False],
+                "covariate_scale": [2.0, 1e6],
+            },
+        ),  # fmt: skip
         "MultinomialLogit": Target(
             fitted(models.MultinomialLogit), _UTILITY | {"data": [Made(v.choices)]}
         ),
         "PlackettLuce": Target(
             fitted(models.PlackettLuce), _UTILITY | {"data": [Made(v.ballots)]}
+        ),
+        "NumPyroModel": Target(
+            fitted(models.NumPyroModel),
+            {
+                "data": v.DATA,
+                "function": [v.one_scale, len, 3, None],
+                "ties": [False, True],
+                "order_effect": [False, True],
+                "link": [None, 3],
+            },
+        ),
+        "from_numpyro": Target(
+            models.from_numpyro,
+            {
+                "function": [v.one_scale, 3, None],
+                "ties": [False, True],
+                "order_effect": [True, False],
+                "link": [None, 3, "logit"],
+            },
         ),
         "PairwiseBeta": Target(
             fitted(models.PairwiseBeta),
@@ -243,6 +296,10 @@ def of_models() -> dict[str, Target]:
                 "missing": ["refuse", "skip", "drop"],
                 "arm_names": [None, v.NAMES, *v.ODD_NAMES],
                 "order_known": [None, True],
+                "judge": [None, "n", "x", 3],
+                "context": [None, "winner"],
+                "neutral": [None, "left"],
+                "columns": [(), ["n"], "n", ["n", "n"], ["judge"], 3],
             },
         ),
         "read_covariates": Target(

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpyro
 import pandas as pd
 import xarray as xr
 from matplotlib.figure import Figure
+from numpyro import distributions as dist
 
 import bayesduel
 import theory
@@ -88,6 +90,13 @@ def audit() -> analysis.StoppingAudit:
         analysis.AuditedRule(name, rule, *runs) for name in "ab" for rule in "cd"
     )
     return analysis.StoppingAudit("D-TS", 0.05, 20, 3, 0, rules)
+
+
+def one_scale(votes: models.Votes) -> Any:
+    """A model of one's own."""
+    prior = dist.Normal(0.0, 1.0).expand([votes.num_arms]).to_event(1)
+    utility = numpyro.sample("utility", prior)
+    return utility[votes.first] - utility[votes.second]  # pyright: ignore
 
 
 @cache
@@ -232,6 +241,17 @@ def one_fit() -> dict[str, inference.Fit]:
 
 def optima() -> dict[str, theory.Optimum]:
     return {"CW": bound()}
+
+
+@cache
+def structured() -> dict[str, theory.StructuredBound]:
+    utilities = [2.0, 1.0, 0.5, 0.0, -1.0]
+    return {"known": theory.structured_lower_bound(utilities, tolerance=1e-3)}
+
+
+@cache
+def applied() -> tuple[theory.theorems.AppliedTheorem, ...]:
+    return theory.all_bounds(fake.CONDORCET, policy="D-TS")
 
 
 POSTERIORS = [Made(beta_fit), Made(utility_fit), Made(choice_fit), Made(ballot_fit)]

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from tests.theory.copeland_program.test_identification import information
+from tests.theory.identification.test_bound import information
 from tests.theory.matrices import from_upper, random_matrix
 from theory import identification_bound
 

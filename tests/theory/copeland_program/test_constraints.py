@@ -22,11 +22,11 @@ from theory import InvalidPreferenceError
 from theory.copeland_program import (
     candidate_slack,
     constraint_slack,
-    counts_suffice,
     ecw_slack,
 )
 from theory.copeland_program._constraints import rank_by_counting, sums_of_smallest
 from theory.divergences import kl_to_half
+from theory.identification import counts_suffice
 
 
 def random_evidence(rng, num_arms, kind):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.theory.copeland_program.test_identification import UNEQUAL
+from tests.theory.identification.test_bound import UNEQUAL
 from tests.theory.matrices import from_upper
 from theory import (
     InvalidPreferenceError,

@@ -35,7 +35,8 @@ def test_every_bound_of_one_instance_is_in_the_catalog_and_in_theory():
     }
     assert not {each.__name__ for each in public} - set(of_theory())
     listed = {each.function for each in theory.known_theorems()}
-    assert public | {theory.copeland_lower_bound} == listed
+    constants = {theory.copeland_lower_bound, theory.structured_lower_bound}
+    assert public | constants == listed
 
 
 def test_policies_name_their_theorems_and_theorems_their_policies():
@@ -92,6 +93,35 @@ def test_a_theorem_presumes_options_of_its_policy():
         found = theory.all_bounds(ORDERED, policy="PCOMP", parameters=parameters)
         assert [bool(each.bounds) for each in found] == [applies] * 2
         assert all(("'hoeffding', not of 'kl'" in x.reason) != applies for x in found)
+
+
+@pytest.mark.parametrize("posterior", ["bradley-terry", "bradley-terry-hmc"])
+def test_lower_bounds_under_a_model_are_about_policies_that_know_it(posterior):
+    obeys = theory.structured_lower_bound([3.0, 2.0, -1.0, -1.5, -2.0]).preferences
+    title = "Bradley-Terry lower bound"
+    for around in (dict, lambda own: {"policy": {"name": "d-ts"} | own, "every": 10}):
+        parameters = around({"posterior": {"name": posterior, "prior_scale": 1.0}})
+        found = {
+            each.theorem.name: each
+            for each in theory.all_bounds(obeys, policy="", parameters=parameters)
+        }
+        (bound,) = found[title].bounds
+        assert bound.log_coefficient == pytest.approx(2.411, abs=5e-4)
+        assert bound.regret == "copeland"
+        (gaps,) = found[f"{title}, gaps"].bounds
+        assert gaps.regret == "condorcet_mean"
+        assert "it is of policies over posterior='thurstone'" == (
+            found["Thurstone lower bound"].reason
+        )
+        (misfit, _, _, _) = (
+            each
+            for each in theory.all_bounds(CYCLIC, policy="", parameters=parameters)
+            if each.theorem.knows
+        )
+        assert "must obey the model 'bradley-terry'" in misfit.reason
+    for unknown in ({}, {"posterior": "beta"}, {"posterior": {"name": "own"}}):
+        found = theory.all_bounds(obeys, policy="", parameters=unknown)
+        assert all(bool(x.bounds) != bool(x.theorem.knows) for x in found)
 
 
 def test_one_function_can_be_a_theorem_on_two_policies():

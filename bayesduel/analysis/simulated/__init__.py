@@ -1,0 +1,1 @@
+"""What is measured by playing: audits of rules for stopping, regret over a prior."""

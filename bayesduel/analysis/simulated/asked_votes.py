@@ -1,0 +1,128 @@
+"""Votes that a study would ask for, simulated until a rule for stopping decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from bayesduel.arguments.limits import PATIENCE
+from bayesduel.errors import SimulationArgumentError
+from bayesduel.policies.lookup import parse_policy
+from bayesduel.policies.policy import KernelPolicy, PolicyBase, kernel_of
+from bayesduel.policies.without_self_duels import WithoutSelfDuels
+from bayesduel.simulation.driver import EVENT_LIMIT
+from bayesduel.simulation.pairwise import PairwiseEnvironment
+
+if TYPE_CHECKING:
+    from jaxtyping import Float64, Int
+
+    from bayesduel.policies.scalar_kernel import ScalarKernel
+    from bayesduel.stopping.rules import StoppingRule
+
+__all__ = ["Decisions", "asking_kernel", "decisions"]
+
+_MOST_COUNTS = 2**22
+"""Of the pairs of the runs that are simulated at once: 32 MiB."""
+
+_SEGMENT_SECONDS = 0.2
+
+
+class Decisions(NamedTuple):
+    """When runs were decided, and how."""
+
+    votes: Int[np.ndarray, " run"]
+    """Votes that were asked for until then; -1 where the rule named no arm."""
+
+    answers: Int[np.ndarray, " run"]
+    """The arm that was named, or -1."""
+
+
+def asking_kernel(
+    policy: str | PolicyBase, num_arms: int, budget: int, *, rounds: int = 0
+) -> ScalarKernel:
+    """Return what asks for the informative pairs of a policy, one after the other.
+
+    Parameters
+    ----------
+    policy : str or Policy
+        As for ``Study.create``; "information" with a Beta distribution per pair.
+    num_arms, budget : int
+        What the policy has to fit.
+    rounds : int
+        Of the policy's own clock that have passed.
+
+    Raises
+    ------
+    SimulationArgumentError
+        If no kernel plays the policy.
+    """
+    if isinstance(policy, str) and policy == "balanced":
+        from bayesduel.policies.identification._scalar_fewest_duels import kernel
+
+        return kernel()
+    chosen = parse_policy(policy) if isinstance(policy, str) else policy
+    if isinstance(chosen, WithoutSelfDuels):
+        chosen = chosen.policy
+    inner = None
+    if isinstance(chosen, KernelPolicy):
+        WithoutSelfDuels(chosen).check(num_arms, budget)
+        inner = kernel_of(chosen)
+    if inner is None:
+        rule = "must be one that a kernel plays"
+        remedy = "take d-ts+, rd-ts:cost=duels, track-and-stop, rucb or balanced"
+        raise SimulationArgumentError("policy", rule, policy, remedy=remedy)
+    from bayesduel.policies._scalar_without_self_duels import kernel as without
+
+    return without(inner, patience=PATIENCE, rounds=rounds)
+
+
+def decisions(
+    kernel: ScalarKernel,
+    rule: StoppingRule,
+    preferences: Float64[np.ndarray, "run K K"],
+    *,
+    budget: int,
+    seed: int,
+    votes: Int[np.ndarray, "vote 3"] | None = None,
+    on_progress: Callable[[float], None] | None = None,
+) -> Decisions:
+    """Simulate a run with each matrix until a rule stops, or the budget is spent.
+
+    Runs with the same seed agree under all rules until they stop: what differs between
+    rules is what they say.
+
+    Parameters
+    ----------
+    votes : int (vote, 3), optional
+        Votes from before, as the engine has them; the budget does not count them.
+    """
+    # Numba takes half a second to import.
+    from bayesduel.simulation.scalar.engine import Variations, run_chunk
+
+    num_runs, num_arms = preferences.shape[:2]
+    size = max(1, _MOST_COUNTS // num_arms**2)
+    found = []
+    for start in range(0, num_runs, size):
+        part = preferences[start : start + size]
+
+        def report(share: float, start: int = start, count: int = len(part)) -> None:
+            if on_progress is not None:
+                on_progress((start + share * count) / num_runs)
+
+        records = run_chunk(
+            PairwiseEnvironment(part[0]),
+            kernel,
+            runs=range(start, start + len(part)),
+            checkpoints=np.array([budget]),
+            seed=seed,
+            event_limit=EVENT_LIMIT,
+            segment_seconds=_SEGMENT_SECONDS,
+            on_progress=report,
+            stopping=rule.scalar_stopping(),
+            variations=Variations(part, votes),
+        )
+        found.append((records.info["stopped_at"], records.info["answer"]))
+    stopped_at, answers = (np.concatenate(each) for each in zip(*found, strict=True))
+    return Decisions(np.where(answers >= 0, stopped_at, -1), answers)

@@ -1,0 +1,143 @@
+"""What is asked for: instances, policies and runs, checked once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from bayesduel.arguments.limits import MOST_RUNS
+from bayesduel.code_digest import code_digest
+from bayesduel.errors import errors_about
+from bayesduel.experiments import checks
+from bayesduel.experiments.nodes import Configuration
+from bayesduel.experiments.problems import (
+    Instance,
+    InstanceLike,
+    Problem,
+    problem_of,
+)
+from bayesduel.experiments.request.arguments import (
+    check_kernel,
+    read_instances,
+    read_notions,
+    read_policies,
+    read_stopping,
+)
+from bayesduel.experiments.stored.run_ranges import Place
+from bayesduel.policies.parameters import parameters_json
+from bayesduel.policies.policy import PolicyBase
+from bayesduel.simulation.driver import program_of
+from bayesduel.stopping.rules import StoppingRule
+
+
+@dataclass(frozen=True, init=False)
+class CheckedRequest:
+    """Every policy on every instance; :class:`bayesduel.Experiment` can be run, too."""
+
+    instances: tuple[Instance, ...]
+    policies: tuple[PolicyBase, ...]
+    num_runs: int
+    horizon: int
+    checkpoints: tuple[int, ...]
+    seed: int
+    regret: tuple[str, ...] | None
+    shuffle: bool
+    record: str
+    stopping: StoppingRule | None
+
+    def __init__(
+        self,
+        instances: InstanceLike | Sequence[InstanceLike],
+        policies: PolicyBase | str | Sequence[PolicyBase | str],
+        *,
+        num_runs: int = 100,
+        horizon: float = 10**5,
+        checkpoints: Sequence[int] | None = None,
+        seed: int = 0,
+        regret: Sequence[str] | str | None = None,
+        shuffle: bool = True,
+        record: str | None = None,
+        stopping: StoppingRule | None = None,
+    ) -> None:
+        # The cheap parts first.
+        asked = {
+            "num_runs": checks.check_count("num_runs", num_runs, MOST_RUNS),
+            "horizon": checks.check_horizon(horizon),
+            "seed": checks.check_seed(seed),
+            "shuffle": checks.check_flag("shuffle", shuffle),
+            "stopping": read_stopping(stopping),
+        }
+        asked["record"] = checks.check_record(record, asked["num_runs"], stopping)
+        asked["policies"] = read_policies(policies)
+        asked["instances"] = read_instances(instances)
+        object.__setattr__(self, "instances", asked["instances"])
+        problems = self.problems
+        asked["regret"] = read_notions(regret, problems)
+        most_arms = max(each.num_arms for each in asked["instances"])
+        asked["checkpoints"] = checks.check_checkpoints(
+            checkpoints, asked["horizon"], most_arms
+        )
+        for name, value in asked.items():
+            object.__setattr__(self, name, value)
+        for problem in problems:
+            for index, policy in enumerate(self.policies):
+                with errors_about("policies", policy, index):
+                    problem.check_policy(policy, self.horizon)
+                    if self.stopping is not None:
+                        check_kernel(problem, policy, self.shuffle)
+
+    @cached_property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is asked about the instances."""
+        return tuple(problem_of(each) for each in self.instances)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the instances in results."""
+        return tuple(each.name for each in self.problems)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the policies in results."""
+        return tuple(each.label for each in self.policies)
+
+    @property
+    def notions(self) -> dict[str, tuple[str, ...]]:
+        """Notions of regret that are recorded, by the name of the instance."""
+        return {
+            problem.name: self.regret or (problem.default_notion,)
+            for problem in self.problems
+        }
+
+    @cached_property
+    def configurations(self) -> dict[Place, tuple[Configuration, PolicyBase]]:
+        """What the results of each policy on each instance depend on."""
+        own = {policy.label: (policy, code_digest(policy)) for policy in self.policies}
+        notions = self.notions
+        return {
+            (name, label): (
+                Configuration(
+                    instance=problem.instance,
+                    environment=name,
+                    policy=label,
+                    policy_name=policy.name,
+                    parameters=parameters_json(policy),
+                    checkpoints=self.checkpoints,
+                    seed=self.seed,
+                    shuffle=self.shuffle,
+                    record=self.record,
+                    stopping=self.stopping,
+                    notions=notions[name],
+                    code=code,
+                    program=self._program(problem, policy),
+                ),
+                policy,
+            )
+            for name, problem in zip(self.names, self.problems, strict=True)
+            for label, (policy, code) in own.items()
+        }
+
+    def _program(self, problem: Problem, policy: PolicyBase) -> str:
+        """Return the name of what plays a policy on an instance here."""
+        notions = self.notions[problem.name]
+        environment = problem.environment(notions, shuffle=self.shuffle)
+        return program_of(environment, policy)

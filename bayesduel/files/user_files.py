@@ -1,0 +1,224 @@
+"""The one place that opens a user's file: nothing hangs, nothing fills the memory.
+
+What a file is, is told from its first bytes, never from its name.
+"""
+
+import csv
+import gzip
+import io
+import os
+import re
+import unicodedata
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from bayesduel.errors import ArgumentError
+from bayesduel.files.folders import as_path
+
+__all__ = [
+    "LARGEST_FILE",
+    "decoded",
+    "is_json",
+    "number",
+    "read_bytes",
+    "read_rows",
+    "read_text",
+    "rows_of",
+]
+
+LARGEST_FILE = 10**9
+"""Bytes that are read of a file, unpacked."""
+
+_GZIP = b"\x1f\x8b"
+_CHUNK = 2**20
+_OTHERS = {
+    b"PK\x03\x04": "a ZIP archive or an Excel workbook",
+    b"BZh": "compressed with bzip2",
+    b"\xfd7zXZ": "compressed with xz",
+    b"\x28\xb5\x2f\xfd": "compressed with zstd",
+    b"\x89HDF": "in HDF5 or netCDF",
+    b"CDF": "in netCDF",
+    b"PAR1": "in Parquet (pandas.read_parquet reads it)",
+    b"SQLite format 3": "an SQLite database",
+    b"%PDF": "a PDF",
+    b"\x93NUMPY": "a NumPy array",
+}
+_JSON = re.compile(r'\[\s*[\[{\]]|\{\s*["}]')
+_PREFLIB = re.compile(r"^# *(?:NUMBER ALTERNATIVES|ALTERNATIVE NAME)\b", re.MULTILINE)
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,9})?")
+
+
+def read_bytes(
+    path: str | os.PathLike[str],
+    *,
+    error: type[ArgumentError],
+    largest: int = LARGEST_FILE,
+) -> bytes:
+    """Return what is in a file, unpacked where it is compressed with gzip.
+
+    A pipe or a device is refused before it is opened, and more than ``largest`` bytes,
+    unpacked, before they are kept.
+
+    Raises
+    ------
+    FileNotFoundError, IsADirectoryError, PermissionError
+        As the names say.
+    ValueError
+        Of the type ``error``: no regular file, too large, damaged.
+    """
+    path = as_path("path", path, error)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; give the path of a file")
+    if not path.exists():
+        raise FileNotFoundError(f"{path} does not exist; give the path of a file")
+    if not path.is_file():
+        raise error(
+            f"{path} is not a regular file; save what it delivers, and give that"
+        )
+    remedy = f"the limit is {largest:.0e} bytes; split it, or count equal rows together"
+    if path.stat().st_size > largest:
+        raise error(f"{path} is too large; {remedy}")
+    content = path.read_bytes()
+    if not content.startswith(_GZIP):
+        return content
+    try:
+        # Counted first: a small file can unpack to more than there is memory.
+        if sum(map(len, _unpacked(content, largest))) > largest:
+            raise error(f"{path} is too large when it is unpacked; {remedy}")
+        return b"".join(_unpacked(content, largest))
+    except (EOFError, zlib.error, gzip.BadGzipFile) as damage:
+        raise error(
+            f"{path} is compressed with gzip, and cut off or damaged ({damage}); copy "
+            "or pack it again"
+        ) from damage
+
+
+def _unpacked(content: bytes, largest: int) -> Iterator[bytes]:
+    """Yield the unpacked bytes in parts, and at most one part beyond ``largest``."""
+    total = 0
+    with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
+        while total <= largest and (part := file.read(_CHUNK)):
+            total += len(part)
+            yield part
+
+
+def read_text(
+    path: str | os.PathLike[str],
+    *,
+    error: type[ArgumentError],
+    largest: int = LARGEST_FILE,
+) -> str:
+    """Return the text of a file in UTF-8, perhaps compressed with gzip.
+
+    Characters are composed (Unicode's form NFC), so that the two ways to write an
+    accented letter are one. Raises as :func:`read_bytes`, and ``error`` for anything
+    but text in UTF-8.
+    """
+    content = read_bytes(path, error=error, largest=largest)
+    try:
+        return decoded(content)
+    except ValueError as problem:
+        raise error(f"{path} {problem}") from problem
+
+
+def decoded(content: bytes) -> str:
+    """Return text in UTF-8, composed; or raise ``ValueError`` with what it is."""
+    for first, what in _OTHERS.items():
+        if content.startswith(first):
+            raise ValueError(f"is {what}; save it as text, such as CSV in UTF-8")
+    # Without a mark at its start, UTF-16 of Latin text has a zero in every other byte.
+    start = content[:200]
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")) or (
+        0 in start and any(start[::2]) != any(start[1::2])
+    ):
+        raise ValueError(
+            "is text in UTF-16; save it in UTF-8 (spreadsheets say 'CSV UTF-8')"
+        )
+    if b"\0" in content:
+        at = content.index(b"\0")
+        raise ValueError(
+            f"is no text: byte {at} is zero; save the table as CSV in UTF-8"
+        )
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        byte = content[error.start]
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ValueError(
+            f"is not in UTF-8: line {line} holds the byte 0x{byte:02x} "
+            f"({chr(byte)!r} in Latin-1); save it in UTF-8"
+        ) from error
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def read_rows(
+    path: str | os.PathLike[str], *, separators: str, error: type[ArgumentError]
+) -> list[list[str]]:
+    """Return the rows of a table, without blank lines.
+
+    The separator is the one that the first line holds most often, the first of
+    ``separators`` where none is there. Cells in quotes may hold separators, line ends
+    and doubled quotes; a quote that is not closed is refused.
+    """
+    return rows_of(
+        read_text(path, error=error),
+        Path(path).name,
+        separators=separators,
+        error=error,
+    )
+
+
+def rows_of(
+    text: str, name: str, *, separators: str, error: type[ArgumentError]
+) -> list[list[str]]:
+    """Return the rows of the text of a table, as :func:`read_rows`; ``name`` it has."""
+    if problem := _no_table(text, name):
+        raise error(f"{name} {problem}")
+    first_line = text.lstrip("\r\n").partition("\n")[0]
+    separator = max(separators, key=first_line.count)
+    # Only line ends end a row: splitlines() also cuts at other characters of Unicode,
+    # and within quotes.
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    try:
+        return [row for row in reader if row]
+    except csv.Error as problem:
+        raise error(
+            f"{name}: line {reader.line_num}: {problem}; look for a quote "
+            "that is not closed, and double quotes within a quoted cell"
+        ) from problem
+
+
+def _no_table(text: str, name: str) -> str:
+    """Return what a text is, and what to do with it, where it is no table."""
+    start = text.lstrip()
+    if is_json(start):
+        lines = ", lines=True" if start.startswith("{") and "}\n{" in start else ""
+        what = "JSON lines" if lines else "JSON"
+        return (
+            f"holds {what}, and no table; give a CSV file with a vote in each row: "
+            f"pandas.read_json({name!r}{lines}).to_csv('votes.csv', index=False)"
+        )
+    if _PREFLIB.search(start):
+        return (
+            "holds ballots of PrefLib, and no table; in Python "
+            f"bayesduel.votes.read_preflib({name!r}) reads a file that ends with .soc, "
+            ".soi, .toc or .toi, and fit(PlackettLuce(), ...) fits the ballots"
+        )
+    return ""
+
+
+def is_json(text: str) -> bool:
+    """Say whether a text begins as JSON, or lines of it, do."""
+    # A first title of a table may stand in brackets; what follows one in JSON cannot.
+    return _JSON.match(text) is not None
+
+
+def number(text: str) -> float | None:
+    """Return the number that a cell holds, None where it holds none.
+
+    Digits, one point, an exponent. No nan, no infinity, no underscores or digits of
+    other scripts, all of which ``float`` reads. Too large a number comes back as
+    infinity.
+    """
+    return float(text) if _NUMBER.fullmatch(text) else None

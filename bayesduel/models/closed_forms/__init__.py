@@ -1,0 +1,1 @@
+"""Log densities of models with their derivatives written down, and Newton's method."""

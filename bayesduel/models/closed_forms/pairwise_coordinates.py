@@ -1,0 +1,109 @@
+"""What the coordinates of a point of a pairwise model stand for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from bayesduel.models.array_modules import Values, namespace
+from bayesduel.models.closed_forms.closed_density import Coordinates
+
+
+@dataclass(frozen=True)
+class PairCoordinates(Coordinates):
+    """What the coordinates of a point of a pairwise model stand for.
+
+    Ordered by name: the advantage of the arm shown first and the tie parameter, where
+    there are any, then the utilities.
+    """
+
+    model: Any
+
+    @property
+    def extras(self) -> int:
+        """Coordinates that are no utilities."""
+        return int(self.model.order_effect) + int(self.model.ties)
+
+    @property
+    def scales(self) -> Float[np.ndarray, " D"]:
+        """Their standard deviations in the prior."""
+        found = super().scales
+        if self.model.order_effect:
+            found[0] = self.model.order_scale
+        if self.model.ties:
+            found[self.extras - 1] = self.model.tie_scale
+        return found
+
+    def rows(self, votes: Any, points: Values) -> tuple[Values, Values]:
+        """Return difference and tie parameter of every row at points (..., D)."""
+        xp = namespace(points)
+        utility = self.utilities(points)
+        difference = votes.differences(utility)
+        if self.model.order_effect:
+            difference = difference + votes.ordered(points[..., :1])
+        if not self.model.ties:
+            return difference, xp.zeros_like(difference)
+        tie = points[..., self.extras - 1 : self.extras]
+        return difference, xp.broadcast_to(tie, difference.shape)
+
+    def named(self, points: Values) -> dict[str, Values]:
+        """Return points (draw, D) as named quantities."""
+        found = super().named(points)
+        if self.model.order_effect:
+            found["first_advantage"] = points[:, 0]
+        if self.model.ties:
+            found[self.model.tie_name] = points[:, self.extras - 1]
+        return found
+
+
+@dataclass(frozen=True)
+class CoefficientCoordinates(PairCoordinates):
+    """Coefficients, of which utilities are made; nothing else is unknown.
+
+    Attributes
+    ----------
+    design : float (K, d)
+        Utilities are design @ coefficient.
+    """
+
+    design: Values
+
+    @property
+    def size(self) -> int:
+        """Their number d."""
+        return self.design.shape[1]
+
+    @property
+    def scales(self) -> Float[np.ndarray, " d"]:
+        """Their standard deviations in the prior."""
+        return np.full(self.size, self.model.covariate_scale, dtype=np.float64)
+
+    def utilities(self, points: Values) -> Values:
+        """Return the utilities (..., K) of points (..., d)."""
+        return points @ self.design.T
+
+    def pulled(self, vectors: Values) -> Values:
+        """Apply the transpose of the map to utilities, to vectors (..., K)."""
+        return vectors @ self.design
+
+    def named(self, points: Values) -> dict[str, Values]:
+        """Return points (draw, d) as named quantities."""
+        return {"coefficient": points, **super().named(points)}
+
+    def reach(self, step: Values) -> Values:
+        """Return the largest change of a utility, seen from their mean."""
+        design = self.design - self.design.mean(axis=0)
+        return namespace(step).max(abs(design @ step))
+
+
+def coordinates_of(model: Any, votes: Any) -> PairCoordinates:
+    """Return what the coordinates of a model given votes stand for."""
+    if not model.covariates:
+        return PairCoordinates(model, votes.num_arms)
+    design = model.known_of_arms(votes)
+    if model.zero_sum:
+        design = design - design.mean(axis=0)
+    return CoefficientCoordinates(model, votes.num_arms, design)

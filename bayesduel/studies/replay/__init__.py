@@ -1,0 +1,1 @@
+"""What the events of a study add up to: questions, judges, and counts of votes."""

@@ -1,0 +1,216 @@
+"""How often each arm won, tied and was shown, and what policies are told of it."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from jaxtyping import Float64, Int64
+
+from bayesduel.models.base import PreferenceModel
+from bayesduel.studies.replay.questions import (
+    PolicyEvent,
+    Question,
+    Questions,
+    Request,
+)
+
+__all__ = ["Counts", "coin"]
+
+
+def coin(seed: int, number: int) -> bool:
+    """Return one fair bit per question, the same in every replay."""
+    return bool(zlib.crc32(f"{seed}/{number}".encode()) & 1)
+
+
+@dataclass
+class Counts(Questions):
+    """Votes by pair.
+
+    ``wins[i, j]`` counts votes for i against j, ``ties`` and ``out`` (questions without
+    an answer yet) are symmetric, ``shown[i, j]`` counts questions with i on the left.
+    Policies see ``told_wins``, in which each tie is a vote for either arm by a coin.
+    """
+
+    unissued: dict[int, Request] = field(default_factory=dict)
+    """Requests of which not every vote was asked for."""
+
+    told: list[PolicyEvent] = field(default_factory=list)
+    epoch: int = 0
+    """How often the policy began anew from counts alone."""
+
+    epoch_wins: Int64[np.ndarray, "K K"] = field(init=False)
+    idle_rounds: int = 0
+    num_votes: int = 0
+    num_nothing: int = 0
+    """Contradictions that are no votes."""
+
+    num_imported: float = 0.0
+    imports: list[tuple[int, list[list[int]]]] = field(default_factory=list)
+    """How many questions had been asked before, and rows of votes."""
+
+    num_skipped: int = 0
+    num_beyond: int = 0
+    num_aside: int = 0
+    skipped: dict[str | None, set[tuple[int, int]]] = field(default_factory=dict)
+    spent: float = 0.0
+    """What the answers have cost."""
+
+    def __post_init__(self) -> None:
+        """Begin without a vote."""
+        self.arms = list(self.settings.arms)
+        count = len(self.arms)
+        self.is_retired = [False] * count
+        self.wins: Float64[np.ndarray, "K K"] = np.zeros((count, count))
+        self.ties: Float64[np.ndarray, "K K"] = np.zeros((count, count))
+        self.out: Int64[np.ndarray, "K K"] = np.zeros((count, count), dtype=np.int64)
+        self.shown = self.out.copy()
+        self.told_wins = self.out.copy()
+        self.epoch_wins = self.out.copy()
+        self.told_pairs = self.out.copy()
+        """Votes of every pair, those that are out among them."""
+        self.blocked = np.eye(count, dtype=bool)
+        for one, other in self.settings.blocked:
+            pair = self.arms.index(one), self.arms.index(other)
+            self.blocked[pair] = self.blocked[pair[::-1]] = True
+
+    @property
+    def model(self) -> PreferenceModel:
+        """The model of the study, of arms that are not retired."""
+        own = self.settings.model
+        table = getattr(own, "features", None)
+        if table is None:
+            return own
+        return replace(own, features=[table[arm] for arm in self.active])  # pyright: ignore
+
+    @property
+    def active(self) -> list[int]:
+        """Arms that are not retired."""
+        return [arm for arm, gone in enumerate(self.is_retired) if not gone]
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether there is a budget of votes, and all of them came."""
+        budget = self.settings.budget
+        return budget is not None and self.num_votes + self.num_nothing >= budget
+
+    def told_left(self, unit: Question) -> bool:
+        """Whether the policy is told a vote for the left arm."""
+        if unit.outcome == "tie":
+            return coin(self.settings.seed, unit.number)
+        return unit.outcome == "left"
+
+    def add_arm(self, name: str) -> None:
+        """Make room for an arm without a vote."""
+        self.arms.append(name)
+        self.is_retired.append(False)
+        for table in ("wins", "ties", "out", "shown", "told_wins", "told_pairs"):
+            setattr(self, table, np.pad(getattr(self, table), (0, 1)))
+        self.blocked = np.pad(self.blocked, (0, 1))
+        self.blocked[-1, -1] = True
+
+    def add_imported(self, number: int, rows: list[list[int]]) -> None:
+        """Count votes from elsewhere, which came by an event of that number."""
+        self.imports.append((len(self.questions), rows))
+        for first, second, *counts in rows:
+            for_first, for_second, tied = counts
+            self.wins[first, second] += for_first
+            self.wins[second, first] += for_second
+            self.ties[first, second] += tied
+            self.ties[second, first] += tied
+            self.told_pairs[first, second] += sum(counts)
+            self.told_pairs[second, first] += sum(counts)
+            # Half of the ties each, and the last one of an odd number by a coin.
+            half, odd = divmod(tied, 2)
+            place = number * len(self.arms) ** 2 + first * len(self.arms) + second
+            extra = odd * coin(self.settings.seed, -place)
+            self.told_wins[first, second] += for_first + half + extra
+            self.told_wins[second, first] += for_second + half + odd - extra
+            self.num_imported += sum(counts)
+
+    def wait_for(self, unit: Question, clock: float) -> None:
+        """Let a question be out, as the last one of them."""
+        if self.waiting.pop(unit.number, None) is None:
+            self._count_out(unit, +1)
+        unit.since = clock
+        self.waiting[unit.number] = unit
+
+    def leave(self, unit: Question) -> None:
+        """Wait for a question no more, and for its other order."""
+        if self.waiting.pop(unit.number, None) is not None:
+            self._count_out(unit, -1)
+        for each in self.orders_of(unit):
+            self.open.pop(each.number, None)
+        for record in self.judges.values():
+            record.halves.pop(unit.number, None)
+
+    def count(self, unit: Question, change: int) -> None:
+        """Count the outcome of a question, or with -1 count it no more."""
+        if unit.outcome == "skip":
+            self.num_skipped += change
+            pairs = self.skipped.setdefault(unit.judge, set())
+            (pairs.add if change > 0 else pairs.discard)((unit.left, unit.right))
+        elif unit.is_aside:
+            self.num_aside += change
+        elif unit.beyond:
+            self.num_beyond += change
+        elif unit.outcome == "nothing":
+            self.num_nothing += change
+        else:
+            self.num_votes += change
+            self._count_vote(unit, change)
+
+    def begin_anew(self) -> None:
+        """Let the policy begin from counts: what it went through no longer holds."""
+        self.epoch += 1
+        self.epoch_wins = self.told_wins.copy()
+        self.told = []
+        self.requests = {}
+        self.unissued = {}
+
+    def resolve(self, number: int, unit: Question, left: bool | None) -> None:
+        """Tell the policy a vote, or that there will be none."""
+        request = self.requests.get(unit.request or -1)
+        if request is None:
+            if left is not None:
+                pair = unit.left, unit.right
+                self.told.append(
+                    PolicyEvent(number, {}, *pair, 1, int(left), asked_for=False)
+                )
+            return
+        request.resolved += 1
+        if left is not None:
+            request.votes += 1
+            request.wins += left == (unit.left == request.first)
+        if request.resolved == request.duel["votes"]:
+            del self.requests[request.number]
+            self.unissued.pop(request.number, None)
+            self.told.append(
+                PolicyEvent(
+                    number,
+                    request.duel,
+                    request.first,
+                    request.second,
+                    request.votes,
+                    request.wins,
+                )
+            )
+
+    def _count_out(self, unit: Question, change: int) -> None:
+        pair = unit.left, unit.right
+        for table in (self.out, self.told_pairs):
+            table[pair] += change
+            table[pair[::-1]] += change
+
+    def _count_vote(self, unit: Question, change: int) -> None:
+        left, right = unit.left, unit.right
+        told = (left, right) if self.told_left(unit) else (right, left)
+        self.told_wins[told] += change
+        self.told_pairs[told] += change
+        self.told_pairs[told[::-1]] += change
+        if unit.outcome == "tie":
+            self.ties[left, right] += change
+            self.ties[right, left] += change
+        else:
+            self.wins[told] += change

@@ -1,0 +1,205 @@
+"""The questions of a study: asked, open, and what judges and the policy wait for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from bayesduel.studies._settings import Settings
+
+__all__ = ["JudgeRecord", "PolicyEvent", "Question", "Questions", "Request"]
+
+MIRRORED = {"left": "right", "right": "left", "tie": "tie"}
+"""What an answer would be if the two arms were shown the other way round."""
+
+
+@dataclass(slots=True)
+class Question:
+    """A question that was asked, and what became of it.
+
+    Asked in both orders, the first question stands for both: it has the outcome. Of a
+    gold question ``left`` and ``right`` are places in ``gold``, whose first is better.
+    """
+
+    number: int
+    left: int
+    right: int
+    judge: str | None
+    context: Any
+    rule: str
+    reason: str
+    asked: float
+    """On the clock of the study."""
+
+    lease: float
+    request: int | None = None
+    """Number of the event by which the policy asked for this vote."""
+
+    replaces: int | None = None
+    replaced: bool = False
+    since: float = 0.0
+    """When something happened to it last; its lease begins then."""
+
+    gold: tuple[str, str] | None = None
+    twin: int | None = None
+    """The question with the same arms in the other order."""
+
+    twin_of: int | None = None
+    """The question that came first, of which this is the other order."""
+
+    answer: str | None = None
+    first_answer: str | None = None
+    """What was told first, and perhaps undone."""
+
+    answered_by: str | None = None
+    seconds: float | None = None
+    """That the answer took, as far as the clock of the study knows."""
+
+    cost: float | None = None
+    """Of the answer; what is undone or withdrawn was paid."""
+
+    outcome: str | None = None
+    """The answer, or what two answers come to; "nothing" where they contradict."""
+
+    withdrawn: bool = False
+    beyond: bool = False
+    """Whether the budget was spent when the answer came: it is kept, but no vote."""
+
+    is_aside: bool = False
+    """Whether the judge is set aside: the answer is kept, but no vote."""
+
+    @property
+    def voter(self) -> str | None:
+        """Who answered, or was asked."""
+        return self.answered_by if self.answered_by is not None else self.judge
+
+
+@dataclass(slots=True)
+class JudgeRecord:
+    """What holds for a judge, and what they have done."""
+
+    limit: int | None = None
+    """Answers at most, gold questions and both orders counted."""
+
+    arms: tuple[str, ...] | None = None
+    """Of which they are asked; None for all."""
+
+    price: float | None = None
+    """Of an answer; None for what the study pays."""
+
+    trusted: bool = False
+    """Counts whatever they say of gold questions."""
+
+    is_aside: bool = False
+    asked: int = 0
+    gold_asked: int = 0
+    answered: int = 0
+    gold_answered: int = 0
+    gold_right: int = 0
+    last: float = 0.0
+    """When they last answered, on the clock of the study."""
+
+    halves: dict[int, Question] = field(default_factory=dict)
+    """First questions of which they are still to be asked the other order."""
+
+
+@dataclass(slots=True)
+class Request:
+    """A duel that the policy asked for, of one vote or more."""
+
+    number: int
+    duel: dict[str, Any]
+    first: int
+    second: int
+    issued: int = 0
+    resolved: int = 0
+    votes: int = 0
+    wins: int = 0
+    """Of ``first``."""
+
+
+class PolicyEvent(NamedTuple):
+    """What the policy has to go through, in this order.
+
+    With ``duel`` None it is asked, as ``program`` asked it.
+    """
+
+    number: int
+    duel: dict[str, Any] | None
+    first: int = 0
+    second: int = 0
+    votes: int = 0
+    wins: int = 0
+    asked_for: bool = True
+    program: str | None = None
+
+
+@dataclass
+class Questions:
+    """What an event can refer to: arms, questions, and duels of the policy."""
+
+    settings: Settings
+    arms: list[str] = field(default_factory=list)
+    is_retired: list[bool] = field(default_factory=list)
+    questions: dict[int, Question] = field(default_factory=dict)
+    open: dict[int, Question] = field(default_factory=dict)
+    """Not answered, withdrawn or asked anew."""
+
+    waiting: dict[int, Question] = field(default_factory=dict)
+    """Those that may still become a vote, both orders as one, by their ``since``."""
+
+    golds: list[tuple[str, str]] = field(default_factory=list)
+    """Pairs of which the first is known to be better."""
+
+    judges: dict[str | None, JudgeRecord] = field(default_factory=dict)
+    requests: dict[int, Request] = field(default_factory=dict)
+    """Of the policy, that wait for votes."""
+
+    def record(self, judge: str | None) -> JudgeRecord:
+        """Return what is known of a judge, to read it."""
+        return self.judges.get(judge) or JudgeRecord()
+
+    def unit_of(self, question: Question) -> Question:
+        """Return the question that stands for both orders, itself where it is alone."""
+        first = question.twin_of
+        return question if first is None else self.questions[first]
+
+    def orders_of(self, unit: Question) -> tuple[Question, ...]:
+        """Return the questions that become one vote."""
+        return (unit,) if unit.twin is None else (unit, self.questions[unit.twin])
+
+    def outcome_of(self, unit: Question) -> str | None:
+        """Return what one answer says, or two; None where one is still missing."""
+        how = self.settings.judging.both_orders
+        if how is None:
+            return unit.answer
+        answers = [each.answer for each in self.orders_of(unit)]
+        if "skip" in answers:
+            return "skip"
+        if len(answers) < 2 or None in answers:
+            return None
+        first, second = answers
+        return first if second is not None and first == MIRRORED[second] else how
+
+    def is_vote(self, unit: Question) -> bool:
+        """Say whether it counts as a vote."""
+        return unit.outcome in MIRRORED and not (unit.is_aside or unit.beyond)
+
+    def is_sure(self, unit: Question) -> bool:
+        """Say whether it was never withdrawn, nor answered in two ways."""
+        return not unit.withdrawn and all(
+            each.answer == each.first_answer for each in self.orders_of(unit)
+        )
+
+    def price_of(self, judge: str | None, names: tuple[str, str]) -> float:
+        """Return what the answer of a judge to a question about two names costs."""
+        spending, own = self.settings.spending, self.record(judge).price
+        arms = dict(spending.arm_prices)
+        return (spending.price if own is None else own) + sum(
+            arms.get(name, 0.0) for name in names
+        )
+
+    def names_of(self, question: Question) -> tuple[str, str]:
+        """Return the names of what is shown on the left and on the right."""
+        names = self.arms if question.gold is None else question.gold
+        return names[question.left], names[question.right]

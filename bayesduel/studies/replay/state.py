@@ -1,0 +1,345 @@
+"""What the events of a study add up to: a pure replay, event by event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from jaxtyping import Bool
+
+from bayesduel.errors import StudyError
+from bayesduel.studies._settings import Settings
+from bayesduel.studies.replay.counts import Counts
+from bayesduel.studies.replay.questions import (
+    JudgeRecord,
+    PolicyEvent,
+    Question,
+    Request,
+)
+from bayesduel.studies.stored.event_checks import broken, check_event
+from bayesduel.studies.stored.events import Event
+
+__all__ = ["StudyState"]
+
+_MISFITS = (LookupError, TypeError, ValueError, OverflowError)
+"""What events raise that nobody could have written."""
+
+
+@dataclass
+class StudyState(Counts):
+    """All that is known after so many events."""
+
+    last: int = 0
+    digest: str = ""
+    """Of the last event; see :class:`bayesduel.studies.stored.events.Event`."""
+
+    time: float = 0.0
+    clock: float = 0.0
+    """Seconds that have passed; a clock that is put back adds none."""
+
+    audit: dict[str, Any] | None = None
+    """The last one that was made of the rules for stopping."""
+
+    @classmethod
+    def begin(cls, created: Event) -> StudyState:
+        """Return the state after the first event."""
+        if created.kind != "created":
+            raise broken(1, f"its kind is {created.kind!r}, not 'created'")
+        try:
+            state = cls(Settings.from_body(created.body))
+        except _MISFITS as error:
+            raise broken(1, f"no study is made of it ({error})") from error
+        state.last, state.time = created.number, created.time
+        state.digest = created.digest
+        return state
+
+    def apply(self, event: Event) -> None:
+        """Take in the next event."""
+        if event.number != self.last + 1:
+            raise StudyError(
+                f"event {self.last + 1} of the study is missing; restore a copy"
+            )
+        check_event(self, event)
+        self.clock = self.clock_at(event.time)
+        self.last, self.time, self.digest = event.number, event.time, event.digest
+        try:
+            _HANDLERS[event.kind](self, event.number, event.body)
+        except _MISFITS as error:
+            raise broken(event.number, f"it does not fit ({error!r})") from error
+
+    def clock_at(self, time: float) -> float:
+        """Return what the clock of the study shows at a time of day."""
+        return self.clock + max(0.0, time - self.time)
+
+    def may_ask(self, judge: str | None) -> Bool[np.ndarray, "K K"]:
+        """Mark the pairs that may be put to a judge."""
+        active = ~np.array(self.is_retired)
+        own = self.record(judge).arms
+        if own is not None:
+            active &= np.isin(self.arms, own)
+        allowed = active[:, None] & active[None, :] & ~self.blocked
+        for one, other in self.skipped.get(judge, ()):
+            allowed[one, other] = allowed[other, one] = False
+        return allowed
+
+    def with_everyone(self) -> Self:
+        """Return the state if the judges who are set aside were not."""
+        other = deepcopy(self)
+        for judge, record in other.judges.items():
+            if record.is_aside:
+                other._set_aside(judge, aside=False)
+        return other
+
+    # Events
+
+    def _asked(self, number: int, body: dict[str, Any]) -> None:
+        question = self._question(
+            body,
+            left=body["left"],
+            right=body["right"],
+            rule=body["rule"],
+            reason=body["reason"],
+            request=body.get("request"),
+            replaces=body.get("replaces"),
+            twin_of=body.get("twin_of"),
+        )
+        self.shown[question.left, question.right] += 1
+        if question.twin_of is not None:
+            first = self.questions[question.twin_of]
+            first.twin = question.number
+            for record in self.judges.values():
+                record.halves.pop(first.number, None)
+            self.wait_for(first, self.clock)
+            return
+        duel = body.get("duel")
+        if duel is not None:
+            self._policy_asks(number, duel, serves=question.request == number)
+        if question.request in self.requests:
+            request = self.requests[question.request]
+            request.issued += question.replaces is None
+            if request.issued == request.duel["votes"]:
+                self.unissued.pop(request.number, None)
+        if question.replaces is not None:
+            old = self.questions[question.replaces]
+            old.replaced, old.request = True, None
+            self.leave(old)
+        self._waits(question)
+
+    def _question(self, body: dict[str, Any], **known: Any) -> Question:
+        """Return a new question, which is open."""
+        question = Question(
+            number=body["question"],
+            judge=body.get("judge"),
+            context=body.get("context"),
+            asked=self.clock,
+            lease=body["lease"],
+            **known,
+        )
+        self.questions[question.number] = self.open[question.number] = question
+        self._keep(question.judge).asked += 1
+        return question
+
+    def _policy_asks(self, number: int, duel: dict[str, Any], *, serves: bool) -> None:
+        self.told.append(PolicyEvent(number, None, program=duel.get("program")))
+        self.idle_rounds += duel["idle"]
+        pair = duel["first"], duel["second"]
+        if serves:
+            request = self.requests[number] = Request(number, duel, *pair)
+            self.unissued[number] = request
+        else:  # It may not be put to this judge.
+            self.told.append(PolicyEvent(number, duel, *pair))
+
+    def _gold_asked(self, number: int, body: dict[str, Any]) -> None:
+        swapped = body["swapped"]
+        question = self._question(
+            body,
+            left=int(swapped),
+            right=int(not swapped),
+            rule="gold",
+            reason="the answer is known",
+        )
+        question.gold = self.golds[body["gold"]]
+        self._keep(question.judge).gold_asked += 1
+
+    def _answered(self, number: int, body: dict[str, Any]) -> None:
+        question = self.questions[body["question"]]
+        answer = question.answer = body["answer"]
+        question.first_answer = question.first_answer or answer
+        question.answered_by = body.get("judge")
+        self.open.pop(question.number, None)
+        self._note(question)
+        if question.gold is not None:
+            self._count_gold(question, +1)
+            return
+        unit = self.unit_of(question)
+        if unit.outcome is not None:  # The other order was skipped.
+            return
+        unit.outcome = self.outcome_of(unit)
+        if unit.outcome is None:  # The other order is missing.
+            self._waits(unit)
+            return
+        self.leave(unit)
+        unit.is_aside = self.record(unit.voter).is_aside
+        unit.beyond = unit.outcome != "skip" and not unit.is_aside and self.is_spent
+        self.count(unit, +1)
+        no_vote = unit.is_aside or unit.beyond or unit.outcome in ("skip", "nothing")
+        self.resolve(number, unit, None if no_vote else self.told_left(unit))
+
+    def _note(self, question: Question) -> None:
+        """Keep how long an answer took, and what it cost."""
+        record = self._keep(question.voter)
+        record.answered += 1
+        # Of several questions at once a judge reads one after the other.
+        question.seconds = self.clock - max(question.asked, record.last)
+        record.last = self.clock
+        if question.cost is None:
+            names = self.names_of(question)
+            question.cost = self.price_of(question.voter, names)
+            self.spent += question.cost
+
+    def _withdrawn(self, number: int, body: dict[str, Any]) -> None:
+        question = self.questions[body["question"]]
+        unit = self.unit_of(question)
+        for each in self.orders_of(unit):
+            each.withdrawn = True
+            if unit.gold is None:
+                self.shown[each.left, each.right] -= 1
+        if unit.outcome is not None:
+            self._take_back(unit)
+        else:
+            self.leave(unit)
+            if unit.gold is None:
+                self.resolve(number, unit, None)
+        for each in self.orders_of(unit):
+            if each.answer is not None:
+                self._forget(each)
+
+    def _undone(self, number: int, body: dict[str, Any]) -> None:
+        question = self.questions[body["question"]]
+        unit = self.unit_of(question)
+        if unit.outcome is not None:
+            self._take_back(unit)
+        self._forget(question)
+        question.answer, question.seconds = None, None
+        unit.replaced, question.asked = False, self.clock
+        self._waits(unit)
+
+    def _take_back(self, unit: Question) -> None:
+        was_counted = not (unit.beyond or unit.is_aside) or unit.outcome == "skip"
+        self.count(unit, -1)
+        unit.outcome, unit.beyond = None, False
+        if was_counted:
+            self.begin_anew()
+
+    def _forget(self, question: Question) -> None:
+        """Let an answer be none of what its judge has said."""
+        self._keep(question.voter).answered -= 1
+        if question.gold is not None:
+            self._count_gold(question, -1)
+
+    def _arm_added(self, number: int, body: dict[str, Any]) -> None:
+        self.add_arm(body["name"])
+        self.begin_anew()
+
+    def _arm_retired(self, number: int, body: dict[str, Any]) -> None:
+        arm = self.arms.index(body["name"])
+        self.is_retired[arm] = True
+        # What is out about it is asked no more, and holds up no budget.
+        for unit in [*self.waiting.values()]:
+            if arm in (unit.left, unit.right):
+                self.leave(unit)
+        self.begin_anew()
+
+    def _imported(self, number: int, body: dict[str, Any]) -> None:
+        self.add_imported(number, body["counts"])
+        self.begin_anew()
+
+    def _audited(self, number: int, body: dict[str, Any]) -> None:
+        self.audit = body
+
+    def _gold_added(self, number: int, body: dict[str, Any]) -> None:
+        self.golds.append((body["better"], body["worse"]))
+
+    def _judge_set(self, number: int, body: dict[str, Any]) -> None:
+        record = self._keep(body["name"])
+        record.limit, record.price = body.get("limit"), body.get("price")
+        arms = body.get("arms")
+        record.arms = None if arms is None else tuple(arms)
+        record.trusted = body.get("trusted", False)
+        self._look_at(body["name"])
+
+    # Judges
+
+    def _keep(self, judge: str | None) -> JudgeRecord:
+        return self.judges.setdefault(judge, JudgeRecord())
+
+    def _is_asked(self, unit: Question) -> bool:
+        if self.record(unit.judge).is_aside:
+            return False
+        arms = () if unit.gold is not None else (unit.left, unit.right)
+        return not any(self.is_retired[arm] for arm in arms)
+
+    def _waits(self, unit: Question) -> None:
+        """Let a question be out until it has its outcome, unless nobody asks it."""
+        if not self._is_asked(unit):
+            return
+        for each in self.orders_of(unit):
+            if each.answer is None:
+                self.open[each.number] = each
+        if unit.gold is not None:
+            return
+        self.wait_for(unit, self.clock)
+        if self.settings.judging.both_orders is not None and unit.twin is None:
+            # Whoever answered sees the other order, too.
+            for record in self.judges.values():
+                record.halves.pop(unit.number, None)
+            self._keep(unit.voter).halves[unit.number] = unit
+
+    def _count_gold(self, question: Question, change: int) -> None:
+        if question.answer == "skip":
+            return
+        record = self._keep(question.voter)
+        right = "left" if question.left == 0 else "right"
+        record.gold_answered += change
+        record.gold_right += change * (question.answer == right)
+        self._look_at(question.voter)
+
+    def _look_at(self, judge: str | None) -> None:
+        """Set a judge aside, or count them again, by their gold questions."""
+        record, terms = self._keep(judge), self.settings.judging
+        fails = record.gold_right < terms.gold_threshold * record.gold_answered
+        enough = record.gold_answered >= terms.gold_least
+        aside = fails and enough and not record.trusted
+        if aside != record.is_aside:
+            self._set_aside(judge, aside=aside)
+
+    def _set_aside(self, judge: str | None, *, aside: bool) -> None:
+        self._keep(judge).is_aside = aside
+        for unit in self.questions.values():
+            if unit.voter != judge or unit.twin_of is not None:
+                continue
+            if unit.outcome is None:
+                self.leave(unit)
+            else:
+                self.count(unit, -1)
+                unit.is_aside = aside
+                self.count(unit, +1)
+        self.begin_anew()
+
+
+_HANDLERS: dict[str, Callable[[StudyState, int, dict[str, Any]], None]] = {
+    "asked": StudyState._asked,
+    "gold asked": StudyState._gold_asked,
+    "answered": StudyState._answered,
+    "withdrawn": StudyState._withdrawn,
+    "undone": StudyState._undone,
+    "arm added": StudyState._arm_added,
+    "arm retired": StudyState._arm_retired,
+    "imported": StudyState._imported,
+    "audited": StudyState._audited,
+    "gold added": StudyState._gold_added,
+    "judge set": StudyState._judge_set,
+}

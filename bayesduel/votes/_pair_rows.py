@@ -1,0 +1,101 @@
+"""What rows of votes on pairs say together."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesduel.votes._counted_votes import CountedVotes
+from bayesduel.votes._row_columns import RowColumns, words_of_rows
+from bayesduel.votes.checks import components
+
+if TYPE_CHECKING:
+    from jaxtyping import Float64
+
+
+class PairRows(CountedVotes):
+    """Rows of votes, each on a pair."""
+
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    columns: dict[str, NDArray[Any]]
+    labels: dict[str, tuple[str, ...]]
+
+    def __repr__(self) -> str:
+        pairs = self.num_arms * (self.num_arms - 1) // 2
+        voted = self._pairs[self.counts.sum(axis=1) > 0]
+        seen = len(np.unique(np.sort(voted, axis=1), axis=0))
+        ties = f", {self.counts[:, 2].sum():g} ties" if self.has_ties else ""
+        return (
+            f"Comparisons({self.num_arms} arms, {seen} of {pairs} pairs, "
+            f"{self.num_votes:g} votes{ties}{self._said_of_columns()})"
+        )
+
+    def _said_of_columns(self) -> str:
+        found = [
+            f"{len(self.labels[name])} {name}s" if name in self.labels else name
+            for name in self.columns
+        ]
+        return f", with {', '.join(found)}" if found else ""
+
+    @property
+    def _pairs(self) -> NDArray[np.int64]:
+        return np.stack([self.first, self.second], axis=1)
+
+    @property
+    def has_ties(self) -> bool:
+        """Whether some vote is a tie."""
+        return bool(self.counts[:, 2].sum() > 0)
+
+    @cached_property
+    def wins(self) -> Float64[np.ndarray, "K K"]:
+        """``wins[i, j]``: votes for i against j, float64 (K, K)."""
+        return self._table(self.counts[:, 0], self.counts[:, 1])
+
+    @cached_property
+    def ties(self) -> Float64[np.ndarray, "K K"]:
+        """Ties of each pair, symmetric, float64 (K, K)."""
+        return self._table(self.counts[:, 2], self.counts[:, 2])
+
+    def _table(self, forward: NDArray, backward: NDArray) -> NDArray[np.float64]:
+        table = np.zeros((self.num_arms, self.num_arms))
+        np.add.at(table, (self.first, self.second), forward)
+        np.add.at(table, (self.second, self.first), backward)
+        return table
+
+    @property
+    def row_names(self) -> list[str]:
+        """A name for each row, such as "tea vs coffee"."""
+        more = words_of_rows(self._extra, len(self.first))
+        return [
+            f"{self.arm_names[one]} vs {self.arm_names[other]}{words}"
+            for (one, other), words in zip(self._pairs.tolist(), more, strict=True)
+        ]
+
+    @property
+    def _extra(self) -> RowColumns:
+        return RowColumns(self.columns, self.labels)
+
+    def parts(self) -> list[list[str]]:
+        """Return the parts of the graph whose edges are pairs with votes.
+
+        Returns
+        -------
+        list of lists of str
+            Names of the arms, the largest part first. One part: every arm is compared
+            with every other one, at least through others.
+        """
+        edges = self.wins + self.wins.T + self.ties > 0
+        return components(edges, "weak", self.arm_names)
+
+    def strong_parts(self) -> list[list[str]]:
+        """Return the parts within which every arm beat every other, through others.
+
+        Ties count as a win of both. With more than one part no maximum-likelihood
+        estimate of Bradley-Terry utilities exists (Ford 1957): some arm, or group,
+        never lost to the rest.
+        """
+        return components(self.wins + self.ties > 0, "strong", self.arm_names)

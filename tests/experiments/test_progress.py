@@ -1,0 +1,83 @@
+"""What the bar says while jobs run."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from bayesduel.experiments import progress
+from bayesduel.experiments.progress import (
+    ProgressLines,
+    ProgressReport,
+    progress_reporter,
+)
+
+
+class Bar:
+    """Takes the place of a bar of rich."""
+
+    def __init__(self):
+        self.said = []
+
+    def add_task(self, description, total):
+        self.said.append((description, total))
+        return 7
+
+    def update(self, task, *, completed=None, description=None):
+        assert task == 7
+        self.said.append((description, completed))
+
+
+def test_a_job_says_that_it_compiles_then_how_far_it_is():
+    bar, job = Bar(), SimpleNamespace(name="a", words="D-TS on cyclic")
+    report = ProgressReport(bar)
+    report.expect(2)
+    show = report.update(job)
+    show(0.0)
+    show(0.25)
+    report.finished(job)
+    report.compiling(job)
+    assert bar.said == [
+        ("simulating", 2),
+        ("compiling D-TS on cyclic", 0.0),
+        ("D-TS on cyclic", 0.25),
+        ("D-TS on cyclic", 1),
+        ("compiling D-TS on cyclic", None),
+    ]
+
+
+def test_nothing_is_said_without_a_bar():
+    report = ProgressReport()
+    assert report.update(SimpleNamespace(name="a", words="")) is None
+    report.compiling(SimpleNamespace(name="a", words=""))
+    report.finished(SimpleNamespace(name="a", words=""))
+
+
+def test_lines_go_on_while_a_job_lasts_and_end():
+    """Worker processes tell nothing of a job before its end."""
+    lines, said, waited = ProgressLines(), [], []
+    report = ProgressReport(lines)
+    report.expect(4)
+    report.compiling(SimpleNamespace(name="a", words="RUCB on gap"))
+    report.finished(SimpleNamespace(name="a", words="D-TS on gap"))
+
+    def wait(delay):
+        waited.append(delay)
+        return len(waited) == 3
+
+    lines.speak(said.append, wait, [4, 10, 10, 10])
+    assert waited == [4, 10, 10]
+    assert said == ["0 s, 25% of 4 jobs: D-TS on gap"] * 2
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_a_log_hears_of_progress(capsys, monkeypatch, enabled):
+    monkeypatch.setattr(progress, "_FIRST_LINE", 0.0)
+    spoken = progress.ProgressLines.speak
+
+    def speak(own, say, wait, delays):  # The first line, however fast the block is.
+        spoken(own, say, lambda _: False, [next(iter(delays))])
+
+    monkeypatch.setattr(progress.ProgressLines, "speak", speak)
+    with progress_reporter(enabled=enabled) as report:
+        report.expect(3)
+    assert ("of" in capsys.readouterr().err) is enabled

@@ -1,0 +1,141 @@
+"""D-TS over utilities that are linear in features: states, orders, and who knows what.
+
+The features are those of the model, or of the instance that a policy plays on.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.special import expit
+
+import bayesduel
+from bayesduel import policies
+from bayesduel.errors import PolicyParameterError
+from bayesduel.inference import fit
+from bayesduel.instances import generators
+from bayesduel.models import LinearUtilities
+from bayesduel.policies.arm_features import with_features
+from bayesduel.policies.lookup import policy_text
+from bayesduel.posteriors import HMC, Laplace
+from tests.posteriors.voting import CASES, comparisons, init, mean, told
+
+FEATURES = np.array([[1.0, 0.0], [0.5, 2.0], [-1.0, 1.0], [0.3, -0.7]])
+MATRIX = generators.random_linear_utilities(
+    np.random.default_rng(3), 6, 2, shuffle=False
+).matrix
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.filterwarnings("ignore::bayesduel.errors.DisconnectedComparisonsWarning")
+def test_state_is_that_of_a_fit(case):
+    model = LinearUtilities(FEATURES)
+    state = told(Laplace(model), *CASES[case], settle=1)
+    data = comparisons(*CASES[case])
+    found = fit(model, data, method="laplace", num_draws=10).extras["laplace"]
+    np.testing.assert_allclose(state.distribution.mode, found.mode, atol=1e-6)
+    np.testing.assert_allclose(
+        state.distribution.factor, found.factor, rtol=1e-5, atol=1e-7
+    )
+
+
+@pytest.mark.parametrize("size", [1e-2, 1.0, 100.0])
+def test_features_of_any_size_are_followed_to_the_mode(size):
+    """Steps are bounded by what they change of utilities, not of coefficients."""
+    model = LinearUtilities(size * FEATURES, covariate_scale=10.0 / size)
+    won, lost = CASES["never lost"]
+    state = told(Laplace(model), won, lost, at_once=40, settle=4)
+    found = fit(model, comparisons(won, lost), method="laplace", num_draws=10)
+    expected = found.extras["laplace"].mode
+    np.testing.assert_allclose(state.distribution.mode, expected, rtol=1e-5)
+
+
+def test_draws_follow_the_order_of_the_arms():
+    posterior = Laplace(LinearUtilities(FEATURES))
+    order = np.array([2, 0, 3, 1])
+    moved = posterior.in_order(jnp.asarray(order, dtype=jnp.int32))
+    square = np.ix_(order, order)
+    won, lost = CASES["lopsided"]
+    plain = told(posterior, won, lost, at_once=40, settle=4)
+    other = told(moved, won[square], lost[square], at_once=40, settle=4)
+    with jax.enable_x64(True):
+        one, two = (
+            np.asarray(mean(*each)) for each in ((posterior, plain), (moved, other))
+        )
+        prior = np.asarray(mean(posterior, init(posterior, jax.random.key(0), 4)))
+    np.testing.assert_allclose(two, one[square], atol=1e-6)
+    assert np.abs(two - one).max() > 0.05
+    np.testing.assert_allclose(prior, 0.5, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["d-ts", "d-ts:look_ahead=false"])
+def test_features_of_the_instance_are_found(name):
+    """As if the model had them; arms are shuffled in every run."""
+    settings = {"num_runs": 4, "horizon": 300, "seed": 5}
+    words = f"{name},posterior=linear" if ":" in name else f"{name}:posterior=linear"
+    policy = policies.parse_policy(words)
+    found = bayesduel.simulate(MATRIX, policy, **settings)
+    assert found.attrs["policy"] == policy.label
+    np.testing.assert_array_equal(found["features"], MATRIX.features)
+    own = policies.get("d-ts", posterior=Laplace(LinearUtilities(MATRIX.features)))
+    if ":" not in name:
+        other = bayesduel.simulate(MATRIX, own, **settings)
+        np.testing.assert_array_equal(found["plays"], other["plays"])
+        assert own.label.startswith("D-TS:posterior=linear,features=array ")
+    best = int(np.argmax(MATRIX.values.sum(axis=1)))
+    assert np.all(found["recommendation"] == best)
+
+
+def test_features_tell_of_arms_that_nobody_was_asked_of():
+    """Two features and twenty arms: less regret than one Beta distribution per pair."""
+    rng = np.random.default_rng(11)
+    matrix = generators.random_linear_utilities(rng, 20, 2).matrix
+    settings = {"num_runs": 2, "horizon": 500, "seed": 1}
+    linear, plain = (
+        float(bayesduel.simulate(matrix, each, **settings)["regret"][..., -1].mean())
+        for each in ("d-ts:posterior=linear", "d-ts")
+    )
+    assert linear < plain / 4
+
+
+def test_who_is_told():
+    inner = policies.get("d-ts", posterior="linear")
+    for policy in (inner, policies.get("d-ts", posterior="linear", every=10)):
+        told_policy = with_features(policy, FEATURES)
+        assert with_features(policy, None) is policy
+        assert told_policy.label != policy.label
+        told_policy.check(4, 100)
+        with pytest.raises(PolicyParameterError, match="features must be given"):
+            policy.check(4, 100)
+    known = policies.get("d-ts", posterior=Laplace(LinearUtilities(FEATURES)))
+    assert with_features(known, 2 * FEATURES) is known
+    plain = policies.get("d-ts", posterior="bradley-terry")
+    assert with_features(plain, FEATURES) is plain
+
+
+def test_what_does_not_fit_is_refused():
+    policy = policies.get("d-ts", posterior=HMC(LinearUtilities(FEATURES)))
+    with pytest.raises(PolicyParameterError, match="features must have a row for each"):
+        bayesduel.simulate("gap", policy, num_runs=1, horizon=10)
+    with pytest.raises(PolicyParameterError, match="features must be given"):
+        bayesduel.simulate("gap", "bt-ts:posterior=linear", num_runs=1, horizon=10)
+    changed = policies.parse_policy("d-ts:posterior=linear,covariate_scale=3")
+    assert changed.label == "D-TS:posterior=linear,covariate_scale=3.0"
+    assert policy_text(changed) == "d-ts:posterior=linear,covariate_scale=3.0"
+
+
+def test_instances_of_features():
+    features, coefficients = FEATURES, np.array([0.7, -1.1])
+    made = generators.linear_utilities(None, features, coefficients, shuffle=False)
+    utility = features @ coefficients
+    expected = expit(utility[:, None] - utility)
+    np.testing.assert_allclose(made.matrix.values, expected, atol=1e-15)
+    shuffled = generators.linear_utilities(
+        np.random.default_rng(2), features, coefficients
+    )
+    order = shuffled.permutation
+    assert list(order) != [0, 1, 2, 3]
+    np.testing.assert_array_equal(shuffled.matrix.features, features[order])
+    np.testing.assert_array_equal(
+        shuffled.matrix.values, made.matrix.values[np.ix_(order, order)]
+    )

@@ -1,0 +1,275 @@
+"""Evidence for a winner: enumeration, the distribution of the bets, and the rate of
+errors."""
+
+import math
+from functools import cache
+from itertools import combinations, product
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from tests.theory.matrices import CYCLIC, GAP, MSLR5, random_matrix
+from theory import InvalidPreferenceError, anytime_evidence, identification_bound
+from theory.identification import likelihood_evidence
+from theory.identification.evidence import _log_bets
+
+
+def least_over_tournaments(values, winner):
+    """The least sum of values[i, j] over the pairs in which j is better, by trial.
+
+    Over all tournaments in which an arm is no Copeland winner.
+    """
+    num_arms = len(values)
+    pairs = list(combinations(range(num_arms), 2))
+    least = math.inf
+    for signs in product((True, False), repeat=len(pairs)):
+        wins = [0] * num_arms
+        total = 0.0
+        for (i, j), first in zip(pairs, signs, strict=True):
+            wins[i if first else j] += 1
+            total += values[j, i] if first else values[i, j]
+        if wins[winner] < max(wins):
+            least = min(least, total)
+    return least
+
+
+def played(rng, num_arms, scale=40):
+    """Numbers of wins; some pairs have no duels, some are even."""
+    duels = np.triu(
+        rng.poisson(rng.choice([0, 2, scale], (num_arms,) * 2, p=[0.1, 0.1, 0.8])), 1
+    )
+    first = rng.binomial(duels, np.triu(random_matrix(rng, num_arms), 1))
+    return first + (duels - first).T
+
+
+@pytest.mark.parametrize("num_arms", [2, 3, 4, 5])
+def test_both_agree_with_enumeration(num_arms):
+    rng = np.random.default_rng(1900 + num_arms)
+    named = 0
+    for _ in range(25 if num_arms < 5 else 6):
+        wins = played(rng, num_arms)
+        losses = wins.T
+        duels = np.maximum(wins + losses, 1)
+        share = wins / duels
+        with np.errstate(divide="ignore", invalid="ignore"):
+            terms = np.where(wins > 0, wins * np.log(2 * share), 0.0)
+        ratio = np.where(wins > losses, terms + terms.T, 0.0)
+        stake = rng.uniform(0.05, 0.9)
+        prior = rng.choice([0.5, 1.0, 3.0])
+        bets = np.array(
+            [
+                [log_bet(int(w), int(n), prior) for w, n in zip(*rows, strict=True)]
+                for rows in zip(wins, losses, strict=True)
+            ]
+        )
+        values = np.log(1 - stake + stake * np.exp(bets))
+        likelihood = likelihood_evidence(wins)
+        anytime = anytime_evidence(wins, prior=prior, weight=stake)
+        for arm in range(num_arms):
+            truth = least_over_tournaments(ratio, arm)
+            assert likelihood[arm] == pytest.approx(truth, rel=1e-9, abs=1e-9)
+            truth = least_over_tournaments(values, arm)
+            assert anytime[arm] == pytest.approx(truth, rel=1e-7, abs=1e-7)
+        assert (anytime <= likelihood + 1e-9).all()
+        named += (likelihood > 0).sum()
+    assert named >= 3
+
+
+@cache
+def log_bet(wins, losses, prior, bound=0.5):
+    """The integral over p in (bound, 1], in 50 digits."""
+    with mpmath.workdps(50):
+        part = mpmath.betainc(losses + prior, wins + prior, 0, 1 - mpmath.mpf(bound))
+        whole = mpmath.betainc(prior, prior, 0, 1 - mpmath.mpf(bound))
+        stakes = wins * mpmath.log(bound) + losses * mpmath.log(1 - bound)
+        return float(mpmath.log(part / whole) - stakes)
+
+
+def least_over_states(better, neither, winner):
+    """The least sum over the pairs of what their states cost, by trial.
+
+    Over all states in which an arm is wrong: some rival is clearly better than more
+    arms than it is itself not clearly worse than.
+    """
+    num_arms = len(better)
+    pairs = list(combinations(range(num_arms), 2))
+    least = math.inf
+    for states in product((1, 0, -1), repeat=len(pairs)):
+        sign, total = np.zeros((num_arms, num_arms)), 0.0
+        for (i, j), state in zip(pairs, states, strict=True):
+            sign[i, j], sign[j, i] = state, -state
+            total += {1: better[i, j], 0: neither[i, j], -1: better[j, i]}[state]
+        close = num_arms - 1 - (sign[winner] < 0).sum()
+        if close < (sign > 0).sum(axis=1).max():
+            least = min(least, total)
+    return least
+
+
+@pytest.mark.parametrize(("num_arms", "width"), [(2, 0.1), (3, 0.02), (4, 0.05)])
+def test_with_a_width_pairs_have_three_states(num_arms, width):
+    rng = np.random.default_rng(1950 + num_arms)
+    named = 0
+    for _ in range(8):
+        wins = played(rng, num_arms, scale=300)
+        better, neither = np.zeros((2, num_arms, num_arms))
+        for i, j in np.argwhere(~np.eye(num_arms, dtype=bool)).tolist():
+            counts = int(wins[i, j]), int(wins[j, i])
+            against = log_bet(*counts[::-1], 0.5, 0.5 - width)
+            better[i, j] = np.log(0.7 + 0.3 * np.exp(against))
+            far = [log_bet(*each, 0.5, 0.5 + width) for each in (counts, counts[::-1])]
+            neither[i, j] = np.log(0.7 + 0.15 * np.exp(far).sum())
+        found = anytime_evidence(wins, weight=0.3, width=width)
+        for arm in range(num_arms):
+            truth = least_over_states(better, neither, arm)
+            assert found[arm] == pytest.approx(truth, rel=1e-7, abs=1e-7)
+        named += (found > 1).sum()
+    assert named >= 3
+
+
+def test_near_winners_are_right_with_a_width():
+    # Even to the last duel, and both far above the third.
+    wins = np.array([[0, 5000, 800], [5000, 0, 800], [200, 200, 0]])
+    assert anytime_evidence(wins).max() < 0
+    assert (anytime_evidence(wins, width=0.05)[:2] > 10).all()
+    # A width of nearly nothing forgives nothing, and costs a factor of two.
+    clear = np.array([[0, 300, 90], [200, 0, 80], [10, 20, 0]])
+    narrow = anytime_evidence(clear, width=1e-9)
+    lost = anytime_evidence(clear) - narrow
+    assert (lost > -1e-6).all() and (lost < math.log(4)).all()
+
+
+@pytest.mark.parametrize("bound", [0.4, 0.5, 0.55])
+@pytest.mark.parametrize("prior", [0.001, 0.5, 1.0, 4.0, 1000.0])
+def test_bets_are_supermartingales_under_the_null(prior, bound):
+    wins, losses = (each.astype(float) for each in np.mgrid[0:60, 0:60])
+    now = np.exp(_log_bets(wins, losses, prior, bound))
+    won = np.exp(_log_bets(wins + 1, losses, prior, bound))
+    lost = np.exp(_log_bets(wins, losses + 1, prior, bound))
+    assert now[0, 0] == pytest.approx(1.0)
+    # Fair at the bound, and losing below.
+    assert bound * won + (1 - bound) * lost == pytest.approx(now, rel=1e-9)
+    for p in (0.0, 0.3, bound - 0.01):
+        assert (p * won + (1 - p) * lost < now).all()
+
+
+@pytest.mark.parametrize(("prior", "bound"), [(0.5, 0.5), (0.001, 0.4), (20.0, 0.55)])
+def test_bets_stay_fair_where_the_tail_underflows(prior, bound):
+    wins, losses = (each.astype(float) for each in np.mgrid[0:40:13, 700:2600:97])
+    now, won, lost = (
+        _log_bets(wins + more, losses + less, prior, bound)
+        for more, less in ((0, 0), (1, 0), (0, 1))
+    )
+    assert np.isfinite(now).all()
+    fair = np.logaddexp(math.log(bound) + won, math.log1p(-bound) + lost)
+    assert fair == pytest.approx(now, abs=1e-9)
+
+
+def test_many_straight_losses_are_never_all_lost():
+    # Of the stake 1/2 the loser keeps what 1/2 + E / 2 is: more than a half.
+    lost = [anytime_evidence([[0, n], [0, 0]])[1] for n in (1000, 1074, 1080, 3000)]
+    assert (np.diff(lost) < 0).all()
+    assert min(lost) > math.log(0.5)
+
+
+def test_a_long_run_of_wins_keeps_its_digits():
+    evidence = anytime_evidence([[0, 10**9], [0, 0]], weight=0.5)
+    assert evidence[0] == pytest.approx(10**9 * math.log(2), rel=1e-7)
+    assert evidence[1] == pytest.approx(math.log(0.5), rel=1e-9)
+    assert anytime_evidence(np.zeros((4, 4))) == pytest.approx(np.zeros(4), abs=1e-12)
+
+
+@pytest.mark.parametrize("matrix", [CYCLIC, GAP, MSLR5])
+def test_the_optimal_duels_reach_the_level_they_are_for(matrix):
+    found = identification_bound(matrix)
+    level = 1e4
+    wins = np.round(level * found.duels * matrix)
+    likelihood, anytime = likelihood_evidence(wins), anytime_evidence(wins)
+    assert likelihood[found.winner] == pytest.approx(level, rel=1e-3)
+    # The stakes and mixtures cost logarithms only.
+    lost = likelihood[found.winner] - anytime[found.winner]
+    assert 0 < lost < 10 * math.log(wins.sum())
+    others = np.arange(len(matrix)) != found.winner
+    assert (likelihood[others] == 0).all() and (anytime[others] <= 0).all()
+
+
+def greedy_bets(rng, truth, num_runs, num_rounds):
+    """Largest product of bets against a true tournament, under a sampler that cheats.
+
+    It sees everything, and asks the pair whose next lucky duel raises the product most;
+    what has been unlucky it leaves alone.
+    """
+    num_pairs = len(truth)
+    stake = 1 / 3
+    won, lost = np.zeros((2, num_runs, num_pairs))
+
+    def worth(won, lost):
+        bets = _log_bets(won, lost, 0.5)
+        return np.logaddexp(np.log1p(-stake), np.log(stake) + bets)
+
+    best = np.zeros(num_runs)
+    runs = np.arange(num_runs)
+    for _ in range(num_rounds):
+        now = worth(won, lost)
+        best = np.maximum(best, now.sum(axis=1))
+        pair = (worth(won + 1, lost) - now).argmax(axis=1)
+        lucky = rng.random(num_runs) < truth[pair]
+        won[runs, pair] += lucky
+        lost[runs, pair] += ~lucky
+    return best
+
+
+def test_errors_are_rare_under_a_sampler_that_cheats():
+    # Bets on the wrong side of three pairs, one of them tied, one nearly.
+    rng = np.random.default_rng(1910)
+    best = greedy_bets(rng, np.array([0.5, 0.49, 0.4]), 2000, 100)
+    for delta in (0.5, 0.2, 0.05, 0.01):
+        count = int((best >= math.log(1 / delta)).sum())
+        # False alarms of this test: below 1e-5 each, were the rate as high as delta.
+        assert count <= binom.isf(1e-5, best.size, delta)
+    # It does cheat: a fixed number of duels would be far rarer wrong.
+    assert (best >= math.log(5)).mean() > 0.02
+
+
+def test_errors_of_names_are_rare_when_looking_after_every_duel():
+    # Arm 2 is the Copeland winner by a hair; the sampler asks what arm 0 lacks.
+    matrix = np.array([[0.5, 0.8, 0.47], [0.2, 0.5, 0.47], [0.53, 0.53, 0.5]])
+    rng = np.random.default_rng(1911)
+    delta, wrong, num_runs = 0.2, 0, 40
+    for _ in range(num_runs):
+        wins = np.zeros((3, 3))
+        for _ in range(60):
+            duels = wins + wins.T
+            lead = (wins - wins.T)[0, 1:]
+            rival = 1 + int(np.argmin(lead - (duels[0, 1:] == 0)))
+            first = rng.random() < matrix[0, rival]
+            wins[(0, rival) if first else (rival, 0)] += 1
+            evidence = anytime_evidence(wins)
+            if evidence.max() >= math.log(1 / delta):
+                wrong += int(evidence.argmax()) != 2
+                break
+    assert wrong <= binom.isf(1e-5, num_runs, delta)
+
+
+@pytest.mark.parametrize(
+    ("wins", "options", "text"),
+    [
+        ([[0, 1.5], [2, 0]], {}, r"whole numbers .* entry \(0, 1\) is not, got 1.5"),
+        ([[0, 1], [-2, 0]], {}, r"entry \(1, 0\) is not, got -2"),
+        ([[0, 1e17], [2, 0]], {}, r"from 0 to 1e12"),
+        ([[0, 1, 2]], {}, "square"),
+        ([[0, 1], [2, 0]], {"weight": 1.0}, "weight must be below 1"),
+        ([[0, 1], [2, 0]], {"weight": 0.0}, "weight must be a finite number greater"),
+        ([[0, 1], [2, 0]], {"width": 0.5}, "width must be below 1/2"),
+        ([[0, 1], [2, 0]], {"width": -0.1}, "width must be"),
+        ([[0, 1], [2, 0]], {"prior": 1e4}, "prior must be from 0.001 to 1000"),
+        ([[0, 1], [2, 0]], {"prior": -1.0}, "prior must be a finite number greater"),
+    ],
+)
+def test_bad_input_is_named(wins, options, text):
+    with pytest.raises(ValueError, match=text):
+        anytime_evidence(wins, **options)
+    if not options:
+        with pytest.raises(InvalidPreferenceError, match=text):
+            likelihood_evidence(wins)

@@ -1,0 +1,305 @@
+"""How strongly duels say that an arm is a Copeland winner, at any time.
+
+A *tournament* says of every pair which arm is better. For an arm w that is named, those
+in which w is no Copeland winner have to be ruled out. If ruling out that i is better
+than j is worth V_ij, the least of the sums of V over all of them is
+
+    sum over pairs of min(V_ij, V_ji)  +  min over F of sum over F of |V_ij - V_ji|,
+
+F over the sets of pairs that, turned round, leave another arm with more wins than w.
+An arm i has more wins than w exactly where
+
+    2 [i beats w] + sum over j of ([i beats j] + [j beats w]) >= K,
+
+j being neither, so that the cheapest F of a rival is made of the smallest |V_ij - V_ji|
+of these pairs: polynomial time for exponentially many tournaments. It is the smallest
+left-hand side of the constraints (P) of `theory.copeland_program._constraints`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory.arguments import number_above, number_from
+from theory.divergences import kl_to_half
+from theory.errors import InvalidPreferenceError
+from theory.identification.beta_fraction import incomplete_beta_fraction
+from theory.validation import square_matrix
+
+if TYPE_CHECKING:
+    from jaxtyping import Float64
+
+__all__ = ["anytime_evidence", "likelihood_evidence"]
+
+_MOST_DUELS = 10**12
+"""Of one pair, either way: beyond, evidence would be off by more than 0.01."""
+_LEAST_TAIL = 1e-150
+"""Below, SciPy's incomplete Beta function loses digits: its logarithm is off by up to
+0.05 at 1e-283, where it has been seen first at 1e-217; below 1e-308 it is 0."""
+# Beyond these the integrals of the bets lose their digits.
+_LEAST_PRIOR, _LARGEST_PRIOR = 0.001, 1000
+
+
+def likelihood_evidence(wins: ArrayLike) -> Float64[np.ndarray, " K"]:
+    """Compute the generalized likelihood ratio statistic of every arm as a winner.
+
+    For an arm w it is the least of sum N_ij KL(p_ij, m_ij) over all matrices m in which
+    w is no Copeland winner, p_ij being the share of the N_ij duels that i won: the sum
+    of N_ij KL(p_ij, 1/2) over the cheapest set of pairs that would have to go the other
+    way. With the duels of `identification_bound`, log(1/delta) times, it is
+    log(1/delta). By itself it is no test with a known error: `anytime_evidence` is one.
+
+    Parameters
+    ----------
+    wins : array-like (K, K)
+        Entry (i, j): number of duels with j that i won, at most 10^12. The diagonal is
+        not read.
+
+    Returns
+    -------
+    float64 (K,)
+        0 for arms that would not be Copeland winners if the pairs without duels, or
+        with even counts, fell against them.
+
+    References
+    ----------
+    Garivier and Kaufmann (2016), section 3.2.
+
+    Examples
+    --------
+    >>> likelihood_evidence([[0, 60, 80], [40, 0, 70], [20, 30, 0]]).round(3)
+    array([2.014, 0.   , 0.   ])
+    """
+    counts = checked_wins(wins)
+    duels = counts + counts.T
+    played = duels > 0
+    gaps = np.where(played, (counts - counts.T) / np.where(played, 2 * duels, 1), 0.0)
+    return _least_turned(np.where(gaps < 0, duels * kl_to_half(gaps), 0.0))
+
+
+def anytime_evidence(
+    wins: ArrayLike,
+    *,
+    prior: float = 0.5,
+    weight: float | None = None,
+    width: float = 0.0,
+    unknown: ArrayLike | None = None,
+) -> Float64[np.ndarray, " K"]:
+    """Compute the logarithm of an e-value against "this arm is no Copeland winner".
+
+    Stop as soon as an entry reaches log(1/delta), and name that arm: whatever decides
+    about the next duel, however often one looks, and whenever one stops, each arm that
+    is no Copeland winner is named with probability at most delta; and so is any of
+    them, unless pairs are at exactly 1/2 (see the notes).
+
+    Against "i is not better than j" bets a mixture of all p in (1/2, 1],
+
+        E_ij = integral over p of (2 p)^w (2 (1 - p))^l dpi(p),
+
+    for w wins and l losses of i, with pi the distribution Beta(prior, prior) on that
+    half. Under any p_ij <= 1/2 this is a supermartingale. Of the stake `weight` is bet
+    and the rest kept, A_ij = log(1 - weight + weight E_ij), so that a pair loses little
+    where it says nothing. The product of bets against the true tournament is a
+    supermartingale under every sampling rule; returned is the smallest product over all
+    tournaments in which the arm is no winner.
+
+    With a ``width`` arms that come close to a winner are right answers too. An arm is
+    wrong then only if some rival is *clearly* better, by more than 1/2 + width, than
+    more arms than it is itself not clearly worse than. A pair has three states then,
+    and the bets are against "j is clearly better" (the mixture of p > 1/2 - width)
+    and against "neither is" (the mean of both mixtures of p > 1/2 + width). So pairs
+    near 1/2, even exactly there, no longer keep a name back for ever.
+
+    Parameters
+    ----------
+    wins : array-like (K, K)
+        As for `likelihood_evidence`.
+    prior : float
+        From 0.001 to 1000; 1/2 is the distribution of Jeffreys, 1 the uniform
+        distribution.
+    weight : float, optional
+        Between 0 and 1; 1/K by default. A pair that needs no turning costs at most
+        -log(1 - weight), one that does at most -log(weight): 2 m / K^2 is best if m
+        pairs have to be turned. It must be chosen before the duels.
+    unknown : array-like (K, K), optional
+        Symmetric: duels of the pair whose outcome is not known, and not in ``wins``.
+        Each counts as a loss in every bet on the pair, so that what is returned is a
+        lower bound, whatever those outcomes are and whoever keeps them back.
+
+    Returns
+    -------
+    float64 (K,)
+        At most `likelihood_evidence`; not positive for arms where that is 0.
+
+    Notes
+    -----
+    Pairs at exactly 1/2 may be broken either way, and the bound holds for each way: an
+    arm that is no winner under some way is named with probability at most delta. So is
+    each arm that is no Copeland winner; that *some* such arm is named has probability
+    at most 2 delta, since two ways are enough to make each of them lose (see the page
+    on stopping). Use delta/2 where exact ties are possible and the sum matters. With a
+    ``width`` above 0 every pair is in one state, and delta bounds all wrong arms
+    together. Where ties alone decide, the duels most likely go on for ever.
+
+    References
+    ----------
+    Ville (1939); Robbins (1970) and Kaufmann and Koolen (2021) for mixtures.
+
+    Examples
+    --------
+    >>> evidence = anytime_evidence([[0, 300, 90], [200, 0, 80], [10, 20, 0]])
+    >>> evidence.round(2)
+    array([ 5.53, -1.2 , -1.2 ])
+    >>> float(np.exp(-evidence[0])) < 0.01
+    True
+    """
+    counts = checked_wins(wins)
+    stake = 1.0 / len(counts) if weight is None else number_above(weight, 0, "weight")
+    if stake >= 1.0:
+        raise InvalidPreferenceError("weight", "must be below 1", weight)
+    shape = number_above(prior, 0.0, "prior")
+    if not _LEAST_PRIOR <= shape <= _LARGEST_PRIOR:
+        raise InvalidPreferenceError(
+            "prior", f"must be from {_LEAST_PRIOR} to {_LARGEST_PRIOR}", prior
+        )
+    around = number_from(width, 0.0, "width")
+    if around >= 0.5:
+        raise InvalidPreferenceError("width", "must be below 1/2", width)
+
+    hidden = np.zeros_like(counts) if unknown is None else checked_wins(unknown)
+    if (hidden != hidden.T).any():
+        rule = "must be symmetric: duels of a pair that nobody is known to have won"
+        raise InvalidPreferenceError(f"unknown: {rule}")
+
+    def worth(bets: Float64[np.ndarray, "K K"]) -> Float64[np.ndarray, "K K"]:
+        return np.logaddexp(math.log1p(-stake), math.log(stake) + bets)
+
+    better = worth(_log_bets(counts.T, counts + hidden, shape, 0.5 - around))
+    neither = np.full(counts.shape, np.inf)
+    if around > 0.0:
+        bets = _log_bets(counts, counts.T + hidden, shape, 0.5 + around)
+        neither = worth(np.logaddexp(bets, bets.T) - math.log(2.0))
+    return _least_over_tournaments(better, neither)
+
+
+def _log_bets(
+    wins: Float64[np.ndarray, "*shape"],
+    losses: Float64[np.ndarray, "*shape"],
+    prior: float,
+    bound: float = 0.5,
+) -> Float64[np.ndarray, "*shape"]:
+    """Return log E of bets on p > bound, after so many wins and losses."""
+    from scipy.special import betainc, betaln
+
+    a, b, rest = wins + prior, losses + prior, 1.0 - bound
+    whole = betaln(prior, prior) + np.log(betainc(prior, prior, rest))
+    # P(p > bound) under Beta(a, b).
+    upper = betainc(b, a, rest)
+    is_small = upper < _LEAST_TAIL
+    rates = wins * np.log(bound) + losses * np.log(rest)
+    bets = betaln(a, b) - rates - whole + np.log(np.where(is_small, 1.0, upper))
+    if is_small.any():
+        x, y = b[is_small], a[is_small]
+        fraction = np.vectorize(incomplete_beta_fraction)(x, y, rest)
+        edge = prior * (np.log(bound) + np.log(rest))
+        bets[is_small] = edge + np.log(fraction / x) - whole
+    return bets
+
+
+def _least_over_tournaments(
+    better: Float64[np.ndarray, "K K"], neither: Float64[np.ndarray, "K K"]
+) -> Float64[np.ndarray, " K"]:
+    """Add up the bets against the hardest tournament in which an arm is no winner.
+
+    [i, j]: what has been won against "i is (clearly) better", and against "neither".
+    """
+    least = np.minimum(np.minimum(better, better.T), neither)
+    np.fill_diagonal(least, 0.0)
+    return np.triu(least).sum() + _least_turned(better - least)
+
+
+def _least_turned(costs: Float64[np.ndarray, "K K"]) -> Float64[np.ndarray, " K"]:
+    """Return for every arm the least cost at which some rival has more wins.
+
+    Entry (i, j) is what it costs to let i beat j; not negative.
+    """
+    num_arms = len(costs)
+    table = costs.copy()
+    np.fill_diagonal(table, np.inf)
+    rows, columns = _Sorted.of(table), _Sorted.of(table.T)
+    found = np.full(num_arms, np.inf)
+    for arm in range(num_arms):
+        direct = table[:, arm]
+        # Of a rival: its own pairs and those of the arm. The direct one is among them
+        # twice, and is taken out: the sum of the rest is the largest of these.
+        sums = _least_sums(rows, columns, arm, num_arms - 2)
+        with np.errstate(invalid="ignore"):  # The arm is no rival of its own.
+            rest = [
+                np.maximum(
+                    np.maximum(sums[first], sums[first + 1] - direct),
+                    sums[first + 2] - 2 * direct,
+                )
+                for first in (0, 2)
+            ]
+            cost = np.minimum(direct + rest[0], rest[1])
+        cost[arm] = np.inf
+        found[arm] = max(cost.min(), 0.0)
+    return found
+
+
+class _Sorted(NamedTuple):
+    """Rows in ascending order, with infinity behind them, and sums of their begins."""
+
+    entries: Float64[np.ndarray, "row size"]
+    sums: Float64[np.ndarray, "row size"]
+
+    @classmethod
+    def of(cls, table: Float64[np.ndarray, "row K"]) -> Self:
+        entries = np.sort(table, axis=1)
+        sums = np.pad(np.cumsum(entries, axis=1), ((0, 0), (1, 0)))
+        return cls(np.pad(entries, ((0, 0), (0, 1)), constant_values=np.inf), sums)
+
+
+def _least_sums(
+    rows: _Sorted, columns: _Sorted, arm: int, size: int
+) -> Float64[np.ndarray, "5 K"]:
+    """Return the sums of the least entries of each row and one column together.
+
+    Of ``size`` entries, of one more, and so on to four more. How many of them are of
+    the row is found by bisection.
+    """
+    num_arms = len(rows.entries)
+    start = np.arange(num_arms) * (num_arms + 1)
+    flat, column = rows.entries.ravel(), columns.entries[arm]
+    below, above = np.zeros(num_arms, dtype=int), np.full(num_arms, size)
+    for _ in range(int(size).bit_length()):
+        middle = (below + above) >> 1
+        more = (below < above) & (flat[start + middle] < column[size - middle - 1])
+        below, above = np.where(more, middle + 1, below), np.where(more, above, middle)
+    left = size - below
+    found = [rows.sums.ravel()[start + below] + columns.sums[arm, left]]
+    for _ in range(4):
+        one, other = flat[start + below], column[left]
+        found.append(found[-1] + np.minimum(one, other))
+        below = np.minimum(below + (one <= other), num_arms)
+        left = np.minimum(left + (one > other), num_arms)
+    return np.array(found)
+
+
+def checked_wins(wins: ArrayLike) -> Float64[np.ndarray, "K K"]:
+    counts = square_matrix(wins, "wins")
+    np.fill_diagonal(counts, 0.0)
+    bad = (counts < 0) | (counts > _MOST_DUELS) | (counts != np.floor(counts))
+    if bad.any():
+        i, j = np.argwhere(bad)[0].tolist()
+        raise InvalidPreferenceError(
+            "wins",
+            f"must hold whole numbers from 0 to 1e12; entry ({i}, {j}) is not",
+            float(counts[i, j]),
+            remedy="count the duels with j that i won",
+        )
+    return counts
