@@ -223,7 +223,8 @@ class Laplace:
     def level_world(self, state: LaplaceBeliefs, leader: Arm, rival: Arm) -> LevelWorld:
         """Return the likeliest world in which two arms have the same utility.
 
-        That is the mode where both are the same arm. Used if ``on_a_scale``.
+        That is the mode where both are the same arm. Used if ``on_a_scale``. By at most
+        ``newton_steps`` steps, which are too few only where the density is not concave.
         """
         pairs, mode = self.pairs(state.votes.won.shape[0]), state.distribution.mode
         quick = pairs.falling(state.votes).log_density

@@ -15,6 +15,8 @@ RULES = (
     "d-ts:posterior=thurstone",
     "bt-ts:posterior=bradley-terry-hmc",
     "information:posterior=bradley-terry",
+    "rd-ts:posterior=bradley-terry",
+    "rd-ts:posterior=bradley-terry,cost=duels",
 )
 
 

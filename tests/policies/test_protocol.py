@@ -24,6 +24,8 @@ RULES = (
     "bt-ts:posterior=mcmc",
     "d-ts:posterior=thurstone",
     "information:posterior=bradley-terry",
+    "rd-ts:posterior=bradley-terry",
+    "rd-ts:posterior=thurstone,cost=duels",
     "bt-ts:every=3",
 )
 """Every rule in JAX, its forms, and what is played around one."""

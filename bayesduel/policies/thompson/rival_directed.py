@@ -57,6 +57,20 @@ class RivalDirectedThompson(KernelPolicy):
     r_ij = 1, the ``floor`` and ``c`` play no part, and each round explores; where every
     Phi_i is too small for a number, the leader meets any rival.
 
+    With another ``posterior``, on one scale of utilities, the rule is simpler. The
+    leader w has the largest utility at the mode. A round draws utilities: if w is on
+    top it meets itself. Else the arm a on top is the rival, and its world is the
+    likeliest one in which a and w have the same utility: the mode under that condition.
+    The pair with the largest kl(p_ij, p'_ij) / r_ij is compared, p at the mode, p' in
+    that world, r_ij the number of arms above i and above j at the mode (at least 1 for
+    any arm but w), or 1 with ``cost="duels"``; then a rival is drawn in proportion to
+    the posterior density of its world, without idle rounds. Equal pairs, and who of
+    both is first, at random; equal leaders by an order that is drawn for the run. Pairs
+    that do not hold the leader count as well, so the lower bound that applies is that
+    of the model, `theory.structured_lower_bound`, and not the one of matrices. As with
+    D-TS, 16 rounds are drawn at once, up to the first that explores. The parameters
+    ``c`` to ``pairs`` are for Beta distributions alone.
+
     Nothing changes between two duels of different arms, so the self-duels before the
     next one are geometric, and ``look_ahead`` draws their number at once. The
     distribution of all duels is that of the step form. With two equal Copeland winners
@@ -84,10 +98,12 @@ class RivalDirectedThompson(KernelPolicy):
         What a duel costs: its estimated regret, or 1 each.
     look_ahead : bool
         Jump over self-duels.
-    posterior : BetaPairs
-        Its ``prior`` may be given in its place by name, as in
-        ``policies.get("rd-ts", prior=8)``; 5 by default: skeptical, so that few duels
-        prove little.
+    posterior : PairPosterior, or its name
+        ``BetaPairs(prior=5)`` by default, also as "beta": skeptical, so that few duels
+        prove little. Its ``prior`` may be given in its place by name, as in
+        ``policies.get("rd-ts", prior=8)``. Or one on a scale: "bradley-terry",
+        "thurstone", the same with "-hmc", or ``Laplace(model)``, where the model says
+        ``utility_decides``, as with ``BradleyTerry(covariates=True)``.
 
     References
     ----------
@@ -101,6 +117,8 @@ class RivalDirectedThompson(KernelPolicy):
     >>> from bayesduel import policies
     >>> policies.get("rd-ts", prior=8, c=3.0).label
     'RD-TS:c=3.0,prior=8'
+    >>> policies.parse_policy("rd-ts:posterior=bradley-terry").label
+    'RD-TS:posterior=bradley-terry'
     """
 
     c: float = 5.0

@@ -17,6 +17,7 @@ from bayesduel.policies.over_models.base import one_round, up_to_a_meeting
 from bayesduel.policies.over_models.rival_directed import divergence, estimated_regret
 from bayesduel.policies.policy import over_model
 from bayesduel.posteriors import BetaPairs, Laplace
+from bayesduel.studies import Study
 from bayesduel.types import Outcome
 from tests.compiling import quick_jit
 from tests.policies.distributions import (
@@ -27,6 +28,7 @@ from tests.policies.distributions import (
 )
 from tests.posteriors.models_of_ones_own import OnAScale, ShownFirst
 from tests.reference import RivalOverScale
+from tests.studies.helpers import assert_replays
 
 FALSE_ALARM = 1e-5
 """Of one test."""
@@ -197,8 +199,9 @@ def test_names_of_arms_do_not_matter():
         found = set()
         for rival in range(1, 6):
             for key in map(jax.random.key, range(2)):
-                one = pair_of(rule, key, here, jnp.int32(leader), jnp.int32(rival))
-                moved = (jnp.int32(place[arm]) for arm in (leader, rival))
+                arms = leader, rival
+                one = pair_of(rule, key, here, *map(jnp.int32, arms))
+                moved = (jnp.int32(place[arm]) for arm in arms)
                 other = pair_of(rule, key, there, *moved)
                 pair = {int(arm) for arm in one}
                 assert pair == {int(order[int(arm)]) for arm in other}
@@ -268,6 +271,7 @@ def test_names_and_numbers():
     assert policies.get("rd-ts", posterior="thurstone").scalar_kernel() is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cost", ["regret", "duels"])
 def test_own_models_and_chains_play(cost):
     """A model of one's own, and the slow truth, find who is best."""
@@ -321,3 +325,18 @@ def test_what_cannot_play_is_refused():
     ):
         with pytest.raises(PolicyParameterError, match=words):
             RivalDirectedThompson(**parameters).check(4, 100)
+
+
+@pytest.mark.slow
+def test_a_study_asks_as_it_does(tmp_path):
+    """And whoever opens its file sees the same state."""
+    arms = ["tea", "coffee", "milk"]
+    path = tmp_path / "drinks.study"
+    with Study.create(path, arms, policy="rd-ts:posterior=bradley-terry") as study:
+        for _ in range(8):
+            ticket = study.ask()[0]
+            assert ticket.left != ticket.right
+            better = arms.index(ticket.left) < arms.index(ticket.right)
+            study.tell(ticket, "left" if better else "right")
+        assert "RD-TS:posterior=bradley-terry" in ticket.reason
+        assert_replays(study)
