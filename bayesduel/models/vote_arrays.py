@@ -202,7 +202,7 @@ def votes_of(model: Any, data: Comparisons) -> Votes:
 
 def _columns_read(model: Any, data: Comparisons) -> list[str]:
     """Return the columns that a model reads: its own, and where nobody was first."""
-    found = list(getattr(model, "reads", ()))
+    found: list[str] = list(getattr(model, "reads", ()))
     for name in found:
         if name not in data.columns:
             raise FitError(
@@ -211,8 +211,9 @@ def _columns_read(model: Any, data: Comparisons) -> list[str]:
                 f"columns={{{name!r}: ...}} of from_votes, or an option of "
                 "read_comparisons"
             )
-    if getattr(model, "order_effect", False) and NEUTRAL in data.columns:
-        found += [] if NEUTRAL in found else [NEUTRAL]
+    ordered = getattr(model, "order_effect", False) and NEUTRAL in data.columns
+    if ordered and NEUTRAL not in found:
+        found.append(NEUTRAL)
     return found
 
 
