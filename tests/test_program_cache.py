@@ -5,7 +5,9 @@ import os
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -64,13 +66,6 @@ def test_second_process_compiles_nothing(tmp_path):
     assert programs(second["folder"]) == kept
 
 
-def test_by_default_in_the_folder_for_caches_of_the_user(tmp_path):
-    found = compiled(
-        BAYESDUEL_CACHE="", XDG_CACHE_HOME=str(tmp_path), HOME=str(tmp_path)
-    )
-    assert Path(found["folder"]).is_relative_to(tmp_path)
-
-
 UNTOUCHED = """
 import json, os
 os.environ.pop("BAYESDUEL_CACHE", None)
@@ -112,25 +107,46 @@ def test_in_processes_of_ours_programs_are_kept_unasked(monkeypatch):
     assert told == [""]
 
 
-def test_off(tmp_path):
-    found = compiled(BAYESDUEL_CACHE="off", XDG_CACHE_HOME=str(tmp_path))
-    assert found["folder"] is None and found["configured"] is None
+@pytest.fixture
+def kept(monkeypatch):
+    """Keep programs as a process would that was told this; return folder and setting.
+
+    A stand-in for JAX notes what it is told.
+    """
+
+    def keep(wanted, told=None, **variables):
+        for name in ("JAX_COMPILATION_CACHE_DIR", *variables):
+            monkeypatch.delenv(name, raising=False)
+        for name, value in variables.items():
+            monkeypatch.setenv(name, str(value))
+        config = SimpleNamespace(jax_compilation_cache_dir=told)
+        config.update = partial(setattr, config)
+        monkeypatch.setitem(sys.modules, "jax", SimpleNamespace(config=config))
+        found = program_cache._keep_programs.__wrapped__(str(wanted))
+        return found, config.jax_compilation_cache_dir
+
+    return keep
+
+
+def test_by_default_in_the_folder_for_caches_of_the_user(kept, tmp_path):
+    found, configured = kept("", XDG_CACHE_HOME=tmp_path, HOME=tmp_path)
+    assert found.is_relative_to(tmp_path) and configured == str(found)
+
+
+def test_off(kept, tmp_path):
+    assert kept("off", XDG_CACHE_HOME=tmp_path, HOME=tmp_path) == (None, None)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_folder_that_jax_was_told_stays(tmp_path):
-    own = tmp_path / "own"
-    found = compiled(
-        BAYESDUEL_CACHE=str(tmp_path / "ours"), JAX_COMPILATION_CACHE_DIR=str(own)
-    )
-    assert found["folder"] is None and found["configured"] == str(own)
+def test_a_folder_that_jax_was_told_stays(kept, tmp_path):
+    assert kept(tmp_path / "ours", told="own") == (None, "own")
     assert not (tmp_path / "ours").exists()
 
 
-def test_without_a_folder_to_write_to_nothing_is_kept(tmp_path):
+def test_without_a_folder_to_write_to_nothing_is_kept(kept, tmp_path):
     taken = tmp_path / "taken"
     taken.write_text("of the user")
-    assert compiled(BAYESDUEL_CACHE=str(taken))["folder"] is None
+    assert kept(taken) == (None, None)
     assert taken.read_text() == "of the user"
 
 

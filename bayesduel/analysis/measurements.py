@@ -21,7 +21,7 @@ from bayesduel.analysis.run_statistics import (
     StatisticsOfRuns,
     StatisticsOfSummaries,
 )
-from theory import REGRET_NOTIONS, PreferenceMatrix
+from theory import REGRET_NOTIONS, ChoiceTable, PreferenceMatrix
 from theory.arguments import integer_from, short_repr
 
 if TYPE_CHECKING:
@@ -88,6 +88,17 @@ class Measurement:
         """Those of the policy, by name."""
         return json.loads(self.data.attrs.get("parameters", "{}"))
 
+    @property
+    def choice_table(self) -> ChoiceTable | None:
+        """The table of a world of subset choice, where the result holds it."""
+        if "choice_probabilities" not in self.data:
+            return None
+        if "table" not in self._shared:
+            parts = ("choice_sets", "choice_probabilities")
+            arrays = (self.data[each].transpose("set", "place") for each in parts)
+            self._shared["table"] = ChoiceTable(*(each.values for each in arrays))
+        return self._shared["table"]
+
     def lower_slope(
         self, notion: str, model: str | None = None
     ) -> tuple[RegretBound | None, int | None, str]:
@@ -98,6 +109,11 @@ class Measurement:
         """
         if self.matrix is None:
             return None, None, "lower bound: the result does not hold the matrix"
+        if not isinstance(notion, str) or not isinstance(model, str | None):
+            raise ValueError(
+                "notion, model: must be the name of one, but are "
+                f"{short_repr(notion)}, {short_repr(model)}"
+            )
         known = model_known_by(self.parameters) if model is None else model
         if (notion, known) not in self._shared:
             found = lower_slope(self.matrix, self.arms, notion, known)

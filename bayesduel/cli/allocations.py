@@ -147,7 +147,7 @@ def structured_bounds(
         if features is None:
             rule = "must have features for the model 'linear', and has none"
             remedy = "take an instance such as linear-utilities:seed=3"
-            raise InvalidPreferenceError.of("matrix", rule, preference, remedy=remedy)
+            raise InvalidPreferenceError("matrix", rule, preference, remedy=remedy)
     known = structured_lower_bound(
         preference, model, features=features, cost=cost if table is None else table
     )

@@ -7,6 +7,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import comb
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -38,6 +39,9 @@ Instance = PreferenceMatrix | ChoiceWorld
 
 InstanceLike = Instance | str | ArrayLike
 """A matrix or its values, a world of subset choice, or the name or file of one."""
+
+_FEW_SETS = 1000
+"""Results hold the table of a world with at most so many sets, for its theorems."""
 
 Variables = dict[str, tuple[tuple[str, ...], Shaped[np.ndarray, "..."]]]
 """Dimensions and values by the name of a variable of results."""
@@ -240,8 +244,14 @@ class SubsetProblem(Problem):
         }
 
     def variables(self) -> Variables:
-        """Return the best set."""
-        return {"best_set": (("arm",), self.instance.mask(self.instance.best_set))}
+        """Return the best set, and where sets are few the probabilities of all."""
+        world = self.instance
+        found: Variables = {"best_set": (("arm",), world.mask(world.best_set))}
+        if comb(world.num_arms, world.subset_size) <= _FEW_SETS:
+            table = world.table()
+            found["choice_sets"] = (("set", "place"), table.sets)
+            found["choice_probabilities"] = (("set", "place"), table.probabilities)
+        return found
 
     def attributes(self, notions: Sequence[str]) -> dict[str, Any]:
         """Return the largest regret of one round; of duels the matrix tells it."""

@@ -76,7 +76,7 @@ class JudgedBradleyTerry(BradleyTerry):
         super().check()
         if not self.order_effect:
             rule = "must be True: it is what judges differ in"
-            raise FitError.of("order_effect", rule, self.order_effect)
+            raise FitError("order_effect", rule, self.order_effect)
         check_positive("spread_scale", self.spread_scale)
 
     def sample_difference(self, votes: Votes) -> Float[Array, " row"]:

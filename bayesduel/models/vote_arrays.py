@@ -211,10 +211,8 @@ def _columns_read(model: Any, data: Comparisons) -> list[str]:
                 f"columns={{{name!r}: ...}} of from_votes, or an option of "
                 "read_comparisons"
             )
-    ordered = getattr(model, "order_effect", False) and NEUTRAL in data.columns
-    if ordered and NEUTRAL not in found:
-        found.append(NEUTRAL)
-    return found
+    effect = getattr(model, "order_effect", False) and NEUTRAL in data.columns
+    return [*found, NEUTRAL] if effect and NEUTRAL not in found else found
 
 
 def with_one_label(

@@ -120,6 +120,7 @@ def _theorems(panel: Panel, policy: str) -> Iterator[AskedBound]:
     from bayesduel.policies.registry import entries
 
     instance = panel.first.matrix
+    instance = panel.first.choice_table if instance is None else instance
     if instance is None:
         text = f"{policy}: the result does not hold what its theorems are about"
         yield AskedBound(None, text=text)

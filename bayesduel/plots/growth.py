@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from bayesduel.analysis.measurements import Result
-    from bayesduel.plots.asked_bounds import OneBound
+    from bayesduel.plots.asked_bounds import Bounds
     from theory import RegretBound
 
 __all__ = ["slopes"]
@@ -60,7 +60,7 @@ def slopes(
     to_round: int | None = None,
     notion: str = "copeland",
     band: str = "standard error",
-    bound: OneBound | None = "auto",
+    bound: Bounds = "auto",
     width: str | float = "full",
     height: float | None = None,
 ) -> StyledFigure:
@@ -83,8 +83,8 @@ def slopes(
         Which recorded regret.
     band : {"standard error", "quantiles 10-90", "none"}
         See :func:`regret`.
-    bound : "auto", name, theory.Optimum, theory.RegretBound or None
-        An asymptotic bound, also by name, as in :func:`regret`; "auto" is "lower".
+    bound : "auto", None, name, bound or list of these
+        Asymptotic ones, as in :func:`regret`; "auto" is "lower".
     width, height
         See :func:`regret`.
 
@@ -152,10 +152,11 @@ def slopes(
     return figure
 
 
-def _bounds(bound: OneBound | None, panel: Panel, notion: str) -> list[AskedBound]:
-    if bound is None or (bound == "auto" and notion in SUBSET_REGRET_NOTIONS):
+def _bounds(bound: Bounds, panel: Panel, notion: str) -> list[AskedBound]:
+    automatic = isinstance(bound, str) and bound == "auto"
+    if bound is None or (automatic and notion in SUBSET_REGRET_NOTIONS):
         return []
-    asked = asked_bounds("lower" if bound == "auto" else bound, panel, notion)
+    asked = asked_bounds("lower" if automatic else bound, panel, notion)
     for each in asked:
         found = each.bound
         if found is None:

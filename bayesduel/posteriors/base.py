@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 class PairPosterior(Protocol):
     """A posterior of all pairs inside compiled code, which takes vote after vote.
 
-    Implementations are made by :func:`~bayesduel.ops.frozen_pytrees.frozen_pytree`:
-    their numbers are leaves. Methods are pure and describe one run. The fields count as
-    parameters of the policy that holds the posterior.
+    Implementations are frozen dataclasses that JAX knows as pytrees: their numbers are
+    leaves. Methods are pure and describe one run. The fields count as parameters of
+    the policy that holds the posterior.
     """
 
     independent_draws: ClassVar[bool]

@@ -1,6 +1,6 @@
 """The exact posterior of any model of pairs, by Markov chains that move every round."""
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import jax
@@ -11,7 +11,6 @@ from jaxtyping import Float, Int
 from bayesduel.errors import PolicyParameterError
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.bradley_terry import BradleyTerry
-from bayesduel.ops.frozen_pytrees import frozen_pytree
 from bayesduel.posteriors.laplace import (
     Laplace,
     LaplaceBeliefs,
@@ -42,7 +41,8 @@ class ChainBeliefs(NamedTuple):
     walkers: Float[Array, "chain D"]
 
 
-@frozen_pytree
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
 class HMC:
     """The exact posterior of a model, by Hamiltonian Monte Carlo: the slow truth.
 

@@ -1,6 +1,6 @@
 """The mode of any model of pairs, followed vote by vote, and draws from around it."""
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
@@ -14,7 +14,6 @@ from bayesduel.errors import PolicyParameterError
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.closed_forms.newton import Search, Surface, advance, damped_factor
-from bayesduel.ops.frozen_pytrees import frozen_pytree
 from bayesduel.posteriors._held_models import hyphenated
 from bayesduel.posteriors.level_worlds import LevelWorld, level_point
 from bayesduel.posteriors.pair_models import (
@@ -59,7 +58,8 @@ class LaplaceBeliefs(NamedTuple):
     between arms. Votes and distribution are in the model's order."""
 
 
-@frozen_pytree
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
 class Laplace:
     """The posterior of a model by Laplace's method, with the tails of the posterior.
 

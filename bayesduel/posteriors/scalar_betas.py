@@ -15,7 +15,6 @@ from numpy.random import Generator
 
 from bayesduel.ops import divergences
 from bayesduel.ops.scalar.compiled import compiled, inlined
-from bayesduel.ops.scalar.generators import standard_exponential, standard_normal
 from bayesduel.posteriors.beta_tails import SERIES, TABLE_SIZE, tails_by_duels
 from theory.identification.beta_fraction import incomplete_beta_fraction
 
@@ -148,11 +147,11 @@ def offset_above_half(first: float, second: float, rng: Generator) -> float:
         curvature, peak = a + b, 0.0
     scale = 1.0 / math.sqrt(curvature)
     while True:
-        normal = standard_normal(rng)
+        normal = rng.standard_normal()
         step = scale * (normal if lead > 0 else abs(normal))
         angle = peak + step
         if 0.0 < angle < 0.5 * math.pi:
-            sine, waits = math.sin(angle), standard_exponential(rng)
+            sine, waits = math.sin(angle), rng.standard_exponential()
             # Between the peak, where it is a + b, and here, the curvature is largest
             # at an end: as a rule that decides without a logarithm.
             largest = max(a + b, a / (1.0 + sine) + b / (1.0 - sine))
@@ -176,11 +175,11 @@ def _fallen(a: float, b: float, lead: float, sine: float) -> float:
 def _steep_offset(first: float, second: float, rng: Generator) -> float:
     rate = 2.0 * (second - first)
     while True:
-        offset = standard_exponential(rng) / rate
+        offset = rng.standard_exponential() / rate
         if offset < 0.5:
             up, down = math.log1p(2.0 * offset), math.log1p(-2.0 * offset)
             excess = (first - 1) * up + (second - 1) * down + rate * offset
-            if -standard_exponential(rng) <= excess:
+            if -rng.standard_exponential() <= excess:
                 return offset
 
 
@@ -211,5 +210,5 @@ def _offset_by_power(first: float, second: float, rng: Generator) -> float:
             excess = slope * math.log1p(-x) + rate * x
             excess += (second - 1.0) * math.log(max(x * rate, 1.0))
             offset = 0.5 - x
-        if offset > 0.0 and -standard_exponential(rng) <= excess:
+        if offset > 0.0 and -rng.standard_exponential() <= excess:
             return offset

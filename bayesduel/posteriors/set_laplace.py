@@ -25,7 +25,6 @@ from bayesduel.models.closed_forms.closed_density import ClosedDensity
 from bayesduel.models.closed_forms.newton import LaplaceState
 from bayesduel.models.multinomial_logit import MultinomialLogit
 from bayesduel.models.vote_arrays import with_counts
-from bayesduel.ops.frozen_pytrees import frozen_pytree
 from bayesduel.posteriors._held_models import check_counts, check_held, hyphenated
 from bayesduel.posteriors.laplace import NormalApproximation, draw_on_rays
 from bayesduel.posteriors.pair_models import AutomaticDensity
@@ -47,7 +46,8 @@ class SetBeliefs(NamedTuple):
     """L, lower triangular; L L^T is minus the Hessian of the log density."""
 
 
-@frozen_pytree
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
 class SetLaplace:
     """The posterior of a model of choices by Laplace's method.
 

@@ -53,6 +53,12 @@ class Feedback(NamedTuple):
     """What came of it."""
 
 
+def as_leaf(value: Any) -> Shaped[Array, "..."]:
+    """Give a number of a policy one dtype, whatever Python number it came as."""
+    value = np.asarray(value)
+    return jnp.asarray(value, dtype=np.int64 if value.dtype.kind == "i" else np.float64)
+
+
 def key_of(words: UInt32[Array, " 2"], event: UInt32[Array, ""]) -> RunKey:
     """Return the key of an event of a run."""
     key = jax.random.wrap_key_data(words, impl="threefry2x32")

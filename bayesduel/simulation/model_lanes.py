@@ -7,9 +7,8 @@ import numpy as np
 from jaxtyping import Bool, Int, Shaped, UInt32
 
 from bayesduel.errors import SimulationError
-from bayesduel.ops.frozen_pytrees import as_leaf
 from bayesduel.simulation import asked_models
-from bayesduel.simulation.asked_models import Feedback, Manner
+from bayesduel.simulation.asked_models import Feedback, Manner, as_leaf
 from bayesduel.simulation.environment import Environment
 from bayesduel.simulation.rounds import new_progress
 from bayesduel.simulation.segments import new_generator, out_of_events, reseed

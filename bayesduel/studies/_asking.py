@@ -49,6 +49,13 @@ def next_question(
     given = {"judge": judge, "context": context}
     common |= {name: each for name, each in given.items() if each is not None}
     if (first := half_of(state, judge)) is not None:
+        # It was paid for in advance, unless its first order was asked anew meanwhile.
+        dear = too_dear(
+            state, judge, state.names_of(first),
+            times=1 + (first.answer is None), replaces=first.number,
+        )  # fmt: skip
+        if dear is not None:
+            return Nothing(dear)
         return NextQuestion("asked", common | other_order(first))
     number = state.last + 1
     found = _proposal(state, rule, judge, number, state.clock_at(now))
@@ -57,10 +64,12 @@ def next_question(
     if "replaces" not in found.body:
         gold = due_gold(state, judge)
         if gold is not None:
-            dear = too_dear(state, judge, state.golds[gold["gold"]], 1)
+            dear = too_dear(state, judge, state.golds[gold["gold"]])
             return Nothing(dear) if dear else NextQuestion("gold asked", common | gold)
     names = state.arms[found.first], state.arms[found.second]
-    if (dear := too_dear(state, judge, names, num_orders(state))) is not None:
+    again, times = found.body.get("replaces"), num_orders(state)
+    dear = too_dear(state, judge, names, times=times, replaces=again)
+    if dear is not None:
         return Nothing(dear)
     left, right = found.first, found.second
     counts = state.shown[left, right], state.shown[right, left]
@@ -87,7 +96,9 @@ def _proposal(
     allowed = state.may_ask(judge)
     if not allowed.any():
         whose = "" if judge is None else f" to {judge}"
-        return Nothing(f"no pair may be put{whose}: all are blocked or were skipped")
+        own = "" if state.record(judge).arms is None else ", or are not theirs"
+        why = f"all are blocked or were skipped{own}"
+        return Nothing(f"no pair may be put{whose}: {why}")
     mine = sum(each.judge == judge for each in state.open.values())
     if (full := limit_reached(state, judge, mine)) is not None:
         return Nothing(full)

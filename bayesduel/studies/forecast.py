@@ -126,7 +126,7 @@ def forecast_of(
     truths = posterior.sample(settings.seed + _SEED, num_runs)
     left = None
     if settings.budget is not None:
-        left = max(0, settings.budget - state.num_votes)
+        left = max(0, settings.budget - state.num_votes - state.num_nothing)
     lines = []
     for name, rule in simulated_rules(settings, posterior).items():
         needed = votes_needed(state, rule, truths, most_votes, settings.seed)
@@ -262,6 +262,12 @@ def _remarks(state: StudyState) -> list[str]:
         found.append(f"ties are taken to come in {1 - share:.0%} of the votes")
     if settings.blocked or settings.floor or state.num_skipped:
         found.append("the floor, and blocked or skipped pairs, are not simulated")
+    if state.num_nothing:
+        found.append("contradictions between the two orders are not simulated")
+    if settings.spending.cost is not None or settings.stop_when:
+        found.append(
+            "what ends the asking before, but for the budget, is not simulated"
+        )
     return list(filter(None, found))
 
 

@@ -187,7 +187,7 @@ def _judges(status: StudyStatus) -> str:
     rows = [[escape(line.name), *line.cells().values()] for line in lines]
     notes = "".join(
         f"<p>{escape(text[0].upper() + text[1:])}.</p>"
-        for text in status.judges.words(status.leader)
+        for text in status.judges.words(status.leader, status.stopping)
     )
     return (
         f"<h2>Who answered</h2>\n{_table(heads, rows, numbers=True)}{notes}"

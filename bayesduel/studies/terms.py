@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -99,7 +99,7 @@ class Spending:
 
     cost: float | None = None
     price: float = 0.0
-    arm_prices: Any = ()
+    arm_prices: Mapping[str, float] | tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:
         """Check the values."""

@@ -158,22 +158,26 @@ def test_weighted_votes_are_refused():
         tree("pair")
 
 
-def small_trees(unit):
+def small_fits():
     """Fits by every method, of every kind of model of comparisons."""
     decided = VOTES.without_ties()
-    fits = [
+    return [
         fit(BradleyTerry(ties=True, order_effect=True), VOTES, method="laplace",
             num_draws=250),
         fit(BradleyTerry(learn_scale=True), decided, method="svi", num_draws=250),
         fit(Thurstone(), decided, method="nuts", num_draws=250, num_warmup=300),
         fit(PairwiseBeta(prior=2.0, ties=True), VOTES, num_draws=250),
     ]  # fmt: skip
-    return [found.to_datatree(unit=unit, num_prior_draws=50) for found in fits]
 
 
 @pytest.mark.slow
 def test_arviz_checks_predictions_and_priors():
-    for found in small_trees("row"):
+    fits = small_fits()
+    rows, votes = (
+        [found.to_datatree(unit=unit, num_prior_draws=50) for found in fits]
+        for unit in ("row", "vote")
+    )
+    for found in rows:
         observed = found["observed_data"]["votes"]
         assert observed.dims == ("comparison",)
         arviz_plots.plot_ppc_pit(found, backend="none")
@@ -186,7 +190,7 @@ def test_arviz_checks_predictions_and_priors():
         assert np.all((pit >= 0.0) & (pit <= 1.0))
         outcomes = found["constant_data"]["outcomes"]
         assert np.array_equal(outcomes.sel(outcome="first"), observed)
-    for found in [*small_trees("vote"), *small_trees("row")]:
+    for found in [*votes, *rows]:
         table = arviz_stats.psense_summary(found)
         assert np.all(np.isfinite(table[["prior", "likelihood"]].to_numpy()))
 

@@ -4,8 +4,10 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 from numba import njit
 from numba.core.codegen import JITCodeLibrary
+from numba.core.errors import TypingError
 
 from bayesduel.ops.scalar.compiled import compiled, inlined
 from bayesduel.ops.scalar.compiler import standalone
@@ -94,3 +96,30 @@ def above(x):
 
 print(above(3.0), sum(above.stats.cache_hits.values()))
 """
+
+
+CONSTANT = -1
+
+
+def test_a_changing_constant_is_refused():
+    """A variable has one type, which for Numba is the constant itself."""
+
+    def last(count):
+        arm = CONSTANT
+        for each in range(count):
+            arm = each
+        return arm
+
+    with pytest.raises(TypingError, match="arm"):
+        standalone(last)(3)
+
+
+def test_an_integer_that_becomes_a_fraction_is_one_from_the_start():
+    def total(values):
+        running = 0
+        for value in values:
+            running += value
+        return running
+
+    assert standalone(total)(np.array([0.5, 0.25])) == 0.75
+    assert standalone(total)(np.array([], dtype=float)) == 0.0

@@ -10,7 +10,6 @@ import sys
 import numba
 import numba.core.compiler_machinery as machinery
 import numba.core.typing.templates as templates
-import numba.np.random.distributions as distributions
 import numba.np.random.generator_core as generator_core
 import numpy as np
 
@@ -23,7 +22,6 @@ def hide() -> None:
     del machinery.register_pass
     del templates.infer_getattr
     del generator_core.next_uint64
-    del distributions.random_standard_exponential
 
 
 def main(how: str, *names: str) -> None:

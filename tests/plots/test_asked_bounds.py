@@ -254,3 +254,30 @@ def test_bounds_of_structured_optima():
     assert slope_of(line) == pytest.approx(KNOWN, abs=1e-3)
     with pytest.raises(ValueError, match="whose cost is a regret"):
         plots.regret(tree, bounds=structured_lower_bound(UTILITIES, cost="duels"))
+
+
+def test_results_of_few_sets_hold_what_their_theorems_are_about(tmp_path):
+    import bayesduel
+    from bayesduel.instances import choice
+    from theory.theorems import choice_table_bounds
+
+    camera = choice.load_world("camera")
+    found = bayesduel.compare(
+        camera, ["ucb-no-order", "random-subsets"], num_runs=2, horizon=200, seed=1
+    )
+    bayesduel.results.save(found, tmp_path / "camera.nc")
+    tree = bayesduel.results.load(tmp_path / "camera.nc")
+    for result in (found, tree):
+        axes = plots.regret(result, notion=camera.regret, bounds="ucb-no-order").axes[0]
+        drawn = [float(line.get_ydata()[-1]) for line in axes.lines]
+        for bound in choice_table_bounds(camera.table()):
+            assert any(np.isclose(value, bound(200)) for value in drawn)
+        assert axes.get_yscale() == "log"
+    measured = measurements(found)[0]
+    assert measured.choice_table.best_set == camera.best_set
+    # Of many sets it is not held, and words say so; duels have none.
+    many = choice.multinomial_logit(np.linspace(0.9, 0.1, 20), 6)
+    result = bayesduel.simulate(many, "ucb-no-order", num_runs=1, horizon=20)
+    figure = plots.regret(result, notion=many.regret, bounds="ucb-no-order")
+    assert "does not hold what its theorems are about" in words(figure)
+    assert measurements(results())[0].choice_table is None

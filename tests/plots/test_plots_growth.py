@@ -103,4 +103,4 @@ def test_slopes_of_another_regret_have_the_bound_of_that_regret():
     assert row.lower_bound_winner == 0 and not row.note
     figure = plots.slopes(tree, notion="borda")
     assert not dashed(figure.axes[0])
-    assert "not for borda" in all_text(figure)
+    assert "not for borda" in all_text(figure).replace("\n", " ")

@@ -10,10 +10,9 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.errors import SimulationError
-from bayesduel.ops.frozen_pytrees import as_leaf
 from bayesduel.policies.policy import over_model
 from bayesduel.simulation import asked_models, driver
-from bayesduel.simulation.asked_models import Manner
+from bayesduel.simulation.asked_models import Manner, as_leaf
 from tests.policies.instances import CONDORCET
 from tests.simulation.model_fakes import Scripted, Wanderer
 from tests.simulation.runs import RUNS, same, simulate_runs

@@ -11,6 +11,7 @@ import pytest
 from bayesduel.errors import StudyError
 from bayesduel.studies import Judging, Spending, Study
 from bayesduel.studies.judges.agreement import krippendorff_alpha
+from bayesduel.studies.lines import answer_line
 from tests.studies.helpers import DRINKS, Clock, assert_replays
 
 
@@ -82,21 +83,29 @@ def test_alpha_by_counting_all_pairs():
     assert krippendorff_alpha(["ab", "ab"]) == -0.5
 
 
-def test_agreement_does_not_depend_on_which_arm_comes_first(make):
-    found = []
-    for arms in (DRINKS[:3], DRINKS[2::-1]):
-        study = make(arms=arms)
-        for pair in itertools.combinations(DRINKS[:3], 2):
-            for judge in ("Ada", "Bob"):
-                (ticket,) = study.ask(judge=judge, context=pair)
-                same = judge == "Ada" or pair[0] == "tea"
-                word = better_of(ticket) if same else mirrored(better_of(ticket))
-                study.tell(ticket, word)
-        found.append(study.status().judges)
-    # Each pair in its own context is judged once: nothing is repeated.
-    assert all(line.repeats == 0 for table in found for line in table.lines)
-    assert found[0].alpha_units == found[1].alpha_units
-    assert found[0].alpha == found[1].alpha
+@pytest.mark.parametrize("arms", [["tea", "coffee"], ["coffee", "tea"]])
+@pytest.mark.parametrize("contexts", [range(4), [None] * 4])
+def test_agreement_of_two_judges(make, arms, contexts):
+    study = make(arms=arms)
+    for turn, context in enumerate(contexts):
+        for judge in ("Ada", "Bob"):
+            (ticket,) = study.ask(judge=judge, context=context)
+            errs = judge == "Bob" and turn == 2
+            study.tell(
+                ticket, mirrored(better_of(ticket)) if errs else better_of(ticket)
+            )
+        (alone,) = study.ask(context=context)
+        study.tell(alone, "tie")  # Whoever has no name agrees with nobody.
+    table = study.status().judges
+    # Four units and their mirror images: 16 answers, 8 of each kind, and 2 of 8 units
+    # with two different ones. So alpha is 1 - 15 * 2 * 2 / (16 ** 2 - 2 * 8 ** 2).
+    assert (table.alpha, table.alpha_units) == (1 - 60 / 128, 4)
+    ada, bob, nobody = table.lines
+    assert (ada.others, ada.others_agree) == (bob.others, bob.others_agree) == (4, 0.75)
+    assert (nobody.others, nobody.others_agree) == (0, None)
+    # In a context of its own nothing is repeated; else 3 of 6 pairs differ.
+    repeats = (0, None) if contexts[0] == 0 else (6, 0.5)
+    assert (bob.repeats, bob.repeats_agree) == repeats
 
 
 # Gold questions
@@ -157,7 +166,8 @@ def test_who_fails_gold_questions_is_set_aside_and_comes_back(make):
     assert study.comparisons().num_votes == before.num_votes
     assert_replays(study)
     report = study.report()
-    assert "With their" in report
+    # The late answer is one more of them.
+    assert f"With their {everyone.votes + 1} votes tea would lead, too" in report
     assert "set aside" in report
     aside = study.status().aside
     study.set_judge("Bob", trusted=True)
@@ -204,9 +214,9 @@ def test_set_aside_changes_what_the_report_says(make):
     status = study.status()
     assert status.leader == "tea"
     assert status.judges.everyone.leader == "milk"
-    (words,) = [each for each in status.judges.words("tea") if "aside" in each]
-    assert "Bob, Cyd" in words
-    assert "milk would lead, now tea" in words
+    *_, names, words = status.judges.words("tea", status.stopping)
+    assert "right: Bob, Cyd" in names
+    assert f"with their {status.aside} votes milk would lead, and not tea" in words
 
 
 # Each judge
@@ -412,6 +422,26 @@ def test_a_price_that_divides_the_cost_is_spent_to_the_end(make):
     assert study.ask() == []
 
 
+def test_money_for_questions_out_is_free_when_they_are_asked_anew(make):
+    both = Judging(both_orders="tie")
+    study = make(spending=Spending(cost=1.0, price=0.5), judging=both, lease=60)
+    (away,) = study.ask(judge="Ada")
+    assert study.ask(judge="Bob") == []
+    assert "the next question costs 1, and 0 of 1 is left" in study.resting
+    study.clock.now += 61
+    tickets = study.ask(2, judge="Bob")
+    assert {tickets[0].left, tickets[0].right} == {away.left, away.right}
+    for ticket in tickets:
+        study.tell(ticket, better_of(ticket))
+    assert (study.status().votes, study.status().spent) == (1, 1.0)
+    # A late answer is kept, and paid.
+    study.tell(away, "left")
+    assert study.status().spent == 1.5
+    assert study.ask(judge="Ada") == []
+    assert "the next question costs 0.5, and 0 of 1 is left" in study.resting
+    assert_replays(study)
+
+
 def test_nothing_is_asked_once_it_is_certain(make):
     study = make(arms=DRINKS[:2], stop_when=["anytime"], delta=0.2, budget=500)
     while tickets := study.ask():
@@ -436,6 +466,20 @@ def test_judges_stop_when_none_of_them_changes_the_leader(make):
     assert line.stopped
     assert line.answer == "tea"
     assert line.amounts() == ("3 judges", "3 judges")
+
+
+def test_lines_of_json_know_gold_and_judges(make):
+    study = make()
+
+    def say(**words):
+        return json.loads(answer_line(study, json.dumps(words)))
+
+    gold = {"do": "add_gold", "better": "good", "worse": "bad"}
+    assert say(**gold) == {"new": True}
+    assert say(**gold) == {"new": False}
+    assert say(do="set_judge", name="Ada", limit=0) == {"new": True}
+    assert "Ada has had the 0 questions" in say(do="ask", judge="Ada")["resting"]
+    assert "at least two" in say(do="set_judge", name="Ada", arms=["tea"])["error"]
 
 
 # Terms

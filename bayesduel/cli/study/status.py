@@ -139,9 +139,8 @@ def _show_judges(screen: Console, found: StudyStatus) -> None:
         table.add_column(head, justify="right", no_wrap=True)
     for line in lines:
         table.add_row(escape(line.name), *line.cells().values())
-    show(
-        screen, "judges", table.fitted(screen.width), *found.judges.words(found.leader)
-    )
+    words = found.judges.words(found.leader, found.stopping)
+    show(screen, "judges", table.fitted(screen.width), *words)
 
 
 def _show_forecast(screen: Console, forecast: Forecast) -> None:

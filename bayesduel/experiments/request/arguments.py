@@ -19,7 +19,16 @@ from bayesduel.policies.policy import check_rule as check_defined
 from bayesduel.policies.policy_around import rule_of
 from bayesduel.stopping.rules import StoppingRule, check_rule
 
-_TAKEN = ("arm", "best_set", "feature", "features", "opponent", "preference")
+_TAKEN = (
+    "arm",
+    "best_set",
+    "choice_probabilities",
+    "choice_sets",
+    "feature",
+    "features",
+    "opponent",
+    "preference",
+)
 """What a node of an instance holds besides its policies."""
 
 

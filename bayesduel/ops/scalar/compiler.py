@@ -34,7 +34,7 @@ def _own_pipelines() -> Any:
 
 
 def _own_generators() -> Any:
-    """Return the module of Numba's own draws, None where it lacks one."""
+    """Return the module of Numba's own random bits, None where it lacks them."""
     try:
         from bayesduel.ops.scalar import _own_generators
     except ImportError:
@@ -64,8 +64,7 @@ _INSTEAD: dict[Callable[..., Any], Any] = {}
 """What is compiled in place of a function."""
 
 if (_own := _own_generators()) is not None:
-    for _name in generators.__all__:
-        _INSTEAD[getattr(generators, _name)] = getattr(_own, _name)
+    _INSTEAD[generators.raw_bits] = _own.raw_bits
 
 _TAUGHT: set[Callable[..., Any]] = set()
 

@@ -14,11 +14,7 @@ from jaxtyping import Int, UInt16
 from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import compiled, inlined
-from bayesduel.ops.scalar.generators import (
-    raw_bits,
-    standard_exponential,
-    standard_gamma,
-)
+from bayesduel.ops.scalar.generators import raw_bits
 
 _LEAST_WORDS = 1024
 """Words of 16 bits that are drawn together, at least."""
@@ -80,12 +76,12 @@ def draw_beta(rng: Generator, first: float, second: float) -> float:
     (1964), in logarithms: NumPy's draws again where they are.
     """
     while first <= 1.0 and second <= 1.0:
-        one = -standard_exponential(rng) / first
-        other = -standard_exponential(rng) / second
+        one = -rng.standard_exponential() / first
+        other = -rng.standard_exponential() / second
         total = max(one, other) + math.log1p(math.exp(-abs(one - other)))
         if total <= 0.0:
             return math.exp(one - total)
-    won, lost = standard_gamma(rng, first), standard_gamma(rng, second)
+    won, lost = rng.standard_gamma(first), rng.standard_gamma(second)
     return won / (won + lost)
 
 
@@ -141,7 +137,7 @@ def _waiting_time(
     rng: Generator, hazard: float, rounds: int
 ) -> tuple[int, bool, float]:
     """Return the idle rounds, whether another one comes, and what is left then."""
-    waits = standard_exponential(rng)
+    waits = rng.standard_exponential()
     if waits >= hazard * rounds:
         return rounds, False, 0.0
     passed = waits / hazard

@@ -31,19 +31,16 @@ from numba.core.typed_passes import (
 from numba.core.untyped_passes import FixupArgs, IRProcessing, TranslateByteCode
 
 from bayesduel.ops.scalar import compiled_references, references
-from bayesduel.ops.scalar.in_place import IN_PLACE
 from bayesduel.ops.scalar.parts import Part, Program, lacking
 
 __all__ = ["InlinedPartCompiler", "PartCompiler", "ProgramCompiler", "lacking"]
 
-_OURS = {**IN_PLACE, references.reference: compiled_references.reference}
-
 
 @register_pass(mutates_CFG=False, analysis_only=False)
-class _WriteInPlace(FunctionPass):
-    """Take our own functions for some of Python's."""
+class _ReferToStates(FunctionPass):
+    """Make references where the code asks for them, which are the state in Python."""
 
-    _name = "write_in_place"
+    _name = "refer_to_states"
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,8 +49,8 @@ class _WriteInPlace(FunctionPass):
         for block in state.func_ir.blocks.values():
             for assignment in block.find_insts(ir.Assign):
                 read = assignment.value
-                if isinstance(read, ir.Global) and callable(read.value):
-                    read.value = _OURS.get(read.value, read.value)
+                if isinstance(read, ir.Global) and read.value is references.reference:
+                    read.value = compiled_references.reference
         return True
 
 
@@ -114,7 +111,7 @@ class ProgramCompiler(CompilerBase):
             TranslateByteCode,
             FixupArgs,
             IRProcessing,
-            _WriteInPlace,
+            _ReferToStates,
             NopythonTypeInference,
             IRLegalization,
             AnnotateTypes,

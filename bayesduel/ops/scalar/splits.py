@@ -14,7 +14,6 @@ from jaxtyping import Int
 from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import compiled, inlined
-from bayesduel.ops.scalar.generators import many_binomial
 
 # Steele, Lea and Flood (2014): SplitMix64.
 _STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -31,7 +30,7 @@ _FEW = 32
 def binomial(rng: Generator, rounds: int, probability: float) -> int:
     """Draw how many of ``rounds`` have an event of this probability, 0 to 1."""
     if rounds > _FEW:
-        return many_binomial(rng, rounds, probability)
+        return rng.binomial(rounds, probability)
     found = 0
     for _ in range(rounds):
         found += rng.random() < probability

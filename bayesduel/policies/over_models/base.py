@@ -1,13 +1,13 @@
 """The protocol of a rule over a NumPyro model."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Self, dataclass_transform
 
+import jax
 import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Bool, Int, Shaped
 
-from bayesduel.ops.frozen_pytrees import frozen_pytree
 from bayesduel.posteriors.base import PairPosterior
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey, State
 
@@ -83,7 +83,7 @@ class ModelRule:
 @dataclass_transform(frozen_default=True)
 def model_rule[T: type](cls: T) -> T:
     """Turn a class into a frozen dataclass and a JAX pytree."""
-    return frozen_pytree(cls)
+    return jax.tree_util.register_dataclass(dataclass(frozen=True)(cls))
 
 
 def one_round(first: Arm, second: Arm) -> Duel:

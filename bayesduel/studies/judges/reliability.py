@@ -63,7 +63,7 @@ class JudgeLine:
         Share of these pairs that say the same.
     others : int
         Pairs of one answer of theirs and one of another judge with a name, to the same
-        two arms in the same context: the first one of each judge.
+        two arms in the same context: the first answers of both, the second ones ...
     others_agree : float or None
         Share of these pairs that say the same.
     contradictions : int
@@ -136,6 +136,29 @@ class WithEveryone:
     leader: str | None
     stopping: tuple[StoppingLine, ...]
 
+    def words(self, leader: str | None, stopping: tuple[StoppingLine, ...]) -> str:
+        """Return in words what would change.
+
+        Parameters
+        ----------
+        leader : str or None
+            Without them.
+        stopping : tuple of StoppingLine
+            What the rules say without them.
+        """
+        named = self.leader or "nobody"
+        leads = "too" if self.leader == leader else f"and not {leader or 'nobody'}"
+        now = {line.rule: line.says() for line in stopping}
+        changed = "; ".join(
+            f"{line.rule} would say {line.says()!r} and not {now[line.rule]!r}"
+            for line in self.stopping
+            if line.says() != now[line.rule]
+        )
+        return (
+            f"with their {self.votes} votes {named} would lead, {leads}; "
+            f"{changed or 'the rules for stopping would say the same'}"
+        )
+
 
 @dataclass(frozen=True)
 class JudgeTable:
@@ -146,10 +169,11 @@ class JudgeTable:
     lines : tuple of JudgeLine
         In the order of their first answer.
     alpha : float or None
-        Krippendorff's alpha between judges with a name, of their first answers to the
-        same two arms in the same context; None while no two judges had one in common.
+        Krippendorff's alpha between judges with a name: of their first answers to the
+        same two arms in the same context, their second ones, and so on; both orders
+        are one answer. None while no two judges had one in common.
     alpha_units : int
-        How many pairs of arms, each in its context, that is about.
+        How often two judges or more had.
     leaders_without : dict or None
         By judge, who would lead without their votes; None where it was not computed.
     everyone : WithEveryone or None
@@ -162,19 +186,23 @@ class JudgeTable:
     leaders_without: dict[str, str | None] | None = None
     everyone: WithEveryone | None = None
 
-    def words(self, leader: str | None) -> tuple[str, ...]:
+    def words(
+        self, leader: str | None, stopping: tuple[StoppingLine, ...]
+    ) -> tuple[str, ...]:
         """Return in words what is to be said of them together.
 
         Parameters
         ----------
         leader : str or None
             Of the study.
+        stopping : tuple of StoppingLine
+            What its rules say.
         """
         found = []
         if self.alpha is not None:
             found.append(
-                f"agreement between judges: Krippendorff's alpha {self.alpha:.2f} on "
-                f"{self.alpha_units} pairs of arms that two judges or more have judged"
+                f"agreement between judges: Krippendorff's alpha {self.alpha:.2f}, of "
+                f"{self.alpha_units} times that two or more have judged the same"
             )
         changing = [
             f"{judge} ({other or 'nobody'})"
@@ -189,13 +217,10 @@ class JudgeTable:
             found.append("the same arm leads without the votes of any one judge")
         if self.everyone is not None:
             aside = ", ".join(line.name for line in self.lines if line.is_aside)
-            with_them = self.everyone
-            says = "; ".join(f"{x.rule}: {x.says()}" for x in with_them.stopping)
-            found.append(
-                f"set aside, as too few of their gold questions were right: {aside}. "
-                f"With their {with_them.votes} votes {with_them.leader or 'nobody'} "
-                f"would lead, now {leader or 'nobody'}; the rules would say {says}"
-            )
+            found += [
+                f"set aside, as too few of their gold questions were right: {aside}",
+                self.everyone.words(leader, stopping),
+            ]
         return tuple(found)
 
     def as_lines(self) -> str:
@@ -214,7 +239,7 @@ def judge_table(state: StudyState, *, leave_out: bool) -> JudgeTable:
     for question in state.questions.values():
         if question.answer is not None and not question.withdrawn:
             answers.setdefault(question.voter, []).append(question)
-    units = _first_answers(state)
+    units = _answers_in_turn(state)
     lines = tuple(_line(state, judge, answers[judge], units) for judge in answers)
     shared = [list(said.values()) for said in units.values() if len(said) > 1]
     # Each unit once more with its two arms exchanged: which one comes first says
@@ -242,13 +267,17 @@ def with_everyone(state: StudyState) -> WithEveryone:
     )
 
 
-_Unit = tuple[int, int, str]
+_Unit = tuple[int, int, str | None]
+"""Two arms, and the context in which they were compared."""
 
 
 def _unit(question: Question) -> _Unit:
     """Return which two arms a question is about, and in which context."""
     first, second = sorted((question.left, question.right))
-    return first, second, json.dumps(question.context, sort_keys=True)
+    context = question.context
+    if context is not None:
+        context = json.dumps(context, sort_keys=True)
+    return first, second, context
 
 
 def _said(question: Question, answer: str) -> str:
@@ -256,13 +285,20 @@ def _said(question: Question, answer: str) -> str:
     return answer if question.left < question.right else MIRRORED[answer]
 
 
-def _first_answers(state: StudyState) -> dict[_Unit, dict[str, str]]:
-    """Return what each judge with a name said first, both orders as one."""
-    found: dict[_Unit, dict[str, str]] = {}
+_Answers = dict[tuple[_Unit, int], dict[str, str]]
+"""By what was judged, and for which time: what each judge said."""
+
+
+def _answers_in_turn(state: StudyState) -> _Answers:
+    """Return what judges with a name said, both orders as one."""
+    times: Counter[tuple[_Unit, str]] = Counter()
+    found: _Answers = {}
     for unit in state.questions.values():
-        if unit.outcome in MIRRORED and not unit.withdrawn and unit.voter is not None:
-            said = found.setdefault(_unit(unit), {})
-            said.setdefault(unit.voter, _said(unit, unit.outcome))
+        if unit.outcome in MIRRORED and unit.voter is not None:
+            judged = _unit(unit), unit.voter
+            turn = _unit(unit), times[judged]
+            times[judged] += 1
+            found.setdefault(turn, {})[unit.voter] = _said(unit, unit.outcome)
     return found
 
 
@@ -270,7 +306,7 @@ def _line(
     state: StudyState,
     judge: str | None,
     answered: list[Question],
-    units: dict[_Unit, dict[str, str]],
+    units: _Answers,
 ) -> JudgeLine:
     # Not before it is used: each question would wait for it.
     from bayesduel.analysis.audited_rules import share_interval

@@ -90,25 +90,35 @@ def due_gold(state: StudyState, judge: str | None) -> dict[str, Any] | None:
 
 
 def too_dear(
-    state: StudyState, judge: str | None, names: tuple[str, str], times: int
+    state: StudyState,
+    judge: str | None,
+    names: tuple[str, str],
+    *,
+    times: int = 1,
+    replaces: int | None = None,
 ) -> str | None:
-    """Say that so many answers would cost more than is left; None while they do not."""
+    """Say that so many answers would cost more than is left; None while they do not.
+
+    What is left are the cost without answers and questions that are out, but for the
+    one that is asked anew.
+    """
     cost = state.settings.spending.cost
     if cost is None:
         return None
-    out = sum(
-        state.price_of(each.judge, state.names_of(each)) for each in state.open.values()
+    out = [*state.open.values()]
+    out += [each for known in state.judges.values() for each in known.halves.values()]
+    due = sum(
+        state.price_of(each.voter, state.names_of(each))
+        for each in out
+        if replaces is None or state.unit_of(each).number != replaces
     )
-    for record in state.judges.values():
-        for first in record.halves.values():
-            out += state.price_of(first.voter, state.names_of(first))
     more = times * state.price_of(judge, names)
-    left = cost - state.spent - out
+    left = cost - state.spent - due
     if more <= left + _ROUNDING * cost:
         return None
     return (
         f"the next question costs {more:g}, and {max(left, 0.0):g} of {cost:g} is left "
-        f"({state.spent:g} paid, {out:g} for questions that are out)"
+        f"({state.spent:g} paid, {due:g} for questions that are out)"
     )
 
 

@@ -10,7 +10,6 @@ import jax
 import numpy as np
 
 from bayesduel.arguments.limits import LONGEST_HORIZON, PATIENCE
-from bayesduel.ops.frozen_pytrees import as_leaf
 from bayesduel.policies.over_models.base import ModelRule
 from bayesduel.program_cache import enable_program_cache
 from bayesduel.simulation import asked_models
@@ -45,7 +44,7 @@ class ModelPlayer(Player):
         self._horizon = LONGEST_HORIZON
         order = np.arange(len(state.active), dtype=np.int32)
         with jax.enable_x64(True):
-            self._policy = jax.tree.map(as_leaf, policy)
+            self._policy = jax.tree.map(asked_models.as_leaf, policy)
             self._key = jax.random.fold_in(
                 jax.random.key(state.settings.seed), state.epoch
             )

@@ -31,7 +31,7 @@ def of_analysis() -> dict[str, Target]:
         ),
         "Measurement.lower_slope": Target(
             analysis.Measurement.lower_slope,
-            {"notion": v.NOTION},
+            {"notion": v.NOTION, "model": [None, "", "bradley-terry", "x"]},
             {"self": Made(v.measurement)},
         ),
         "simulated_bayes_regret": Target(

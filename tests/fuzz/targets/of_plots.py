@@ -21,6 +21,11 @@ def of_plots() -> dict[str, Target]:
         Made(v.bound),
         [Made(v.bound)],
         {"mslr5-condorcet": None},
+        "lower",
+        ["lower", "d-ts"],
+        "all",
+        ["x"],
+        Made(v.applied),
         3,
     ]
     arms = [3, 1, *v.NUMBERS]
@@ -30,7 +35,14 @@ def of_plots() -> dict[str, Target]:
             plots.allocation,
             {
                 "matrix": [fake.CONDORCET, fake.TIED, v.WINS, Made(v.frame)],
-                "optima": [Made(v.optima), None, {}, {"x": 3}, {1: None}],
+                "optima": [
+                    Made(v.optima),
+                    Made(v.structured),
+                    None,
+                    {},
+                    {"x": 3},
+                    {1: None},
+                ],
                 **v.FIGURE_SIZES,
             },
         ),
@@ -66,7 +78,7 @@ def of_plots() -> dict[str, Target]:
                 "bounds": bounds,
                 "anchor": [None, 1000, 7, 10**6],
                 "log_x": [True, False],
-                "log_y": [False, True],
+                "log_y": [None, False, True],
                 "columns": [None, 1, 2, 10**9],
                 "labels": ["auto", "direct", "legend", "x"],
                 **v.FIGURE_SIZES,

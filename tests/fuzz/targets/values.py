@@ -243,6 +243,17 @@ def optima() -> dict[str, theory.Optimum]:
     return {"CW": bound()}
 
 
+@cache
+def structured() -> dict[str, theory.StructuredBound]:
+    utilities = [2.0, 1.0, 0.5, 0.0, -1.0]
+    return {"known": theory.structured_lower_bound(utilities, tolerance=1e-3)}
+
+
+@cache
+def applied() -> tuple[theory.theorems.AppliedTheorem, ...]:
+    return theory.all_bounds(fake.CONDORCET, policy="D-TS")
+
+
 POSTERIORS = [Made(beta_fit), Made(utility_fit), Made(choice_fit), Made(ballot_fit)]
 POSTERIORS += [Made(weighted_fit), inference.Fit, Made(some_votes)]
 DATA = [Made(some_votes), Made(tied_votes), Made(ballots), Made(choices)]

@@ -259,17 +259,3 @@ def test_arms_are_eliminated_by_their_bounds():
         assert (search.now.answer != NOBODY) == ends
         num_ended += ends
     assert 4 < num_ended < 76
-
-
-@pytest.mark.parametrize(
-    ("text", "word"),
-    [
-        ("scb:eps=-0.1", "eps"),
-        ("scb:alpha_ref=0", "alpha_ref"),
-        ("scb:first_length=1", "first_length"),
-        ("scb:stop_rule=never", "stop_rule"),
-    ],
-)
-def test_parameters_are_checked(text, word):
-    with pytest.raises(PolicyParameterError, match=word):
-        policies.parse_policy(text).check(4, 100)

@@ -8,7 +8,6 @@ import pytest
 from scipy import stats
 
 from bayesduel import policies
-from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.reductions import ucb_machines
 from tests.policies.distributions import (
     features,
@@ -241,17 +240,3 @@ def test_random_pairs_are_uniform():
         assert counts[~drawn].sum() == 0
         expected = 8000 * probabilities[drawn]
         assert stats.chisquare(counts[drawn], expected).pvalue > FALSE_ALARM
-
-
-@pytest.mark.parametrize(
-    ("text", "word"),
-    [
-        ("sparring:inner=exp3", "inner"),
-        ("sparring:alpha=0", "alpha"),
-        ("multisbm:alpha=-1", "alpha"),
-        ("doubler:alpha=inf", "alpha"),
-    ],
-)
-def test_parameters_are_checked(text, word):
-    with pytest.raises(PolicyParameterError, match=word):
-        policies.parse_policy(text).check(4, 100)

@@ -1,5 +1,6 @@
 """D-TS over any posterior of the pairs: a user's own model, and those on one scale."""
 
+from dataclasses import dataclass
 from functools import partial
 
 import jax
@@ -12,7 +13,6 @@ import bayesduel
 from bayesduel import policies
 from bayesduel.errors import PolicyParameterError
 from bayesduel.models import BradleyTerry, Thurstone
-from bayesduel.ops.frozen_pytrees import frozen_pytree
 from bayesduel.policies import DoubleThompson
 from bayesduel.policies.over_models.base import one_round
 from bayesduel.policies.over_models.double_thompson import SampledDoubleThompson
@@ -125,7 +125,8 @@ def test_a_model_of_ones_own_drives_a_simulation():
     assert np.mean(found["recommendation"] == UTILITIES.argmax()) > 0.9
 
 
-@frozen_pytree
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
 class Matrices(Laplace):
     """The same posterior, of which only matrices are known."""
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
-from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.rules import record
 from bayesduel.policies.ucb._arm_groups import (
     REMOVED,
@@ -163,17 +162,3 @@ def test_first_pair_is_uniform_within_a_group():
     )
     counts = pair_table(*np.array(duels).T, 10)
     assert chi_square(counts, probabilities) > FALSE_ALARM
-
-
-@pytest.mark.parametrize(
-    ("text", "word"),
-    [
-        ("merge-rucb:alpha=0.5", "alpha"),
-        ("merge-rucb:delta=0", "delta"),
-        ("merge-rucb:delta=1", "delta"),
-        ("merge-rucb:group_size=3", "group_size"),
-    ],
-)
-def test_parameters_are_checked(text, word):
-    with pytest.raises(PolicyParameterError, match=word):
-        policies.parse_policy(text).check(4, 100)
