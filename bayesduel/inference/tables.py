@@ -6,10 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesduel.errors import FitError, near_names
 from bayesduel.inference import winners
 from bayesduel.inference.fitted import check_posterior
-from bayesduel.models.argument_checks import check_probability
+from bayesduel.models.argument_checks import (
+    check_probability,
+    check_real,
+    check_word,
+)
 from bayesduel.models.axes import axes_of, entries_of
+from bayesduel.models.thurstone import Thurstone
 from bayesduel.votes.comparisons import Comparisons
 
 if TYPE_CHECKING:
@@ -19,7 +25,19 @@ if TYPE_CHECKING:
     from bayesduel.inference.fit_result import Fit
 
 
-def standings(posterior: Fit, probability: float = 0.9) -> xr.Dataset:
+ELO = 400.0 / np.log(10.0)
+"""Points of Elo's scale in a unit of utility: 400 of them are odds of 10 to 1."""
+
+_ELO_MEAN = 1500.0
+
+
+def standings(
+    posterior: Fit,
+    probability: float = 0.9,
+    *,
+    scale: str = "utility",
+    anchor: tuple[str, float] | None = None,
+) -> xr.Dataset:
     """Return the table that one wants of a fit, the best arm first.
 
     Parameters
@@ -27,6 +45,12 @@ def standings(posterior: Fit, probability: float = 0.9) -> xr.Dataset:
     posterior : Fit
     probability : float
         Of the central intervals, in (0, 1).
+    scale : {"utility", "elo"}
+        The unit of the score: utility, or 400 / log(10) points of Elo's scale for each
+        unit of it, on which the mean of all arms is 1500.
+    anchor : (str, float), optional
+        An arm, and the score that it shall have. Scores of the others are then as
+        uncertain as their difference from it.
 
     Returns
     -------
@@ -56,7 +80,9 @@ def standings(posterior: Fit, probability: float = 0.9) -> xr.Dataset:
     """
     import xarray as xr
 
-    names, columns, words = standing_columns(posterior, probability)
+    names, columns, words = standing_columns(
+        posterior, probability, scale=scale, anchor=anchor
+    )
     return xr.Dataset(
         {name: ("arm", values) for name, values in columns.items()},
         coords={"arm": names},
@@ -65,20 +91,28 @@ def standings(posterior: Fit, probability: float = 0.9) -> xr.Dataset:
 
 
 def standing_columns(
-    posterior: Fit, probability: float
+    posterior: Fit,
+    probability: float,
+    *,
+    scale: str = "utility",
+    anchor: tuple[str, float] | None = None,
 ) -> tuple[list[str], dict[str, Shaped[np.ndarray, " K"]], dict[str, Any]]:
     """Return :func:`standings` as plain values: names of arms, columns, attributes."""
     check_posterior(posterior)
     probability = check_probability(probability)
     utilities = posterior.model.utilities(posterior.flat_draws())
     best = posterior.winner_shares()
+    check_word("scale", scale, ("utility", "elo"))
     if utilities is None:
+        if scale != "utility" or anchor is not None:
+            rule = "must be left out: the model has no utilities"
+            raise FitError.of("scale and anchor", rule, (scale, anchor))
         scores = posterior.scores["borda"]
         score, probabilities = "probability of beating another arm", best["condorcet"]
         chosen, order = "beats every other arm", "borda"
     else:
-        scores = winners.centered(posterior.part_of, utilities)
-        score, probabilities = "utility", best["best_utility"]
+        scores = _on_scale(posterior, utilities, scale, anchor)
+        score, probabilities = scale, best["best_utility"]
         chosen, order = "largest utility", "utility"
     _, ranks = posterior.ranks(probability, by=order)
     low, high = _interval(scores, probability)
@@ -111,6 +145,36 @@ def standing_columns(
         ),
     }
     return names, {name: each[places] for name, each in columns.items()}, words
+
+
+def _on_scale(
+    posterior: Fit,
+    utilities: Shaped[np.ndarray, "draw K"],
+    scale: str,
+    anchor: tuple[str, float] | None,
+) -> Shaped[np.ndarray, "draw K"]:
+    """Return scores: relative to the mean of the part of an arm, or to the anchor."""
+    scores = winners.centered(posterior.part_of, utilities)
+    unit, level = 1.0, 0.0
+    if scale == "elo":
+        unit, level = ELO, _ELO_MEAN
+        if isinstance(posterior.model, Thurstone):
+            rule = "is for logistic models alone, and Thurstone is a normal one"
+            raise FitError.of("scale", rule, scale)
+    if anchor is None:
+        return unit * scores + level
+    if not isinstance(anchor, tuple) or len(anchor) != 2:
+        raise FitError.of("anchor", "must be an arm and its score", anchor)
+    name, level = anchor
+    check_real("anchor", level, -1e6, 1e6)
+    if name not in posterior.arm_names:
+        near = near_names(str(name), posterior.arm_names)
+        raise FitError.of("anchor", "must be an arm", name, remedy=near)
+    if len(posterior.parts) > 1:
+        rule = f"needs votes that connect all arms, which are in {len(posterior.parts)}"
+        raise FitError.of("anchor", f"{rule} parts", name)
+    own = list(posterior.arm_names).index(name)
+    return unit * (scores - scores[:, own : own + 1]) + level
 
 
 PARAMETERS = {

@@ -7,8 +7,7 @@ from scipy.special import log_expit
 from bayesduel.diagnostics import loo
 from bayesduel.errors import FitError
 from bayesduel.inference import fit, parameter_summary
-from bayesduel.inference.latent import log_probabilities
-from bayesduel.inference.numpyro_models import as_jax
+from bayesduel.inference.numpyro_models import log_probabilities_of
 from bayesduel.models import BradleyTerry, JudgedBradleyTerry
 from bayesduel.posteriors import Laplace
 from tests.command_line import invoke
@@ -25,12 +24,13 @@ def test_the_likelihood_is_that_of_a_numpy_twin():
         "standard_bias": rng.normal(size=5),
     }
     arrays = JudgedBradleyTerry().arrays(votes)
-    logs = log_probabilities(JudgedBradleyTerry(), as_jax(arrays), values)
+    draws = {name: each[None] for name, each in values.items()}
+    (logs,) = log_probabilities_of(JudgedBradleyTerry(), arrays, draws)
     bias = 0.3 + 0.7 * values["standard_bias"]
     odds = values["utility"][votes.first] - values["utility"][votes.second]
     odds = odds + bias[votes.columns["judge"]]
     twin = np.stack([log_expit(odds), log_expit(-odds)], axis=1)
-    np.testing.assert_allclose(logs, twin, rtol=1e-5)
+    np.testing.assert_allclose(logs, twin, rtol=1e-10)
     # Columns that it does not read are no part of its arrays.
     assert set(arrays.columns) == {"judge"} and arrays.sizes == (("judge", 5),)
 

@@ -31,6 +31,7 @@ from bayesduel.cli.votes.options import (
     OrderEffect,
     OrderKnown,
     Residual,
+    Scale,
     Scores,
     TieColumns,
     VoteColumns,
@@ -52,6 +53,13 @@ if TYPE_CHECKING:
     from bayesduel.votes import Comparisons
 
 __all__ = ["fit"]
+
+
+class ScoreScale(StrEnum):
+    """The unit of scores."""
+
+    utility = "utility"
+    elo = "elo"
 
 
 class Ties(StrEnum):
@@ -113,6 +121,14 @@ def fit(
         int, integer_option(metavar="N", least=10, help="Draws of each of 4 chains.")
     ] = 1000,
     seed: Annotated[int, seed_option] = 0,
+    scale: Annotated[
+        ScoreScale,
+        typer.Option(help="Unit of scores; elo: 400 for odds of 10 to 1, mean 1500."),
+    ] = ScoreScale.utility,
+    anchor: Annotated[
+        str | None,
+        typer.Option(metavar="ARM=S", help="An arm, and the score it shall have."),
+    ] = None,
     check: Annotated[
         bool,
         flag("--check", help="Also say what speaks against the fit, or one scale."),
@@ -150,6 +166,7 @@ def fit(
         residual=residual,
         judge=judge,
     )
+    on = Scale(scale.value, _anchor(anchor))
     columns = VoteColumns(
         arms,
         winner,
@@ -177,11 +194,31 @@ def fit(
         claim_folder(out, kind="fit", overwrite=overwrite)
     say(f"{votes.name}: {data}", quiet=quiet)
     found = _fitted(chosen, data, method, draws, seed)
-    _show(found, probability, everything=everything, as_json=as_json, check=check)
+    _show(found, probability, on, everything=everything, as_json=as_json, check=check)
     if out is not None:
         from bayesduel.cli.votes.saved_fits import save_fit
 
-        save_fit(found, out, probability, log_likelihood=log_likelihood, quiet=quiet)
+        save_fit(
+            found,
+            out,
+            probability,
+            scale=on,
+            log_likelihood=log_likelihood,
+            quiet=quiet,
+        )
+
+
+def _anchor(text: str | None) -> tuple[str, float] | None:
+    """Return an arm and its score; the name may hold = itself."""
+    if text is None:
+        return None
+    from bayesduel.files.user_files import number
+
+    name, equals, score = text.rpartition("=")
+    value = number(score)
+    if not equals or not name.strip() or value is None:
+        raise ValueError(f"--anchor: must be an arm and a score, A=1000, got {text!r}")
+    return name.strip(), value
 
 
 def _with_ties(data: Comparisons, ties: Ties, votes: Path) -> Comparisons:
@@ -221,6 +258,7 @@ def _fitted(
 def _show(
     found: Fit,
     probability: float,
+    scale: Scale,
     *,
     everything: bool,
     as_json: bool,
@@ -230,16 +268,20 @@ def _show(
 
     if found.method == "exact" and not (check or as_json):
         # Nothing to judge.
-        print_standings(console(), found, probability, everything=everything)
+        print_standings(
+            console(), found, probability, everything=everything, scale=scale
+        )
         return
     from bayesduel.diagnostics import report
 
     judged = report(found, with_loo=check)
     if as_json:
-        print_json(as_record(found, probability) | {"report": str(judged).splitlines()})
+        print_json(
+            as_record(found, probability, scale) | {"report": str(judged).splitlines()}
+        )
         return
     screen = console()
-    print_standings(screen, found, probability, everything=everything)
+    print_standings(screen, found, probability, everything=everything, scale=scale)
     if check:
         from bayesduel.diagnostics import transitivity
 

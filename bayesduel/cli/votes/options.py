@@ -30,7 +30,9 @@ __all__ = [
     "OrderKnown",
     "Residual",
     "Scores",
+    "Scale",
     "TieColumns",
+    "UTILITY",
     "VoteColumns",
     "Weight",
     "Where",
@@ -205,6 +207,16 @@ def check_model(
         raise ValueError(f"--judge: {model.value} has none; choose bradley-terry")
     if residual and covariates is None:
         raise ValueError("--residual: is what --covariates leave open; name a file")
+
+
+class Scale(NamedTuple):
+    """The unit of scores, and an arm with a score of its own."""
+
+    name: str = "utility"
+    anchor: tuple[str, float] | None = None
+
+
+UTILITY = Scale()
 
 
 class VoteColumns(NamedTuple):

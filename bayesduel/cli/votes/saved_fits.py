@@ -12,6 +12,7 @@ import numpy as np
 
 from bayesduel.cli.figures import save_figures
 from bayesduel.cli.output import defined, say, say_warning, version
+from bayesduel.cli.votes.options import UTILITY, Scale
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -28,11 +29,15 @@ _LARGE = 10_000
 _MANY = 40
 
 
-def as_record(posterior: Fit, probability: float) -> dict[str, Any]:
+def as_record(
+    posterior: Fit, probability: float, scale: Scale = UTILITY
+) -> dict[str, Any]:
     """Return the table and what was fitted as plain values, for JSON."""
     from bayesduel.inference.tables import parameter_summary, standing_columns
 
-    names, columns, words = standing_columns(posterior, probability)
+    names, columns, words = standing_columns(
+        posterior, probability, scale=scale.name, anchor=scale.anchor
+    )
     rows = [
         {"arm": name} | {key: _plain(values[place]) for key, values in columns.items()}
         for place, name in enumerate(names)
@@ -45,6 +50,7 @@ def as_record(posterior: Fit, probability: float) -> dict[str, Any]:
         "doubts": list(posterior.doubts),
         "votes": posterior.data.num_votes,
         "interval": probability,
+        "anchor": scale.anchor,
         **words,
         "remarks": list(posterior.remarks),
         "version": version(),
@@ -62,18 +68,19 @@ _HEADERS = ("arm", "part", "rank", "score", "interval", "P(best)", "votes", "won
             "lost", "tied")  # fmt: skip
 
 
-def _cells(row: dict[str, Any], parts: int) -> list[str]:
+def _cells(row: dict[str, Any], record: dict[str, Any]) -> list[str]:
+    form = "z.0f" if record["score"] == "elo" else "z.3f"
     low, high = row["rank_lower"], row["rank_upper"]
     # An arm that is alone in its part has no rank.
     standing = ["-"] * 4 if math.isnan(low) else [
         str(low) if low == high else f"{low}-{high}",
-        f"{row['score']:z.3f}",
-        f"{row['score_lower']:z.3f} to {row['score_upper']:z.3f}",
+        f"{row['score']:{form}}",
+        f"{row['score_lower']:{form}} to {row['score_upper']:{form}}",
         f"{row['p_best']:.3f}",
     ]  # fmt: skip
     return [
         row["arm"],
-        *([str(row["part"])] if parts > 1 else []),
+        *([str(row["part"])] if record["parts"] > 1 else []),
         *standing,
         *(f"{row[key]:g}" if row[key] % 1 else f"{int(row[key])}"
           for key in ("comparisons", "wins", "losses", "ties")),
@@ -93,33 +100,42 @@ def _parameter_cells(row: dict[str, Any]) -> list[str]:
 
 
 def _heads(record: dict[str, Any]) -> list[str]:
-    score = "utility" if record["score"] == "utility" else "P(win)"
+    names = {"utility": "utility", "elo": "Elo"}
+    score = names.get(record["score"], "P(win)")
     headers = [score if head == "score" else head for head in _HEADERS]
     return [head for head in headers if head != "part" or record["parts"] > 1]
 
 
 def print_standings(
-    screen: Console, posterior: Fit, probability: float, *, everything: bool
+    screen: Console,
+    posterior: Fit,
+    probability: float,
+    *,
+    everything: bool,
+    scale: Scale = UTILITY,
 ) -> None:
     """Print one row per arm, the best first."""
     from rich.markup import escape
 
     from bayesduel.cli.tables import new_table, show
 
-    record = as_record(posterior, probability)
+    record = as_record(posterior, probability, scale)
     rows = record["arms"] if everything else record["arms"][:_MANY]
     table = new_table()
     for head in _heads(record):
         left = head == "arm"
         table.add_column(head, justify="left" if left else "right", no_wrap=not left)
     for row in rows:
-        name, *numbers = _cells(row, record["parts"])
+        name, *numbers = _cells(row, record)
         table.add_row(escape(name), *numbers)
     hidden = len(record["arms"]) - len(rows)
     several = record["parts"] > 1
+    reference = "the mean of its part" if several else "the mean of all arms"
+    if scale.anchor is not None:
+        reference = f"{scale.anchor[0]}, which has {scale.anchor[1]:g}"
     score = (
-        f"utility: relative to the mean of {'its part' if several else 'all arms'}"
-        if record["score"] == "utility"
+        f"{_heads(record)[2 + several]}: relative to {reference}"
+        if record["score"] in ("utility", "elo")
         else "P(win): mean probability of beating another arm"
         + " of its part" * several
     )
@@ -135,7 +151,7 @@ def print_standings(
             f"{_heads(record)[3]} and P(best) are among the arms of the same part, "
             "and cannot be compared across parts",
         )
-    elif record["score"] != "utility":
+    elif record["score"] not in ("utility", "elo"):
         exists = record["condorcet_exists"]
         captions.insert(1, f"an arm that beats every other one exists: {exists:.2f}")
     if hidden:
@@ -156,13 +172,14 @@ def save_fit(
     out: Path,
     probability: float,
     *,
+    scale: Scale = UTILITY,
     log_likelihood: bool = False,
     quiet: bool,
 ) -> None:
     """Write standings.csv, .json and .md, parameters.csv, fit.nc, and figures."""
     from bayesduel import plots
 
-    record = as_record(posterior, probability)
+    record = as_record(posterior, probability, scale)
     names = [out / f"standings.{kind}" for kind in ("csv", "json", "md")]
     _write_table(names[0], with_doubt(record, "arms"))
     text = json.dumps(defined(record), indent=2, allow_nan=False, ensure_ascii=False)
@@ -228,7 +245,7 @@ def markdown(record: dict[str, Any]) -> str:
     heads = _heads(record)
     lines = [heads, [":--", *["--:"] * (len(heads) - 1)]]
     for row in record["arms"]:
-        cells = _cells(row, record["parts"])
+        cells = _cells(row, record)
         lines.append([cells[0].replace("|", "\\|"), *cells[1:]])
     if record["parameters"]:
         lines += [[], list(_PARAMETER_HEADERS), [":--", "--:", "--:", ":--"]]

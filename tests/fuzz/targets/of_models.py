@@ -346,7 +346,12 @@ def of_models() -> dict[str, Target]:
         "read_preflib": Target(votes.read_preflib, {"path": ["drinks.toi", *v.PATHS]}),
         "standings": Target(
             inference.standings,
-            {"posterior": v.POSTERIORS, "probability": v.PROBABILITIES},
+            {
+                "posterior": v.POSTERIORS,
+                "probability": v.PROBABILITIES,
+                "scale": ["utility", "elo", "glicko"],
+                "anchor": [None, ("tea", 1000.0), ("wine", 0), ("tea",), "tea"],
+            },
         ),
         "parameter_summary": Target(
             inference.parameter_summary,
