@@ -106,7 +106,7 @@ def standing_columns(
     if utilities is None:
         if scale != "utility" or anchor is not None:
             rule = "must be left out: the model has no utilities"
-            raise FitError.of("scale and anchor", rule, (scale, anchor))
+            raise FitError("scale and anchor", rule, (scale, anchor))
         scores = posterior.scores["borda"]
         score, probabilities = "probability of beating another arm", best["condorcet"]
         chosen, order = "beats every other arm", "borda"
@@ -160,19 +160,19 @@ def _on_scale(
         unit, level = ELO, _ELO_MEAN
         if isinstance(posterior.model, Thurstone):
             rule = "is for logistic models alone, and Thurstone is a normal one"
-            raise FitError.of("scale", rule, scale)
+            raise FitError("scale", rule, scale)
     if anchor is None:
         return unit * scores + level
     if not isinstance(anchor, tuple) or len(anchor) != 2:
-        raise FitError.of("anchor", "must be an arm and its score", anchor)
+        raise FitError("anchor", "must be an arm and its score", anchor)
     name, level = anchor
     check_real("anchor", level, -1e6, 1e6)
     if name not in posterior.arm_names:
         near = near_names(str(name), posterior.arm_names)
-        raise FitError.of("anchor", "must be an arm", name, remedy=near)
+        raise FitError("anchor", "must be an arm", name, remedy=near)
     if len(posterior.parts) > 1:
         rule = f"needs votes that connect all arms, which are in {len(posterior.parts)}"
-        raise FitError.of("anchor", f"{rule} parts", name)
+        raise FitError("anchor", f"{rule} parts", name)
     own = list(posterior.arm_names).index(name)
     return unit * (scores - scores[:, own : own + 1]) + level
 
