@@ -144,13 +144,16 @@ def added_up(
         first, second = np.where(swap, second, first), np.where(swap, first, second)
         counts = np.where(swap[:, None], counts[:, [1, 0, 2]], counts)
     pair = first * num_arms + second
-    places, index = groups_of([pair, *extra.columns.values()])
-    total = np.zeros((len(places), 3))
+    if extra.columns:
+        places, index = groups_of([pair, *extra.columns.values()])
+        pair, extra = pair[places], extra.of_rows(places)
+    else:  # Twice as fast.
+        pair, index = np.unique(pair, return_inverse=True)
+    total = np.zeros((len(pair), 3))
     np.add.at(total, index, counts)
     kept = total.sum(axis=1) > 0
-    places = places[kept]
-    pair = pair[places]
-    return Added(pair // num_arms, pair % num_arms, total[kept], extra.of_rows(places))
+    pair = pair[kept]
+    return Added(pair // num_arms, pair % num_arms, total[kept], extra.of_rows(kept))
 
 
 def groups_of(
