@@ -9,7 +9,7 @@ from scipy.special import log_expit
 
 from bayesduel.inference.laplace_draws import density_of
 from bayesduel.models import BradleyTerry, Thurstone
-from bayesduel.models.newton import Search, Status, Surface, advance
+from bayesduel.models.closed_forms.newton import Search, Status, Surface, advance
 from bayesduel.posteriors import HMC, Laplace
 from tests.compiling import quick_jit
 from tests.posteriors.models_of_ones_own import OnAScale
