@@ -166,9 +166,17 @@ def test_matrices_and_worlds_answer_the_same_questions():
         assert isinstance(problem, kind)
         assert problem.name == instance.name
         problem.check_notion(problem.default_notion)
-        for dims, values in problem.variables().values():
+        sizes = dict.fromkeys(problem.axes, instance.num_arms)
+        shapes = {
+            name: (dims, np.shape(values))
+            for name, (dims, values) in problem.variables().items()
+        }
+        if instance is world:
+            assert shapes.pop("choice_sets")[0] == ("set", "place")
+            assert shapes.pop("choice_probabilities")[0][0] == "set"
+        for dims, shape in shapes.values():
             assert dims == problem.axes
-            assert np.shape(values) == (instance.num_arms,) * len(dims)
+            assert shape == tuple(sizes[dim] for dim in dims)
         found[kind] = problem.words
     assert found == {
         PairProblem: "a preference matrix",

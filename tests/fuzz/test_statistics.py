@@ -46,6 +46,7 @@ FOREIGN = {f"StyledFigure.{name}" for name in ("draw", "savefig", "set")}
 
 FOR_MODELS = {
     *("PreferenceModel", "Votes", "Votes.differences", "Votes.incidence"),
+    *("Votes.ordered", "Votes.size"),
     *("Votes.laplacian", "count_votes", "derived", "register_arrays", "sample"),
 }
 """What a model of one's own calls, with what the package has given it."""

@@ -179,7 +179,13 @@ def of_models() -> dict[str, Target]:
         "BradleyTerry": Target(fitted(models.BradleyTerry), _PAIRWISE),
         "Thurstone": Target(fitted(models.Thurstone), _PAIRWISE),
         "JudgedBradleyTerry": Target(
-            fitted(models.JudgedBradleyTerry), _PAIRWISE | {"spread_scale": [1.0, 0]}
+            fitted(models.JudgedBradleyTerry),
+            _PAIRWISE
+            | {
+                "data": [Made(v.shown_votes), Made(v.some_votes), Made(v.ballots)],
+                "spread_scale": [1.0, 0],
+                "order_effect": [True, False],
+            },
         ),
         "LinearUtilities": Target(
             fitted(models.LinearUtilities),
@@ -210,7 +216,7 @@ def of_models() -> dict[str, Target]:
         "NumPyroModel": Target(
             fitted(models.NumPyroModel),
             {
-                "data": v.DATA,
+                "data": [Made(v.shown_votes), *v.DATA],
                 "function": [v.one_scale, len, 3, None],
                 "ties": [False, True],
                 "order_effect": [False, True],

@@ -105,6 +105,17 @@ def some_votes() -> votes.Comparisons:
 
 
 @cache
+def shown_votes() -> votes.Comparisons:
+    return votes.Comparisons.from_votes(
+        ["tea", "tea", "milk"],
+        ["milk", "coffee", "coffee"],
+        ["left", "right", "left"],
+        order_known=True,
+        columns={"judge": ["ann", "bob", "ann"]},
+    )
+
+
+@cache
 def known_votes() -> votes.Comparisons:
     return some_votes().with_covariates([1.0, 0.0, -1.0])
 
