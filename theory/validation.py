@@ -101,8 +101,8 @@ def feature_table(
     """
     table = numeric_array(features, "features")
     rows = "K" if num_arms is None else num_arms
-    fits = num_arms is None or len(table) == num_arms
-    if table.ndim != 2 or not fits or 0 in table.shape:
+    fits = table.ndim == 2 and num_arms in (None, len(table))
+    if not fits or 0 in table.shape:
         rule = f"must have one row per arm, shape ({rows}, d)"
         raise InvalidPreferenceError("features", rule, table.shape)
     fine = np.abs(table) <= LARGEST_FEATURE

@@ -91,11 +91,6 @@ def from_numpyro(
     >>> [row["parameter"] for row in parameter_summary(found)]
     ['bias[ann]', 'bias[bob]']
     """
-    for name, each in (("function", function), ("link", link)):
-        if not callable(each) and not (name == "link" and each is None):
-            raise FitError(name, "must be a function", each)
-    check_flag("ties", ties)
-    check_flag("order_effect", order_effect)
     return NumPyroModel(function, ties, order_effect, link)
 
 
@@ -110,6 +105,14 @@ class NumPyroModel(PreferenceModel):
 
     methods: ClassVar[tuple[str, ...]] = ("laplace", "svi", "nuts")
     """Nothing is known of it in closed form."""
+
+    def __post_init__(self) -> None:
+        """Raise ``FitError`` for what is no function, or no flag."""
+        for name, each in (("function", self.function), ("link", self.link)):
+            if not callable(each) and not (name == "link" and each is None):
+                raise FitError(name, "must be a function", each)
+        check_flag("ties", self.ties)
+        check_flag("order_effect", self.order_effect)
 
     def __repr__(self) -> str:
         # Without the address of the function, which differs from run to run.

@@ -135,7 +135,7 @@ class RivalDirectedThompson(KernelPolicy):
 
     def __post_init__(self) -> None:
         """Take a posterior by its name."""
-        if self.posterior == "beta":
+        if isinstance(self.posterior, str) and self.posterior == "beta":
             object.__setattr__(self, "posterior", _SKEPTICAL)
         take_by_name(self)
 

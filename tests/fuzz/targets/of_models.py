@@ -217,7 +217,7 @@ def of_models() -> dict[str, Target]:
             fitted(models.NumPyroModel),
             {
                 "data": [Made(v.shown_votes), *v.DATA],
-                "function": [v.one_scale, len, 3, None],
+                "function": [v.one_scale, 3, None],
                 "ties": [False, True],
                 "order_effect": [False, True],
                 "link": [None, 3],
