@@ -38,7 +38,9 @@ def verdicts_of(words: Any) -> dict[str, Verdict]:
 
 def _entries(words: Any) -> list[dict[str, float]]:
     whole = [words] if isinstance(words, str | Mapping) else words
-    entries = list(whole) if isinstance(whole, Iterable) else []
+    # An array of no dimensions counts as iterable, and is not.
+    many = isinstance(whole, Iterable) and getattr(whole, "ndim", 1) > 0
+    entries = list(whole) if many else []
     if len(entries) != len(_MEANT) or not all(entries):
         rule = "must be three different ones: for the first arm, the second, and a tie"
         raise ComparisonDataError("words", rule, words)
