@@ -250,11 +250,13 @@ def _lower_under_model(
     from theory import known_theorems, structured_lower_bound
     from theory.errors import ArgumentError, ProgramError
 
-    if not any(model in each.knows for each in known_theorems("")):
+    linear = model == "linear" and matrix.features is not None
+    if not linear and not any(model in each.knows for each in known_theorems("")):
         return None, None, f"lower bound: none is known for policies over {model!r}"
     cost = "gap" if notion == "condorcet_mean" else "copeland"
+    known = ("bradley-terry", matrix.features) if linear else (model, None)
     try:
-        found = structured_lower_bound(matrix, model, cost=cost)
+        found = structured_lower_bound(matrix, known[0], features=known[1], cost=cost)
     except (ArgumentError, ProgramError) as error:
         rule = getattr(error, "rule", "")
         reason = f"the matrix {rule}" if rule.startswith("must obey") else str(error)

@@ -58,6 +58,8 @@ class Measurement:
         The matrix, where the tree holds it.
     arms : tuple of str
         Labels of the arms; empty where the tree does not hold the matrix.
+    features : float (K, d) or None
+        What is known of the arms, where the tree holds it beside the matrix.
     """
 
     environment: str
@@ -65,6 +67,7 @@ class Measurement:
     data: xr.Dataset
     preference: NDArray[np.float64] | None = None
     arms: tuple[str, ...] = ()
+    features: NDArray[np.float64] | None = None
     _shared: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
     """What has been worked out of the matrix, for all policies on it."""
 
@@ -80,7 +83,8 @@ class Measurement:
         if self.preference is None:
             return None
         if "matrix" not in self._shared:
-            self._shared["matrix"] = PreferenceMatrix(self.preference)
+            found = PreferenceMatrix(self.preference, features=self.features)
+            self._shared["matrix"] = found
         return self._shared["matrix"]
 
     @property
@@ -261,19 +265,22 @@ def _measurement(node: xr.DataTree | xr.Dataset, shared: dict[str, Any]) -> Meas
         (part for part in (node, parent) if part is not None and "preference" in part),
         None,
     )
-    preference, arms = None, ()
+    preference, arms, features = None, (), None
     if source is not None:
         array = source["preference"].transpose("arm", "opponent")
         preference = np.asarray(array.values, dtype=np.float64)
         named = "arm" in array.coords
         labels = array["arm"].values if named else range(preference.shape[0])
         arms = tuple(str(label) for label in labels)
+        if "features" in source:
+            features = source["features"].transpose("arm", "feature").values
     return Measurement(
         str(environment or "environment"),
         str(policy or "policy"),
         data,
         preference,
         arms,
+        features,
         shared,
     )
 

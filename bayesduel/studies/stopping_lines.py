@@ -154,11 +154,18 @@ def _anytime(state: StudyState) -> StoppingLine:
         state, AnytimeEvidence(delta, width=width, weight=weight)
     )
     meaning = _promise(delta, width, counted)
-    if state.num_aside:
+    if state.num_aside or state.num_reselected:
+        # The evidence of each selection of judges is a supermartingale of its own.
+        times = state.num_reselected + 1
         meaning += (
             f"; {state.num_aside} votes of judges who are set aside are left out, by "
             "their answers to gold questions and not by what they voted"
         )
+        if state.num_reselected:
+            meaning += (
+                f"; whose votes count has changed {times - 1} times, so that the error "
+                f"is at most {times} times as much"
+            )
     return _line(state, "anytime", counted.found, meaning)
 
 

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from bayesduel import plots
 from bayesduel.analysis import measurements, summary
@@ -102,12 +103,33 @@ def test_the_bound_of_the_gap_to_the_best_arm():
     assert note.endswith("not for borda")
 
 
+def test_features_of_the_instance_give_policies_that_find_them_a_bound_of_their_own():
+    features = np.array([[1.0, 0.2], [0.5, -0.4], [-0.3, 0.9], [-1.0, 0.1]])
+    utilities = features @ [1.5, 0.3]
+    tree = results(
+        1 / (1 + np.exp(utilities - utilities[:, None])),
+        **{"D-TS": {"posterior": "beta"}, "BT-TS": {"posterior": "linear"}},
+    )
+    free, known = summary(tree).rows
+    assert known.lower_bound is None
+    assert "none is known for policies over 'linear'" in summary(tree).notes()[0]
+    tree["bt/features"] = xr.DataArray(features, dims=("arm", "feature"))
+    known = summary(tree).rows[1]
+    assert not summary(tree).notes()
+    wanted = structured_lower_bound(utilities, features=features).value
+    assert known.lower_bound == pytest.approx(wanted, rel=1e-5)
+    assert wanted < 0.9 * free.lower_bound
+
+
 def test_what_a_policy_knows_is_read_from_its_parameters():
     assert model_known_by({}) == model_known_by({"posterior": "beta"}) == ""
     assert model_known_by({"posterior": {"name": "beta", "prior": 2}}) == ""
     assert model_known_by({"posterior": "thurstone-hmc"}) == "thurstone"
     inside = {"policy": {"name": "d-ts"} | MODEL, "every": 10}
     assert model_known_by(inside) == "bradley-terry"
+    told = {"posterior": MODEL["posterior"] | {"covariates": True}}
+    for parameters in (told, {"policy": told}):
+        assert model_known_by(parameters) == "bradley-terry with features of its own"
     own = results(**{"D-TS": {"posterior": {"name": "shown-first", "scale": 1.0}}})
     (row,) = summary(own).rows
     assert row.lower_bound is None

@@ -46,3 +46,23 @@ class Clock:
 
     def __call__(self):
         return self.now
+
+
+WORDS = ("left", "right", "tie", "skip")
+"""Answers."""
+
+
+def better_of(ticket, order=("good", *DRINKS, "bad")):
+    """Return what somebody says who always knows."""
+    return "left" if order.index(ticket.left) < order.index(ticket.right) else "right"
+
+
+def mirrored(word):
+    return {"left": "right", "right": "left"}.get(word, word)
+
+
+def told(study, judge, number, answer):
+    """Ask and tell, one after the other."""
+    for _ in range(number):
+        for ticket in study.ask(judge=judge):
+            study.tell(ticket, answer(ticket))

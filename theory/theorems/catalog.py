@@ -119,12 +119,16 @@ _CATALOG: dict[str, Theorem] = {}
 def option_of(parameters: Mapping[str, Any], name: str) -> Any:
     """Return an option of a policy, or of the policy within it; None without it.
 
-    Of an option with parameters of its own, its name.
+    Of an option with parameters of its own, its name. A model that is given features of
+    arms has another one: whoever knows them knows more than the class of that name.
     """
     found = parameters.get(name)
     if found is None and isinstance(parameters.get("policy"), Mapping):
         return option_of(parameters["policy"], name)
-    return found.get("name") if isinstance(found, Mapping) else found
+    if not isinstance(found, Mapping):
+        return found
+    own = found.get("name")
+    return f"{own} with features of its own" if found.get("covariates") else own
 
 
 def theorem[F: Callable[..., Any]](

@@ -53,6 +53,9 @@ class Counts(Questions):
     num_skipped: int = 0
     num_beyond: int = 0
     num_aside: int = 0
+    num_reselected: int = 0
+    """How often votes of a judge were set aside, or counted again."""
+
     skipped: dict[str | None, set[tuple[int, int]]] = field(default_factory=dict)
     spent: float = 0.0
     """What the answers have cost."""

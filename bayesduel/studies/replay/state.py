@@ -318,6 +318,7 @@ class StudyState(Counts):
 
     def _set_aside(self, judge: str | None, *, aside: bool) -> None:
         self._keep(judge).is_aside = aside
+        before = self.num_votes
         for unit in self.questions.values():
             if unit.voter != judge or unit.twin_of is not None:
                 continue
@@ -327,6 +328,7 @@ class StudyState(Counts):
                 self.count(unit, -1)
                 unit.is_aside = aside
                 self.count(unit, +1)
+        self.num_reselected += self.num_votes != before
         self.begin_anew()
 
 

@@ -1,0 +1,24 @@
+"""Studies for tests."""
+
+import pytest
+
+from bayesduel.studies import Study
+from tests.studies.helpers import DRINKS, Clock
+
+
+@pytest.fixture
+def make(tmp_path):
+    """Make studies whose clock stands still until it is told."""
+    clock, made = Clock(), []
+
+    def make(policy="balanced", arms=DRINKS[:3], **options):
+        study = Study.create(tmp_path / f"{len(made)}.study", arms, policy, **options)
+        study._clock = clock
+        study._current().time = clock.now
+        study.clock = clock
+        made.append(study)
+        return study
+
+    yield make
+    for study in made:
+        study.close()

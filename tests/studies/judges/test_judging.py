@@ -1,0 +1,239 @@
+"""Agreement of judges, gold questions, and what is known of each judge."""
+
+import itertools
+import json
+import math
+import random
+
+import pytest
+
+from bayesduel.errors import StudyError
+from bayesduel.studies import Judging
+from bayesduel.studies.judges.agreement import krippendorff_alpha
+from tests.studies.helpers import (
+    DRINKS,
+    assert_replays,
+    better_of,
+    mirrored,
+    told,
+)
+
+# Agreement
+
+
+@pytest.mark.parametrize(
+    ("observers", "alpha"),
+    [
+        # Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, A, B and C.
+        (["0100000010", "1110010000"], 0.095),
+        (["aabbdcccedda", "babbbccceddd"], 0.692),
+        (["123321412...", "1233224125.3", ".3332342251.", "12332441251."], 0.743),
+    ],
+)
+def test_alpha_is_that_of_the_published_examples(observers, alpha):
+    units = [
+        [said for said in column if said != "."]
+        for column in zip(*observers, strict=True)
+    ]
+    assert round(krippendorff_alpha(units), 3) == alpha
+
+
+def test_alpha_by_counting_all_pairs():
+    rng = random.Random(3)
+    for _ in range(20):
+        units = [rng.choices("abc", k=rng.randint(1, 5)) for _ in range(6)]
+        whole = [unit for unit in units if len(unit) > 1]
+        said = list(itertools.chain(*whole))
+        observed = sum(
+            sum(one != other for one, other in itertools.permutations(unit, 2))
+            / (len(unit) - 1)
+            for unit in whole
+        ) / len(said)
+        pairs = list(itertools.permutations(said, 2))
+        expected = sum(one != other for one, other in pairs) / len(pairs)
+        assert krippendorff_alpha(units) == pytest.approx(1 - observed / expected)
+    assert math.isnan(krippendorff_alpha([]))
+    assert math.isnan(krippendorff_alpha(["aa", "aaa", "b"]))
+    assert krippendorff_alpha(["ab", "ab"]) == -0.5
+
+
+@pytest.mark.parametrize("arms", [["tea", "coffee"], ["coffee", "tea"]])
+@pytest.mark.parametrize("contexts", [range(4), [None] * 4])
+def test_agreement_of_two_judges(make, arms, contexts):
+    study = make(arms=arms)
+    for turn, context in enumerate(contexts):
+        for judge in ("Ada", "Bob"):
+            (ticket,) = study.ask(judge=judge, context=context)
+            errs = judge == "Bob" and turn == 2
+            study.tell(
+                ticket, mirrored(better_of(ticket)) if errs else better_of(ticket)
+            )
+        (alone,) = study.ask(context=context)
+        study.tell(alone, "tie")  # Whoever has no name agrees with nobody.
+    table = study.status().judges
+    # Four units and their mirror images: 16 answers, 8 of each kind, and 2 of 8 units
+    # with two different ones. So alpha is 1 - 15 * 2 * 2 / (16 ** 2 - 2 * 8 ** 2).
+    assert (table.alpha, table.alpha_units) == (1 - 60 / 128, 4)
+    ada, bob, nobody = table.lines
+    assert (ada.others, ada.others_agree) == (bob.others, bob.others_agree) == (4, 0.75)
+    assert (nobody.others, nobody.others_agree) == (0, None)
+    # In a context of its own nothing is repeated; else 3 of 6 pairs differ.
+    repeats = (0, None) if contexts[0] == 0 else (6, 0.5)
+    assert (bob.repeats, bob.repeats_agree) == repeats
+
+
+# Gold questions
+
+
+def test_gold_comes_as_often_as_said_and_is_no_vote(make):
+    study = make(judging=Judging(gold_share=0.25, gold_threshold=0.0))
+    assert study.add_gold("good", "bad")
+    assert not study.add_gold("good", "bad")
+    study.add_gold("good", "tea")
+    tickets = study.ask(40, judge="Ada") + study.ask(4, judge="Bob")
+    gold = [each.number for each in tickets[:40] if each.rule == "gold"]
+    assert len(gold) == 10
+    assert len({number % 4 for number in gold}) > 1
+    assert sum(each.rule == "gold" for each in tickets[40:]) == 1
+    asked = [{each.left, each.right} for each in tickets[:40] if each.rule == "gold"]
+    assert asked.count({"good", "tea"}) == asked.count({"good", "bad"}) == 5
+    for ticket in tickets:
+        study.tell(ticket, better_of(ticket))
+    assert study.comparisons().num_votes == 44 - 11
+    assert study.comparisons(judged=True).num_votes == 44 - 11
+    ada, bob = study.status().judges.lines
+    assert (ada.gold, ada.gold_right, bob.gold) == (10, 10, 1)
+    assert study.status().aside == 0
+    assert_replays(study)
+
+
+def test_who_fails_gold_questions_is_set_aside_and_comes_back(make):
+    terms = Judging(gold_share=0.5, gold_threshold=0.6, gold_least=4)
+    study = make(judging=terms, budget=200)
+    study.add_gold("good", "bad")
+    told(study, "Ada", 20, better_of)
+    before = study.comparisons()
+    waiting = next(each for each in study.ask(2, judge="Bob") if each.rule != "gold")
+    told(study, "Bob", 30, lambda ticket: mirrored(better_of(ticket)))
+    assert study.comparisons().wins.tolist() == before.wins.tolist()
+    assert study.ask(judge="Bob") == []
+    assert "Bob is set aside: 0 of 4 gold questions right" in study.resting
+    status = study.status()
+    lines = {line.judge: line for line in status.judges.lines}
+    assert lines["Bob"].is_aside
+    assert not lines["Ada"].is_aside
+    assert status.aside == lines["Bob"].left + lines["Bob"].right > 0
+    assert status.votes == before.num_votes
+    everyone = status.judges.everyone
+    assert everyone is not None
+    assert everyone.votes == status.aside
+    # What was out is asked no more; its late answer is kept, and no vote.
+    assert study.open_tickets("Bob") == []
+    study.tell(waiting, "left")
+    assert "set aside" in study.remark
+    assert study.comparisons().num_votes == before.num_votes
+    assert_replays(study)
+    report = study.report()
+    # The late answer is one more of them.
+    assert f"With their {everyone.votes + 1} votes tea would lead, too" in report
+    assert "set aside" in report
+    status = study.status()
+    assert "has changed 1 times, so that the error is at most 2 times" in (
+        status.stopping[0].meaning
+    )
+    aside = status.aside
+    study.set_judge("Bob", trusted=True)
+    assert "has changed 2 times" in study.status().stopping[0].meaning
+    assert study.comparisons().num_votes == before.num_votes + aside
+    assert study.status().aside == 0
+    assert study.ask(judge="Bob")
+    assert_replays(study)
+
+
+def test_an_undone_gold_answer_counts_no_more(make):
+    study = make(judging=Judging(gold_share=0.9, gold_threshold=1.0, gold_least=1))
+    told(study, "Ada", 3, better_of)
+    study.add_gold("good", "bad")
+    (ticket,) = study.ask(judge="Ada")
+    assert ticket.rule == "gold"
+    votes = study.comparisons().num_votes
+    assert votes == 3
+    study.tell(ticket, mirrored(better_of(ticket)))
+    assert study.comparisons().num_votes == 0
+    study.undo(ticket)
+    assert study.comparisons().num_votes == votes
+    assert study.open_tickets("Ada") == [ticket]
+    study.tell(ticket, "skip")
+    assert study.status().judges.lines[0].gold == 0
+    assert not study.status().judges.lines[0].is_aside
+    study.undo(ticket)
+    study.tell(ticket, better_of(ticket))
+    assert study.status().judges.lines[0].gold_right == 1
+    study.withdraw(ticket)
+    assert study.status().judges.lines[0].gold == 0
+    assert_replays(study)
+
+
+def test_set_aside_changes_what_the_report_says(make):
+    study = make(judging=Judging(gold_share=0.3, gold_threshold=0.5, gold_least=2))
+    study.add_gold("good", "bad")
+    told(study, "Ada", 12, better_of)
+    for name in ("Bob", "Cyd"):
+        study.set_judge(name, trusted=True)
+        told(study, name, 30, lambda ticket: mirrored(better_of(ticket)))
+    assert study.status().leader == "milk"
+    for name in ("Bob", "Cyd"):
+        study.set_judge(name)
+    status = study.status()
+    assert status.leader == "tea"
+    assert status.judges.everyone.leader == "milk"
+    *_, names, words = status.judges.words("tea", status.stopping)
+    assert "right: Bob, Cyd" in names
+    assert f"with their {status.aside} votes milk would lead, and not tea" in words
+
+
+# Each judge
+
+
+def test_limits_and_assignments(make):
+    study = make(arms=DRINKS)
+    study.set_judge("Ada", limit=5, arms=["tea", "milk"])
+    tickets = study.ask(9, judge="Ada")
+    assert len(tickets) == 5
+    assert all({each.left, each.right} == {"tea", "milk"} for each in tickets)
+    assert "Ada has had the 5 questions" in study.resting
+    for ticket in tickets:
+        study.tell(ticket, "left")
+    assert study.ask(judge="Ada") == []
+    assert len(study.ask(9, judge="Bob")) == 9
+    study.set_judge("Ada")
+    assert study.ask(judge="Ada")
+    assert_replays(study)
+    with pytest.raises(StudyError, match="arms must be an arm of the study"):
+        study.set_judge("Ada", arms=["tea", "ale"])
+    with pytest.raises(StudyError, match="arms must be at least two"):
+        study.set_judge("Ada", arms=["tea", "tea"])
+    with pytest.raises(StudyError, match="price must be a number from 0"):
+        study.set_judge("Ada", price=-1)
+    with pytest.raises(StudyError, match="name must be that of a judge"):
+        study.set_judge(None)
+
+
+def test_time_sides_and_repeats_of_a_judge(make):
+    study = make(arms=DRINKS[:2], judging=Judging(quickest=2.0))
+    tickets = study.ask(4, judge="Ada")
+    for ticket, seconds in zip(tickets, (1.0, 5.0, 3.0, 10.0), strict=True):
+        study.clock.now += seconds
+        study.tell(ticket, "left")
+    (line,) = study.status().judges.lines
+    # Of four questions at once the second is read after the first answer.
+    assert line.seconds == 4.0
+    assert line.too_fast == 1
+    # Two of them one way round, two the other: two pairs of six agree.
+    assert (line.left_share, line.repeats, line.repeats_agree) == (1.0, 6, 2 / 6)
+    # Clopper and Pearson: all of four, lower end 0.025 ** (1 / 4).
+    assert line.left_lower == pytest.approx(0.025**0.25)
+    assert line.left_upper == 1.0
+    exported = [json.loads(text) for text in study.export_judges().splitlines()]
+    assert exported[0]["judge"] == "Ada"
+    assert exported[0]["seconds"] == 4.0
