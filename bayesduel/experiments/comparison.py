@@ -209,7 +209,7 @@ class Comparison(RunSweep):
         return super().extra_files(found) if self.tables is None else self.tables(found)
 
 
-def carry_out(
+def run_experiment(
     asked: CheckedRequest,
     *,
     format: str,  # noqa: A002

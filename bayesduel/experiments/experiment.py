@@ -7,7 +7,7 @@ from typing import Self
 
 import xarray as xr
 
-from bayesduel.experiments.comparison import carry_out
+from bayesduel.experiments.comparison import run_experiment
 from bayesduel.experiments.request.checked import CheckedRequest
 from bayesduel.experiments.request.toml_files import (
     arguments_in_file,
@@ -208,7 +208,7 @@ class Experiment(CheckedRequest):
         >>> sorted(asked.run(jobs=1)["gap"].children)
         ['RUCB']
         """
-        return carry_out(
+        return run_experiment(
             self,
             jobs=jobs,
             executor=executor,

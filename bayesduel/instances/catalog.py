@@ -229,13 +229,13 @@ def _unknown(name: object) -> UnknownNameError:
             name,
             remedy=f"all matrices: {', '.join([*PUBLISHED, *FAMILIES])}",
         )
-    spelled = str(name).lower().replace("_", "-").replace(" ", "-")
+    wanted = str(name).lower().replace("_", "-").replace(" ", "-")
     known = [*PUBLISHED, *FAMILIES, *world_names()]
     return UnknownNameError(
         "",
         f"there is no matrix called {name!r}",
         name,
-        remedy=f"{near_names(spelled.partition(':')[0], known)}all: "
+        remedy=f"{near_names(wanted.partition(':')[0], known)}all: "
         f"{', '.join([*PUBLISHED, *FAMILIES])}. A file needs a path with a separator, "
         f"such as ./{name}, or one of the endings {' '.join(SUFFIXES)}",
     )

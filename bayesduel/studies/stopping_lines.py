@@ -192,7 +192,7 @@ def _judges(found: LeftOut) -> StoppingLine:
         evidence=float(same if found.leader is not None else 0),
         threshold=float(needs),
         meaning="the same arm leads without the votes of any one judge, of at least "
-        "two who have a name; says nothing of chance",
+        "two who have a name; says nothing of random errors",
     )
 
 

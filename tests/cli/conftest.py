@@ -21,7 +21,7 @@ from tests.command_line import invoke
 
 @dataclass
 class FakeEngine:
-    """Stands for ``carry_out``: records calls, returns made-up trees."""
+    """Stands for ``run_experiment``: records calls, returns made-up trees."""
 
     calls: list[SimpleNamespace] = field(default_factory=list)
     failed: dict = field(default_factory=dict)
@@ -75,7 +75,7 @@ def engine(monkeypatch):
     """Return a fake simulator behind the command line."""
     found = FakeEngine()
     for module in (comparison, experiment):
-        monkeypatch.setattr(module, "carry_out", found.run)
+        monkeypatch.setattr(module, "run_experiment", found.run)
     return found
 
 

@@ -142,7 +142,7 @@ def compare(
         then = f"bayesduel merge {out}"
         say(f"part {part} is in {out}; join all with: {then}", quiet=quiet)
     elif as_json:
-        print_json(report.json_rows(request.spelled))
+        print_json(report.json_rows(request.as_given))
     else:
         report.print()
     if out is not None and part is None:
@@ -171,11 +171,11 @@ def _simulate(
     out: Path | None,
     **options: Any,  # noqa: ANN401
 ) -> xr.DataTree:
-    from bayesduel.experiments.comparison import carry_out
+    from bayesduel.experiments.comparison import run_experiment
 
     try:
         with damage_warnings():
-            return carry_out(asked, out=out, **options)
+            return run_experiment(asked, out=out, **options)
     except KeyboardInterrupt as error:
         is_part = options["part"] is not None
         raise ended(error, out, _finished(error, is_part=is_part)) from error

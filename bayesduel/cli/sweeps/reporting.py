@@ -68,12 +68,12 @@ class Report:
 
         return [rankings(part, notion=notion) for notion, part in self._parts]
 
-    def json_rows(self, spelled: dict[str, str]) -> list[dict[str, object]]:
+    def json_rows(self, as_given: dict[str, str]) -> list[dict[str, object]]:
         """Return one object per instance and policy: regret in the first notion.
 
         Parameters
         ----------
-        spelled : dict
+        as_given : dict
             For names of the tree, the words to use instead (those that were typed).
 
         Returns
@@ -87,7 +87,7 @@ class Report:
         found = []
         for measured in self._measured:
             (row,) = summary([measured], notion=(*measured.notions, "")[0]).rows
-            found.append(_json_row(measured, row, spelled))
+            found.append(_json_row(measured, row, as_given))
         return found
 
     def print(self) -> None:
@@ -145,12 +145,12 @@ class Report:
 
 
 def _json_row(
-    measured: Measurement, row: SummaryRow, spelled: dict[str, str]
+    measured: Measurement, row: SummaryRow, as_given: dict[str, str]
 ) -> dict[str, object]:
     attrs, final = measured.data.attrs, row.regret
     return {
-        "environment": spelled.get(row.environment, row.environment),
-        "policy": spelled.get(row.policy, row.policy),
+        "environment": as_given.get(row.environment, row.environment),
+        "policy": as_given.get(row.policy, row.policy),
         "horizon": _whole(attrs.get("horizon", row.horizon)),
         "runs": _whole(attrs.get("num_runs", row.num_runs)),
         "look_ahead": bool(attrs["look_ahead"]) if "look_ahead" in attrs else None,

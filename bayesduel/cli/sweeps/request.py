@@ -131,13 +131,13 @@ class Request:
         Checked.
     doubts : list of str
         What it warns of.
-    spelled : dict
+    as_given : dict
         For names in results, the words that were typed.
     """
 
     asked: Experiment
     doubts: list[str]
-    spelled: dict[str, str]
+    as_given: dict[str, str]
 
 
 def read_request(ctx: typer.Context) -> Request:

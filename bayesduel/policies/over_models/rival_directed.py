@@ -124,7 +124,7 @@ class SampledRivals(ModelRule):
     ) -> tuple[Arm, Arm]:
         """Return the pair that tells most per cost of whether the rival is level.
 
-        The leader twice where there is no rival. Who is first is a matter of chance.
+        The leader twice where there is no rival. Who comes first is drawn at random.
         """
         worlds = [
             self.posterior.level_world(beliefs, leader, other).preference
