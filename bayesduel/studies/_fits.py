@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from jaxtyping import Float64
 
 from bayesduel.errors import DisconnectedComparisonsWarning
 from bayesduel.studies.replay.state import StudyState
@@ -34,13 +35,17 @@ LOOK = 6e6, 200, 4000
 """What :func:`fit_votes` draws for a look at a study."""
 
 
-def votes_between(state: StudyState) -> Comparisons:
-    """Return all votes between arms that are not retired."""
-    arms = state.active
-    both = np.ix_(arms, arms)
-    names = [state.arms[arm] for arm in arms]
+def votes_between(
+    state: StudyState,
+    wins: Float64[np.ndarray, "K K"] | None = None,
+    ties: Float64[np.ndarray, "K K"] | None = None,
+) -> Comparisons:
+    """Return all votes between arms that are not retired, or those of other tables."""
+    both = np.ix_(state.active, state.active)
     return Comparisons.from_wins(
-        state.wins[both], ties=state.ties[both], arm_names=names
+        (state.wins if wins is None else wins)[both],
+        ties=(state.ties if ties is None else ties)[both],
+        arm_names=[state.arms[arm] for arm in state.active],
     )
 
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-import numpy as np
-
-from bayesduel.studies._fits import LOOK, fit_votes, leader_of
+from bayesduel.studies._fits import LOOK, fit_votes, leader_of, votes_between
 from bayesduel.studies.replay.questions import Question
 from bayesduel.studies.replay.state import StudyState
-from bayesduel.votes.comparisons import Comparisons
 
 __all__ = ["LeftOut", "left_out_of"]
 
@@ -44,8 +41,6 @@ def _leader(state: StudyState, without: Iterable[Question]) -> str | None:
             ties[pair[::-1]] -= 1
         else:
             wins[pair if unit.outcome == "left" else pair[::-1]] -= 1
-    both = np.ix_(state.active, state.active)
-    names = [state.arms[arm] for arm in state.active]
-    votes = Comparisons.from_wins(wins[both], ties=ties[both], arm_names=names)
+    votes = votes_between(state, wins, ties)
     # As many draws as for the status: nobody is to lead by their luck.
     return leader_of(fit_votes(state, *LOOK, votes=votes))
