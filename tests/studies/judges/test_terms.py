@@ -14,7 +14,10 @@ from tests.studies.helpers import DRINKS, WORDS, assert_replays
 @pytest.mark.parametrize(
     ("make_terms", "words"),
     [
-        (lambda: Judging(both_orders="both"), "both_orders must be one of tie, noth"),
+        (
+            lambda: Judging(both_orders="both"),
+            "both_orders must be one of tie, nothing",
+        ),
         (lambda: Judging(gold_share=1.0), r"gold_share must be in \[0, 1\)"),
         (lambda: Judging(gold_threshold=1.1), r"gold_threshold must be in \[0, 1\]"),
         (lambda: Judging(gold_least=0), "gold_least must be an integer of at least 1"),
