@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from theory._arrays import AnyArrayLike, Array, floating, is_concrete
+from theory.errors import ArgumentError
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -234,9 +235,8 @@ def _check_shapes(first: Array, second: Array, names: str) -> None:
     try:
         np.broadcast_shapes(first.shape, second.shape)
     except ValueError as error:
-        raise ValueError(
-            f"{names} must have shapes that broadcast; got {first.shape} and "
-            f"{second.shape}."
+        raise ArgumentError(
+            names, "must have shapes that broadcast", (first.shape, second.shape)
         ) from error
 
 
@@ -244,8 +244,8 @@ def _check_range(array: Array, low: float, high: float, name: str) -> None:
     if is_concrete(array) and not ((array >= low) & (array <= high)).all():
         bad = ~((array >= low) & (array <= high))
         index = tuple(int(i) for i in np.argwhere(bad)[0])
-        raise ValueError(
-            f"{name} must lie in [{low:g}, {high:g}]; entry {index} is {array[index]}."
+        raise ArgumentError(
+            name, f"must lie in [{low:g}, {high:g}]", array[index], index=index
         )
 
 

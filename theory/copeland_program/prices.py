@@ -149,10 +149,13 @@ def _refuse(matrix: PreferenceMatrix, gaps: NDArray[np.float64]) -> None:
     i, j = sorted((arm, int(np.flatnonzero(open_pairs(known)[arm])[0])))
     if ties_alone:
         raise TieError(
-            f"the constant is infinite: arms {i} and {j} tie (P = "
-            f"{matrix.values[i, j]}), no number of duels tells which of them is ahead, "
-            "and no arm is a Copeland winner however the tied pairs fall. Leave one of "
-            "them out."
+            "matrix",
+            f"must not be 1/2 where the constant is to be finite: arms {i} and {j} "
+            "tie, no number of duels tells which of them is ahead, and no arm is a "
+            "Copeland winner however the tied pairs fall",
+            matrix.values[i, j],
+            index=(i, j),
+            remedy="leave one of them out",
         )
     raise InvalidPreferenceError(
         "prices",

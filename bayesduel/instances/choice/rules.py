@@ -13,7 +13,6 @@ from jaxtyping import Bool, Float, Float64
 from numpy.typing import ArrayLike
 
 from bayesduel.errors import ChoiceWorldError, errors_as
-from bayesduel.instances.generators.instance import check_entries, check_vector
 from theory.arguments import as_number, short_repr
 from theory.choice.rules import (
     binomial_table,
@@ -23,6 +22,7 @@ from theory.choice.rules import (
     subset_rank,
 )
 from theory.choice.tables import ChoiceTable
+from theory.validation import finite_vector
 
 _FAR = 1e-9
 """Probabilities of a set may add up to this much more than 1."""
@@ -111,8 +111,10 @@ class LogitRule(ChoiceRule):
         ChoiceWorldError
             If a weight is not positive and finite, or ``no_choice_weight`` negative.
         """
-        vector = arm_vector("weights", weights)
-        _check_entries("weights", vector, vector > 0, "be positive")
+        with errors_as(ChoiceWorldError):
+            vector = finite_vector(
+                weights, "weights", rule="must be positive", holds=lambda each: each > 0
+            )
         weight = as_number(no_choice_weight)
         if not (np.isfinite(weight) and weight >= 0):
             raise ChoiceWorldError(
@@ -300,9 +302,13 @@ class IndependentRule(ChoiceRule):
         ChoiceWorldError
             If one of them is outside [0, 1].
         """
-        vector = arm_vector("means", means)
-        rule = "lie in [0, 1] (shares of the largest reward)"
-        _check_entries("means", vector, (vector >= 0) & (vector <= 1), rule)
+        with errors_as(ChoiceWorldError):
+            vector = finite_vector(
+                means,
+                "means",
+                rule="must lie in [0, 1] (shares of the largest reward)",
+                holds=lambda each: (each >= 0) & (each <= 1),
+            )
         return cls(vector)
 
     @property
@@ -324,12 +330,7 @@ class IndependentRule(ChoiceRule):
 def arm_vector(argument: str, values: ArrayLike) -> Float64[np.ndarray, " n"]:
     """Return one finite number per arm."""
     with errors_as(ChoiceWorldError):
-        return check_vector(argument, values, 1)
-
-
-def _check_entries(*arguments: Any) -> None:
-    with errors_as(ChoiceWorldError):
-        check_entries(*arguments)
+        return finite_vector(values, argument)
 
 
 def _set_of_rank(rank: int, size: int) -> tuple[int, ...]:
