@@ -6,6 +6,7 @@ remedy.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -154,7 +155,7 @@ def short_repr(value: object) -> str:
     if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
         value = value.item()  # pyright: ignore: a number of NumPy as one of Python.
     try:
-        text = repr(value)
+        text = repr(os.fspath(value) if isinstance(value, os.PathLike) else value)
     except Exception:  # An integer of 10^4 digits, or a foreign object.
         text = f"a {type(value).__name__} that cannot be printed"
     text = " ".join(text.split())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from theory.arguments import short_repr
+from bayesduel.errors import ArgumentError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -149,10 +149,10 @@ class Ranking:
             if {found.lower, found.higher} == {lower, higher}:
                 return found
         names = ", ".join(each.policy for each in self.policies)
-        raise ValueError(
-            f"ranking: {short_repr(lower)} and {short_repr(higher)} must be two of "
-            f"{names} on "
-            f"{self.environment}"
+        raise ArgumentError(
+            "ranking",
+            f"must be asked about two of {names} on {self.environment}",
+            (lower, higher),
         )
 
     def to_dataframe(self) -> pd.DataFrame:

@@ -35,7 +35,8 @@ from bayesduel.analysis.ranked_policies import (
     Ranking,
 )
 from bayesduel.analysis.rare_runs import PEAK, enough_runs, reversal, unseen_share
-from theory.arguments import as_number, short_repr
+from bayesduel.errors import ArgumentError
+from theory.arguments import as_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -145,7 +146,7 @@ def rankings(
     (1169, 727)
     """
     if not as_number(peak) >= 1:
-        raise ValueError(f"peak: must be at least 1, but is {short_repr(peak)}")
+        raise ArgumentError("peak", "must be at least 1", peak)
     peak = as_number(peak)
     confidence, num_resamples, seed = checked_options(confidence, num_resamples, seed)
     groups: dict[str, list[Measurement]] = {}
@@ -241,18 +242,20 @@ def _paired(
     """Return the last common checkpoint, and regret there, (run, policy)."""
     seeds = {str(each.data.attrs.get("seed")) for each in members}
     if len(seeds) > 1:
-        raise ValueError(
-            f"comparison: policies on {environment} have different seeds "
-            f"({', '.join(sorted(seeds))}), so their runs are no pairs; simulate them "
-            "in one comparison"
+        raise ArgumentError(
+            "comparison",
+            f"policies on {environment} have different seeds "
+            f"({', '.join(sorted(seeds))}), so their runs are no pairs",
+            remedy="simulate them in one comparison",
         )
     rounds = set.intersection(*({*each.rounds.tolist()} for each in members))
     runs = set.intersection(*({*run_numbers(each).tolist()} for each in members))
     if not rounds or not runs:
         what = "checkpoint" if not rounds else "run"
-        raise ValueError(
-            f"comparison: policies on {environment} have no common {what}; simulate "
-            "them in one comparison"
+        raise ArgumentError(
+            "comparison",
+            f"policies on {environment} have no common {what}",
+            remedy="simulate them in one comparison",
         )
     round_ = max(rounds)
     columns = []

@@ -13,7 +13,7 @@ from bayesduel.analysis.measurements import (
 )
 from bayesduel.analysis.slopes import Slope, slope, slope_span
 from bayesduel.analysis.text import format_number, format_rounds, format_with_error
-from theory.arguments import short_repr
+from bayesduel.errors import ArgumentError
 from theory.choice import SUBSET_REGRET_NOTIONS
 
 if TYPE_CHECKING:
@@ -247,9 +247,7 @@ def summary(
     """
     found = measurements(comparison)
     if not isinstance(notion, str):
-        raise ValueError(
-            f"notion: must be the name of one, but is {short_repr(notion)}"
-        )
+        raise ArgumentError("notion", "must be the name of one", notion)
     rows = tuple(
         _summary_row(each, notion, from_round, to_round, *_bound_of(each, notion))
         for each in found

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayesduel.cli import parse
-from bayesduel.cli.errors import FAILED, ended_for_good
+from bayesduel.cli.errors import FAILED, ended_for_good, option_error
 from bayesduel.cli.options import integer_option, quiet_flag, seed_option
 from bayesduel.cli.output import console, say, say_warning, version
 
@@ -106,10 +106,10 @@ def demo(
     )
     for option, value in (("--horizon", size.horizon), ("--far", size.far)):
         if value < 1000:
-            raise ValueError(f"{option}: must be at least 1000 here, but is {value}")
+            raise option_error(option, "must be at least 1000 here", value)
     if size.far < size.horizon:
-        raise ValueError(
-            f"--far: must not be below the horizon {size.horizon}, but is {size.far}"
+        raise option_error(
+            "--far", f"must not be below the horizon {size.horizon}", size.far
         )
     from bayesduel.errors import ArgumentError
     from bayesduel.experiments.checks import worker_count

@@ -34,6 +34,7 @@ __all__ = [
     "ended",
     "ended_for_good",
     "friendly_errors",
+    "option_error",
 ]
 
 FAILED = 1
@@ -85,6 +86,19 @@ def _said(error: KeyboardInterrupt, text: str) -> typer.Exit:
     with suppress(OSError):  # The terminal may be gone.
         say(text)
     return typer.Exit(SIGNALLED + getattr(error, "number", signal.SIGINT))
+
+
+def option_error(
+    option: str,
+    rule: str,
+    value: Any = None,  # noqa: ANN401
+    *,
+    remedy: str = "",
+) -> ValueError:
+    """Return an error about an option; library code is imported only for one."""
+    from bayesduel.errors import ArgumentError
+
+    return ArgumentError(option, rule, value, remedy=remedy)
 
 
 class FriendlyGroup(TyperGroup):
@@ -211,7 +225,9 @@ def _text(error: Exception, called: Callable[[str], str]) -> str:
     from bayesduel.errors import ArgumentError
 
     if isinstance(error, ArgumentError) and error.rule:
-        option = called(error.argument)
+        argument = error.argument
+        named = argument.startswith("--") or argument.isupper()
+        option = argument if named else called(argument)
         where = f"{option}:" if option else None
         return error.sentence(where, lambda name: called(name) or name)
     if isinstance(error, OSError) and error.strerror and error.filename is not None:

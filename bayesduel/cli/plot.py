@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bayesduel.cli import parse
+from bayesduel.cli.errors import option_error
 from bayesduel.cli.figures import save_figures
 from bayesduel.cli.options import flag, quiet_flag
 from bayesduel.cli.output import say
@@ -167,7 +168,9 @@ def _names(text: str, kind: Kind) -> str | list[str] | None:
     if names == ["auto"]:
         return "auto"
     if kind not in (Kind.regret, Kind.slopes):
-        raise ValueError(f"--bounds: does not go with --kind {kind.value}")
+        raise option_error(
+            "--bounds", f"does not go with --kind {kind.value}", remedy="leave it out"
+        )
     return names
 
 
@@ -181,8 +184,11 @@ def _width(text: str) -> str | float:
 def _saved(path: Path, environment: str | None) -> xr.DataTree:
     """Read results; keep one instance if asked."""
     if not path.exists():
-        raise ValueError(
-            f"RESULTS: {path} does not exist; give the folder of --out, or a file in it"
+        raise option_error(
+            "RESULTS",
+            f"{path} does not exist",
+            path,
+            remedy="give the folder of --out, or a file in it",
         )
     from bayesduel import results
     from bayesduel.errors import near_names
@@ -192,9 +198,11 @@ def _saved(path: Path, environment: str | None) -> xr.DataTree:
         return tree
     if environment not in tree.children:
         near = near_names(environment, tree.children)
-        raise ValueError(
-            f"--environment: {environment!r} is not in {path}; {near}it holds "
-            f"{', '.join(tree.children)}"
+        raise option_error(
+            "--environment",
+            f"{environment!r} is not in {path}",
+            environment,
+            remedy=f"{near}it holds {', '.join(tree.children)}",
         )
     return tree.children[environment]
 
@@ -210,9 +218,10 @@ def _notion(tree: xr.DataTree, asked: str | None) -> str:
     }
     if len(set(first.values())) > 1:
         texts = (f"{name} ({notion})" for name, notion in first.items())
-        raise ValueError(
-            f"--regret: instances have different regrets: {', '.join(texts)}; "
-            "draw one of them with --environment"
+        raise option_error(
+            "--regret",
+            f"instances have different regrets: {', '.join(texts)}",
+            remedy="draw one of them with --environment",
         )
     return next(iter(first.values()), "copeland")
 

@@ -79,7 +79,7 @@ class Calibration:
         # In one bin there is nothing to compare.
         bins = check_integer("bins", bins, 2)
         if (self.num_draws + 1) % bins:
-            raise FitError(f"bins must divide {self.num_draws + 1}, got {bins}")
+            raise FitError("bins", f"must divide {self.num_draws + 1}", bins)
         width = (self.num_draws + 1) // bins
         return {
             name: np.stack(
@@ -199,8 +199,11 @@ def calibrate(
     if isinstance(data, Rankings) and np.any(data.counts != 1):
         row = int(np.argmax(data.counts != 1))
         raise FitError(
-            f"calibrate needs ballots that are cast once each, but ballot {row} "
-            f"({data.row_names[row]}) was cast {data.counts[row]:g} times"
+            "data",
+            "must hold ballots that are cast once each, to be calibrated on "
+            f"({data.row_names[row]} was cast more often)",
+            float(data.counts[row]),
+            index=row,
         )
     key_prior, key_data, key_fit = jax.random.split(key, 3)
     with jax.enable_x64(True):

@@ -29,7 +29,6 @@ from bayesduel.models.argument_checks import (
 )
 from bayesduel.models.pairwise_beta import BetaPosterior
 from bayesduel.models.vote_arrays import Votes
-from theory.arguments import short_repr
 
 _arviz_compare: Any = arviz_stats.compare  # pyright: ignore
 _BLOCK = 2**21
@@ -83,7 +82,11 @@ def loo(posterior: Fit, *, unit: str = "vote") -> Any:
     check_whole(posterior.data, "loo", posterior.arrays)
     counts = np.asarray(posterior.arrays.counts)
     if counts.sum() < 2:
-        raise FitError(f"loo needs at least 2 votes, got {counts.sum():g}")
+        raise FitError(
+            "posterior",
+            "must be of at least 2 votes, for one to be left out",
+            float(counts.sum()),
+        )
     exact = posterior.extras.get("posterior")
     cells = cells_of(posterior)
     if unit == "vote" and isinstance(exact, BetaPosterior):
@@ -140,8 +143,10 @@ def compare_models(
         if _what_is_predicted(posteriors[name], unit) != first:
             why = _why_not([posteriors[names[0]], posteriors[name]], unit)
             raise FitError(
+                "posteriors",
                 f"{names[0]!r} and {name!r} {why}, so their predictions cannot be "
-                "compared"
+                "compared",
+                (names[0], name),
             )
     found = {name: loo(each, unit=unit) for name, each in posteriors.items()}
     return _arviz_compare(found, **options)
@@ -153,14 +158,11 @@ _METHODS = ("stacking", "bb-pseudo-bma", "pseudo-bma")
 def _check_comparison(posteriors: Any, unit: str, options: dict[str, Any]) -> None:
     if not isinstance(posteriors, Mapping) or len(posteriors) < 2:
         raise FitError(
-            "posteriors must be a mapping of names to at least two fits, got "
-            f"{short_repr(posteriors)}"
+            "posteriors", "must be a mapping of names to at least two fits", posteriors
         )
     for name, each in posteriors.items():
         if not isinstance(name, str):
-            raise FitError(
-                f"posteriors must have texts as names, got {short_repr(name)}"
-            )
+            raise FitError("posteriors", "must have texts as names", name)
         check_posterior(each)
     check_word("unit", unit, UNITS)
     known = list(inspect.signature(_arviz_compare).parameters)[1:]
@@ -174,7 +176,7 @@ def _check_comparison(posteriors: Any, unit: str, options: dict[str, Any]) -> No
             check_integer("round_to", value, 0, 17)
         elif option == "round_to" and value not in (None, "auto", "none"):
             raise FitError(
-                f'round_to must be "auto", "none" or a number of digits, got {value!r}'
+                "round_to", 'must be "auto", "none" or a number of digits', value
             )
 
 

@@ -26,7 +26,6 @@ from bayesduel.models.base import PreferenceModel, check_model
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.models.vote_arrays import Votes, with_counts
 from bayesduel.votes.comparisons import Comparisons
-from theory.arguments import short_repr
 
 
 def leave_pairs_out(
@@ -67,7 +66,7 @@ def leave_pairs_out(
     """
     check_model(model)
     if not isinstance(data, Comparisons):
-        raise FitError(f"leave_pairs_out needs Comparisons, got {short_repr(data)}")
+        raise FitError("data", "must be Comparisons, to leave pairs out", data)
     data = data.without_empty_pairs()
     arrays = model.arrays(data)
     num_pairs = data.num_arms * (data.num_arms - 1) // 2
@@ -78,13 +77,18 @@ def leave_pairs_out(
     sides = pairs_of(model, data, arrays)
     if sides is None:
         raise FitError(
-            f"leave_pairs_out must know the pair of each row, but the arrays of "
-            f"{type(model).__name__} lack the fields first and second, numbers of arms"
+            "model",
+            "must know the pair of each row, but the arrays of "
+            f"{type(model).__name__} lack the fields first and second, numbers of "
+            "arms",
+            model,
         )
     low, high = np.minimum(*sides), np.maximum(*sides)
     pairs, member = np.unique(low * data.num_arms + high, return_inverse=True)
     if len(pairs) < 2:
-        raise FitError(f"leave_pairs_out needs at least 2 pairs, got {len(pairs)}")
+        raise FitError(
+            "data", "must hold at least 2 pairs, to leave one out", len(pairs)
+        )
     if "exact" in model.methods and isinstance(model, PairwiseBeta):
         values = _beta_pairs(model, arrays, member, len(pairs))
         return elpd_of(values, values, np.zeros(len(pairs)), "pair", num_draws)

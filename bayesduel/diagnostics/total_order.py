@@ -182,10 +182,14 @@ def transitivity(
     if not isinstance(data, Comparisons):
         hint = "; use its to_comparisons()" if hasattr(data, "to_comparisons") else ""
         raise FitError(
-            f"transitivity asks about Comparisons, got {type(data).__name__}{hint}"
+            "data",
+            f"must be Comparisons, to be asked about transitivity{hint}",
+            type(data).__name__,
         )
     if data.num_arms < 3:
-        raise FitError(f"an order of arms needs at least 3, got {data.num_arms}")
+        raise FitError(
+            "data", "must be of at least 3 arms, to have an order", data.num_arms
+        )
     check_whole(data, "transitivity")
     check_positive("prior", prior)
     rng_key = check_seed(rng_key)

@@ -140,9 +140,10 @@ class Fit(FitBase):
 
         if "laplace" not in self.extras or not self.converged:
             raise FitError(
-                "the mode is found by method='laplace' where it converges, and no "
-                f"scale is learned; this fit of {self.model!r} is by {self.method}"
-                + ("" if self.converged else ", NOT CONVERGED")
+                "method",
+                "must be 'laplace', and converge, for the mode to be found where no "
+                f"scale is learned (of {self.model!r})",
+                self.method + ("" if self.converged else ", NOT CONVERGED"),
             )
         density = density_of(self.model, self.arrays)
         values = density.named(self.extras["laplace"].mode[None])
@@ -201,7 +202,7 @@ class Fit(FitBase):
         """
         utilities = self.model.utilities(self._some_draws(rng_key, num_draws))
         if utilities is None:
-            raise FitError(f"{type(self.model).__name__} has no utilities")
+            raise FitError("model", "must have utilities", self.model)
         return utilities
 
     def _some_draws(
@@ -213,9 +214,11 @@ class Fit(FitBase):
             return self.fresh(rng_key, num_draws)
         if num_draws > self.num_draws:
             raise FitError(
-                f"{num_draws} draws were asked for, but the {self.method} fit holds "
-                f"{self.num_draws}; fit again with num_draws="
-                f"{-(-num_draws // self.num_chains)} or more per chain"
+                "num_draws",
+                f"must be at most {self.num_draws}, which the {self.method} fit holds",
+                num_draws,
+                remedy=f"fit again with num_draws={-(-num_draws // self.num_chains)} "
+                "or more per chain",
             )
         index = generator_of(rng_key).choice(self.num_draws, num_draws, replace=False)
         return {name: values[index] for name, values in self.flat_draws().items()}

@@ -38,8 +38,9 @@ def seed_words(rng_key: RunKey | int) -> tuple[int, ...]:
         if jax.numpy.issubdtype(rng_key.dtype, jax.dtypes.prng_key):
             return tuple(np.asarray(jax.random.key_data(rng_key)).ravel().tolist())
     raise FitError(
-        "rng_key must be an integer or one typed key, jax.random.key(seed); got "
-        f"{type(rng_key).__name__}"
+        "rng_key",
+        "must be an integer or one typed key, jax.random.key(seed)",
+        type(rng_key).__name__,
     )
 
 

@@ -152,7 +152,7 @@ def sample_svi(
     run.
     """
     if guide not in GUIDES:
-        raise FitError(f"guide must be one of {', '.join(GUIDES)}, got {guide!r}")
+        raise FitError("guide", f"must be one of {', '.join(GUIDES)}", guide)
     settings = _Variational(guide, num_steps, step_size)
     key_fit, key_draw = jax.random.split(rng_key)
     state = laplace_program()(model, arrays)

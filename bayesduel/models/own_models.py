@@ -143,9 +143,11 @@ class NumPyroModel(PreferenceModel):
         if found.shape != counts.shape:
             shapes = f"({len(counts)},) or " * (not self.ties) + str(counts.shape)
             raise FitError(
-                f"{self.title} must return an array of the shape {shapes}, one entry "
-                f"for each row and outcome, got {found.shape}"
-                + (" (ties=True has three)" if found.shape[-1:] == (3,) else "")
+                self.title,
+                f"must return an array of the shape {shapes}, one entry for each row "
+                "and outcome",
+                found.shape,
+                remedy="ties=True has three" if found.shape[-1:] == (3,) else "",
             )
         return count_votes(counts, jax.nn.log_softmax(found, axis=1))
 
@@ -258,8 +260,10 @@ def _layout(model: NumPyroModel) -> _Layout:
             else f"is not among {', '.join(shapes) or 'none'}"
         )
         raise FitError(
-            f"{model.title} must have a site 'utility', one number for each arm, which "
-            f"{what}; numpyro.deterministic('utility', ...) gives a quantity that name"
+            "model",
+            f"{model.title} must have a site 'utility', one number for each arm, "
+            f"which {what}",
+            remedy="numpyro.deterministic('utility', ...) gives a quantity that name",
         )
     axes = {_NUM_ARMS: "arm"} | {size: name for name, size in seen.items() if size}
     dims = {

@@ -123,13 +123,19 @@ class PairwiseUtilityModel(UtilityModel):
             check_flag(name, getattr(self, name))
         if self.residual and not self.covariates:
             raise FitError(
-                "residual=True is what covariates leave open, got covariates=False; "
-                "say covariates=True, or leave it out"
+                "residual",
+                "must not be True where covariates=False: it is what covariates "
+                "leave open",
+                True,
+                remedy="say covariates=True, or leave it out",
             )
         if self.learn_scale and self.covariates and not self.residual:
             raise FitError(
-                "learn_scale=True is the scale of the residual, which covariates=True "
-                "has none of; say residual=True, or leave it out"
+                "learn_scale",
+                "must not be True where covariates=True and residual=False: it is "
+                "the scale of the residual",
+                True,
+                remedy="say residual=True, or leave it out",
             )
         check_positive("tie_scale", self.tie_scale)
         check_positive("order_scale", self.order_scale)

@@ -10,6 +10,7 @@ import xarray as xr
 from matplotlib.ticker import PercentFormatter, StrMethodFormatter
 
 from bayesduel.analysis.measurements import standard_error
+from bayesduel.errors import ArgumentError
 from bayesduel.papers.claims import exploitation
 from bayesduel.plots.curves import regret
 from bayesduel.plots.style import (
@@ -20,7 +21,6 @@ from bayesduel.plots.style import (
     new_figure,
     width_in_inches,
 )
-from theory.arguments import short_repr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,15 +61,14 @@ def reproduction(found: Reproduction, *, width: str | float = "full") -> StyledF
     from bayesduel.papers.reproducing import Reproduction
 
     if not isinstance(found, Reproduction):
-        raise ValueError(
-            "found: must be what papers.reproducing.reproduce returned, but is "
-            f"{short_repr(found)}"
+        raise ArgumentError(
+            "found", "must be what papers.reproducing.reproduce returned", found
         )
     inches = width_in_inches(width)
     recipe = found.recipe
     panels = [each for each in found.panels if each.measured]
     if not panels:
-        raise ValueError("found: every policy in it failed, nothing can be drawn")
+        raise ArgumentError("found", "every policy in it failed, nothing can be drawn")
     if recipe.kind in ("regret", "games"):
         games = recipe.kind == "games"
         return regret(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bayesduel.errors import ArgumentError
 from bayesduel.plots.axes import (
     band_text,
     beyond_text,
@@ -33,7 +34,7 @@ from bayesduel.plots.style import (
     new_figure,
     width_in_inches,
 )
-from theory.arguments import integer_from, short_repr, true_or_false
+from theory.arguments import integer_from, true_or_false
 
 if TYPE_CHECKING:
     from bayesduel.analysis.measurements import Result
@@ -132,9 +133,7 @@ def regret(
     """
     groups = panels(result, notion, band)
     if not isinstance(labels, str) or labels not in ("auto", "direct", "legend"):
-        raise ValueError(
-            f"labels: must be 'auto', 'direct' or 'legend', but is {short_repr(labels)}"
-        )
+        raise ArgumentError("labels", "must be 'auto', 'direct' or 'legend'", labels)
     log_x = true_or_false(log_x, "log_x")
     height = check_height(height)
     direct = labels == "direct" or (labels == "auto" and len(groups) == 1)

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesduel.analysis.anchored_bounds import model_known_by
 from bayesduel.analysis.measurements import Measurement, measurements
-from theory.arguments import short_repr
+from bayesduel.errors import ArgumentError
 
 if TYPE_CHECKING:
     from jaxtyping import Float64, Int64
@@ -131,9 +131,8 @@ def panels(result: Result, notion: str, band: str) -> list[Panel]:
 def check_band(band: Any) -> None:  # noqa: ANN401
     """Refuse what is no name of a band."""
     if not isinstance(band, str) or band not in BANDS:
-        raise ValueError(
-            f"band: must be one of {', '.join(map(repr, BANDS))}, but is "
-            f"{short_repr(band)}"
+        raise ArgumentError(
+            "band", f"must be one of {', '.join(map(repr, BANDS))}", band
         )
 
 
@@ -150,7 +149,7 @@ def by_environment(result: Result) -> dict[str, list[Measurement]]:
         if measured.has_regret:
             groups.setdefault(measured.environment, []).append(measured)
     if not groups:
-        raise ValueError("result: every policy in it failed, nothing can be drawn")
+        raise ArgumentError("result", "every policy in it failed, nothing can be drawn")
     return groups
 
 

@@ -10,6 +10,7 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator, StrMethodFor
 
 from bayesduel.analysis.anchored_bounds import BOUNDED_NOTIONS, lower_bound
 from bayesduel.analysis.slopes import Slope, slope, slope_span
+from bayesduel.errors import ArgumentError
 from bayesduel.plots.axes import caption_below, head_panel, runs_text, wrap_label
 from bayesduel.plots.bound_curves import power_text
 from bayesduel.plots.lines import by_environment
@@ -172,9 +173,10 @@ def _points(
     left_out = [name for name, both in constants.items() if both is None]
     if not points:
         names = ", ".join(left_out) or "none"
-        raise ValueError(
-            "result: no instance in it has a lower bound (a tie, or no matrix: "
-            f"{names}); give instances without ties"
+        raise ArgumentError(
+            "result",
+            f"no instance in it has a lower bound (a tie, or no matrix: {names})",
+            remedy="give instances without ties",
         )
     return points, left_out
 

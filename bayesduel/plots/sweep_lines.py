@@ -11,9 +11,10 @@ import numpy as np
 
 from bayesduel.analysis.measurements import checkpoint_index
 from bayesduel.arguments.literals import literal
+from bayesduel.errors import ArgumentError
 from bayesduel.plots.bound_curves import power_text
 from bayesduel.plots.lines import Line, Panel, by_environment, line_of
-from theory.arguments import items_of, short_repr
+from theory.arguments import items_of
 
 if TYPE_CHECKING:
     from bayesduel.analysis.measurements import Measurement, Result
@@ -93,7 +94,7 @@ def sweep_of(
     labels = {id(each): _label(each, apart) for each in swept}
     rounds = [at] if at is None or np.ndim(at) == 0 else items_of(at, "at")
     if not rounds:
-        raise ValueError("at: must hold at least one round, but is empty")
+        raise ArgumentError("at", "must hold at least one round", at)
     level = [each for each in points if each not in swept]
     if points is of_environments:
         level = []
@@ -165,16 +166,19 @@ def _chosen(parameter: str | None, *kinds: list[_Point]) -> tuple[str, list[_Poi
             if most > 1:
                 found.setdefault(name, (most, points))
     if not found:
-        raise ValueError(
-            "result: no number among the parameters of a policy or a matrix takes "
-            "several values; compare some, such as d-ts:alpha=0.6|1|2"
+        raise ArgumentError(
+            "result",
+            "no number among the parameters of a policy or a matrix takes several "
+            "values",
+            remedy="compare some, such as d-ts:alpha=0.6|1|2",
         )
     if parameter is None:
         parameter = max(found, key=lambda name: found[name][0])
     if not isinstance(parameter, str) or parameter not in found:
-        raise ValueError(
-            f"parameter: must be one that takes several values here, "
-            f"{', '.join(found)}, but is {short_repr(parameter)}"
+        raise ArgumentError(
+            "parameter",
+            f"must be one that takes several values here, {', '.join(found)}",
+            parameter,
         )
     return parameter, found[parameter][1]
 

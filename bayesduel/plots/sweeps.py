@@ -13,6 +13,7 @@ from matplotlib.ticker import (
     NullLocator,
 )
 
+from bayesduel.errors import ArgumentError
 from bayesduel.plots.axes import (
     band_text,
     beyond_text,
@@ -160,9 +161,11 @@ def _log_x(found: Sweep, asked: bool | None) -> bool:
     if asked is None:
         return positive and values.size > 2 and _is_geometric(values)
     if true_or_false(asked, "log_x") and not positive:
-        raise ValueError(
-            f"log_x: must be False where {found.parameter} is {values[0]:g}, but is "
-            "True; a logarithmic axis has numbers above 0 only"
+        raise ArgumentError(
+            "log_x",
+            f"must be False where {found.parameter} is {values[0]:g}",
+            True,
+            remedy="a logarithmic axis has numbers above 0 only",
         )
     return asked
 

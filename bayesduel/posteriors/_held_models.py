@@ -31,11 +31,13 @@ def check_held(model: Any, make_arrays: Callable[[], Any]) -> None:
         hash(model)
         make_arrays()
     except (FitError, ComparisonDataError) as error:
-        raise PolicyParameterError(f"model: {error}") from error
+        raise PolicyParameterError("model", str(error), model) from error
     except TypeError as error:
         raise PolicyParameterError(
-            "model must be hashable, as frozen dataclasses are whose fields are; "
-            f"{type(model).__name__} is not: {error}"
+            "model",
+            "must be hashable, as frozen dataclasses are whose fields are; "
+            f"{type(model).__name__} is not ({error})",
+            model,
         ) from error
 
 
@@ -49,6 +51,9 @@ def check_counts(
     found = np.asarray(getattr(arrays, "counts", None))
     if found.ndim != 2 or not np.array_equal(found, counts[:, : found.shape[1]]):
         raise FitError(
-            f"the arrays of {type(model).__name__} must have a field counts with the "
-            "votes row by row, as they are in the data; a policy replaces it"
+            "model",
+            "must have arrays with a field counts, with the votes row by row as "
+            f"they are in the data, but those of {type(model).__name__} have none",
+            model,
+            remedy="a policy replaces it",
         )

@@ -188,8 +188,10 @@ def _order_of_winners(
     if order_known:
         one, other = columns.arms
         raise ComparisonDataError(
-            f"{table.name}: order_known=True needs columns of the arm shown first and "
-            f"of the other one, but {one!r} and {other!r} say who won; leave it out"
+            table.name,
+            "order_known=True needs columns of the arm shown first and of the other "
+            f"one, but {one!r} and {other!r} say who won",
+            remedy="leave it out",
         )
     return False
 

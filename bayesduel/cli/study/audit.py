@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayesduel.cli import parse
+from bayesduel.cli.errors import option_error
 from bayesduel.cli.figures import save_figures
 from bayesduel.cli.options import (
     integer_option,
@@ -115,8 +116,8 @@ def audit_stopping(
     """
     given = [each for each in (environment, from_votes, from_study) if each]
     if len(given) != 1:
-        raise ValueError(
-            "give one of --environment, --from-votes and --from-study: what is true"
+        raise option_error(
+            "", "give one of --environment, --from-votes and --from-study: what is true"
         )
     votes = None if budget is None else parse.rounds(budget, "--budget")
     truth: Any = None
@@ -176,7 +177,7 @@ def _audited(
         for name, usual in design.items():
             if asked.pop(name) != usual:
                 option = {"rules": "--stopping"}.get(name, f"--{name}")
-                raise ValueError(f"{option}: a study has its own; leave it out")
+                raise option_error(option, "a study has its own", remedy="leave it out")
     with progress_reporter(enabled=not quiet) as report:
         on_progress = report.update(_Words())
         if study is not None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayesduel.cli import parse
+from bayesduel.cli.errors import option_error
 from bayesduel.cli.options import flag, integer_option, repair_flag, seed_option
 
 if TYPE_CHECKING:
@@ -210,8 +211,8 @@ def _check_complete(arguments: dict[str, Any], path: Path | None) -> None:
         check_complete(arguments, str(path))
     for option in ("environment", "policy"):
         if _ARGUMENTS[option] not in arguments:
-            raise ValueError(
-                f"--{option}: name at least one, or give an experiment with --config"
+            raise option_error(
+                f"--{option}", "name at least one, or give an experiment with --config"
             )
 
 
@@ -287,8 +288,9 @@ def _common_notion(asked: Experiment) -> str:
     usual = {name: notions[0] for name, notions in asked.notions.items()}
     if len(set(usual.values())) > 1:
         both = ", ".join(f"{name} ({notion})" for name, notion in usual.items())
-        raise ValueError(
-            "--regret: cannot be added to worlds with regrets of their own that "
-            f"differ: {both}; compare them separately"
+        raise option_error(
+            "--regret",
+            f"cannot be added to worlds with regrets of their own that differ: {both}",
+            remedy="compare them separately",
         )
     return next(iter(usual.values()))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bayesduel.cli.errors import option_error
 from bayesduel.cli.options import (
     flag,
     integer_option,
@@ -217,14 +218,14 @@ def _anchor(text: str | None) -> tuple[str, float] | None:
     name, equals, score = text.rpartition("=")
     value = number(score)
     if not equals or not name.strip() or value is None:
-        raise ValueError(f"--anchor: must be an arm and a score, A=1000, got {text!r}")
+        raise option_error("--anchor", "must be an arm and a score, A=1000", text)
     return name.strip(), value
 
 
 def _with_ties(data: Comparisons, ties: Ties, votes: Path) -> Comparisons:
     """Return the votes, of which there must be some, with what becomes of ties."""
     if not data.num_votes:
-        raise ValueError(f"VOTES: {votes} holds no vote")
+        raise option_error("VOTES", f"{votes} holds no vote", votes)
     if data.has_ties and ties is Ties.dropped:
         return data.without_ties()
     if data.has_ties and ties is Ties.halved:

@@ -280,12 +280,14 @@ def _gap_arguments(
     n = check_num_arms(num_arms)
     k = integer_from(subset_size, 1, "subset_size")
     if k > n:
-        raise ChoiceWorldError(f"subset_size must be at most num_arms {n}, got {k}")
+        raise ChoiceWorldError("subset_size", f"must be at most num_arms {n}", k)
     arm_index(special, n, "special")
     if special > n - k:
         raise ChoiceWorldError(
-            f"special must be one of the first {n - k + 1} arms (the last {k - 1} are "
-            f"optimal anyway), got {special}"
+            "special",
+            f"must be one of the first {n - k + 1} arms (the last {k - 1} are "
+            "optimal anyway)",
+            special,
         )
     rule = f"from 0 to below 1/{parts}"
     return n, k, number_that(gap, "gap", rule, lambda x: 0 <= x < 1 / parts), special

@@ -10,6 +10,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayesduel.errors import ArgumentError
 from bayesduel.instances.generators.instance import (
     GeneratedInstance,
     check_generator,
@@ -143,9 +144,10 @@ def from_utilities(
     profile = utilities if isinstance(utilities, str) else ""
     if isinstance(utilities, str):
         if profile not in UTILITY_PROFILES:
-            raise ValueError(
-                f"utilities must be numbers or one of the profiles "
-                f"{', '.join(UTILITY_PROFILES)}, got {profile!r}"
+            raise ArgumentError(
+                "utilities",
+                f"must be numbers or one of the profiles {', '.join(UTILITY_PROFILES)}",
+                profile,
             )
         utilities = UTILITY_PROFILES[profile]
     vector = finite_vector(

@@ -79,8 +79,10 @@ class BatchedPolicy(Policy):
         whole = float(self.num_batches).is_integer()
         if not whole or not 1 <= self.num_batches <= horizon:
             raise PolicyParameterError(
-                "num_batches must be an integer from 1 to the horizon "
-                f"{horizon} (a batch has at least one duel), got {self.num_batches!r}"
+                "num_batches",
+                f"must be an integer from 1 to the horizon {horizon} (a batch has at "
+                "least one duel)",
+                self.num_batches,
             )
         if self.num_batches > MOST_BATCHES:
             raise PolicyParameterError(

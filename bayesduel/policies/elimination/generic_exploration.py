@@ -66,8 +66,9 @@ class Savage(KernelPolicy):
         check_choice("goal", self.goal, GOALS)
         if not (0.0 <= self.delta < 1.0):
             raise PolicyParameterError(
-                "delta must be a probability above 0 and below 1, or 0 for 1/T; "
-                f"got {self.delta!r}"
+                "delta",
+                "must be a probability above 0 and below 1, or 0 for 1/T",
+                self.delta,
             )
 
     def scalar_kernel(self) -> Any:

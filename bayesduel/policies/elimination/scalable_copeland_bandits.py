@@ -108,8 +108,7 @@ class ScalableCopelandBandits(Policy):
         check_at_least("first_length", self.first_length, 2)
         if int(self.first_length) != self.first_length:
             raise PolicyParameterError(
-                f"first_length must be a whole number of rounds, "
-                f"got {self.first_length!r}"
+                "first_length", "must be a whole number of rounds", self.first_length
             )
         check_choice("stop_rule", self.stop_rule, ("anytime", "reference"))
 

@@ -103,7 +103,7 @@ class ESCB(SubsetPolicy):
         check_choice("index", str(self.index), ("1", "2"))
         if self.most_sets < 0:
             raise PolicyParameterError(
-                f"most_sets must not be negative, got {self.most_sets!r}"
+                "most_sets", "must not be negative", self.most_sets
             )
 
     def warn_about(self, world: "ChoiceWorld") -> None:

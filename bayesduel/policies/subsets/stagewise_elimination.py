@@ -96,8 +96,7 @@ class StagewiseElimination(SubsetPolicy):
         """Raise ``PolicyParameterError`` for a bad parameter."""
         if not 0.0 <= self.delta < 1.0:
             raise PolicyParameterError(
-                "delta must be above 0 and below 1, or 0 for 1/horizon, got "
-                f"{self.delta!r}"
+                "delta", "must be above 0 and below 1, or 0 for 1/horizon", self.delta
             )
         check_choice("radius", self.radius, ("hoeffding", "bernstein"))
 

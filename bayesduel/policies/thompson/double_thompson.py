@@ -118,8 +118,10 @@ class DoubleThompson(KernelPolicy):
         posterior = check_pair_posterior(self.posterior, num_arms)
         if self.tie_break != "random" and is_on_a_scale(posterior):
             raise PolicyParameterError(
-                f"tie_break must be random with posterior={posterior.name!r}, "
-                f"where samples never tie, got {self.tie_break!r}"
+                "tie_break",
+                f"must be random with posterior={posterior.name!r}, where samples "
+                "never tie",
+                self.tie_break,
             )
 
     def scalar_kernel(self) -> Any:

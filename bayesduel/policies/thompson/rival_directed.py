@@ -155,17 +155,21 @@ class RivalDirectedThompson(KernelPolicy):
         """Raise for what a rule over a model cannot do, or has no use for."""
         if not is_on_a_scale(posterior) or not isinstance(posterior, RivalPosterior):
             raise PolicyParameterError(
-                "posterior must be on one scale, whose larger utility wins: the world "
-                "of a rival is the one in which its utility is the leader's. "
-                f"{posterior.name!r} is not; a model of one's own defines utilities "
-                "and says utility_decides = True"
+                "posterior",
+                "must be on one scale, whose larger utility wins: the world of a "
+                "rival is the one in which its utility is the leader's",
+                posterior.name,
+                remedy="a model of one's own defines utilities and says "
+                "utility_decides = True",
             )
         for each in fields(self):
             value = getattr(self, each.name)
             if each.name in _OF_BETA_PAIRS and value != each.default:
                 raise PolicyParameterError(
-                    f"{each.name} is for Beta distributions, and must stay "
-                    f"{each.default!r} with posterior={posterior.name!r}; got {value!r}"
+                    each.name,
+                    f"must stay {each.default!r} with posterior={posterior.name!r}: "
+                    "it is for Beta distributions",
+                    value,
                 )
 
     def scalar_kernel(self) -> Any:

@@ -92,7 +92,7 @@ class MergeRUCB(Policy):
         check_at_least("group_size", self.group_size, 4)
         if not 0.0 < self.delta < 1.0:
             raise PolicyParameterError(
-                f"delta must be a probability between 0 and 1, got {self.delta!r}"
+                "delta", "must be a probability between 0 and 1", self.delta
             )
 
     def start(self, num_arms: int, horizon: int, rng: Generator) -> MergeRUCBState:
