@@ -23,12 +23,9 @@ from bayesduel.inference.predictions import (
     rows_of,
     thinned_log_probabilities,
 )
-from bayesduel.models.argument_checks import (
-    check_integer,
-    check_word,
-)
 from bayesduel.models.pairwise_beta import BetaPosterior
 from bayesduel.models.vote_arrays import Votes
+from theory.arguments import integer_from, one_of
 
 _arviz_compare: Any = arviz_stats.compare  # pyright: ignore
 _BLOCK = 2**21
@@ -77,7 +74,7 @@ def loo(posterior: Fit, *, unit: str = "vote") -> Any:
     >>> round(loo(fit(PairwiseBeta(), votes)).elpd, 3)
     -7.062
     """
-    check_word("unit", unit, UNITS)
+    one_of(unit, UNITS, "unit", kind=FitError)
     check_posterior(posterior)
     check_whole(posterior.data, "loo", posterior.arrays)
     counts = np.asarray(posterior.arrays.counts)
@@ -164,16 +161,16 @@ def _check_comparison(posteriors: Any, unit: str, options: dict[str, Any]) -> No
         if not isinstance(name, str):
             raise FitError("posteriors", "must have texts as names", name)
         check_posterior(each)
-    check_word("unit", unit, UNITS)
+    one_of(unit, UNITS, "unit", kind=FitError)
     known = list(inspect.signature(_arviz_compare).parameters)[1:]
     for option, value in options.items():
-        check_word("options of compare", option, known)
+        one_of(option, known, "options of compare", kind=FitError)
         if option == "method":
-            check_word("method", str(value).lower(), _METHODS)
+            one_of(str(value).lower(), _METHODS, "method", kind=FitError)
         elif option == "reference" and value is not None:
-            check_word("reference", value, posteriors)
+            one_of(value, posteriors, "reference", kind=FitError)
         elif option == "round_to" and not isinstance(value, str | None):
-            check_integer("round_to", value, 0, 17)
+            integer_from(value, 0, "round_to", 17, kind=FitError)
         elif option == "round_to" and value not in (None, "auto", "none"):
             raise FitError(
                 "round_to", 'must be "auto", "none" or a number of digits', value

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bayesduel.errors import FitError
 from bayesduel.inference.chain_checks import (
     LARGEST_R_HAT,
     LEAST_BFMI,
@@ -14,8 +15,8 @@ from bayesduel.inference.chain_checks import (
 from bayesduel.inference.fit_result import Fit
 from bayesduel.inference.fitted import check_posterior
 from bayesduel.inference.resampling import Correction
-from bayesduel.models.argument_checks import check_flag
 from bayesduel.models.vote_arrays import is_whole
+from theory.arguments import true_or_false
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def report(posterior: Fit, *, with_loo: bool = True) -> Report:
     Nothing speaks against this fit.
     """
     check_posterior(posterior)
-    check_flag("with_loo", with_loo)
+    true_or_false(with_loo, "with_loo", kind=FitError)
     findings: list[Finding] = []
     if posterior.method == "nuts":
         findings += _of_chains(posterior)

@@ -20,12 +20,12 @@ from bayesduel.inference.predictions import pairs_of
 from bayesduel.inference.seeds import as_key
 from bayesduel.models.argument_checks import (
     check_numbers,
-    check_seed,
 )
 from bayesduel.models.base import PreferenceModel, check_model
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.models.vote_arrays import Votes, with_counts
 from bayesduel.votes.comparisons import Comparisons
+from theory.arguments import seed_of
 
 
 def leave_pairs_out(
@@ -73,7 +73,7 @@ def leave_pairs_out(
     num_draws = check_numbers(
         "num_draws", num_draws, min(num_pairs, len(data.first)) * data.num_arms
     )
-    key = as_key(check_seed(rng_key))
+    key = as_key(seed_of(rng_key, "rng_key", kind=FitError))
     sides = pairs_of(model, data, arrays)
     if sides is None:
         raise FitError(

@@ -13,10 +13,11 @@ from bayesduel.arguments.limits import MOST_DRAWS, MOST_FITTED_ARMS, MOST_FITTED
 from bayesduel.errors import DisconnectedComparisonsWarning, FitError
 from bayesduel.inference.fit_result import Fit
 from bayesduel.inference.seeds import seed_words
-from bayesduel.models.argument_checks import check_integer, check_options
+from bayesduel.models.argument_checks import check_options
 from bayesduel.models.base import PreferenceModel, check_model
 from bayesduel.models.utilities import UtilityModel
 from bayesduel.votes.checks import shortened
+from theory.arguments import integer_from
 
 if TYPE_CHECKING:
     from bayesduel.inference.draws import Sampled
@@ -132,8 +133,8 @@ def fit(
     _check_options(name, options)
     options = check_options(options)
     # How many are too many depends on the arms, and is said below.
-    num_draws = check_integer("num_draws", num_draws, most=10**400)
-    num_chains = check_integer("num_chains", num_chains, most=10**400)
+    num_draws = integer_from(num_draws, 1, "num_draws", 10**400, kind=FitError)
+    num_chains = integer_from(num_chains, 1, "num_chains", 10**400, kind=FitError)
     _check_arms(len(getattr(data, "arm_names", ())))
     arrays = model.arrays(data)
     _check_size(name, data, num_draws * num_chains)

@@ -12,7 +12,6 @@ import numpy as np
 from jaxtyping import Float, Float64, Shaped
 
 from bayesduel.errors import FitError
-from bayesduel.models.argument_checks import check_real
 
 if TYPE_CHECKING:
     from jax import Array
@@ -206,15 +205,6 @@ def derived(
     import numpyro
 
     return jnp.asarray(numpyro.deterministic(name, value))
-
-
-def check_positive(name: str, value: float) -> None:
-    """Raise unless ``value`` is a number from 1e-6 to 1e6.
-
-    Beyond, squares and exponentials of what is drawn leave the range of float64 or
-    its digits, and no scale of utilities or number of pseudo-votes means anything.
-    """
-    check_real(name, value, 1e-6, 1e6)
 
 
 def check_kind(model: Any, data: Any, kind: type, remedy: str = "") -> None:

@@ -9,9 +9,8 @@ from matplotlib.ticker import MaxNLocator
 
 from bayesduel.errors import FitError
 from bayesduel.models.argument_checks import (
-    check_integer,
+    check_numbers,
     check_probability,
-    check_seed,
 )
 from bayesduel.plots.posteriors import _caption, check_pairs, short_names
 from bayesduel.plots.style import (
@@ -22,6 +21,7 @@ from bayesduel.plots.style import (
     new_figure,
     width_in_inches,
 )
+from theory.arguments import seed_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -153,8 +153,8 @@ def predictive_check(
 
     check_pairs(posterior, "predictive_check")
     check_whole(posterior.data, "predictive_check")
-    rng_key, inches = check_seed(rng_key), width_in_inches(width)
-    num_draws = check_integer("num_draws", num_draws)
+    rng_key, inches = seed_of(rng_key, "rng_key", kind=FitError), width_in_inches(width)
+    num_draws = check_numbers("num_draws", num_draws)
     votes = posterior.data.without_columns().without_ties().without_order()
     if not len(votes.counts):
         raise FitError("posterior", "must be of at least one vote that is no tie", 0)

@@ -19,13 +19,13 @@ from bayesduel.votes.checks import (
     check_one_each,
     components,
     different_labels,
-    flag_of,
     labels_of,
     rows_of,
     vote_counts,
     whole_numbers,
 )
 from bayesduel.votes.data_checks import check_choices
+from theory.arguments import true_or_false
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +177,7 @@ class Choices(CountedVotes):
                 counts[row, arm] = weights[row]
         may_be_none = bool(none.sum() > 0)
         if outside is not None:
-            may_be_none = flag_of("outside", outside)
+            may_be_none = true_or_false(outside, "outside", kind=ComparisonDataError)
         if none.sum() > 0 and not may_be_none:
             rule, row = "is None, which outside=False rules out", np.argmax(none > 0)
             raise ComparisonDataError("chosen", rule, None, index=int(row))

@@ -14,12 +14,12 @@ from bayesduel.votes.checks import (
     arm_names_of,
     check_each,
     check_opponents,
-    flag_of,
     labels_of,
     numbers_of,
     rows_by_name,
     vote_counts,
 )
+from theory.arguments import true_or_false
 
 
 def check_comparisons(data: Any) -> None:
@@ -32,7 +32,7 @@ def check_comparisons(data: Any) -> None:
     _array("counts", data.counts, (rows, 3), "f", "from_rows")
     check_opponents(first, second, data.arm_names)
     vote_counts("counts", data.counts)
-    ordered = flag_of("order_known", data.order_known)
+    ordered = true_or_false(data.order_known, "order_known", kind=ComparisonDataError)
     check_row_columns(data, rows)
     _check_pairs(first, second, list(data.columns.values()), ordered=ordered)
     names, table = data.covariate_names, data.covariates
@@ -120,7 +120,7 @@ def check_choices(data: Any) -> None:
     _array("counts", data.counts, (rows, num_arms + 1), "f", "from_counts")
     _check_unique("offered", data.offered, "subset", "from_counts")
     vote_counts("counts", data.counts)
-    flag_of("outside", data.outside)
+    true_or_false(data.outside, "outside", kind=ComparisonDataError)
 
 
 def check_rankings(data: Any) -> None:

@@ -26,10 +26,10 @@ from bayesduel.votes.checks import (
     arm_names_of,
     arm_positions,
     different_labels,
-    flag_of,
     labels_of,
 )
 from bayesduel.votes.comparisons import Comparisons
+from theory.arguments import true_or_false
 
 __all__ = ["VoteRows", "read_vote_rows"]
 
@@ -130,7 +130,7 @@ def read_vote_rows(path: str | os.PathLike[str], asked: VoteFormat) -> VoteRows:
         table[one],
         table[other],
         counts,
-        flag_of("order_known", order_known),
+        true_or_false(order_known, "order_known", kind=ComparisonDataError),
         {name: _kept(table, name, title) for name, title in columns.kept},
     )
     _say_what_to_look_at(found)

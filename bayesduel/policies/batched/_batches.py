@@ -16,8 +16,8 @@ from numpy.random import Generator
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.divergences import kl_to_half
 from bayesduel.ops.rules import most_beaten, record
-from bayesduel.policies.checks import check_choice
 from bayesduel.policies.policy import Duel, Policy, Wins
+from theory.arguments import one_of
 from theory.theorems.batch_sizes import MOST_BATCHES, batch_sizes
 
 
@@ -88,8 +88,15 @@ class BatchedPolicy(Policy):
             raise PolicyParameterError(
                 "num_batches", f"must be at most {MOST_BATCHES}", self.num_batches
             )
-        check_choice("elimination", self.elimination, ("kl", "hoeffding"))
-        check_choice("overflow", self.overflow, ("truncate", "commit"))
+        one_of(
+            self.elimination,
+            ("kl", "hoeffding"),
+            "elimination",
+            kind=PolicyParameterError,
+        )
+        one_of(
+            self.overflow, ("truncate", "commit"), "overflow", kind=PolicyParameterError
+        )
 
     def start(self, num_arms: int, horizon: int, rng: Generator) -> BatchedState:
         """Draw the seeds, if there are any, and plan the first batch."""
