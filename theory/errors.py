@@ -92,12 +92,12 @@ class ArgumentError(ValueError):
     def renamed(
         self, argument: str, index: int | tuple[int, ...] | None = None
     ) -> Self:
-        """Return the same error of an argument that has another name or index here."""
+        """Return the same error of an argument that has another name here."""
         return type(self)(
             argument,
             self.rule,
             self.value,
-            index=self.index if index is None else index,
+            index=index,
             remedy=self._remedy,
         )
 
@@ -132,7 +132,7 @@ def _found_in(
     if not error.rule:
         return type(error)(argument, str(error), value, index=index)
     if error.argument in ("", argument):
-        return error.renamed(argument, index)
+        return error.renamed(argument, error.index if index is None else index)
     rule = error.sentence()
     if error.remedy:
         rule = rule.removesuffix(f"; {error.remedy}")

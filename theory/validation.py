@@ -199,7 +199,7 @@ def _square(values: object, argument: str, *, infinite: bool = False) -> NDArray
 def check_square(array: Shaped[Any, "*shape"], argument: str) -> None:
     """Raise unless an array of any library is square, at least 2 by 2."""
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] < 2:
-        rule = "must be a square table, of shape (K, K) with K at least 2"
+        rule = "must be a square table of at least 2 x 2, of the shape (K, K)"
         raise InvalidPreferenceError(argument, rule, tuple(array.shape))
 
 
@@ -252,7 +252,7 @@ def probability_matrix(
         one, other = float(array[i, j]), float(array[j, i])
         raise InvalidPreferenceError(
             argument,
-            f"must be 1 with its mirror image, within {tolerance:.2g}; the worst pair "
+            f"must be 1 within {tolerance:.2g} with its mirror image; the worst pair "
             f"is ({i}, {j}): {one} + {other} = {one + other}",
             one,
             index=(int(i), int(j)),

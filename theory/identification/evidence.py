@@ -294,6 +294,7 @@ def checked_wins(wins: ArrayLike) -> Float64[np.ndarray, "K K"]:
     counts = square_matrix(wins, "wins")
     np.fill_diagonal(counts, 0.0)
     bad = (counts < 0) | (counts > _MOST_DUELS) | (counts != np.floor(counts))
-    rule, remedy = "must be a whole number from 0 to 1e12", "count duels that i won"
+    rule = "must be a whole number from 0 to 1e12"
+    remedy = "count the duels with j that i won"
     refuse_entries(bad, counts, "wins", rule, remedy=remedy)
     return counts

@@ -347,8 +347,8 @@ def choice_table_bounds(
     if len(table.sets) == 1:
         raise ArgumentError(
             "table",
-            "must have a second set for the gap-dependent bound: with one no round "
-            "has regret",
+            "must have a second set for the gap-dependent bound; this one is the only "
+            "one, so no round has regret",
             table.best_set,
         )
     if table.gap == 0:

@@ -193,7 +193,7 @@ class ChoiceWorld:
         if not least <= len(given) <= self.subset_size:
             raise ChoiceWorldError(
                 "arms",
-                f"must be {least} to {self.subset_size} in a set here",
+                f"must be a set of {least} to {self.subset_size} arms here",
                 len(given),
             )
         mask = np.zeros(self.num_arms, dtype=bool)
