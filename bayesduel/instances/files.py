@@ -248,7 +248,8 @@ def _from_npz(content: bytes, key: str | None) -> NDArray[np.floating]:
     if key is None and len(arrays) != 1:
         raise InvalidPreferenceError(
             "key",
-            f"must name one array of an NPZ file that does not hold exactly one, but {listed}",
+            "must name one array of an NPZ file that does not hold exactly one, but "
+            f"{listed}",
             key,
             remedy="choose one with key=...",
         )
