@@ -61,23 +61,18 @@ class Votes:
     def __getitem__(self, name: str) -> Values:
         """Return a column (row,): numbers, or places among the labels of it."""
         if name not in self.columns:
-            raise FitError(
-                "columns",
-                f"must hold {name!r}, but the votes carry "
-                f"{', '.join(self.columns) or 'none'}",
-                name,
-            )
+            carried = ", ".join(self.columns) or "none"
+            rule = f"must be a column that the votes carry, {carried}"
+            raise FitError("name", rule, name)
         return self.columns[name]
 
     def size(self, name: str) -> int:
         """Return the number of labels of a column."""
         sizes = dict(self.sizes)
         if name not in sizes:
-            raise FitError(
-                "labels",
-                f"must hold {name!r}, but the votes carry {', '.join(sizes) or 'none'}",
-                name,
-            )
+            carried = ", ".join(sizes) or "none"
+            rule = f"must be a column of labels that the votes carry, {carried}"
+            raise FitError("name", rule, name)
         return sizes[name]
 
     def differences(self, utility: Values) -> Values:
