@@ -22,6 +22,7 @@ from bayesduel.analysis.run_statistics import (
     StatisticsOfSummaries,
 )
 from bayesduel.errors import ArgumentError
+from bayesduel.package.lazy import CalledEnvironment
 from theory import REGRET_NOTIONS, ChoiceTable, PreferenceMatrix
 from theory.arguments import integer_from
 
@@ -44,13 +45,18 @@ __all__ = [
 ]
 
 
+def instance_of(attributes: Mapping[Any, Any]) -> Any:
+    """Return the name of the instance of a node; older files say "environment"."""
+    return attributes.get("instance", attributes.get("environment"))
+
+
 @dataclass(frozen=True)
-class Measurement:
+class Measurement(CalledEnvironment):
     """One policy on one instance, found in a result tree.
 
     Attributes
     ----------
-    environment, policy : str
+    instance, policy : str
         Name of the instance and label of the policy.
     data : xarray.Dataset
         Variables ``regret (notion, run, checkpoint)`` and the rest; without
@@ -63,7 +69,7 @@ class Measurement:
         What is known of the arms, where the tree holds it beside the matrix.
     """
 
-    environment: str
+    instance: str
     policy: str
     data: xr.Dataset
     preference: NDArray[np.float64] | None = None
@@ -158,7 +164,7 @@ class Measurement:
         if "regret" not in self.data:
             raise ArgumentError(
                 "result",
-                f"of {self.policy} on {self.environment} no single run was kept, but "
+                f"of {self.policy} on {self.instance} no single run was kept, but "
                 "this needs them",
                 remedy="simulate it with record='regret'",
             )
@@ -168,7 +174,7 @@ class Measurement:
             run, place = (int(each) for each in np.argwhere(~np.isfinite(values))[0])
             raise ArgumentError(
                 "result",
-                f"the {notion} regret of {self.policy} on {self.environment} is "
+                f"the {notion} regret of {self.policy} on {self.instance} is "
                 f"{values[run, place]} in row {run} at checkpoint "
                 f"{self.rounds[place]}",
                 float(values[run, place]),
@@ -195,7 +201,7 @@ class Measurement:
             reason = self.error or "no variable 'regret'"
             raise ArgumentError(
                 "result",
-                f"{self.policy} on {self.environment} holds no regret ({reason})",
+                f"{self.policy} on {self.instance} holds no regret ({reason})",
                 remedy="simulate it again",
             )
         if not isinstance(notion, str) or notion not in self.notions:
@@ -269,7 +275,7 @@ def _measurement(node: xr.DataTree | xr.Dataset, shared: dict[str, Any]) -> Meas
     parent: Any = getattr(node, "parent", None)
     if "regret" in data:
         _check_layout(data)
-    environment = data.attrs.get("environment") or getattr(parent, "name", None)
+    instance = instance_of(data.attrs) or getattr(parent, "name", None)
     policy = data.attrs.get("policy") or getattr(node, "name", None)
     source = next(
         (part for part in (node, parent) if part is not None and "preference" in part),
@@ -285,7 +291,7 @@ def _measurement(node: xr.DataTree | xr.Dataset, shared: dict[str, Any]) -> Meas
         if "features" in source:
             features = source["features"].transpose("arm", "feature").values
     return Measurement(
-        str(environment or "environment"),
+        str(instance or "instance"),
         str(policy or "policy"),
         data,
         preference,

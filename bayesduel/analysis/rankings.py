@@ -134,7 +134,7 @@ def rankings(
     ...     return xr.Dataset(
     ...         {"regret": (("notion", "run", "checkpoint"), regret[None, :, None])},
     ...         coords={"notion": ["copeland"], "checkpoint": [1000]},
-    ...         attrs={"environment": "toy", "policy": label},
+    ...         attrs={"instance": "toy", "policy": label},
     ...     )
     >>> def compared(regret):
     ...     tree = {"/A": node("A", runs), "/B": node("B", regret)}
@@ -152,7 +152,7 @@ def rankings(
     groups: dict[str, list[Measurement]] = {}
     for measured in measurements(comparison):
         if "regret" in measured.data:
-            groups.setdefault(measured.environment, []).append(measured)
+            groups.setdefault(measured.instance, []).append(measured)
     return [
         _ranking(name, members, notion, confidence, peak, num_resamples, seed)
         for name, members in groups.items()
@@ -161,7 +161,7 @@ def rankings(
 
 
 def _ranking(
-    environment: str,
+    instance: str,
     members: list[Measurement],
     notion: str,
     confidence: float,
@@ -169,7 +169,7 @@ def _ranking(
     num_resamples: int,
     seed: int,
 ) -> Ranking:
-    round_, regret = _paired(environment, members, notion)
+    round_, regret = _paired(instance, members, notion)
     order = np.argsort(regret.mean(axis=0), kind="stable")
     regret = regret[:, order]
     labels = [members[index].policy for index in order]
@@ -188,7 +188,7 @@ def _ranking(
         f"simulate at least {FEWEST_RUNS}"
     )  # fmt: skip
     return Ranking(
-        environment,
+        instance,
         notion,
         round_,
         runs,
@@ -237,14 +237,14 @@ def _differences(
 
 
 def _paired(
-    environment: str, members: list[Measurement], notion: str
+    instance: str, members: list[Measurement], notion: str
 ) -> tuple[int, NDArray[np.float64]]:
     """Return the last common checkpoint, and regret there, (run, policy)."""
     seeds = {str(each.data.attrs.get("seed")) for each in members}
     if len(seeds) > 1:
         raise ArgumentError(
             "comparison",
-            f"policies on {environment} have different seeds "
+            f"policies on {instance} have different seeds "
             f"({', '.join(sorted(seeds))}), so their runs are no pairs",
             remedy="simulate them in one comparison",
         )
@@ -254,7 +254,7 @@ def _paired(
         what = "checkpoint" if not rounds else "run"
         raise ArgumentError(
             "comparison",
-            f"policies on {environment} have no common {what}",
+            f"policies on {instance} have no common {what}",
             remedy="simulate them in one comparison",
         )
     round_ = max(rounds)

@@ -135,7 +135,7 @@ def slope(
 def _only(result: Result) -> Measurement:
     found = measurements(result)
     if len(found) != 1:
-        names = ", ".join(f"{each.environment}/{each.policy}" for each in found)
+        names = ", ".join(f"{each.instance}/{each.policy}" for each in found)
         raise ArgumentError(
             "result",
             f"a slope is of one policy, but there are {len(found)} ({names})",

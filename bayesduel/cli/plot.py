@@ -68,9 +68,9 @@ def plot(
             "against a parameter that took several values."
         ),
     ] = Kind.regret,
-    environment: Annotated[
+    instance: Annotated[
         str | None,
-        typer.Option("-e", "--environment", help="Only this instance."),
+        typer.Option("-i", "--instance", help="Only this instance."),
     ] = None,
     notion: Annotated[
         str | None,
@@ -142,7 +142,7 @@ def plot(
     """Draw saved results again: other regret, band, width or format."""
     start = None if from_round is None else parse.rounds(from_round, "--from")
     size = _width(width)
-    tree = _saved(results, environment)
+    tree = _saved(results, instance)
     shown = _notion(tree, notion), _BANDS[band]
     drawn = _names(bounds, kind)
     if kind is Kind.sweep:
@@ -181,7 +181,7 @@ def _width(text: str) -> str | float:
         return text
 
 
-def _saved(path: Path, environment: str | None) -> xr.DataTree:
+def _saved(path: Path, instance: str | None) -> xr.DataTree:
     """Read results; keep one instance if asked."""
     if not path.exists():
         raise option_error(
@@ -194,17 +194,17 @@ def _saved(path: Path, environment: str | None) -> xr.DataTree:
     from bayesduel.errors import near_names
 
     tree = results.load(path)
-    if environment is None:
+    if instance is None:
         return tree
-    if environment not in tree.children:
-        near = near_names(environment, tree.children)
+    if instance not in tree.children:
+        near = near_names(instance, tree.children)
         raise option_error(
-            "--environment",
-            f"{environment!r} is not in {path}",
-            environment,
+            "--instance",
+            f"{instance!r} is not in {path}",
+            instance,
             remedy=f"{near}it holds {', '.join(tree.children)}",
         )
-    return tree.children[environment]
+    return tree.children[instance]
 
 
 def _notion(tree: xr.DataTree, asked: str | None) -> str:
@@ -214,14 +214,14 @@ def _notion(tree: xr.DataTree, asked: str | None) -> str:
     if asked is not None:
         return asked.replace("-", "_")
     first = {
-        each.environment: each.notions[0] for each in measurements(tree) if each.notions
+        each.instance: each.notions[0] for each in measurements(tree) if each.notions
     }
     if len(set(first.values())) > 1:
         texts = (f"{name} ({notion})" for name, notion in first.items())
         raise option_error(
             "--regret",
             f"instances have different regrets: {', '.join(texts)}",
-            remedy="draw one of them with --environment",
+            remedy="draw one of them with --instance",
         )
     return next(iter(first.values()), "copeland")
 

@@ -140,7 +140,7 @@ def _without_delay(policy: str) -> str:
 
 def _matched(found: Iterable[Sequence[Measurement]]) -> list[list[Measurement]]:
     """Keep the matrices on which all policies were measured, in the same order."""
-    by_name = [{each.environment: each for each in own} for own in found]
+    by_name = [{each.instance: each for each in own} for own in found]
     shared = [name for name in by_name[0] if all(name in own for own in by_name)]
     return [[own[name] for name in shared] for own in by_name]
 

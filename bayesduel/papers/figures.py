@@ -96,9 +96,9 @@ def _bounds(panels: list[PanelResult]) -> str | dict[str, tuple[RegretBound, ...
     from theory.theorems import choice_table_bounds
 
     worlds = {
-        each.panel.label: load_world(each.panel.environment["world"])
+        each.panel.label: load_world(each.panel.instance["world"])
         for each in panels
-        if "world" in each.panel.environment
+        if "world" in each.panel.instance
     }
     found = {name: choice_table_bounds(each.table()) for name, each in worlds.items()}
     return found or "auto"
@@ -136,7 +136,7 @@ def _pooled(panels: list[PanelResult]) -> xr.DataTree:
 
 
 def _regret_only(
-    found: tuple[Measurement, ...] | list[Measurement], environment: str, policy: str
+    found: tuple[Measurement, ...] | list[Measurement], instance: str, policy: str
 ) -> xr.Dataset:
     parts = [
         each.data["regret"].transpose("notion", "run", "checkpoint") for each in found
@@ -153,7 +153,7 @@ def _regret_only(
             "notion": first["notion"].values,
             "checkpoint": first["checkpoint"].values,
         },
-        attrs={"environment": environment, "policy": policy},
+        attrs={"instance": instance, "policy": policy},
     )
 
 

@@ -125,7 +125,7 @@ def regret(
     >>> data = xr.Dataset(
     ...     {"regret": (("notion", "run", "checkpoint"), values[None])},
     ...     coords={"notion": ["copeland"], "checkpoint": rounds},
-    ...     attrs={"environment": "toy", "policy": "P"},
+    ...     attrs={"instance": "toy", "policy": "P"},
     ... )
     >>> figure = regret(data, width="column")
     >>> figure.axes[0].get_xlabel()
@@ -141,7 +141,7 @@ def regret(
     columns = _columns(columns, len(groups), inches)
     rows = -(-len(groups) // columns)
     drawn = {
-        panel.environment: bounds_of_panel(bounds, panel, notion, anchor)
+        panel.instance: bounds_of_panel(bounds, panel, notion, anchor)
         for panel in groups
     }
     asked = None if log_y is None else true_or_false(log_y, "log_y")
@@ -165,12 +165,12 @@ def regret(
         for axes, panel, text in zip(grid, groups, beyond, strict=True):
             for line in panel.lines:
                 draw_line(axes, line, look[line.policy], log_x=log_x)
-            shown = drawn[panel.environment]
+            shown = drawn[panel.instance]
             reach = max((x.highest for x in shown if x.makes_room), default=0.0)
             scale_axes(axes, panel, log_x=log_x, log_y=log_y, reach=reach)
             handles = draw_bounds(axes, shown, look)
             handles += words_only(text)
-            head_panel(axes, panel.environment, handles, inches / columns)
+            head_panel(axes, panel.instance, handles, inches / columns)
         caption = band_text(groups, band)
         if any(each.slope for shown in drawn.values() for each in shown):
             caption = wrap_label(f"{caption}; {_SHADED}", inches)
@@ -199,8 +199,8 @@ def _axis_of_regret(
         log_y = any(
             each.makes_room and each.highest > _LINEAR * panel.top
             for panel in groups
-            for each in drawn[panel.environment]
+            for each in drawn[panel.instance]
         )
     elif not log_y:
-        drawn = {x.environment: within(drawn[x.environment], x) for x in groups}
+        drawn = {x.instance: within(drawn[x.instance], x) for x in groups}
     return log_y, drawn

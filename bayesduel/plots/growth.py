@@ -109,7 +109,7 @@ def slopes(
     >>> data = xr.Dataset(
     ...     {"regret": (("notion", "run", "checkpoint"), values[None])},
     ...     coords={"notion": ["copeland"], "checkpoint": rounds},
-    ...     attrs={"environment": "toy", "policy": "P"},
+    ...     attrs={"instance": "toy", "policy": "P"},
     ... )
     >>> figure = slopes(data)
     >>> [text.get_text() for text in figure.axes[0].texts][:2]
@@ -117,11 +117,11 @@ def slopes(
     """
     groups = panels(result, notion, band)
     if len(groups) != 1:
-        names = ", ".join(panel.environment for panel in groups)
+        names = ", ".join(panel.instance for panel in groups)
         raise ArgumentError(
             "result",
             f"slopes are drawn for one instance, but there are {len(groups)} ({names})",
-            remedy=f"pick one, e.g. result[{groups[0].environment!r}]",
+            remedy=f"pick one, e.g. result[{groups[0].instance!r}]",
         )
     panel, inches = groups[0], width_in_inches(width)
     height = check_height(height)
@@ -145,7 +145,7 @@ def slopes(
             entries = [wrap_label(each, inches) for each in labels]
             caption, handles = "\n".join([*entries, caption]), []
         handles += words_only(beyond_text(panel))
-        head_panel(axes, panel.environment, handles, inches - 1.6)
+        head_panel(axes, panel.instance, handles, inches - 1.6)
         axes.set_xlabel("round t")
         axes.set_ylabel(notion_label(notion))
         caption_below(figure, caption, {})

@@ -21,7 +21,7 @@ __all__ = [
     "BANDS",
     "Line",
     "Panel",
-    "by_environment",
+    "by_instance",
     "check_band",
     "line_of",
     "panels",
@@ -81,7 +81,7 @@ class Line:
 class Panel:
     """The policies measured on one instance."""
 
-    environment: str
+    instance: str
     lines: tuple[Line, ...]
     first: Measurement
 
@@ -121,7 +121,7 @@ def panels(result: Result, notion: str, band: str) -> list[Panel]:
         failed.
     """
     check_band(band)
-    groups = by_environment(result)
+    groups = by_instance(result)
     return [
         Panel(name, tuple(line_of(each, notion, band) for each in members), members[0])
         for name, members in groups.items()
@@ -136,7 +136,7 @@ def check_band(band: Any) -> None:  # noqa: ANN401
         )
 
 
-def by_environment(result: Result) -> dict[str, list[Measurement]]:
+def by_instance(result: Result) -> dict[str, list[Measurement]]:
     """Group the policies that did not fail by instance, in the order of the result.
 
     Raises
@@ -147,7 +147,7 @@ def by_environment(result: Result) -> dict[str, list[Measurement]]:
     groups: dict[str, list[Measurement]] = {}
     for measured in measurements(result):
         if measured.has_regret:
-            groups.setdefault(measured.environment, []).append(measured)
+            groups.setdefault(measured.instance, []).append(measured)
     if not groups:
         raise ArgumentError("result", "every policy in it failed, nothing can be drawn")
     return groups

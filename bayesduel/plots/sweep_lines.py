@@ -13,7 +13,7 @@ from bayesduel.analysis.measurements import checkpoint_index
 from bayesduel.arguments.literals import literal
 from bayesduel.errors import ArgumentError
 from bayesduel.plots.bound_curves import power_text
-from bayesduel.plots.lines import Line, Panel, by_environment, line_of
+from bayesduel.plots.lines import Line, Panel, by_instance, line_of
 from theory.arguments import items_of
 
 if TYPE_CHECKING:
@@ -83,12 +83,12 @@ def sweep_of(
     """Find the lines of a sweep; see :func:`bayesduel.plots.sweep`."""
     found = [
         (each, line_of(each, notion, band))
-        for members in by_environment(result).values()
+        for members in by_instance(result).values()
         for each in members
     ]
     of_policies = [_of_policy(*each) for each in found]
-    of_environments = [_of_environment(*each) for each in found]
-    name, points = _chosen(parameter, of_policies, of_environments)
+    of_instances = [_of_instance(*each) for each in found]
+    name, points = _chosen(parameter, of_policies, of_instances)
     swept = [each for each in points if _is_number(each.parameters.get(name))]
     apart, moved = _others(swept, name)
     labels = {id(each): _label(each, apart) for each in swept}
@@ -96,15 +96,15 @@ def sweep_of(
     if not rounds:
         raise ArgumentError("at", "must hold at least one round", at)
     level = [each for each in points if each not in swept]
-    if points is of_environments:
+    if points is of_instances:
         level = []
     panels = [
         panel
         for each in rounds
         for panel in _panels(swept, level, name, labels, each, several=len(rounds) > 1)
     ]
-    names = dict.fromkeys(each.measured.environment for each in points)
-    kept = {each.measured.environment for each in (*swept, *level)}
+    names = dict.fromkeys(each.measured.instance for each in points)
+    kept = {each.measured.instance for each in (*swept, *level)}
     return Sweep(
         parameter=name,
         panels=tuple(panels),
@@ -119,11 +119,11 @@ def sweep_of(
 
 def _of_policy(measured: Measurement, line: Line) -> _Point:
     acronym = measured.policy.partition(":")[0].partition(",")[0]
-    return _Point(measured, line, measured.environment, acronym, _flat(line.parameters))
+    return _Point(measured, line, measured.instance, acronym, _flat(line.parameters))
 
 
-def _of_environment(measured: Measurement, line: Line) -> _Point:
-    family, _, rest = measured.environment.partition(":")
+def _of_instance(measured: Measurement, line: Line) -> _Point:
+    family, _, rest = measured.instance.partition(":")
     pairs = [part.partition("=") for part in rest.split(",") if "=" in part]
     parameters = {key.strip(): literal(value.strip()) for key, _, value in pairs}
     return _Point(measured, line, family, measured.policy, parameters)

@@ -147,7 +147,7 @@ def sweep(
         for axes, panel in zip(grid, found.panels, strict=True):
             _draw(axes, panel, found, look, log_x=log_x, log_y=log_y)
             words = words_only(beyond_text(panel, log_y=log_y))
-            head_panel(axes, panel.environment, words, inches / columns)
+            head_panel(axes, panel.instance, words, inches / columns)
         caption = wrap_label(_caption(found, band), inches)
         caption_below(figure, caption, {} if direct else look)
         if direct:

@@ -54,7 +54,7 @@ def tree(columns, horizon=1000, preference=None):
         f"/toy/{label}": xr.Dataset(
             {"regret": (("notion", "run", "checkpoint"), regret[None, :, None])},
             coords={"notion": ["copeland"], "checkpoint": [horizon]},
-            attrs={"environment": "toy", "policy": label, "seed": 1},
+            attrs={"instance": "toy", "policy": label, "seed": 1},
         )
         for label, regret in columns.items()
     }

@@ -40,7 +40,10 @@ def posterior() -> Fit:
     ("options", "words"),
     [
         ({"num_draws": True}, "num_draws must be an integer of at least 1, got True"),
-        ({"num_draws": 1e300}, "num_draws must be at most 10000000 in all chains, for 3 arms"),
+        (
+            {"num_draws": 1e300},
+            "at most 10000000 in all chains, for 3 arms",
+        ),
         ({"rng_key": -1}, "an integer from 0 to 2^63 - 1, got -1"),
         ({"rng_key": True}, "rng_key must be an integer or one typed key"),
         ({"method": np.zeros(2)}, "method must be one of"),
@@ -135,7 +138,10 @@ def test_the_last_seed_works(posterior):
             lambda: calibrate(PairwiseBeta(), VOTES, method="exact", rng_key=-1),
             "from 0 to 2^63 - 1",
         ),
-        (lambda: leave_pairs_out(BradleyTerry(), 3), "data must be Comparisons, to leave pairs out"),  # pyright: ignore
+        (
+            lambda: leave_pairs_out(BradleyTerry(), 3),
+            "data must be Comparisons, to leave pairs out",
+        ),  # pyright: ignore
         (
             lambda: leave_pairs_out(BradleyTerry(), VOTES, num_draws=10**9),
             "num_draws must be at most",

@@ -72,8 +72,8 @@ def test_small_multiples_share_one_legend_and_the_look_of_a_policy():
 
 
 def test_columns_and_rows():
-    environments = {f"env{index}": fake.CONDORCET for index in range(3)}
-    tree = fake.comparison(environments, ("D-TS",))
+    instances = {f"env{index}": fake.CONDORCET for index in range(3)}
+    tree = fake.comparison(instances, ("D-TS",))
     assert len(plots.regret(tree).axes) == 3
     positions = {
         round(float(axes.get_position().x0), 1)

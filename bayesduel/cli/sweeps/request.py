@@ -30,11 +30,11 @@ ConfigOption = Annotated[
         "results. Options that are given besides win over it.",
     ),
 ]
-EnvironmentOption = Annotated[
+InstanceOption = Annotated[
     list[str] | None,
     typer.Option(
-        "-e",
-        "--environment",
+        "-i",
+        "--instance",
         metavar="NAME|FILE",
         help="Matrix or world of subset choice by name, with parameters, or a "
         "matrix from a file (CSV, NPY, NPZ). Repeatable. See: bayesduel list",
@@ -108,7 +108,7 @@ FeaturesOption = Annotated[
 ]
 
 _ARGUMENTS = {
-    "environment": "instances",
+    "instance": "instances",
     "policy": "policies",
     "runs": "num_runs",
     "horizon": "horizon",
@@ -187,7 +187,7 @@ def _arguments(typed: dict[str, Any], in_file: dict[str, Any]) -> dict[str, Any]
 
     found = {
         _ARGUMENTS[option]: typed[option]
-        for option in ("environment", "policy", "runs", "record", "seed")
+        for option in ("instance", "policy", "runs", "record", "seed")
         if option in typed
     }
     # Options that may be repeated are empty where they are not given.
@@ -209,7 +209,7 @@ def _check_complete(arguments: dict[str, Any], path: Path | None) -> None:
 
     if path is not None:
         check_complete(arguments, str(path))
-    for option in ("environment", "policy"):
+    for option in ("instance", "policy"):
         if _ARGUMENTS[option] not in arguments:
             raise option_error(
                 f"--{option}", "name at least one, or give an experiment with --config"

@@ -119,7 +119,7 @@ class CheckedRequest:
             (name, label): (
                 Configuration(
                     instance=problem.instance,
-                    environment=name,
+                    instance_name=name,
                     policy=label,
                     policy_name=policy.name,
                     parameters=parameters_json(policy),

@@ -1,6 +1,6 @@
 """Worlds of Yang, Ren, Dhillon and Sanghavi (2021): no total order of the arms needed.
 
-The camera example of Section 3.4, the environments D.1 to D.3 of the experiments, and
+The camera example of Section 3.4, the instances D.1 to D.3 of the experiments, and
 the families C.1 and C.2 of the lower bound. D.4 is in ``random_tables``.
 """
 
@@ -28,7 +28,7 @@ _SOURCE = (
 
 _CAMERAS = ("Nikon", "Canon", "Sony", "digital camera", "keyboard", "shoes")
 
-# Upper triangle of M_ij = P(i|{i,j}) - P(j|{i,j}) in environment D.3.
+# Upper triangle of M_ij = P(i|{i,j}) - P(j|{i,j}) in instance D.3.
 _PAIRS = """
 0.02 0.05 0.10 0.10 0.20 0.25 0.30 0.30 0.30
 0.05 0.10 0.10 0.20 0.25 0.30 0.30 0.30
@@ -211,7 +211,7 @@ def preference_pairs() -> ChoiceWorld:
 def exclusive_gap(
     num_arms: int = 10, subset_size: int = 3, gap: float = 0.05, special: int = 0
 ) -> ChoiceWorld:
-    """Return C.1, the lower-bound environment with at most one reward per round.
+    """Return C.1, the lower-bound instance with at most one reward per round.
 
     Optimal are the arm ``special`` and the last k - 1 arms; in any set optimal arms
     have probability 1/(k + 1), all others 1/(k + 1) - gap.
@@ -249,7 +249,7 @@ def exclusive_gap(
 def independent_gap(
     num_arms: int = 10, subset_size: int = 3, gap: float = 0.05, special: int = 0
 ) -> ChoiceWorld:
-    """Return C.2, the lower-bound environment with several rewards per round.
+    """Return C.2, the lower-bound instance with several rewards per round.
 
     As `exclusive_gap` with 1/2 and 1/2 - gap; the offered arms are rewarded
     independently of one another.

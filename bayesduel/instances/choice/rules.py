@@ -1,6 +1,6 @@
 """How likely each offered arm is chosen: the rules behind worlds of subset choice.
 
-A rule is a frozen set of NumPy arrays. The environments register these classes with
+A rule is a frozen set of NumPy arrays. The simulator registers these classes with
 JAX, and the same formulas (``theory.choice.rules``) then run in the simulator.
 """
 
