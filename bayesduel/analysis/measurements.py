@@ -45,11 +45,6 @@ __all__ = [
 ]
 
 
-def instance_of(attributes: Mapping[Any, Any]) -> Any:
-    """Return the name of the instance of a node; older files say "environment"."""
-    return attributes.get("instance", attributes.get("environment"))
-
-
 @dataclass(frozen=True)
 class Measurement(CalledEnvironment):
     """One policy on one instance, found in a result tree.
@@ -275,7 +270,9 @@ def _measurement(node: xr.DataTree | xr.Dataset, shared: dict[str, Any]) -> Meas
     parent: Any = getattr(node, "parent", None)
     if "regret" in data:
         _check_layout(data)
-    instance = instance_of(data.attrs) or getattr(parent, "name", None)
+    # Older files say "environment".
+    named = data.attrs.get("instance", data.attrs.get("environment"))
+    instance = named or getattr(parent, "name", None)
     policy = data.attrs.get("policy") or getattr(node, "name", None)
     source = next(
         (part for part in (node, parent) if part is not None and "preference" in part),

@@ -133,13 +133,7 @@ class FriendlyGroup(TyperGroup):
 
 def _as_called_now(args: list[str]) -> list[str]:
     """Return what was typed with today's words for those that were others once."""
-    if args[:1] not in (
-        ["compare"],
-        ["config"],
-        ["plot"],
-        ["audit-stopping"],
-        ["list"],
-    ):
+    if not args or args[0] not in _WITH_INSTANCES:
         return args
     today = list(args)
     for place, word in enumerate(args):
