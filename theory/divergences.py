@@ -15,6 +15,7 @@ import numpy as np
 
 from theory._arrays import AnyArrayLike, Array, floating, is_concrete
 from theory.errors import ArgumentError
+from theory.validation import refuse_entries
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -243,10 +244,8 @@ def _check_shapes(first: Array, second: Array, names: str) -> None:
 def _check_range(array: Array, low: float, high: float, name: str) -> None:
     if is_concrete(array) and not ((array >= low) & (array <= high)).all():
         bad = ~((array >= low) & (array <= high))
-        index = tuple(int(i) for i in np.argwhere(bad)[0])
-        raise ArgumentError(
-            name, f"must lie in [{low:g}, {high:g}]", array[index], index=index
-        )
+        rule = f"must lie in [{low:g}, {high:g}]"
+        refuse_entries(bad, array, name, rule, kind=ArgumentError)
 
 
 __all__ = ["bernoulli_kl", "kl_lower", "kl_to_half", "kl_upper", "kl_upper_log"]

@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Self
+from typing import Any, Self
 
 
 class ArgumentError(ValueError):
@@ -150,10 +150,10 @@ def errors_as(kind: type[ArgumentError]) -> Iterator[None]:
         raise kind(str(error)) from error
 
 
-def short_repr(value: object) -> str:
+def short_repr(value: Any) -> str:
     """Write a value into an error text, cut where it is long."""
     if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
-        value = value.item()  # pyright: ignore: a number of NumPy as one of Python.
+        value = value.item()
     try:
         text = repr(os.fspath(value) if isinstance(value, os.PathLike) else value)
     except Exception:  # An integer of 10^4 digits, or a foreign object.

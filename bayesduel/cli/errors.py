@@ -204,7 +204,7 @@ def friendly_errors(called: Callable[[str], str] = lambda _: "") -> Iterator[Non
         raise _said(error, ending(error)) from error
     except _UsageError as error:
         path = error.ctx.command_path if error.ctx else "bayesduel"
-        text = error.format_message().rstrip(".")
+        text = error.format_message().rstrip(".").replace("Value error, ", "")
         say_error(f"{text}; see {path} --help")
         raise typer.Exit(WRONG_INPUT) from error
     except (ValueError, OSError, RuntimeError) as error:
@@ -241,11 +241,15 @@ def _raised_here(trace: TracebackType | None) -> bool:
 
 def _text(error: Exception, called: Callable[[str], str]) -> str:
     from bayesduel.errors import ArgumentError
+    from theory.errors import short_repr
 
     if isinstance(error, ArgumentError) and error.rule:
         argument = error.argument
         named = argument.startswith("--") or argument.isupper()
         option = argument if named else called(argument)
+        typed = getattr(error.value, "label", error.value)
+        if option and isinstance(typed, str) and typed not in str(error):
+            option = f"{option} {short_repr(typed)}"  # One of several.
         where = f"{option}:" if option else None
         return error.sentence(where, lambda name: called(name) or name)
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
