@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from bayesduel.errors import ComparisonDataError, FitError, PolicyParameterError
+from bayesduel.errors import FitError, PolicyParameterError, errors_about, errors_as
 from bayesduel.models.base import PreferenceModel, check_model
 
 
@@ -27,11 +27,10 @@ def check_held(model: Any, make_arrays: Callable[[], Any]) -> None:
         Makes the arrays of the model, for data without a vote.
     """
     try:
-        check_model(model)
-        hash(model)
-        make_arrays()
-    except (FitError, ComparisonDataError) as error:
-        raise PolicyParameterError("model", str(error), model) from error
+        with errors_as(PolicyParameterError), errors_about("model", model):
+            check_model(model)
+            hash(model)
+            make_arrays()
     except TypeError as error:
         raise PolicyParameterError(
             "model",

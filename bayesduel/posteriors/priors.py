@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from bayesduel.errors import PolicyParameterError
+from theory.validation import refuse_entries
 
 LARGEST = 1e8
 """Largest pseudo-count: with those of the duels they must fit into 32 bits."""
@@ -74,12 +75,6 @@ def check_prior(prior: Any, num_arms: int | None = None, *, table: bool = True) 
     square = values.ndim == 2 and values.shape[0] == values.shape[1]
     fits = square and (num_arms is None or len(values) == num_arms)
     if not (table and fits):
-        raise PolicyParameterError(
-            "prior", rule, f"an array of the shape {values.shape}"
-        )
+        raise PolicyParameterError("prior", rule, values.shape)
     bad = ~((values > 0) & (values <= LARGEST)) & ~np.eye(len(values), dtype=bool)
-    if bad.any():
-        row, column = (int(each) for each in np.argwhere(bad)[0])
-        raise PolicyParameterError(
-            "prior", rule, values[row, column].item(), index=(row, column)
-        )
+    refuse_entries(bad, values, "prior", rule, kind=PolicyParameterError)

@@ -170,7 +170,7 @@ def test_ranks_are_as_open_as_the_differences():
     assert shown.mean == pytest.approx(one.mean())
     assert shown.median == pytest.approx(np.median(one))
     assert shown.quantile_90 == pytest.approx(np.quantile(one, 0.9))
-    with pytest.raises(ValueError, match="must be two of"):
+    with pytest.raises(ValueError, match="must be asked about two of"):
         ranking.difference("one", "none")
 
 

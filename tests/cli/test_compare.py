@@ -151,7 +151,7 @@ def test_a_file_is_an_environment(run, engine, tmp_path):
         (["--horizon", "abc"], "--horizon: must be a whole number of rounds"),
         (["--horizon", "0"], "--horizon: must be an integer of at least 1, got 0"),
         (["--horizon", "-5"], "at least 1, got -5"),
-        (["--horizon", "1e400"], "--horizon: must be below 2^63, but is '1e400'"),
+        (["--horizon", "1e400"], "--horizon: must be below 2^63, got '1e400'"),
         (["--horizon", "1.5"], "--horizon: must be a whole number"),
         (
             ["--runs", "-3"],

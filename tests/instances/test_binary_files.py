@@ -128,7 +128,9 @@ def test_damaged_files_are_read_or_refused(kind: str, tmp_path: Path) -> None:
 
 def test_keys(tmp_path: Path) -> None:
     np.savez(tmp_path / "two.npz", x=GOOD, y=GOOD)
-    with pytest.raises(InvalidPreferenceError, match="'z' names no array.*: x, y"):
+    with pytest.raises(
+        InvalidPreferenceError, match="key must name an array.* x, y, got 'z'"
+    ):
         instances.load(tmp_path / "two.npz", key="z")
     with pytest.raises(InvalidPreferenceError, match="key='x' is for NPZ files"):
         instances.load(_write(tmp_path, PLAIN), key="x")

@@ -253,7 +253,7 @@ def test_a_policy_that_was_not_measured_has_no_verdict():
 
 
 def test_an_unknown_kind_is_refused():
-    with pytest.raises(ValueError, match="kind: must be one of less, .*'best'"):
+    with pytest.raises(ValueError, match="kind must be one of less, .*'best'"):
         check_claim(Claim("best", "s", ("a",), ("p",)), "a", {}, notion="copeland")
 
 

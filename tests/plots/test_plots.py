@@ -95,11 +95,11 @@ def test_failed_policies_are_left_out():
 @pytest.mark.parametrize(
     ("option", "value", "words"),
     [
-        ("band", "stderr", "band: must be one of"),
+        ("band", "stderr", "band must be one of"),
         ("notion", "weak", "was not recorded"),
         ("width", "wide", "'column' or 'full'"),
         ("width", 0.1, "1.5 to 40 inches"),
-        ("labels", "inside", "labels: must be"),
+        ("labels", "inside", "labels must be"),
     ],
 )
 def test_wrong_options(option, value, words):
