@@ -337,7 +337,7 @@ def checkpoint_index(
     names = " and ".join(str(int(each)) for each in near)
     raise ArgumentError(
         argument,
-        f"must be a checkpoint; the nearest {'are' if near.size > 1 else 'is'} {names}",
+        f"must be one of the checkpoints; the nearest {'are' if near.size > 1 else 'is'} {names}",
         round_,
         remedy="simulate with it among the checkpoints",
     )
