@@ -89,7 +89,7 @@ def test_results_of_another_layout(given, words):
         (lambda: plots.regret(NODE, log_x="no"), "log_x must be True or False"),
         (lambda: plots.regret(NODE, columns=1.5), "columns must be an integer"),
         (lambda: plots.regret(NODE, band=["none"]), "band must be one of"),
-        (lambda: plots.regret(NODE, bounds=3), "bounds: 3 is neither"),
+        (lambda: plots.regret(NODE, bounds=3), "bounds must be theory.RegretBounds"),
         (lambda: plots.slopes(NODE, from_round=[1]), "from_round must be an integer"),
         (lambda: plots.allocation(ORDER, [1]), "optima must be a mapping"),
         (lambda: plots.allocation(ORDER, {"x": 1}), "optima['x'] must be a theory.Opt"),
