@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from bayesduel.ops.scalar.compiled import reference
 from bayesduel.ops.scalar.compiler import standalone
-from bayesduel.ops.scalar.references import reference
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.scalar_kernel import SEVERAL
 from bayesduel.policies.thompson._scalar_double_thompson import kernel
