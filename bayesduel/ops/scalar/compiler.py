@@ -62,11 +62,16 @@ _TAUGHT: set[Callable[..., Any]] = set()
 
 def standalone(function: Any) -> Any:
     """Compile a function that Python calls, with all that it calls."""
+    learn_states()
+    # A checked or otherwise wrapped function is no function for Numba.
+    return njit(**OPTIONS)(inspect.unwrap(function))
+
+
+def learn_states() -> None:
+    """Let compiled code find what is found ``by_state``."""
     for stub in BY_STATE.keys() - _TAUGHT:
         _TAUGHT.add(stub)
         _teach(stub)
-    # A checked or otherwise wrapped function is no function for Numba.
-    return njit(**OPTIONS)(inspect.unwrap(function))
 
 
 def _teach(stub: Callable[..., Any]) -> None:
@@ -96,5 +101,6 @@ def _type_of_function(function: FunctionType, context: Any) -> Any:
         return None
     if _OWN is not None and function is reference:
         # Of its caller's frame, so no function of its own.
-        return cpu_target.typing_context.resolve_value_type(_OWN.reference)
+        typing: Any = cpu_target.typing_context
+        return typing.resolve_value_type(_OWN.reference)
     return typeof_impl(_part(_INSTEAD.get(function, function)), context)
