@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bayesduel.models.own_models import NumPyroModel, from_numpyro
     from bayesduel.models.pairwise_beta import PairwiseBeta
     from bayesduel.models.plackett_luce import PlackettLuce
+    from bayesduel.models.rao_kupper import RaoKupper
     from bayesduel.models.thurstone import Thurstone
     from bayesduel.models.vote_arrays import Votes
 
@@ -34,6 +35,7 @@ _HOMES = {
     "PairwiseBeta": ".pairwise_beta",
     "PlackettLuce": ".plackett_luce",
     "PreferenceModel": ".base",
+    "RaoKupper": ".rao_kupper",
     "Thurstone": ".thurstone",
     "Votes": ".vote_arrays",
     "count_votes": ".base",
@@ -52,6 +54,7 @@ __all__ = [
     "PairwiseBeta",
     "PlackettLuce",
     "PreferenceModel",
+    "RaoKupper",
     "Thurstone",
     "Votes",
     "count_votes",

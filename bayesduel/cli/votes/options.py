@@ -296,6 +296,7 @@ def preference_model(
     *,
     order_effect: bool,
     residual: bool = False,
+    rao_kupper: bool = False,
 ) -> Any:  # noqa: ANN401
     """Return the model that was asked for, with what the data have: ties, covariates.
 
@@ -305,12 +306,15 @@ def preference_model(
         BradleyTerry,
         JudgedBradleyTerry,
         PairwiseBeta,
+        RaoKupper,
         Thurstone,
     )
 
     if model is Model.beta:
         return PairwiseBeta(prior=1.0 if prior is None else prior, ties=data.has_ties)
     kind = BradleyTerry if model is Model.bradley_terry else Thurstone
+    if rao_kupper and data.has_ties:
+        kind = RaoKupper
     if "judge" in data.columns:
         kind, order_effect = JudgedBradleyTerry, True
     explained = bool(data.covariate_names)

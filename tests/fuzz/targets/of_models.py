@@ -178,6 +178,9 @@ def of_models() -> dict[str, Target]:
         ),
         "BradleyTerry": Target(fitted(models.BradleyTerry), _PAIRWISE),
         "Thurstone": Target(fitted(models.Thurstone), _PAIRWISE),
+        "RaoKupper": Target(
+            fitted(models.RaoKupper), _PAIRWISE | {"ties": [True, False]}
+        ),
         "JudgedBradleyTerry": Target(
             fitted(models.JudgedBradleyTerry),
             _PAIRWISE
