@@ -16,6 +16,8 @@ if TYPE_CHECKING:
         sample,
     )
     from bayesduel.models.bradley_terry import BradleyTerry
+    from bayesduel.models.choice_models.conditional_logit import ConditionalLogit
+    from bayesduel.models.choice_models.mixed_logit import MixedLogit
     from bayesduel.models.judged_bradley_terry import JudgedBradleyTerry
     from bayesduel.models.linear_utilities import LinearUtilities
     from bayesduel.models.multinomial_logit import MultinomialLogit
@@ -28,8 +30,10 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "BradleyTerry": ".bradley_terry",
+    "ConditionalLogit": ".choice_models.conditional_logit",
     "JudgedBradleyTerry": ".judged_bradley_terry",
     "LinearUtilities": ".linear_utilities",
+    "MixedLogit": ".choice_models.mixed_logit",
     "MultinomialLogit": ".multinomial_logit",
     "NumPyroModel": ".own_models",
     "PairwiseBeta": ".pairwise_beta",
@@ -47,8 +51,10 @@ _HOMES = {
 
 __all__ = [
     "BradleyTerry",
+    "ConditionalLogit",
     "JudgedBradleyTerry",
     "LinearUtilities",
+    "MixedLogit",
     "MultinomialLogit",
     "NumPyroModel",
     "PairwiseBeta",
