@@ -23,6 +23,14 @@ type Titles = list[str | None]
 """For each alternative a column, or None where an attribute is 0."""
 
 
+def words_of(**given: Any) -> list[str | None]:
+    """Return single titles or words, without the space around them; None stays."""
+    return [
+        None if each is None else composed(labels_of(name, [each])[0])
+        for name, each in given.items()
+    ]
+
+
 def attributes_asked(given: Any) -> dict[str, tuple[str, ...] | None]:
     """Return what was asked for: attributes, perhaps with a column per alternative."""
     if isinstance(given, Mapping):

@@ -13,6 +13,7 @@ from bayesduel.votes._choice_attributes import (
     attributes_asked,
     titles_of,
     values_of,
+    words_of,
 )
 from bayesduel.votes._columns import ColumnTable
 from bayesduel.votes.checks import (
@@ -165,6 +166,7 @@ def read_long_choices(
     Choices(2 arms, 1 subsets, 1 choices)
     """
     table = ColumnTable(path)
+    person, none = words_of(person=person, none=none)
     if where is not None:
         table.keep_where(where)
     known = list(attributes_asked(attributes))
@@ -195,21 +197,14 @@ def read_long_choices(
     nothing = None if none is None else counts[:, -1]
     values = np.zeros((len(cases), len(wide), 0))
     titles: list[str] = []
+    persons = None if person is None else _persons(table, person, cases, row)
+    # None of them has no attributes.
+    read = here & (column < size)
     for title in known:
-        words, found = values_of(table, title, [title], here[:, None])
+        words, found = values_of(table, title, [title], read[:, None])
         wider = np.zeros((*offered.shape, len(words)))
         wider[row, column] = found[:, 0]
         values, titles = np.concatenate([values, wider], axis=2), [*titles, *words]
-    persons = None
-    if person is not None:
-        people = table[person]
-        persons = [""] * len(cases)
-        for place, each in zip(row, people, strict=True):
-            persons[place] = persons[place] or each
-        same = [persons[place] == each for place, each in zip(row, people, strict=True)]
-        fits = np.ones(len(cases), dtype=bool)
-        fits[row[~np.array(same)]] = False
-        _check_cases(table, cases, fits, "is of several persons")
     return Choices.from_counts(
         offered[:, :size] > 0,
         counts[:, :size],
@@ -221,11 +216,25 @@ def read_long_choices(
     )
 
 
+def _persons(
+    table: ColumnTable, title: str, cases: dict[str, int], row: NDArray[np.int64]
+) -> list[str]:
+    """Return who made each choice, who must be one and the same in all its rows."""
+    people = table[title]
+    # Of the last row of each choice.
+    last = dict(zip(row.tolist(), people, strict=True))
+    fits = np.ones(len(cases), dtype=bool)
+    for place, each in zip(row.tolist(), people, strict=True):
+        fits[place] &= each == last[place]
+    _check_cases(table, cases, fits, "is of several persons")
+    return [last[place] for place in range(len(cases))]
+
+
 def read_wide_choices(
     path: str | os.PathLike[str],
     *,
+    attributes: Sequence[str] | Mapping[str, Sequence[str] | None],
     choice: str = "choice",
-    attributes: Sequence[str] | Mapping[str, Sequence[str] | None] = (),
     alternatives: Sequence[str] | None = None,
     available: str | Sequence[str] | None = None,
     person: str | None = None,
@@ -239,15 +248,15 @@ def read_wide_choices(
     ----------
     path : str or path-like
         A table as :func:`read_comparisons` reads it.
-    choice : str
-        Column with the chosen alternative: its name, perhaps after the title of the
-        column (``choice3``), or its number from 1 on.
     attributes : sequence of str, or mapping
         Attributes, each with a column per alternative. The columns of ``price`` for the
         alternatives ``1`` and ``2`` are ``price1`` and ``price2``, ``price_1`` and
         ``price_2``, or ``1_price`` and ``2_price``. A mapping names them itself:
         ``{"wait": ["wait_bus", ""]}``, empty where the attribute is 0. Numbers, or
         words, which become a 1 for each word but the first in the alphabet.
+    choice : str
+        Column with the chosen alternative: its name, perhaps after the title of the
+        column (``choice3``), or its number from 1 on.
     alternatives : sequence of str, optional
         By default all that have a column for each attribute.
     available : str or sequence of str, optional
@@ -288,7 +297,9 @@ def read_wide_choices(
     if where is not None:
         table.keep_where(where)
     asked = attributes_asked(attributes)
-    left = [composed(title) for title in (choice, person, weight) if title is not None]
+    choice = composed(choice)
+    person, weight, none = words_of(person=person, weight=weight, none=none)
+    left = [title for title in (choice, person, weight) if title is not None]
     if alternatives is None:
         plain = [name for name, titles in asked.items() if titles is None]
         alternatives = alternatives_in(table, plain, left)
@@ -306,6 +317,7 @@ def read_wide_choices(
     for place, title in enumerate(offers):
         if title is not None:
             here[:, place] = _marks(table, title)
+    chosen = _chosen(table, choice, names, none)
     values, titles = [np.zeros((*here.shape, 0))], []
     for name, columns in zip(asked, shown, strict=True):
         words, found = values_of(table, name, columns, here)
@@ -313,7 +325,7 @@ def read_wide_choices(
     with table.in_rows_of_file():
         return Choices.from_attributes(
             np.concatenate(values, axis=2),
-            _chosen(table, choice, names, none),
+            chosen,
             available=here,
             persons=None if person is None else table[person],
             weight=None if weight is None else table.numbers(weight),

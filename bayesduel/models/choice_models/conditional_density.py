@@ -107,7 +107,7 @@ class ConditionalDensity(ClosedDensity):
         return np.ascontiguousarray(design.transpose(1, 0, 2))
 
     @cached_property
-    def _flat_design(self) -> Float[np.ndarray, "D outcome*row"]:
+    def _flat_design(self) -> Float[np.ndarray, "D cell"]:
         """The same as a matrix; its rows are whole, which is many times as fast."""
         design = self._design
         return np.ascontiguousarray(design.reshape(-1, design.shape[2]).T)
