@@ -25,6 +25,7 @@ from bayesduel.cli.sweeps.deadline import left_in_time
 from bayesduel.cli.sweeps.merge import merge
 from bayesduel.cli.votes.calibrate import calibrate
 from bayesduel.cli.votes.fit import fit
+from bayesduel.cli.votes.fit_choices import fit_choices
 from bayesduel.program_cache import own_process
 
 __all__ = ["app", "main"]
@@ -47,6 +48,7 @@ app.command("merge")(merge)
 app.command("bounds")(bounds.bounds)
 app.command("plot")(plot.plot)
 app.command("fit")(fit)
+app.command("fit-choices")(fit_choices)
 app.command("calibrate")(calibrate)
 app.command("audit-stopping")(audit_stopping)
 app.command("reproduce")(reproduce.reproduce)

@@ -67,6 +67,7 @@ class Ties(StrEnum):
     """What becomes of ties."""
 
     modelled = "model"
+    rao_kupper = "rao-kupper"
     dropped = "drop"
     halved = "split"
 
@@ -92,7 +93,10 @@ def fit(
     dry_run: DryRun = False,
     ties: Annotated[
         Ties,
-        typer.Option(help="Model ties, drop them, or split each into two half votes."),
+        typer.Option(
+            help="Model ties, by a share of the votes (Davidson) or a threshold"
+            " (rao-kupper), drop them, or split each into two half votes."
+        ),
     ] = Ties.modelled,
     model: ModelChoice = Model.bradley_terry,
     prior_scale: Annotated[
@@ -167,6 +171,12 @@ def fit(
         residual=residual,
         judge=judge,
     )
+    by_threshold = ties is Ties.rao_kupper
+    if by_threshold and (model is not Model.bradley_terry or judge is not None):
+        raise ValueError(
+            "--ties: rao-kupper is for bradley-terry without --judge; thurstone has a"
+            " threshold of its own"
+        )
     on = Scale(scale.value, _anchor(anchor))
     columns = VoteColumns(
         arms,
@@ -188,7 +198,12 @@ def fit(
         return
     data = with_covariates(_with_ties(rows.comparisons(), ties, votes), covariates)
     chosen = preference_model(
-        model, data, prior_scale, order_effect=order_effect, residual=residual
+        model,
+        data,
+        prior_scale,
+        order_effect=order_effect,
+        residual=residual,
+        rao_kupper=by_threshold,
     )
     chosen.arrays(data)  # Says what does not fit before a folder is made.
     if out is not None:
