@@ -60,7 +60,12 @@ def of_diagnostics() -> dict[str, Target]:
         ),
         "loo": Target(diagnostics.loo, {"posterior": v.POSTERIORS, "unit": units}),
         "report": Target(
-            diagnostics.report, {"posterior": v.POSTERIORS, "with_loo": [True, False]}
+            diagnostics.report,
+            {
+                "posterior": v.POSTERIORS,
+                "with_loo": [True, False],
+                "with_votes": [True, False],
+            },
         ),
         "to_datatree": Target(
             diagnostics.to_datatree,
