@@ -395,7 +395,8 @@ def test_a_residual_needs_covariates(run, votes):
 def test_check_says_in_five_lines_whether_to_believe_the_fit(run, tmp_path):
     """A bias for the arm shown first that nobody asked for; in files, too."""
     rows = ["tea,milk,left", "milk,tea,left"] * 30 + ["tea,milk,right"] * 6
-    path = written(tmp_path, "left,right,winner\n" + "\n".join(rows) + "\n")
+    path = tmp_path / "biased.csv"
+    path.write_text("\n".join(["left,right,winner", *rows]), encoding="utf-8")
     result = run("fit", path, "--check", "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
     found = json.loads((tmp_path / "out" / "standings.json").read_text())["check"]

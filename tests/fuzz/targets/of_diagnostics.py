@@ -33,6 +33,7 @@ def of_diagnostics() -> dict[str, Target]:
                 "num_warmup": [300, *v.NUMBERS],
                 "resample": [True, False],
                 "rng_key": v.KEYS,
+                "on_progress": [None],
             },
         ),
         "compare_models": Target(

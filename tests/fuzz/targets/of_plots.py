@@ -46,6 +46,14 @@ def of_plots() -> dict[str, Target]:
                 **v.FIGURE_SIZES,
             },
         ),
+        "calibration": Target(
+            plots.calibration,
+            {
+                "found": [Made(v.calibration), None],
+                "probability": v.PROBABILITIES,
+                **width,
+            },
+        ),
         "forest": Target(
             plots.forest,
             of_fit
