@@ -59,7 +59,7 @@ class Rule(Protocol):
         ...
 
 
-def generator(state: StudyState, number: int) -> random.Random:
+def generator(state: StudyState, number: int | str) -> random.Random:
     """Return the source of what is random about an event."""
     return random.Random(f"{state.settings.seed}/{number}")
 

@@ -15,8 +15,10 @@ from bayesduel.errors import StudyError
 from bayesduel.files.folders import as_path
 from bayesduel.studies._rules import Rule
 from bayesduel.studies.replay.state import StudyState
+from bayesduel.studies.stored.event_checks import KEPT_WITH_WHO
 from bayesduel.studies.stored.event_log import EventLog, write_new
 from bayesduel.studies.stored.events import BEGINNING, Event
+from bayesduel.studies.tickets import checked_judge
 
 __all__ = ["StudyFile"]
 
@@ -24,8 +26,8 @@ __all__ = ["StudyFile"]
 class StudyFile:
     """An open file of a study, and the state after its events."""
 
-    def __init__(self, log: EventLog) -> None:
-        self._log = log
+    def __init__(self, log: EventLog, by: str | None = None) -> None:
+        self._log, self._by = log, by
         self._turn = threading.RLock()
         self._clock = time.time
         self._state: StudyState | None = None
@@ -38,15 +40,22 @@ class StudyFile:
             raise
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> Self:
+    def open(cls, path: str | os.PathLike[str], *, by: str | None = None) -> Self:
         """Open the file of a study.
+
+        Parameters
+        ----------
+        path : path
+        by : str, optional
+            Who changes what the study is about: kept with each such event, while
+            answers are kept with their judges.
 
         Raises
         ------
         StudyError
             If it is none, or of a newer format.
         """
-        return cls(EventLog.open(path))
+        return cls(EventLog.open(path), checked_judge(by, "by"))
 
     @property
     def path(self) -> Path:
@@ -130,5 +139,7 @@ class StudyFile:
 
     def _append(self, kind: str, body: dict[str, Any]) -> None:
         state = self._current()
+        if self._by is not None and kind in KEPT_WITH_WHO:
+            body = {**body, "by": self._by}
         event = Event(state.last + 1, self._clock(), kind, body)
         state.apply(self._log.append(event, state.digest))

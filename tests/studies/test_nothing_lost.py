@@ -12,6 +12,7 @@ import pytest
 
 from bayesduel.errors import OutputWriteError, StudyError
 from bayesduel.studies import Study
+from bayesduel.studies.stored.event_log import FORMAT
 from bayesduel.studies.stored.events import Event
 from tests.studies.helpers import DRINKS, assert_replays, same
 
@@ -193,8 +194,8 @@ def test_what_is_no_study_is_not_opened(tmp_path, study):
 
 def test_a_newer_format_is_said(study):
     with closing(sqlite3.connect(study.path)) as connection:
-        connection.execute("PRAGMA user_version=4")
-    with pytest.raises(StudyError, match="is of format 4, and this version reads"):
+        connection.execute(f"PRAGMA user_version={FORMAT + 1}")
+    with pytest.raises(StudyError, match=f"is of format {FORMAT + 1}, and this version reads"):
         Study.open(study.path)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from bayesduel.errors import OutputWriteError, StudyError
 from bayesduel.files.folders import as_path, renamed_when_whole
 from bayesduel.studies.stored.disk import (
+    PRIVATE,
     RESTORE,
     address_of,
     is_writable,
@@ -28,15 +29,13 @@ from bayesduel.studies.stored.events import BEGINNING, Event, body_text, chained
 
 __all__ = ["FORMAT", "EventLog", "event_of", "write_new"]
 
-FORMAT = 3
+FORMAT = 4
 """Version of the layout of the file and of its events.
 
 Format 1 had no checksums; format 2 knew nothing of gold questions, of both orders, and
-of what answers cost, and its files are as they were.
+of what answers cost, format 3 of arms that are renamed, restored and merged and of
+imports that are taken back; and their files are as they were.
 """
-
-PRIVATE = 0o600
-"""Permissions of new files: votes are nobody else's business."""
 
 _MAKE_IT = "make it with Study.create or bayesduel study new"
 _APPLICATION = 0x62644475
