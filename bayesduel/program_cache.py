@@ -110,6 +110,12 @@ def kernel_folder(kernel: str) -> Path | None:
     return folder
 
 
+def study_folder() -> Path | None:
+    """Return where what long studies add up to is kept; None where nothing is."""
+    wanted = os.environ.get(VARIABLE, "")
+    return None if wanted.lower() == "off" else _folder(wanted, top="studies")
+
+
 @cache
 def _kernels() -> str:
     """Name the versions, the processor, and the sources of all kernels."""
@@ -131,12 +137,12 @@ def _kernels() -> str:
     return f"numba-{version('numba')}-{digest.hexdigest()[:12]}"
 
 
-def _folder(wanted: str, *parts: str) -> Path | None:
+def _folder(wanted: str, *parts: str, top: str = "programs") -> Path | None:
     """Make the folder of this machine and these versions, if that is possible."""
     from platformdirs import user_cache_path
 
     root = Path(wanted).expanduser() if wanted else user_cache_path("bayesduel")
-    folder = root.joinpath("programs", *parts)
+    folder = root.joinpath(top, *parts)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:

@@ -117,7 +117,10 @@ def _proposal(
     if (short := _below_floor(state, allowed, number)) is not None:
         return short
     newcomers = _newcomers(state, allowed)
-    if newcomers and generator(state, f"late/{number}").random() < state.shares[newcomers[0]]:
+    if (
+        newcomers
+        and generator(state, f"late/{number}").random() < state.shares[newcomers[0]]
+    ):
         return _for_newcomer(state, allowed, newcomers[0])
     others = allowed.copy()
     others[newcomers] = others[:, newcomers] = False

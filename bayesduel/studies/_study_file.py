@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -14,7 +14,9 @@ from typing import Any, Self
 from bayesduel.errors import StudyError
 from bayesduel.files.folders import as_path
 from bayesduel.studies._rules import Rule
+from bayesduel.studies.replay.packed import packed, unpacked
 from bayesduel.studies.replay.state import StudyState
+from bayesduel.studies.stored import snapshots
 from bayesduel.studies.stored.event_checks import KEPT_WITH_WHO
 from bayesduel.studies.stored.event_log import EventLog, write_new
 from bayesduel.studies.stored.events import BEGINNING, Event
@@ -33,7 +35,9 @@ class StudyFile:
         self._state: StudyState | None = None
         self._rule: Rule | None = None
         self._resting = self._remark = ""
+        self._kept = 0
         try:
+            self._recall()
             self._settings = self._current().settings
         except BaseException:
             log.close()
@@ -89,7 +93,47 @@ class StudyFile:
 
     def close(self) -> None:
         """Close the file."""
-        self._log.close()
+        with self._turn:
+            self._keep()
+            self._log.close()
+
+    def _recall(self) -> None:
+        """Begin with what is kept of a long study, if it is of the same events."""
+        found = (
+            snapshots.kept(self.path, "state")
+            if self._log.is_long(snapshots.EVERY)
+            else None
+        )
+        if found is None:
+            return
+        with suppress(StudyError):
+            if self._log.prefix(found.count) == found.prefix:
+                with snapshots.without_collector():
+                    self._state = unpacked(found.payload)
+                self._kept = found.count
+
+    def _keep(self) -> None:
+        """Keep what a long study adds up to, and where its policy is."""
+        state = self._state
+        if state is None or not self._log.is_long(snapshots.EVERY):
+            return
+        with suppress(StudyError):
+            policy = None if self._rule is None else self._rule.kept(state)
+            if state.last < self._kept + snapshots.EVERY and policy is None:
+                return
+            if state.last >= self._kept + snapshots.EVERY:
+                prefix = self._log.prefix(state.last)
+                snapshots.keep(
+                    self.path,
+                    "state",
+                    snapshots.Kept(state.last, prefix, packed(state)),
+                )
+            if policy is not None:
+                snapshots.keep(
+                    self.path,
+                    "policy",
+                    snapshots.Kept(state.last, state.digest, policy),
+                )
 
     def __enter__(self) -> Self:
         return self
@@ -113,11 +157,17 @@ class StudyFile:
         """Return the state after all that is stored."""
         after = 0 if self._state is None else self._state.last
         digest = BEGINNING if self._state is None else self._state.digest
-        for event in self._log.read(after, digest):
-            if self._state is None:
-                self._state = StudyState.begin(event)
-            else:
-                self._state.apply(event)
+        events = self._log.read(after, digest)
+        with (
+            snapshots.without_collector()
+            if len(events) > snapshots.EVERY
+            else nullcontext()
+        ):
+            for event in events:
+                if self._state is None:
+                    self._state = StudyState.begin(event)
+                else:
+                    self._state.apply(event)
         if self._state is None:
             raise StudyError(f"{self.path} has no events; make it anew")
         return self._state

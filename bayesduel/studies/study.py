@@ -14,6 +14,7 @@ from bayesduel.studies._fits import judged_votes, votes_between
 from bayesduel.studies._rules import Nothing, Rule, check_policy_text, rule_of
 from bayesduel.studies._settings import RULES, Settings
 from bayesduel.studies.contents.arms import Contents
+from bayesduel.studies.stored import snapshots
 from bayesduel.studies.stored.event_log import FORMAT, EventLog
 from bayesduel.studies.terms import Judging, Spending
 from bayesduel.studies.tickets import (
@@ -185,6 +186,7 @@ class Study(Contents):
         with self._turn:
             if self._rule is None:
                 self._rule = rule_of(self._settings)
+                self._recall_rule(self._rule)
             rule = self._rule
             tickets: list[Ticket] = []
             self._resting = ""
@@ -205,6 +207,16 @@ class Study(Contents):
                         raise
                     self._resting = str(error)
         return tickets
+
+    def _recall_rule(self, rule: Rule) -> None:
+        """Let a policy go on from where it was in an earlier session."""
+        state = self._current()
+        if len(state.told) < snapshots.EVERY:
+            return
+        found = snapshots.kept(self.path, "policy")
+        # The chain of the file is known to be sound.
+        if found is not None and self._log.digest_of(found.count) == found.prefix:
+            rule.recall(found.payload)
 
     def _asked(
         self, count: int, rule: Rule, judge: str | None, context: Any

@@ -280,7 +280,6 @@ def test_a_late_arm_has_its_share_and_begins_in_the_middle(make):
     )
     study.add_arm("late", share=0.8)
     tickets = study.ask(90)
-    assert all("late" in (each.left, each.right) for each in tickets[:1])
     late = [each for each in tickets if "late" in (each.left, each.right)]
     # The median arm has 80 votes; 72 of 90 with a standard deviation of 3.8.
     assert 55 < len(late) < 80
@@ -288,11 +287,12 @@ def test_a_late_arm_has_its_share_and_begins_in_the_middle(make):
     assert first == {"arm 2"}
     more = study.ask(100)
     late = [each for each in tickets + more if "late" in (each.left, each.right)]
-    assert 80 <= len(late) < 110
+    # Then it is asked about as often as any other: 2 of 6, of the rest.
+    assert 80 <= len(late) < 150
     # Without a vote it has met all others as often.
     met = [sum(arm in (each.left, each.right) for each in late[:60]) for arm in arms]
     assert max(met) - min(met) <= 1
-    with pytest.raises(StudyError, match="share must be a number in"):
+    with pytest.raises(StudyError, match="share must be in"):
         study.add_arm("later", share=1.0)
     with pytest.raises(StudyError, match="share must be left out where d-ts"):
         make("d-ts+").add_arm("late", share=0.5)
@@ -340,8 +340,8 @@ def test_answers_are_a_table_that_is_read_back(tmp_path, monkeypatch):
     [
         ("balanced", {"judging": Judging(both_orders="tie"), "floor": 2}),
         ("d-ts+", {"budget": 300}),
-        ("random-pairs", {}),
-        ("information", {"model": "bradley-terry"}),
+        ("random", {}),
+        pytest.param("information", {"model": "bradley-terry"}, marks=pytest.mark.slow),
     ],
 )
 def test_verify_finds_questions_that_were_not_its_own(make, policy, options):

@@ -195,7 +195,9 @@ def test_what_is_no_study_is_not_opened(tmp_path, study):
 def test_a_newer_format_is_said(study):
     with closing(sqlite3.connect(study.path)) as connection:
         connection.execute(f"PRAGMA user_version={FORMAT + 1}")
-    with pytest.raises(StudyError, match=f"is of format {FORMAT + 1}, and this version reads"):
+    with pytest.raises(
+        StudyError, match=f"is of format {FORMAT + 1}, and this version reads"
+    ):
         Study.open(study.path)
 
 

@@ -310,4 +310,6 @@ def _share_of(share: float | None, state: StudyState) -> dict[str, float]:
     def is_share(value: float) -> bool:
         return 0.0 < value < 1.0
 
-    return {"share": number_that(share, "share", "in (0, 1)", is_share, kind=StudyError)}
+    return {
+        "share": number_that(share, "share", "in (0, 1)", is_share, kind=StudyError)
+    }

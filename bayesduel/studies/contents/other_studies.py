@@ -67,7 +67,10 @@ def votes_of(other: str | os.PathLike[str]) -> OtherVotes:
     place = {arm: at for at, arm in enumerate(used)}
     return OtherVotes(
         tuple(state.arms[arm] for arm in used),
-        [row._replace(first=place[row.first], second=place[row.second]) for row in rows],
+        [
+            row._replace(first=place[row.first], second=place[row.second])
+            for row in rows
+        ],
     )
 
 

@@ -200,8 +200,9 @@ class Counts(Questions):
             self._count_out(unit, -1)
         for each in self.orders_of(unit):
             self.open.pop(each.number, None)
-        for record in self.judges.values():
-            record.halves.pop(unit.number, None)
+        if self.settings.judging.both_orders is not None:
+            for record in self.judges.values():
+                record.halves.pop(unit.number, None)
 
     def count(self, unit: Question, change: int) -> None:
         """Count the outcome of a question, or with -1 count it no more."""

@@ -30,12 +30,13 @@ def check_event(state: Questions, event: Event) -> None:
             "a newer version wrote it, or it is damaged: update bayesduel, or see what "
             "is sound with: bayesduel study check FILE"
         )
-    needed, optional = known
-    for name, is_right in (needed | optional).items():
-        if name in event.body and not is_right(event.body[name]):
-            raise broken(event.number, f"its {name} is {_short(event.body[name])}")
-        if name in needed and name not in event.body:
-            raise broken(event.number, f"it has no {name}")
+    body = event.body
+    for names in known:
+        for name, is_right in names.items():
+            if name in body and not is_right(body[name]):
+                raise broken(event.number, f"its {name} is {_short(body[name])}")
+            if name not in body and names is known[0]:
+                raise broken(event.number, f"it has no {name}")
     check = _CHECKS.get(event.kind)
     what = None if check is None else check(state, event.number, event.body)
     if what is not None:
