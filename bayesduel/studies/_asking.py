@@ -116,15 +116,12 @@ def _proposal(
         return Nothing(f"the budget of {budget} votes is spent or out as questions")
     if (short := _below_floor(state, allowed, number)) is not None:
         return short
-    newcomers = _newcomers(state, allowed)
-    if (
-        newcomers
-        and generator(state, f"late/{number}").random() < state.shares[newcomers[0]]
-    ):
-        return _for_newcomer(state, allowed, newcomers[0])
-    others = allowed.copy()
-    others[newcomers] = others[:, newcomers] = False
-    allowed = others if others.any() else allowed
+    if late := _newcomers(state, allowed):
+        if generator(state, f"late/{number}").random() < state.shares[late[0]]:
+            return _for_newcomer(state, allowed, late[0])
+        others = allowed.copy()
+        others[late] = others[:, late] = False
+        allowed = others if others.any() else allowed
     for request in state.unissued.values():
         pair = request.first, request.second
         if allowed[pair]:

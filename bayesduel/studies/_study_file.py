@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -99,41 +99,29 @@ class StudyFile:
 
     def _recall(self) -> None:
         """Begin with what is kept of a long study, if it is of the same events."""
-        found = (
-            snapshots.kept(self.path, "state")
-            if self._log.is_long(snapshots.EVERY)
-            else None
-        )
-        if found is None:
+        if not self._log.is_long(snapshots.EVERY):
             return
-        with suppress(StudyError):
-            if self._log.prefix(found.count) == found.prefix:
-                with snapshots.without_collector():
-                    self._state = unpacked(found.payload)
-                self._kept = found.count
+        found = snapshots.kept(self.path, "state")
+        if found is not None and self._log.prefix(found.count) == found.prefix:
+            with snapshots.without_collector():
+                self._state = unpacked(found.payload)
+            self._kept = found.count
 
     def _keep(self) -> None:
         """Keep what a long study adds up to, and where its policy is."""
         state = self._state
-        if state is None or not self._log.is_long(snapshots.EVERY):
+        if state is None or state.last < snapshots.EVERY:
             return
-        with suppress(StudyError):
+        with suppress(StudyError):  # It is closed, or gone.
             policy = None if self._rule is None else self._rule.kept(state)
-            if state.last < self._kept + snapshots.EVERY and policy is None:
-                return
-            if state.last >= self._kept + snapshots.EVERY:
+            if policy is not None and self._log.digest_of(state.last) == state.digest:
+                found = snapshots.Kept(state.last, state.digest, policy)
+                snapshots.keep(self.path, "policy", found)
+            long_ago = state.last >= self._kept + snapshots.EVERY
+            if long_ago and self._log.is_long(state.last):
                 prefix = self._log.prefix(state.last)
-                snapshots.keep(
-                    self.path,
-                    "state",
-                    snapshots.Kept(state.last, prefix, packed(state)),
-                )
-            if policy is not None:
-                snapshots.keep(
-                    self.path,
-                    "policy",
-                    snapshots.Kept(state.last, state.digest, policy),
-                )
+                found = snapshots.Kept(state.last, prefix, packed(state))
+                snapshots.keep(self.path, "state", found)
 
     def __enter__(self) -> Self:
         return self
@@ -158,11 +146,7 @@ class StudyFile:
         after = 0 if self._state is None else self._state.last
         digest = BEGINNING if self._state is None else self._state.digest
         events = self._log.read(after, digest)
-        with (
-            snapshots.without_collector()
-            if len(events) > snapshots.EVERY
-            else nullcontext()
-        ):
+        with snapshots.without_collector():
             for event in events:
                 if self._state is None:
                     self._state = StudyState.begin(event)
@@ -183,9 +167,20 @@ class StudyFile:
                     last = state.last
                     yield state
             except BaseException:
+                # Also what a block within this one has stored is taken back.
                 if self._state is not None and self._state.last != last:
                     self._state = self._rule = None
                 raise
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Store what is told and asked within it together: one wait for the disk.
+
+        All of it, or nothing where the block ends in an error; so what is returned
+        within it is on the disk only at its end. Nobody else writes meanwhile.
+        """
+        with self._writing():
+            yield
 
     def _append(self, kind: str, body: dict[str, Any]) -> None:
         state = self._current()

@@ -25,8 +25,9 @@ def answer_line(study: Study, line: str) -> str:
         A JSON object: ``do`` is "ask" (with ``n``, ``judge``, ``context``), "tell"
         (``ticket``, ``answer``), "skip", "undo", "withdraw" (``ticket``), "add_arm"
         (``name``, ``share``), "retire_arm", "restore_arm" (``name``), "rename_arm"
-        (``name``, ``to``), "merge_arms" (``name``, ``into``), "add_gold" (``better``, ``worse``), "set_judge"
-        (``name``, with ``limit``, ``arms``, ``price``, ``trusted``) or "status".
+        (``name``, ``to``), "merge_arms" (``name``, ``into``), "add_gold"
+        (``better``, ``worse``), "set_judge" (``name``, with ``limit``,
+        ``arms``, ``price``, ``trusted``) or "status".
         Whoever answers, skips, undoes or withdraws may be named by ``judge``. Other
         members than these are refused, but for ``id``, which comes back.
 

@@ -249,6 +249,17 @@ class Study(Contents):
                 if judge in (None, question.judge)
             ]
 
+    def answers_of(self, judge: str) -> list[int]:
+        """Return the numbers of the questions that a judge has answered, in order."""
+        with self._turn:
+            return [
+                question.number
+                for question in self._current().questions.values()
+                if question.answer is not None
+                and question.voter == judge
+                and not question.withdrawn
+            ]
+
     def comparisons(self, *, judged: bool = False) -> Comparisons:
         """Return all votes between arms that are not retired, imported ones too.
 

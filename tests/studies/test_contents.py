@@ -1,4 +1,4 @@
-"""Arms that are renamed, restored and merged; votes of other studies; votes as tables."""
+"""Arms that are renamed, restored and merged; votes of other studies, as tables."""
 
 import random
 
@@ -359,7 +359,7 @@ def test_verify_finds_questions_that_were_not_its_own(make, policy, options):
     assert verify_study(study.path).foreign == ()
     (own,) = study.ask(judge="Bob")
     study.withdraw(own)
-    with study._writing() as state:
+    with study._writing():
         body = {"question": number + 2, "left": 3, "right": 1, "rule": "mine"}
         study._append("asked", body | {"reason": "", "lease": 3600.0})
     vote(study, rng, 5)
@@ -397,10 +397,8 @@ def test_the_command_changes_arms_and_imports_studies(tmp_path):
         "undo-import", path, "2", code=2
     )
     done("undo-import", path, "6")
-    lines = done("export", path)
-    assert '"kind": "arms merged", "body": {"name": "chai", "into": "milk", "by": "Eve"' in (
-        lines
-    )  # fmt: skip
+    body = '{"name": "chai", "into": "milk", "by": "Eve"}'
+    assert f'"kind": "arms merged", "body": {body}' in done("export", path)
     assert "question,left,right,answer" in done("export", copy, "--votes")
     done("export", copy, "--votes", "--judges", code=2)
     assert "4 of 4" in done("verify", path)

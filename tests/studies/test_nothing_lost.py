@@ -212,3 +212,26 @@ def test_events_of_the_future_and_gaps_are_said(study):
         connection.execute("UPDATE events SET number = 9 WHERE number = 3")
     with pytest.raises(StudyError, match="event 3 of the study is missing"):
         Study.open(study.path)
+
+
+def test_what_is_done_at_once_is_stored_together_or_not(study):
+    (first,) = study.ask(judge="Ada")
+    with pytest.raises(KeyError), study.at_once():
+        study.tell(first, "left")
+        study.ask(judge="Ada")
+        raise KeyError
+    assert [each.kind for each in study.events()] == ["created", "asked"]
+    with study.at_once():
+        with pytest.raises(StudyError, match="name must be an arm"):
+            study.retire_arm("beer")
+        study.tell(first, "left")
+        with pytest.raises(StudyError, match="unknown kind"), study._writing():
+            study._append("sung", {})
+        study.ask(judge="Ada")
+    assert [each.kind for each in study.events()] == [
+        "created",
+        "asked",
+        "answered",
+        "asked",
+    ]
+    assert_replays(study)

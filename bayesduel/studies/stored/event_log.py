@@ -266,6 +266,10 @@ class EventLog:
         """
         with self._turn, writing_to(self.path):
             run = self._connection.execute
+            if self._connection.in_transaction:
+                with self._within():
+                    yield
+                return
             self._check_place()
             run("BEGIN IMMEDIATE")
             try:
@@ -278,6 +282,20 @@ class EventLog:
                     with suppress(sqlite3.Error):
                         run("ROLLBACK")
                 raise
+
+    @contextmanager
+    def _within(self) -> Iterator[None]:
+        """Be a block within another, which stores what is left of both."""
+        run = self._connection.execute
+        run("SAVEPOINT within")
+        try:
+            yield
+        except BaseException:
+            with suppress(sqlite3.Error):
+                run("ROLLBACK TO within")
+                run("RELEASE within")
+            raise
+        run("RELEASE within")
 
     def _check_place(self) -> None:
         if place_of(self.path) != self._place:
