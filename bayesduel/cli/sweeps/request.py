@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayesduel.cli import parse
+from bayesduel.cli.completion import instance_names, policy_names
 from bayesduel.cli.options import flag, integer_option, repair_flag, seed_option
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ EnvironmentOption = Annotated[
         metavar="NAME|FILE",
         help="Matrix or world of subset choice by name, with parameters, or a "
         "matrix from a file (CSV, NPY, NPZ). Repeatable. See: bayesduel list",
+        autocompletion=instance_names,
     ),
 ]
 PolicyOption = Annotated[
@@ -49,6 +51,7 @@ PolicyOption = Annotated[
         "values d-ts:alpha=0.51..2/10, alpha=0.01..1/5log or alpha=0.6|1; of two that "
         "go together 'alpha=0.6|1&every=1|10'; one of your own as module:Class. "
         "Repeatable.",
+        autocompletion=policy_names,
     ),
 ]
 RunsOption = Annotated[
