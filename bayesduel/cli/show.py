@@ -16,7 +16,7 @@ from bayesduel.cli.output import console, print_json
 if TYPE_CHECKING:
     from theory.theorems import AppliedTheorem, Theorem
 
-__all__ = ["MODELS", "show"]
+__all__ = ["MODELS", "described_policies", "show"]
 
 Entry = dict[str, Any]
 """What is shown of a name: ``kind``, ``name``, ``title``, ``about`` and the rest."""
@@ -88,6 +88,9 @@ def _policies(name: str) -> Iterator[Entry]:
         "kind": "policy that offers sets" if offers else "policy",
         "name": key,
         "title": f"{declared(policy, 'title')} ({policy.label})",
+        "plain_title": declared(policy, "title"),
+        "label": policy.label,
+        "acronym": known[key].acronym,
         "about": about,
         "parameters": {
             parameter: {"default": value, "meaning": parameters.get(parameter, "")}
@@ -97,6 +100,14 @@ def _policies(name: str) -> Iterator[Entry]:
         "source": source,
         "example": f"bayesduel compare -e {'camera' if offers else 'sushi'} -p {key}",
     }
+
+
+def described_policies() -> list[Entry]:
+    """Return what is shown of every policy, in the order of the registry."""
+    from bayesduel import policies
+
+    names = (*policies.names(), *policies.subset_names())
+    return [entry for name in names for entry in _policies(name)]
 
 
 def _of_posterior(value: Any) -> dict[str, str]:  # noqa: ANN401
