@@ -18,7 +18,8 @@ author = "The bayesduel authors"
 copyright = "The bayesduel authors"  # noqa: A001
 release = version = version_of("bayesduel")
 
-sys.path.insert(0, str(Path(__file__).parent))  # formulas.py, policy_pages.py
+sys.path.insert(0, str(Path(__file__).parent))  # What the next two and formulas are in.
+from benchmark_page import write_benchmark_page  # noqa: E402
 from policy_pages import write_policy_pages  # noqa: E402
 
 extensions = [
@@ -46,6 +47,7 @@ shutil.copytree(
 )
 if (_HERE / "install.md").exists():  # Tests build a few pages without the others.
     write_policy_pages(_HERE)
+    write_benchmark_page(_HERE)
 os.environ.setdefault("BAYESDUEL_NOTEBOOK_RUNS", "16")
 os.environ.setdefault("BAYESDUEL_NOTEBOOK_SUBMATRICES", "50")
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_HERE / "_build" / "compiled"))

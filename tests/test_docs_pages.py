@@ -32,8 +32,8 @@ def build(folder, pages):
     """Build some pages as `make docs` does, without executing anything."""
     source = folder / "docs"
     shutil.copytree(DOCS / "_static", source / "_static")
-    for name in ("conf.py", "formulas.py", "formulas.js", "policy_pages.py",
-                 "references.bib"):  # fmt: skip
+    for name in ("benchmark.json", "benchmark_page.py", "conf.py", "formulas.py", "formulas.js",
+                 "policy_pages.py", "references.bib"):  # fmt: skip
         shutil.copy(DOCS / name, source)
     for name, text in pages.items():
         (source / name).parent.mkdir(parents=True, exist_ok=True)
