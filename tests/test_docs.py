@@ -11,7 +11,8 @@ from tests.public_names import PACKAGES, TOPICS, public
 
 DOCS = Path(__file__).parents[1] / "docs"
 PYTHON_BLOCK = re.compile(
-    r"^```(?:python|\{code-cell\} ipython3)\n(?::tags:.*\n)?(.*?)^```", re.DOTALL | re.MULTILINE
+    r"^```(?:python|\{code-cell\} ipython3)\n(?::tags:.*\n)?(.*?)^```",
+    re.DOTALL | re.MULTILINE,
 )
 PROMISE = re.compile(r"print\(.*\)  # (.+)$", re.MULTILINE)
 

@@ -1,4 +1,4 @@
-"""Words that a reader types lead to the right page first, by the search of the pages."""
+"""Words that a reader types lead to the right page, by the search of the pages."""
 
 import json
 import subprocess
