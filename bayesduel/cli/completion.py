@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-__all__ = ["any_name", "instance_names", "policy_names"]
+__all__ = ["MODELS", "any_name", "instance_names", "policy_names"]
+
+MODELS = (
+    "bradley-terry", "judged-bradley-terry", "linear-utilities", "multinomial-logit",
+    "pairwise-beta", "plackett-luce", "thurstone"
+)  # fmt: skip
+"""Classes of `bayesduel.models`, as they are typed."""
 
 
 def policy_names(incomplete: str) -> list[str]:
@@ -22,7 +28,6 @@ def instance_names(incomplete: str) -> list[str]:
 def any_name(incomplete: str) -> list[str]:
     """Return all that ``bayesduel show`` knows whose names begin so."""
     from bayesduel.cli.listing import regret_meanings
-    from bayesduel.cli.show import MODELS
     from theory.theorems.catalog import known_theorems
 
     theorems = [each.name for each in known_theorems() if each.name != each.policy]

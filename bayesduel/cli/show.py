@@ -9,23 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesduel.cli.completion import any_name
+from bayesduel.cli.completion import MODELS, any_name
 from bayesduel.cli.options import json_flag
 from bayesduel.cli.output import console, print_json
 
 if TYPE_CHECKING:
     from theory.theorems import AppliedTheorem, Theorem
 
-__all__ = ["MODELS", "described_policies", "show"]
+__all__ = ["described_policies", "show"]
 
 Entry = dict[str, Any]
 """What is shown of a name: ``kind``, ``name``, ``title``, ``about`` and the rest."""
-
-MODELS = (
-    "bradley-terry", "judged-bradley-terry", "linear-utilities", "multinomial-logit",
-    "pairwise-beta", "plackett-luce", "thurstone"
-)  # fmt: skip
-"""Classes of `bayesduel.models`, as they are typed."""
 
 _ROLE = re.compile(r":\w+:`~?\.?([^`]+)`")
 _ORDERED = [[0.5, 0.6, 0.85], [0.4, 0.5, 0.8], [0.15, 0.2, 0.5]]
