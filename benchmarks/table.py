@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import bayesduel
+from bayesduel import policies
 from bayesduel.analysis import summary
 from theory import copeland_lower_bound
 
@@ -49,13 +50,16 @@ def measured(policy):
 
 def main():
     """Measure the policies that are named, and keep the other rows."""
-    kept = json.loads(RESULTS.read_text())["rows"] if RESULTS.exists() else {}
+    stored = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    kept, labels = stored.get("rows", {}), stored.get("labels", {})
     for policy in sys.argv[1:] or POLICIES:
         kept[policy] = measured(policy)
+        labels[policy] = policies.parse_policy(policy).label
         print(policy, {name: each["regret"] for name, each in kept[policy].items()})
         settings = {"runs": RUNS, "horizon": HORIZON, "at": AT, "seed": SEED,
                     "version": bayesduel.__version__}  # fmt: skip
-        text = json.dumps({"settings": settings, "rows": kept}, indent=1)
+        found = {"settings": settings, "labels": labels, "rows": kept}
+        text = json.dumps(found, indent=1)
         RESULTS.write_text(text + "\n")
 
 

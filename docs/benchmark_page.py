@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import bayesduel
-from bayesduel import policies
 from theory import copeland_lower_bound
 
 _Row = dict[str, dict[str, float]]
@@ -17,15 +16,16 @@ def write_benchmark_page(docs: Path) -> None:
     rows: dict[str, _Row] = stored["rows"]
     names = list(next(iter(rows.values())))
     constants = [copeland_lower_bound(bayesduel.load(name)).value for name in names]
-    ratios = _table(rows, names, "{ratio:.2f}")
+    labels = stored["labels"]
+    ratios = _table(rows, names, labels, "{ratio:.2f}")
     ratios += f"\n| $C^*$ | {' | '.join(f'{each:.1f}' for each in constants)} |"
     words = {
         "num_policies": len(rows),
         "num_matrices": len(names),
         "random": next(each for each in names if each.startswith("uniform-random")),
-        "regret": _table(rows, names, "{regret:,.0f} ± {error:.0f}", _regret),
+        "regret": _table(rows, names, labels, "{regret:,.0f} ± {error:.0f}", _regret),
         "ratio": ratios,
-        "nanoseconds": _table(rows, names, "{nanoseconds:,.0f}"),
+        "nanoseconds": _table(rows, names, labels, "{nanoseconds:,.0f}"),
     }
     template = (docs / "benchmark.template").read_text("utf-8")
     (docs / "benchmark.md").write_text(
@@ -47,6 +47,7 @@ def _title(name: str) -> str:
 def _table(
     rows: dict[str, _Row],
     names: list[str],
+    labels: dict[str, str],
     written: str,
     best: Callable[[dict[str, float]], float] | None = None,
 ) -> str:
@@ -60,6 +61,5 @@ def _table(
             least = best and min(best(other[name]) for other in rows.values())
             bold = best is not None and best(row[name]) == least
             cells.append(f"**{text}**" if bold else text)
-        label = policies.parse_policy(policy).label
-        lines.append(f"| {label} | {' | '.join(cells)} |")
+        lines.append(f"| {labels[policy]} | {' | '.join(cells)} |")
     return "\n".join(lines)
