@@ -19,6 +19,7 @@ from bayesduel.models.base import PreferenceModel
 from bayesduel.models.closed_forms.closed_density import ClosedDensity
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
 
     from bayesduel.inference.draws import Fresh
@@ -341,6 +342,36 @@ class Fit(FitBase):
         from bayesduel.inference.information import normal_density
 
         return self.method == "exact" or normal_density(self) is not None
+
+    def to_dataframe(
+        self, probability: float = 0.9, *, scale: str = "utility"
+    ) -> pd.DataFrame:
+        """Return who stands where as a table for pandas, the best arm first.
+
+        Parameters
+        ----------
+        probability : float
+            Of the central intervals, in (0, 1).
+        scale : {"utility", "elo"}
+            The unit of the score.
+
+        Returns
+        -------
+        pandas.DataFrame
+            What :func:`bayesduel.inference.standings` returns, a row per arm.
+
+        Examples
+        --------
+        >>> from bayesduel.inference import fit
+        >>> from bayesduel.models import PairwiseBeta
+        >>> from bayesduel.votes import Comparisons
+        >>> votes = Comparisons.from_wins([[0, 2], [8, 0]], arm_names=["tea", "milk"])
+        >>> fit(PairwiseBeta(), votes).to_dataframe()["wins"].to_dict()
+        {'milk': 8.0, 'tea': 2.0}
+        """
+        from bayesduel.inference.tables import standings
+
+        return standings(self, probability, scale=scale).to_dataframe()
 
     def to_datatree(self, **options: Any) -> xr.DataTree:
         """Return the fit as ArviZ reads it.
