@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from matplotlib.figure import Figure
 
 from tests import fake_results as fake
 from tests.cli.conftest import install
@@ -152,6 +153,7 @@ def test_demo_measures_prints_and_saves(run, engine, monkeypatch, tmp_path):
         assert near[f"mslr5-condorcet/{label}"].attrs["horizon"] == 10**6
         assert int(beyond[f"mslr5-condorcet/{label}"]["checkpoint"][-1]) == 10**12
     engine.calls.clear()
+    monkeypatch.setattr(Figure, "savefig", lambda *_, **__: None)  # Seen above.
     whole = run("demo", "--out", out)
     assert whole.exit_code == 0, whole.output
     # A first look, the matrix with one winner, and fewer runs where arms tie.
