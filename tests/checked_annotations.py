@@ -63,7 +63,7 @@ def look_again() -> None:
     """Check the next call of every function.
 
     Only where some function is not watched any more all of Python's are looked at
-    anew, those of JAX included: it took a tenth of the time of quick tests.
+    anew, those of JAX included, which takes milliseconds.
     """
     if _off:
         _off.clear()
