@@ -90,6 +90,7 @@ def test_counts_per_pair_and_named_columns(run, tmp_path):
     assert json.loads(named.stdout)["arms"] == json.loads(guessed.stdout)["arms"]
 
 
+@pytest.mark.usefixtures("drawn")
 def test_everything_is_saved(run, votes, tmp_path, monkeypatch):
     out = tmp_path / "out"
     arguments = ("fit", votes, "--model", "beta", "--draws", "50", "--out", out)
