@@ -11,7 +11,7 @@ import typer
 from bayesduel.cli.options import json_flag
 from bayesduel.cli.output import console, print_json, version
 
-__all__ = ["list_"]
+__all__ = ["list_", "regret_meanings"]
 
 
 class What(StrEnum):
@@ -185,6 +185,11 @@ def _subset_regrets() -> list[dict[str, object]]:
         {"name": name, "regret_of_one_offer": _SUBSET_MEANINGS.get(name, "")}
         for name in SUBSET_REGRET_NOTIONS
     ]
+
+
+def regret_meanings() -> dict[str, str]:
+    """Return what every notion of regret is, of duels and of offered sets."""
+    return _MEANINGS | _SUBSET_MEANINGS
 
 
 _TITLES = {

@@ -209,12 +209,12 @@ def transitivity(
     one, other = loo(scale), loo(pairs)
     pointwise = np.asarray(one.elpd_i) - np.asarray(other.elpd_i)
     wins = votes.wins
-    better = _probability_of_majority(wins, prior)
+    better = probability_of_majority(wins, prior)
     condorcet = np.prod(np.where(np.eye(votes.num_arms), 1.0, better), axis=1)
     seen = (wins + wins.T) > 0
     if len(pairs.parts) > 1:
         condorcet = np.full(votes.num_arms, np.nan)
-    cycles = _expected_cycles(better, seen)
+    cycles = expected_cycles(better, seen)
     replicates = _replicated_cycles(scale, prior, num_replicates, rng_key)
     return Transitivity(
         elpd_difference=float(pointwise.sum()),
@@ -237,12 +237,12 @@ def transitivity(
     )
 
 
-def _probability_of_majority(wins: NDArray, prior: float) -> NDArray[np.float64]:
+def probability_of_majority(wins: NDArray, prior: float) -> NDArray[np.float64]:
     """P(theta_ij > 1/2) for theta_ij ~ Beta(prior + wins_ij, prior + wins_ji)."""
     return betainc(prior + wins.T, prior + wins, 0.5)
 
 
-def _expected_cycles(better: NDArray, seen: NDArray) -> float:
+def expected_cycles(better: NDArray, seen: NDArray) -> float:
     """Return the expected number of cycles.
 
     Pairs are independent, and the trace counts each cycle 3 times.
@@ -266,6 +266,6 @@ def _replicated_cycles(
         drawn = votes_drawn(rng, counts, logs)[0]
         wins = np.zeros_like(matrix)
         wins[first, second], wins[second, first] = drawn[:, 0], drawn[:, 1]
-        better = _probability_of_majority(wins, prior)
-        found[index] = _expected_cycles(better, (wins + wins.T) > 0)
+        better = probability_of_majority(wins, prior)
+        found[index] = expected_cycles(better, (wins + wins.T) > 0)
     return found

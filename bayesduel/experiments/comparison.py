@@ -80,11 +80,11 @@ class SimulationJob:
 
         Return a :class:`bayesduel.experiments.jobs.Cut` where that takes too long.
         """
-        from bayesduel.simulation.compiled_programs import drop_if_many
+        from bayesduel.program_cache import drop_programs_if_many
         from bayesduel.simulation.driver import run_chunk
 
         configuration = self.configuration
-        drop_if_many()
+        drop_programs_if_many()
         records = run_chunk(
             configuration.problem.environment(
                 configuration.notions, shuffle=configuration.shuffle

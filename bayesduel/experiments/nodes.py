@@ -40,7 +40,7 @@ class Configuration:
     code: str = ""
     """Digest of the code of a policy that is not ours; the version stands for ours."""
     program: str = ""
-    """What plays the runs, of :data:`bayesduel.simulation.records.PROGRAMS`."""
+    """What plays the runs, of :data:`bayesduel.simulation.runs.PROGRAMS`."""
 
     @cached_property
     def problem(self) -> Problem:

@@ -187,7 +187,9 @@ PARAMETERS = {
     "log_tie": "log nu; of two equal arms a share nu / (2 + nu) of the votes are ties",
     "log_threshold": "log of the difference of utilities below which votes are ties",
     "scale": "standard deviation of utilities, or of their residual",
-    "coefficient": "utility per unit of the covariate",
+    "coefficient": "utility per unit of the covariate or attribute",
+    "constant": "utility of the alternative beside its attributes",
+    "spread": "standard deviation of the coefficient among persons",
     "judge_spread": "standard deviation of the judges' biases",
     "judge_bias": "utility that the arm shown first gains more by this judge",
     "standard_bias": "the same in units of judge_spread",
@@ -234,7 +236,7 @@ def parameter_summary(posterior: Fit, probability: float = 0.9) -> list[dict[str
     shown = {("pair",)} | ({("arm",)} if model.utilities(flat) is not None else set())
     rows = []
     for name, draws in sorted(flat.items()):
-        if axes_of(model, name, draws.ndim - 1) in shown:
+        if name in model.auxiliary or axes_of(model, name, draws.ndim - 1) in shown:
             continue
         values = draws.reshape(len(draws), -1)
         low, high = _interval(values, probability)

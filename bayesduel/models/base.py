@@ -58,6 +58,10 @@ class PreferenceModel:
     methods: ClassVar[tuple[str, ...]] = ("laplace", "svi", "nuts")
     """Ways to compute the posterior, the quickest one first, last the reference."""
 
+    auxiliary: ClassVar[tuple[str, ...]] = ()
+    """Quantities that tables leave out: others say the same in a usual unit, or there
+    are as many as persons."""
+
     @property
     def usual_method(self) -> str:
         """What "auto" begins with."""

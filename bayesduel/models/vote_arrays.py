@@ -155,7 +155,7 @@ class UnorderedPairs:
     def differences(self, utility: Values) -> Values:
         """Return utility (..., K) of the first arm minus the second's, (..., row)."""
         first, second = self.arms(self.num_arms)
-        identity = np.eye(self.num_arms)
+        identity = np.eye(self.num_arms, dtype=utility.dtype)
         return utility @ (identity[:, first] - identity[:, second])
 
 

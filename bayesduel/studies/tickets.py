@@ -98,13 +98,13 @@ def check_own(question: Question, judge: str | None) -> None:
         raise ForeignQuestionError("judge", rule, judge)
 
 
-def checked_judge(judge: Any) -> str | None:
+def checked_judge(judge: Any, argument: str = "judge") -> str | None:
     """Return the name of a judge, or None."""
     if judge is not None and (not isinstance(judge, str) or not judge):
-        raise StudyError("judge", "must be a name, or None", judge)
+        raise StudyError(argument, "must be a name, or None", judge)
     if judge is not None:
         with errors_as(StudyError):
-            labels_of("judge", [judge])
+            labels_of(argument, [judge])
     return judge
 
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from matplotlib.figure import Figure
 
 from tests import fake_results as fake
 from tests.cli.conftest import install
@@ -24,6 +25,7 @@ def saved(monkeypatch, tmp_path):
     return folder
 
 
+@pytest.mark.usefixtures("drawn")
 def test_plot_draws_beside_the_results(run, saved):
     result = run("plot", saved)
     assert result.exit_code == 0, result.output
@@ -31,6 +33,7 @@ def test_plot_draws_beside_the_results(run, saved):
     assert "regret.png" in result.stderr
 
 
+@pytest.mark.usefixtures("drawn")
 def test_plot_options(run, saved, tmp_path):
     result = run(
         "plot", saved, "--notion", "borda", "--band", "quantiles", "--width", "column",
@@ -76,6 +79,7 @@ def test_wrong_plots(run, saved, arguments, words):
         ("d-ts", False, True),
     ],
 )
+@pytest.mark.usefixtures("drawn")
 def test_bounds_of_a_plot(run, saved, bounds, lower, theorem):
     asked = ("-i", "mslr5-condorcet", "-f", "svg", "--bounds", bounds)
     result = run("plot", saved, *asked)
@@ -120,6 +124,7 @@ def fake_demo(monkeypatch):
     return saved
 
 
+@pytest.mark.usefixtures("drawn")
 def test_demo_measures_prints_and_saves(run, engine, monkeypatch, tmp_path):
     saved = fake_demo(monkeypatch)
     out = tmp_path / "demo"
@@ -152,6 +157,7 @@ def test_demo_measures_prints_and_saves(run, engine, monkeypatch, tmp_path):
         assert near[f"mslr5-condorcet/{label}"].attrs["horizon"] == 10**6
         assert int(beyond[f"mslr5-condorcet/{label}"]["checkpoint"][-1]) == 10**12
     engine.calls.clear()
+    monkeypatch.setattr(Figure, "savefig", lambda *_, **__: None)  # Seen above.
     whole = run("demo", "--out", out)
     assert whole.exit_code == 0, whole.output
     # A first look, the matrix with one winner, and fewer runs where arms tie.

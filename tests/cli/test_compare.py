@@ -81,6 +81,12 @@ def test_table_has_slope_bound_seed_and_version(run, engine):
 
 def test_the_ranking_never_is_a_bare_order(run, engine, tmp_path):
     arguments = ("-p", "d-ts", "-p", "rucb", "--runs", 40, "--regret", "borda")
+    result = run("compare", "-i", "cyclic", *arguments)
+    ranks = [x for x in result.stdout.splitlines() if "ranks in the runs seen" in x]
+    assert ranks == ["cyclic at 10^5, ranks in the runs seen: 1 D-TS, 2 RUCB"] * 2
+    assert result.stdout.count("--ranking prints the intervals") == 2
+    assert "above the first" not in result.stdout
+    arguments = (*arguments, "--ranking")
     result = run("compare", "-i", "cyclic", *arguments, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.stderr
     for words in ("cyclic: ranking at 10^5 by copeland regret", "by borda regret",

@@ -158,6 +158,7 @@ def test_repair_mends_files_beside_grids(run, tmp_path):
     assert len(mended.instances) == 3
 
 
+@pytest.mark.usefixtures("drawn")
 def test_a_sweep_is_drawn(run, tmp_path):
     from bayesduel import results
 

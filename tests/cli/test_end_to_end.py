@@ -87,6 +87,7 @@ def test_resume_gives_the_same_numbers(run, saved):
     assert "is not empty" in refused.stderr
 
 
+@pytest.mark.usefixtures("drawn")
 def test_plot_redraws_what_was_saved(run, saved, tmp_path):
     folder, _, _ = saved
     for source in (folder, folder / "results.nc"):

@@ -90,6 +90,7 @@ def test_counts_per_pair_and_named_columns(run, tmp_path):
     assert json.loads(named.stdout)["arms"] == json.loads(guessed.stdout)["arms"]
 
 
+@pytest.mark.usefixtures("drawn")
 def test_everything_is_saved(run, votes, tmp_path, monkeypatch):
     out = tmp_path / "out"
     arguments = ("fit", votes, "--model", "beta", "--draws", "50", "--out", out)
@@ -390,3 +391,20 @@ def test_covariates_that_do_not_fit_are_refused(
 def test_a_residual_needs_covariates(run, votes):
     result = run("fit", votes, "--residual")
     assert result.exit_code == 2 and "--residual: is what --covariates" in result.stderr
+
+
+def test_check_says_in_five_lines_whether_to_believe_the_fit(run, tmp_path):
+    """A bias for the arm shown first that nobody asked for; in files, too."""
+    rows = ["tea,milk,left", "milk,tea,left"] * 30 + ["tea,milk,right"] * 6
+    path = tmp_path / "biased.csv"
+    path.write_text("\n".join(["left,right,winner", *rows]), encoding="utf-8")
+    result = run("fit", path, "--check", "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    found = json.loads((tmp_path / "out" / "standings.json").read_text())["check"]
+    assert not found["good"] and found["verdict"].endswith("see order effect.")
+    order = next(x for x in found["findings"] if x["name"] == "order effect")
+    assert order["p_value"] < 0.001 and "--order-effect" in order["remedy"]
+    lines = result.stdout.rstrip().splitlines()[-5:]
+    assert lines[0] == found["verdict"] and lines[2].startswith("  BAD  order effect")
+    assert "\n".join(lines) in (tmp_path / "out" / "standings.md").read_text()
+    assert order["value"] in (tmp_path / "out" / "check.txt").read_text()

@@ -100,6 +100,7 @@ def test_the_command_ends_well_where_names_cannot_be_written(tmp_path, environme
 
 
 @pytest.mark.parametrize("quiet", [(), ("-q",)])
+@pytest.mark.usefixtures("drawn")
 def test_a_script_without_a_font_is_said_in_one_line(run, tmp_path, monkeypatch, quiet):
     monkeypatch.setattr(fonts, "_families", dict)
     votes = tmp_path / "votes.csv"

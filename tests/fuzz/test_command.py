@@ -187,6 +187,12 @@ OPTIONS: dict[str, tuple[list[str], str]] = {
         "--arms --winner --words --wins --tie-columns --weight --ties --model "
         "--prior-scale --method --interval --draws --seed --out",
     ),
+    "fit-choices": (
+        [*FILES],
+        "--attributes --choice --alternatives --long --available --person --none "
+        "--where --model --random --prior-scale --method --interval --draws --seed "
+        "--out",
+    ),
     "calibrate": (
         [*FILES],
         "--arms --winner --words --wins --tie-columns --weight --ties --model "

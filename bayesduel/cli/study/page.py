@@ -33,6 +33,10 @@ def page(
         str | None,
         typer.Option(metavar="A,B,...", help="An address for each that is theirs."),
     ] = None,
+    public: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Of a proxy with TLS: https://HOST."),
+    ] = None,
     token: Annotated[
         str | None,
         typer.Option(metavar="T", help="Last part of the address; default: random."),
@@ -57,11 +61,12 @@ def page(
     with opened(file) as study:
         names = [name.strip() for name in judges.split(",")] if judges else []
         served = JudgePage(
-            study, token=token, judge=judge, judges=names, texts=texts, images=images
-        )
+            study, token=token, judge=judge, judges=names, texts=texts, images=images,
+            public=public,
+        )  # fmt: skip
         with _listening(port) as listener:
             port = listener.getsockname()[1]
-            base = f"http://{_HOST}:{port}"
+            base = public or f"http://{_HOST}:{port}"
             for name, link in served.links.items():
                 typer.echo(f"{base}/{link}/  {name}")
             if not served.links:

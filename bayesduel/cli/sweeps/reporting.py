@@ -90,16 +90,22 @@ class Report:
             found.append(_json_row(measured, row, as_given))
         return found
 
-    def print(self) -> None:
-        """Print a table and a ranking per notion of regret and instance."""
-        from bayesduel.cli.rankings import print_rankings
+    def print(self, *, intervals: bool = False) -> None:
+        """Print a table and ranks per notion of regret and instance.
+
+        Parameters
+        ----------
+        intervals : bool
+            The whole ranking, with an interval for every difference.
+        """
+        from bayesduel.cli.rankings import print_rankings, print_ranks
         from bayesduel.cli.tables import print_summary
 
         screen = console()
         for (notion, part), ranked in zip(self._parts, self._rankings, strict=True):
             print_summary(screen, self._summary(part, notion=notion))
             if not _all_failed(part):
-                print_rankings(screen, ranked)
+                (print_rankings if intervals else print_ranks)(screen, ranked)
         if self._asked.record == "quantiles":
             screen.print(
                 "no ranking: it pairs single runs, of which only quantiles are kept"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayesduel.cli import parse
+from bayesduel.cli.completion import instance_names, policy_names
 from bayesduel.cli.errors import option_error
 from bayesduel.cli.options import flag, integer_option, repair_flag, seed_option
 
@@ -38,6 +39,7 @@ InstanceOption = Annotated[
         metavar="NAME|FILE",
         help="Matrix or world of subset choice by name, with parameters, or a "
         "matrix from a file (CSV, NPY, NPZ). Repeatable. See: bayesduel list",
+        autocompletion=instance_names,
     ),
 ]
 PolicyOption = Annotated[
@@ -50,6 +52,7 @@ PolicyOption = Annotated[
         "values d-ts:alpha=0.51..2/10, alpha=0.01..1/5log or alpha=0.6|1; of two that "
         "go together 'alpha=0.6|1&every=1|10'; one of your own as module:Class. "
         "Repeatable.",
+        autocompletion=policy_names,
     ),
 ]
 RunsOption = Annotated[

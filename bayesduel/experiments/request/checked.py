@@ -16,7 +16,7 @@ from bayesduel.experiments.problems import (
     problem_of,
 )
 from bayesduel.experiments.request.arguments import (
-    check_kernel,
+    check_stopping,
     read_instances,
     read_notions,
     read_policies,
@@ -85,7 +85,7 @@ class CheckedRequest:
                 with errors_about("policies", policy, index):
                     problem.check_policy(policy, self.horizon)
                     if self.stopping is not None:
-                        check_kernel(problem, policy, self.shuffle)
+                        check_stopping(problem, policy, self.shuffle)
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from bayesduel.errors import OutputWriteError, StudyError
 
 __all__ = [
+    "PRIVATE",
     "RESTORE",
     "address_of",
     "is_writable",
@@ -24,6 +25,9 @@ RESTORE = (
     "see what is sound with bayesduel study check, or restore a copy; one of a study "
     "that is open is made by bayesduel study copy"
 )
+
+PRIVATE = 0o600
+"""Permissions of new files: votes are nobody else's business."""
 
 _KEEPS_A_LOG = 2
 """Byte 18 of a file that SQLite keeps with a write-ahead log."""
