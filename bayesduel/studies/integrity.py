@@ -69,7 +69,9 @@ class IntegrityReport:
             If it cannot be written.
         """
         if not self.events:
-            raise StudyError(self.path, "no event is sound, so nothing can be saved")
+            raise StudyError(
+                str(self.path), "no event is sound, so nothing can be saved"
+            )
         first, *others = self.events
         log = EventLog.create(path, first.time, first.body)
         try:

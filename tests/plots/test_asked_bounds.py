@@ -229,8 +229,7 @@ def test_names_of_policies_that_are_not_shown_or_have_no_theorem():
     cyclic = results(fake.NON_CONDORCET, ("condorcet_mean",), **{"RMED1": {}})
     text = words(plots.regret(cyclic, notion="condorcet_mean", bounds="rmed1"))
     assert (
-        "RMED1: not defined (matrix[0, 1] must be above 1/2: the theorem needs"
-        in text
+        "RMED1: not defined (matrix[0, 1] must be above 1/2: the theorem needs" in text
     )
 
 
