@@ -13,7 +13,7 @@ EXAMPLES = {
     "bounds": "bounds sushi --all",
     "plot": "plot results --bounds lower,d-ts",
     "fit": "fit votes.csv --scale elo --check",
-    "fit-choices": "fit-choices trips.csv --long trip,mode,chosen --attributes cost,time",
+    "fit-choices": "fit-choices trips.csv --attributes cost,time --choice mode",
     "calibrate": "calibrate votes.csv --model bradley-terry",
     "audit-stopping": "audit-stopping -i gap -p balanced --budget 1000",
     "reproduce": "reproduce dts-1 --scale 0.1 --out figure1",
