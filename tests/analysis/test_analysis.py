@@ -58,7 +58,7 @@ def test_slope_of_one_run_has_an_infinite_standard_error():
 def test_slope_names_the_nearest_checkpoints():
     with pytest.raises(ValueError, match=r"from_round must .* 100 and 1000, got 500;"):
         slope(exact_node([1.0, 2.0]), 500, 100_000)
-    with pytest.raises(ValueError, match=r"to_round: 200000 .* is 100000;"):
+    with pytest.raises(ValueError, match=r"to_round must .* is 100000, got 200000;"):
         slope(exact_node([1.0, 2.0]), 1000, 200_000)
     with pytest.raises(ValueError, match=r"from_round must .* is 100, got 5;"):
         slope(exact_node([1.0, 2.0]), 5, 100_000)
