@@ -220,7 +220,7 @@ class Study(Contents):
             return
         found = snapshots.kept(self.path, "policy")
         # The chain of the file is known to be sound.
-        if found is not None and self._log.digest_of(found.count) == found.prefix:
+        if found is not None and self._log.digest_of(found.number) == found.prefix:
             rule.recall(found.payload)
 
     def _asked(

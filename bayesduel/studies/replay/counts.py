@@ -186,8 +186,9 @@ class Counts(Questions):
             self._count_all(unit, +1, waits=waits)
         drawn, self.drawn = self.drawn, {}
         for (one, other), counts in drawn.items():
-            pair = sorted(moved(one, other))
-            self.drawn.setdefault((pair[0], pair[1]), Counter()).update(counts)
+            one, other = sorted(moved(one, other))
+            if one != other:
+                self.drawn.setdefault((one, other), Counter()).update(counts)
         for each in self.imports.values():
             self.count_imported(each.rows, -1)
             for row in each.rows:
