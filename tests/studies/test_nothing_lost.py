@@ -244,7 +244,7 @@ study = Study.open(sys.argv[1])
 with study.at_once():
     study.tell(1, "left")
     study.merge_arms("tea", "milk")
-    study.ask(50, context="x" * 10**5)  # More than SQLite keeps in memory.
+    study.ask(50, context="x" * 90_000)  # More than SQLite keeps in memory.
     os.kill(os.getpid(), signal.SIGKILL)
 """
 
