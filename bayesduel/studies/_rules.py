@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from jaxtyping import Bool, Num
 
-from bayesduel.errors import StudyError
+from bayesduel.errors import StudyError, errors_about
 from bayesduel.studies._fits import fit_votes
 from bayesduel.studies._settings import RULES, Settings
 from bayesduel.studies.replay.state import StudyState
@@ -289,7 +289,8 @@ def check_policy_text(settings: Settings, num_arms: int | None = None) -> Policy
     from bayesduel.policies.policy import declared
     from bayesduel.policies.subset_base import OfferingPolicy
 
-    policy: PolicyBase = policies.parse_policy(settings.policy)
+    with errors_about("policy", settings.policy):
+        policy: PolicyBase = policies.parse_policy(settings.policy)
     if isinstance(policy, OfferingPolicy | policies.DelayedFeedback):
         rule = "must ask for pairs, and have no delay of its own"
         remedy = f"take one such as 'd-ts+', or one of {', '.join(RULES)}"

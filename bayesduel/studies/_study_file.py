@@ -153,7 +153,7 @@ class StudyFile:
                 else:
                     self._state.apply(event)
         if self._state is None:
-            raise StudyError(f"{self.path} has no events; make it anew")
+            raise StudyError(self.path, "has no events", remedy="make it anew")
         return self._state
 
     @contextmanager

@@ -69,7 +69,7 @@ class IntegrityReport:
             If it cannot be written.
         """
         if not self.events:
-            raise StudyError(f"{self.path}: no event is sound, so nothing can be saved")
+            raise StudyError(self.path, "no event is sound, so nothing can be saved")
         first, *others = self.events
         log = EventLog.create(path, first.time, first.body)
         try:

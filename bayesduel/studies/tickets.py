@@ -78,7 +78,12 @@ def question_of(state: StudyState, ticket: Ticket | int) -> Question:
     given = ticket.number if isinstance(ticket, Ticket) else ticket
     most = len(state.questions)
     if not most:
-        raise StudyError("ticket: nothing was asked yet; ask first")
+        raise StudyError(
+            "ticket",
+            "must be of a question, but nothing was asked yet",
+            None,
+            remedy="ask first",
+        )
     number = whole_number(given)
     if number is None or not 1 <= number <= most:
         rule = f"must be the number of a question that was asked, 1 to {most}"

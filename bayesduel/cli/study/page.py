@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from bayesduel.cli.errors import ended_for_good
+from bayesduel.cli.errors import ended_for_good, option_error
 from bayesduel.cli.options import integer_option
 from bayesduel.cli.output import say
 from bayesduel.cli.study.options import File, Judge, Texts, opened
@@ -58,8 +58,10 @@ def page(
         from bayesduel.studies.contents.contexts import Items
         from bayesduel.studies.judges.page import JudgePage
     except ModuleNotFoundError as error:
-        raise ValueError(
-            f"page: needs {error.name}; pip install 'bayesduel[page]' installs it"
+        raise option_error(
+            "page",
+            f"needs {error.name}",
+            remedy="pip install 'bayesduel[page]' installs it",
         ) from error
     with opened(file) as study:
         names = [name.strip() for name in judges.split(",")] if judges else []
@@ -88,11 +90,13 @@ def page(
 def _listening(port: int) -> socket.socket:
     """Return a socket that only this computer reaches."""
     if port > 65535:
-        raise ValueError(f"--port: must be at most 65535, got {port}")
+        raise option_error("--port", "must be at most 65535", port)
     try:
         return socket.create_server((_HOST, port))
     except OSError as error:
-        raise ValueError(
-            f"--port: {port} cannot be had ({error.strerror or error}); name another, "
-            "or 0 for any that is free"
+        raise option_error(
+            "--port",
+            f"{port} cannot be had ({error.strerror or error})",
+            port,
+            remedy="name another, or 0 for any that is free",
         ) from error

@@ -11,7 +11,7 @@ import numpy as np
 
 from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.policies.policy import declared
-from bayesduel.simulation.records import PROGRAMS
+from bayesduel.simulation.runs import PROGRAMS
 from bayesduel.simulation.scalar.asking import FOUND, VOTE, Asker
 from bayesduel.studies.players.played import Player, PlayerState, generator
 from bayesduel.studies.replay.questions import PolicyEvent
