@@ -140,8 +140,7 @@ def new(
 ) -> None:
     """Make a study: one file, which holds everything that is asked and answered."""
     from bayesduel.models import LinearUtilities
-    from bayesduel.studies import Judging, Spending, Study
-    from bayesduel.studies.contents.contexts import Items
+    from bayesduel.studies import Items, Judging, Spending, Study
     from bayesduel.votes import read_covariates
 
     known_items = None if items is None else Items(items)

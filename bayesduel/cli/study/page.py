@@ -55,7 +55,7 @@ def page(
     --token serve the same address again, and open pages go on.
     """
     try:
-        from bayesduel.studies.contents.contexts import Items
+        from bayesduel.studies import Items
         from bayesduel.studies.judges.page import JudgePage
     except ModuleNotFoundError as error:
         raise option_error(

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from bayesduel.errors import StudyError
-from bayesduel.studies import Judging, Study, verify_study
-from bayesduel.studies.contents.contexts import Items
+from bayesduel.studies import Items, Judging, Study, verify_study
 from bayesduel.studies.judges.page import JudgePage
 from bayesduel.votes import Comparisons
 from tests.command_line import invoke
