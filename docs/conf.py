@@ -122,7 +122,7 @@ def _put_a_table_first(app, what, name, obj, options, lines):  # noqa: PLR0913
     ]
     if what == "module" and len(offered) > 3:
         lines += ["", ".. autosummary::", "   :nosignatures:", ""]
-        lines += [f"   ~{name}.{each}" for each in offered] + [""]
+        lines += [f"   {each}" for each in offered] + [""]
 
 
 def _execute_notebooks(app, env, docnames):
