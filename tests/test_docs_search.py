@@ -38,9 +38,9 @@ const fs = require("fs"), vm = require("vm");
 const [folder, words] = process.argv.slice(1);
 const nothing = { dataset: {}, addEventListener() {}, readyState: "loading" };
 const document = { ...nothing, getElementById: () => null, documentElement: nothing };
-const world = vm.createContext({ document, console, window: {},
-    DOCUMENTATION_OPTIONS: { FILE_SUFFIX: ".html" }, _ready() {},
-    localStorage: { setItem() {} } });
+const world = vm.createContext({ document, console, _ready() {}, _: (text) => text,
+    DOCUMENTATION_OPTIONS: { FILE_SUFFIX: ".html" }, SPHINX_HIGHLIGHT_ENABLED: false });
+world.window = world;
 for (const name of ["language_data.js", "searchtools.js"]) {
     vm.runInContext(fs.readFileSync(`${folder}/_static/${name}`, "utf8")
         .replaceAll(/_removeChildren\\(document[^;]*;/g, ";"), world);
