@@ -27,6 +27,7 @@ from bayesduel.cli.sweeps.deadline import left_in_time
 from bayesduel.cli.sweeps.merge import merge
 from bayesduel.cli.votes.calibrate import calibrate
 from bayesduel.cli.votes.fit import fit
+from bayesduel.cli.votes.fit_choices import fit_choices
 from bayesduel.program_cache import own_process
 
 __all__ = ["app", "main"]
@@ -35,7 +36,7 @@ app = typer.Typer(
     name="bayesduel",
     cls=FriendlyGroup,
     help="Simulate dueling bandits exactly and compare them with their theory.",
-    epilog="Try: bayesduel compare -e mslr5-condorcet -p d-ts -p rucb --horizon 1e6",
+    epilog="Try: bayesduel compare -i mslr5-condorcet -p d-ts -p rucb --horizon 1e6",
     no_args_is_help=True,
     add_completion=True,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -49,6 +50,7 @@ app.command("merge")(merge)
 app.command("bounds")(bounds.bounds)
 app.command("plot")(plot.plot)
 app.command("fit")(fit)
+app.command("fit-choices")(fit_choices)
 app.command("calibrate")(calibrate)
 app.command("audit-stopping")(audit_stopping)
 app.command("reproduce")(reproduce.reproduce)

@@ -7,14 +7,14 @@ import typer
 __all__ = ["EXAMPLES", "show_examples"]
 
 EXAMPLES = {
-    "compare": "compare -e gap -p d-ts -p rucb --horizon 1e6 --out results",
-    "config": "config -e sushi -p d-ts --horizon 1e6 > sweep.toml",
+    "compare": "compare -i gap -p d-ts -p rucb --horizon 1e6 --out results",
+    "config": "config -i sushi -p d-ts --horizon 1e6 > sweep.toml",
     "merge": "merge results",
     "bounds": "bounds sushi --all",
     "plot": "plot results --bounds lower,d-ts",
     "fit": "fit votes.csv --scale elo --check",
     "calibrate": "calibrate votes.csv --model bradley-terry",
-    "audit-stopping": "audit-stopping -e gap -p balanced --budget 1000",
+    "audit-stopping": "audit-stopping -i gap -p balanced --budget 1000",
     "reproduce": "reproduce dts-1 --scale 0.1 --out figure1",
     "list": "list policies",
     "show": "show d-ts",

@@ -41,7 +41,7 @@ def print_rankings(screen: Console, rankings: list[Ranking]) -> None:
 
     for ranking in rankings:
         title = (
-            f"{ranking.environment}: ranking at {format_rounds(ranking.round_)} by "
+            f"{ranking.instance}: ranking at {format_rounds(ranking.round_)} by "
             f"{ranking.notion} regret"
         )
         show(screen, title, _table(ranking), *_captions(ranking))

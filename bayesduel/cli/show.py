@@ -229,7 +229,7 @@ def _regrets(name: str) -> Iterator[Entry]:
             "kind": "notion of regret",
             "name": name.lower(),
             "title": f"regret of one round: {meanings[name.lower()]}",
-            "example": f"bayesduel compare -e sushi -p d-ts --regret {name.lower()}",
+            "example": f"bayesduel compare -i sushi -p d-ts --regret {name.lower()}",
         }
 
 

@@ -137,9 +137,9 @@ def show(console: Console, title: str, table: Table, *captions: str) -> None:
 
 def print_summary(console: Console, summary: Summary) -> None:
     """Print one table per instance, then why numbers are missing."""
-    names = list(dict.fromkeys(row.environment for row in summary.rows))
+    names = list(dict.fromkeys(row.instance for row in summary.rows))
     for name in names:
-        rows = [row for row in summary.rows if row.environment == name]
+        rows = [row for row in summary.rows if row.instance == name]
         table = _environment_table(rows).fitted(console.width)
         captions = _caption(summary, rows, table.headers)
         show(console, _title(summary, rows), table, *captions)
@@ -209,7 +209,7 @@ def _other_bounds(
 def _title(summary: Summary, rows: list[SummaryRow]) -> str:
     runs = sorted({row.num_runs for row in rows if row.regret is not None})
     counts = f"{runs[0]} to {runs[-1]}" if len(runs) > 1 else "".join(map(str, runs))
-    title = f"{rows[0].environment}: {summary.notion} regret"
+    title = f"{rows[0].instance}: {summary.notion} regret"
     return f"{title}, {counts} run{'' if counts == '1' else 's'}" if counts else title
 
 

@@ -209,6 +209,7 @@ def test_allocations_fit_the_terminal(run, monkeypatch, columns):
     assert "10.24" in allocations and "20.47" in allocations
 
 
+@pytest.mark.usefixtures("drawn")
 def test_bounds_are_saved_as_json_csv_and_figure(run, tmp_path):
     out = tmp_path / "out"
     result = run("bounds", "gap", "--json", "--out", out)

@@ -68,7 +68,7 @@ def test_every_name_is_shown_with_its_parameters_theorems_and_an_example():
     ("name", "words"),
     [
         ("D-TS", ["d-ts: policy", "alpha=0.51", "look_ahead=true", "Proposition 1",
-                  "no two arms tie", "NIPS 2016", "compare -e sushi -p d-ts"]),
+                  "no two arms tie", "NIPS 2016", "compare -i sushi -p d-ts"]),
         ("Mallows", ["mallows: family", "phi", "required", "phi=0.5"]),
         ("camera", ["world of subset choice", "feedback: winner"]),
         ("thurstone", ["thurstone: model", "prior_scale=2.0", "Standard deviation"]),

@@ -23,9 +23,9 @@ from bayesduel.cli.sweeps.reporting import Report
 from bayesduel.cli.sweeps.request import (
     CheckpointsOption,
     ConfigOption,
-    EnvironmentOption,
     FeaturesOption,
     HorizonOption,
+    InstanceOption,
     NoLookAheadFlag,
     NoShuffleFlag,
     PolicyOption,
@@ -51,7 +51,7 @@ _DONE = "what was finished"
 def compare(
     ctx: typer.Context,
     config: ConfigOption = None,
-    environment: EnvironmentOption = None,
+    instance: InstanceOption = None,
     policy: PolicyOption = None,
     runs: RunsOption = 100,
     horizon: HorizonOption = "1e5",

@@ -50,7 +50,7 @@ class Report:
     def _summary(self, part: list[Measurement], *, notion: str) -> Summary:
         from bayesduel.analysis import summary
 
-        key = (notion, *dict.fromkeys(each.environment for each in part))
+        key = (notion, *dict.fromkeys(each.instance for each in part))
         if key not in self._summaries:
             self._summaries[key] = summary(part, notion=notion)
         return self._summaries[key]
@@ -115,7 +115,7 @@ class Report:
                 mean = found["stopped_at_mean"]
                 after = "" if mean is None else f", after {mean:,.0f} rounds on average"
                 screen.print(
-                    f"{measured.policy} on {measured.environment}: "
+                    f"{measured.policy} on {measured.instance}: "
                     f"{found['stopped_runs']} of {measured.data.sizes['run']} runs "
                     f"stopped{after}; {found['wrong_names']} named an arm that is no "
                     "winner"
@@ -124,7 +124,7 @@ class Report:
     def failures(self) -> list[str]:
         """Return which policies failed, and why."""
         return [
-            f"{each.policy} on {each.environment} failed: {each.error}"
+            f"{each.policy} on {each.instance} failed: {each.error}"
             for each in self._measured
             if each.error
         ]
@@ -155,7 +155,7 @@ def _json_row(
 ) -> dict[str, object]:
     attrs, final = measured.data.attrs, row.regret
     return {
-        "environment": as_given.get(row.environment, row.environment),
+        "instance": as_given.get(row.instance, row.instance),
         "policy": as_given.get(row.policy, row.policy),
         "horizon": _whole(attrs.get("horizon", row.horizon)),
         "runs": _whole(attrs.get("num_runs", row.num_runs)),
