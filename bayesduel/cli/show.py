@@ -92,7 +92,7 @@ def _policies(name: str) -> Iterator[Entry]:
         },
         "theorems": [_stated(each) for each in bounds],
         "source": source,
-        "example": f"bayesduel compare -e {'camera' if offers else 'sushi'} -p {key}",
+        "example": f"bayesduel compare -i {'camera' if offers else 'sushi'} -p {key}",
     }
 
 
@@ -156,7 +156,7 @@ def _worlds(name: str) -> Iterator[Entry]:
         "feedback": world.feedback,
         "regrets": sorted(world.notions),
         "source": world.source,
-        "example": f"bayesduel compare -e {typed} -p ucb-no-order",
+        "example": f"bayesduel compare -i {typed} -p ucb-no-order",
     }
 
 
