@@ -200,6 +200,7 @@ OPTIONS: dict[str, tuple[list[str], str]] = {
     ),
     "reproduce": (["dts-1", "subset-1", "x"], "--scale --panel --mslr --seed --jobs"),
     "list": (["policies", "worlds", "everything"], ""),
+    "show": (["d-ts", "SUSHI", "camera", "thurstone", "D-TS, refined", "[x]"], ""),
     "demo": ([], "--seed --runs --horizon --far --jobs"),
 }
 """What stands alone after every subcommand, and its options with a value."""
