@@ -12,7 +12,7 @@ from bayesduel.inference import fit
 from bayesduel.inference.laplace_draws import density_of
 from bayesduel.models import BradleyTerry, LinearUtilities, Thurstone
 from bayesduel.posteriors import Laplace
-from bayesduel.posteriors.laplace import NormalApproximation, draw_on_rays
+from bayesduel.posteriors.normal_modes import NormalApproximation, draw_on_rays
 from bayesduel.posteriors.pair_models import AutomaticDensity, VoteTables
 from bayesduel.posteriors.rays import points_on_rays
 from tests.compiling import quick_jit
