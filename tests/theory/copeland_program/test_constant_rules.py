@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.reference.matrices import ARXIV
 from tests.theory.brute_force import enumerate_program, reversal_program
 from tests.theory.checks import check_optimum
 from tests.theory.matrices import (
@@ -108,18 +109,9 @@ def test_a_tie_is_a_gap_below_1e_8():
 
 
 def test_published_tie_is_a_jump():
-    # Komiyama et al. 2016, Table 3(d): arms 3 and 5 tie.
-    values = [
-        [0.50, 0.55, 0.55, 0.54, 0.61, 0.61],
-        [0.45, 0.50, 0.55, 0.55, 0.58, 0.60],
-        [0.45, 0.45, 0.50, 0.54, 0.51, 0.56],
-        [0.46, 0.45, 0.46, 0.50, 0.54, 0.50],
-        [0.39, 0.42, 0.49, 0.46, 0.50, 0.51],
-        [0.39, 0.40, 0.44, 0.50, 0.49, 0.50],
-    ]
-    left_out = ecw_rmed_constant(values, ties="ignore").value
+    left_out = ecw_rmed_constant(ARXIV, ties="ignore").value
     for tilt in (1e-6, -1e-6):
-        broken = np.array(values)
+        broken = ARXIV.copy()
         broken[3, 5], broken[5, 3] = 0.5 + tilt, 0.5 - tilt
         assert 0.85 < left_out / ecw_rmed_constant(broken).value < 0.985
 
