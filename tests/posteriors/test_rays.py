@@ -94,7 +94,8 @@ def test_draws_are_finite_whatever_the_density(height):
 
 def mode_of(model, won):
     """Return mode and factor of a model of pairs after these wins."""
-    found = fit(model, comparisons(won, 0 * won), method="laplace", num_draws=4)
+    data = comparisons(won, 0 * won)
+    found = fit(model, data, method="laplace", num_draws=4, resample=False)
     return found.extras["laplace"]
 
 
@@ -102,7 +103,7 @@ def mode_of(model, won):
 def best_on_rays(model, won, mode, ways, depth):
     """Return which arm is best at these depths of rays, and at the mode."""
     density = Laplace(model).pairs(len(won)).falling(VoteTables(won, 0 * won))
-    points = points_on_rays(density, mode, mode + depth[:, None] * ways, depth)
+    points = points_on_rays(density, mode, mode[None] + depth[:, None] * ways, depth)
     points = jnp.concatenate([points, mode[None]])
     best = jnp.argmax(density.coordinates.utilities(points), axis=1)
     return best[:-1], best[-1]
