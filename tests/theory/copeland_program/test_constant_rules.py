@@ -168,47 +168,36 @@ def test_bounds_say_what_they_are():
 # Failures of a solver must not pass.
 
 
-def test_wrong_allocation_is_refused(monkeypatch):
-    from theory.copeland_program import _cutting_planes
+@pytest.fixture
+def spoil(monkeypatch):
+    """Return a function that changes what the solver finds from then on."""
+    honest = constants._cutting_planes.solve
 
-    honest = _cutting_planes.solve
+    def spoiled(place, factor, term=0.0):
+        def solve(instance, winner):
+            solution = honest(instance, winner)
+            solution.evidence[place] = factor * solution.evidence[place] + term
+            return solution
 
-    def careless(instance, winner):
-        solution = honest(instance, winner)
-        solution.evidence[:] *= 0.999
-        return solution
+        monkeypatch.setattr(constants._cutting_planes, "solve", solve)
 
-    monkeypatch.setattr(constants._cutting_planes, "solve", careless)
+    return spoiled
+
+
+def test_wrong_allocation_is_refused(spoil):
+    spoil(..., 0.999)
     with pytest.raises(ProgramError, match="smallest left-hand side 0.999"):
         copeland_lower_bound(GAP)
 
 
-def test_too_expensive_allocation_is_refused(monkeypatch):
-    from theory.copeland_program import _cutting_planes
-
-    honest = _cutting_planes.solve
-
-    def wasteful(instance, winner):
-        solution = honest(instance, winner)
-        solution.evidence[0, 3] = solution.evidence[3, 0] = 1e-6
-        return solution
-
-    monkeypatch.setattr(constants._cutting_planes, "solve", wasteful)
+def test_too_expensive_allocation_is_refused(spoil):
+    spoil(([0, 3], [3, 0]), 0.0, 1e-6)
     with pytest.raises(ProgramError, match="relative gap"):
         copeland_lower_bound(GAP)
 
 
-def test_rounding_errors_of_a_solver_are_scaled_away(monkeypatch):
-    from theory.copeland_program import _cutting_planes
-
-    honest = _cutting_planes.solve
-
-    def rounded(instance, winner):
-        solution = honest(instance, winner)
-        solution.evidence[:] *= 1 - 1e-9
-        return solution
-
-    monkeypatch.setattr(constants._cutting_planes, "solve", rounded)
+def test_rounding_errors_of_a_solver_are_scaled_away(spoil):
+    spoil(..., 1 - 1e-9)
     optimum = copeland_lower_bound(GAP)
     assert optimum.certificate.slack >= 1 - 1e-15
     assert optimum.value == pytest.approx(11.024943, rel=1e-6)
