@@ -167,8 +167,9 @@ def test_utilities_choose_as_matrices_do(elimination):
             key = jax.random.key(7)
             if kind is Laplace:  # Matrices need a key for ties as well.
                 key = jax.random.split(key)[0]
-            sets = rule._sets(state, jnp.int64(150))
-            found.append(rule._pairs(key, state.beliefs, sets, 40))
+            sets = quick_jit(rule._sets)(state, jnp.int64(150))
+            pairs = quick_jit(rule._pairs, static_argnums=3)
+            found.append(pairs(key, state.beliefs, sets, 40))
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one, other)
         assert len(np.unique(one)) > 1
