@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import xarray as xr
 
+from tests.reference.matrices import ARXIV as TIED  # noqa: F401
 from tests.reference.matrices import MSLR5_CONDORCET as CONDORCET
 from tests.reference.matrices import MSLR5_NON_CONDORCET as NON_CONDORCET
 
