@@ -7,7 +7,7 @@ from zlib import crc32
 
 import numpy as np
 
-from bayesduel.ops.scalar.references import reference
+from bayesduel.ops.scalar.compiled import reference
 from bayesduel.policies.scalar_kernel import (
     choose,
     init,

@@ -18,9 +18,18 @@ if TYPE_CHECKING:
     import xarray as xr
     from rich.console import Console
 
+    from bayesduel.diagnostics import Report
     from bayesduel.inference import Fit
 
-__all__ = ["as_record", "markdown", "print_standings", "save_fit", "with_doubt"]
+__all__ = [
+    "as_record",
+    "markdown",
+    "packed",
+    "print_standings",
+    "save_fit",
+    "with_doubt",
+    "write_table",
+]
 
 # Numbers in a variable from which compressing it is worth the time.
 _LARGE = 10_000
@@ -30,7 +39,10 @@ _MANY = 40
 
 
 def as_record(
-    posterior: Fit, probability: float, scale: Scale = UTILITY
+    posterior: Fit,
+    probability: float,
+    scale: Scale = UTILITY,
+    check: Report | None = None,
 ) -> dict[str, Any]:
     """Return the table and what was fitted as plain values, for JSON."""
     from bayesduel.inference.tables import parameter_summary, standing_columns
@@ -56,7 +68,14 @@ def as_record(
         "version": version(),
         "parameters": parameter_summary(posterior, probability),
         "arms": rows,
+        **({"check": _checked(check)} if check is not None else {}),
     }
+
+
+def _checked(check: Report) -> dict[str, Any]:
+    """Return what was found when the fit was looked at."""
+    findings = [each.record() for each in check.findings]
+    return {"good": check.good, "verdict": check.verdict, "findings": findings}
 
 
 def _plain(value: Any) -> int | float:  # noqa: ANN401
@@ -173,25 +192,34 @@ def save_fit(
     probability: float,
     *,
     scale: Scale = UTILITY,
+    check: Report | None = None,
     log_likelihood: bool = False,
     quiet: bool,
 ) -> None:
-    """Write standings.csv, .json and .md, parameters.csv, fit.nc, and figures."""
+    """Write standings.csv, .json and .md, parameters.csv, fit.nc, and figures.
+
+    With a report also check.txt; what it says in short is in .json and .md too.
+    """
     from bayesduel import plots
 
-    record = as_record(posterior, probability, scale)
+    record = as_record(posterior, probability, scale, check)
     names = [out / f"standings.{kind}" for kind in ("csv", "json", "md")]
-    _write_table(names[0], with_doubt(record, "arms"))
+    write_table(names[0], with_doubt(record, "arms"))
     text = json.dumps(defined(record), indent=2, allow_nan=False, ensure_ascii=False)
     names[1].write_text(text + "\n", encoding="utf-8")
-    names[2].write_text(markdown(record), encoding="utf-8")
+    text = markdown(record)
+    if check is not None:
+        names.append(out / "check.txt")
+        names[-1].write_text(f"{check}\n", encoding="utf-8")
+        text += f"\n```\n{check.short()}\n```\n"
+    names[2].write_text(text, encoding="utf-8")
     if record["parameters"]:
         names.append(out / "parameters.csv")
-        _write_table(names[-1], with_doubt(record, "parameters"))
+        write_table(names[-1], with_doubt(record, "parameters"))
     if posterior.data.is_whole:
         names.append(out / "fit.nc")
         tree = posterior.to_datatree(log_likelihood=log_likelihood)
-        tree.to_netcdf(names[-1], engine="h5netcdf", encoding=_packed(tree))
+        tree.to_netcdf(names[-1], engine="h5netcdf", encoding=packed(tree))
     else:
         say_warning("no fit.nc: split or weighted votes cannot be drawn anew")
     best_two = [row["arm"] for row in record["arms"][:2]]
@@ -219,14 +247,15 @@ def with_doubt(record: dict[str, Any], part: str) -> list[dict[str, Any]]:
     return [row | {"doubt": "; ".join(record["doubts"])} for row in record[part]]
 
 
-def _write_table(path: Path, rows: list[dict[str, Any]]) -> None:
+def write_table(path: Path, rows: list[dict[str, Any]]) -> None:
+    """Write rows as CSV; their keys are the header."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(defined(rows))
 
 
-def _packed(tree: xr.DataTree) -> dict[str, dict[str, dict[str, Any]]]:
+def packed(tree: xr.DataTree) -> dict[str, dict[str, dict[str, Any]]]:
     """Return how to store the larger variables: compressed, counts in few bytes."""
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for node in tree.subtree:

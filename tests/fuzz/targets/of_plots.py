@@ -46,6 +46,22 @@ def of_plots() -> dict[str, Target]:
                 **v.FIGURE_SIZES,
             },
         ),
+        "coefficients": Target(
+            plots.coefficients,
+            of_fit
+            | {
+                "posterior": [Made(v.priced_fit), *v.POSTERIORS],
+                "probability": v.PROBABILITIES,
+            },
+        ),
+        "calibration": Target(
+            plots.calibration,
+            {
+                "found": [Made(v.calibration), None],
+                "probability": v.PROBABILITIES,
+                **width,
+            },
+        ),
         "forest": Target(
             plots.forest,
             of_fit

@@ -13,7 +13,7 @@ from bayesduel import policies
 from bayesduel.errors import PolicyParameterError
 from bayesduel.models import BradleyTerry, PairwiseBeta
 from bayesduel.policies import RivalDirectedThompson
-from bayesduel.policies.over_models.base import one_round, up_to_a_meeting
+from bayesduel.policies.over_models.base import one_round, up_to_another
 from bayesduel.policies.over_models.rival_directed import divergence, estimated_regret
 from bayesduel.policies.policy import over_model
 from bayesduel.posteriors import BetaPairs, Laplace
@@ -242,16 +242,28 @@ def test_regret_is_that_of_the_order():
     np.testing.assert_array_equal(found, by_hand)
 
 
-def test_stretches_end_where_different_arms_meet():
-    def ended(first, second, holds=True):
-        return [int(x) for x in up_to_a_meeting(
-            jnp.asarray(first), jnp.asarray(second), holds)]  # fmt: skip
+def test_stretches_end_where_another_arm_plays():
+    """A self-duel of another arm is none of the leader."""
+    rounds = np.array([[2, 2], [2, 2], [1, 1], [2, 2], [2, 3]])
 
-    assert ended(2, [2, 2, 1, 2]) == [2, 2, 1]
-    assert ended(2, [2, 2, 2]) == [3, 2, 2]
-    assert ended([0, 3], [3, 3]) == [0, 0, 3]
-    # What does not hold is not played.
-    assert ended([1, 1, 0], [1, 1, 2], jnp.array([True, True, False])) == [2, 0, 0]
+    def ended(known, number=5, start=0):
+        played = jnp.asarray(rounds[start:])
+        waited, arms = up_to_another(
+            jnp.asarray(known[start:]),
+            lambda place: played[place],
+            jnp.int32(2),
+            number,
+        )
+        return [int(waited), *np.asarray(arms).tolist()]
+
+    nothing, some = [False] * 5, [True, False, False, True, False]
+    for known in (nothing, some):
+        assert ended(known) == [2, 1, 1]
+        assert ended(known, 2, start=3) == [1, 2, 3]
+        # Of later rounds nothing is known.
+        assert ended(known, 2) == [2, 2, 2]
+        assert ended(known, 1, start=3) == [1, 2, 2]
+    assert ended([True] * 5) == [5, 2, 2]
 
 
 def test_names_and_numbers():
