@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesduel.studies import Study
+from tests.fuzz.fuzzing import MANY_EXAMPLES
 from tests.fuzz.test_command import FILES, SAMPLE, WORDS, check
 
 COMMANDS = """new ask tell undo withdraw vote page status report add-arm retire-arm
@@ -72,7 +73,7 @@ def test_a_sample_of_lines(here, line):
 
 
 @pytest.mark.slow
-@settings(SAMPLE, max_examples=4000)
+@settings(SAMPLE, max_examples=MANY_EXAMPLES)
 @given(line=study_lines())
 def test_lines(here, line):
     check(line)
