@@ -132,7 +132,7 @@ def swissmetro(shared_dir):
 
 
 def test_swissmetro(shared_dir):
-    """As published: M. Bierlaire, "A short introduction to PandasBiogeme" (2018)."""
+    """As published: M. Bierlaire, "PandasBiogeme: a short introduction" (2018)."""
     choices = swissmetro(shared_dir)
     assert choices.num_votes == 6768 and len(choices.person_names) == 752
     assert not choices.offered.all()
