@@ -19,6 +19,7 @@ from bayesduel.models.base import PreferenceModel
 from bayesduel.models.closed_forms.closed_density import ClosedDensity
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
 
     from bayesduel.inference.draws import Fresh
@@ -175,9 +176,10 @@ class Fit(FitBase):
 
         if "laplace" not in self.extras or not self.converged:
             raise FitError(
-                "the mode is found by method='laplace' where it converges, and no "
-                f"scale is learned; this fit of {self.model!r} is by {self.method}"
-                + ("" if self.converged else ", NOT CONVERGED")
+                "method",
+                "must be 'laplace', and converge, for the mode to be found where no "
+                f"scale is learned (of {self.model!r})",
+                self.method + ("" if self.converged else ", NOT CONVERGED"),
             )
         return self.extras["laplace"], density_of(self.model, self.arrays).named
 
@@ -255,7 +257,7 @@ class Fit(FitBase):
         """
         utilities = self.model.utilities(self._some_draws(rng_key, num_draws))
         if utilities is None:
-            raise FitError(f"{type(self.model).__name__} has no utilities")
+            raise FitError("model", "must have utilities", self.model)
         return utilities
 
     def _some_draws(
@@ -267,9 +269,11 @@ class Fit(FitBase):
             return self.fresh(rng_key, num_draws)
         if num_draws > self.num_draws:
             raise FitError(
-                f"{num_draws} draws were asked for, but the {self.method} fit holds "
-                f"{self.num_draws}; fit again with num_draws="
-                f"{-(-num_draws // self.num_chains)} or more per chain"
+                "num_draws",
+                f"must be at most {self.num_draws}, which the {self.method} fit holds",
+                num_draws,
+                remedy=f"fit again with num_draws={-(-num_draws // self.num_chains)} "
+                "or more per chain",
             )
         index = generator_of(rng_key).choice(self.num_draws, num_draws, replace=False)
         return {name: values[index] for name, values in self.flat_draws().items()}
@@ -338,6 +342,36 @@ class Fit(FitBase):
         from bayesduel.inference.information import normal_density
 
         return self.method == "exact" or normal_density(self) is not None
+
+    def to_dataframe(
+        self, probability: float = 0.9, *, scale: str = "utility"
+    ) -> pd.DataFrame:
+        """Return who stands where as a table for pandas, the best arm first.
+
+        Parameters
+        ----------
+        probability : float
+            Of the central intervals, in (0, 1).
+        scale : {"utility", "elo"}
+            The unit of the score.
+
+        Returns
+        -------
+        pandas.DataFrame
+            What :func:`bayesduel.inference.standings` returns, a row per arm.
+
+        Examples
+        --------
+        >>> from bayesduel.inference import fit
+        >>> from bayesduel.models import PairwiseBeta
+        >>> from bayesduel.votes import Comparisons
+        >>> votes = Comparisons.from_wins([[0, 2], [8, 0]], arm_names=["tea", "milk"])
+        >>> fit(PairwiseBeta(), votes).to_dataframe()["wins"].to_dict()
+        {'milk': 8.0, 'tea': 2.0}
+        """
+        from bayesduel.inference.tables import standings
+
+        return standings(self, probability, scale=scale).to_dataframe()
 
     def to_datatree(self, **options: Any) -> xr.DataTree:
         """Return the fit as ArviZ reads it.

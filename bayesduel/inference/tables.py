@@ -11,12 +11,11 @@ from bayesduel.inference import winners
 from bayesduel.inference.fitted import check_posterior
 from bayesduel.models.argument_checks import (
     check_probability,
-    check_real,
-    check_word,
 )
 from bayesduel.models.axes import axes_of, entries_of
 from bayesduel.models.thurstone import Thurstone
 from bayesduel.votes.comparisons import Comparisons
+from theory.arguments import number_that, one_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -102,7 +101,7 @@ def standing_columns(
     probability = check_probability(probability)
     utilities = posterior.model.utilities(posterior.flat_draws())
     best = posterior.winner_shares()
-    check_word("scale", scale, ("utility", "elo"))
+    one_of(scale, ("utility", "elo"), "scale", kind=FitError)
     if utilities is None:
         if scale != "utility" or anchor is not None:
             rule = "must be left out: the model has no utilities"
@@ -166,7 +165,13 @@ def _on_scale(
     if not isinstance(anchor, tuple) or len(anchor) != 2:
         raise FitError("anchor", "must be an arm and its score", anchor)
     name, level = anchor
-    check_real("anchor", level, -1e6, 1e6)
+    number_that(
+        level,
+        "anchor",
+        "from -1e6 to 1e6",
+        lambda each: abs(each) <= 1e6,
+        kind=FitError,
+    )
     if name not in posterior.arm_names:
         near = near_names(str(name), posterior.arm_names)
         raise FitError("anchor", "must be an arm", name, remedy=near)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from bayesduel.errors import FitError
+from bayesduel.errors import ArgumentError, FitError
 from bayesduel.inference.fitted import check_posterior
 from bayesduel.plots.style import (
     FAINT,
@@ -20,7 +20,7 @@ from bayesduel.plots.style import (
     new_figure,
     width_in_inches,
 )
-from theory.arguments import integer_from, short_repr
+from theory.arguments import integer_from
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -86,7 +86,7 @@ def forest(
     from bayesduel.inference import standings
 
     if not isinstance(by, str) or by not in ("score", "rank"):
-        raise ValueError(f"by: must be score or rank, but is {short_repr(by)}")
+        raise ArgumentError("by", "must be score or rank", by)
     max_arms, inches = integer_from(max_arms, 1, "max_arms"), width_in_inches(width)
     table = standings(posterior, probability)
     half = standings(posterior, 0.5)
@@ -256,6 +256,7 @@ def check_pairs(posterior: Fit, purpose: str) -> None:
     check_posterior(posterior)
     if not isinstance(posterior.data, Comparisons):
         raise FitError(
-            f"{purpose} draws pairs of arms, and needs a fit to Comparisons, not to "
-            f"{type(posterior.data).__name__}"
+            "posterior",
+            f"must be a fit to Comparisons, since {purpose} draws pairs of arms",
+            type(posterior.data).__name__,
         )

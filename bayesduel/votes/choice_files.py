@@ -83,8 +83,10 @@ def read_choices(
     if np.any(offered > 1):
         row, arm = np.argwhere(offered > 1)[0]
         raise ComparisonDataError(
-            f"{table.name}: row {row} of column {names[arm]!r} must be 1 where the arm "
-            f"was on offer, else 0, but is {offered[row, arm]:g}"
+            table.name,
+            f"row {row} of column {names[arm]!r} must be 1 where the arm was on "
+            f"offer, else 0, but is {offered[row, arm]:g}",
+            float(offered[row, arm]),
         )
     is_none = np.zeros(len(chosen), dtype=bool) if none is None else chosen == none
     index = chosen - first_index
@@ -92,8 +94,10 @@ def read_choices(
     if np.any(bad):
         row = int(np.argmax(bad))
         raise ComparisonDataError(
-            f"{table.name}: row {row} chooses {chosen[row]}, but the {len(names)} arms "
-            f"are numbered from {first_index}"
+            table.name,
+            f"row {row} chooses {chosen[row]}, but the {len(names)} arms are "
+            f"numbered from {first_index}",
+            int(chosen[row]),
         )
     counts = np.zeros(offered.shape)
     counts[np.flatnonzero(~is_none), index[~is_none]] = 1.0

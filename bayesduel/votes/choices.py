@@ -19,7 +19,6 @@ from bayesduel.votes.checks import (
     check_one_each,
     components,
     different_labels,
-    flag_of,
     labels_of,
     rows_of,
     vote_counts,
@@ -31,6 +30,7 @@ from bayesduel.votes.data_checks import (
     check_choices,
     persons_of,
 )
+from theory.arguments import true_or_false
 
 if TYPE_CHECKING:
     from jaxtyping import Float64
@@ -334,7 +334,11 @@ def _nobody(
 ) -> Float64[np.ndarray, " row"] | None:
     """Return how often none was chosen, or None where it could not be."""
     chosen = bool(none.sum() > 0)
-    possible = chosen if outside is None else flag_of("outside", outside)
+    possible = (
+        chosen
+        if outside is None
+        else true_or_false(outside, "outside", kind=ComparisonDataError)
+    )
     if chosen and not possible:
         rule, row = "is None, which outside=False rules out", np.argmax(none > 0)
         raise ComparisonDataError("chosen", rule, None, index=int(row))

@@ -16,12 +16,12 @@ from bayesduel.votes.checks import (
     check_opponents,
     composed,
     different_labels,
-    flag_of,
     labels_of,
     numbers_of,
     rows_by_name,
     vote_counts,
 )
+from theory.arguments import true_or_false
 from theory.validation import MOST_NUMBERS, holds_more_than
 
 
@@ -35,7 +35,7 @@ def check_comparisons(data: Any) -> None:
     _array("counts", data.counts, (rows, 3), "f", "from_rows")
     check_opponents(first, second, data.arm_names)
     vote_counts("counts", data.counts)
-    ordered = flag_of("order_known", data.order_known)
+    ordered = true_or_false(data.order_known, "order_known", kind=ComparisonDataError)
     check_row_columns(data, rows)
     _check_pairs(first, second, list(data.columns.values()), ordered=ordered)
     names, table = data.covariate_names, data.covariates
@@ -177,7 +177,7 @@ def check_choices(data: Any) -> None:
     rows = len(data.offered)
     _array("counts", data.counts, (rows, num_arms + 1), "f", "from_counts")
     vote_counts("counts", data.counts)
-    flag_of("outside", data.outside)
+    true_or_false(data.outside, "outside", kind=ComparisonDataError)
     table, who, constructor = data.attributes, data.persons, "from_counts"
     if table is None and who is None:
         _check_unique("offered", data.offered, "subset", constructor)

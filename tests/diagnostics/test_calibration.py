@@ -39,8 +39,11 @@ CHOICES = Choices.from_counts(
 
 def test_exact_posteriors_are_calibrated():
     prior = ((1.0, 3.0, 0.5), (1.0, 1.0, 2.0), (2.0, 1.0, 1.0))
-    model = PairwiseBeta(prior=prior, ties=True)
-    found = calibrate(model, VOTES, method="exact", num_simulations=120)
+    model, done = PairwiseBeta(prior=prior, ties=True), []
+    found = calibrate(
+        model, VOTES, method="exact", num_simulations=120, on_progress=done.append
+    )
+    assert done == list(range(1, 121))
     assert found.smallest_p_value(bins=5) > FALSE_ALARM
 
 

@@ -11,6 +11,7 @@ from matplotlib.text import Text
 
 import bayesduel
 from bayesduel import plots
+from bayesduel.diagnostics import Calibration
 from bayesduel.errors import FitError, MissingGlyphWarning
 from bayesduel.inference import fit, standings
 from bayesduel.models import ConditionalLogit, PairwiseBeta
@@ -252,3 +253,28 @@ def test_coefficients_in_units_that_can_be_compared(mixed):
     np.testing.assert_allclose(widths, [0.0, 2 * 1.645 * 0.5] if mixed else [])
     with pytest.raises(FitError, match="a model with attributes"):
         plots.coefficients(found())
+
+
+@pytest.mark.parametrize("number", [40, 300])
+def test_bands_of_a_calibration_hold_whole_lines(number):
+    """Of uniform ranks 95 in 100 stay inside; of ranks in the middle none does."""
+    rng = np.random.default_rng(8)
+    uniform = rng.integers(0, 20, size=(number, 400))
+    narrow = rng.integers(6, 14, size=(number, 3))
+    found = Calibration(ranks={"right": uniform, "wrong": narrow}, num_draws=19)
+    right, wrong = plots.calibration(found).axes
+    inside = []
+    for axes in (right, wrong):
+        low, high = _edges(axes.collections[0], axes.lines[0].get_xdata())
+        lines = np.array([line.get_ydata() for line in axes.lines])
+        inside.append(np.all((lines >= low - 1e-9) & (lines <= high + 1e-9), axis=1))
+    # Six standard errors of 400 lines; a band cannot be finer than the counts.
+    assert 0.95 - 6 * 0.011 < inside[0].mean() < 1.0
+    assert not inside[1].any()
+
+
+def _edges(band, point):
+    """Lower and upper edge of a filled band, at the points."""
+    corners = band.get_paths()[0].vertices
+    each = [corners[np.isclose(corners[:, 0], x), 1] for x in point]
+    return np.array([y.min() for y in each]), np.array([y.max() for y in each])

@@ -195,7 +195,7 @@ def test_the_command_line(tmp_path):
     for line, words in (
         ([*asked, "--random", "pf"], "--random"),
         (["fit-choices", "none.csv", "--attributes", "a"], "does not exist"),
-        ([*asked, "--long", "id,who"], "--long: needs 3 names"),
+        ([*asked, "--long", "id,who"], "--long: must be 3 names"),
     ):
         refused = invoke(line)
         assert refused.exit_code == 2 and words in refused.output

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bayesduel.cli.errors import option_error
 from bayesduel.cli.options import (
     flag,
     integer_option,
@@ -49,6 +50,7 @@ from bayesduel.cli.votes.options import (
 from bayesduel.cli.votes.preview import print_preview
 
 if TYPE_CHECKING:
+    from bayesduel.diagnostics import Report
     from bayesduel.inference import Fit
     from bayesduel.votes import Comparisons
 
@@ -135,7 +137,11 @@ def fit(
     ] = None,
     check: Annotated[
         bool,
-        flag("--check", help="Also say what speaks against the fit, or one scale."),
+        flag(
+            "--check",
+            help="Also say in five lines whether to believe the fit: computation,"
+            " an order effect, judges that differ, circles.",
+        ),
     ] = False,
     everything: Annotated[bool, flag("--all", help="Print every arm of many.")] = False,
     as_json: Annotated[bool, json_flag] = False,
@@ -209,7 +215,9 @@ def fit(
         claim_folder(out, kind="fit", overwrite=overwrite)
     say(f"{votes.name}: {data}", quiet=quiet)
     found = _fitted(chosen, data, method, draws, seed)
-    _show(found, probability, on, everything=everything, as_json=as_json, check=check)
+    judged = _judged(found, check=check, as_json=as_json)
+    _show(found, judged, probability, on, everything=everything, as_json=as_json,
+          check=check)  # fmt: skip
     if out is not None:
         from bayesduel.cli.votes.saved_fits import save_fit
 
@@ -218,6 +226,7 @@ def fit(
             out,
             probability,
             scale=on,
+            check=judged if check else None,
             log_likelihood=log_likelihood,
             quiet=quiet,
         )
@@ -232,14 +241,14 @@ def _anchor(text: str | None) -> tuple[str, float] | None:
     name, equals, score = text.rpartition("=")
     value = number(score)
     if not equals or not name.strip() or value is None:
-        raise ValueError(f"--anchor: must be an arm and a score, A=1000, got {text!r}")
+        raise option_error("--anchor", "must be an arm and a score, A=1000", text)
     return name.strip(), value
 
 
 def _with_ties(data: Comparisons, ties: Ties, votes: Path) -> Comparisons:
     """Return the votes, of which there must be some, with what becomes of ties."""
     if not data.num_votes:
-        raise ValueError(f"VOTES: {votes} holds no vote")
+        raise option_error("VOTES", f"{votes} holds no vote", votes)
     if data.has_ties and ties is Ties.dropped:
         return data.without_ties()
     if data.has_ties and ties is Ties.halved:
@@ -270,8 +279,18 @@ def _fitted(
     return found
 
 
+def _judged(found: Fit, *, check: bool, as_json: bool) -> Report | None:
+    """Look at the fit, where there is something to look at."""
+    if found.method == "exact" and not (check or as_json):
+        return None
+    from bayesduel.diagnostics import report
+
+    return report(found, with_loo=check, with_votes=check)
+
+
 def _show(
     found: Fit,
+    judged: Report | None,
     probability: float,
     scale: Scale,
     *,
@@ -281,27 +300,13 @@ def _show(
 ) -> None:
     from bayesduel.cli.votes.saved_fits import as_record, print_standings
 
-    if found.method == "exact" and not (check or as_json):
-        # Nothing to judge.
-        print_standings(
-            console(), found, probability, everything=everything, scale=scale
-        )
-        return
-    from bayesduel.diagnostics import report
-
-    judged = report(found, with_loo=check)
     if as_json:
-        print_json(
-            as_record(found, probability, scale) | {"report": str(judged).splitlines()}
-        )
+        record = as_record(found, probability, scale, judged if check else None)
+        print_json(record | {"report": str(judged).splitlines()})
         return
     screen = console()
     print_standings(screen, found, probability, everything=everything, scale=scale)
-    if check:
-        from bayesduel.diagnostics import transitivity
-
-        screen.print(str(judged), markup=False, highlight=False)
-        if found.num_arms > 2 and found.data.is_whole:
-            screen.print(str(transitivity(found.data)), markup=False, highlight=False)
-    elif not judged.good:
+    if judged is not None and check:
+        screen.print(judged.short(), markup=False, highlight=False, soft_wrap=True)
+    elif judged is not None and not judged.good:
         say_warning(judged.against())

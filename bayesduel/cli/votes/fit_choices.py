@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bayesduel.cli.errors import option_error
 from bayesduel.cli.options import (
     flag,
     integer_option,
@@ -183,7 +184,7 @@ def _read(
 ) -> Choices:
     """Read a table of either shape, by the columns that were named."""
     if not path.exists():
-        raise ValueError(f"CHOICES: {path} does not exist{nearby(path)}")
+        raise option_error("CHOICES", f"{path} does not exist{nearby(path)}", path)
     from bayesduel.votes import read_long_choices, read_wide_choices
 
     names = names_between("--attributes", attributes, None) or ()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from bayesduel.cli.errors import option_error
 from bayesduel.cli.options import flag
 from bayesduel.cli.parse import names as names_of
 
@@ -202,13 +203,21 @@ def check_model(
         Naming the option.
     """
     if model is Model.beta and order_effect:
-        raise ValueError("--order-effect: a Beta per pair has none; choose a scale")
+        raise option_error(
+            "--order-effect", "a Beta per pair has none", remedy="choose a scale"
+        )
     if model is Model.beta and covariates is not None:
-        raise ValueError("--covariates: a Beta per pair has none; choose a scale")
+        raise option_error(
+            "--covariates", "a Beta per pair has none", remedy="choose a scale"
+        )
     if judge is not None and model is not Model.bradley_terry:
-        raise ValueError(f"--judge: {model.value} has none; choose bradley-terry")
+        raise option_error(
+            "--judge", f"{model.value} has none", remedy="choose bradley-terry"
+        )
     if residual and covariates is None:
-        raise ValueError("--residual: is what --covariates leave open; name a file")
+        raise option_error(
+            "--residual", "is what --covariates leave open", remedy="name a file"
+        )
 
 
 class Scale(NamedTuple):
@@ -268,7 +277,7 @@ def vote_rows(votes: Path, columns: VoteColumns) -> VoteRows:
         "neutral": columns.neutral,
     }
     if not votes.exists():
-        raise ValueError(f"VOTES: {votes} does not exist{nearby(votes)}")
+        raise option_error("VOTES", f"{votes} does not exist{nearby(votes)}", votes)
     from bayesduel.votes.vote_rows import VoteFormat, read_vote_rows
 
     return read_vote_rows(votes, VoteFormat(**read))
@@ -285,7 +294,7 @@ def with_covariates(data: Comparisons, path: Path | None) -> Comparisons:
     if path is None:
         return data
     if not path.exists():
-        raise ValueError(f"--covariates: {path} does not exist{nearby(path)}")
+        raise option_error("--covariates", f"{path} does not exist{nearby(path)}", path)
     from bayesduel.votes import read_covariates
 
     return data.with_covariates(*read_covariates(path, data.arm_names))
@@ -344,7 +353,7 @@ def _words(text: str) -> tuple[dict[str, float], ...]:
             name, votes = counted.groups() if counted else (word, "1")
             name = name.strip().strip("\"'")
             if name in words:
-                raise ValueError(f"--words: {name!r} is there twice")
+                raise option_error("--words", "must be different", name)
             words[name] = float(votes)
         found.append(words)
     return tuple(found)
@@ -359,7 +368,7 @@ def names_between(
     names = tuple(names_of(text, option))
     if not all(names) or (count is not None and len(names) != count):
         wanted = f"{count} names" if count else "names"
-        raise ValueError(f"{option}: needs {wanted} between commas, but is {text!r}")
+        raise option_error(option, f"must be {wanted} between commas", text)
     return names
 
 

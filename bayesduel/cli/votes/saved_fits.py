@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from rich.console import Console
 
+    from bayesduel.diagnostics import Report
     from bayesduel.inference import Fit
 
 __all__ = [
@@ -38,7 +39,10 @@ _MANY = 40
 
 
 def as_record(
-    posterior: Fit, probability: float, scale: Scale = UTILITY
+    posterior: Fit,
+    probability: float,
+    scale: Scale = UTILITY,
+    check: Report | None = None,
 ) -> dict[str, Any]:
     """Return the table and what was fitted as plain values, for JSON."""
     from bayesduel.inference.tables import parameter_summary, standing_columns
@@ -64,7 +68,14 @@ def as_record(
         "version": version(),
         "parameters": parameter_summary(posterior, probability),
         "arms": rows,
+        **({"check": _checked(check)} if check is not None else {}),
     }
+
+
+def _checked(check: Report) -> dict[str, Any]:
+    """Return what was found when the fit was looked at."""
+    findings = [each.record() for each in check.findings]
+    return {"good": check.good, "verdict": check.verdict, "findings": findings}
 
 
 def _plain(value: Any) -> int | float:  # noqa: ANN401
@@ -181,18 +192,27 @@ def save_fit(
     probability: float,
     *,
     scale: Scale = UTILITY,
+    check: Report | None = None,
     log_likelihood: bool = False,
     quiet: bool,
 ) -> None:
-    """Write standings.csv, .json and .md, parameters.csv, fit.nc, and figures."""
+    """Write standings.csv, .json and .md, parameters.csv, fit.nc, and figures.
+
+    With a report also check.txt; what it says in short is in .json and .md too.
+    """
     from bayesduel import plots
 
-    record = as_record(posterior, probability, scale)
+    record = as_record(posterior, probability, scale, check)
     names = [out / f"standings.{kind}" for kind in ("csv", "json", "md")]
     write_table(names[0], with_doubt(record, "arms"))
     text = json.dumps(defined(record), indent=2, allow_nan=False, ensure_ascii=False)
     names[1].write_text(text + "\n", encoding="utf-8")
-    names[2].write_text(markdown(record), encoding="utf-8")
+    text = markdown(record)
+    if check is not None:
+        names.append(out / "check.txt")
+        names[-1].write_text(f"{check}\n", encoding="utf-8")
+        text += f"\n```\n{check.short()}\n```\n"
+    names[2].write_text(text, encoding="utf-8")
     if record["parameters"]:
         names.append(out / "parameters.csv")
         write_table(names[-1], with_doubt(record, "parameters"))

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from jaxtyping import Float
 
-from bayesduel.models.argument_checks import check_flag
+from bayesduel.errors import FitError
+from bayesduel.models.argument_checks import check_positive
 from bayesduel.models.array_modules import Values, namespace, sigmoid
 from bayesduel.models.base import (
     Draws,
     PreferenceModel,
     check_kind,
-    check_positive,
     count_votes,
     derived,
     pairwise,
@@ -29,6 +29,7 @@ from bayesduel.models.choice_models.attributed_choices import (
 from bayesduel.models.choice_models.conditional_density import ConditionalDensity
 from bayesduel.models.multinomial_logit import NONE
 from bayesduel.votes.choices import Choices
+from theory.arguments import true_or_false
 
 if TYPE_CHECKING:
     from jax import Array
@@ -148,7 +149,7 @@ class ConditionalLogit(PreferenceModel):
 
     def check(self) -> None:
         """Raise ``FitError`` for a parameter out of range."""
-        check_flag("constants", self.constants)
+        true_or_false(self.constants, "constants", kind=FitError)
         check_positive("prior_scale", self.prior_scale)
 
     @property

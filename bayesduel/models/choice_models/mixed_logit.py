@@ -9,7 +9,8 @@ import numpy as np
 from jaxtyping import Float
 
 from bayesduel.errors import FitError, near_names
-from bayesduel.models.base import check_positive, derived, sample
+from bayesduel.models.argument_checks import check_positive
+from bayesduel.models.base import derived, sample
 from bayesduel.models.choice_models.attributed_choices import AttributedChoices
 from bayesduel.models.choice_models.conditional_logit import ConditionalLogit
 from bayesduel.votes.choices import Choices

@@ -54,6 +54,14 @@ def of_plots() -> dict[str, Target]:
                 "probability": v.PROBABILITIES,
             },
         ),
+        "calibration": Target(
+            plots.calibration,
+            {
+                "found": [Made(v.calibration), None],
+                "probability": v.PROBABILITIES,
+                **width,
+            },
+        ),
         "forest": Target(
             plots.forest,
             of_fit
