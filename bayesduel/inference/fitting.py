@@ -181,9 +181,12 @@ def _check_arms(num_arms: int) -> None:
     if num_arms > MOST_FITTED_ARMS:
         table = 8 * num_arms**2 / 1e9
         raise FitError(
-            f"data: {num_arms} arms are too many; at most {MOST_FITTED_ARMS} are "
-            f"fitted, since a table of all pairs takes {table:.1f} GB; fit the arms "
-            "with the most votes, or groups of arms apart"
+            "data",
+            f"must have at most {MOST_FITTED_ARMS} arms, since tables of all pairs "
+            f"({table:.1f} GB each) are made",
+            num_arms,
+            remedy="use fit_mode() (--method mode), which makes none, or fit the arms "
+            "with the most votes",
         )
 
 

@@ -43,8 +43,8 @@ def test_the_table_has_every_arm_and_its_votes(run, votes):
     assert result.exit_code == 0, result.output
     rows = [line.split() for line in result.stdout.splitlines()]
     heads = next(row for row in rows if row[:1] == ["arm"])
-    assert heads == ["arm", "rank", "P(win)", "interval", "P(best)", "votes", "won",
-                     "lost", "tied"]  # fmt: skip
+    assert heads == ["arm", "rank", "shared", "P(win)", "interval", "P(best)", "votes",
+                     "won", "lost", "tied"]  # fmt: skip
     by_arm = {row[0]: row for row in rows if row and row[0] in ("tea", "milk", "water")}
     assert list(by_arm) == ["tea", "water", "milk"]
     # 7 + 9 won, 2 + 1 lost, 2 tied.
@@ -261,7 +261,7 @@ def test_too_many_arms_are_refused_before_tables_are_made(monkeypatch):
     names = [str(arm) for arm in range(MOST_FITTED_ARMS + 1)]
     votes = Comparisons.from_rows(names, [0], [1], [[1, 0, 0]])
     monkeypatch.setattr(np, "zeros", None)
-    with pytest.raises(FitError, match="16385 arms are too many; at most 16384"):
+    with pytest.raises(FitError, match="at most 3000 arms.*got 3001.*fit_mode"):
         fit(BradleyTerry(), votes, num_draws=10, num_chains=1)
 
 
@@ -338,7 +338,7 @@ def test_an_arm_without_votes_has_no_rank(run, tmp_path):
     result = run("fit", file)
     assert result.exit_code == 0, result.output
     row = next(line for line in result.stdout.splitlines() if line.startswith("water"))
-    assert row.split() == ["water", "2", "-", "-", "-", "-", "0", "0", "0", "0"]
+    assert row.split() == ["water", "2", "-", "-", "-", "-", "-", "0", "0", "0", "0"]
 
 
 ABOUT = "arm,heat,price\nwater,-1,0.2\ntea,1,0.5\nmilk,0.1,-1\ncocoa,2,2\n"
@@ -407,3 +407,41 @@ def test_check_says_in_five_lines_whether_to_believe_the_fit(run, tmp_path):
     assert lines[0] == found["verdict"] and lines[2].startswith("  BAD  order effect")
     assert "\n".join(lines) in (tmp_path / "out" / "standings.md").read_text()
     assert order["value"] in (tmp_path / "out" / "check.txt").read_text()
+
+
+def test_differences_from_a_reference_are_printed_and_saved(run, votes, tmp_path):
+    options = ["--weight", "times", "--quiet", "--reference", "milk"]
+    options += ["--equivalent", "50", "--scale", "elo"]
+    result = run("fit", votes, *options, "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert (found["reference"], found["difference"]) == ("milk", "elo")
+    rows = {row["arm"]: row for row in found["contrasts"]}
+    assert rows["milk"]["mean"] == 0.0 and rows["milk"]["p_equivalent"] == 1.0
+    score = {row["arm"]: row["score"] for row in found["arms"]}
+    assert rows["tea"]["mean"] == pytest.approx(score["tea"] - score["milk"])
+    assert rows["tea"]["lower"] < rows["tea"]["mean"] < rows["tea"]["upper"]
+    saved = run("fit", votes, *options, "--out", tmp_path / "out")
+    assert saved.exit_code == 0, saved.output
+    with (tmp_path / "out" / "contrasts.csv").open(encoding="utf-8") as file:
+        assert {row["arm"] for row in csv.DictReader(file)} == set(rows)
+    for text in (saved.stdout, (tmp_path / "out" / "standings.md").read_text()):
+        assert "minus milk" in text and "P(equivalent)" in text
+    alone = run("fit", votes, "--weight", "times", "--equivalent", "1")
+    assert alone.exit_code == 2 and "--equivalent: needs an arm" in alone.stderr
+    unknown = run("fit", votes, "--weight", "times", "--reference", "mil")
+    assert unknown.exit_code == 2 and "did you mean milk?" in unknown.stderr
+
+
+def test_a_fit_by_the_mode_is_printed_and_saved(run, votes, tmp_path):
+    out = tmp_path / "out"
+    options = ["--weight", "times", "--method", "mode", "--reference", "milk"]
+    result = run("fit", votes, *options, "--out", out)
+    assert result.exit_code == 0, result.output
+    assert "ModeFit" in result.stdout and "minus milk" in result.stdout
+    with (out / "standings.csv").open(encoding="utf-8") as file:
+        rows = {row["arm"]: float(row["utility"]) for row in csv.DictReader(file)}
+    assert abs(sum(rows.values())) < 1e-9
+    found = json.loads(run("fit", votes, *options, "--json", "--quiet").stdout)
+    by_name = {row["arm"]: row["mean"] for row in found["contrasts"]}
+    assert by_name["tea"] == pytest.approx(rows["tea"] - rows["milk"])
