@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float64
 from scipy.sparse import block_array, coo_array, csr_array, diags_array
-from scipy.sparse.linalg import LinearOperator, cg
+from scipy.sparse.linalg import cg
 
 from bayesduel.arguments.limits import MOST_ARMS_OF_MODE
 from bayesduel.errors import FitError
@@ -223,13 +223,13 @@ def _solved(
     precision: csr_array, right: Float64[np.ndarray, " D"], enough: float = _ENOUGH
 ) -> Float64[np.ndarray, " D"]:
     """Solve precision @ x = right, preconditioned by the diagonal."""
-    diagonal = precision.diagonal()
-    shape = precision.shape
-    scaled = LinearOperator(shape, matvec=lambda x: x / diagonal, dtype=np.float64)
-    found, failed = cg(precision, right, rtol=enough, atol=0.0, M=scaled)
+    near = diags_array(1.0 / precision.diagonal())
+    found, failed = cg(precision, right, rtol=enough, atol=0.0, M=near)
     if failed:
         rule = "has a curvature that conjugate gradients do not solve"
-        raise FitError("model", rule, shape, remedy="use a narrower prior_scale")
+        raise FitError(
+            "model", rule, precision.shape, remedy="use a narrower prior_scale"
+        )
     return found
 
 
