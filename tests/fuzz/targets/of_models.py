@@ -361,7 +361,8 @@ def of_models() -> dict[str, Target]:
             },
         ),
         "fit_mode": Target(
-            inference.fit_mode, {"model": v.MODELS, "data": [*v.DATA, None]}
+            inference.fit_mode,
+            {"model": [models.BradleyTerry(), *v.MODELS], "data": [*v.DATA, None]},
         ),
         "ModeFit.contrasts": Target(
             inference.ModeFit.contrasts,

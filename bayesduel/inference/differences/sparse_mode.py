@@ -19,7 +19,7 @@ from scipy.sparse.linalg import cg
 
 from bayesduel.arguments.limits import MOST_ARMS_OF_MODE
 from bayesduel.errors import FitError
-from bayesduel.inference.differences import contrast_table
+from bayesduel.inference.differences.of_draws import contrast_table
 from bayesduel.models.argument_checks import check_probability
 from bayesduel.models.closed_forms.pairwise_curvature import PairwiseDensity
 from bayesduel.models.pairwise_utilities import PairwiseUtilityModel
