@@ -183,6 +183,11 @@ def ballot_fit() -> inference.Fit:
 
 
 @cache
+def mode_fit() -> inference.ModeFit:
+    return inference.fit_mode(models.BradleyTerry(), some_votes())
+
+
+@cache
 def calibration() -> diagnostics.Calibration:
     ranks = np.arange(200) % 20
     return diagnostics.Calibration(ranks={"utility": ranks}, num_draws=19)
