@@ -128,6 +128,19 @@ def drop_programs_if_many() -> bool:
     return num_mappings > _MOST_MAPPINGS
 
 
+def study_folder() -> Path | None:
+    """Return where what long studies add up to is kept; None where nothing is."""
+    wanted = os.environ.get(VARIABLE, "")
+    if wanted.lower() == "off":
+        return None
+    folder = _root(wanted) / "studies"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK | os.X_OK) else None
+
+
 @cache
 def _kernels() -> str:
     """Name the versions, the processor, and the sources of all kernels."""
@@ -149,12 +162,15 @@ def _kernels() -> str:
     return f"numba-{version('numba')}-{digest.hexdigest()[:12]}"
 
 
-def _folder(wanted: str, programs: str, kernel: str = "") -> Path | None:
-    """Make the folder of this machine and these versions, if that is possible."""
+def _root(wanted: str) -> Path:
     from platformdirs import user_cache_path
 
-    root = Path(wanted).expanduser() if wanted else user_cache_path("bayesduel")
-    mine = root / "programs" / programs
+    return Path(wanted).expanduser() if wanted else user_cache_path("bayesduel")
+
+
+def _folder(wanted: str, programs: str, kernel: str = "") -> Path | None:
+    """Make the folder of this machine and these versions, if that is possible."""
+    mine = _root(wanted) / "programs" / programs
     try:
         (mine / kernel).mkdir(parents=True, exist_ok=True)
     except OSError:

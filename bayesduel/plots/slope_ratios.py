@@ -8,11 +8,16 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator, StrMethodFormatter
 
-from bayesduel.analysis.anchored_bounds import BOUNDED_NOTIONS, lower_bound
+from bayesduel.analysis.anchored_bounds import (
+    BOUNDED_NOTIONS,
+    lower_bound,
+    model_known_by,
+)
 from bayesduel.analysis.slopes import Slope, slope, slope_span
+from bayesduel.errors import ArgumentError
 from bayesduel.plots.axes import caption_below, head_panel, runs_text, wrap_label
 from bayesduel.plots.bound_curves import power_text
-from bayesduel.plots.lines import by_environment
+from bayesduel.plots.lines import by_instance
 from bayesduel.plots.style import (
     INK,
     StyledFigure,
@@ -37,7 +42,7 @@ __all__ = ["slope_ratios"]
 DASHES = (0, (4, 2))
 _LINE: dict[str, Any] = {"color": INK, "linewidth": 1.1, "zorder": 1}
 _SPREAD = 1.5
-"""Environments that differ less in C_E / C* have columns instead of an axis."""
+"""Instances that differ less in C_E / C* have columns instead of an axis."""
 _WIDE = 0.7
 """Share of a column that its points take."""
 _FEW = 4.0
@@ -61,6 +66,10 @@ def slope_ratios(
     instance, or several of nearly one C_E / C*, have a column each instead, with
     C_E / C* as a dashed level in it: points of an axis that means something are not
     moved apart.
+
+    The slope of a policy over a model is divided by the constant that applies to it,
+    that of :func:`theory.structured_lower_bound`; the caption names these policies. On
+    an instance that does not obey the model it has no point.
 
     Parameters
     ----------
@@ -96,7 +105,7 @@ def slope_ratios(
     ...         "preference": (("arm", "opponent"), [[0.5, 0.6], [0.4, 0.5]]),
     ...     },
     ...     coords={"notion": ["copeland"], "checkpoint": rounds},
-    ...     attrs={"environment": "toy", "policy": "P"},
+    ...     attrs={"instance": "toy", "policy": "P"},
     ... )
     >>> figure = slope_ratios(data)
     >>> round(float(figure.axes[0].lines[0].get_ydata()[0]), 2)
@@ -104,7 +113,7 @@ def slope_ratios(
     """
     one_of(notion, BOUNDED_NOTIONS, "notion")
     inches, height = width_in_inches(width), check_height(height)
-    groups = by_environment(result)
+    groups = by_instance(result)
     found = [measured for members in groups.values() for measured in members]
     points, left_out = _points(found, from_round, to_round, notion)
     tall = inches * (0.6 if inches >= 5.0 else 0.95)
@@ -117,24 +126,30 @@ def slope_ratios(
             where = np.array([each.hardness for each in of_policy])
             if columns:
                 aside = (place + 0.5) / len(look) - 0.5
-                where = np.array([columns[x.environment] for x in of_policy], float)
+                where = np.array([columns[x.instance] for x in of_policy], float)
                 where += _WIDE * aside
             _draw(axes, where, of_policy, shown)
         references = _levels(axes, points, columns) if columns else _lines(axes, points)
         _scale_ratios(axes, points, levels=bool(columns))
         head_panel(axes, "", references, inches)
-        axes.set_ylabel("slope of regret over $C^*$")
+        which = " of its class" if any(each.model for each in points) else ""
+        axes.set_ylabel(f"slope of regret over $C^*${which}")
         caption = wrap_label(_caption(points, left_out), inches)
         caption_below(figure, caption, look)
     return figure
 
 
 class _Point(NamedTuple):
-    environment: str
+    instance: str
     policy: str
     slope: Slope
     optimal: float
     efficient: float
+    model: str
+    """What the policy knows of the matrix; empty if nothing."""
+
+    constant: float
+    """That of the lower bound which applies to the policy."""
 
     @property
     def hardness(self) -> float:
@@ -145,7 +160,7 @@ class _Point(NamedTuple):
 def _columns(points: list[_Point]) -> dict[str, int]:
     """Return the column of each instance; nothing if they have an axis instead."""
     ratios = [each.hardness for each in points]
-    names = dict.fromkeys(each.environment for each in points)
+    names = dict.fromkeys(each.instance for each in points)
     if max(ratios) > _SPREAD * min(ratios):
         return {}
     return {name: place for place, name in enumerate(names)}
@@ -157,24 +172,34 @@ def _points(
     to_round: int | None,
     notion: str,
 ) -> tuple[list[_Point], list[str]]:
-    """Return all points, and the instances without constants."""
+    """Return all points, and which instances and policies have no constants."""
     constants: dict[str, tuple[float, float] | None] = {}
-    points = []
+    points, misfits = [], []
     for measured in found:
-        name = measured.environment
+        name = measured.instance
         if name not in constants:
             constants[name] = _constants(measured)
         both = constants[name]
-        if both is not None:
-            start, end = slope_span([measured], from_round, to_round)
-            grown = slope(measured, start, end, notion)
-            points.append(_Point(name, measured.policy, grown, *both))
-    left_out = [name for name, both in constants.items() if both is None]
+        if both is None:
+            continue
+        model, constant = model_known_by(measured.parameters), both[0]
+        if model:
+            bound, _, _ = measured.lower_slope(notion)
+            if bound is None:
+                misfits.append(f"{measured.policy} on {name}")
+                continue
+            constant = bound.log_coefficient
+        start, end = slope_span([measured], from_round, to_round)
+        grown = slope(measured, start, end, notion)
+        points.append(_Point(name, measured.policy, grown, *both, model, constant))
+    left_out = [name for name, both in constants.items() if both is None] + misfits
     if not points:
         names = ", ".join(left_out) or "none"
-        raise ValueError(
-            "result: no instance in it has a lower bound (a tie, or no matrix: "
-            f"{names}); give instances without ties"
+        raise ArgumentError(
+            "result",
+            "no instance in it has a lower bound (a tie, no matrix, or not the model "
+            f"of a policy: {names})",
+            remedy="give instances without ties",
         )
     return points, left_out
 
@@ -192,8 +217,8 @@ def _constants(measured: Measurement) -> tuple[float, float] | None:
 def _draw(
     axes: Axes, where: Float64[np.ndarray, " point"], points: list[_Point], look: Look
 ) -> None:
-    ratios = np.array([each.slope.value / each.optimal for each in points])
-    errors = np.array([each.slope.standard_error / each.optimal for each in points])
+    ratios = np.array([each.slope.value / each.constant for each in points])
+    errors = np.array([each.slope.standard_error / each.constant for each in points])
     axes.errorbar(
         where, ratios, np.where(np.isfinite(errors), errors, 0.0), color=look.color,
         marker=look.marker, linestyle="none", elinewidth=0.9, markersize=4.5,
@@ -217,7 +242,7 @@ def _lines(axes: Axes, points: list[_Point]) -> list[Line2D]:
 
 def _levels(axes: Axes, points: list[_Point], columns: dict[str, int]) -> list[Line2D]:
     """Draw the level 1, and C_E / C* in every column; return their legend entries."""
-    hardness = {each.environment: each.hardness for each in points}
+    hardness = {each.instance: each.hardness for each in points}
     places = np.array(list(columns.values()), dtype=np.float64)
     axes.set_xlim(-0.5, places[-1] + 0.5)
     axes.axhline(1.0, **_LINE)
@@ -240,7 +265,7 @@ def _entries() -> list[Line2D]:
 
 def _scale_ratios(axes: Axes, points: list[_Point], *, levels: bool) -> None:
     """Set the axis of slopes to the points: linear where they are near each other."""
-    shown = [each.slope.value / each.optimal for each in points]
+    shown = [each.slope.value / each.constant for each in points]
     # Beside the points the level 1 is seen, and C_E / C* where it has levels.
     shown += [1.0, *(each.hardness for each in points if levels)]
     low, high = min(shown), max(shown)
@@ -259,13 +284,15 @@ def _scale_ratios(axes: Axes, points: list[_Point], *, levels: bool) -> None:
 def _caption(points: list[_Point], left_out: list[str]) -> str:
     count = runs_text(each.slope.num_runs for each in points)
     first = points[0].slope
-    environments = len({each.environment for each in points})
-    plural = "" if environments == 1 else "s"
+    instances = len({each.instance for each in points})
+    plural = "" if instances == 1 else "s"
     span = f"{power_text(first.from_round)} to {power_text(first.to_round)}"
     text = (
-        f"{environments} instance{plural}, slopes from {span} rounds, "
+        f"{instances} instance{plural}, slopes from {span} rounds, "
         f"mean of {count} ± 1 standard error"
     )
+    for policy, model in sorted({(x.policy, x.model) for x in points if x.model}):
+        text += f"; $C^*$ of {policy} is that under {model}"
     if left_out:
         text += f"; without {', '.join(left_out)} (no lower bound)"
     return text

@@ -1,5 +1,7 @@
 """Draws along rays from the mode: equations by bisection, tails by integrals."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,13 +12,13 @@ import bayesduel
 from bayesduel import policies
 from bayesduel.inference import fit
 from bayesduel.inference.laplace_draws import density_of
-from bayesduel.models import BradleyTerry, Thurstone
+from bayesduel.models import BradleyTerry, LinearUtilities, Thurstone
 from bayesduel.posteriors import Laplace
-from bayesduel.posteriors.laplace import NormalApproximation, draw_on_rays
+from bayesduel.posteriors.normal_modes import NormalApproximation, draw_on_rays
 from bayesduel.posteriors.pair_models import AutomaticDensity, VoteTables
 from bayesduel.posteriors.rays import points_on_rays
 from tests.compiling import quick_jit
-from tests.posteriors.models_of_ones_own import ShownFirst
+from tests.posteriors.models_of_ones_own import OnAScale, ShownFirst
 from tests.posteriors.voting import CASES, comparisons, sample, told
 from tests.reference.rays import points_on_rays as by_bisection
 
@@ -59,6 +61,40 @@ def test_draws_solve_the_equation(name, case):
     assert np.max(np.abs(np.log(normal / drawn))) > 0.1
 
 
+LAZY = {name: MODELS[name] for name in ("bradley-terry", "thurstone")} | {
+    "own": OnAScale(),
+    "zero sum": BradleyTerry(zero_sum=True, prior_scale=30.0),
+    "features": LinearUtilities([[1.0, 0.0], [0.5, 2.0], [-1.0, 1.0], [0.3, -0.7]]),
+}
+
+
+@pytest.mark.parametrize("name", LAZY)
+def test_draws_of_the_leader_need_no_solution(name):
+    """A look at where another arm takes over tells of nearly all of them."""
+    posterior, number = Laplace(LAZY[name]), 2000
+    if name == "features":
+        posterior = posterior.in_order(jnp.asarray([2, 0, 3, 1], jnp.int32))
+
+    @quick_jit
+    def both(state):
+        key, utility = jax.random.key(5), posterior.utilities(state)
+        leader = jnp.argmax(utility).astype(jnp.int32)
+        lazy = posterior.utilities_by_number(key, state, number, leader)
+        full = posterior.sample_utilities(key, state, number)
+        return leader, lazy.stay, lazy.at(jnp.arange(40)), full
+
+    few = np.array([[0, 4, 6, 4], [2, 0, 5, 3], [1, 2, 0, 3], [1, 2, 2, 0]])
+    for won in (few, 4 * few):
+        state = told(posterior, won, 0 * won, at_once=40, settle=2)
+        with jax.enable_x64(True):
+            state = jax.tree.map(jnp.asarray, state)
+            leader, stay, some, full = jax.tree.map(np.asarray, both(state))
+        np.testing.assert_allclose(some, full[:40], rtol=1e-9)
+        of_leader = np.argmax(full, axis=1) == int(leader)
+        assert np.all(of_leader[stay])
+        assert 0.95 * of_leader.sum() < stay.sum() < number
+
+
 def test_of_a_normal_posterior_draws_are_its_own():
     factor = np.array([[2.0, 0, 0], [1.0, 0.5, 0], [-3.0, 1.0, 4.0]])
     with jax.enable_x64(True):
@@ -90,13 +126,21 @@ def test_draws_are_finite_whatever_the_density(height):
     assert np.all(np.isfinite(found))
 
 
-def state_of(model, won):
-    """Return mode, factor and density of a model of pairs after these wins."""
-    found = fit(model, comparisons(won, 0 * won), method="laplace", num_draws=4)
-    distribution = found.extras["laplace"]
-    with jax.enable_x64(True):
-        tables = VoteTables(*(jnp.asarray(each) for each in (won, 0 * won)))
-        return distribution, Laplace(model).pairs(len(won)).falling(tables)
+def mode_of(model, won):
+    """Return mode and factor of a model of pairs after these wins."""
+    data = comparisons(won, 0 * won)
+    found = fit(model, data, method="laplace", num_draws=4, resample=False)
+    return found.extras["laplace"]
+
+
+@partial(quick_jit, static_argnums=0)
+def best_on_rays(model, won, mode, ways, depth):
+    """Return which arm is best at these depths of rays, and at the mode."""
+    density = Laplace(model).pairs(len(won)).falling(VoteTables(won, 0 * won))
+    points = points_on_rays(density, mode, mode[None] + depth[:, None] * ways, depth)
+    points = jnp.concatenate([points, mode[None]])
+    best = jnp.argmax(density.coordinates.utilities(points), axis=1)
+    return best[:-1], best[-1]
 
 
 def probability_of_another(model, won, number=720):
@@ -104,24 +148,18 @@ def probability_of_another(model, won, number=720):
 
     On a ray that is so from some |z| on, beyond which lies exp(-|z|^2 / 2).
     """
-    distribution, density = state_of(model, won)
+    distribution = mode_of(model, won)
     angle = (np.arange(number) + 0.5) * 2.0 * np.pi / number
     white = np.stack([np.cos(angle), np.sin(angle)])
     ways = np.linalg.solve(np.asarray(distribution.factor).T, white).T
-    coordinates = density.coordinates
-
-    @quick_jit
-    def best(depth):
-        normal = distribution.mode[None] + depth[:, None] * ways
-        points = points_on_rays(density, jnp.asarray(distribution.mode), normal, depth)
-        return jnp.argmax(coordinates.utilities(points), axis=1)
-
-    top = int(np.argmax(coordinates.utilities(np.asarray(distribution.mode)[None])))
     low, high = np.zeros(number), np.full(number, 12.0)
     with jax.enable_x64(True):
+        rays = map(jnp.asarray, (won, distribution.mode, ways))
+        best = partial(best_on_rays, model, *rays)
         for _ in range(40):
             middle = 0.5 * (low + high)
-            inside = np.asarray(best(jnp.asarray(middle))) == top
+            found, top = best(jnp.asarray(middle))
+            inside = np.asarray(found == top)
             low, high = np.where(inside, middle, low), np.where(inside, high, middle)
     return float(np.mean(np.exp(-0.5 * high**2)))
 
@@ -129,7 +167,7 @@ def probability_of_another(model, won, number=720):
 def exact_probability_of_another(model, won, reach, number=1201):
     """Return the same of the posterior, by a grid of the gaps to the best arm."""
     scale, num_arms = model.prior_scale, len(won)
-    distribution, _ = state_of(model, won)
+    distribution = mode_of(model, won)
     shown = model.closed_form(model.arrays(comparisons(won, 0 * won))).coordinates
     top = int(np.argmax(shown.utilities(np.asarray(distribution.mode)[None])))
     line = np.linspace(-reach, reach, number)

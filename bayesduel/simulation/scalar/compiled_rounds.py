@@ -123,9 +123,10 @@ def compiled_rounds(kind: type[PolicyBase]) -> Callable[..., None]:
             if name in arguments[0].dtype.names or not hasattr(kind, str(name)):
                 raise
             raise PolicyParameterError(
-                f"{kind.__name__} cannot be compiled: it reads self.{name}, which is "
-                "no field; make it a field or a function of the module, or leave out "
-                "compiled=True"
+                kind.__name__,
+                f"cannot be compiled: it reads self.{name}, which is no field",
+                remedy="make it a field or a function of the module, or leave out "
+                "compiled=True",
             ) from error
 
     return play_compiled
