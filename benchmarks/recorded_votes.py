@@ -17,7 +17,8 @@ from numba import njit
 
 from bayesduel import policies
 from bayesduel.arguments.limits import LONGEST_HORIZON
-from bayesduel.ops.scalar.compiled import OPTIONS, compiled, reference, standalone
+from bayesduel.ops.scalar.compiled import compiled, reference
+from bayesduel.ops.scalar.compiler import OPTIONS, standalone
 from bayesduel.policies.scalar_kernel import (
     choose,
     init,
