@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from bayesduel.papers import reproducing
 from tests.command_line import invoke
-from tests.fuzz.fuzzing import limited
+from tests.fuzz.fuzzing import MANY_EXAMPLES, limited
 
 WORDS = [
     *("", " ", "x", "-", "--", "-1", "0", "1", "2", "1.5", "1e300", "-1e300", "nan"),
@@ -303,7 +303,7 @@ def test_a_sample_of_lines(here, line):
 
 
 @pytest.mark.slow
-@settings(SAMPLE, max_examples=2500)
+@settings(SAMPLE, max_examples=MANY_EXAMPLES)
 @given(line=lines())
 def test_lines(here, line):
     check(line)
