@@ -76,6 +76,15 @@ def test_the_readme_shows_the_code_of_the_first_page():
     assert readme == first != []
 
 
+def test_the_gallery_draws_every_figure():
+    gallery = (DOCS / "gallery.md").read_text("utf-8")
+    drawn = set(re.findall(r"^plots\.(\w+)\(", gallery, re.MULTILINE))
+    assert drawn == set(import_module("bayesduel.plots").__all__) - {
+        "StyledFigure",
+        "save",
+    }
+
+
 def test_every_bound_has_its_note():
     """The table of bounds names all functions that return one."""
     page = (DOCS / "theory" / "bounds.md").read_text("utf-8")
