@@ -55,7 +55,7 @@ def test_plot_options(run, saved, tmp_path):
         (["--notion", "weak"], "'weak' was not recorded"),
         (["--width", "huge"], "width"),
         (["-i", "arxiw"], "did you mean arxiv"),
-        (["--from", "12345"], "no checkpoint"),
+        (["--from", "12345"], "one of the checkpoints"),
         (["--kind", "slopes"], "for one instance"),
         (["--from", "x"], "--from"),
         (["--bounds", "d-tz"], "did you mean d-ts"),
