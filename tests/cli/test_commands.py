@@ -52,7 +52,7 @@ def test_plot_options(run, saved, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--notion", "weak"], "'weak' was not recorded"),
+        (["--notion", "weak"], "must be one that was recorded"),
         (["--width", "huge"], "width"),
         (["-i", "arxiw"], "did you mean arxiv"),
         (["--from", "12345"], "one of the checkpoints"),
