@@ -10,25 +10,21 @@ posterior knows the votes.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float, Int, Num
-from scipy import stats
-from scipy.linalg import cho_solve
 from scipy.sparse import csr_array
-from scipy.special import expit
 
 from bayesduel.diagnostics.findings import FALSE_ALARM, Finding
+from bayesduel.diagnostics.order_effect import order_test
 from bayesduel.diagnostics.total_order import expected_cycles, probability_of_majority
 from bayesduel.inference.numpyro_models import log_probabilities_of
 from bayesduel.inference.predictions import pairs_of, votes_drawn
 from bayesduel.inference.seeds import generator_of
-from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.models.pairwise_utilities import PairwiseUtilityModel
-from bayesduel.models.vote_arrays import Votes, is_whole, votes_of, with_counts
+from bayesduel.models.vote_arrays import is_whole
 from bayesduel.votes._row_columns import NEUTRAL
 from bayesduel.votes.comparisons import Comparisons
 
@@ -44,12 +40,6 @@ _BLOCK = 10**7
 
 _SEED = 20_230_517
 
-_WIDE = 10.0
-"""Standard deviation of utilities: too wide to shrink them towards one another."""
-
-_ROUNDS = 3
-"""Estimates, each of which is mended by the leverages of the one before."""
-
 
 def vote_findings(posterior: Fit) -> list[Finding]:
     """Return the three tests, of fits to ``Comparisons``; else nothing."""
@@ -64,96 +54,6 @@ def _untested(name: str, why: str) -> Finding:
 
 def _p(value: float) -> str:
     return f"p = {value:.3f}" if value >= 0.001 else "p < 0.001"
-
-
-# -- The arm that is shown first -------------------------------------------------------
-
-
-class OrderTest(NamedTuple):
-    """A score test of an advantage of the arm shown first."""
-
-    advantage: float
-    """In units of utility; of a Beta per pair, as log odds."""
-
-    standard_error: float
-    p_value: float
-
-
-def order_test(posterior: Fit) -> OrderTest:
-    """Test whether the arm shown first has an advantage, which the model has not.
-
-    Of votes that are no ties. For utilities Rao's score test in Bradley and Terry's
-    model, with what the utilities take from the information. These are estimated as
-    Firth (1993) does, without the bias of the first order: with few votes per arm, and
-    strong arms shown first, plain estimates raise one false alarm in fifteen. For a
-    Beta per pair the test of Cochran, Mantel and Haenszel, which is right whatever the
-    pairs are.
-    """
-    votes = posterior.data.without_ties()
-    if isinstance(posterior.model, PairwiseBeta):
-        return _mantel_haenszel(votes)
-    null = BradleyTerry(prior_scale=_WIDE)
-    full = replace(null, order_effect=True, order_scale=1e6)
-    arrays = votes_of(full, votes)
-    added = np.zeros(len(arrays.first))
-    for _ in range(_ROUNDS):
-        more = with_counts(arrays, arrays.counts + added[:, None] / 2.0)
-        density = full.closed_form(more)
-        mode = null.closed_form(more).laplace().mode
-        point = np.concatenate([[0.0], np.asarray(mode)])
-        slope, hessian = density.gradient_and_hessian(point)
-        inverse = np.linalg.inv(-hessian)
-        added = _leverages(arrays, point, inverse)
-    # The corner of the inverse is one over what is left of the information.
-    statistic = slope[0] ** 2 * inverse[0, 0]
-    found = density.laplace()
-    error = cho_solve((np.asarray(found.factor), True), np.eye(len(point))[0])[0]
-    return OrderTest(
-        float(found.mode[0]), float(np.sqrt(error)), float(stats.chi2.sf(statistic, 1))
-    )
-
-
-def _leverages(
-    arrays: Votes, point: Float[np.ndarray, " D"], inverse: Float[np.ndarray, "D D"]
-) -> Float[np.ndarray, " row"]:
-    """Return how much of its own fit each row decides: a diagonal of the hat matrix."""
-    own, one, other = inverse[0, 0], 1 + arrays.first, 1 + arrays.second
-    shown = arrays.ordered(np.ones(len(one)))
-    spread = inverse[one, one] + inverse[other, other] - 2.0 * inverse[one, other]
-    spread += shown * (2.0 * (inverse[0, one] - inverse[0, other]) + shown * own)
-    p = expit(point[one] - point[other])
-    return arrays.counts.sum(axis=1) * p * (1.0 - p) * spread
-
-
-def _mantel_haenszel(data: Comparisons) -> OrderTest:
-    """Test a common odds ratio of 1 of order and winner, pair by pair."""
-    counts = data.counts * (1.0 - data.columns.get(NEUTRAL, 0.0 * data.first)[:, None])
-    low = np.minimum(data.first, data.second)
-    pair, index = np.unique(
-        low * data.num_arms + np.maximum(data.first, data.second), return_inverse=True
-    )
-    table = np.zeros((len(pair), 2, 2))
-    np.add.at(table, (index, (data.first > low).astype(int)), counts[:, :2])
-    number = table.sum(axis=(1, 2))
-    table, number = table[number > 1], number[number > 1]
-    # Wins of the lower arm, shown first and shown second, and its losses there.
-    first_won, first_lost = table[:, 0, 0], table[:, 0, 1]
-    then_lost, then_won = table[:, 1, 0], table[:, 1, 1]
-    shown, won = first_won + first_lost, first_won + then_won
-    variance = shown * (number - shown) * won * (number - won)
-    variance = np.sum(variance / (number**2 * (number - 1.0)))
-    if variance <= 0.0:
-        return OrderTest(0.0, np.inf, 1.0)
-    excess = float(np.sum(first_won - shown * won / number))
-    odds = (
-        np.sum(first_won * then_lost / number),
-        np.sum(first_lost * then_won / number),
-    )
-    # Log odds ratio: the advantage of one order over the other, twice that of either.
-    with np.errstate(divide="ignore"):
-        advantage = 0.5 * float(np.log(odds[0]) - np.log(odds[1]))
-    error = 0.5 / float(np.sqrt(variance))
-    return OrderTest(advantage, error, float(stats.chi2.sf(excess**2 / variance, 1)))
 
 
 def of_order(posterior: Fit) -> Finding:
@@ -177,9 +77,6 @@ def of_order(posterior: Fit) -> Finding:
         "fit with order_effect=True (--order-effect), with a model that has one",
         found.p_value,
     )
-
-
-# -- Votes drawn anew ------------------------------------------------------------------
 
 
 def of_replicates(posterior: Fit) -> list[Finding]:

@@ -184,10 +184,11 @@ def _check_arms(num_arms: int) -> None:
         table = 8 * num_arms**2 / 1e9
         raise FitError(
             "data",
-            f"must be of at most {MOST_FITTED_ARMS} arms, since a table of all pairs "
-            f"takes {table:.1f} GB here",
+            f"must have at most {MOST_FITTED_ARMS} arms, since tables of all pairs "
+            f"({table:.1f} GB each) are made",
             num_arms,
-            remedy="fit the arms with the most votes, or groups of arms apart",
+            remedy="use fit_mode() (--method mode), which makes none, or fit the arms "
+            "with the most votes",
         )
 
 

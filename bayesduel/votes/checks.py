@@ -308,11 +308,12 @@ def check_one_each(
 
 
 def components(
-    edges: Bool[np.ndarray, "node node"], connection: str, arm_names: Sequence[str]
+    edges: Any, connection: str, arm_names: Sequence[str]
 ) -> list[list[str]]:
     """Return the names in each part of a directed graph, the largest part first.
 
-    ``edges`` may have more nodes than there are arms; those are left out.
+    ``edges`` is a table (node, node), sparse or not. It may have more nodes than there
+    are arms; those are left out.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
@@ -320,8 +321,7 @@ def components(
     count, label = connected_components(
         csr_array(edges), directed=True, connection=connection
     )
-    parts = [
-        [name for name, part in zip(arm_names, label, strict=False) if part == index]
-        for index in range(count)
-    ]
+    parts: list[list[str]] = [[] for _ in range(count)]
+    for name, part in zip(arm_names, label.tolist(), strict=False):
+        parts[part].append(name)
     return sorted((part for part in parts if part), key=len, reverse=True)

@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from bayesduel.diagnostics import report
 from bayesduel.diagnostics.findings import FALSE_ALARM, OF_VOTES
-from bayesduel.diagnostics.vote_tests import order_test
+from bayesduel.diagnostics.order_effect import order_test
 from bayesduel.inference import fit
 from bayesduel.models import BradleyTerry, PairwiseBeta, Thurstone
 from bayesduel.votes import Comparisons

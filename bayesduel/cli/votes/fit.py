@@ -31,6 +31,7 @@ from bayesduel.cli.votes.options import (
     Neutral,
     OrderEffect,
     OrderKnown,
+    Reference,
     Residual,
     Scale,
     Scores,
@@ -118,6 +119,7 @@ def fit(
         Method,
         typer.Option(
             help="auto: exact for beta, else laplace, and nuts where that does not fit."
+            " mode: for thousands of arms, without draws."
         ),
     ] = Method.auto,
     probability: Annotated[
@@ -134,6 +136,16 @@ def fit(
     anchor: Annotated[
         str | None,
         typer.Option(metavar="ARM=S", help="An arm, and the score it shall have."),
+    ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ARM", help="Also say how far all arms are from this one."
+        ),
+    ] = None,
+    equivalent: Annotated[
+        float | None,
+        number_option(metavar="EPS", help="A difference from it that does not matter."),
     ] = None,
     check: Annotated[
         bool,
@@ -183,6 +195,7 @@ def fit(
             "rao-kupper is for bradley-terry without --judge",
             remedy="thurstone has a threshold of its own",
         )
+    to = Reference.of(reference, equivalent)
     on = Scale(scale.value, _anchor(anchor))
     columns = VoteColumns(
         arms,
@@ -215,10 +228,16 @@ def fit(
     if out is not None:
         claim_folder(out, kind="fit", overwrite=overwrite)
     say(f"{votes.name}: {data}", quiet=quiet)
+    if method is Method.mode:
+        from bayesduel.cli.votes.modes import show_mode
+
+        show_mode(chosen, data, probability, to, everything=everything,
+                  as_json=as_json, out=out, quiet=quiet)  # fmt: skip
+        return
     found = _fitted(chosen, data, method, draws, seed)
     judged = _judged(found, check=check, as_json=as_json)
-    _show(found, judged, probability, on, everything=everything, as_json=as_json,
-          check=check)  # fmt: skip
+    _show(found, judged, probability, on, to, everything=everything,
+          as_json=as_json, check=check)  # fmt: skip
     if out is not None:
         from bayesduel.cli.votes.saved_fits import save_fit
 
@@ -228,6 +247,7 @@ def fit(
             probability,
             scale=on,
             check=judged if check else None,
+            reference=to,
             log_likelihood=log_likelihood,
             quiet=quiet,
         )
@@ -294,6 +314,7 @@ def _show(
     judged: Report | None,
     probability: float,
     scale: Scale,
+    to: Reference | None,
     *,
     everything: bool,
     as_json: bool,
@@ -302,11 +323,13 @@ def _show(
     from bayesduel.cli.votes.saved_fits import as_record, print_standings
 
     if as_json:
-        record = as_record(found, probability, scale, judged if check else None)
+        record = as_record(found, probability, scale, judged if check else None, to)
         print_json(record | {"report": str(judged).splitlines()})
         return
     screen = console()
-    print_standings(screen, found, probability, everything=everything, scale=scale)
+    print_standings(
+        screen, found, probability, everything=everything, scale=scale, reference=to
+    )
     if judged is not None and check:
         screen.print(judged.short(), markup=False, highlight=False, soft_wrap=True)
     elif judged is not None and not judged.good:

@@ -29,6 +29,7 @@ __all__ = [
     "Neutral",
     "OrderEffect",
     "OrderKnown",
+    "Reference",
     "Residual",
     "Scores",
     "Scale",
@@ -70,6 +71,7 @@ class Method(StrEnum):
     laplace = "laplace"
     svi = "svi"
     nuts = "nuts"
+    mode = "mode"
 
 
 class WithoutAnswer(StrEnum):
@@ -228,6 +230,26 @@ class Scale(NamedTuple):
 
 
 UTILITY = Scale()
+
+
+class Reference(NamedTuple):
+    """The arm that all are compared with, and up to where a difference is none."""
+
+    arm: str
+    equivalent: float | None = None
+
+    @classmethod
+    def of(cls, arm: str | None, equivalent: float | None) -> Reference | None:
+        """Return what was asked for.
+
+        Raises
+        ------
+        ValueError
+            Where a difference is named, but no arm.
+        """
+        if arm is None and equivalent is not None:
+            raise ValueError("--equivalent: needs an arm to be compared: --reference")
+        return None if arm is None else cls(arm, equivalent)
 
 
 class VoteColumns(NamedTuple):

@@ -424,6 +424,30 @@ def of_models() -> dict[str, Target]:
             },
         ),
         "read_preflib": Target(votes.read_preflib, {"path": ["drinks.toi", *v.PATHS]}),
+        "contrasts": Target(
+            inference.contrasts,
+            {
+                "posterior": v.POSTERIORS,
+                "reference": ["tea", "te", 1, None, ["tea"]],
+                "probability": v.PROBABILITIES,
+                "equivalent": [None, 0.1, -1.0, "x", np.inf],
+                "scale": ["utility", "elo", "glicko"],
+            },
+        ),
+        "fit_mode": Target(
+            inference.fit_mode,
+            {"model": [models.BradleyTerry(), *v.MODELS], "data": [*v.DATA, None]},
+        ),
+        "ModeFit.contrasts": Target(
+            inference.ModeFit.contrasts,
+            {
+                "arms": [["tea"], "tea", ["te"], 1, [["tea"]], []],
+                "reference": ["tea", "te", 1, None],
+                "probability": v.PROBABILITIES,
+                "equivalent": [None, 0.1, -1.0, "x"],
+            },
+            {"self": Made(v.mode_fit)},
+        ),
         "standings": Target(
             inference.standings,
             {

@@ -66,6 +66,8 @@ def of_plots() -> dict[str, Target]:
             plots.forest,
             of_fit
             | {
+                "scale": ["utility", "elo", "glicko"],
+                "anchor": [None, ("tea", 1000.0), ("wine", 0), "tea"],
                 "by": ["score", "rank", "x"],
                 "probability": v.PROBABILITIES,
                 "max_arms": arms,
