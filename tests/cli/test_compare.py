@@ -170,7 +170,7 @@ def test_a_file_is_an_environment(run, engine, tmp_path):
         (["-i", "cyclic"], "'cyclic' is given twice"),
         (["-p", "d-tss"], "did you mean d-ts"),
         (["-p", "d-ts:alphq=1"], "did you mean alpha"),
-        (["-p", "d-ts:alpha=0.4"], "--policy 'D-TS:alpha=0.4': alpha must be a finite number above"),
+        (["-p", "d-ts:alpha=0.4"], "--policy 'D-TS:alpha=0.4': alpha must be"),
         (["-p", "d-ts:alpha=0.51"], "are both called 'D-TS'"),
         (["-i", "nowhere.csv"], "nowhere.csv does not exist"),
         (["-i", "gap", "--regret", "weak"], "without a Condorcet winner"),
