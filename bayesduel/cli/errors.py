@@ -247,9 +247,10 @@ def _text(error: Exception, called: Callable[[str], str]) -> str:
         argument = error.argument
         named = argument.startswith("--") or argument.isupper()
         option = argument if named else called(argument)
-        typed = getattr(error.value, "label", error.value)
-        if option and isinstance(typed, str) and typed not in str(error):
-            option = f"{option} {short_repr(typed)}"  # One of several.
+        if option and error.index is not None:  # One of several that were typed.
+            typed = getattr(error.value, "label", error.value)
+            if isinstance(typed, str) and typed not in str(error):
+                option = f"{option} {short_repr(typed)}"
         where = f"{option}:" if option else None
         return error.sentence(where, lambda name: called(name) or name)
     if isinstance(error, OSError) and error.strerror and error.filename is not None:

@@ -15,7 +15,7 @@ from bayesduel.inference.fitting import fit
 from bayesduel.inference.predictions import check_whole, votes_drawn
 from bayesduel.inference.resampling import GOOD_K
 from bayesduel.inference.seeds import generator_of
-from bayesduel.models.argument_checks import check_numbers, check_positive, next_seed
+from bayesduel.models.argument_checks import check_numbers, check_real, next_seed
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.pairwise_beta import PairwiseBeta
@@ -193,7 +193,7 @@ def transitivity(
             "data", "must be of at least 3 arms, to have an order", data.num_arms
         )
     check_whole(data, "transitivity")
-    check_positive("prior", prior)
+    check_real("prior", prior)
     rng_key = seed_of(rng_key, "rng_key", kind=FitError)
     num_replicates = check_numbers("num_replicates", num_replicates, data.num_arms**2)
     votes = data.without_order().without_ties()

@@ -42,7 +42,7 @@ def next_seed(seed: int, steps: int = 1) -> int:
     return (seed + steps) % (LARGEST_SEED + 1)
 
 
-def check_positive(
+def check_real(
     argument: str,
     value: Any,
     low: float = 1e-6,
@@ -67,13 +67,13 @@ def check_tie_prior(values: Any) -> None:
     if not isinstance(values, tuple) or len(values) != 2:
         raise FitError("tie_prior", "must be two numbers in a tuple", values)
     for index, value in enumerate(values):
-        check_positive("tie_prior", value, index=(index,))
+        check_real("tie_prior", value, index=(index,))
 
 
 def check_prior(prior: Any, num_arms: int) -> None:
     """Raise unless a prior of pairs is one number, or a table with one for each."""
     if not isinstance(prior, tuple):
-        check_positive("prior", prior)
+        check_real("prior", prior)
         return
     rows = [len(row) if isinstance(row, tuple) else -1 for row in prior]
     if rows != [num_arms] * num_arms:
@@ -83,7 +83,7 @@ def check_prior(prior: Any, num_arms: int) -> None:
     for i, row in enumerate(prior):
         for j, value in enumerate(row):
             if i != j:  # The diagonal is not read.
-                check_positive("prior", value, index=(i, j))
+                check_real("prior", value, index=(i, j))
 
 
 type _Check = Callable[[str, Any], Any]
@@ -107,7 +107,7 @@ _OPTIONS: dict[str, _Check] = {
     "num_steps": _steps(1),
     "num_warmup": _steps(0),
     "resample": _flag,
-    "step_size": lambda name, value: check_positive(name, value, 1e-9, 1e3),
+    "step_size": lambda name, value: check_real(name, value, 1e-9, 1e3),
     "target_acceptance": lambda name, value: check_probability(value, name),
 }
 

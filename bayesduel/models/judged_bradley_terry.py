@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from jaxtyping import Float
 
 from bayesduel.errors import FitError
-from bayesduel.models.argument_checks import check_positive
+from bayesduel.models.argument_checks import check_real
 from bayesduel.models.base import derived, sample
 from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.vote_arrays import Votes, with_one_label
@@ -78,7 +78,7 @@ class JudgedBradleyTerry(BradleyTerry):
         if not self.order_effect:
             rule = "must be True: it is what judges differ in"
             raise FitError("order_effect", rule, self.order_effect)
-        check_positive("spread_scale", self.spread_scale)
+        check_real("spread_scale", self.spread_scale)
 
     def sample_difference(self, votes: Votes) -> Float[Array, " row"]:
         """Sample utilities and biases; return the first arm's lead in every row."""

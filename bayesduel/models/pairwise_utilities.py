@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from bayesduel.errors import FitError
-from bayesduel.models.argument_checks import check_positive
+from bayesduel.models.argument_checks import check_real
 from bayesduel.models.arm_covariates import (
     joined_by_covariates,
     narrow_covariates,
@@ -137,9 +137,9 @@ class PairwiseUtilityModel(UtilityModel):
                 True,
                 remedy="say residual=True, or leave it out",
             )
-        check_positive("tie_scale", self.tie_scale)
-        check_positive("order_scale", self.order_scale)
-        check_positive("covariate_scale", self.covariate_scale)
+        check_real("tie_scale", self.tie_scale)
+        check_real("order_scale", self.order_scale)
+        check_real("covariate_scale", self.covariate_scale)
 
     @property
     def _has_residual(self) -> bool:

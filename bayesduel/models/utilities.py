@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from jaxtyping import Float
 
 from bayesduel.errors import FitError
-from bayesduel.models.argument_checks import check_positive
+from bayesduel.models.argument_checks import check_real
 from bayesduel.models.array_modules import Values, namespace
 from bayesduel.models.base import (
     Draws,
@@ -119,7 +119,7 @@ class UtilityModel(PreferenceModel):
 
     def check(self) -> None:
         """Raise ``FitError`` for a parameter out of range."""
-        check_positive("prior_scale", self.prior_scale)
+        check_real("prior_scale", self.prior_scale)
         for name in ("zero_sum", "learn_scale"):
             true_or_false(getattr(self, name), name, kind=FitError)
 

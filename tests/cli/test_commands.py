@@ -52,10 +52,10 @@ def test_plot_options(run, saved, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--notion", "weak"], "'weak' was not recorded"),
+        (["--notion", "weak"], "must be one that was recorded"),
         (["--width", "huge"], "width"),
         (["-i", "arxiw"], "did you mean arxiv"),
-        (["--from", "12345"], "no checkpoint"),
+        (["--from", "12345"], "one of the checkpoints"),
         (["--kind", "slopes"], "for one instance"),
         (["--from", "x"], "--from"),
         (["--bounds", "d-tz"], "did you mean d-ts"),

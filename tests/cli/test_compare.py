@@ -170,10 +170,10 @@ def test_a_file_is_an_environment(run, engine, tmp_path):
         (["-i", "cyclic"], "'cyclic' is given twice"),
         (["-p", "d-tss"], "did you mean d-ts"),
         (["-p", "d-ts:alphq=1"], "did you mean alpha"),
-        (["-p", "d-ts:alpha=0.4"], "--policy: alpha must be a finite number above 0.5"),
+        (["-p", "d-ts:alpha=0.4"], "--policy 'D-TS:alpha=0.4': alpha must be"),
         (["-p", "d-ts:alpha=0.51"], "are both called 'D-TS'"),
         (["-i", "nowhere.csv"], "nowhere.csv does not exist"),
-        (["-i", "gap", "--regret", "weak"], "no Condorcet winner"),
+        (["-i", "gap", "--regret", "weak"], "without a Condorcet winner"),
     ],
 )
 def test_wrong_input_is_one_line_and_exit_code_2(run, engine, arguments, words):

@@ -170,7 +170,10 @@ def test_a_sweep_is_drawn(run, tmp_path):
     assert (tmp_path / "sweep.svg").exists()
     for wrong, words in (
         (("--parameter", "beta"), "--parameter: must be one that takes several"),
-        (("--at", "7"), "--at: 7 is no checkpoint"),
+        (
+            ("--at", "7"),
+            "--at: must be one of the checkpoints; the nearest is 100, got 7",
+        ),
         (("--at", "x"), "--at: must be a whole number of rounds"),
     ):
         refused = run(*asked, *wrong)

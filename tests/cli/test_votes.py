@@ -49,7 +49,7 @@ def test_the_same_votes_are_fitted_and_imported(run, votes, tmp_path):
     ("options", "words"),
     [
         (("--words", "A,B"), "--words: must be 3 names"),
-        (("--words", "A*3|A,B,C"), "'A' is there twice"),
+        (("--words", "A*3|A,B,C"), "--words: must be different, got 'A'"),
         (("--where", "tourn == 1"), "--where: is no condition"),
         (("--scores", "turn"), "--scores: must be 2 names"),
         (("--missing", "drop"), "--missing"),

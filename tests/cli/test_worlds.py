@@ -168,4 +168,4 @@ def test_plot_redraws_it_in_the_recorded_regret(run, saved, tmp_path):
         assert out.with_suffix(".svg").exists()
     wrong = run("plot", folder, "--notion", "copeland", "--out", tmp_path / "none")
     assert wrong.exit_code == 2
-    assert "holds expected_reward, no_choice" in wrong.stderr
+    assert "recorded, expected_reward, no_choice" in wrong.stderr

@@ -11,8 +11,9 @@ from scipy.special import ndtr, ndtri
 from bayesduel.errors import FitError, near_names
 from bayesduel.inference.fitted import check_posterior
 from bayesduel.inference.tables import ELO
-from bayesduel.models.argument_checks import check_probability, check_real, check_word
+from bayesduel.models.argument_checks import check_probability, check_real
 from bayesduel.votes.checks import shortened
+from theory.arguments import one_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -74,7 +75,7 @@ def contrasts(
     """
     check_posterior(posterior)
     probability = check_probability(probability)
-    check_word("scale", scale, ("utility", "elo"))
+    one_of(scale, ("utility", "elo"), "scale", kind=FitError)
     names = list(posterior.arm_names)
     if not isinstance(reference, str) or reference not in names:
         near = near_names(reference, names) if isinstance(reference, str) else ""

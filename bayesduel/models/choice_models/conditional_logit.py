@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from bayesduel.errors import FitError
-from bayesduel.models.argument_checks import check_positive
+from bayesduel.models.argument_checks import check_real
 from bayesduel.models.array_modules import Values, namespace, sigmoid
 from bayesduel.models.base import (
     Draws,
@@ -150,7 +150,7 @@ class ConditionalLogit(PreferenceModel):
     def check(self) -> None:
         """Raise ``FitError`` for a parameter out of range."""
         true_or_false(self.constants, "constants", kind=FitError)
-        check_positive("prior_scale", self.prior_scale)
+        check_real("prior_scale", self.prior_scale)
 
     @property
     def utility_decides(self) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from bayesduel.errors import FitError, near_names
-from bayesduel.models.argument_checks import check_positive
+from bayesduel.models.argument_checks import check_real
 from bayesduel.models.base import derived, sample
 from bayesduel.models.choice_models.attributed_choices import AttributedChoices
 from bayesduel.models.choice_models.conditional_logit import ConditionalLogit
@@ -116,7 +116,7 @@ class MixedLogit(ConditionalLogit):
     def check(self) -> None:
         """Raise ``FitError`` for a parameter out of range."""
         super().check()
-        check_positive("spread_scale", self.spread_scale)
+        check_real("spread_scale", self.spread_scale)
         names = self.random
         if names is not None and (not isinstance(names, tuple) or not names):
             raise FitError("random", "must be a tuple of attributes, or None", names)
