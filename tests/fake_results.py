@@ -12,35 +12,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import xarray as xr
 
-CONDORCET = np.array(
-    [
-        [0.500, 0.535, 0.613, 0.757, 0.765],
-        [0.465, 0.500, 0.580, 0.727, 0.738],
-        [0.387, 0.420, 0.500, 0.659, 0.669],
-        [0.243, 0.273, 0.341, 0.500, 0.510],
-        [0.235, 0.262, 0.331, 0.490, 0.500],
-    ]
-)
-NON_CONDORCET = np.array(
-    [
-        [0.500, 0.484, 0.519, 0.529, 0.518],
-        [0.516, 0.500, 0.481, 0.530, 0.539],
-        [0.481, 0.519, 0.500, 0.504, 0.512],
-        [0.471, 0.470, 0.496, 0.500, 0.503],
-        [0.482, 0.461, 0.488, 0.497, 0.500],
-    ]
-)
+from tests.reference.matrices import ARXIV as TIED  # noqa: F401
+from tests.reference.matrices import MSLR5_CONDORCET as CONDORCET
+from tests.reference.matrices import MSLR5_NON_CONDORCET as NON_CONDORCET
+
 TWO_MATRICES = {"mslr5-condorcet": CONDORCET, "mslr5-non-condorcet": NON_CONDORCET}
-TIED = np.array(
-    [
-        [0.50, 0.55, 0.55, 0.54, 0.61, 0.61],
-        [0.45, 0.50, 0.55, 0.55, 0.58, 0.60],
-        [0.45, 0.45, 0.50, 0.54, 0.51, 0.56],
-        [0.46, 0.45, 0.46, 0.50, 0.54, 0.50],
-        [0.39, 0.42, 0.49, 0.46, 0.50, 0.51],
-        [0.39, 0.40, 0.44, 0.50, 0.49, 0.50],
-    ]
-)
 # label -> (slope, level at the knee), roughly what the five policies do on the
 # Condorcet matrix.
 POLICIES: dict[str, tuple[float, float]] = {
@@ -62,7 +38,7 @@ def decade_grid(horizon: int, per_decade: int = 4, start: int = 100) -> np.ndarr
 def policy_node(
     label: str = "D-TS",
     *,
-    environment: str = "mslr5-condorcet",
+    instance: str = "mslr5-condorcet",
     num_runs: int = 40,
     horizon: int = 10**6,
     rounds: np.ndarray | None = None,
@@ -77,7 +53,7 @@ def policy_node(
     constant = default[0] if constant is None else constant
     level = default[1] if level is None else level
     rounds = decade_grid(horizon) if rounds is None else np.asarray(rounds)
-    rng = np.random.default_rng(abs(hash_text(label + environment)) + seed)
+    rng = np.random.default_rng(abs(hash_text(label + instance)) + seed)
     factors = rng.normal(1.0, 0.3, size=num_runs)
     # C log t + level far out, zero at t = 0, at most one unit per round.
     grown = np.logaddexp(0.0, (constant * np.log(rounds) + level) / 60.0) * 60.0
@@ -98,14 +74,14 @@ def policy_node(
             "arm": np.arange(num_arms),
             "opponent": np.arange(num_arms),
         },
-        attrs=policy_attrs(label, environment, num_runs, int(rounds[-1])),
+        attrs=policy_attrs(label, instance, num_runs, int(rounds[-1])),
     )
 
 
-def policy_attrs(label: str, environment: str, runs: int, horizon: int) -> dict:
+def policy_attrs(label: str, instance: str, runs: int, horizon: int) -> dict:
     """Return the attributes of one policy node."""
     return {
-        "environment": environment,
+        "instance": instance,
         "policy": label,
         "policy_name": label.lower(),
         "parameters": "{}",
@@ -122,14 +98,14 @@ def policy_attrs(label: str, environment: str, runs: int, horizon: int) -> dict:
     }
 
 
-def failed_node(label: str, environment: str, error: str) -> xr.Dataset:
+def failed_node(label: str, instance: str, error: str) -> xr.Dataset:
     """Return the node of a policy that failed: attributes, no variables."""
-    attrs = policy_attrs(label, environment, 40, 10**6)
+    attrs = policy_attrs(label, instance, 40, 10**6)
     return xr.Dataset(attrs={**attrs, "error": error})
 
 
 def environment_node(matrix: np.ndarray, name: str) -> xr.Dataset:
-    """Return the node of an environment: the matrix and where it comes from."""
+    """Return the node of an instance: the matrix and where it comes from."""
     arms = np.arange(matrix.shape[0])
     return xr.Dataset(
         {"preference": (("arm", "opponent"), matrix)},
@@ -139,21 +115,21 @@ def environment_node(matrix: np.ndarray, name: str) -> xr.Dataset:
 
 
 def comparison(
-    environments: Mapping[str, np.ndarray] | None = None,
+    instances: Mapping[str, np.ndarray] | None = None,
     labels: Sequence[str] = tuple(POLICIES),
     *,
     horizons: Mapping[tuple[str, str], int] | None = None,
     failed: Mapping[tuple[str, str], str] | None = None,
     **options: object,
 ) -> xr.DataTree:
-    """Return ``/<environment>/<policy>`` as ``bayesduel.compare`` does."""
-    environments = environments or {"mslr5-condorcet": CONDORCET}
+    """Return ``/<instance>/<policy>`` as ``bayesduel.compare`` does."""
+    instances = instances or {"mslr5-condorcet": CONDORCET}
     nodes: dict[str, xr.Dataset] = {
         "/": xr.Dataset(
             attrs={"seed": 1, "num_runs": 40, "horizon": 10**6, "version": "0.1.0"}
         )
     }
-    for name, matrix in environments.items():
+    for name, matrix in instances.items():
         nodes[f"/{name}"] = environment_node(matrix, name)
         for label in labels:
             error = (failed or {}).get((name, label))
@@ -163,7 +139,7 @@ def comparison(
             chosen: dict = {"horizon": (horizons or {}).get((name, label), 10**6)}
             chosen.update(options)
             nodes[f"/{name}/{label}"] = policy_node(
-                label, environment=name, num_arms=matrix.shape[0], **chosen
+                label, instance=name, num_arms=matrix.shape[0], **chosen
             )
     return xr.DataTree.from_dict(nodes)
 

@@ -18,8 +18,11 @@ MOST_CHECKPOINTS = 10**5
 MOST_DRAWS = 10**7
 """Draws of a fit, all chains together."""
 
-MOST_FITTED_ARMS = 2**14
-"""Arms of a fit: a table of all their pairs takes 2 GB, and a fit holds a few."""
+MOST_FITTED_ARMS = 3000
+"""Arms of a fit with draws, which makes tables of all their pairs."""
+
+MOST_ARMS_OF_MODE = 10**6
+"""Arms of a fit by the mode, which makes none."""
 
 MOST_FITTED_NUMBERS = 2**28
 """Numbers that all draws hold together: 2 GB."""
@@ -35,6 +38,7 @@ MOST_SUBMATRICES = 10**7
 
 __all__ = [
     "LONGEST_HORIZON",
+    "MOST_ARMS_OF_MODE",
     "MOST_CHECKPOINTS",
     "MOST_DRAWS",
     "MOST_FITTED_ARMS",

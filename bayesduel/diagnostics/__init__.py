@@ -10,14 +10,15 @@ from bayesduel.package.lazy import lazy_attributes
 if TYPE_CHECKING:
     from bayesduel.diagnostics.calibration import Calibration, calibrate
     from bayesduel.diagnostics.cross_validation import compare_models, loo
-    from bayesduel.diagnostics.fit_report import Report, report
+    from bayesduel.diagnostics.findings import Report
+    from bayesduel.diagnostics.fit_report import report
     from bayesduel.diagnostics.left_out_pairs import leave_pairs_out
     from bayesduel.diagnostics.total_order import Transitivity, transitivity
     from bayesduel.inference.datatree import to_datatree
 
 _HOMES = {
     "Calibration": ".calibration",
-    "Report": ".fit_report",
+    "Report": ".findings",
     "Transitivity": ".total_order",
     "calibrate": ".calibration",
     "compare_models": ".cross_validation",

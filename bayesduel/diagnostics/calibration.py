@@ -6,6 +6,7 @@ draws is uniform (Cook, Gelman and Rubin 2006; Talts et al. 2018). Approximation
 fail that; how far they do tells what they are good for.
 """
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -33,15 +34,15 @@ from bayesduel.inference.proposals.normal import NormalProposer
 from bayesduel.inference.seeds import as_key, generator_of
 from bayesduel.inference.variational import fitted_normal_distribution
 from bayesduel.models.argument_checks import (
-    check_flag,
-    check_integer,
     check_numbers,
     check_probability,
-    check_seed,
-    check_word,
 )
 from bayesduel.models.base import PreferenceModel, check_model
 from bayesduel.votes.rankings import Rankings
+from theory.arguments import integer_from, one_of, seed_of, true_or_false
+
+_SIDE_BY_SIDE = 40
+"""Data sets that one program fits at once, at most."""
 
 LOG_LIKELIHOOD = "log_likelihood"
 """A quantity of the data too: it notices a posterior that ignores them."""
@@ -77,9 +78,9 @@ class Calibration:
             For another number of bins.
         """
         # In one bin there is nothing to compare.
-        bins = check_integer("bins", bins, 2)
+        bins = check_numbers("bins", bins, least=2)
         if (self.num_draws + 1) % bins:
-            raise FitError(f"bins must divide {self.num_draws + 1}, got {bins}")
+            raise FitError("bins", f"must divide {self.num_draws + 1}", bins)
         width = (self.num_draws + 1) // bins
         return {
             name: np.stack(
@@ -133,6 +134,7 @@ def calibrate(
     num_warmup: int = 300,
     resample: bool = True,
     rng_key: int = 0,
+    on_progress: Callable[[int], object] | None = None,
 ) -> Calibration:
     """Simulate truths and data from a model, fit it, and rank the truths.
 
@@ -147,7 +149,7 @@ def calibrate(
     method : {"nuts", "auto", "exact", "laplace", "svi"}
         How the posterior is computed; auto: as :func:`~bayesduel.inference.fit` does.
     num_simulations : int
-        Data sets, fitted side by side in one program.
+        Data sets; nuts fits up to 40 side by side in one program.
     num_draws : int
         L posterior draws that each truth is ranked among.
     thinning : int
@@ -159,6 +161,8 @@ def calibrate(
         :func:`~bayesduel.inference.fit` does, or take them from the normal
         distribution.
     rng_key : int
+    on_progress : callable, optional
+        Called with the number of data sets that were fitted, after each, or after some.
 
     Returns
     -------
@@ -182,16 +186,16 @@ def calibrate(
     True
     """
     check_model(model)
-    check_word("method", method, ("auto", *model.methods))
+    one_of(method, ("auto", *model.methods), "method", kind=FitError)
     method = model.usual_method if method == "auto" else method
-    num_warmup = check_integer("num_warmup", num_warmup, most=MOST_STEPS)
-    thinning = check_integer("thinning", thinning)
+    num_warmup = integer_from(num_warmup, 1, "num_warmup", MOST_STEPS, kind=FitError)
+    thinning = check_numbers("thinning", thinning)
     num_draws = check_numbers("num_draws", num_draws, thinning)
     num_simulations = check_numbers(
         "num_simulations", num_simulations, num_draws * thinning
     )
-    check_flag("resample", resample)
-    key = as_key(check_seed(rng_key))
+    true_or_false(resample, "resample", kind=FitError)
+    key = as_key(seed_of(rng_key, "rng_key", kind=FitError))
     arrays = model.arrays(data)
     each = len(data.arm_names) * num_draws * thinning
     check_numbers("num_simulations", num_simulations, each)
@@ -199,8 +203,11 @@ def calibrate(
     if isinstance(data, Rankings) and np.any(data.counts != 1):
         row = int(np.argmax(data.counts != 1))
         raise FitError(
-            f"calibrate needs ballots that are cast once each, but ballot {row} "
-            f"({data.row_names[row]}) was cast {data.counts[row]:g} times"
+            "data",
+            "must hold ballots that are cast once each, to be calibrated on "
+            f"({data.row_names[row]} was cast more often)",
+            float(data.counts[row]),
+            index=row,
         )
     key_prior, key_data, key_fit = jax.random.split(key, 3)
     with jax.enable_x64(True):
@@ -211,18 +218,26 @@ def calibrate(
         for index in range(num_simulations)
     ]
     if method == "exact":
-        fits = [
+        parts = (
             model.exact_posterior(each).sample(rng, num_draws) for each in simulated
-        ]
-        draws = {name: np.stack([each[name] for each in fits]) for name in fits[0]}
+        )
+        parts = ({name: each[None] for name, each in part.items()} for part in parts)
     elif method == "nuts":
         settings = SamplerSettings(1, num_draws * thinning, num_warmup)
-        draws = _fit_all(model, settings, simulated, key_fit)
-        draws = {name: values[:, ::thinning] for name, values in draws.items()}
+        parts = _fit_in_groups(model, settings, simulated, key_fit)
+        parts = ({name: v[:, ::thinning] for name, v in part.items()} for part in parts)
     else:
-        draws = _approximate_all(
+        parts = _approximate_each(
             model, method, simulated, key_fit, num_draws, resample=resample
         )
+    fits: list[dict[str, np.ndarray]] = []
+    done = 0
+    for part in parts:
+        fits.append(part)
+        done += len(next(iter(part.values())))
+        if on_progress is not None:
+            on_progress(done)
+    draws = {name: np.concatenate([each[name] for each in fits]) for name in fits[0]}
     return _ranked(model, simulated, truths, draws)
 
 
@@ -249,7 +264,7 @@ def _ranked(
     return Calibration(ranks=ranks, num_draws=draws[LOG_LIKELIHOOD].shape[1])
 
 
-def _approximate_all(
+def _approximate_each(
     model: PreferenceModel,
     method: str,
     simulated: list[Any],
@@ -257,10 +272,9 @@ def _approximate_all(
     num_draws: int,
     *,
     resample: bool,
-) -> dict[str, np.ndarray]:
-    """Return draws (simulation, draw, ...) as ``fit`` by laplace or svi has them."""
+) -> Iterator[dict[str, np.ndarray]]:
+    """Yield draws (1, draw, ...) as ``fit`` by laplace or svi has them."""
     keys = jax.random.split(rng_key, 2 * len(simulated))
-    found = []
     for arrays, key_distribution, key_draw in zip(
         simulated, keys[::2], keys[1::2], strict=True
     ):
@@ -283,27 +297,31 @@ def _approximate_all(
                 resample=resample,
                 extras={},
             )
-        found.append(sampled.draws)
-    return {name: np.concatenate([each[name] for each in found]) for name in found[0]}
+        yield sampled.draws
 
 
-def _fit_all(
+def _fit_in_groups(
     model: PreferenceModel,
     settings: SamplerSettings,
     simulated: list[Any],
     rng_key: Any,
-) -> dict[str, np.ndarray]:
-    """Return draws (simulation, draw, ...) of all data sets."""
+) -> Iterator[dict[str, np.ndarray]]:
+    """Yield draws (simulation, draw, ...) of equal groups of data sets."""
+    number = len(simulated)
+    size = max(n for n in range(1, _SIDE_BY_SIDE + 1) if number % n == 0)
     with jax.enable_x64(True):
-        stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *simulated)
-        keys = jax.random.split(rng_key, len(simulated))
+        keys = jax.random.split(rng_key, number)
         program = jax.jit(jax.vmap(partial(run_nuts, model, settings)))
-        draws, _ = program(stacked, keys)
-    return {
-        name: np.asarray(values)[:, 0]
-        for name, values in draws.items()
-        if name != "votes"
-    }
+    for start in range(0, number, size):
+        group = slice(start, start + size)
+        with jax.enable_x64(True):
+            stacked = jax.tree.map(lambda *each: jnp.stack(each), *simulated[group])
+            draws, _ = program(stacked, keys[group])
+        yield {
+            name: np.asarray(values)[:, 0]
+            for name, values in draws.items()
+            if name != "votes"
+        }
 
 
 def _log_likelihood(model: PreferenceModel, arrays: Any, values: dict) -> Any:

@@ -1,9 +1,9 @@
 """What is wrong with a fit, in words, and what to do about it."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from bayesduel.diagnostics.findings import Finding, Report
+from bayesduel.errors import FitError
 from bayesduel.inference.chain_checks import (
     LARGEST_R_HAT,
     LEAST_BFMI,
@@ -14,58 +14,11 @@ from bayesduel.inference.chain_checks import (
 from bayesduel.inference.fit_result import Fit
 from bayesduel.inference.fitted import check_posterior
 from bayesduel.inference.resampling import Correction
-from bayesduel.models.argument_checks import check_flag
 from bayesduel.models.vote_arrays import is_whole
+from theory.arguments import true_or_false
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One thing that was looked at."""
-
-    name: str
-    value: str
-    good: bool
-    words: str
-    remedy: str = ""
-
-
-@dataclass(frozen=True)
-class Report:
-    """What was looked at; ``print`` it."""
-
-    title: str
-    findings: tuple[Finding, ...]
-    remarks: tuple[str, ...]
-
-    @property
-    def good(self) -> bool:
-        """Whether nothing speaks against the fit."""
-        return all(finding.good for finding in self.findings)
-
-    def against(self) -> str:
-        """Say in a line what speaks against the fit; empty where nothing does."""
-        bad = [finding for finding in self.findings if not finding.good]
-        return "; ".join(
-            f"{each.name}: {each.value}; {each.words} What to do: {each.remedy}"
-            for each in bad
-        )
-
-    def __str__(self) -> str:
-        lines = [self.title]
-        for finding in self.findings:
-            mark = "ok " if finding.good else "BAD"
-            lines.append(f"  {mark}  {finding.name}: {finding.value}. {finding.words}")
-            if not finding.good and finding.remedy:
-                lines.append(f"       What to do: {finding.remedy}")
-        lines += [f"  note {remark}" for remark in self.remarks]
-        verdict = "Nothing speaks against this fit."
-        if not self.good:
-            bad = [finding.name for finding in self.findings if not finding.good]
-            verdict = f"Do not rely on this fit yet: see {', '.join(bad)}."
-        return "\n".join([*lines, verdict])
-
-
-def report(posterior: Fit, *, with_loo: bool = True) -> Report:
+def report(posterior: Fit, *, with_loo: bool = True, with_votes: bool = True) -> Report:
     """Look at a fit as one should before it is believed.
 
     nuts: R-hat (rank-normalized), effective draws in bulk and tails, divergences, BFMI.
@@ -75,17 +28,26 @@ def report(posterior: Fit, *, with_loo: bool = True) -> Report:
     would move means and standard deviations; a bad k speaks against both. All: the
     share of votes with a bad Pareto k in :func:`loo`.
 
+    Of votes on pairs also what the model takes for granted: that the arm shown first
+    has no advantage (where the order is known), that judges are alike (where a column
+    ``judge`` says who they were), and that one scale holds all arms, without circles.
+    Each of these tests speaks against a model that is right with a probability of at
+    most 0.01.
+
     Parameters
     ----------
     posterior : Fit
     with_loo : bool
         Also look at leave-one-vote-out weights, which takes longest.
+    with_votes : bool
+        Also test what the model takes for granted of votes.
 
     Returns
     -------
     Report
         ``print(report(posterior))`` says in words what was found and what to do;
-        ``good`` says whether anything speaks against the fit.
+        ``good`` says whether anything speaks against the fit, and ``short()`` the
+        same in five lines.
 
     Examples
     --------
@@ -98,10 +60,14 @@ def report(posterior: Fit, *, with_loo: bool = True) -> Report:
     Fit(Beta per pair by exact, 3 arms, 30 votes, 4 x 1000 draws)
       ok   leave-one-out: no vote of 30 has Pareto k above 0.70. Removing any one vote
     changes the posterior little.
+      -    order effect: not tested. The votes do not say which arm was shown first.
+      -    judges: not tested. No column says who judged.
+      -    circles: not tested. The model allows them; see diagnostics.transitivity.
     Nothing speaks against this fit.
     """
     check_posterior(posterior)
-    check_flag("with_loo", with_loo)
+    true_or_false(with_loo, "with_loo", kind=FitError)
+    true_or_false(with_votes, "with_votes", kind=FitError)
     findings: list[Finding] = []
     if posterior.method == "nuts":
         findings += _of_chains(posterior)
@@ -110,6 +76,10 @@ def report(posterior: Fit, *, with_loo: bool = True) -> Report:
     whole = is_whole(posterior.data, posterior.arrays)
     if with_loo and whole and posterior.data.num_votes >= 2:
         findings.append(_of_votes(posterior))
+    if with_votes and posterior.data.num_votes:
+        from bayesduel.diagnostics.vote_tests import vote_findings
+
+        findings += vote_findings(posterior)
     return Report(repr(posterior), tuple(findings), posterior.remarks)
 
 

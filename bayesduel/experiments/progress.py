@@ -58,6 +58,11 @@ class ProgressReport:
         self._left[rest.name] = self._left.pop(job.name, 1.0) * (1.0 - share)
         self._show(job)
 
+    def count(self, words: str, done: int) -> None:
+        """Say how many of what is all alike are done."""
+        if self._bar is not None:
+            self._bar.update(self._task, completed=done, description=words)
+
     def finished(self, job: Any) -> None:
         """Count a finished job, of which a cut leaves one."""
         self._left.pop(job.name, None)

@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING
 from bayesduel.package.lazy import lazy_attributes
 
 if TYPE_CHECKING:
+    from bayesduel.inference.differences.of_draws import contrasts
+    from bayesduel.inference.differences.sparse_mode import ModeFit, fit_mode
     from bayesduel.inference.fit_result import Fit
     from bayesduel.inference.fitting import fit
     from bayesduel.inference.tables import parameter_summary, standings
 
 _HOMES = {
     "Fit": ".fit_result",
+    "ModeFit": ".differences.sparse_mode",
+    "contrasts": ".differences.of_draws",
     "fit": ".fitting",
+    "fit_mode": ".differences.sparse_mode",
     "parameter_summary": ".tables",
     "standings": ".tables",
 }
@@ -23,7 +28,10 @@ _GONE = {"Posterior": "Fit", "parameters": "parameter_summary"}
 
 __all__ = [
     "Fit",
+    "ModeFit",
+    "contrasts",
     "fit",
+    "fit_mode",
     "parameter_summary",
     "standings",
 ]

@@ -6,6 +6,8 @@ are safe for color-deficient readers. Global matplotlib settings are never touch
 """
 
 from bayesduel.plots.allocation import allocation
+from bayesduel.plots.calibration_ranks import calibration
+from bayesduel.plots.coefficients import coefficients
 from bayesduel.plots.curves import regret
 from bayesduel.plots.false_stops import false_stops
 from bayesduel.plots.growth import slopes
@@ -20,6 +22,8 @@ from bayesduel.plots.sweeps import sweep
 __all__ = [
     "StyledFigure",
     "allocation",
+    "calibration",
+    "coefficients",
     "false_stops",
     "forest",
     "heat_map",

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from bayesduel.errors import FitError
+from bayesduel.errors import ArgumentError, FitError
 from bayesduel.inference.fitted import check_posterior
+from bayesduel.inference.tables import ELO_MEAN
 from bayesduel.plots.style import (
     FAINT,
     INK,
@@ -20,7 +21,7 @@ from bayesduel.plots.style import (
     new_figure,
     width_in_inches,
 )
-from theory.arguments import integer_from, short_repr
+from theory.arguments import integer_from
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,6 +53,8 @@ def forest(
     by: str = "score",
     probability: float = 0.9,
     max_arms: int = 60,
+    scale: str = "utility",
+    anchor: tuple[str, float] | None = None,
     width: str | float = "full",
 ) -> StyledFigure:
     """Draw where every arm stands, with intervals, the best arm on top.
@@ -66,6 +69,8 @@ def forest(
         Of the thin central interval; the thick one holds half of the draws of a score.
     max_arms : int
         Only the best so many arms.
+    scale, anchor
+        Of scores, as in :func:`bayesduel.inference.standings`.
     width : "full" (7 in), "column" (3.4 in) or float
 
     Raises
@@ -86,10 +91,11 @@ def forest(
     from bayesduel.inference import standings
 
     if not isinstance(by, str) or by not in ("score", "rank"):
-        raise ValueError(f"by: must be score or rank, but is {short_repr(by)}")
+        raise ArgumentError("by", "must be score or rank", by)
     max_arms, inches = integer_from(max_arms, 1, "max_arms"), width_in_inches(width)
-    table = standings(posterior, probability)
-    half = standings(posterior, 0.5)
+    table = standings(posterior, probability, scale=scale, anchor=anchor)
+    half = standings(posterior, 0.5, scale=scale, anchor=anchor)
+    middle = _middle(table) if anchor is None else anchor[1]
     within = across_parts(posterior, f"{by}s")
     table, half = (each.isel(arm=slice(0, max_arms)) for each in (table, half))
     count = table.sizes["arm"]
@@ -102,8 +108,9 @@ def forest(
             inner = half["score_lower"].values, half["score_upper"].values
             axes.hlines(rows, *inner, color=_BLUE, linewidth=3.0)
             axes.plot(table["score"], rows, "o", color="white", markeredgecolor=_BLUE)
-            axes.set_xlabel(table.attrs["score"])
-            axes.axvline(_middle(table), color="#BBBBBB", linewidth=0.6, zorder=0)
+            score = table.attrs["score"]
+            axes.set_xlabel("Elo" if score == "elo" else score)
+            axes.axvline(middle, color="#BBBBBB", linewidth=0.6, zorder=0)
         else:
             # Half a rank to either side: one certain rank is seen too.
             axes.barh(rows, high - low + 1, left=low - 0.5, height=0.62, color=_BLUE,
@@ -200,7 +207,7 @@ def _labels(table: xr.Dataset) -> list[str]:
 
 
 def _middle(table: xr.Dataset) -> float:
-    return 0.0 if table.attrs["score"] == "utility" else 0.5
+    return {"utility": 0.0, "elo": ELO_MEAN}.get(table.attrs["score"], 0.5)
 
 
 def short_names(names: Iterable[str]) -> list[str]:
@@ -256,6 +263,7 @@ def check_pairs(posterior: Fit, purpose: str) -> None:
     check_posterior(posterior)
     if not isinstance(posterior.data, Comparisons):
         raise FitError(
-            f"{purpose} draws pairs of arms, and needs a fit to Comparisons, not to "
-            f"{type(posterior.data).__name__}"
+            "posterior",
+            f"must be a fit to Comparisons, since {purpose} draws pairs of arms",
+            type(posterior.data).__name__,
         )

@@ -175,8 +175,9 @@ class HMC:
     def _first(self, state: ChainBeliefs, num_draws: int) -> Float[Array, "draw D"]:
         if num_draws > self.chains:
             raise PolicyParameterError(
-                f"chains must be at least {num_draws}, as many as draws are asked for, "
-                f"got {self.chains}"
+                "chains",
+                f"must be at least {num_draws}, as many as draws are asked for",
+                self.chains,
             )
         return state.walkers[:num_draws]
 

@@ -134,9 +134,9 @@ class Laplace:
         known = len(table) if table is not None else num_arms
         if num_arms is not None and known != num_arms:
             raise PolicyParameterError(
-                f"{'covariates' if table is self.covariates else 'features'} must have "
-                f"a row for each of the {num_arms} arms, got "
-                f"{known}"
+                "covariates" if table is self.covariates else "features",
+                f"must have a row for each of the {num_arms} arms",
+                known,
             )
         pairs = self.pairs(known or 3)
         pairs.check()

@@ -257,15 +257,18 @@ class PairModel:
                 found = jax.eval_shape(self.matrices, point).shape
             except (TypeError, IndexError, AttributeError) as error:
                 raise PolicyParameterError(
-                    f"model: preference_matrices of {name} must run inside compiled "
-                    "code; write it with jax.numpy, without NumPy functions, changes "
-                    f"in place or branches on values ({type(error).__name__}: "
-                    f"{str(error).splitlines()[0]})"
+                    "model",
+                    f"preference_matrices of {name} must run inside compiled code "
+                    f"({type(error).__name__}: {str(error).splitlines()[0]})",
+                    remedy="write it with jax.numpy, without NumPy functions, "
+                    "changes in place or branches on values",
                 ) from error
         if found != shape:
             raise PolicyParameterError(
-                f"model: preference_matrices of {name} must return an array of the "
-                f"shape {shape} for two draws of {self.num_arms} arms, got {found}"
+                "model",
+                f"must have preference_matrices, in {name}, that return an array of "
+                f"the shape {shape} for two draws of {self.num_arms} arms",
+                found,
             )
 
 

@@ -88,8 +88,8 @@ class PairRows(CountedVotes):
             Names of the arms, the largest part first. One part: every arm is compared
             with every other one, at least through others.
         """
-        edges = self.wins + self.wins.T + self.ties > 0
-        return components(edges, "weak", self.arm_names)
+        first, second = self._pairs[self.counts.sum(axis=1) > 0].T
+        return components(self._edges(first, second), "weak", self.arm_names)
 
     def strong_parts(self) -> list[list[str]]:
         """Return the parts within which every arm beat every other, through others.
@@ -98,4 +98,35 @@ class PairRows(CountedVotes):
         estimate of Bradley-Terry utilities exists (Ford 1957): some arm, or group,
         never lost to the rest.
         """
-        return components(self.wins + self.ties > 0, "strong", self.arm_names)
+        (one, other), (won, lost, tied) = self._pairs.T, self.counts.T
+        beat, beaten = won + tied > 0, lost + tied > 0
+        winners = np.concatenate([one[beat], other[beaten]])
+        losers = np.concatenate([other[beat], one[beaten]])
+        return components(self._edges(winners, losers), "strong", self.arm_names)
+
+    def _edges(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> Any:
+        """Return a sparse table (K, K) of directed edges."""
+        from scipy.sparse import csr_array
+
+        entries = np.ones(len(first), dtype=bool), (first, second)
+        return csr_array(entries, shape=(self.num_arms, self.num_arms))
+
+
+_ALL_PAIRS = 4096
+"""Pairs that are kept whether they have votes or not."""
+
+
+def pairs_kept(
+    voted: NDArray[np.bool_],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the two arms of every pair with votes, and of some without any.
+
+    Their number hardly depends on the votes: a program is compiled for a number of
+    rows, and the first vote on another pair would make it anew.
+    """
+    row, column = np.triu_indices(len(voted), 1)
+    seen = voted[row, column]
+    wanted = max(_ALL_PAIRS, 1 << max(int(seen.sum()) - 1, 0).bit_length())
+    empty = np.flatnonzero(~seen)[: wanted - int(seen.sum())]
+    seen[empty] = True
+    return row[seen], column[seen]

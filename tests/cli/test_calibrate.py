@@ -35,8 +35,10 @@ def test_coverage_of_the_default_of_fit(run, tmp_path):
 
 def test_a_table_for_people(run, tmp_path):
     result = run("calibrate", written(tmp_path), "--weight", "times", "--model", "beta",
-                 "--simulations", "40")  # fmt: skip
+                 "--simulations", "40", "--out", tmp_path / "out")  # fmt: skip
     assert result.exit_code == 0, result.output
+    assert json.loads((tmp_path / "out" / "calibration.json").read_text())["calibrated"]
+    assert (tmp_path / "out" / "ranks.svg").exists()
     assert "preference" in result.stdout and "in 90%" in result.stdout
     assert "smallest p-value" in result.stdout
 

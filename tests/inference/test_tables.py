@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from bayesduel.errors import FitError
+from bayesduel.errors import DisconnectedComparisonsWarning, FitError
 from bayesduel.inference import fit, parameter_summary, standings
 from bayesduel.models import BradleyTerry, PairwiseBeta, Thurstone
 from bayesduel.votes import Comparisons
@@ -48,7 +48,7 @@ def test_the_mode_has_names_and_is_a_maximum():
 
 
 def test_the_mode_is_asked_of_laplace_only():
-    with pytest.raises(FitError, match="found by method='laplace'.*by exact"):
+    with pytest.raises(FitError, match="must be 'laplace'.*got 'exact'"):
         _ = fit(PairwiseBeta(ties=True), SHOWN).mode
     cut = fit(BradleyTerry(ties=True), SHOWN, method="laplace", max_iterations=1)
     with pytest.raises(FitError, match="NOT CONVERGED"):
@@ -87,3 +87,19 @@ def test_the_table_is_that_of_its_parts():
         assert row["p_best"] == probabilities["condorcet"].sel(arm=arm)
         assert row["rank_lower"] == ranks["lower"].sel(arm=arm)
         assert row["rank_upper"] == ranks["upper"].sel(arm=arm)
+
+
+def test_arms_that_votes_do_not_tell_apart_share_a_rank():
+    """Two clear leaders that are alike, one far behind, one alone in its part."""
+    wins = np.zeros((4, 4))
+    wins[0, 1] = wins[1, 0] = 50
+    wins[0, 2] = wins[1, 2] = 90
+    wins[2, 0] = wins[2, 1] = 10
+    data = Comparisons.from_wins(wins[:3, :3], arm_names="abc")
+    table = standings(fit(BradleyTerry(zero_sum=True), data)).to_dataframe()
+    assert table["rank_shared"].to_dict() == {"a": 1, "b": 1, "c": 3}
+    with pytest.warns(DisconnectedComparisonsWarning):
+        apart = fit(PairwiseBeta(), Comparisons.from_wins(wins, arm_names="abcd"))
+    shared = standings(apart)["rank_shared"]
+    assert shared.sel(arm=["a", "b", "c"]).values.tolist() == [1, 1, 3]
+    assert np.isnan(shared.sel(arm="d"))

@@ -245,7 +245,9 @@ def test_names_of_policies_that_are_not_shown_or_have_no_theorem():
     assert "ECW-RMED is not shown, not drawn" in text
     cyclic = results(fake.NON_CONDORCET, ("condorcet_mean",), **{"RMED1": {}})
     text = words(plots.regret(cyclic, notion="condorcet_mean", bounds="rmed1"))
-    assert "RMED1: not defined (the theorem needs an arm that beats all" in text
+    assert (
+        "RMED1: not defined (matrix[0, 1] must be above 1/2: the theorem needs" in text
+    )
 
 
 def test_of_two_forms_of_a_policy_the_theorem_is_about_one():

@@ -80,7 +80,7 @@ class InJAX(bayesduel.Policy):
 def test_a_policy_in_the_old_form_is_shown_the_new_one():
     with pytest.raises(
         PolicyParameterError,
-        match="InJAX must define start, choose, update, recommend, but has no start; "
+        match="InJAX: has no start, but must define start, choose, update, recommend; "
         "write it as in the example of bayesduel.Policy",
     ):
         bayesduel.simulate("cyclic", InJAX(), num_runs=1, horizon=10)
@@ -144,7 +144,7 @@ def test_a_changed_rule_is_not_gone_on_with(rule_file):
     def command(*options):
         words = [str(Path(sys.executable).with_name("bayesduel")), "compare"]
         return subprocess.run(
-            [*words, "-e", "cyclic", "-p", "my_rules:FirstPair", "--horizon", "100",
+            [*words, "-i", "cyclic", "-p", "my_rules:FirstPair", "--horizon", "100",
              "--runs", "2", "--out", "kept", *options],
             capture_output=True, text=True, cwd=rule_file, check=False,
         )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,7 @@ from bayesduel.cli.options import (
     seed_option,
 )
 from bayesduel.cli.output import console, print_json, say, version
+from bayesduel.cli.parse import claim_folder
 from bayesduel.cli.votes.options import (
     Arms,
     Method,
@@ -77,6 +79,13 @@ def calibrate(
     ] = 200,
     seed: Annotated[int, seed_option] = 0,
     as_json: Annotated[bool, json_flag] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Save JSON and a figure of the ranks there."),
+    ] = None,
+    overwrite: Annotated[
+        bool, flag("--overwrite", help="Replace what is in the folder.")
+    ] = False,
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:
     """Simulate votes from the model, fit them, and count how often intervals are right.
@@ -88,23 +97,52 @@ def calibrate(
     columns = VoteColumns(arms, winner, words, wins, tie_columns, weight, order_known)
     data = read_votes(votes, columns)
     from bayesduel.diagnostics import calibrate as calibrate_model
+    from bayesduel.experiments.progress import progress_reporter
 
     chosen = preference_model(model, data, prior_scale, order_effect=order_effect)
     chosen.arrays(data)  # Says what does not fit before anything else is said.
     name = chosen.usual_method if method is Method.auto else method.value
     say(f"{votes.name}: {data}; {simulations} data sets by {name}", quiet=quiet)
-    found = calibrate_model(
-        chosen,
-        data,
-        method=name,
-        num_simulations=simulations,
-        resample=not plain,
-        rng_key=seed,
-    )
-    _show(found, simulations, f"{chosen.title} by {name}", as_json=as_json)
+    if out is not None:
+        claim_folder(out, kind="calibration", overwrite=overwrite)
+    with progress_reporter(enabled=not quiet) as bar:
+        bar.expect(simulations)
+        found = calibrate_model(
+            chosen,
+            data,
+            method=name,
+            num_simulations=simulations,
+            resample=not plain,
+            rng_key=seed,
+            on_progress=partial(bar.count, "data sets"),
+        )
+    record = _record(found, simulations, f"{chosen.title} by {name}")
+    if as_json:
+        print_json(record)
+    else:
+        _show(record)
+    if out is not None:
+        _save(found, record, out, quiet=quiet)
 
 
-def _show(found: Calibration, simulations: int, title: str, *, as_json: bool) -> None:
+def _save(
+    found: Calibration, record: dict[str, Any], out: Path, *, quiet: bool
+) -> None:
+    import json
+
+    from bayesduel import plots
+    from bayesduel.cli.figures import save_figures
+
+    path = out / "calibration.json"
+    text = json.dumps(record, indent=2, allow_nan=False, ensure_ascii=False)
+    path.write_text(text + "\n", encoding="utf-8")
+    figures = {out / "ranks": plots.calibration(found)}
+    for each in (path, *save_figures(figures, quiet=quiet)):
+        say(f"saved {each}", quiet=quiet)
+
+
+def _record(found: Calibration, simulations: int, title: str) -> dict[str, Any]:
+    """Return what was found as plain values."""
     smallest = found.smallest_p_value()
     half, most, p_values = found.coverage(0.5), found.coverage(0.9), found.p_values()
     rows: list[dict[str, Any]] = [
@@ -116,35 +154,34 @@ def _show(found: Calibration, simulations: int, title: str, *, as_json: bool) ->
         }
         for name in found.ranks
     ]
-    good = smallest >= _SMALL
-    verdict = (
-        "nothing speaks against it"
-        if good
-        else "ranks are not uniform: intervals promise what they do not keep"
-    )
-    if as_json:
-        print_json(
-            {
-                "fit": title,
-                "simulations": simulations,
-                "calibrated": good,
-                "smallest_p_value": smallest,
-                "quantities": rows,
-                "version": version(),
-            }
-        )
-        return
+    return {
+        "fit": title,
+        "simulations": simulations,
+        "calibrated": smallest >= _SMALL,
+        "smallest_p_value": smallest,
+        "quantities": rows,
+        "version": version(),
+    }
+
+
+def _show(record: dict[str, Any]) -> None:
     from bayesduel.cli.tables import new_table, show
 
+    verdict = (
+        "nothing speaks against it"
+        if record["calibrated"]
+        else "ranks are not uniform: intervals promise what they do not keep"
+    )
     table = new_table()
     for head in ("quantity", "in 50%", "in 90%", "p"):
         table.add_column(head, justify="left" if head == "quantity" else "right")
-    for row in rows:
+    for row in record["quantities"]:
         numbers = (row["coverage_50"], row["coverage_90"], row["p_value"])
         table.add_row(row["quantity"], *(f"{each:.3f}" for each in numbers))
     captions = [
         f"{verdict}; smallest p-value, corrected for the number of quantities: "
-        f"{smallest:.3f}",
-        f"bayesduel {version()}",
+        f"{record['smallest_p_value']:.3f}",
+        f"bayesduel {record['version']}",
     ]
-    show(console(), f"{title}, {simulations} simulations", table, *captions)
+    title = f"{record['fit']}, {record['simulations']} simulations"
+    show(console(), title, table, *captions)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bayesduel.cli.errors import option_error
 from bayesduel.cli.options import (
     flag,
     integer_option,
@@ -30,6 +31,7 @@ from bayesduel.cli.votes.options import (
     Neutral,
     OrderEffect,
     OrderKnown,
+    Reference,
     Residual,
     Scale,
     Scores,
@@ -49,6 +51,7 @@ from bayesduel.cli.votes.options import (
 from bayesduel.cli.votes.preview import print_preview
 
 if TYPE_CHECKING:
+    from bayesduel.diagnostics import Report
     from bayesduel.inference import Fit
     from bayesduel.votes import Comparisons
 
@@ -66,6 +69,7 @@ class Ties(StrEnum):
     """What becomes of ties."""
 
     modelled = "model"
+    rao_kupper = "rao-kupper"
     dropped = "drop"
     halved = "split"
 
@@ -91,7 +95,10 @@ def fit(
     dry_run: DryRun = False,
     ties: Annotated[
         Ties,
-        typer.Option(help="Model ties, drop them, or split each into two half votes."),
+        typer.Option(
+            help="Model ties, by a share of the votes (Davidson) or a threshold"
+            " (rao-kupper), drop them, or split each into two half votes."
+        ),
     ] = Ties.modelled,
     model: ModelChoice = Model.bradley_terry,
     prior_scale: Annotated[
@@ -112,6 +119,7 @@ def fit(
         Method,
         typer.Option(
             help="auto: exact for beta, else laplace, and nuts where that does not fit."
+            " mode: for thousands of arms, without draws."
         ),
     ] = Method.auto,
     probability: Annotated[
@@ -129,9 +137,23 @@ def fit(
         str | None,
         typer.Option(metavar="ARM=S", help="An arm, and the score it shall have."),
     ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ARM", help="Also say how far all arms are from this one."
+        ),
+    ] = None,
+    equivalent: Annotated[
+        float | None,
+        number_option(metavar="EPS", help="A difference from it that does not matter."),
+    ] = None,
     check: Annotated[
         bool,
-        flag("--check", help="Also say what speaks against the fit, or one scale."),
+        flag(
+            "--check",
+            help="Also say in five lines whether to believe the fit: computation,"
+            " an order effect, judges that differ, circles.",
+        ),
     ] = False,
     everything: Annotated[bool, flag("--all", help="Print every arm of many.")] = False,
     as_json: Annotated[bool, json_flag] = False,
@@ -166,6 +188,14 @@ def fit(
         residual=residual,
         judge=judge,
     )
+    by_threshold = ties is Ties.rao_kupper
+    if by_threshold and (model is not Model.bradley_terry or judge is not None):
+        raise option_error(
+            "--ties",
+            "rao-kupper is for bradley-terry without --judge",
+            remedy="thurstone has a threshold of its own",
+        )
+    to = Reference.of(reference, equivalent)
     on = Scale(scale.value, _anchor(anchor))
     columns = VoteColumns(
         arms,
@@ -187,14 +217,27 @@ def fit(
         return
     data = with_covariates(_with_ties(rows.comparisons(), ties, votes), covariates)
     chosen = preference_model(
-        model, data, prior_scale, order_effect=order_effect, residual=residual
+        model,
+        data,
+        prior_scale,
+        order_effect=order_effect,
+        residual=residual,
+        rao_kupper=by_threshold,
     )
     chosen.arrays(data)  # Says what does not fit before a folder is made.
     if out is not None:
         claim_folder(out, kind="fit", overwrite=overwrite)
     say(f"{votes.name}: {data}", quiet=quiet)
+    if method is Method.mode:
+        from bayesduel.cli.votes.modes import show_mode
+
+        show_mode(chosen, data, probability, to, everything=everything,
+                  as_json=as_json, out=out, quiet=quiet)  # fmt: skip
+        return
     found = _fitted(chosen, data, method, draws, seed)
-    _show(found, probability, on, everything=everything, as_json=as_json, check=check)
+    judged = _judged(found, check=check, as_json=as_json)
+    _show(found, judged, probability, on, to, everything=everything,
+          as_json=as_json, check=check)  # fmt: skip
     if out is not None:
         from bayesduel.cli.votes.saved_fits import save_fit
 
@@ -203,6 +246,8 @@ def fit(
             out,
             probability,
             scale=on,
+            check=judged if check else None,
+            reference=to,
             log_likelihood=log_likelihood,
             quiet=quiet,
         )
@@ -217,14 +262,14 @@ def _anchor(text: str | None) -> tuple[str, float] | None:
     name, equals, score = text.rpartition("=")
     value = number(score)
     if not equals or not name.strip() or value is None:
-        raise ValueError(f"--anchor: must be an arm and a score, A=1000, got {text!r}")
+        raise option_error("--anchor", "must be an arm and a score, A=1000", text)
     return name.strip(), value
 
 
 def _with_ties(data: Comparisons, ties: Ties, votes: Path) -> Comparisons:
     """Return the votes, of which there must be some, with what becomes of ties."""
     if not data.num_votes:
-        raise ValueError(f"VOTES: {votes} holds no vote")
+        raise option_error("VOTES", f"{votes} holds no vote", votes)
     if data.has_ties and ties is Ties.dropped:
         return data.without_ties()
     if data.has_ties and ties is Ties.halved:
@@ -255,10 +300,21 @@ def _fitted(
     return found
 
 
+def _judged(found: Fit, *, check: bool, as_json: bool) -> Report | None:
+    """Look at the fit, where there is something to look at."""
+    if found.method == "exact" and not (check or as_json):
+        return None
+    from bayesduel.diagnostics import report
+
+    return report(found, with_loo=check, with_votes=check)
+
+
 def _show(
     found: Fit,
+    judged: Report | None,
     probability: float,
     scale: Scale,
+    to: Reference | None,
     *,
     everything: bool,
     as_json: bool,
@@ -266,27 +322,15 @@ def _show(
 ) -> None:
     from bayesduel.cli.votes.saved_fits import as_record, print_standings
 
-    if found.method == "exact" and not (check or as_json):
-        # Nothing to judge.
-        print_standings(
-            console(), found, probability, everything=everything, scale=scale
-        )
-        return
-    from bayesduel.diagnostics import report
-
-    judged = report(found, with_loo=check)
     if as_json:
-        print_json(
-            as_record(found, probability, scale) | {"report": str(judged).splitlines()}
-        )
+        record = as_record(found, probability, scale, judged if check else None, to)
+        print_json(record | {"report": str(judged).splitlines()})
         return
     screen = console()
-    print_standings(screen, found, probability, everything=everything, scale=scale)
-    if check:
-        from bayesduel.diagnostics import transitivity
-
-        screen.print(str(judged), markup=False, highlight=False)
-        if found.num_arms > 2 and found.data.is_whole:
-            screen.print(str(transitivity(found.data)), markup=False, highlight=False)
-    elif not judged.good:
+    print_standings(
+        screen, found, probability, everything=everything, scale=scale, reference=to
+    )
+    if judged is not None and check:
+        screen.print(judged.short(), markup=False, highlight=False, soft_wrap=True)
+    elif judged is not None and not judged.good:
         say_warning(judged.against())

@@ -12,15 +12,26 @@ import numpy as np
 
 from bayesduel.cli.figures import save_figures
 from bayesduel.cli.output import defined, say, say_warning, version
-from bayesduel.cli.votes.options import UTILITY, Scale
+from bayesduel.cli.votes.options import UTILITY, Reference, Scale
 
 if TYPE_CHECKING:
     import xarray as xr
     from rich.console import Console
 
+    from bayesduel.diagnostics import Report
     from bayesduel.inference import Fit
 
-__all__ = ["as_record", "markdown", "print_standings", "save_fit", "with_doubt"]
+__all__ = [
+    "as_record",
+    "contrast_rows",
+    "markdown",
+    "packed",
+    "print_contrasts",
+    "print_standings",
+    "save_fit",
+    "with_doubt",
+    "write_table",
+]
 
 # Numbers in a variable from which compressing it is worth the time.
 _LARGE = 10_000
@@ -30,7 +41,11 @@ _MANY = 40
 
 
 def as_record(
-    posterior: Fit, probability: float, scale: Scale = UTILITY
+    posterior: Fit,
+    probability: float,
+    scale: Scale = UTILITY,
+    check: Report | None = None,
+    reference: Reference | None = None,
 ) -> dict[str, Any]:
     """Return the table and what was fitted as plain values, for JSON."""
     from bayesduel.inference.tables import parameter_summary, standing_columns
@@ -56,7 +71,65 @@ def as_record(
         "version": version(),
         "parameters": parameter_summary(posterior, probability),
         "arms": rows,
+        **({"check": _checked(check)} if check is not None else {}),
+        **_compared(posterior, probability, scale, reference),
     }
+
+
+def _compared(
+    posterior: Fit, probability: float, scale: Scale, reference: Reference | None
+) -> dict[str, Any]:
+    """Return differences from the reference arm, where there is one."""
+    if reference is None:
+        return {}
+    from bayesduel.inference import contrasts
+
+    found = contrasts(
+        posterior,
+        reference.arm,
+        probability=probability,
+        equivalent=reference.equivalent,
+        scale=scale.name,
+    )
+    return {
+        "reference": reference.arm,
+        "equivalent": reference.equivalent,
+        "difference": found.attrs["difference"],
+        "contrasts": contrast_rows(found),
+    }
+
+
+def contrast_rows(found: xr.Dataset) -> list[dict[str, Any]]:
+    """Return a row for each arm."""
+    columns = {str(name): each.values.tolist() for name, each in found.items()}
+    names = found["arm"].values.tolist()
+    return [
+        {"arm": arm} | {name: each[place] for name, each in columns.items()}
+        for place, arm in enumerate(names)
+    ]
+
+
+def contrast_cells(rows: list[dict[str, Any]], reference: str) -> list[list[str]]:
+    """Return the table of differences, its heads first."""
+    equivalent = "p_equivalent" in rows[0]
+    heads = ["arm", f"minus {reference}", "interval", "P(better)"]
+    table = [heads + ["P(equivalent)"] * equivalent]
+    for row in rows:
+        form = "z.0f" if max(abs(row["lower"]), abs(row["upper"])) >= 50 else "z.3f"
+        cells = [
+            row["arm"],
+            f"{row['mean']:{form}}",
+            f"{row['lower']:{form}} to {row['upper']:{form}}",
+            f"{row['p_better']:.3f}",
+        ]
+        table.append([*cells, f"{row['p_equivalent']:.3f}"] if equivalent else cells)
+    return table
+
+
+def _checked(check: Report) -> dict[str, Any]:
+    """Return what was found when the fit was looked at."""
+    findings = [each.record() for each in check.findings]
+    return {"good": check.good, "verdict": check.verdict, "findings": findings}
 
 
 def _plain(value: Any) -> int | float:  # noqa: ANN401
@@ -64,16 +137,17 @@ def _plain(value: Any) -> int | float:  # noqa: ANN401
     return int(number) if number.is_integer() and abs(number) < 2**53 else number
 
 
-_HEADERS = ("arm", "part", "rank", "score", "interval", "P(best)", "votes", "won",
-            "lost", "tied")  # fmt: skip
+_HEADERS = ("arm", "part", "rank", "shared", "score", "interval", "P(best)", "votes",
+            "won", "lost", "tied")  # fmt: skip
 
 
 def _cells(row: dict[str, Any], record: dict[str, Any]) -> list[str]:
     form = "z.0f" if record["score"] == "elo" else "z.3f"
     low, high = row["rank_lower"], row["rank_upper"]
     # An arm that is alone in its part has no rank.
-    standing = ["-"] * 4 if math.isnan(low) else [
+    standing = ["-"] * 5 if math.isnan(low) else [
         str(low) if low == high else f"{low}-{high}",
+        str(row["rank_shared"]),
         f"{row['score']:{form}}",
         f"{row['score_lower']:{form}} to {row['score_upper']:{form}}",
         f"{row['p_best']:.3f}",
@@ -113,13 +187,14 @@ def print_standings(
     *,
     everything: bool,
     scale: Scale = UTILITY,
+    reference: Reference | None = None,
 ) -> None:
     """Print one row per arm, the best first."""
     from rich.markup import escape
 
     from bayesduel.cli.tables import new_table, show
 
-    record = as_record(posterior, probability, scale)
+    record = as_record(posterior, probability, scale, reference=reference)
     rows = record["arms"] if everything else record["arms"][:_MANY]
     table = new_table()
     for head in _heads(record):
@@ -130,11 +205,11 @@ def print_standings(
         table.add_row(escape(name), *numbers)
     hidden = len(record["arms"]) - len(rows)
     several = record["parts"] > 1
-    reference = "the mean of its part" if several else "the mean of all arms"
+    zero = "the mean of its part" if several else "the mean of all arms"
     if scale.anchor is not None:
-        reference = f"{scale.anchor[0]}, which has {scale.anchor[1]:g}"
+        zero = f"{scale.anchor[0]}, which has {scale.anchor[1]:g}"
     score = (
-        f"{_heads(record)[2 + several]}: relative to {reference}"
+        f"{_heads(record)[3 + several]}: relative to {zero}"
         if record["score"] in ("utility", "elo")
         else "P(win): mean probability of beating another arm"
         + " of its part" * several
@@ -148,7 +223,7 @@ def print_standings(
         captions.insert(
             0,
             f"no votes connect the {record['parts']} parts: rank, "
-            f"{_heads(record)[3]} and P(best) are among the arms of the same part, "
+            f"{_heads(record)[4]} and P(best) are among the arms of the same part, "
             "and cannot be compared across parts",
         )
     elif record["score"] not in ("utility", "elo"):
@@ -165,6 +240,28 @@ def print_standings(
         for row in record["parameters"]:
             table.add_row(*map(escape, _parameter_cells(row)))
         show(screen, "of all arms", table)
+    if reference is not None:
+        rows = record["contrasts"] if everything else record["contrasts"][:_MANY]
+        print_contrasts(screen, rows, reference)
+
+
+def print_contrasts(
+    screen: Console, rows: list[dict[str, Any]], reference: Reference
+) -> None:
+    """Print how far arms are from the reference arm."""
+    from rich.markup import escape
+
+    from bayesduel.cli.tables import new_table, show
+
+    heads, *cells = contrast_cells(rows, reference.arm)
+    table = new_table()
+    for head in heads:
+        table.add_column(escape(head), justify="left" if head == "arm" else "right")
+    for row in cells:
+        table.add_row(*map(escape, row))
+    least = reference.equivalent
+    captions = [] if least is None else [f"equivalent: differ by at most {least:g}"]
+    show(screen, f"differences from {reference.arm}", table, *captions)
 
 
 def save_fit(
@@ -173,30 +270,45 @@ def save_fit(
     probability: float,
     *,
     scale: Scale = UTILITY,
+    check: Report | None = None,
+    reference: Reference | None = None,
     log_likelihood: bool = False,
     quiet: bool,
 ) -> None:
-    """Write standings.csv, .json and .md, parameters.csv, fit.nc, and figures."""
+    """Write standings.csv, .json and .md, parameters.csv, fit.nc, and figures.
+
+    With a report also check.txt; what it says in short is in .json and .md too.
+    """
     from bayesduel import plots
 
-    record = as_record(posterior, probability, scale)
+    record = as_record(posterior, probability, scale, check, reference)
     names = [out / f"standings.{kind}" for kind in ("csv", "json", "md")]
-    _write_table(names[0], with_doubt(record, "arms"))
+    write_table(names[0], with_doubt(record, "arms"))
     text = json.dumps(defined(record), indent=2, allow_nan=False, ensure_ascii=False)
     names[1].write_text(text + "\n", encoding="utf-8")
-    names[2].write_text(markdown(record), encoding="utf-8")
+    text = markdown(record)
+    if check is not None:
+        names.append(out / "check.txt")
+        names[-1].write_text(f"{check}\n", encoding="utf-8")
+        text += f"\n```\n{check.short()}\n```\n"
+    names[2].write_text(text, encoding="utf-8")
     if record["parameters"]:
         names.append(out / "parameters.csv")
-        _write_table(names[-1], with_doubt(record, "parameters"))
+        write_table(names[-1], with_doubt(record, "parameters"))
+    if reference is not None:
+        names.append(out / "contrasts.csv")
+        write_table(names[-1], with_doubt(record, "contrasts"))
     if posterior.data.is_whole:
         names.append(out / "fit.nc")
         tree = posterior.to_datatree(log_likelihood=log_likelihood)
-        tree.to_netcdf(names[-1], engine="h5netcdf", encoding=_packed(tree))
+        tree.to_netcdf(names[-1], engine="h5netcdf", encoding=packed(tree))
     else:
         say_warning("no fit.nc: split or weighted votes cannot be drawn anew")
     best_two = [row["arm"] for row in record["arms"][:2]]
     figures = {
-        "forest": plots.forest(posterior, probability=probability),
+        "forest": plots.forest(
+            posterior, probability=probability, scale=scale.name, anchor=scale.anchor
+        ),
         "ranks": plots.forest(posterior, by="rank", probability=probability),
         "winners": plots.winners(posterior),
         "preferences": plots.heat_map(posterior),
@@ -219,14 +331,15 @@ def with_doubt(record: dict[str, Any], part: str) -> list[dict[str, Any]]:
     return [row | {"doubt": "; ".join(record["doubts"])} for row in record[part]]
 
 
-def _write_table(path: Path, rows: list[dict[str, Any]]) -> None:
+def write_table(path: Path, rows: list[dict[str, Any]]) -> None:
+    """Write rows as CSV; their keys are the header."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(defined(rows))
 
 
-def _packed(tree: xr.DataTree) -> dict[str, dict[str, dict[str, Any]]]:
+def packed(tree: xr.DataTree) -> dict[str, dict[str, dict[str, Any]]]:
     """Return how to store the larger variables: compressed, counts in few bytes."""
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for node in tree.subtree:
@@ -250,5 +363,9 @@ def markdown(record: dict[str, Any]) -> str:
     if record["parameters"]:
         lines += [[], list(_PARAMETER_HEADERS), [":--", "--:", "--:", ":--"]]
         lines += [_parameter_cells(row) for row in record["parameters"]]
+    if "contrasts" in record:
+        heads, *rows = contrast_cells(record["contrasts"], record["reference"])
+        rows = [[each.replace("|", "\\|") for each in row] for row in (heads, *rows)]
+        lines += [[], rows[0], [":--", *["--:"] * (len(heads) - 1)], *rows[1:]]
     text = "".join(f"| {' | '.join(line)} |\n" if line else "\n" for line in lines)
     return text + "".join(f"\n{each}\n" for each in _doubtful(record))

@@ -13,7 +13,7 @@ from bayesduel.arguments.limits import LONGEST_HORIZON, PATIENCE
 from bayesduel.policies.over_models.base import ModelRule
 from bayesduel.program_cache import enable_program_cache
 from bayesduel.simulation import asked_models
-from bayesduel.simulation.records import PROGRAMS
+from bayesduel.simulation.runs import PROGRAMS
 from bayesduel.studies.players.played import Player, PlayerState, generator
 from bayesduel.studies.replay.questions import PolicyEvent
 from bayesduel.studies.replay.state import StudyState
@@ -50,7 +50,7 @@ class ModelPlayer(Player):
             )
             words = jax.random.key_data(self._key)[None]
             began = asked_models.begin(
-                self._policy, words, order[None], np.int64(self._horizon)
+                self._policy, words, order[None], None, np.int64(self._horizon), None
             )
             blank = asked_models.blank_request(self._policy, began)
         self._blank = jax.tree.map(lambda leaf: leaf[0], blank)

@@ -33,6 +33,7 @@ def of_diagnostics() -> dict[str, Target]:
                 "num_warmup": [300, *v.NUMBERS],
                 "resample": [True, False],
                 "rng_key": v.KEYS,
+                "on_progress": [None],
             },
         ),
         "compare_models": Target(
@@ -60,7 +61,12 @@ def of_diagnostics() -> dict[str, Target]:
         ),
         "loo": Target(diagnostics.loo, {"posterior": v.POSTERIORS, "unit": units}),
         "report": Target(
-            diagnostics.report, {"posterior": v.POSTERIORS, "with_loo": [True, False]}
+            diagnostics.report,
+            {
+                "posterior": v.POSTERIORS,
+                "with_loo": [True, False],
+                "with_votes": [True, False],
+            },
         ),
         "to_datatree": Target(
             diagnostics.to_datatree,

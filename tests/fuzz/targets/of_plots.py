@@ -46,10 +46,28 @@ def of_plots() -> dict[str, Target]:
                 **v.FIGURE_SIZES,
             },
         ),
+        "coefficients": Target(
+            plots.coefficients,
+            of_fit
+            | {
+                "posterior": [Made(v.priced_fit), *v.POSTERIORS],
+                "probability": v.PROBABILITIES,
+            },
+        ),
+        "calibration": Target(
+            plots.calibration,
+            {
+                "found": [Made(v.calibration), None],
+                "probability": v.PROBABILITIES,
+                **width,
+            },
+        ),
         "forest": Target(
             plots.forest,
             of_fit
             | {
+                "scale": ["utility", "elo", "glicko"],
+                "anchor": [None, ("tea", 1000.0), ("wine", 0), "tea"],
                 "by": ["score", "rank", "x"],
                 "probability": v.PROBABILITIES,
                 "max_arms": arms,

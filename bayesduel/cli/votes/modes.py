@@ -1,0 +1,110 @@
+"""A fit by the mode, of more arms than have room in a table of pairs."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesduel.cli.output import console, print_json, say, say_warning, version
+from bayesduel.cli.votes.options import Reference
+
+if TYPE_CHECKING:
+    from bayesduel.inference import ModeFit
+    from bayesduel.votes import Comparisons
+
+__all__ = ["show_mode"]
+
+_MANY = 40
+
+
+def show_mode(
+    model: Any,  # noqa: ANN401
+    data: Comparisons,
+    probability: float,
+    reference: Reference | None,
+    *,
+    everything: bool,
+    as_json: bool,
+    out: Path | None,
+    quiet: bool,
+) -> None:
+    """Print, and save, utilities; differences from a reference of those printed."""
+    from bayesduel.cli.votes.saved_fits import contrast_rows, print_contrasts
+    from bayesduel.inference import fit_mode
+
+    found = fit_mode(model, data)
+    if not found.converged:
+        say_warning("the search for the mode did not end; a narrower prior helps")
+    rows = _rows(found)
+    shown = rows if everything else rows[:_MANY]
+    compared: list[dict[str, Any]] = []
+    if reference is not None:
+        names = [row["arm"] for row in shown]
+        compared = contrast_rows(
+            found.contrasts(
+                names,
+                reference.arm,
+                probability=probability,
+                equivalent=reference.equivalent,
+            )
+        )
+    if out is not None:
+        tables = {"standings": rows} | ({"contrasts": compared} if compared else {})
+        for name, table in tables.items():
+            path = out / f"{name}.csv"
+            with path.open("w", encoding="utf-8", newline="") as file:
+                writer = csv.DictWriter(file, list(table[0]))
+                writer.writeheader()
+                writer.writerows(table)
+            say(f"saved {path}", quiet=quiet)
+    if as_json:
+        print_json(
+            {
+                "model": repr(model),
+                "method": "mode",
+                "converged": found.converged,
+                "votes": data.num_votes,
+                "interval": probability,
+                "version": version(),
+                "arms": rows,
+                "contrasts": compared,
+            }
+        )
+        return
+    _print(found, shown, len(rows))
+    if reference is not None:
+        print_contrasts(console(), compared, reference)
+
+
+def _rows(found: ModeFit) -> list[dict[str, Any]]:
+    """Return a row for each arm, the best first."""
+    data, ranking = found.data, found.ranking()
+    number = data.counts.sum(axis=1)
+    votes = np.bincount(data.first, number, data.num_arms)
+    votes += np.bincount(data.second, number, data.num_arms)
+    by_name = dict(zip(data.arm_names, votes.tolist(), strict=True))
+    names, values = ranking["arm"].values.tolist(), ranking.values.tolist()
+    return [
+        {"arm": name, "utility": value, "comparisons": by_name[name]}
+        for name, value in zip(names, values, strict=True)
+    ]
+
+
+def _print(found: ModeFit, rows: list[dict[str, Any]], number: int) -> None:
+    from rich.markup import escape
+
+    from bayesduel.cli.tables import new_table, show
+
+    table = new_table()
+    for head in ("arm", "utility", "votes"):
+        table.add_column(head, justify="left" if head == "arm" else "right")
+    for row in rows:
+        votes = f"{row['comparisons']:g}"
+        table.add_row(escape(row["arm"]), f"{row['utility']:z.3f}", votes)
+    captions = [f"utility: at the mode; bayesduel {version()}"]
+    if number > len(rows):
+        captions.insert(0, f"left out: {number - len(rows)} more arms; see --all")
+    show(console(), repr(found), table, *captions)

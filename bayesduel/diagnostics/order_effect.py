@@ -1,0 +1,136 @@
+"""A test of an advantage of the arm shown first, in models that have none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from scipy import stats
+from scipy.linalg import cho_solve
+from scipy.special import expit
+
+from bayesduel.models.bradley_terry import BradleyTerry
+from bayesduel.models.closed_forms.pairwise_curvature import PairwiseDensity
+from bayesduel.models.pairwise_beta import PairwiseBeta
+from bayesduel.models.vote_arrays import Votes, votes_of, with_counts
+from bayesduel.votes._row_columns import NEUTRAL
+from bayesduel.votes.comparisons import Comparisons
+
+if TYPE_CHECKING:
+    from bayesduel.inference.fit_result import Fit
+
+_WIDE = 10.0
+"""Standard deviation of utilities: too wide to shrink them towards one another."""
+
+_ROUNDS = 3
+"""Estimates, each of which is mended by the leverages of the one before."""
+
+
+class OrderTest(NamedTuple):
+    """A score test of an advantage of the arm shown first."""
+
+    advantage: float
+    """In units of utility; of a Beta per pair, as log odds."""
+
+    standard_error: float
+    p_value: float
+
+
+def order_test(posterior: Fit) -> OrderTest:
+    """Test whether the arm shown first has an advantage, which the model has not.
+
+    Of votes that are no ties. For utilities Rao's score test in Bradley and Terry's
+    model, with what the utilities take from the information. These are estimated as
+    Firth (1993) does, without the bias of the first order: with few votes per arm, and
+    strong arms shown first, plain estimates raise one false alarm in fifteen. For a
+    Beta per pair the test of Cochran, Mantel and Haenszel, which is right whatever the
+    pairs are.
+    """
+    votes = posterior.data.without_ties()
+    if isinstance(posterior.model, PairwiseBeta):
+        return _mantel_haenszel(votes)
+    full = BradleyTerry(prior_scale=_WIDE, order_effect=True, order_scale=1e6)
+    arrays = votes_of(full, votes)
+    added = np.zeros(len(arrays.first))
+    for _ in range(_ROUNDS - 1):
+        null = _Null.of(full, arrays, added)
+        added = _leverages(arrays, null.point, null.inverse)
+    null = _Null.of(full, arrays, added)
+    # The corner of the inverse is one over what is left of the information.
+    statistic = null.slope**2 * null.inverse[0, 0]
+    found = null.density.laplace()
+    unit = np.eye(len(null.point))[0]
+    variance = cho_solve((np.asarray(found.factor), True), unit)[0]
+    return OrderTest(
+        float(found.mode[0]),
+        float(np.sqrt(variance)),
+        float(stats.chi2.sf(statistic, 1)),
+    )
+
+
+class _Null(NamedTuple):
+    """The mode without an advantage, and the density with one there."""
+
+    density: PairwiseDensity
+    point: Float[np.ndarray, " D"]
+    slope: float
+    inverse: Float[np.ndarray, "D D"]
+    """Of minus the Hessian."""
+
+    @classmethod
+    def of(
+        cls, full: BradleyTerry, arrays: Votes, added: Float[np.ndarray, " row"]
+    ) -> _Null:
+        """Find the mode, with half of so many votes added for either arm of a row."""
+        more = with_counts(arrays, arrays.counts + added[:, None] / 2.0)
+        null = replace(full, order_effect=False)
+        mode = PairwiseDensity(null, more, null.vote_derivatives).laplace().mode
+        point = np.concatenate([[0.0], np.asarray(mode)])
+        density = PairwiseDensity(full, more, full.vote_derivatives)
+        gradient, hessian = density.gradient_and_hessian(point)
+        return cls(density, point, float(gradient[0]), np.linalg.inv(-hessian))
+
+
+def _leverages(
+    arrays: Votes, point: Float[np.ndarray, " D"], inverse: Float[np.ndarray, "D D"]
+) -> Float[np.ndarray, " row"]:
+    """Return how much of its own fit each row decides: a diagonal of the hat matrix."""
+    own, one, other = inverse[0, 0], 1 + arrays.first, 1 + arrays.second
+    shown = arrays.ordered(np.ones(len(one)))
+    spread = inverse[one, one] + inverse[other, other] - 2.0 * inverse[one, other]
+    spread += shown * (2.0 * (inverse[0, one] - inverse[0, other]) + shown * own)
+    p = expit(point[one] - point[other])
+    return arrays.counts.sum(axis=1) * p * (1.0 - p) * spread
+
+
+def _mantel_haenszel(data: Comparisons) -> OrderTest:
+    """Test a common odds ratio of 1 of order and winner, pair by pair."""
+    counts = data.counts * (1.0 - data.columns.get(NEUTRAL, 0.0 * data.first)[:, None])
+    low = np.minimum(data.first, data.second)
+    pair, index = np.unique(
+        low * data.num_arms + np.maximum(data.first, data.second), return_inverse=True
+    )
+    table = np.zeros((len(pair), 2, 2))
+    np.add.at(table, (index, (data.first > low).astype(int)), counts[:, :2])
+    number = table.sum(axis=(1, 2))
+    table, number = table[number > 1], number[number > 1]
+    # Wins of the lower arm, shown first and shown second, and its losses there.
+    first_won, first_lost = table[:, 0, 0], table[:, 0, 1]
+    then_lost, then_won = table[:, 1, 0], table[:, 1, 1]
+    shown, won = first_won + first_lost, first_won + then_won
+    variance = shown * (number - shown) * won * (number - won)
+    variance = np.sum(variance / (number**2 * (number - 1.0)))
+    if variance <= 0.0:
+        return OrderTest(0.0, np.inf, 1.0)
+    excess = float(np.sum(first_won - shown * won / number))
+    odds = (
+        np.sum(first_won * then_lost / number),
+        np.sum(first_lost * then_won / number),
+    )
+    # Log odds ratio: the advantage of one order over the other, twice that of either.
+    with np.errstate(divide="ignore"):
+        advantage = 0.5 * float(np.log(odds[0]) - np.log(odds[1]))
+    error = 0.5 / float(np.sqrt(variance))
+    return OrderTest(advantage, error, float(stats.chi2.sf(excess**2 / variance, 1)))

@@ -1,0 +1,1 @@
+"""Differences of utilities: from draws, and at the mode of many arms."""

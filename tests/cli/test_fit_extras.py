@@ -1,0 +1,70 @@
+"""``bayesduel fit``: whether to believe it, differences from an arm, and the mode."""
+
+import csv
+import json
+
+import pytest
+
+from tests.cli.test_fit import VOTES
+
+
+@pytest.fixture
+def votes(tmp_path):
+    path = tmp_path / "drinks.csv"
+    path.write_text(VOTES, encoding="utf-8")
+    return path
+
+
+def test_check_says_in_five_lines_whether_to_believe_the_fit(run, tmp_path):
+    """A bias for the arm shown first that nobody asked for; in files, too."""
+    rows = ["tea,milk,left", "milk,tea,left"] * 30 + ["tea,milk,right"] * 6
+    path = tmp_path / "biased.csv"
+    path.write_text("\n".join(["left,right,winner", *rows]), encoding="utf-8")
+    result = run("fit", path, "--check", "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    found = json.loads((tmp_path / "out" / "standings.json").read_text())["check"]
+    assert not found["good"] and found["verdict"].endswith("see order effect.")
+    order = next(x for x in found["findings"] if x["name"] == "order effect")
+    assert order["p_value"] < 0.001 and "--order-effect" in order["remedy"]
+    lines = result.stdout.rstrip().splitlines()[-5:]
+    assert lines[0] == found["verdict"] and lines[2].startswith("  BAD  order effect")
+    assert "\n".join(lines) in (tmp_path / "out" / "standings.md").read_text()
+    assert order["value"] in (tmp_path / "out" / "check.txt").read_text()
+
+
+def test_differences_from_a_reference_are_printed_and_saved(run, votes, tmp_path):
+    options = ["--weight", "times", "--quiet", "--reference", "milk"]
+    options += ["--equivalent", "50", "--scale", "elo"]
+    result = run("fit", votes, *options, "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert (found["reference"], found["difference"]) == ("milk", "elo")
+    rows = {row["arm"]: row for row in found["contrasts"]}
+    assert rows["milk"]["mean"] == 0.0 and rows["milk"]["p_equivalent"] == 1.0
+    score = {row["arm"]: row["score"] for row in found["arms"]}
+    assert rows["tea"]["mean"] == pytest.approx(score["tea"] - score["milk"])
+    assert rows["tea"]["lower"] < rows["tea"]["mean"] < rows["tea"]["upper"]
+    saved = run("fit", votes, *options, "--out", tmp_path / "out")
+    assert saved.exit_code == 0, saved.output
+    with (tmp_path / "out" / "contrasts.csv").open(encoding="utf-8") as file:
+        assert {row["arm"] for row in csv.DictReader(file)} == set(rows)
+    for text in (saved.stdout, (tmp_path / "out" / "standings.md").read_text()):
+        assert "minus milk" in text and "P(equivalent)" in text
+    alone = run("fit", votes, "--weight", "times", "--equivalent", "1")
+    assert alone.exit_code == 2 and "--equivalent: needs an arm" in alone.stderr
+    unknown = run("fit", votes, "--weight", "times", "--reference", "mil")
+    assert unknown.exit_code == 2 and "did you mean milk?" in unknown.stderr
+
+
+def test_a_fit_by_the_mode_is_printed_and_saved(run, votes, tmp_path):
+    out = tmp_path / "out"
+    options = ["--weight", "times", "--method", "mode", "--reference", "milk"]
+    result = run("fit", votes, *options, "--out", out)
+    assert result.exit_code == 0, result.output
+    assert "ModeFit" in result.stdout and "minus milk" in result.stdout
+    with (out / "standings.csv").open(encoding="utf-8") as file:
+        rows = {row["arm"]: float(row["utility"]) for row in csv.DictReader(file)}
+    assert abs(sum(rows.values())) < 1e-9
+    found = json.loads(run("fit", votes, *options, "--json", "--quiet").stdout)
+    by_name = {row["arm"]: row["mean"] for row in found["contrasts"]}
+    assert by_name["tea"] == pytest.approx(rows["tea"] - rows["milk"])
