@@ -85,7 +85,8 @@ class SampledDoubleThompson(ModelRule):
         if self.at_once == 1:
             return one_round(*arms_of(jnp.int32(0))), state
         if sets is not None:  # Later rounds may have other sets.
-            last = jnp.clip(sets.last_round - round_ + 1, 1, last)
+            left = jnp.clip(sets.last_round - round_ + 1, 1, self.at_once)
+            last = left.astype(jnp.int32)
         waited, (first, second) = up_to_another(stay, arms_of, leader, last)
         duel = Duel(
             champion=leader,
