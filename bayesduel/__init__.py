@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         votes,
     )
     from bayesduel.experiments import Experiment, compare, merge, simulate
+    from bayesduel.experiments.results import load as load_results
     from bayesduel.instances import load
     from bayesduel.policies.policy import Duel, Policy, Wins
 
@@ -43,6 +44,7 @@ __all__ = [
     "inference",
     "instances",
     "load",
+    "load_results",
     "merge",
     "models",
     "papers",
@@ -76,6 +78,10 @@ def __getattr__(name: str) -> Any:
         from bayesduel.package.version import package_version
 
         return package_version()
+    if name == "load_results":
+        from bayesduel.results import load
+
+        return load
     return _get(name)
 
 

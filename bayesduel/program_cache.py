@@ -13,6 +13,8 @@ import hashlib
 import os
 import platform
 import re
+import shutil
+import sys
 import time
 from contextlib import suppress
 from functools import cache
@@ -34,15 +36,13 @@ _LEAST_SECONDS = 0.2
 _FORGOTTEN_DAYS = 60
 """Programs of other versions or machines are removed after so long without use."""
 
-_LOCK = ".lockfile"
-"""JAX's name; it creates a file and locks it, which no crash leaves locked."""
+_OURS = re.compile(r"(jaxlib|numba)-[^/]+-[0-9a-f]{12}")
+"""Names of folders with the programs of one machine and certain versions."""
 
-_PROGRAM, _USED = "-cache", "-atime"
-"""Suffixes of JAX: a program, and when it was last used, which is written after it."""
+_MOST_MAPPINGS = 30_000
+"""Linux allows a process 65,530 memory mappings; a program of JAX takes 500 to 800."""
 
-_OURS = re.compile(r"jaxlib-[^/]+-[0-9a-f]{12}")
 _IMPORTED = re.compile(r"^from ((?:bayesduel|theory)\.[\w.]+) import", re.MULTILINE)
-_KERNELS = re.compile(r"numba-[^/]+-[0-9a-f]{12}")
 
 
 def enable_program_cache() -> Path | None:
@@ -81,7 +81,7 @@ def _keep_programs(wanted: str) -> Path | None:
     folder = _folder(wanted, _machine())
     if folder is None:
         return None
-    _clean(folder)
+    _remove_unfinished(folder)
     options = {
         "jax_persistent_cache_min_compile_time_secs": _LEAST_SECONDS,
         "jax_compilation_cache_max_size": _MOST_BYTES,
@@ -102,12 +102,43 @@ def kernel_folder(kernel: str) -> Path | None:
     wanted = os.environ.get(VARIABLE, "")
     if wanted.lower() == "off":
         return None
-    folder = _folder(wanted, _kernels(), kernel)
-    if folder is not None:
-        with suppress(OSError):
-            os.utime(folder.parent)
-        _forget(folder.parent, _KERNELS, ("*/*/*.nbi", "*/*/*.nbc"))
-    return folder
+    return _folder(wanted, _kernels(), kernel)
+
+
+def drop_programs_if_many() -> bool:
+    """Drop all programs of JAX before there are too many for one process.
+
+    XLA ends the process where it gets no further mapping: a comparison of all policies
+    over models on matrices of five sizes has more programs than that. They are compiled
+    again, or read from the disk.
+
+    Returns
+    -------
+    bool
+        Whether they were dropped. Never where the system has no list of mappings.
+    """
+    if "jax" not in sys.modules:
+        return False
+    try:
+        num_mappings = Path("/proc/self/maps").read_bytes().count(b"\n")
+    except OSError:  # Not Linux.
+        return False
+    if num_mappings > _MOST_MAPPINGS:
+        sys.modules["jax"].clear_caches()
+    return num_mappings > _MOST_MAPPINGS
+
+
+def study_folder() -> Path | None:
+    """Return where what long studies add up to is kept; None where nothing is."""
+    wanted = os.environ.get(VARIABLE, "")
+    if wanted.lower() == "off":
+        return None
+    folder = _root(wanted) / "studies"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK | os.X_OK) else None
 
 
 @cache
@@ -131,17 +162,23 @@ def _kernels() -> str:
     return f"numba-{version('numba')}-{digest.hexdigest()[:12]}"
 
 
-def _folder(wanted: str, *parts: str) -> Path | None:
-    """Make the folder of this machine and these versions, if that is possible."""
+def _root(wanted: str) -> Path:
     from platformdirs import user_cache_path
 
-    root = Path(wanted).expanduser() if wanted else user_cache_path("bayesduel")
-    folder = root.joinpath("programs", *parts)
+    return Path(wanted).expanduser() if wanted else user_cache_path("bayesduel")
+
+
+def _folder(wanted: str, programs: str, kernel: str = "") -> Path | None:
+    """Make the folder of this machine and these versions, if that is possible."""
+    mine = _root(wanted) / "programs" / programs
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        (mine / kernel).mkdir(parents=True, exist_ok=True)
     except OSError:
         return None
-    return folder if os.access(folder, os.W_OK | os.X_OK) else None
+    with suppress(OSError):
+        os.utime(mine)
+    _forget_others(mine)
+    return mine / kernel if os.access(mine / kernel, os.W_OK | os.X_OK) else None
 
 
 def _machine() -> str:
@@ -158,31 +195,26 @@ def _machine() -> str:
     return f"jaxlib-{version('jaxlib')}-{digest}"
 
 
-def _clean(folder: Path) -> None:
-    """Remove what a killed process left unfinished, and what nobody uses any more."""
+def _remove_unfinished(folder: Path) -> None:
+    """Remove programs that a killed process left, before JAX noted when it used them.
+
+    Names and lock are those of JAX.
+    """
     from filelock import FileLock, Timeout
 
-    with suppress(OSError, Timeout), FileLock(folder / _LOCK, timeout=2):
-        for program in folder.glob(f"*{_PROGRAM}"):
-            used = program.name.removesuffix(_PROGRAM) + _USED
+    with suppress(OSError, Timeout), FileLock(folder / ".lockfile", timeout=2):
+        for program in folder.glob("*-cache"):
+            used = program.name.removesuffix("-cache") + "-atime"
             if not (folder / used).exists():
                 program.unlink(missing_ok=True)
-    with suppress(OSError):
-        os.utime(folder)
-    _forget(folder, _OURS, (f"*{_PROGRAM}", f"*{_USED}", _LOCK))
 
 
-def _forget(folder: Path, ours: re.Pattern[str], patterns: tuple[str, ...]) -> None:
-    """Remove what other versions have left beside a folder and nobody uses any more."""
+@cache
+def _forget_others(mine: Path) -> None:
+    """Remove the folders beside one that nobody has used for long; once per process."""
     forgotten = time.time() - _FORGOTTEN_DAYS * 86_400
-    for other in folder.parent.iterdir():
-        if other == folder or not ours.fullmatch(other.name):
-            continue
+    for other in mine.parent.iterdir():
         with suppress(OSError):
-            if other.stat().st_mtime < forgotten:
-                for each in (path for name in patterns for path in other.glob(name)):
-                    each.unlink(missing_ok=True)
-                # Fails, and rightly, if anything else is there.
-                for inner in sorted(other.rglob("*"), reverse=True):
-                    inner.rmdir()
-                other.rmdir()
+            is_old = other.stat().st_mtime < forgotten
+            if other != mine and _OURS.fullmatch(other.name) and is_old:
+                shutil.rmtree(other)

@@ -13,7 +13,7 @@ import bayesduel
 import theory
 from bayesduel import policies, stopping
 from bayesduel.simulation.driver import run_chunk
-from bayesduel.simulation.pairwise import PairwiseEnvironment
+from bayesduel.simulation.environments import PairwiseEnvironment
 
 RULES = {
     "evidence": stopping.AnytimeEvidence,

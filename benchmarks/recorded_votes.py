@@ -17,8 +17,7 @@ from numba import njit
 
 from bayesduel import policies
 from bayesduel.arguments.limits import LONGEST_HORIZON
-from bayesduel.ops.scalar.compiled import OPTIONS, compiled, standalone
-from bayesduel.ops.scalar.references import reference
+from bayesduel.ops.scalar.compiled import OPTIONS, compiled, reference, standalone
 from bayesduel.policies.scalar_kernel import (
     choose,
     init,

@@ -14,7 +14,7 @@ from rich.table import Table
 from bayesduel import instances
 from bayesduel.policies import Policy
 from bayesduel.simulation.driver import RunRecords, run_chunk
-from bayesduel.simulation.pairwise import PairwiseEnvironment
+from bayesduel.simulation.environments import PairwiseEnvironment
 
 
 def pin_to_one_core() -> None:

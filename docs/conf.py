@@ -18,18 +18,22 @@ author = "The bayesduel authors"
 copyright = "The bayesduel authors"  # noqa: A001
 release = version = version_of("bayesduel")
 
-sys.path.insert(0, str(Path(__file__).parent))  # formulas.py
+sys.path.insert(0, str(Path(__file__).parent))  # What the next two and formulas are in.
+from benchmark_page import write_benchmark_page  # noqa: E402
+from policy_pages import write_policy_pages  # noqa: E402
+
 extensions = [
     "formulas",
     "myst_nb",
     "numpydoc",
     "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
     "sphinx.ext.intersphinx",
     "sphinx.ext.viewcode",
     "sphinx_copybutton",
     "sphinxcontrib.bibtex",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "paper"]
 nitpicky = False
 
 # The notebooks lie beside the documentation, without outputs. Sphinx reads copies,
@@ -41,6 +45,9 @@ shutil.copytree(
     _HERE / "notebooks",
     ignore=shutil.ignore_patterns(".*"),
 )
+if (_HERE / "install.md").exists():  # Tests build a few pages without the others.
+    write_policy_pages(_HERE)
+    write_benchmark_page(_HERE)
 os.environ.setdefault("BAYESDUEL_NOTEBOOK_RUNS", "16")
 os.environ.setdefault("BAYESDUEL_NOTEBOOK_SUBMATRICES", "50")
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_HERE / "_build" / "compiled"))
@@ -55,6 +62,7 @@ nb_output_stderr = "remove"  # Progress bars, and what they miss.
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
+autosummary_generate = False
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
@@ -105,6 +113,18 @@ def _without_imported_names(app, what, name, obj, skip, options):  # noqa: PLR09
     return skip
 
 
+def _put_a_table_first(app, what, name, obj, options, lines):  # noqa: PLR0913
+    """List what a module offers, a line each, before it is described in full."""
+    offered = [
+        each
+        for each in getattr(obj, "__all__", ())
+        if callable(getattr(obj, each, None)) and options.get("members")
+    ]
+    if what == "module" and len(offered) > 3:
+        lines += ["", ".. autosummary::", "   :nosignatures:", ""]
+        lines += [f"   ~{name}.{each}" for each in offered] + [""]
+
+
 def _execute_notebooks(app, env, docnames):
     """Execute the notebooks side by side; Sphinx reads one page after the other.
 
@@ -129,3 +149,4 @@ def setup(app):
     """Connect the handlers above."""
     app.connect("env-before-read-docs", _execute_notebooks)
     app.connect("autodoc-skip-member", _without_imported_names)
+    app.connect("autodoc-process-docstring", _put_a_table_first)

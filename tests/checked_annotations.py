@@ -5,7 +5,7 @@ Python itself reports where functions of our modules begin and end
 out is compared with the annotation as far as that speaks of arrays. All else is left to
 the static checker, so that a bad argument of a user still meets our own checks. The
 first fifty calls of a function are checked, then the first of every test; the others
-cost nothing.
+cost little.
 """
 
 import ast
@@ -32,7 +32,15 @@ _EVENTS = sys.monitoring.events
 _TOOL = 4
 """Our number among the tools that watch; debuggers and the like have others."""
 
-_num_calls: Counter[CodeType] = Counter()
+_MANY_CALLS = 1000
+"""In one test: from then on, not even counting them is worth it."""
+
+_watched: dict[int, FunctionType] = {}
+"""Functions whose annotations speak of arrays, by their codes, as below."""
+
+_num_calls: Counter[int] = Counter()
+_num_in_this_test: Counter[int] = Counter()
+_off: set[int] = set()
 _arguments: dict[int, tuple[FunctionType, dict[str, Any]]] = {}
 """Of calls on their way, by their frames."""
 
@@ -52,31 +60,49 @@ def install() -> None:
 
 
 def look_again() -> None:
-    """Check the next call of every function."""
-    sys.monitoring.restart_events()
+    """Check the next call of every function.
+
+    Only where some function is not watched any more all of Python's are looked at
+    anew, those of JAX included, which takes milliseconds.
+    """
+    if _off:
+        _off.clear()
+        sys.monitoring.restart_events()
+    _num_in_this_test.clear()
 
 
 def _begins(code: CodeType, _: int) -> Any:
-    frame = sys._getframe(1)
-    name = frame.f_globals.get("__name__", "")
-    if name.partition(".")[0] not in PACKAGES or "<" in code.co_qualname:
+    key = id(code)
+    if key not in _watched:
+        name = sys._getframe(1).f_globals.get("__name__", "")
+        if name.partition(".")[0] not in PACKAGES or "<" in code.co_qualname:
+            return sys.monitoring.DISABLE
+        if getattr(sys.modules[name].__spec__, "_initializing", False):
+            return None  # Not all that annotations name can be imported yet.
+        function = function_of(code, name)
+        if function is None or not _array_hints(function):
+            return sys.monitoring.DISABLE
+        _watched[key] = function
+    _num_in_this_test[key] += 1
+    if _num_in_this_test[key] > 1 and _num_calls[key] >= _MOST_CALLS:
+        if _num_in_this_test[key] < _MANY_CALLS:
+            return None
+        _off.add(key)
         return sys.monitoring.DISABLE
-    if getattr(sys.modules[name].__spec__, "_initializing", False):
-        return None  # Not all that annotations name can be imported yet.
-    function = function_of(code, name)
-    if function is None or not (hints := _array_hints(function)):
-        return sys.monitoring.DISABLE
+    _num_calls[key] += 1
+    function, frame = _watched[key], sys._getframe(1)
+    hints = _array_hints(function)
     given = {each: frame.f_locals[each] for each in hints if each != "return"}
     _compare(function, given)
     _arguments[id(frame)] = function, given
-    _num_calls[code] += 1
-    return None if _num_calls[code] <= _MOST_CALLS else sys.monitoring.DISABLE
+    return None
 
 
 def _returns(code: CodeType, _: int, value: object) -> Any:
     begun = _arguments.pop(id(sys._getframe(1)), None)
     if begun is None:
-        return sys.monitoring.DISABLE
+        is_watched = id(code) in _watched and id(code) not in _off
+        return None if is_watched else sys.monitoring.DISABLE
     function, given = begun
     if "return" in _array_hints(function):
         _compare(function, given | {"return": value})

@@ -8,7 +8,7 @@ import numpy as np
 
 import bayesduel
 from bayesduel import Duel
-from bayesduel.simulation.records import RunRecords
+from bayesduel.simulation.runs import RunRecords
 from tests.rules import Greedy
 
 

@@ -62,7 +62,7 @@ def decade_grid(horizon: int, per_decade: int = 4, start: int = 100) -> np.ndarr
 def policy_node(
     label: str = "D-TS",
     *,
-    environment: str = "mslr5-condorcet",
+    instance: str = "mslr5-condorcet",
     num_runs: int = 40,
     horizon: int = 10**6,
     rounds: np.ndarray | None = None,
@@ -77,7 +77,7 @@ def policy_node(
     constant = default[0] if constant is None else constant
     level = default[1] if level is None else level
     rounds = decade_grid(horizon) if rounds is None else np.asarray(rounds)
-    rng = np.random.default_rng(abs(hash_text(label + environment)) + seed)
+    rng = np.random.default_rng(abs(hash_text(label + instance)) + seed)
     factors = rng.normal(1.0, 0.3, size=num_runs)
     # C log t + level far out, zero at t = 0, at most one unit per round.
     grown = np.logaddexp(0.0, (constant * np.log(rounds) + level) / 60.0) * 60.0
@@ -98,14 +98,14 @@ def policy_node(
             "arm": np.arange(num_arms),
             "opponent": np.arange(num_arms),
         },
-        attrs=policy_attrs(label, environment, num_runs, int(rounds[-1])),
+        attrs=policy_attrs(label, instance, num_runs, int(rounds[-1])),
     )
 
 
-def policy_attrs(label: str, environment: str, runs: int, horizon: int) -> dict:
+def policy_attrs(label: str, instance: str, runs: int, horizon: int) -> dict:
     """Return the attributes of one policy node."""
     return {
-        "environment": environment,
+        "instance": instance,
         "policy": label,
         "policy_name": label.lower(),
         "parameters": "{}",
@@ -122,14 +122,14 @@ def policy_attrs(label: str, environment: str, runs: int, horizon: int) -> dict:
     }
 
 
-def failed_node(label: str, environment: str, error: str) -> xr.Dataset:
+def failed_node(label: str, instance: str, error: str) -> xr.Dataset:
     """Return the node of a policy that failed: attributes, no variables."""
-    attrs = policy_attrs(label, environment, 40, 10**6)
+    attrs = policy_attrs(label, instance, 40, 10**6)
     return xr.Dataset(attrs={**attrs, "error": error})
 
 
 def environment_node(matrix: np.ndarray, name: str) -> xr.Dataset:
-    """Return the node of an environment: the matrix and where it comes from."""
+    """Return the node of an instance: the matrix and where it comes from."""
     arms = np.arange(matrix.shape[0])
     return xr.Dataset(
         {"preference": (("arm", "opponent"), matrix)},
@@ -139,21 +139,21 @@ def environment_node(matrix: np.ndarray, name: str) -> xr.Dataset:
 
 
 def comparison(
-    environments: Mapping[str, np.ndarray] | None = None,
+    instances: Mapping[str, np.ndarray] | None = None,
     labels: Sequence[str] = tuple(POLICIES),
     *,
     horizons: Mapping[tuple[str, str], int] | None = None,
     failed: Mapping[tuple[str, str], str] | None = None,
     **options: object,
 ) -> xr.DataTree:
-    """Return ``/<environment>/<policy>`` as ``bayesduel.compare`` does."""
-    environments = environments or {"mslr5-condorcet": CONDORCET}
+    """Return ``/<instance>/<policy>`` as ``bayesduel.compare`` does."""
+    instances = instances or {"mslr5-condorcet": CONDORCET}
     nodes: dict[str, xr.Dataset] = {
         "/": xr.Dataset(
             attrs={"seed": 1, "num_runs": 40, "horizon": 10**6, "version": "0.1.0"}
         )
     }
-    for name, matrix in environments.items():
+    for name, matrix in instances.items():
         nodes[f"/{name}"] = environment_node(matrix, name)
         for label in labels:
             error = (failed or {}).get((name, label))
@@ -163,7 +163,7 @@ def comparison(
             chosen: dict = {"horizon": (horizons or {}).get((name, label), 10**6)}
             chosen.update(options)
             nodes[f"/{name}/{label}"] = policy_node(
-                label, environment=name, num_arms=matrix.shape[0], **chosen
+                label, instance=name, num_arms=matrix.shape[0], **chosen
             )
     return xr.DataTree.from_dict(nodes)
 

@@ -121,10 +121,12 @@ def test_the_fields_of_a_record_are_checked():
             rule.mean(state._replace(votes=votes))
 
 
-def test_calls_are_checked_again_in_the_next_test():
+@pytest.mark.parametrize("num_calls", [60, 2000])
+def test_calls_are_checked_again_in_the_next_test(num_calls):
     offered, weights, no_choice = np.array([True, False]), np.ones(2), 1.0
-    for _ in range(60):
+    for _ in range(num_calls):
         logit_choice(offered, weights, no_choice)
+    logit_choice(offered, np.ones(1), no_choice)  # Not looked at any more.
     look_again()
     with pytest.raises(TypeCheckError, match="weights"):
         logit_choice(offered, np.ones(4), no_choice)

@@ -32,8 +32,9 @@ def build(folder, pages):
     """Build some pages as `make docs` does, without executing anything."""
     source = folder / "docs"
     shutil.copytree(DOCS / "_static", source / "_static")
-    for name in ("conf.py", "formulas.py", "formulas.js", "references.bib"):
-        shutil.copy(DOCS / name, source)
+    for kind in ("*.py", "*.js", "benchmark.*", "references.bib"):
+        for path in DOCS.glob(kind):
+            shutil.copy(path, source)
     for name, text in pages.items():
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         (source / name).write_text(text, "utf-8")

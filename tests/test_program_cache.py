@@ -178,30 +178,23 @@ def folder(tmp_path):
 def test_what_was_not_finished_is_removed(folder):
     for name in ("whole-cache", "whole-atime", "half-cache", "notes.txt"):
         (folder / name).write_bytes(b"x")
-    program_cache._clean(folder)
+    program_cache._remove_unfinished(folder)
     left = {each.name for each in folder.iterdir()} - {".lockfile"}
     assert left == {"whole-cache", "whole-atime", "notes.txt"}
 
 
 def test_programs_of_others_are_removed_when_forgotten(folder):
     long_ago = time.time() - 100 * 86_400
-    for name, files in {
-        "jaxlib-0.1-0123456789ab": ["one-cache", "one-atime", ".lockfile"],
-        "jaxlib-0.2-0123456789ab": ["one-cache", "thesis.txt"],
-        "photographs": ["one-cache"],
-    }.items():
-        (folder.parent / name).mkdir()
-        for each in files:
-            (folder.parent / name / each).write_bytes(b"x")
-        os.utime(folder.parent / name, (long_ago, long_ago))
-    recent = folder.parent / "jaxlib-0.3-0123456789ab"
-    recent.mkdir()
-    (recent / "one-cache").write_bytes(b"x")
-    program_cache._clean(folder)
-    assert not (folder.parent / "jaxlib-0.1-0123456789ab").exists()
-    kept = {each.parent.name + "/" + each.name for each in folder.parent.glob("*/*")}
-    assert "jaxlib-0.2-0123456789ab/thesis.txt" in kept
-    assert {"photographs/one-cache", "jaxlib-0.3-0123456789ab/one-cache"} <= kept
+    old = {"jaxlib-0.1-0123456789ab", "numba-0.2-0123456789ab", "photographs"}
+    for name in old | {folder.name, "numba-0.3-0123456789ab"}:
+        inner = folder.parent / name / "d-ts"
+        inner.mkdir(parents=True)
+        (inner / "one-cache").write_bytes(b"x")
+        if name in old | {folder.name}:
+            os.utime(inner.parent, (long_ago, long_ago))
+    program_cache._forget_others(folder)
+    kept = {each.parent.parent.name for each in folder.parent.glob("*/*/one-cache")}
+    assert kept == {"photographs", folder.name, "numba-0.3-0123456789ab"}
 
 
 def test_another_processor_has_another_folder(monkeypatch):

@@ -13,7 +13,12 @@ import numpy as np
 
 from theory.arguments import arm_index
 from theory.errors import InvalidPreferenceError
-from theory.validation import SYMMETRY_TOLERANCE, real_array
+from theory.validation import (
+    SYMMETRY_TOLERANCE,
+    check_square,
+    real_array,
+    refuse_entries,
+)
 
 if TYPE_CHECKING:
     from jaxtyping import Float, Int
@@ -71,28 +76,25 @@ def gap_table(
         1e-9, and if `cubed` allows fewer arms.
     """
     xp, array = floating(gaps, argument)
-    if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] < 2:
-        raise InvalidPreferenceError(
-            f"{argument} must be a square table of at least 2 x 2; got shape "
-            f"{tuple(array.shape)}."
-        )
+    check_square(array, argument)
     if not is_concrete(array):
         return xp, array
     if cubed and len(array) > MOST_ARMS_CUBED:
         raise InvalidPreferenceError(
-            f"{argument} must have at most {MOST_ARMS_CUBED} arms, since K^3 numbers "
-            f"are kept; got {len(array)}: leave some out, or take ecw_rmed_constant or "
-            "find_violations, which need K^2."
+            argument,
+            f"must have at most {MOST_ARMS_CUBED} arms, since K^3 numbers are kept",
+            len(array),
+            remedy="leave some out, or take ecw_rmed_constant or find_violations, "
+            "which need K^2",
         )
     off = np.abs(array + array.T)
-    if not (off <= SYMMETRY_TOLERANCE).all() or np.abs(array).max() > 0.5:
-        bad = ~((off <= SYMMETRY_TOLERANCE) & (np.abs(array) <= 0.5))
+    bad = ~((off <= SYMMETRY_TOLERANCE) & (np.abs(array) <= 0.5))
+    if bad.any():
         i, j = np.argwhere(bad)[0].tolist()
-        raise InvalidPreferenceError(
-            f"{argument} must be antisymmetric and within 1/2 of 0; entries ({i}, {j}) "
-            f"and ({j}, {i}) are {array[i, j]} and {array[j, i]}: subtract 1/2 from a "
-            "preference matrix."
-        )
+        rule = "must be antisymmetric and within 1/2 of 0; entry "
+        rule += f"({j}, {i}) is {float(array[j, i])}"
+        remedy = "subtract 1/2 from a preference matrix"
+        refuse_entries(bad, array, argument, rule, remedy=remedy)
     return xp, array
 
 
@@ -105,13 +107,10 @@ def pair_table(
     """
     array = floating(values, argument)[1]
     if tuple(array.shape) != tuple(gaps.shape):
-        raise InvalidPreferenceError(
-            f"{argument} must have the shape of the gaps, {tuple(gaps.shape)}; got "
-            f"{tuple(array.shape)}."
-        )
-    if is_concrete(array) and np.isnan(array).any():
-        i, j = np.argwhere(np.isnan(array))[0].tolist()
-        raise InvalidPreferenceError(f"{argument} is nan in entry ({i}, {j}).")
+        rule = f"must have the shape of the gaps, {tuple(gaps.shape)}"
+        raise InvalidPreferenceError(argument, rule, tuple(array.shape))
+    if is_concrete(array):
+        refuse_entries(np.isnan(array), array, argument, "must be a number")
     return array
 
 

@@ -87,7 +87,7 @@ def number_above(
     value: object, bound: float, argument: str, *, kind: Kind = ArgumentError
 ) -> float:
     """Return a real number that is finite and strictly greater than a bound."""
-    rule = f"a finite number greater than {bound:g}"
+    rule = f"a finite number above {bound:g}"
     return number_that(value, argument, rule, lambda number: number > bound, kind=kind)
 
 

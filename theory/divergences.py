@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from theory._arrays import AnyArrayLike, Array, floating, is_concrete
+from theory.errors import ArgumentError
+from theory.validation import refuse_entries
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -234,19 +236,16 @@ def _check_shapes(first: Array, second: Array, names: str) -> None:
     try:
         np.broadcast_shapes(first.shape, second.shape)
     except ValueError as error:
-        raise ValueError(
-            f"{names} must have shapes that broadcast; got {first.shape} and "
-            f"{second.shape}."
+        raise ArgumentError(
+            names, "must have shapes that broadcast", (first.shape, second.shape)
         ) from error
 
 
 def _check_range(array: Array, low: float, high: float, name: str) -> None:
     if is_concrete(array) and not ((array >= low) & (array <= high)).all():
         bad = ~((array >= low) & (array <= high))
-        index = tuple(int(i) for i in np.argwhere(bad)[0])
-        raise ValueError(
-            f"{name} must lie in [{low:g}, {high:g}]; entry {index} is {array[index]}."
-        )
+        rule = f"must lie in [{low:g}, {high:g}]"
+        refuse_entries(bad, array, name, rule, kind=ArgumentError)
 
 
 __all__ = ["bernoulli_kl", "kl_lower", "kl_to_half", "kl_upper", "kl_upper_log"]

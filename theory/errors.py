@@ -6,10 +6,11 @@ remedy.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Self
+from typing import Any, Self
 
 
 class ArgumentError(ValueError):
@@ -23,8 +24,8 @@ class ArgumentError(ValueError):
         What is asked of it, from "must" on, or what is wrong with it.
     value : object
         What was given.
-    index : int, optional
-        Which one of several.
+    index : int or tuple of int, optional
+        Which one of several, or which entry of a table.
     remedy : str
         What to do; it names other arguments as ``{name}``, ``{name=True}``.
 
@@ -48,7 +49,7 @@ class ArgumentError(ValueError):
         rule: str = "",
         value: object = None,
         *,
-        index: int | None = None,
+        index: int | tuple[int, ...] | None = None,
         remedy: str = "",
     ) -> None:
         super().__init__(argument)
@@ -75,7 +76,10 @@ class ArgumentError(ValueError):
             Gives the word for another argument that the remedy names.
         """
         if where is None:
-            place = "" if self.index is None else f"[{self.index}]"
+            index = self.index if isinstance(self.index, tuple) else (self.index,)
+            place = (
+                "" if self.index in (None, ()) else f"[{', '.join(map(str, index))}]"
+            )
             colon = "" if _states_requirement(self.rule) or not self.argument else ":"
             where = f"{self.argument}{place}{colon}"
         got = (
@@ -85,10 +89,16 @@ class ArgumentError(ValueError):
         end = f"; {remedy}" if remedy else ""
         return f"{where} {self.rule or str(self)}{got}{end}".lstrip()
 
-    def renamed(self, argument: str, index: int | None = None) -> Self:
+    def renamed(
+        self, argument: str, index: int | tuple[int, ...] | None = None
+    ) -> Self:
         """Return the same error of an argument that has another name here."""
         return type(self)(
-            argument, self.rule, self.value, index=index, remedy=self._remedy
+            argument,
+            self.rule,
+            self.value,
+            index=index,
+            remedy=self._remedy,
         )
 
     def as_kind[E: ArgumentError](self, kind: type[E]) -> E:
@@ -122,7 +132,7 @@ def _found_in(
     if not error.rule:
         return type(error)(argument, str(error), value, index=index)
     if error.argument in ("", argument):
-        return error.renamed(argument, index)
+        return error.renamed(argument, error.index if index is None else index)
     rule = error.sentence()
     if error.remedy:
         rule = rule.removesuffix(f"; {error.remedy}")
@@ -140,10 +150,12 @@ def errors_as(kind: type[ArgumentError]) -> Iterator[None]:
         raise kind(str(error)) from error
 
 
-def short_repr(value: object) -> str:
+def short_repr(value: Any) -> str:
     """Write a value into an error text, cut where it is long."""
+    if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
+        value = value.item()
     try:
-        text = repr(value)
+        text = repr(os.fspath(value) if isinstance(value, os.PathLike) else value)
     except Exception:  # An integer of 10^4 digits, or a foreign object.
         text = f"a {type(value).__name__} that cannot be printed"
     text = " ".join(text.split())

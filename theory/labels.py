@@ -44,8 +44,10 @@ def aligned_table(values: Any, argument: str) -> tuple[Any, tuple[str, ...] | No
         twice = [label for at, label in enumerate(labels) if label in labels[:at]]
         if twice:
             raise InvalidPreferenceError(
-                f"{argument} must name every arm once, but its {side} name "
-                f"{twice[0]!r} twice: rename one."
+                argument,
+                f"must name every arm once in its {side}",
+                twice[0],
+                remedy="rename one",
             )
     counted = [str(position) for position in range(len(rows))]
     if set(rows) == set(columns):
@@ -57,9 +59,11 @@ def aligned_table(values: Any, argument: str) -> tuple[Any, tuple[str, ...] | No
     only_rows = [label for label in rows if label not in columns]
     only_columns = [label for label in columns if label not in rows]
     raise InvalidPreferenceError(
-        f"{argument} must name the same arms in its rows and columns; only the rows "
-        f"have {_listed(only_rows)}, only the columns {_listed(only_columns)}: rename "
-        "them, or add the rows and columns that are missing."
+        argument,
+        "must name the same arms in its rows and columns; only the rows have "
+        f"{_listed(only_rows)}, only the columns {_listed(only_columns)}",
+        values.shape,
+        remedy="rename them, or add the rows and columns that are missing",
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from theory.arguments import arm_index, items_of, short_repr
+from theory.arguments import arm_index, items_of
 from theory.errors import ArgumentTypeError, InvalidPreferenceError
 from theory.labels import aligned_table
 from theory.regret import pair_regret
@@ -103,9 +103,7 @@ class PreferenceMatrix:
         names = None if given is None else _checked_names(given, len(array))
         for word, text in (("name", name), ("source", source)):
             if not (text is None or isinstance(text, str)):
-                raise ArgumentTypeError(
-                    f"{word} must be a str; got {short_repr(text)}."
-                )
+                raise ArgumentTypeError(word, "must be a str", text)
         object.__setattr__(self, "values", array)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "arm_names", names)
@@ -321,7 +319,7 @@ class PreferenceMatrix:
         arms = [arm_index(arm, self.num_arms, "indices") for arm in given]
         if len(set(arms)) < len(arms) or len(arms) < 2:
             raise InvalidPreferenceError(
-                f"indices must be at least two different arms; got {arms}."
+                "indices", "must be at least two different arms", arms
             )
         names = self.arm_names
         return PreferenceMatrix(
@@ -373,11 +371,10 @@ def _checked_names(arm_names: Sequence[str], num_arms: int) -> tuple[str, ...]:
     names = items_of(arm_names, "arm_names")
     if not all(isinstance(name, str) for name in names):
         raise InvalidPreferenceError(
-            f"arm_names must be a sequence of strings; got {short_repr(arm_names)}."
+            "arm_names", "must be a sequence of strings", arm_names
         )
     if len(names) != num_arms or len(set(names)) < len(names):
         raise InvalidPreferenceError(
-            f"arm_names must be {num_arms} different names, one per arm; got "
-            f"{len(names)} names, {len(set(names))} different."
+            "arm_names", f"must be {num_arms} different names, one per arm", names
         )
     return names

@@ -89,7 +89,7 @@ def pair_regret(
     true_or_false(include_self, "include_self")
     if not isinstance(notion, str) or notion not in REGRET_NOTIONS:
         raise InvalidPreferenceError(
-            f"notion must be one of {', '.join(REGRET_NOTIONS)}; got {notion!r}."
+            "notion", f"must be one of {', '.join(REGRET_NOTIONS)}", notion
         )
     if notion == "borda":
         means = (values.sum(axis=1) - 0.5) / (values.shape[0] - 1)
@@ -123,8 +123,10 @@ def _condorcet_regret(gaps: NDArray[np.float64], notion: str) -> NDArray[np.floa
     winners = np.flatnonzero((gaps > 0).sum(axis=1) == gaps.shape[0] - 1)
     if winners.size == 0:
         raise InvalidPreferenceError(
-            f"notion {notion!r} needs an arm that beats all others, and this matrix "
-            "has no Condorcet winner: use 'copeland' or 'borda'."
+            "notion",
+            "must be 'copeland' or 'borda' for a matrix without a Condorcet winner, "
+            "an arm that beats all others",
+            notion,
         )
     gap = gaps[winners[0]]
     first, second = gap[:, None], gap[None, :]

@@ -13,11 +13,10 @@ from theory.arguments import (
     integer_from,
     number_from,
     one_of,
-    short_repr,
     true_or_false,
 )
-from theory.errors import ArgumentTypeError
-from theory.validation import numeric_array
+from theory.errors import ArgumentError, ArgumentTypeError
+from theory.validation import numeric_array, refuse_entries
 
 if TYPE_CHECKING:
     from jaxtyping import Float64
@@ -184,23 +183,22 @@ class RegretBound:
         integer_from(self.minimum_horizon, 2, "minimum_horizon")
         for name in _TEXTS:
             if not isinstance(getattr(self, name), str):
-                raise ArgumentTypeError(
-                    f"{name} must be a str; got {short_repr(getattr(self, name))}."
-                )
+                raise ArgumentTypeError(name, "must be a str", getattr(self, name))
         for name, kind in (("assumptions", str), ("power_terms", PowerTerm)):
             values = getattr(self, name)
             if not isinstance(values, tuple) or not all(
                 isinstance(each, kind) for each in values
             ):
                 raise ArgumentTypeError(
-                    f"{name} must be a tuple of {kind.__name__}; got "
-                    f"{short_repr(values)}."
+                    name, f"must be a tuple of {kind.__name__}", values
                 )
         true_or_false(self.anytime, "anytime")
         if self.kind == "upper" and self.remainder:
-            raise ValueError(
-                f"remainder must be empty where kind is 'upper'; got "
-                f"{self.remainder!r}: with terms left out it is an 'asymptotic upper'."
+            raise ArgumentError(
+                "remainder",
+                "must be empty where kind is 'upper'",
+                self.remainder,
+                remedy="with terms left out it is an 'asymptotic upper'",
             )
 
     @property
@@ -268,11 +266,8 @@ class RegretBound:
         """
         rounds = numeric_array(horizons, "horizons")
         bad = ~(np.isfinite(rounds) & (rounds >= self.minimum_horizon))
-        if bad.any():
-            raise ValueError(
-                f"horizons must be finite and at least {self.minimum_horizon} for "
-                f"{self.name!r}; got {rounds[bad].flat[0]}."
-            )
+        rule = f"must be finite and at least {self.minimum_horizon} for {self.name!r}"
+        refuse_entries(bad, rounds, "horizons", rule, kind=ArgumentError)
         logs = np.log(rounds)
         value = self.constant + self.log_coefficient * logs
         if self.loglog_coefficient:

@@ -95,8 +95,9 @@ def require_strong_transitivity(matrix: PreferenceMatrix, bound: str) -> None:
     cycle = find_cycle(matrix)
     if cycle:
         raise InvalidPreferenceError(
-            f"{bound} needs a total order of the arms; arms "
-            f"{' > '.join(map(str, (*cycle, cycle[0])))} beat each other in a cycle."
+            "matrix",
+            f"must have a total order of the arms for {bound}, and no cycle",
+            " > ".join(map(str, (*cycle, cycle[0]))),
         )
     gaps = matrix.gaps
     for rule, name, sign in (
@@ -107,9 +108,12 @@ def require_strong_transitivity(matrix: PreferenceMatrix, bound: str) -> None:
         if triple:
             i, j, k = triple
             raise InvalidPreferenceError(
-                f"{bound} needs {name}; arms {i}, {j}, {k} break it: gap({i}, {k}) = "
-                f"{gaps[i, k]:.10g} is {sign} of gap({i}, {j}) = {gaps[i, j]:.10g} and "
-                f"gap({j}, {k}) = {gaps[j, k]:.10g}."
+                "matrix",
+                f"must have {name} for {bound}; arms {i}, {j}, {k} break it: their "
+                f"gap is {sign} of gap({i}, {j}) = {gaps[i, j]:.10g} and gap({j}, "
+                f"{k}) = {gaps[j, k]:.10g}",
+                gaps[i, k],
+                index=(i, k),
             )
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sized
+from collections.abc import Callable, Sized
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.arguments import short_repr
-from theory.errors import ArgumentTypeError, InvalidPreferenceError
+from theory.arguments import Kind
+from theory.errors import ArgumentError, ArgumentTypeError, InvalidPreferenceError
 from theory.labels import aligned_table
 
 if TYPE_CHECKING:
@@ -54,39 +54,78 @@ def real_array(values: object, argument: str) -> Shaped[np.ndarray, "*shape"]:
     Perhaps the same object comes back.
     """
     if holds_more_than(values, MOST_NUMBERS):
-        raise InvalidPreferenceError(
-            f"{argument} must hold at most {MOST_NUMBERS:,} numbers; got "
-            f"{short_repr(getattr(values, 'shape', values))}: split it."
-        )
+        rule = f"must hold at most {MOST_NUMBERS:,} numbers"
+        shape = getattr(values, "shape", values)
+        raise InvalidPreferenceError(argument, rule, shape, remedy="split it")
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise InvalidPreferenceError(
-            f"{argument} must not have masked entries; got "
-            f"{np.ma.count_masked(values)} of them: fill them first."
-        )
+        rule, masked = "must not have masked entries", np.ma.count_masked(values)
+        raise InvalidPreferenceError(argument, rule, masked, remedy="fill them first")
     try:
         array = np.asarray(values)
     except ValueError as error:
-        raise InvalidPreferenceError(
-            f"{argument} must be a rectangular table of numbers: {error}"
-        ) from error
+        rule = f"must be a rectangular table of numbers ({error})"
+        raise InvalidPreferenceError(argument, rule, values) from error
     except TypeError as error:
-        raise ArgumentTypeError(
-            f"{argument} must hold real numbers; {type(values).__name__} cannot be "
-            f"read as an array ({error}): pass a NumPy array."
-        ) from error
+        rule = f"must hold real numbers, and be read as an array ({error})"
+        remedy, kind = "pass a NumPy array", type(values).__name__
+        raise ArgumentTypeError(argument, rule, kind, remedy=remedy) from error
     if array.dtype.kind == "c":
-        raise InvalidPreferenceError(
-            f"{argument} must be real; got dtype {array.dtype}: pass its real part."
-        )
+        rule, remedy = "must be real", "pass its real part"
+        raise InvalidPreferenceError(argument, rule, array.dtype, remedy=remedy)
     if array.dtype.kind not in "iuf":
+        rule = f"must hold real numbers, not dtype {array.dtype} of a "
+        rule += type(values).__name__
         remedy = "convert the entries to float first"
         if hasattr(values, "toarray"):
             remedy = "pass its toarray()"
-        raise ArgumentTypeError(
-            f"{argument} must hold real numbers; got dtype {array.dtype} from "
-            f"{type(values).__name__}: {remedy}."
-        )
+        raise ArgumentTypeError(argument, rule, values, remedy=remedy)
     return array
+
+
+def refuse_entries(
+    bad: Shaped[np.ndarray, "*shape"],
+    array: Shaped[np.ndarray, "*shape"],
+    argument: str,
+    rule: str,
+    *,
+    kind: Kind = InvalidPreferenceError,
+    remedy: str = "",
+) -> None:
+    """Raise where entries break a rule; the worst is named, the first among equals.
+
+    ``bad`` says which do or, above 0, by how much.
+    """
+    if (bad > 0).any():
+        place = np.unravel_index(int(np.argmax(bad)), bad.shape)
+        index = tuple(int(each) for each in place)
+        where = index if len(index) > 1 else next(iter(index), None)
+        raise kind(argument, rule, array[place], index=where, remedy=remedy)
+
+
+def finite_vector(
+    values: object,
+    argument: str,
+    least: int = 1,
+    *,
+    rule: str = "must be finite",
+    holds: Callable[[Any], Any] = np.isfinite,
+    remedy: str = "",
+) -> Float64[np.ndarray, " n"]:
+    """Copy a vector of finite numbers, ``least`` to `MOST_ARMS`, that a rule holds for.
+
+    ``ArgumentError`` if it is none; the first entry that breaks the rule is named.
+    """
+    vector = numeric_array(values, argument)
+    if vector.ndim != 1 or len(vector) < least:
+        asked = f"must be a vector of at least {least} numbers"
+        raise ArgumentError(argument, asked, values)
+    if len(vector) > MOST_ARMS:
+        asked = f"must be at most {MOST_ARMS} numbers, one per arm"
+        raise ArgumentError(argument, asked, len(vector))
+    for asked, fits in (("must be finite", np.isfinite), (rule, holds)):
+        bad = ~fits(vector)
+        refuse_entries(bad, vector, argument, asked, kind=ArgumentError, remedy=remedy)
+    return vector
 
 
 def feature_table(
@@ -105,13 +144,12 @@ def feature_table(
     if not fits or 0 in table.shape:
         rule = f"must have one row per arm, shape ({rows}, d)"
         raise InvalidPreferenceError("features", rule, table.shape)
-    fine = np.abs(table) <= LARGEST_FEATURE
-    if not fine.all():
-        i, j = np.argwhere(~fine)[0].tolist()
-        rule = f"must be finite, at most {LARGEST_FEATURE:g}; entry ({i}, {j}) is not"
-        remedy = "bring features to about unit size"
-        value = float(table[i, j])
-        raise InvalidPreferenceError("features", rule, value, remedy=remedy)
+    rule = f"must be finite, at most {LARGEST_FEATURE:g}"
+    remedy, bad = (
+        "bring features to about unit size",
+        ~(np.abs(table) <= LARGEST_FEATURE),
+    )
+    refuse_entries(bad, table, "features", rule, remedy=remedy)
     return table
 
 
@@ -148,29 +186,27 @@ def _square(values: object, argument: str, *, infinite: bool = False) -> NDArray
     rows = len(table) if isinstance(table, list | tuple) else next(iter(shape), 0)
     _refuse_many_arms(rows, argument)
     array = real_array(table, argument)
-    if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] < 2:
-        raise InvalidPreferenceError(
-            f"{argument} must be a square table of at least 2 x 2; "
-            f"got shape {array.shape}."
-        )
+    check_square(array, argument)
     _refuse_many_arms(len(array), argument)
-    bad = np.isnan(array) if infinite else ~np.isfinite(array)
-    if bad.any():
-        i, j = _first(bad)
-        rule = "a number" if infinite else "finite"
-        raise InvalidPreferenceError(
-            f"{argument} must be {rule}; entry ({i}, {j}) is {array[i, j]}: "
-            "estimate or remove what is missing first."
-        )
+    bad, rule = np.isnan(array), "must be a number"
+    if not infinite:
+        bad, rule = ~np.isfinite(array), "must be finite"
+    remedy = "estimate or remove what is missing first"
+    refuse_entries(bad, array, argument, rule, remedy=remedy)
     return array
+
+
+def check_square(array: Shaped[Any, "*shape"], argument: str) -> None:
+    """Raise unless an array of any library is square, at least 2 by 2."""
+    if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] < 2:
+        rule = "must be a square table of at least 2 x 2, of the shape (K, K)"
+        raise InvalidPreferenceError(argument, rule, tuple(array.shape))
 
 
 def _refuse_many_arms(num_arms: int, argument: str) -> None:
     if num_arms > MOST_ARMS:
-        raise InvalidPreferenceError(
-            f"{argument} must have at most {MOST_ARMS} arms; got {num_arms}: leave "
-            "some of them out."
-        )
+        rule, remedy = f"must have at most {MOST_ARMS} arms", "leave some of them out"
+        raise InvalidPreferenceError(argument, rule, num_arms, remedy=remedy)
 
 
 def probability_matrix(
@@ -201,27 +237,26 @@ def probability_matrix(
     tolerance = FLOAT32_TOLERANCE if single else SYMMETRY_TOLERANCE
     array = np.array(given, dtype=np.float64, order="C")
     outside = np.maximum(-array, array - 1.0)
-    if outside.max() > 0.0:
-        i, j = _worst(outside)
-        raise InvalidPreferenceError(
-            f"{argument} must hold probabilities in [0, 1]; entry ({i}, {j}) is "
-            f"{array[i, j]}."
-        )
-    diagonal = np.abs(np.diagonal(array) - 0.5)
-    if diagonal.max() > tolerance:
-        i = int(np.argmax(diagonal))
-        raise InvalidPreferenceError(
-            f"{argument} must have 1/2 on its diagonal; entry ({i}, {i}) is "
-            f"{array[i, i]}: an arm ties with itself."
-        )
-    mismatch = np.abs(array + array.T - 1.0)
+    refuse_entries(outside, array, argument, "must be a probability, in [0, 1]")
+    diagonal = np.diag(np.abs(np.diagonal(array) - 0.5))
+    refuse_entries(
+        diagonal * (diagonal > tolerance),
+        array,
+        argument,
+        "must be 1/2 on the diagonal",
+        remedy="an arm ties with itself",
+    )
+    mismatch = np.triu(np.abs(array + array.T - 1.0))
     if mismatch.max() > tolerance:
-        i, j = _worst(np.triu(mismatch))
+        i, j = np.unravel_index(int(np.argmax(mismatch)), mismatch.shape)
+        one, other = float(array[i, j]), float(array[j, i])
         raise InvalidPreferenceError(
-            f"{argument}[i, j] + {argument}[j, i] must be 1 within "
-            f"{tolerance:.2g}; the worst pair is ({i}, {j}): {array[i, j]} + "
-            f"{array[j, i]} = {array[i, j] + array[j, i]}. Correct the entry; nothing "
-            "is symmetrized silently."
+            argument,
+            f"must be 1 within {tolerance:.2g} with its mirror image; the worst pair "
+            f"is ({i}, {j}): {one} + {other} = {one + other}",
+            one,
+            index=(int(i), int(j)),
+            remedy="correct the entry; nothing is symmetrized silently",
         )
     return _without_float32_rounding(array) if single else array
 
@@ -248,23 +283,16 @@ def symmetric_amounts(
     """
     array = square_matrix(values, argument, infinite=infinite)
     if array.shape[0] != num_arms:
-        raise InvalidPreferenceError(
-            f"{argument} must have one row per arm, shape ({num_arms}, {num_arms}); "
-            f"got {array.shape}."
-        )
-    if array.min() < 0.0:
-        i, j = _worst(-array)
-        raise InvalidPreferenceError(
-            f"{argument} must not be negative; entry ({i}, {j}) is {array[i, j]}."
-        )
+        rule = f"must have one row per arm, shape ({num_arms}, {num_arms})"
+        raise InvalidPreferenceError(argument, rule, array.shape)
+    refuse_entries(-array, array, argument, "must not be negative")
     if (array != array.T).any():
         # The difference of two infinite entries is no number.
         off = array != array.T
-        i, j = _worst(np.abs(np.where(off, array, 0.0) - np.where(off, array.T, 0.0)))
-        raise InvalidPreferenceError(
-            f"{argument} must be symmetric; entries ({i}, {j}) and ({j}, {i}) are "
-            f"{array[i, j]} and {array[j, i]}: {remedy}."
-        )
+        by = np.abs(np.where(off, array, 0.0) - np.where(off, array.T, 0.0))
+        i, j = np.unravel_index(int(np.argmax(by)), by.shape)
+        rule = f"must be symmetric, as entry ({j}, {i}), {float(array[j, i])}"
+        refuse_entries(by, array, argument, rule, remedy=remedy)
     return array
 
 
@@ -274,13 +302,3 @@ def symmetric_prices(
     """Copy a table of prices of duels, which may be infinite; as above."""
     remedy = "give a pair one price, in both entries"
     return symmetric_amounts(values, num_arms, argument, infinite=True, remedy=remedy)
-
-
-def _first(condition: NDArray[np.bool_]) -> tuple[int, int]:
-    return _worst(condition.astype(np.float64))
-
-
-def _worst(amount: NDArray[np.float64]) -> tuple[int, int]:
-    """Index of the largest entry; among equals the first one in reading order."""
-    i, j = np.unravel_index(int(np.argmax(amount)), amount.shape)
-    return int(i), int(j)

@@ -25,7 +25,7 @@ for version in "$@"; do
         cd "$scratch"
         env/bin/bayesduel --version
         env/bin/bayesduel bounds cyclic >bounds.txt
-        env/bin/bayesduel compare -e cyclic -p d-ts -p bt-ts --runs 3 --horizon 1e3
+        env/bin/bayesduel compare -i cyclic -p d-ts -p bt-ts --runs 3 --horizon 1e3
         printf 'winner,loser\na,b\na,b\nb,c\na,c\nc,a\n' >votes.csv
         env/bin/bayesduel fit votes.csv
         grep -q 27.5487 bounds.txt

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from theory.arguments import integer_from, items_of, number_from, short_repr
+from bayesduel.errors import ArgumentError
+from theory.arguments import integer_from, items_of, number_from
 
 if TYPE_CHECKING:
     from jaxtyping import Float64
@@ -117,9 +118,10 @@ def regret_bound(bound: object) -> RegretBound:
     optimum = isinstance(bound, Optimum | StructuredBound)
     inner = bound.bound if optimum else bound
     if not isinstance(inner, RegretBound):
-        raise ValueError(
-            f"bounds: {short_repr(bound)} is neither a theory.RegretBound nor an "
-            "optimum of theory whose cost is a regret"
+        raise ArgumentError(
+            "bounds",
+            "must be theory.RegretBounds, or optima of theory whose cost is a regret",
+            bound,
         )
     return inner
 
@@ -172,8 +174,8 @@ def lower_bound(
     matrix = as_preference_matrix(preference)
     arms = items_of(arms, "arms")
     if arms and len(arms) != matrix.num_arms:
-        raise ValueError(
-            f"arms: must name each of the {matrix.num_arms} arms, but names {len(arms)}"
+        raise ArgumentError(
+            "arms", f"must name each of the {matrix.num_arms} arms", arms
         )
     labels = arms or matrix.arm_names or range(matrix.num_arms)
     if matrix.ties:

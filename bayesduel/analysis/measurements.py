@@ -21,8 +21,10 @@ from bayesduel.analysis.run_statistics import (
     StatisticsOfRuns,
     StatisticsOfSummaries,
 )
+from bayesduel.errors import ArgumentError
+from bayesduel.package.lazy import CalledEnvironment
 from theory import REGRET_NOTIONS, ChoiceTable, PreferenceMatrix
-from theory.arguments import integer_from, short_repr
+from theory.arguments import integer_from
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -44,12 +46,12 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Measurement:
+class Measurement(CalledEnvironment):
     """One policy on one instance, found in a result tree.
 
     Attributes
     ----------
-    environment, policy : str
+    instance, policy : str
         Name of the instance and label of the policy.
     data : xarray.Dataset
         Variables ``regret (notion, run, checkpoint)`` and the rest; without
@@ -62,7 +64,7 @@ class Measurement:
         What is known of the arms, where the tree holds it beside the matrix.
     """
 
-    environment: str
+    instance: str
     policy: str
     data: xr.Dataset
     preference: NDArray[np.float64] | None = None
@@ -114,9 +116,8 @@ class Measurement:
         if self.matrix is None:
             return None, None, "lower bound: the result does not hold the matrix"
         if not isinstance(notion, str) or not isinstance(model, str | None):
-            raise ValueError(
-                "notion, model: must be the name of one, but are "
-                f"{short_repr(notion)}, {short_repr(model)}"
+            raise ArgumentError(
+                "notion, model", "must be the name of one", (notion, model)
             )
         known = model_known_by(self.parameters) if model is None else model
         if (notion, known) not in self._shared:
@@ -156,18 +157,23 @@ class Measurement:
         """
         index = self._index(notion)
         if "regret" not in self.data:
-            raise ValueError(
-                f"result: of {self.policy} on {self.environment} no single run was "
-                "kept, but this needs them; simulate it with record='regret'"
+            raise ArgumentError(
+                "result",
+                f"of {self.policy} on {self.instance} no single run was kept, but "
+                "this needs them",
+                remedy="simulate it with record='regret'",
             )
         ordered = self.data["regret"].transpose("notion", "run", "checkpoint")
         values = np.asarray(ordered.values[index], dtype=np.float64)
         if not np.isfinite(values).all():
             run, place = (int(each) for each in np.argwhere(~np.isfinite(values))[0])
-            raise ValueError(
-                f"result: the {notion} regret of {self.policy} on {self.environment} "
-                f"is {values[run, place]} in row {run} at checkpoint "
-                f"{self.rounds[place]}; simulate it again"
+            raise ArgumentError(
+                "result",
+                f"the {notion} regret of {self.policy} on {self.instance} is "
+                f"{values[run, place]} in row {run} at checkpoint "
+                f"{self.rounds[place]}",
+                float(values[run, place]),
+                remedy="simulate it again",
             )
         return values
 
@@ -188,15 +194,18 @@ class Measurement:
         """Return the place of a notion among those recorded."""
         if not self.has_regret:
             reason = self.error or "no variable 'regret'"
-            raise ValueError(
-                f"result: {self.policy} on {self.environment} holds no regret "
-                f"({reason}); simulate it again"
+            raise ArgumentError(
+                "result",
+                f"{self.policy} on {self.instance} holds no regret ({reason})",
+                remedy="simulate it again",
             )
         if not isinstance(notion, str) or notion not in self.notions:
-            raise ValueError(
-                f"notion: {short_repr(notion)} was not recorded; the result holds "
-                f"{', '.join(self.notions)}; give notion= one of these, or "
-                "simulate with yours in regret=(...)"
+            raise ArgumentError(
+                "notion",
+                f"must be one that was recorded, {', '.join(self.notions)}",
+                notion,
+                remedy="give notion= one of these, or simulate with yours in "
+                "regret=(...)",
             )
         return self.notions.index(notion)
 
@@ -227,15 +236,17 @@ def measurements(result: Result) -> list[Measurement]:
         if all(isinstance(each, Measurement) for each in result):
             return result
     if not isinstance(result, xr.DataTree | xr.Dataset):
-        raise ValueError(
-            "result: must be what bayesduel.simulate or bayesduel.compare returned, "
-            f"but is {short_repr(result)}"
+        raise ArgumentError(
+            "result",
+            "must be what bayesduel.simulate or bayesduel.compare returned",
+            result,
         )
     found = list(_walk(result, {}))
     if not found:
-        raise ValueError(
-            "result: no policy with a variable 'regret' in it; give what "
-            "bayesduel.simulate or bayesduel.compare returned"
+        raise ArgumentError(
+            "result",
+            "no policy with a variable 'regret' in it",
+            remedy="give what bayesduel.simulate or bayesduel.compare returned",
         )
     return found
 
@@ -259,7 +270,9 @@ def _measurement(node: xr.DataTree | xr.Dataset, shared: dict[str, Any]) -> Meas
     parent: Any = getattr(node, "parent", None)
     if "regret" in data:
         _check_layout(data)
-    environment = data.attrs.get("environment") or getattr(parent, "name", None)
+    # Older files say "environment".
+    named = data.attrs.get("instance", data.attrs.get("environment"))
+    instance = named or getattr(parent, "name", None)
     policy = data.attrs.get("policy") or getattr(node, "name", None)
     source = next(
         (part for part in (node, parent) if part is not None and "preference" in part),
@@ -275,7 +288,7 @@ def _measurement(node: xr.DataTree | xr.Dataset, shared: dict[str, Any]) -> Meas
         if "features" in source:
             features = source["features"].transpose("arm", "feature").values
     return Measurement(
-        str(environment or "environment"),
+        str(instance or "instance"),
         str(policy or "policy"),
         data,
         preference,
@@ -299,8 +312,10 @@ def _check_layout(data: xr.Dataset) -> None:
         if not whole or rounds[0] < 1 or np.any(rounds[1:] <= rounds[:-1]):
             problem = "must be at ascending checkpoints, whole numbers from 1 on"
     if problem:
-        raise ValueError(
-            f"result: regret {problem}; give what bayesduel.simulate returned"
+        raise ArgumentError(
+            "result",
+            f"regret {problem}",
+            remedy="give what bayesduel.simulate returned",
         )
 
 
@@ -320,10 +335,11 @@ def checkpoint_index(
         return position
     near = rounds[max(0, position - 1) : position + 1]
     names = " and ".join(str(int(each)) for each in near)
-    raise ValueError(
-        f"{argument}: {round_} is no checkpoint; the nearest "
-        f"{'are' if near.size > 1 else 'is'} {names}; "
-        "simulate with it among the checkpoints"
+    raise ArgumentError(
+        argument,
+        f"must be a checkpoint; the nearest {'are' if near.size > 1 else 'is'} {names}",
+        round_,
+        remedy="simulate with it among the checkpoints",
     )
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from bayesduel.arguments.limits import MOST_RESAMPLES
-from theory.arguments import as_number, integer_from, short_repr
+from bayesduel.errors import ArgumentError
+from theory.arguments import as_number, integer_from
 from theory.validation import numeric_array
 
 if TYPE_CHECKING:
@@ -56,9 +57,7 @@ def checked_options(
     """Return the options of :func:`paired_intervals`, or raise a ``ValueError``."""
     number = as_number(confidence)
     if not 0 < number < 1:
-        raise ValueError(
-            f"confidence: must lie between 0 and 1, but is {short_repr(confidence)}"
-        )
+        raise ArgumentError("confidence", "must lie between 0 and 1", confidence)
     num_resamples = integer_from(num_resamples, 100, "num_resamples", MOST_RESAMPLES)
     return number, num_resamples, integer_from(seed, 0, "seed", _LARGEST_SEED)
 
@@ -119,21 +118,25 @@ def paired_intervals(
     """
     table = numeric_array(values, "values")
     if table.ndim != 2 or min(table.shape) < 1 or not np.isfinite(table).all():
-        raise ValueError(
-            f"values: must be a finite table (run, policy), got shape {table.shape}"
+        raise ArgumentError(
+            "values", "must be a finite table of the shape (run, policy)", table.shape
         )
     if np.abs(table).max() > _LARGEST:
-        raise ValueError(
-            f"values: must lie between -{_LARGEST:g} and {_LARGEST:g}, whose squares "
-            f"can be added up, got {table.ravel()[np.abs(table).argmax()]:g}"
+        raise ArgumentError(
+            "values",
+            f"must lie between -{_LARGEST:g} and {_LARGEST:g}, whose squares can be "
+            "added up",
+            table.ravel()[np.abs(table).argmax()],
         )
     confidence, num_resamples, seed = checked_options(confidence, num_resamples, seed)
     num_runs, num_columns = table.shape
     first, second = np.triu_indices(num_columns, k=1)
     if num_resamples * first.size > _MOST_STATISTICS:
-        raise ValueError(
-            f"num_resamples: {num_resamples} for {first.size} pairs of columns take "
-            f"too much memory; at most {_MOST_STATISTICS // first.size} fit"
+        raise ArgumentError(
+            "num_resamples",
+            f"must be at most {_MOST_STATISTICS // first.size}, so that the "
+            f"statistics of {first.size} pairs of columns fit into memory",
+            num_resamples,
         )
     differences = table[:, second] - table[:, first]
     mean = differences.mean(axis=0)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from theory.arguments import short_repr
+from bayesduel.errors import ArgumentError
+from bayesduel.package.lazy import CalledEnvironment
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,12 +103,12 @@ class RankedPolicy:
 
 
 @dataclass(frozen=True)
-class Ranking:
+class Ranking(CalledEnvironment):
     """Policies on one instance.
 
     Attributes
     ----------
-    environment, notion : str
+    instance, notion : str
         Where, and which regret.
     round_ : int
         Checkpoint: the last one that all policies have.
@@ -126,7 +127,7 @@ class Ranking:
         Why nothing can be concluded; empty if something can.
     """
 
-    environment: str
+    instance: str
     notion: str
     round_: int
     num_runs: int
@@ -149,10 +150,10 @@ class Ranking:
             if {found.lower, found.higher} == {lower, higher}:
                 return found
         names = ", ".join(each.policy for each in self.policies)
-        raise ValueError(
-            f"ranking: {short_repr(lower)} and {short_repr(higher)} must be two of "
-            f"{names} on "
-            f"{self.environment}"
+        raise ArgumentError(
+            "ranking",
+            f"must be asked about two of {names} on {self.instance}",
+            (lower, higher),
         )
 
     def to_dataframe(self) -> pd.DataFrame:
@@ -173,5 +174,5 @@ class Ranking:
     def _frame(self, rows: tuple[RankedPolicy | Difference, ...]) -> pd.DataFrame:
         import pandas as pd
 
-        where = {"environment": self.environment, "notion": self.notion}
+        where = {"instance": self.instance, "notion": self.notion}
         return pd.DataFrame([where | asdict(each) for each in rows])

@@ -35,7 +35,8 @@ from bayesduel.analysis.ranked_policies import (
     Ranking,
 )
 from bayesduel.analysis.rare_runs import PEAK, enough_runs, reversal, unseen_share
-from theory.arguments import as_number, short_repr
+from bayesduel.errors import ArgumentError
+from theory.arguments import as_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -133,7 +134,7 @@ def rankings(
     ...     return xr.Dataset(
     ...         {"regret": (("notion", "run", "checkpoint"), regret[None, :, None])},
     ...         coords={"notion": ["copeland"], "checkpoint": [1000]},
-    ...         attrs={"environment": "toy", "policy": label},
+    ...         attrs={"instance": "toy", "policy": label},
     ...     )
     >>> def compared(regret):
     ...     tree = {"/A": node("A", runs), "/B": node("B", regret)}
@@ -145,13 +146,13 @@ def rankings(
     (1169, 727)
     """
     if not as_number(peak) >= 1:
-        raise ValueError(f"peak: must be at least 1, but is {short_repr(peak)}")
+        raise ArgumentError("peak", "must be at least 1", peak)
     peak = as_number(peak)
     confidence, num_resamples, seed = checked_options(confidence, num_resamples, seed)
     groups: dict[str, list[Measurement]] = {}
     for measured in measurements(comparison):
         if "regret" in measured.data:
-            groups.setdefault(measured.environment, []).append(measured)
+            groups.setdefault(measured.instance, []).append(measured)
     return [
         _ranking(name, members, notion, confidence, peak, num_resamples, seed)
         for name, members in groups.items()
@@ -160,7 +161,7 @@ def rankings(
 
 
 def _ranking(
-    environment: str,
+    instance: str,
     members: list[Measurement],
     notion: str,
     confidence: float,
@@ -168,7 +169,7 @@ def _ranking(
     num_resamples: int,
     seed: int,
 ) -> Ranking:
-    round_, regret = _paired(environment, members, notion)
+    round_, regret = _paired(instance, members, notion)
     order = np.argsort(regret.mean(axis=0), kind="stable")
     regret = regret[:, order]
     labels = [members[index].policy for index in order]
@@ -187,7 +188,7 @@ def _ranking(
         f"simulate at least {FEWEST_RUNS}"
     )  # fmt: skip
     return Ranking(
-        environment,
+        instance,
         notion,
         round_,
         runs,
@@ -236,23 +237,25 @@ def _differences(
 
 
 def _paired(
-    environment: str, members: list[Measurement], notion: str
+    instance: str, members: list[Measurement], notion: str
 ) -> tuple[int, NDArray[np.float64]]:
     """Return the last common checkpoint, and regret there, (run, policy)."""
     seeds = {str(each.data.attrs.get("seed")) for each in members}
     if len(seeds) > 1:
-        raise ValueError(
-            f"comparison: policies on {environment} have different seeds "
-            f"({', '.join(sorted(seeds))}), so their runs are no pairs; simulate them "
-            "in one comparison"
+        raise ArgumentError(
+            "comparison",
+            f"policies on {instance} have different seeds "
+            f"({', '.join(sorted(seeds))}), so their runs are no pairs",
+            remedy="simulate them in one comparison",
         )
     rounds = set.intersection(*({*each.rounds.tolist()} for each in members))
     runs = set.intersection(*({*run_numbers(each).tolist()} for each in members))
     if not rounds or not runs:
         what = "checkpoint" if not rounds else "run"
-        raise ValueError(
-            f"comparison: policies on {environment} have no common {what}; simulate "
-            "them in one comparison"
+        raise ArgumentError(
+            "comparison",
+            f"policies on {instance} have no common {what}",
+            remedy="simulate them in one comparison",
         )
     round_ = max(rounds)
     columns = []

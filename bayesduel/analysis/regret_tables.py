@@ -29,7 +29,7 @@ def regret_dataframe(result: Result, *, notion: str = "copeland") -> pd.DataFram
     Returns
     -------
     pandas.DataFrame
-        Columns ``environment``, ``policy``, ``run``, ``checkpoint`` (rounds) and
+        Columns ``instance``, ``policy``, ``run``, ``checkpoint`` (rounds) and
         ``regret``, in the order of the result. Policies that failed have no rows.
 
     Raises
@@ -64,7 +64,7 @@ def regret_dataframe(result: Result, *, notion: str = "copeland") -> pd.DataFram
         regret = each.regret(notion)
         runs, rounds = regret.shape
         columns = {
-            "environment": each.environment,
+            "instance": each.instance,
             "policy": each.policy,
             "run": np.repeat(run_numbers(each), rounds),
             "checkpoint": np.tile(each.rounds, runs),
@@ -72,6 +72,6 @@ def regret_dataframe(result: Result, *, notion: str = "copeland") -> pd.DataFram
         }
         parts.append(pd.DataFrame(columns))
     if not parts:
-        names = ["environment", "policy", "run", "checkpoint", "regret"]
+        names = ["instance", "policy", "run", "checkpoint", "regret"]
         return pd.DataFrame(columns=names)
     return pd.concat(parts, ignore_index=True)

@@ -15,6 +15,7 @@ from bayesduel.analysis.measurements import (
     measurements,
 )
 from bayesduel.analysis.text import format_with_error
+from bayesduel.errors import ArgumentError
 
 if TYPE_CHECKING:
     from jaxtyping import Int
@@ -115,8 +116,8 @@ def slope(
     first = checkpoint_index(measured.rounds, from_round, "from_round")
     last = checkpoint_index(measured.rounds, to_round, "to_round")
     if first >= last:
-        raise ValueError(
-            f"from_round: must come before to_round, but {from_round} >= {to_round}"
+        raise ArgumentError(
+            "from_round", f"must come before to_round, {to_round}", from_round
         )
     found = measured.statistics(notion)
     width = math.log(int(to_round)) - math.log(int(from_round))
@@ -134,10 +135,11 @@ def slope(
 def _only(result: Result) -> Measurement:
     found = measurements(result)
     if len(found) != 1:
-        names = ", ".join(f"{each.environment}/{each.policy}" for each in found)
-        raise ValueError(
-            f"result: a slope is of one policy, but there are {len(found)} ({names}); "
-            "pick one, e.g. result['<environment>/<policy>']"
+        names = ", ".join(f"{each.instance}/{each.policy}" for each in found)
+        raise ArgumentError(
+            "result",
+            f"a slope is of one policy, but there are {len(found)} ({names})",
+            remedy="pick one, e.g. result['<instance>/<policy>']",
         )
     return found[0]
 
@@ -161,7 +163,9 @@ def last_decades(
     (1000, 100000)
     """
     if rounds.size < 2:
-        raise ValueError("checkpoints: a slope needs at least two; simulate with more")
+        raise ArgumentError(
+            "checkpoints", "a slope needs at least two", remedy="simulate with more"
+        )
     logs = np.log(rounds.astype(np.float64))
     target = logs[-1] - decades * math.log(10.0)
     return int(rounds[int(np.argmin(np.abs(logs[:-1] - target)))]), int(rounds[-1])

@@ -13,7 +13,8 @@ from bayesduel.analysis.measurements import (
 )
 from bayesduel.analysis.slopes import Slope, slope, slope_span
 from bayesduel.analysis.text import format_number, format_rounds, format_with_error
-from theory.arguments import short_repr
+from bayesduel.errors import ArgumentError
+from bayesduel.package.lazy import CalledEnvironment
 from theory.choice import SUBSET_REGRET_NOTIONS
 
 if TYPE_CHECKING:
@@ -45,12 +46,12 @@ class FinalRegret:
 
 
 @dataclass(frozen=True)
-class SummaryRow:
+class SummaryRow(CalledEnvironment):
     """One policy on one instance, beside the lower bound that applies to it.
 
     Attributes
     ----------
-    environment, policy : str
+    instance, policy : str
         Where it was measured.
     num_runs, horizon : int
         Number of runs and last checkpoint (0 if the policy failed).
@@ -72,7 +73,7 @@ class SummaryRow:
         Why the policy failed; empty if it did not.
     """
 
-    environment: str
+    instance: str
     policy: str
     num_runs: int
     horizon: int
@@ -104,7 +105,7 @@ class Summary:
     seed: str
     version: str
 
-    HEADER = ("environment", "policy", "runs", "T", "regret", "median", "10-90 %",
+    HEADER = ("instance", "policy", "runs", "T", "regret", "median", "10-90 %",
               "slope", "lower bound", "ratio")  # fmt: skip
 
     def cells(self) -> list[tuple[str, ...]]:
@@ -113,9 +114,9 @@ class Summary:
 
     def notes(self) -> list[str]:
         """Return why numbers are missing, each reason once per instance."""
-        texts = [f"{row.environment}: {row.note}" for row in self.rows if row.note]
+        texts = [f"{row.instance}: {row.note}" for row in self.rows if row.note]
         failed = [
-            f"{row.environment}: {row.policy} failed: {row.error}"
+            f"{row.instance}: {row.policy} failed: {row.error}"
             for row in self.rows
             if row.error
         ]
@@ -180,7 +181,7 @@ def _flat(row: SummaryRow) -> dict[str, object]:
 
 def _row_cells(row: SummaryRow) -> tuple[str, ...]:
     missing = "-"
-    names = (row.environment, row.policy)
+    names = (row.instance, row.policy)
     if row.regret is None:
         return (*names, missing, missing, "failed", *(missing,) * 5)
     final = row.regret
@@ -239,7 +240,7 @@ def summary(
     >>> data = xr.Dataset(
     ...     {"regret": (("notion", "run", "checkpoint"), regret[None])},
     ...     coords={"notion": ["copeland"], "checkpoint": rounds},
-    ...     attrs={"environment": "toy", "policy": "P"},
+    ...     attrs={"instance": "toy", "policy": "P"},
     ... )
     >>> row = summary(data).rows[0]
     >>> print(row.slope, "|", row.note)
@@ -247,9 +248,7 @@ def summary(
     """
     found = measurements(comparison)
     if not isinstance(notion, str):
-        raise ValueError(
-            f"notion: must be the name of one, but is {short_repr(notion)}"
-        )
+        raise ArgumentError("notion", "must be the name of one", notion)
     rows = tuple(
         _summary_row(each, notion, from_round, to_round, *_bound_of(each, notion))
         for each in found
@@ -277,7 +276,7 @@ def _summary_row(
     winner: int | None,
     note: str,
 ) -> SummaryRow:
-    names = (measured.environment, measured.policy)
+    names = (measured.instance, measured.policy)
     bound = None if lower is None else float(lower.log_coefficient)
     if not measured.has_regret:
         return SummaryRow(

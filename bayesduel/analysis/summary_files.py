@@ -30,7 +30,7 @@ def by_notion(
     """
     recorded = {name: own[:1] if main else own for name, own in notions.items()}
     return [
-        (notion, [each for each in measured if notion in recorded[each.environment]])
+        (notion, [each for each in measured if notion in recorded[each.instance]])
         for notion in dict.fromkeys(each for own in recorded.values() for each in own)
     ]
 
@@ -73,6 +73,6 @@ def _recorded(measured: Sequence[Measurement]) -> dict[str, tuple[str, ...]]:
     """Return the notions of each instance; where all failed, those of the others."""
     found: dict[str, tuple[str, ...]] = {}
     for each in measured:
-        found[each.environment] = found.get(each.environment) or each.notions
+        found[each.instance] = found.get(each.instance) or each.notions
     others = tuple(dict.fromkeys(each for own in found.values() for each in own))
     return {name: own or others or ("copeland",) for name, own in found.items()}

@@ -13,8 +13,10 @@ from bayesduel.cli import (
     listing,
     plot,
     reproduce,
+    show,
 )
 from bayesduel.cli.errors import SIGNALLED, FriendlyGroup
+from bayesduel.cli.examples import show_examples
 from bayesduel.cli.options import flag
 from bayesduel.cli.output import degrade_encodings, version
 from bayesduel.cli.study.app import study
@@ -25,6 +27,7 @@ from bayesduel.cli.sweeps.deadline import left_in_time
 from bayesduel.cli.sweeps.merge import merge
 from bayesduel.cli.votes.calibrate import calibrate
 from bayesduel.cli.votes.fit import fit
+from bayesduel.cli.votes.fit_choices import fit_choices
 from bayesduel.program_cache import own_process
 
 __all__ = ["app", "main"]
@@ -33,9 +36,9 @@ app = typer.Typer(
     name="bayesduel",
     cls=FriendlyGroup,
     help="Simulate dueling bandits exactly and compare them with their theory.",
-    epilog="Try: bayesduel compare -e mslr5-condorcet -p d-ts -p rucb --horizon 1e6",
+    epilog="Try: bayesduel compare -i mslr5-condorcet -p d-ts -p rucb --horizon 1e6",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     # Unexpected errors keep Python's own traceback: it can be pasted into a report.
     pretty_exceptions_enable=False,
@@ -47,12 +50,15 @@ app.command("merge")(merge)
 app.command("bounds")(bounds.bounds)
 app.command("plot")(plot.plot)
 app.command("fit")(fit)
+app.command("fit-choices")(fit_choices)
 app.command("calibrate")(calibrate)
 app.command("audit-stopping")(audit_stopping)
 app.command("reproduce")(reproduce.reproduce)
 app.command("list")(listing.list_)
+app.command("show")(show.show)
 app.command("demo")(demo.demo)
 app.add_typer(study, name="study")
+show_examples(app)
 
 
 def _print_version(asked: bool) -> None:

@@ -18,6 +18,7 @@ from bayesduel.cli.allocations import (
     structured_bounds,
     structured_json,
 )
+from bayesduel.cli.completion import instance_names
 from bayesduel.cli.options import (
     flag,
     integer_option,
@@ -40,13 +41,9 @@ if TYPE_CHECKING:
         IdentificationBound,
         Optimum,
         PreferenceMatrix,
-        RegretBound,
     )
 
 __all__ = ["bounds"]
-
-_CONSTANTS = ("Copeland lower bound", "ECW-RMED")
-"""Theorems with a table of their own, one row per winner."""
 
 _BATCHES = 16
 """As the batched policies have it."""
@@ -74,12 +71,17 @@ _MANY_ARMS = 500
 
 def bounds(
     matrix: Annotated[
-        str, typer.Argument(metavar="MATRIX", help="Name, or file (CSV, NPY, NPZ).")
+        str,
+        typer.Argument(
+            metavar="MATRIX",
+            help="Name, or file (CSV, NPY, NPZ).",
+            autocompletion=instance_names,
+        ),
     ],
     as_json: Annotated[bool, json_flag] = False,
     repair: Annotated[bool, repair_flag] = False,
     everything: Annotated[
-        bool, flag("--all", help="Every pair of a long allocation.")
+        bool, flag("--all", help="Every pair, and what the other theorems say.")
     ] = False,
     solver: Annotated[
         Solver,
@@ -149,7 +151,8 @@ def bounds(
 ) -> None:
     """Print the constants of the regret bounds of a matrix, and the best allocations.
 
-    Constants are regret per unit of natural log T; arms are numbered from 0.
+    The constants C* and C_E are regret per unit of natural log T; arms are numbered
+    from 0. --all adds what every theorem says of this matrix.
 
     --out saves all of it: bounds.json, allocation.csv and a figure.
 
@@ -166,6 +169,7 @@ def bounds(
     --min-gap 0.005 of the 136-armed MSLR matrix.
     """
     from bayesduel.cli.choices import load_matrix
+    from bayesduel.cli.tables import print_theorems
 
     request = SubmatrixRequest(size, min_gap, seed, jobs, out, resume, overwrite, quiet)
     preference = load_matrix(matrix, "matrix", repair=repair)
@@ -219,9 +223,11 @@ def bounds(
     _print_head(screen, matrix, preference)
     if lower is not None and efficient is not None:
         _show_constants(screen, lower, efficient)
-    _show_others(screen, preference, num_batches)
-    if lower is not None and efficient is not None:
         show_allocations(screen, preference, lower, efficient, everything=everything)
+    if everything:
+        print_theorems(screen, preference, num_batches)
+    else:
+        screen.print("--all prints what every theorem says of this matrix", style="dim")
     screen.print(f"bayesduel {version()}; nothing here is random", style="dim")
 
 
@@ -316,7 +322,7 @@ def _show_constants(screen: Console, lower: Optimum, efficient: Optimum) -> None
     table = new_table()
     table.add_column("winner", justify="right")
     table.add_column("lower bound C*", justify="right")
-    table.add_column("ECW-RMED", justify="right")
+    table.add_column("ECW-RMED C_E", justify="right")
     for arm, value in lower.value_by_winner.items():
         cells = (
             f"{number:.6g}{' *' if arm == best else '  '}"
@@ -328,62 +334,3 @@ def _show_constants(screen: Console, lower: Optimum, efficient: Optimum) -> None
         table.add_row(str(arm), *cells)
     title = "Constants: Copeland regret per unit of natural log T"
     show(screen, title, table, "* the smallest: what a policy may aim at")
-
-
-def _show_others(
-    screen: Console, preference: PreferenceMatrix, num_batches: int
-) -> None:
-    """Print the other bounds, and in words why one is not defined."""
-    from bayesduel.cli.tables import new_table, show
-
-    rows, missing = _other_bounds(preference, num_batches)
-    letters: dict[str, str] = {}
-    table = new_table()
-    table.add_column("bound", min_width=12)
-    table.add_column("growth", min_width=18)
-    for header, width in (("kind", 10), ("regret", 14), ("if", 2)):
-        table.add_column(header, min_width=width)
-    for bound in rows:
-        needs = [
-            letters.setdefault(text, chr(ord("a") + len(letters)))
-            for text in (bound.condition, *bound.assumptions)
-            if text
-        ]
-        table.add_row(
-            bound.name,
-            bound.formula_to(6),
-            bound.kind,
-            bound.regret,
-            "".join(sorted(needs)),
-        )
-    notes = [f"{letter}: {text}" for text, letter in letters.items()]
-    notes.append("D-TS with epsilon = 0.1, beta = 2.5")
-    notes.append("asymptotic: of the growth, not of the level at a finite horizon")
-    if rows:
-        show(
-            screen,
-            "Other bounds: the terms that grow, with natural logarithms",
-            table,
-            *notes,
-        )
-    for text in missing:
-        screen.print(text, style="yellow", markup=False)
-    if missing:
-        screen.print()
-
-
-def _other_bounds(
-    preference: PreferenceMatrix, num_batches: int
-) -> tuple[list[RegretBound], list[str]]:
-    """Return the bounds that are defined, and why the others are not."""
-    from theory import all_bounds
-
-    rows: list[RegretBound] = []
-    missing: dict[str, list[str]] = {}
-    for applied in all_bounds(preference, parameters={"num_batches": num_batches}):
-        if applied.theorem.name in _CONSTANTS or applied.theorem.knows:
-            continue  # In tables of their own; --model has the latter.
-        rows.extend(applied.bounds)
-        if applied.reason:
-            missing.setdefault(applied.reason, []).append(applied.theorem.name)
-    return rows, [f"{'; '.join(n)}: not defined ({why})" for why, n in missing.items()]

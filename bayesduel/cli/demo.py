@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayesduel.cli import parse
-from bayesduel.cli.errors import FAILED, ended_for_good
+from bayesduel.cli.errors import FAILED, ended_for_good, option_error
 from bayesduel.cli.options import integer_option, quiet_flag, seed_option
 from bayesduel.cli.output import console, say, say_warning, version
 
@@ -106,10 +106,10 @@ def demo(
     )
     for option, value in (("--horizon", size.horizon), ("--far", size.far)):
         if value < 1000:
-            raise ValueError(f"{option}: must be at least 1000 here, but is {value}")
+            raise option_error(option, "must be at least 1000 here", value)
     if size.far < size.horizon:
-        raise ValueError(
-            f"--far: must not be below the horizon {size.horizon}, but is {size.far}"
+        raise option_error(
+            "--far", f"must not be below the horizon {size.horizon}", size.far
         )
     from bayesduel.errors import ArgumentError
     from bayesduel.experiments.checks import worker_count
@@ -161,14 +161,14 @@ def _asked(size: _Size, seed: int) -> list[Experiment]:
         parts += [(NON_CONDORCET, _RARE_RUNS, size.runs, near)]
     return [
         Experiment(
-            environment,
+            instance,
             names,
             num_runs=runs,
             horizon=grid[-1],
             checkpoints=grid,
             seed=seed,
         )
-        for environment, names, runs, grid in parts
+        for instance, names, runs, grid in parts
     ]
 
 
@@ -217,12 +217,12 @@ def _merged(trees: Sequence[xr.DataTree]) -> xr.DataTree:
     for tree in trees:
         for node in tree.subtree:
             nodes.setdefault(node.path, node.to_dataset(inherit=False))
-    environments = list(dict.fromkeys(path.split("/")[1] for path in nodes))
+    instances = list(dict.fromkeys(path.split("/")[1] for path in nodes))
     labels = list(next(iter(trees[0].children.values())).children)
 
     def place(path: str) -> tuple[int, int]:
-        _, environment, label = (*path.split("/"), "")[:3]
-        return environments.index(environment), ["", *labels].index(label)
+        _, instance, label = (*path.split("/"), "")[:3]
+        return instances.index(instance), ["", *labels].index(label)
 
     return xr.DataTree.from_dict(
         {path: nodes[path] for path in sorted(nodes, key=place)}
@@ -265,6 +265,6 @@ def _end(*trees: xr.DataTree) -> None:
 
     failed = [each for tree in trees for each in measurements(tree) if each.error]
     for each in failed:
-        say_warning(f"{each.policy} on {each.environment} failed: {each.error}")
+        say_warning(f"{each.policy} on {each.instance} failed: {each.error}")
     if failed:
         raise typer.Exit(FAILED)

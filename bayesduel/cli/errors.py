@@ -34,6 +34,7 @@ __all__ = [
     "ended",
     "ended_for_good",
     "friendly_errors",
+    "option_error",
 ]
 
 FAILED = 1
@@ -45,8 +46,7 @@ _OURS = ("bayesduel", "theory")
 
 _PARAMETERS = {
     "blocked": "block",
-    "instance": "environment",
-    "instances": "environment",
+    "instances": "instance",
     "name": "figure",
     "num_runs": "runs",
     "panels": "panel",
@@ -61,6 +61,9 @@ _PARAMETERS = {
 
 _UsageError: Any = typer.BadParameter.__mro__[1]
 """What the reader of options raises; public only as the base of this one."""
+
+
+_WITH_INSTANCES = ("audit-stopping", "compare", "config", "list", "plot")
 
 
 class Terminated(KeyboardInterrupt):
@@ -87,6 +90,19 @@ def _said(error: KeyboardInterrupt, text: str) -> typer.Exit:
     return typer.Exit(SIGNALLED + getattr(error, "number", signal.SIGINT))
 
 
+def option_error(
+    option: str,
+    rule: str,
+    value: Any = None,  # noqa: ANN401
+    *,
+    remedy: str = "",
+) -> ValueError:
+    """Return an error about an option; library code is imported only for one."""
+    from bayesduel.errors import ArgumentError
+
+    return ArgumentError(option, rule, value, remedy=remedy)
+
+
 class FriendlyGroup(TyperGroup):
     """A group of commands whose wrong input gives one line on standard error."""
 
@@ -94,7 +110,7 @@ class FriendlyGroup(TyperGroup):
         """Read what stands before the subcommand."""
         # Without any argument the help is shown, which is no error.
         with friendly_errors() if args else nullcontext():
-            return super().parse_args(ctx, args)
+            return super().parse_args(ctx, _as_called_now(args))
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401
         """Run the subcommand; see :func:`friendly_errors`."""
@@ -113,6 +129,22 @@ class FriendlyGroup(TyperGroup):
                 options = [parameter.metavar or name] if alone else parameter.opts
                 return max(options, key=len)
         return ""
+
+
+def _as_called_now(args: list[str]) -> list[str]:
+    """Return what was typed with today's words for those that were others once."""
+    if not args or args[0] not in _WITH_INSTANCES:
+        return args
+    today = list(args)
+    for place, word in enumerate(args):
+        name, equals, value = word.partition("=")
+        if name in ("-e", "--environment"):
+            today[place] = f"--instance{equals}{value}"
+    if args == ["list", "environments", *args[2:]]:
+        today[1] = "instances"
+    if today != args:
+        say_warning("what was called environment (-e) is called instance (-i) now")
+    return today
 
 
 @contextmanager
@@ -172,7 +204,7 @@ def friendly_errors(called: Callable[[str], str] = lambda _: "") -> Iterator[Non
         raise _said(error, ending(error)) from error
     except _UsageError as error:
         path = error.ctx.command_path if error.ctx else "bayesduel"
-        text = error.format_message().rstrip(".")
+        text = error.format_message().rstrip(".").replace("Value error, ", "")
         say_error(f"{text}; see {path} --help")
         raise typer.Exit(WRONG_INPUT) from error
     except (ValueError, OSError, RuntimeError) as error:
@@ -209,9 +241,15 @@ def _raised_here(trace: TracebackType | None) -> bool:
 
 def _text(error: Exception, called: Callable[[str], str]) -> str:
     from bayesduel.errors import ArgumentError
+    from theory.errors import short_repr
 
     if isinstance(error, ArgumentError) and error.rule:
-        option = called(error.argument)
+        argument = error.argument
+        named = argument.startswith("--") or argument.isupper()
+        option = argument if named else called(argument)
+        typed = getattr(error.value, "label", error.value)
+        if option and isinstance(typed, str) and typed not in str(error):
+            option = f"{option} {short_repr(typed)}"  # One of several.
         where = f"{option}:" if option else None
         return error.sentence(where, lambda name: called(name) or name)
     if isinstance(error, OSError) and error.strerror and error.filename is not None:

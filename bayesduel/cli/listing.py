@@ -11,13 +11,13 @@ import typer
 from bayesduel.cli.options import json_flag
 from bayesduel.cli.output import console, print_json, version
 
-__all__ = ["list_"]
+__all__ = ["list_", "regret_meanings"]
 
 
 class What(StrEnum):
     """What can be listed."""
 
-    environments = "environments"
+    instances = "instances"
     families = "families"
     policies = "policies"
     regrets = "regrets"
@@ -37,7 +37,7 @@ def list_(
     Worlds are the instances in which subset-policies offer sets of arms.
     """
     makers = {
-        What.environments: _environments,
+        What.instances: _instances,
         What.families: _families,
         What.policies: _policies,
         What.regrets: _regrets,
@@ -55,7 +55,7 @@ def list_(
     console().print(f"bayesduel {version()}; nothing here is random", style="dim")
 
 
-def _environments() -> list[dict[str, object]]:
+def _instances() -> list[dict[str, object]]:
     from bayesduel import instances
 
     return [
@@ -187,12 +187,17 @@ def _subset_regrets() -> list[dict[str, object]]:
     ]
 
 
+def regret_meanings() -> dict[str, str]:
+    """Return what every notion of regret is, of duels and of offered sets."""
+    return _MEANINGS | _SUBSET_MEANINGS
+
+
 _TITLES = {
-    "environments": "Environments: -e NAME, or a file (CSV, NPY, NPZ)",
-    "families": "Families of instances: -e NAME:PARAMETER=VALUE,...",
+    "instances": "Instances: -i NAME, or a file (CSV, NPY, NPZ)",
+    "families": "Families of instances: -i NAME:PARAMETER=VALUE,...",
     "policies": "Policies: -p NAME or -p NAME:PARAMETER=VALUE,...",
     "regrets": "Notions of regret: --regret NAME",
-    "worlds": "Worlds of subset choice: -e NAME or -e NAME:PARAMETER=VALUE,...",
+    "worlds": "Worlds of subset choice: -i NAME or -i NAME:PARAMETER=VALUE,...",
     "subset-policies": "Policies that offer sets: -p NAME or -p NAME:PARAMETER=VALUE,"
     "...",
     "subset-regrets": "Notions of regret between sets: --regret NAME",

@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 from bayesduel.arguments.literals import literal
+from bayesduel.cli.errors import option_error
 
 __all__ = [
     "checkpoints",
@@ -41,12 +42,13 @@ def rounds(text: str, option: str = "--horizon") -> int:
     """
     value = _whole_number(text.strip())
     if value is None:
-        raise ValueError(
-            f"{option}: must be a whole number of rounds such as 1000000, 1e6 or 10^6, "
-            f"but is {_cut(text)}"
+        raise option_error(
+            option,
+            "must be a whole number of rounds such as 1000000, 1e6 or 10^6",
+            _cut(text),
         )
     if value >= _TOO_LARGE:
-        raise ValueError(f"{option}: must be below 2^63, but is {_cut(text)}")
+        raise option_error(option, "must be below 2^63", _cut(text))
     return value
 
 
@@ -93,11 +95,11 @@ def integer(text: str, least: int | None = None) -> int:
     if value is None and "_" not in given and not given.startswith("-"):
         value = _whole_number(given)
         if value == _TOO_LARGE:
-            raise ValueError(f"must be below 2^63, but is {_cut(text)}")
+            raise option_error("", "must be below 2^63", _cut(text))
     if value is None or (least is not None and value < least):
         rule = "" if least is None else f" of at least {least}"
-        raise ValueError(
-            f"must be a whole number{rule} in plain digits, but is {_cut(text)}"
+        raise option_error(
+            "", f"must be a whole number{rule} in plain digits", _cut(text)
         )
     return value
 
@@ -117,11 +119,11 @@ def number(text: str) -> float:
     """
     value = literal(text.strip())
     if isinstance(value, str | bool):
-        raise ValueError(f"must be a number in plain digits, but is {_cut(text)}")
+        raise option_error("", "must be a number in plain digits", _cut(text))
     try:
         return float(value)
     except OverflowError:
-        raise ValueError(f"must be below 1e308, but is {_cut(text)}") from None
+        raise option_error("", "must be below 1e308", _cut(text)) from None
 
 
 def names(text: str, option: str) -> list[str]:
@@ -140,15 +142,17 @@ def names(text: str, option: str) -> list[str]:
     try:
         rows = list(csv.reader([text], skipinitialspace=True, strict=True))
     except csv.Error as problem:
-        raise ValueError(
-            f"{option}: needs names between commas, those that hold one in double "
-            f"quotes, but is {_cut(text)} ({problem})"
+        raise option_error(
+            option,
+            "must be names between commas, those that hold one in double quotes "
+            f"({problem})",
+            _cut(text),
         ) from problem
     return [name.strip() for name in rows[0]] if rows and rows[0] else [""]
 
 
 def _cut(text: str) -> str:
-    return repr(text if len(text) <= 40 else f"{text[:40]}...")
+    return text if len(text) <= 40 else f"{text[:40]}..."
 
 
 def checkpoints(text: str | None, horizon: int) -> tuple[int, ...] | None:
@@ -175,14 +179,18 @@ def checkpoints(text: str | None, horizon: int) -> tuple[int, ...] | None:
     if "," not in text:
         per_decade = rounds(text, option)
         if not 1 <= per_decade <= 100:
-            raise ValueError(
-                f"{option}: a single number is the checkpoints per decade, 1 to 100, "
-                f"but is {text!r}; end a list of one round with a comma: {text},"
+            raise option_error(
+                option,
+                "must be 1 to 100 checkpoints per decade where it is a single number",
+                text,
+                remedy=f"end a list of one round with a comma: {text},",
             )
         return _grid(per_decade, horizon)
     chosen = [rounds(part, option) for part in text.split(",") if part.strip()]
     if not chosen:
-        raise ValueError(f"{option}: {text!r} names no round; give some, or a number")
+        raise option_error(
+            option, "must name a round", text, remedy="give some, or a number"
+        )
     return tuple(chosen)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bayesduel.cli import parse
+from bayesduel.cli.errors import option_error
 from bayesduel.cli.figures import save_figures
 from bayesduel.cli.options import flag, quiet_flag
 from bayesduel.cli.output import say
@@ -67,9 +68,9 @@ def plot(
             "against a parameter that took several values."
         ),
     ] = Kind.regret,
-    environment: Annotated[
+    instance: Annotated[
         str | None,
-        typer.Option("-e", "--environment", help="Only this instance."),
+        typer.Option("-i", "--instance", help="Only this instance."),
     ] = None,
     notion: Annotated[
         str | None,
@@ -141,7 +142,7 @@ def plot(
     """Draw saved results again: other regret, band, width or format."""
     start = None if from_round is None else parse.rounds(from_round, "--from")
     size = _width(width)
-    tree = _saved(results, environment)
+    tree = _saved(results, instance)
     shown = _notion(tree, notion), _BANDS[band]
     drawn = _names(bounds, kind)
     if kind is Kind.sweep:
@@ -167,7 +168,9 @@ def _names(text: str, kind: Kind) -> str | list[str] | None:
     if names == ["auto"]:
         return "auto"
     if kind not in (Kind.regret, Kind.slopes):
-        raise ValueError(f"--bounds: does not go with --kind {kind.value}")
+        raise option_error(
+            "--bounds", f"does not go with --kind {kind.value}", remedy="leave it out"
+        )
     return names
 
 
@@ -178,25 +181,30 @@ def _width(text: str) -> str | float:
         return text
 
 
-def _saved(path: Path, environment: str | None) -> xr.DataTree:
+def _saved(path: Path, instance: str | None) -> xr.DataTree:
     """Read results; keep one instance if asked."""
     if not path.exists():
-        raise ValueError(
-            f"RESULTS: {path} does not exist; give the folder of --out, or a file in it"
+        raise option_error(
+            "RESULTS",
+            f"{path} does not exist",
+            path,
+            remedy="give the folder of --out, or a file in it",
         )
     from bayesduel import results
     from bayesduel.errors import near_names
 
     tree = results.load(path)
-    if environment is None:
+    if instance is None:
         return tree
-    if environment not in tree.children:
-        near = near_names(environment, tree.children)
-        raise ValueError(
-            f"--environment: {environment!r} is not in {path}; {near}it holds "
-            f"{', '.join(tree.children)}"
+    if instance not in tree.children:
+        near = near_names(instance, tree.children)
+        raise option_error(
+            "--instance",
+            f"{instance!r} is not in {path}",
+            instance,
+            remedy=f"{near}it holds {', '.join(tree.children)}",
         )
-    return tree.children[environment]
+    return tree.children[instance]
 
 
 def _notion(tree: xr.DataTree, asked: str | None) -> str:
@@ -206,13 +214,14 @@ def _notion(tree: xr.DataTree, asked: str | None) -> str:
     if asked is not None:
         return asked.replace("-", "_")
     first = {
-        each.environment: each.notions[0] for each in measurements(tree) if each.notions
+        each.instance: each.notions[0] for each in measurements(tree) if each.notions
     }
     if len(set(first.values())) > 1:
         texts = (f"{name} ({notion})" for name, notion in first.items())
-        raise ValueError(
-            f"--regret: instances have different regrets: {', '.join(texts)}; "
-            "draw one of them with --environment"
+        raise option_error(
+            "--regret",
+            f"instances have different regrets: {', '.join(texts)}",
+            remedy="draw one of them with --instance",
         )
     return next(iter(first.values()), "copeland")
 

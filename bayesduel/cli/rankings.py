@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from bayesduel.analysis import Difference, Ranking
 
-__all__ = ["print_rankings", "save_rankings"]
+__all__ = ["print_rankings", "print_ranks", "save_rankings"]
 
 _HEADERS = (
     "rank", "seen", "policy", "above the first", "undone by", "better in", "mean",
@@ -41,10 +41,26 @@ def print_rankings(screen: Console, rankings: list[Ranking]) -> None:
 
     for ranking in rankings:
         title = (
-            f"{ranking.environment}: ranking at {format_rounds(ranking.round_)} by "
+            f"{ranking.instance}: ranking at {format_rounds(ranking.round_)} by "
             f"{ranking.notion} regret"
         )
         show(screen, title, _table(ranking), *_captions(ranking))
+
+
+def print_ranks(screen: Console, rankings: list[Ranking]) -> None:
+    """Print two lines per instance: the ranks, and which of them are certain."""
+    from bayesduel.cli.output import print_text
+
+    for ranking in rankings:
+        seen = ", ".join(
+            f"{_rank(each.best_seen, each.worst_seen)} {each.policy}"
+            for each in ranking.policies
+        )
+        head = f"{ranking.environment} at {format_rounds(ranking.round_)}"
+        print_text(screen, f"{head}, ranks in the runs seen: {seen}")
+        notes = [ranking.note] if ranking.note else _undecided(ranking)
+        text = f"{'; '.join(notes)}; --ranking prints the intervals"
+        print_text(screen, text, style="dim")
 
 
 def save_rankings(rankings: list[Ranking], path: Path) -> None:

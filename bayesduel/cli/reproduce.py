@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesduel.cli.errors import FAILED, damage_warnings, ended
+from bayesduel.cli.errors import FAILED, damage_warnings, ended, option_error
 from bayesduel.cli.figures import save_figures
 from bayesduel.cli.options import (
     flag,
@@ -83,7 +83,11 @@ def reproduce(
     """
     if list_them or figure is None:
         if figure is None and not list_them:
-            raise ValueError("FIGURE: name one; bayesduel reproduce --list names all")
+            raise option_error(
+                "FIGURE",
+                "name one",
+                remedy="bayesduel reproduce --list names all",
+            )
         _list(as_json=as_json)
         return
     options = {

@@ -17,8 +17,12 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
     from bayesduel.analysis import Slope, Summary, SummaryRow
+    from theory import PreferenceMatrix, RegretBound
 
-__all__ = ["FittingTable", "new_table", "print_summary", "show"]
+__all__ = ["FittingTable", "new_table", "print_summary", "print_theorems", "show"]
+
+_CONSTANTS = ("Copeland lower bound", "ECW-RMED")
+"""Theorems that are printed elsewhere, one row per winner."""
 
 _HEADERS = ("T", "regret ± se", "median", "10-90 %", "slope ± se", "bound", "ratio")
 # Left out in this order until the table fits.
@@ -133,9 +137,9 @@ def show(console: Console, title: str, table: Table, *captions: str) -> None:
 
 def print_summary(console: Console, summary: Summary) -> None:
     """Print one table per instance, then why numbers are missing."""
-    names = list(dict.fromkeys(row.environment for row in summary.rows))
+    names = list(dict.fromkeys(row.instance for row in summary.rows))
     for name in names:
-        rows = [row for row in summary.rows if row.environment == name]
+        rows = [row for row in summary.rows if row.instance == name]
         table = _environment_table(rows).fitted(console.width)
         captions = _caption(summary, rows, table.headers)
         show(console, _title(summary, rows), table, *captions)
@@ -145,10 +149,67 @@ def print_summary(console: Console, summary: Summary) -> None:
         )
 
 
+def print_theorems(
+    screen: Console, preference: PreferenceMatrix, num_batches: int
+) -> None:
+    """Print what theorems say of a matrix, and in words why one does not apply."""
+    rows, missing = _other_bounds(preference, num_batches)
+    letters: dict[str, str] = {}
+    table = new_table()
+    table.add_column("bound", min_width=12)
+    table.add_column("growth", min_width=18)
+    for header, width in (("kind", 10), ("regret", 14), ("if", 2)):
+        table.add_column(header, min_width=width)
+    for bound in rows:
+        needs = [
+            letters.setdefault(text, chr(ord("a") + len(letters)))
+            for text in (bound.condition, *bound.assumptions)
+            if text
+        ]
+        table.add_row(
+            bound.name,
+            bound.formula_to(6),
+            bound.kind,
+            bound.regret,
+            "".join(sorted(needs)),
+        )
+    notes = [f"{letter}: {text}" for text, letter in letters.items()]
+    notes.append("D-TS with epsilon = 0.1, beta = 2.5")
+    notes.append("asymptotic: of the growth, not of the level at a finite horizon")
+    if rows:
+        show(
+            screen,
+            "Other bounds: the terms that grow, with natural logarithms",
+            table,
+            *notes,
+        )
+    for text in missing:
+        screen.print(text, style="yellow", markup=False)
+    if missing:
+        screen.print()
+
+
+def _other_bounds(
+    preference: PreferenceMatrix, num_batches: int
+) -> tuple[list[RegretBound], list[str]]:
+    """Return the bounds that are defined, and why the others are not."""
+    from theory import all_bounds
+
+    rows: list[RegretBound] = []
+    missing: dict[str, list[str]] = {}
+    for applied in all_bounds(preference, parameters={"num_batches": num_batches}):
+        if applied.theorem.name in _CONSTANTS or applied.theorem.knows:
+            continue  # In tables of their own; --model has the latter.
+        rows.extend(applied.bounds)
+        if applied.reason:
+            missing.setdefault(applied.reason, []).append(applied.theorem.name)
+    return rows, [f"{'; '.join(n)}: not defined ({why})" for why, n in missing.items()]
+
+
 def _title(summary: Summary, rows: list[SummaryRow]) -> str:
     runs = sorted({row.num_runs for row in rows if row.regret is not None})
     counts = f"{runs[0]} to {runs[-1]}" if len(runs) > 1 else "".join(map(str, runs))
-    title = f"{rows[0].environment}: {summary.notion} regret"
+    title = f"{rows[0].instance}: {summary.notion} regret"
     return f"{title}, {counts} run{'' if counts == '1' else 's'}" if counts else title
 
 

@@ -34,15 +34,12 @@ from bayesduel.inference.proposals.normal import NormalProposer
 from bayesduel.inference.seeds import as_key, generator_of
 from bayesduel.inference.variational import fitted_normal_distribution
 from bayesduel.models.argument_checks import (
-    check_flag,
-    check_integer,
     check_numbers,
     check_probability,
-    check_seed,
-    check_word,
 )
 from bayesduel.models.base import PreferenceModel, check_model
 from bayesduel.votes.rankings import Rankings
+from theory.arguments import integer_from, one_of, seed_of, true_or_false
 
 _SIDE_BY_SIDE = 40
 """Data sets that one program fits at once, at most."""
@@ -81,9 +78,9 @@ class Calibration:
             For another number of bins.
         """
         # In one bin there is nothing to compare.
-        bins = check_integer("bins", bins, 2)
+        bins = check_numbers("bins", bins, least=2)
         if (self.num_draws + 1) % bins:
-            raise FitError(f"bins must divide {self.num_draws + 1}, got {bins}")
+            raise FitError("bins", f"must divide {self.num_draws + 1}", bins)
         width = (self.num_draws + 1) // bins
         return {
             name: np.stack(
@@ -189,16 +186,16 @@ def calibrate(
     True
     """
     check_model(model)
-    check_word("method", method, ("auto", *model.methods))
+    one_of(method, ("auto", *model.methods), "method", kind=FitError)
     method = model.usual_method if method == "auto" else method
-    num_warmup = check_integer("num_warmup", num_warmup, most=MOST_STEPS)
-    thinning = check_integer("thinning", thinning)
+    num_warmup = integer_from(num_warmup, 1, "num_warmup", MOST_STEPS, kind=FitError)
+    thinning = check_numbers("thinning", thinning)
     num_draws = check_numbers("num_draws", num_draws, thinning)
     num_simulations = check_numbers(
         "num_simulations", num_simulations, num_draws * thinning
     )
-    check_flag("resample", resample)
-    key = as_key(check_seed(rng_key))
+    true_or_false(resample, "resample", kind=FitError)
+    key = as_key(seed_of(rng_key, "rng_key", kind=FitError))
     arrays = model.arrays(data)
     each = len(data.arm_names) * num_draws * thinning
     check_numbers("num_simulations", num_simulations, each)
@@ -206,8 +203,11 @@ def calibrate(
     if isinstance(data, Rankings) and np.any(data.counts != 1):
         row = int(np.argmax(data.counts != 1))
         raise FitError(
-            f"calibrate needs ballots that are cast once each, but ballot {row} "
-            f"({data.row_names[row]}) was cast {data.counts[row]:g} times"
+            "data",
+            "must hold ballots that are cast once each, to be calibrated on "
+            f"({data.row_names[row]} was cast more often)",
+            float(data.counts[row]),
+            index=row,
         )
     key_prior, key_data, key_fit = jax.random.split(key, 3)
     with jax.enable_x64(True):

@@ -23,13 +23,9 @@ from bayesduel.inference.predictions import (
     rows_of,
     thinned_log_probabilities,
 )
-from bayesduel.models.argument_checks import (
-    check_integer,
-    check_word,
-)
 from bayesduel.models.pairwise_beta import BetaPosterior
 from bayesduel.models.vote_arrays import Votes
-from theory.arguments import short_repr
+from theory.arguments import integer_from, one_of
 
 _arviz_compare: Any = arviz_stats.compare  # pyright: ignore
 _BLOCK = 2**21
@@ -78,12 +74,16 @@ def loo(posterior: Fit, *, unit: str = "vote") -> Any:
     >>> round(loo(fit(PairwiseBeta(), votes)).elpd, 3)
     -7.062
     """
-    check_word("unit", unit, UNITS)
+    one_of(unit, UNITS, "unit", kind=FitError)
     check_posterior(posterior)
     check_whole(posterior.data, "loo", posterior.arrays)
     counts = np.asarray(posterior.arrays.counts)
     if counts.sum() < 2:
-        raise FitError(f"loo needs at least 2 votes, got {counts.sum():g}")
+        raise FitError(
+            "posterior",
+            "must be of at least 2 votes, for one to be left out",
+            float(counts.sum()),
+        )
     exact = posterior.extras.get("posterior")
     cells = cells_of(posterior)
     if unit == "vote" and isinstance(exact, BetaPosterior):
@@ -140,8 +140,10 @@ def compare_models(
         if _what_is_predicted(posteriors[name], unit) != first:
             why = _why_not([posteriors[names[0]], posteriors[name]], unit)
             raise FitError(
+                "posteriors",
                 f"{names[0]!r} and {name!r} {why}, so their predictions cannot be "
-                "compared"
+                "compared",
+                (names[0], name),
             )
     found = {name: loo(each, unit=unit) for name, each in posteriors.items()}
     return _arviz_compare(found, **options)
@@ -153,28 +155,25 @@ _METHODS = ("stacking", "bb-pseudo-bma", "pseudo-bma")
 def _check_comparison(posteriors: Any, unit: str, options: dict[str, Any]) -> None:
     if not isinstance(posteriors, Mapping) or len(posteriors) < 2:
         raise FitError(
-            "posteriors must be a mapping of names to at least two fits, got "
-            f"{short_repr(posteriors)}"
+            "posteriors", "must be a mapping of names to at least two fits", posteriors
         )
     for name, each in posteriors.items():
         if not isinstance(name, str):
-            raise FitError(
-                f"posteriors must have texts as names, got {short_repr(name)}"
-            )
+            raise FitError("posteriors", "must have texts as names", name)
         check_posterior(each)
-    check_word("unit", unit, UNITS)
+    one_of(unit, UNITS, "unit", kind=FitError)
     known = list(inspect.signature(_arviz_compare).parameters)[1:]
     for option, value in options.items():
-        check_word("options of compare", option, known)
+        one_of(option, known, "options of compare", kind=FitError)
         if option == "method":
-            check_word("method", str(value).lower(), _METHODS)
+            one_of(str(value).lower(), _METHODS, "method", kind=FitError)
         elif option == "reference" and value is not None:
-            check_word("reference", value, posteriors)
+            one_of(value, posteriors, "reference", kind=FitError)
         elif option == "round_to" and not isinstance(value, str | None):
-            check_integer("round_to", value, 0, 17)
+            integer_from(value, 0, "round_to", 17, kind=FitError)
         elif option == "round_to" and value not in (None, "auto", "none"):
             raise FitError(
-                f'round_to must be "auto", "none" or a number of digits, got {value!r}'
+                "round_to", 'must be "auto", "none" or a number of digits', value
             )
 
 

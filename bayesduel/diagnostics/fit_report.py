@@ -3,6 +3,7 @@
 import numpy as np
 
 from bayesduel.diagnostics.findings import Finding, Report
+from bayesduel.errors import FitError
 from bayesduel.inference.chain_checks import (
     LARGEST_R_HAT,
     LEAST_BFMI,
@@ -13,8 +14,8 @@ from bayesduel.inference.chain_checks import (
 from bayesduel.inference.fit_result import Fit
 from bayesduel.inference.fitted import check_posterior
 from bayesduel.inference.resampling import Correction
-from bayesduel.models.argument_checks import check_flag
 from bayesduel.models.vote_arrays import is_whole
+from theory.arguments import true_or_false
 
 
 def report(posterior: Fit, *, with_loo: bool = True, with_votes: bool = True) -> Report:
@@ -65,8 +66,8 @@ def report(posterior: Fit, *, with_loo: bool = True, with_votes: bool = True) ->
     Nothing speaks against this fit.
     """
     check_posterior(posterior)
-    check_flag("with_loo", with_loo)
-    check_flag("with_votes", with_votes)
+    true_or_false(with_loo, "with_loo", kind=FitError)
+    true_or_false(with_votes, "with_votes", kind=FitError)
     findings: list[Finding] = []
     if posterior.method == "nuts":
         findings += _of_chains(posterior)

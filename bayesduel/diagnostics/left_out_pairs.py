@@ -20,13 +20,12 @@ from bayesduel.inference.predictions import pairs_of
 from bayesduel.inference.seeds import as_key
 from bayesduel.models.argument_checks import (
     check_numbers,
-    check_seed,
 )
 from bayesduel.models.base import PreferenceModel, check_model
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.models.vote_arrays import Votes, with_counts
 from bayesduel.votes.comparisons import Comparisons
-from theory.arguments import short_repr
+from theory.arguments import seed_of
 
 
 def leave_pairs_out(
@@ -67,24 +66,29 @@ def leave_pairs_out(
     """
     check_model(model)
     if not isinstance(data, Comparisons):
-        raise FitError(f"leave_pairs_out needs Comparisons, got {short_repr(data)}")
+        raise FitError("data", "must be Comparisons, to leave pairs out", data)
     data = data.without_empty_pairs()
     arrays = model.arrays(data)
     num_pairs = data.num_arms * (data.num_arms - 1) // 2
     num_draws = check_numbers(
         "num_draws", num_draws, min(num_pairs, len(data.first)) * data.num_arms
     )
-    key = as_key(check_seed(rng_key))
+    key = as_key(seed_of(rng_key, "rng_key", kind=FitError))
     sides = pairs_of(model, data, arrays)
     if sides is None:
         raise FitError(
-            f"leave_pairs_out must know the pair of each row, but the arrays of "
-            f"{type(model).__name__} lack the fields first and second, numbers of arms"
+            "model",
+            "must know the pair of each row, but the arrays of "
+            f"{type(model).__name__} lack the fields first and second, numbers of "
+            "arms",
+            model,
         )
     low, high = np.minimum(*sides), np.maximum(*sides)
     pairs, member = np.unique(low * data.num_arms + high, return_inverse=True)
     if len(pairs) < 2:
-        raise FitError(f"leave_pairs_out needs at least 2 pairs, got {len(pairs)}")
+        raise FitError(
+            "data", "must hold at least 2 pairs, to leave one out", len(pairs)
+        )
     if "exact" in model.methods and isinstance(model, PairwiseBeta):
         values = _beta_pairs(model, arrays, member, len(pairs))
         return elpd_of(values, values, np.zeros(len(pairs)), "pair", num_draws)

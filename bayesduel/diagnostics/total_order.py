@@ -15,11 +15,12 @@ from bayesduel.inference.fitting import fit
 from bayesduel.inference.predictions import check_whole, votes_drawn
 from bayesduel.inference.resampling import GOOD_K
 from bayesduel.inference.seeds import generator_of
-from bayesduel.models.argument_checks import check_numbers, check_seed, next_seed
-from bayesduel.models.base import PreferenceModel, check_positive
+from bayesduel.models.argument_checks import check_numbers, check_positive, next_seed
+from bayesduel.models.base import PreferenceModel
 from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.votes.comparisons import Comparisons
+from theory.arguments import seed_of
 
 _FEW_NATS = 4.0
 """Differences of elpd below this are small whatever their standard error says
@@ -180,15 +181,20 @@ def transitivity(
     'no single scale'
     """
     if not isinstance(data, Comparisons):
-        hint = "; use its to_comparisons()" if hasattr(data, "to_comparisons") else ""
+        hint = "use its to_comparisons()" if hasattr(data, "to_comparisons") else ""
         raise FitError(
-            f"transitivity asks about Comparisons, got {type(data).__name__}{hint}"
+            "data",
+            "must be Comparisons, to be asked about transitivity",
+            type(data).__name__,
+            remedy=hint,
         )
     if data.num_arms < 3:
-        raise FitError(f"an order of arms needs at least 3, got {data.num_arms}")
+        raise FitError(
+            "data", "must be of at least 3 arms, to have an order", data.num_arms
+        )
     check_whole(data, "transitivity")
     check_positive("prior", prior)
-    rng_key = check_seed(rng_key)
+    rng_key = seed_of(rng_key, "rng_key", kind=FitError)
     num_replicates = check_numbers("num_replicates", num_replicates, data.num_arms**2)
     votes = data.without_order().without_ties()
     scale = fit(

@@ -13,7 +13,7 @@ from bayesduel.experiments.problems import is_instance
 from bayesduel.experiments.results import FILE_NAMES, ZARR
 from bayesduel.experiments.stored.zarr_files import require_zarr
 from bayesduel.policies.policy import PolicyBase
-from theory.arguments import integer_from, seed_of, true_or_false, whole_number
+from theory.arguments import integer_from, one_of, whole_number
 
 RECORDS = ("plays", "regret", "quantiles")
 """What can be kept of runs."""
@@ -60,14 +60,11 @@ def _is_nested_numbers(value: Any) -> bool:
     )
 
 
-def check_count(argument: str, value: Any, most: int) -> int:
-    """Return ``value`` if it is a positive integer, and at most ``most``."""
-    return integer_from(value, 1, argument, most, kind=SimulationArgumentError)
-
-
 def worker_count(jobs: Any) -> int:
     """Return a number of worker processes; None takes one per core."""
-    return (cpu_count() or 1) if jobs is None else check_count("jobs", jobs, MOST_JOBS)
+    if jobs is None:
+        return cpu_count() or 1
+    return integer_from(jobs, 1, "jobs", MOST_JOBS, kind=SimulationArgumentError)
 
 
 def check_executor(value: Any) -> None:
@@ -81,22 +78,11 @@ def check_executor(value: Any) -> None:
         )
 
 
-def check_flag(argument: str, value: Any) -> bool:
-    """Return ``value`` if it is True or False; a text such as "no" would be true."""
-    return true_or_false(value, argument, kind=SimulationArgumentError)
-
-
 def check_record(value: Any, num_runs: int, stopping: Any) -> str:
     """Return what is kept of runs; None is the usual thing for their number."""
     if value is None:
         return "plays" if num_runs <= _MOST_RUNS_WITH_PLAYS else "regret"
-    if not isinstance(value, str) or value not in RECORDS:
-        raise SimulationArgumentError(
-            "record",
-            f"must be one of {', '.join(RECORDS)}",
-            value,
-            remedy="choose one",
-        )
+    one_of(value, RECORDS, "record", kind=SimulationArgumentError)
     if value == "quantiles" and stopping is not None:
         raise SimulationArgumentError(
             "record",
@@ -109,26 +95,16 @@ def check_record(value: Any, num_runs: int, stopping: Any) -> str:
 
 def check_format(value: Any) -> str:
     """Return ``value`` if it is a format of files whose library is there."""
-    if value not in FILE_NAMES:
-        raise SimulationArgumentError(
-            "format",
-            f"must be one of {', '.join(FILE_NAMES)}",
-            value,
-            remedy="choose one",
-        )
+    one_of(value, FILE_NAMES, "format", kind=SimulationArgumentError)
     if value == ZARR:
         require_zarr()
     return value
 
 
-def check_seed(value: Any) -> int:
-    """Return ``value`` if it is an integer from 0 to 2^63 - 1."""
-    return seed_of(value, "seed", kind=SimulationArgumentError)
-
-
 def check_horizon(value: Any) -> int:
     """Return ``value`` as a number of rounds."""
-    return check_count("horizon", value, LONGEST_HORIZON)
+    kind = SimulationArgumentError
+    return integer_from(value, 1, "horizon", LONGEST_HORIZON, kind=kind)
 
 
 def check_checkpoints(values: Any, horizon: int, num_arms: int) -> tuple[int, ...]:

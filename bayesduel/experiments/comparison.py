@@ -43,7 +43,7 @@ class SimulationJob:
     @property
     def place(self) -> Place:
         """Where its results stand in the tree."""
-        return self.configuration.environment, self.configuration.policy
+        return self.configuration.instance_name, self.configuration.policy
 
     @property
     def name(self) -> str:
@@ -53,8 +53,8 @@ class SimulationJob:
     @property
     def words(self) -> str:
         """What a progress bar calls it."""
-        environment, policy = self.place
-        return f"{policy} on {environment}"
+        instance, policy = self.place
+        return f"{policy} on {instance}"
 
     @property
     def program(self) -> tuple[str, str, int, int]:
@@ -80,11 +80,11 @@ class SimulationJob:
 
         Return a :class:`bayesduel.experiments.jobs.Cut` where that takes too long.
         """
-        from bayesduel.simulation.compiled_programs import drop_if_many
+        from bayesduel.program_cache import drop_programs_if_many
         from bayesduel.simulation.driver import run_chunk
 
         configuration = self.configuration
-        drop_if_many()
+        drop_programs_if_many()
         records = run_chunk(
             configuration.problem.environment(
                 configuration.notions, shuffle=configuration.shuffle
@@ -152,7 +152,7 @@ class Comparison(RunSweep):
         stops = {} if asked.stopping is None else {"stopping": repr(asked.stopping)}
         return stops | {
             "record": asked.record,
-            "environments": list(asked.names),
+            "instances": list(asked.names),
             "policies": list(asked.labels),
             "num_runs": asked.num_runs,
             "horizon": asked.horizon,
@@ -183,7 +183,7 @@ class Comparison(RunSweep):
         """Return the notions of regret that are asked for."""
         return self.experiment.configurations[place][0].notions
 
-    def environments(self) -> dict[str, xr.Dataset]:
+    def instances(self) -> dict[str, xr.Dataset]:
         """Return the nodes of the instances."""
         asked = self.experiment
         return dict(

@@ -60,7 +60,7 @@ class Experiment(CheckedRequest):
         Of :mod:`bayesduel.stopping`: looked at after every duel of different arms. A
         run that it ends plays nothing more, and its regret stays. Results have
         ``stopped_at`` (run), the round, and ``answer`` (run), the arm that is named;
-        -1 where there is none. Needs a CPU and policies with a kernel.
+        -1 where there is none. Not for policies over a NumPyro model or over sets.
 
     Attributes
     ----------

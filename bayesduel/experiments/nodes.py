@@ -27,7 +27,7 @@ class Configuration:
     """Everything that a result depends on besides the code."""
 
     instance: Instance
-    environment: str
+    instance_name: str
     policy: str
     policy_name: str
     parameters: str
@@ -40,7 +40,7 @@ class Configuration:
     code: str = ""
     """Digest of the code of a policy that is not ours; the version stands for ours."""
     program: str = ""
-    """What plays the runs, of :data:`bayesduel.simulation.records.PROGRAMS`."""
+    """What plays the runs, of :data:`bayesduel.simulation.runs.PROGRAMS`."""
 
     @cached_property
     def problem(self) -> Problem:
@@ -129,7 +129,7 @@ def node_attributes(configuration: Configuration) -> dict[str, Any]:
     """Return the provenance of a node, also of one whose policy failed."""
     look_ahead = json.loads(configuration.parameters).get("look_ahead", False)
     return configuration.problem.attributes(configuration.notions) | {
-        "environment": configuration.environment,
+        "instance": configuration.instance_name,
         "policy": configuration.policy,
         "policy_name": configuration.policy_name,
         "parameters": configuration.parameters,
@@ -188,15 +188,15 @@ def instance_dataset(problem: Problem) -> xr.Dataset:
 
 
 def build_tree(
-    environments: Mapping[str, xr.Dataset],
+    instances: Mapping[str, xr.Dataset],
     nodes: Mapping[tuple[str, str], xr.Dataset],
     attributes: Mapping[str, Any],
 ) -> xr.DataTree:
     """Assemble ``/instance/policy`` nodes into one tree."""
     contents: dict[str, xr.Dataset] = {"/": xr.Dataset(attrs=dict(attributes))}
-    contents |= {f"/{name}": node for name, node in environments.items()}
-    for (environment, policy), dataset in nodes.items():
-        contents[f"/{environment}/{policy}"] = dataset
+    contents |= {f"/{name}": node for name, node in instances.items()}
+    for (instance, policy), dataset in nodes.items():
+        contents[f"/{instance}/{policy}"] = dataset
     return xr.DataTree.from_dict(contents)
 
 

@@ -32,7 +32,7 @@ from theory.choice import SUBSET_REGRET_NOTIONS
 from theory.preferences import as_preference_matrix
 
 if TYPE_CHECKING:
-    from bayesduel.simulation.environment import Environment
+    from bayesduel.simulation.environments import Environment
 
 Instance = PreferenceMatrix | ChoiceWorld
 """What answers: duels, or offers of subsets."""

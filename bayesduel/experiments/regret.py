@@ -1,7 +1,7 @@
 """Regret of simulated runs, in an order of summation that is always the same.
 
 Of duels it is a sum over what was played; of sets the instance adds it up round by
-round, one sum per notion (:mod:`bayesduel.simulation.subsets`).
+round, one sum per notion (:mod:`bayesduel.simulation.environments`).
 """
 
 from collections.abc import Sequence

@@ -67,11 +67,15 @@ def save(tree: xr.DataTree, path: Path | str, *, overwrite: bool = False) -> Pat
     path = as_path("path", path)
     if not isinstance(tree, xr.DataTree):
         raise OutputFolderError(
-            f"tree must be an xarray.DataTree of results, got {type(tree).__name__}; "
-            "give what compare or simulate returned"
+            "tree",
+            "must be an xarray.DataTree of results",
+            type(tree).__name__,
+            remedy="give what compare or simulate returned",
         )
     if path.exists() and not overwrite:
-        raise OutputFolderError(f"{path} exists; pass overwrite=True to replace it")
+        raise OutputFolderError(
+            "path", f"{path} exists", path, remedy="pass overwrite=True to replace it"
+        )
     write_whole(path, to_bytes(tree))
     return path
 
@@ -113,7 +117,10 @@ def load(path: Path | str, *, lazy: bool = False) -> xr.DataTree:
     file = _file_in(path) if path.is_dir() else path
     if not file.is_file():
         raise OutputFolderError(
-            f"{file} does not exist; give the folder of saved results, or a .nc file"
+            "path",
+            f"{file} does not exist",
+            file,
+            remedy="give the folder of saved results, or a .nc file",
         )
     if lazy:
         _require_dask()

@@ -8,8 +8,7 @@ from pathlib import Path
 import xarray as xr
 
 from bayesduel.arguments.limits import MOST_LANES
-from bayesduel.errors import ArgumentError
-from bayesduel.experiments import checks
+from bayesduel.errors import ArgumentError, SimulationArgumentError
 from bayesduel.experiments.comparison import Comparison
 from bayesduel.experiments.experiment import Experiment
 from bayesduel.experiments.problems import InstanceLike
@@ -18,6 +17,7 @@ from bayesduel.experiments.stored.run_sweep import now
 from bayesduel.package.lazy import called_before
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.stopping.rules import StoppingRule
+from theory.arguments import integer_from, true_or_false
 
 
 @called_before(environment="instance")
@@ -72,9 +72,11 @@ def simulate(
     >>> result["regret"].sizes["run"]
     4
     """
-    checks.check_flag("progress", progress)
+    true_or_false(progress, "progress", kind=SimulationArgumentError)
     if num_lanes is not None:
-        num_lanes = checks.check_count("num_lanes", num_lanes, MOST_LANES)
+        num_lanes = integer_from(
+            num_lanes, 1, "num_lanes", MOST_LANES, kind=SimulationArgumentError
+        )
     with _called(instances="instance", policies="policy"):
         asked = Experiment(
             [instance],

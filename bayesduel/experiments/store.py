@@ -16,7 +16,7 @@ from bayesduel.errors import (
     OutputWriteError,
     SimulationArgumentError,
 )
-from bayesduel.experiments.checks import check_executor, check_flag, worker_count
+from bayesduel.experiments.checks import check_executor, worker_count
 from bayesduel.experiments.engines import run_jobs
 from bayesduel.experiments.jobs import (
     JobResult,
@@ -28,6 +28,7 @@ from bayesduel.experiments.jobs import (
 from bayesduel.experiments.owned_folder import OwnedFolder
 from bayesduel.experiments.progress import progress_reporter
 from bayesduel.files.folders import require_folder, write_whole
+from theory.arguments import true_or_false
 
 PLAN = "plan"
 """Name of the part that says what all parts make together."""
@@ -138,6 +139,8 @@ class SweepFolder:
                     remedy="what is missing there is done by {resume} without a part",
                 )
             if known := marker.get("request"):
+                if "environments" in known:  # As it was called once.
+                    known["instances"] = known.pop("environments")
                 ours = json.loads(json.dumps(sweep.request()))
                 refuse_others(owned, "parts", ours, known)
             if plan := owned.part(PLAN):
@@ -289,7 +292,7 @@ def execute_sweep(
     flags = {"progress": progress, "resume": resume, "overwrite": overwrite}
     flags["shared"] = shared
     for name, flag in flags.items():
-        check_flag(name, flag)
+        true_or_false(flag, name, kind=SimulationArgumentError)
     workers = worker_count(jobs)
     check_executor(executor)
     if shared and executor is None:

@@ -15,6 +15,8 @@ method for the generalized Pareto distribution", Technometrics 51 (2009).
 import numpy as np
 from jaxtyping import Float
 
+from bayesduel.errors import ArgumentError
+
 _LEAST_TAIL = 5
 """Weights without which no distribution is fitted."""
 
@@ -56,13 +58,17 @@ def smoothed_log_weights(
     number = len(log_weight)
     length = tail_length(number)
     if length < _LEAST_TAIL:
-        raise ValueError(f"log_weight must have 25 or more entries, got {number}")
+        raise ArgumentError("log_weight", "must have 25 or more entries", number)
     logs = log_weight - np.max(log_weight)
     order = np.argsort(logs)
     places = order[-length:]
     tail = logs[places]
     if tail[-1] - tail[0] < np.finfo(float).tiny:
-        raise ValueError("log_weight: the largest entries must differ, but are equal")
+        raise ArgumentError(
+            "log_weight",
+            "must differ in its largest entries, but they are equal",
+            log_weight,
+        )
     cutoff = np.exp(logs[order[-length - 1]])
     k, scale = pareto_distribution(np.exp(tail) - cutoff)
     if np.isfinite(k):

@@ -9,6 +9,7 @@ import jax
 import numpy as np
 import xarray as xr
 
+from bayesduel.errors import FitError
 from bayesduel.inference.fitted import check_posterior
 from bayesduel.inference.numpyro_models import (
     as_jax,
@@ -32,15 +33,13 @@ from bayesduel.inference.predictions import (
 )
 from bayesduel.inference.seeds import as_key, generator_of
 from bayesduel.models.argument_checks import (
-    check_flag,
     check_numbers,
-    check_seed,
-    check_word,
     next_seed,
 )
 from bayesduel.models.axes import axes_of, labels_along
 from bayesduel.models.plackett_luce import Ballots
 from bayesduel.package.version import package_version
+from theory.arguments import one_of, seed_of, true_or_false
 
 if TYPE_CHECKING:
     from bayesduel.inference.fit_result import Fit
@@ -109,12 +108,12 @@ def to_datatree(
     >>> tree["log_likelihood"]["votes"].sizes["vote"]
     30
     """
-    check_word("unit", unit, UNITS)
+    one_of(unit, UNITS, "unit", kind=FitError)
     check_posterior(posterior)
-    check_flag("log_likelihood", log_likelihood)
+    true_or_false(log_likelihood, "log_likelihood", kind=FitError)
     rows = max(posterior.num_arms, np.size(posterior.arrays.counts))
     num_prior_draws = check_numbers("num_prior_draws", num_prior_draws, rows)
-    rng_key = check_seed(rng_key)
+    rng_key = seed_of(rng_key, "rng_key", kind=FitError)
     check_whole(posterior.data, "to_datatree", posterior.arrays)
     rng = generator_of(as_key(rng_key))
     groups: dict[str, xr.Dataset | None] = {

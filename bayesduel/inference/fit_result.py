@@ -16,8 +16,10 @@ from bayesduel.inference.seeds import generator_of, seed_words
 from bayesduel.models.argument_checks import check_numbers
 from bayesduel.models.axes import axes_of, labels_along
 from bayesduel.models.base import PreferenceModel
+from bayesduel.models.closed_forms.closed_density import ClosedDensity
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
 
     from bayesduel.inference.draws import Fresh
@@ -127,6 +129,8 @@ class Fit(FitBase):
         In unconstrained coordinates, that is, of the distribution that the normal
         approximation stands for: ``utility`` (arm), ``first_advantage``, the tie
         parameter, and whatever else the model samples or derives.
+        ``attrs["log_likelihood"]`` is that of the votes there: where priors are wide,
+        its maximum.
 
         Raises
         ------
@@ -134,18 +138,70 @@ class Fit(FitBase):
             If the fit is not by laplace, which alone looks for it, or did not converge;
             or a scale is learned, whose joint mode is no estimate.
         """
-        import xarray as xr
+        distribution, named = self._around_mode()
+        found = self._labelled(named(distribution.mode[None]))
+        logs = self._log_likelihoods(distribution.mode[None])
+        return found.assign_attrs(log_likelihood=float(logs[0]))
 
+    @property
+    def standard_errors(self) -> xr.Dataset:
+        """Standard errors of :attr:`mode`, by name, from the curvature there.
+
+        The square roots of the diagonal of the inverse of minus the Hessian of the log
+        posterior density, by the delta method for quantities that follow from the
+        coordinates; exact where they are linear in them. Where priors are wide, those
+        of maximum likelihood.
+
+        Raises
+        ------
+        FitError
+            As :attr:`mode`.
+        """
+        from scipy.linalg import solve_triangular
+
+        distribution, named = self._around_mode()
+        factor = np.asarray(distribution.factor)
+        steps = 1e-3 * solve_triangular(factor, np.eye(len(factor)), lower=True)
+        ahead, behind = (named(distribution.mode + sign * steps) for sign in (1, -1))
+        return self._labelled(
+            {
+                name: np.sqrt(np.sum(((one - behind[name]) / 2e-3) ** 2, axis=0))[None]
+                for name, one in ahead.items()
+            }
+        )
+
+    def _around_mode(self) -> tuple[Any, Callable[[Any], dict[str, np.ndarray]]]:
+        """Return the normal distribution there, and what names points by quantity."""
         from bayesduel.inference.laplace_draws import density_of
 
         if "laplace" not in self.extras or not self.converged:
             raise FitError(
-                "the mode is found by method='laplace' where it converges, and no "
-                f"scale is learned; this fit of {self.model!r} is by {self.method}"
-                + ("" if self.converged else ", NOT CONVERGED")
+                "method",
+                "must be 'laplace', and converge, for the mode to be found where no "
+                f"scale is learned (of {self.model!r})",
+                self.method + ("" if self.converged else ", NOT CONVERGED"),
             )
+        return self.extras["laplace"], density_of(self.model, self.arrays).named
+
+    def _log_likelihoods(self, points: np.ndarray) -> np.ndarray:
+        from bayesduel.inference.laplace_draws import density_of
+
         density = density_of(self.model, self.arrays)
-        values = density.named(self.extras["laplace"].mode[None])
+        if isinstance(density, ClosedDensity):
+            return density.log_likelihoods(points)
+        from bayesduel.inference.predictions import (
+            log_probabilities_of,
+            log_probabilities_of_rows,
+        )
+
+        named, counts = density.named(points), np.asarray(self.arrays.counts)
+        logs = log_probabilities_of(self.model, self.arrays, named)
+        return log_probabilities_of_rows(counts, logs).sum(axis=1)
+
+    def _labelled(self, values: dict[str, np.ndarray]) -> xr.Dataset:
+        """Return quantities of one point, with the labels of their axes."""
+        import xarray as xr
+
         found = xr.Dataset(
             {
                 name: (axes_of(self.model, name, each.ndim - 1), each[0])
@@ -201,7 +257,7 @@ class Fit(FitBase):
         """
         utilities = self.model.utilities(self._some_draws(rng_key, num_draws))
         if utilities is None:
-            raise FitError(f"{type(self.model).__name__} has no utilities")
+            raise FitError("model", "must have utilities", self.model)
         return utilities
 
     def _some_draws(
@@ -213,9 +269,11 @@ class Fit(FitBase):
             return self.fresh(rng_key, num_draws)
         if num_draws > self.num_draws:
             raise FitError(
-                f"{num_draws} draws were asked for, but the {self.method} fit holds "
-                f"{self.num_draws}; fit again with num_draws="
-                f"{-(-num_draws // self.num_chains)} or more per chain"
+                "num_draws",
+                f"must be at most {self.num_draws}, which the {self.method} fit holds",
+                num_draws,
+                remedy=f"fit again with num_draws={-(-num_draws // self.num_chains)} "
+                "or more per chain",
             )
         index = generator_of(rng_key).choice(self.num_draws, num_draws, replace=False)
         return {name: values[index] for name, values in self.flat_draws().items()}
@@ -284,6 +342,36 @@ class Fit(FitBase):
         from bayesduel.inference.information import normal_density
 
         return self.method == "exact" or normal_density(self) is not None
+
+    def to_dataframe(
+        self, probability: float = 0.9, *, scale: str = "utility"
+    ) -> pd.DataFrame:
+        """Return who stands where as a table for pandas, the best arm first.
+
+        Parameters
+        ----------
+        probability : float
+            Of the central intervals, in (0, 1).
+        scale : {"utility", "elo"}
+            The unit of the score.
+
+        Returns
+        -------
+        pandas.DataFrame
+            What :func:`bayesduel.inference.standings` returns, a row per arm.
+
+        Examples
+        --------
+        >>> from bayesduel.inference import fit
+        >>> from bayesduel.models import PairwiseBeta
+        >>> from bayesduel.votes import Comparisons
+        >>> votes = Comparisons.from_wins([[0, 2], [8, 0]], arm_names=["tea", "milk"])
+        >>> fit(PairwiseBeta(), votes).to_dataframe()["wins"].to_dict()
+        {'milk': 8.0, 'tea': 2.0}
+        """
+        from bayesduel.inference.tables import standings
+
+        return standings(self, probability, scale=scale).to_dataframe()
 
     def to_datatree(self, **options: Any) -> xr.DataTree:
         """Return the fit as ArviZ reads it.

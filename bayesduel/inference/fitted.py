@@ -12,7 +12,6 @@ from jaxtyping import Float, Float64, Int64, Shaped
 from bayesduel.errors import FitError
 from bayesduel.inference import winners
 from bayesduel.models.argument_checks import check_probability
-from theory.arguments import short_repr
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -187,7 +186,8 @@ def check_posterior(posterior: Any) -> Any:
     """
     if not isinstance(posterior, FitBase):
         raise FitError(
-            "posterior must be a fit, as bayesduel.inference.fit returns it; got "
-            f"{short_repr(posterior)}"
+            "posterior",
+            "must be a fit, as bayesduel.inference.fit returns it",
+            posterior,
         )
     return posterior

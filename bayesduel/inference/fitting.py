@@ -13,11 +13,11 @@ from bayesduel.arguments.limits import MOST_DRAWS, MOST_FITTED_ARMS, MOST_FITTED
 from bayesduel.errors import DisconnectedComparisonsWarning, FitError
 from bayesduel.inference.fit_result import Fit
 from bayesduel.inference.seeds import seed_words
-from bayesduel.models.argument_checks import check_integer, check_options
+from bayesduel.models.argument_checks import check_options
 from bayesduel.models.base import PreferenceModel, check_model
 from bayesduel.models.utilities import UtilityModel
 from bayesduel.votes.checks import shortened
-from theory.arguments import short_repr
+from theory.arguments import integer_from
 
 if TYPE_CHECKING:
     from bayesduel.inference.draws import Sampled
@@ -120,19 +120,21 @@ def fit(
     """
     check_model(model)
     if not isinstance(method, str):
-        raise FitError(f"method must be one of {', '.join(_HOMES)}; got {method!r}")
+        raise FitError("method", f"must be one of {', '.join(_HOMES)}", method)
     name = model.usual_method if method == "auto" else method
     if name not in model.methods:
         known = "" if name in _HOMES else f"there is no method {name!r}; "
         raise FitError(
-            f"method: {known}{type(model).__name__} has {', '.join(model.methods)}"
-            + (" (its posterior has no closed form)" if name == "exact" else "")
+            "method",
+            f"{known}{type(model).__name__} has {', '.join(model.methods)}"
+            + (" (its posterior has no closed form)" if name == "exact" else ""),
+            method,
         )
     _check_options(name, options)
     options = check_options(options)
     # How many are too many depends on the arms, and is said below.
-    num_draws = check_integer("num_draws", num_draws, most=10**400)
-    num_chains = check_integer("num_chains", num_chains, most=10**400)
+    num_draws = integer_from(num_draws, 1, "num_draws", 10**400, kind=FitError)
+    num_chains = integer_from(num_chains, 1, "num_chains", 10**400, kind=FitError)
     _check_arms(len(getattr(data, "arm_names", ())))
     arrays = model.arrays(data)
     _check_size(name, data, num_draws * num_chains)
@@ -197,8 +199,10 @@ def _check_size(method: str, data: Any, total: int) -> None:
     most = min(MOST_DRAWS, MOST_FITTED_NUMBERS // each)
     if total > most:
         raise FitError(
-            f"num_draws: {short_repr(total)} draws in all chains are too many for "
-            f"{num_arms} arms; at most {most} are kept"
+            "num_draws",
+            f"must be at most {most} in all chains, for {num_arms} arms",
+            total,
+            remedy="ask for fewer",
         )
 
 
@@ -212,8 +216,10 @@ def _check_options(method: str, options: dict[str, Any]) -> None:
     for name in options:
         if name not in known:
             raise FitError(
-                f"method {method!r} has no option {name!r}; it has "
-                f"{', '.join(known) or 'none'}"
+                name,
+                f"must be left out: method {method!r} has no such option, but "
+                f"{', '.join(known) or 'none'}",
+                options[name],
             )
 
 

@@ -13,12 +13,14 @@ from numpyro.distributions.transforms import biject_to
 from numpyro.infer.util import constrain_fn, potential_energy
 
 from bayesduel.models.base import PreferenceModel, register_arrays
+from bayesduel.models.choice_models.attributed_choices import AttributedChoices
 from bayesduel.models.multinomial_logit import OfferedChoices
 from bayesduel.models.vote_arrays import Votes
 
 # Here and not where they are defined: that needs no JAX.
 register_arrays(Votes)
 register_arrays(OfferedChoices)
+register_arrays(AttributedChoices)
 
 
 class Latent(NamedTuple):

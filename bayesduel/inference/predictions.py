@@ -196,9 +196,12 @@ def check_whole(data: Any, purpose: str, arrays: Any = None) -> None:
     """Raise unless all counts are numbers of votes, those of the arrays too."""
     if not is_whole(data, arrays):
         raise FitError(
-            f"{purpose} needs whole numbers of votes, but these are weighted or split; "
-            "fit data without weights, and drop ties with .without_ties() instead of "
-            "splitting them"
+            "data",
+            f"must hold whole numbers of votes for {purpose}, but these are weighted "
+            "or split",
+            data,
+            remedy="fit data without weights, and drop ties with .without_ties() "
+            "instead of splitting them",
         )
 
 
@@ -239,9 +242,10 @@ def ballots_drawn(
     """
     if type(model).__call__ is not PlackettLuce.__call__:
         raise FitError(
-            f"{type(model).__name__} has a distribution of ballots of its own, from "
-            "which no "
-            "ballots can be drawn here; only PlackettLuce's can"
+            "model",
+            f"must be PlackettLuce, to draw ballots from: {type(model).__name__} has "
+            "a distribution of ballots of its own",
+            model,
         )
     present = places_of(ballots) > 0
     noise = rng.gumbel(size=(len(utilities), *present.shape))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesduel.errors import FitError
-from bayesduel.models.argument_checks import check_seed
+from theory.arguments import seed_of
 
 if TYPE_CHECKING:
     from bayesduel.types import RunKey
@@ -30,7 +30,7 @@ def seed_words(rng_key: RunKey | int) -> tuple[int, ...]:
     ((0, 7), (0, 7))
     """
     if isinstance(rng_key, int | np.integer) and not isinstance(rng_key, bool):
-        seed = check_seed(rng_key)
+        seed = seed_of(rng_key, "rng_key", kind=FitError)
         return seed // _WORD, seed % _WORD
     import jax
 
@@ -38,8 +38,9 @@ def seed_words(rng_key: RunKey | int) -> tuple[int, ...]:
         if jax.numpy.issubdtype(rng_key.dtype, jax.dtypes.prng_key):
             return tuple(np.asarray(jax.random.key_data(rng_key)).ravel().tolist())
     raise FitError(
-        "rng_key must be an integer or one typed key, jax.random.key(seed); got "
-        f"{type(rng_key).__name__}"
+        "rng_key",
+        "must be an integer or one typed key, jax.random.key(seed)",
+        type(rng_key).__name__,
     )
 
 

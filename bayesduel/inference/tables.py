@@ -12,12 +12,11 @@ from bayesduel.inference import winners
 from bayesduel.inference.fitted import check_posterior
 from bayesduel.models.argument_checks import (
     check_probability,
-    check_real,
-    check_word,
 )
 from bayesduel.models.axes import axes_of, entries_of
 from bayesduel.models.thurstone import Thurstone
 from bayesduel.votes.comparisons import Comparisons
+from theory.arguments import number_that, one_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -105,7 +104,7 @@ def standing_columns(
     probability = check_probability(probability)
     utilities = posterior.model.utilities(posterior.flat_draws())
     best = posterior.winner_shares()
-    check_word("scale", scale, ("utility", "elo"))
+    one_of(scale, ("utility", "elo"), "scale", kind=FitError)
     if utilities is None:
         if scale != "utility" or anchor is not None:
             rule = "must be left out: the model has no utilities"
@@ -191,7 +190,13 @@ def _on_scale(
     if not isinstance(anchor, tuple) or len(anchor) != 2:
         raise FitError("anchor", "must be an arm and its score", anchor)
     name, level = anchor
-    check_real("anchor", level, -1e6, 1e6)
+    number_that(
+        level,
+        "anchor",
+        "from -1e6 to 1e6",
+        lambda each: abs(each) <= 1e6,
+        kind=FitError,
+    )
     if name not in posterior.arm_names:
         near = near_names(str(name), posterior.arm_names)
         raise FitError("anchor", "must be an arm", name, remedy=near)
@@ -207,7 +212,9 @@ PARAMETERS = {
     "log_tie": "log nu; of two equal arms a share nu / (2 + nu) of the votes are ties",
     "log_threshold": "log of the difference of utilities below which votes are ties",
     "scale": "standard deviation of utilities, or of their residual",
-    "coefficient": "utility per unit of the covariate",
+    "coefficient": "utility per unit of the covariate or attribute",
+    "constant": "utility of the alternative beside its attributes",
+    "spread": "standard deviation of the coefficient among persons",
     "judge_spread": "standard deviation of the judges' biases",
     "judge_bias": "utility that the arm shown first gains more by this judge",
     "standard_bias": "the same in units of judge_spread",
@@ -254,7 +261,7 @@ def parameter_summary(posterior: Fit, probability: float = 0.9) -> list[dict[str
     shown = {("pair",)} | ({("arm",)} if model.utilities(flat) is not None else set())
     rows = []
     for name, draws in sorted(flat.items()):
-        if axes_of(model, name, draws.ndim - 1) in shown:
+        if name in model.auxiliary or axes_of(model, name, draws.ndim - 1) in shown:
             continue
         values = draws.reshape(len(draws), -1)
         low, high = _interval(values, probability)

@@ -15,7 +15,6 @@ from numpyro import handlers
 from numpyro.infer import SVI, Trace_ELBO, autoguide, init_to_value
 from numpyro.optim import Adam
 
-from bayesduel.errors import FitError
 from bayesduel.inference.draws import Sampled
 from bayesduel.inference.laplace import LaplaceState, points_of
 from bayesduel.inference.laplace_draws import from_approximation
@@ -151,8 +150,6 @@ def sample_svi(
     approximation is a standard normal one. The step size falls to a hundredth over the
     run.
     """
-    if guide not in GUIDES:
-        raise FitError(f"guide must be one of {', '.join(GUIDES)}, got {guide!r}")
     settings = _Variational(guide, num_steps, step_size)
     key_fit, key_draw = jax.random.split(rng_key)
     state = laplace_program()(model, arrays)

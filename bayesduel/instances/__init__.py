@@ -2,8 +2,8 @@
 
 ``load("gap")`` returns a printed matrix, ``load("mallows:num_arms=8,phi=0.5")`` a
 member of a family, ``load("mine.csv")`` a file. Arms are numbered from 0, and entry
-(i, j) of a matrix is the probability that arm i beats arm j. ``worlds`` has the
-environments of subset choice.
+(i, j) of a matrix is the probability that arm i beats arm j. ``worlds`` has those of
+subset choice.
 """
 
 from bayesduel.instances import choice, generators

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from bayesduel.errors import UnknownNameError, near_names
+from bayesduel.errors import ArgumentError, UnknownNameError, near_names
 from bayesduel.instances.choice import is_world_name, world_names
 from bayesduel.instances.families import (
     FAMILIES,
@@ -185,16 +185,23 @@ def load(
         return read_matrix(name_or_path, key=key, repair=repair)
     if not isinstance(name_or_path, str):
         if key is not None:
-            raise ValueError(f"key={key!r} is for NPZ files, this is a table")
+            raise ArgumentError(
+                "key", "must be left out: it is for NPZ files, and this is a table", key
+            )
         return matrix_of_table(name_or_path, repair=repair)
     name, colon, parameters = name_or_path.partition(":")
     if key is not None and (name in PUBLISHED or name in FAMILIES):
-        raise ValueError(f"key={key!r} is for NPZ files, {name!r} is a name")
+        raise ArgumentError(
+            "key", f"must be left out: it is for NPZ files, and {name!r} is a name", key
+        )
     if name in PUBLISHED:
         if colon:
-            raise ValueError(
+            raise ArgumentError(
+                "",
                 f"{name!r} is a printed matrix and takes no parameters, got "
-                f"{parameters!r}; load it as {name!r}"
+                f"{parameters!r}",
+                parameters,
+                remedy=f"load it as {name!r}",
             )
         return PUBLISHED[name].matrix()
     if name in FAMILIES:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesduel.arguments.literals import literal
+from bayesduel.errors import ArgumentError
 from bayesduel.instances import generators
 from bayesduel.instances.generators.instance import GeneratedInstance
 from theory.arguments import seed_of
@@ -175,19 +176,31 @@ def parse_parameters(
     for part in text.split(",") if text else ():
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not value:
-            raise ValueError(
+            raise ArgumentError(
+                "",
                 f"parameters of {family!r} must be written key=value, separated by "
-                f"commas; got {part!r}"
+                f"commas; got {part!r}",
+                part,
             )
         if key not in allowed:
-            raise ValueError(
-                f"{family!r} has no parameter {key!r}; it has {', '.join(allowed)}"
+            raise ArgumentError(
+                "",
+                f"{family!r} has no parameter {key!r}",
+                key,
+                remedy=f"it has {', '.join(allowed)}",
             )
         if key in given:
-            raise ValueError(f"{family!r}: parameter {key!r} is given twice")
+            raise ArgumentError(
+                "",
+                f"{family!r}: parameter {key!r} is given twice",
+                key,
+                remedy="leave one out",
+            )
         given[key] = literal(value)
         if isinstance(allowed[key], bool) and not isinstance(given[key], bool):
-            raise ValueError(f"{family!r}: {key} must be true or false, got {value!r}")
+            raise ArgumentError(
+                "", f"{family!r}: {key} must be true or false, got {value!r}", value
+            )
     missing = [
         key
         for key, default in allowed.items()
@@ -195,7 +208,10 @@ def parse_parameters(
     ]
     if missing:
         listed = ",".join([*filter(None, [text]), *(f"{key}=..." for key in missing)])
-        raise ValueError(
-            f"{family!r} needs {' and '.join(missing)}; write '{family}:{listed}'"
+        raise ArgumentError(
+            "",
+            f"{family!r} needs {' and '.join(missing)}",
+            text,
+            remedy=f"write '{family}:{listed}'",
         )
     return given

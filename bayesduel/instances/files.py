@@ -190,7 +190,9 @@ def _decode(
     if content.startswith(b"PK"):
         return _from_npz(content, key), ()
     if key is not None:
-        raise InvalidPreferenceError(f"key={key!r} is for NPZ files, this is none")
+        raise InvalidPreferenceError(
+            "key", "must be left out: it is for NPZ files, and this is none", key
+        )
     if content.startswith(b"\x93NUMPY"):
         return _as_square(_load_array(io.BytesIO(content))), ()
     try:
@@ -245,12 +247,15 @@ def _from_npz(content: bytes, key: str | None) -> NDArray[np.floating]:
     listed = ", ".join(sorted(arrays)) or "none"
     if key is None and len(arrays) != 1:
         raise InvalidPreferenceError(
-            f"an NPZ file must hold exactly one array, found {listed}; "
-            "choose one with key=..."
+            "key",
+            "must name one array of an NPZ file that does not hold exactly one, but "
+            f"{listed}",
+            key,
+            remedy="choose one with key=...",
         )
     if chosen not in arrays:
         raise InvalidPreferenceError(
-            f"key={key!r} names no array of the file; its arrays: {listed}"
+            "key", f"must name an array of the file, one of {listed}", key
         )
     return _as_square(_load_array(io.BytesIO(data)))
 

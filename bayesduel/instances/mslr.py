@@ -13,6 +13,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayesduel.errors import ArgumentError
 from bayesduel.instances.files import read_matrix
 from bayesduel.instances.generators.instance import GeneratedInstance, check_generator
 from theory.arguments import integer_from, number_that
@@ -93,14 +94,16 @@ def mslr_submatrix(
     16
     """
     if selection not in MSLR_SELECTIONS:
-        raise ValueError(
-            f"selection must be one of {', '.join(MSLR_SELECTIONS)}, got {selection!r}"
+        raise ArgumentError(
+            "selection", f"must be one of {', '.join(MSLR_SELECTIONS)}", selection
         )
     whole = _as_matrix(matrix)
     if whole.num_arms != _NUM_RANKERS:
-        raise ValueError(
-            f"matrix must have {_NUM_RANKERS} arms, got {whole.num_arms}; give the "
-            "whole MSLR matrix"
+        raise ArgumentError(
+            "matrix",
+            f"must have {_NUM_RANKERS} arms",
+            whole.num_arms,
+            remedy="give the whole MSLR matrix",
         )
     printed = MSLR_SELECTIONS[selection]
     arms = np.array(list(printed)) - 1
@@ -117,10 +120,12 @@ def mslr_submatrix(
     if check_counts:
         for (ranker, count), found in zip(printed.items(), part.wins, strict=True):
             if count != found:
-                raise ValueError(
-                    f"matrix must be the one of the informational click model: ranker "
-                    f"{ranker} should beat {count} of the selected rankers and beats "
-                    f"{found}; pass check_counts=False to select from another matrix"
+                raise ArgumentError(
+                    "matrix",
+                    "must be the one of the informational click model, in which "
+                    f"ranker {ranker} beats {count} of the selected rankers",
+                    found,
+                    remedy="pass check_counts=False to select from another matrix",
                 )
     return part
 
@@ -186,13 +191,14 @@ def random_submatrix(
     max_tries = integer_from(max_tries, 1, "max_tries")
     min_gap = number_that(min_gap, "min_gap", "in [0, 1/2)", lambda x: 0 <= x < 0.5)
     if num_arms > whole.num_arms:
-        raise ValueError(
-            f"num_arms must be at most {whole.num_arms}, the arms of the matrix, "
-            f"got {num_arms}"
+        raise ArgumentError(
+            "num_arms",
+            f"must be at most {whole.num_arms}, the arms of the matrix",
+            num_arms,
         )
     if winner not in ("any", "condorcet", "no_condorcet"):
-        raise ValueError(
-            f"winner must be one of any, condorcet, no_condorcet, got {winner!r}"
+        raise ArgumentError(
+            "winner", "must be one of any, condorcet, no_condorcet", winner
         )
     far_apart = np.abs(whole.gaps) >= min_gap
     for _ in range(max_tries):
@@ -211,10 +217,12 @@ def random_submatrix(
             source=_joined("random subset", whole.source),
         )
         return GeneratedInstance(chosen, arms.astype(np.int64))
-    raise ValueError(
-        f"no subset of {num_arms} arms with min_gap={min_gap} and winner={winner!r} "
-        f"was found in {max_tries} tries; ask for fewer arms, a smaller gap or more "
-        "tries"
+    raise ArgumentError(
+        "max_tries",
+        f"must suffice to find a subset of {num_arms} arms with min_gap={min_gap} "
+        f"and winner={winner!r}, but none was found",
+        max_tries,
+        remedy="ask for fewer arms, a smaller gap or more tries",
     )
 
 

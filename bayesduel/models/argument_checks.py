@@ -5,7 +5,7 @@ The rules are those of `theory.arguments`; what breaks one is a ``FitError`` her
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,31 +18,14 @@ from theory.arguments import (
     integer_from,
     number_that,
     one_of,
-    seed_of,
     true_or_false,
 )
 
 
-def check_integer(
-    argument: str, value: Any, least: int = 1, most: int = MOST_FITTED_NUMBERS
-) -> int:
-    """Return an integer within bounds."""
-    return integer_from(value, least, argument, most, kind=FitError)
-
-
-def check_numbers(argument: str, value: Any, each: int, least: int = 1) -> int:
+def check_numbers(argument: str, value: Any, each: int = 1, least: int = 1) -> int:
     """Return how many draws are asked for, each of them of so many numbers."""
-    return check_integer(argument, value, least, MOST_FITTED_NUMBERS // max(each, 1))
-
-
-def check_flag(argument: str, value: Any) -> bool:
-    """Return True or False; a text such as "no" would be true."""
-    return true_or_false(value, argument, kind=FitError)
-
-
-def check_word(argument: str, value: Any, allowed: Iterable[str]) -> str:
-    """Return one of some words."""
-    return one_of(value, allowed, argument, kind=FitError)
+    most = MOST_FITTED_NUMBERS // max(each, 1)
+    return integer_from(value, least, argument, most, kind=FitError)
 
 
 def check_probability(value: Any, argument: str = "probability") -> float:
@@ -54,25 +37,28 @@ def check_probability(value: Any, argument: str = "probability") -> float:
     return number_that(value, argument, "in (0, 1)", inside, kind=FitError)
 
 
-def check_seed(value: Any, argument: str = "rng_key") -> int:
-    """Return the seed of a key."""
-    return seed_of(value, argument, kind=FitError)
-
-
 def next_seed(seed: int, steps: int = 1) -> int:
     """Return another seed, for another purpose."""
     return (seed + steps) % (LARGEST_SEED + 1)
 
 
-def check_real(argument: str, value: Any, low: float, high: float) -> None:
+def check_positive(
+    argument: str,
+    value: Any,
+    low: float = 1e-6,
+    high: float = 1e6,
+    index: tuple[int, ...] | None = None,
+) -> None:
     """Raise unless a value is a number of Python or NumPy from ``low`` to ``high``.
 
-    Other numbers, such as Decimal, are none to JAX.
+    Beyond 1e-6 and 1e6, squares and exponentials of what is drawn leave the range of
+    float64 or its digits, and no scale of utilities or number of pseudo-votes means
+    anything. Other numbers, such as Decimal, are none to JAX.
     """
     plain = isinstance(value, int | float | np.integer | np.floating)
     if not plain or isinstance(value, bool) or not low <= as_number(value) <= high:
         bounds = f"from {low:g} to {high:g}".replace("e-0", "e-").replace("e+0", "e")
-        raise FitError(argument, f"must be a number {bounds}", value)
+        raise FitError(argument, f"must be a number {bounds}", value, index=index)
 
 
 def check_tie_prior(values: Any) -> None:
@@ -81,13 +67,13 @@ def check_tie_prior(values: Any) -> None:
     if not isinstance(values, tuple) or len(values) != 2:
         raise FitError("tie_prior", "must be two numbers in a tuple", values)
     for index, value in enumerate(values):
-        check_real(f"tie_prior[{index}]", value, 1e-6, 1e6)
+        check_positive("tie_prior", value, index=(index,))
 
 
 def check_prior(prior: Any, num_arms: int) -> None:
     """Raise unless a prior of pairs is one number, or a table with one for each."""
     if not isinstance(prior, tuple):
-        check_real("prior", prior, 1e-6, 1e6)
+        check_positive("prior", prior)
         return
     rows = [len(row) if isinstance(row, tuple) else -1 for row in prior]
     if rows != [num_arms] * num_arms:
@@ -97,19 +83,31 @@ def check_prior(prior: Any, num_arms: int) -> None:
     for i, row in enumerate(prior):
         for j, value in enumerate(row):
             if i != j:  # The diagonal is not read.
-                check_real(f"prior[{i}][{j}]", value, 1e-6, 1e6)
+                check_positive("prior", value, index=(i, j))
 
 
-_OPTIONS: dict[str, Callable[[str, Any], Any]] = {
-    "dense_mass": check_flag,
-    "guide": lambda name, value: check_word(
-        name, value, ("multivariate-normal", "normal")
-    ),
-    "max_iterations": lambda name, value: check_integer(name, value, 1, MOST_STEPS),
-    "num_steps": lambda name, value: check_integer(name, value, 1, MOST_STEPS),
-    "num_warmup": lambda name, value: check_integer(name, value, 0, MOST_STEPS),
-    "resample": check_flag,
-    "step_size": lambda name, value: check_real(name, value, 1e-9, 1e3),
+type _Check = Callable[[str, Any], Any]
+
+
+def _steps(least: int) -> _Check:
+    return lambda name, value: integer_from(
+        value, least, name, MOST_STEPS, kind=FitError
+    )
+
+
+def _flag(argument: str, value: Any) -> bool:
+    return true_or_false(value, argument, kind=FitError)
+
+
+_GUIDES = ("multivariate-normal", "normal")
+_OPTIONS: dict[str, _Check] = {
+    "dense_mass": _flag,
+    "guide": lambda name, value: one_of(value, _GUIDES, name, kind=FitError),
+    "max_iterations": _steps(1),
+    "num_steps": _steps(1),
+    "num_warmup": _steps(0),
+    "resample": _flag,
+    "step_size": lambda name, value: check_positive(name, value, 1e-9, 1e3),
     "target_acceptance": lambda name, value: check_probability(value, name),
 }
 

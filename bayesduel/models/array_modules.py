@@ -83,6 +83,25 @@ def sigmoid(values: Values) -> Values:
     return scipy_module(values, "special").expit(values)
 
 
+def sigmoids(values: Values) -> tuple[Values, Values]:
+    """Return 1 / (1 + exp(-x)) and 1 / (1 + exp(x)), by one exponential."""
+    xp = namespace(values)
+    small = xp.exp(-abs(values))
+    large = 1.0 / (1.0 + small)
+    small = small * large
+    return xp.where(values > 0, large, small), xp.where(values > 0, small, large)
+
+
+def row_sum(values: Values) -> Values:
+    """Return the sum of rows (row,) of which each is worked out on the way.
+
+    As a product with ones: many times as fast in a program, which works out several
+    rows at a time for it.
+    """
+    xp = namespace(values)
+    return xp.sum(values) if xp is np else values @ xp.ones_like(values)
+
+
 def log_softmax(values: Values) -> Values:
     """Return x - log(sum of exp(x)) along the first axis."""
     if namespace(values) is not np:

@@ -26,8 +26,10 @@ def axes_of(model: PreferenceModel, name: str, number: int) -> tuple[str, ...]:
         return tuple(f"{name}_dim_{place}" for place in range(number))
     if isinstance(axes, str) or len(axes) != number:
         raise FitError(
-            f"{type(model).__name__}.dims() gives {name} the axes {axes!r}, which must "
-            f"be a tuple of {number} names: that is how many axes a draw of it has"
+            "model",
+            f"must give {name} a tuple of {number} names of axes in "
+            f"{type(model).__name__}.dims(): that is how many axes a draw of it has",
+            axes,
         )
     return tuple(axes)
 
@@ -48,9 +50,10 @@ def labels_along(
             continue
         if len(labels) != sizes[axis]:
             raise FitError(
-                f"{type(model).__name__}.coords() gives {axis} {len(labels)} label"
-                f"{'' if len(labels) == 1 else 's'}, but there are {sizes[axis]} "
-                "entries along it; give one label to each"
+                "model",
+                f"must give {axis} {sizes[axis]} labels in "
+                f"{type(model).__name__}.coords(), one to each entry along it",
+                len(labels),
             )
         found[axis] = list(labels)
     return found

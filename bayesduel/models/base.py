@@ -12,8 +12,6 @@ import numpy as np
 from jaxtyping import Float, Float64, Shaped
 
 from bayesduel.errors import FitError
-from bayesduel.models.argument_checks import check_real
-from theory.arguments import short_repr
 
 if TYPE_CHECKING:
     from jax import Array
@@ -59,6 +57,10 @@ class PreferenceModel:
 
     methods: ClassVar[tuple[str, ...]] = ("laplace", "svi", "nuts")
     """Ways to compute the posterior, the quickest one first, last the reference."""
+
+    auxiliary: ClassVar[tuple[str, ...]] = ()
+    """Quantities that tables leave out: others say the same in a usual unit, or there
+    are as many as persons."""
 
     @property
     def usual_method(self) -> str:
@@ -165,7 +167,12 @@ class PreferenceModel:
 
     def exact_posterior(self, arrays: Any) -> Any:
         """Return the posterior in closed form, where "exact" is a method."""
-        raise FitError(f"{type(self).__name__} has no posterior in closed form")
+        raise FitError(
+            "method",
+            f"must not be 'exact': {type(self).__name__} has no posterior in closed "
+            "form",
+            "exact",
+        )
 
 
 def count_votes(
@@ -204,21 +211,14 @@ def derived(
     return jnp.asarray(numpyro.deterministic(name, value))
 
 
-def check_positive(name: str, value: float) -> None:
-    """Raise unless ``value`` is a number from 1e-6 to 1e6.
-
-    Beyond, squares and exponentials of what is drawn leave the range of float64 or
-    its digits, and no scale of utilities or number of pseudo-votes means anything.
-    """
-    check_real(name, value, 1e-6, 1e6)
-
-
 def check_kind(model: Any, data: Any, kind: type, remedy: str = "") -> None:
     """Raise unless ``data`` is of the kind that the model is about."""
     if not isinstance(data, kind):
         raise FitError(
-            f"{type(model).__name__} is fitted to {kind.__name__}, got "
-            f"{type(data).__name__}{remedy}"
+            "data",
+            f"must be {kind.__name__}, which {type(model).__name__} is fitted to",
+            type(data).__name__,
+            remedy=remedy,
         )
 
 
@@ -249,7 +249,6 @@ def pairwise(
 def check_model(model: Any) -> None:
     """Raise unless something is a model, and not the class of one."""
     if not isinstance(model, PreferenceModel):
-        raise FitError(
-            f"model must be a model such as BradleyTerry(), got {short_repr(model)}"
-            + (" (a class: add parentheses)" if isinstance(model, type) else "")
-        )
+        remedy = "add parentheses to the class" if isinstance(model, type) else ""
+        rule = "must be a model such as BradleyTerry()"
+        raise FitError("model", rule, model, remedy=remedy)

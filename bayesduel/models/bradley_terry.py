@@ -13,7 +13,7 @@ from bayesduel.models.array_modules import (
     log_sigmoids,
     log_softmax,
     namespace,
-    sigmoid,
+    sigmoids,
 )
 from bayesduel.models.closed_forms.pairwise_curvature import RowDerivatives
 from bayesduel.models.pairwise_utilities import PairwiseUtilityModel
@@ -86,7 +86,7 @@ class BradleyTerry(PairwiseUtilityModel):
         xp = namespace(difference)
         if not self.ties:
             number = counts[:, 0] + counts[:, 1]
-            first, second = sigmoid(difference), sigmoid(-difference)
+            first, second = sigmoids(difference)
             zero = xp.zeros_like(difference)
             return RowDerivatives(
                 gap=counts[:, 0] * second - counts[:, 1] * first,
@@ -94,6 +94,9 @@ class BradleyTerry(PairwiseUtilityModel):
                 gap_gap=-number * first * second,
                 gap_tie=zero,
                 tie_tie=zero,
+                height=lambda: (
+                    number * log_sigmoids(difference)[0] - counts[:, 1] * difference
+                ),
             )
         number = xp.sum(counts, axis=1)
         probability = xp.exp(self.outcome_logs(difference, tie))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from jaxtyping import Float
 
 from bayesduel.errors import FitError
-from bayesduel.models.base import check_positive, derived, sample
+from bayesduel.models.argument_checks import check_positive
+from bayesduel.models.base import derived, sample
 from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.vote_arrays import Votes, with_one_label
 from bayesduel.votes.comparisons import Comparisons

@@ -98,8 +98,10 @@ class LinearUtilities(BradleyTerry):
         super().check()
         if not self.covariates:
             raise FitError(
-                "covariates must be True for LinearUtilities, which is nothing without "
-                "features, got False; leave it out, or use BradleyTerry()"
+                "covariates",
+                "must be True for LinearUtilities, which is nothing without features",
+                False,
+                remedy="leave it out, or use BradleyTerry()",
             )
 
     def known_of_arms(self, arrays: Any) -> Values:
@@ -111,9 +113,12 @@ class LinearUtilities(BradleyTerry):
         if isinstance(data, Comparisons) and self.features is None:
             if not data.covariate_names:
                 raise FitError(
-                    "features must be given, and neither the model has any nor what it "
-                    "meets; say LinearUtilities(features), or add them to votes with "
-                    ".with_covariates(table), or to an instance as its features"
+                    "features",
+                    "must be given, and neither the model has any nor what it meets",
+                    None,
+                    remedy="say LinearUtilities(features), or add them to votes with "
+                    ".with_covariates(table), or to an instance as its "
+                    "features",
                 )
         return super().arrays(self._with_features(data))
 

@@ -97,8 +97,10 @@ class MultinomialLogit(UtilityModel):
         self.check()
         if data.outside and self.zero_sum:
             raise FitError(
-                "zero_sum=True does not fit data with an outside option, whose utility "
-                "is 0 already"
+                "zero_sum",
+                "must not be True for data with an outside option, whose utility is "
+                "0 already",
+                True,
             )
         always = np.ones((len(data.offered), 1), dtype=bool)
         offered = np.concatenate([data.offered, always], axis=1)

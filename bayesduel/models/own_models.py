@@ -11,11 +11,11 @@ import numpy as np
 from jaxtyping import Float
 
 from bayesduel.errors import FitError
-from bayesduel.models.argument_checks import check_flag
 from bayesduel.models.array_modules import Values, namespace
 from bayesduel.models.base import Draws, PreferenceModel, check_kind, count_votes
 from bayesduel.models.vote_arrays import Votes, votes_of, with_one_label
 from bayesduel.votes.comparisons import OUTCOMES, Comparisons
+from theory.arguments import true_or_false
 
 if TYPE_CHECKING:
     from jax import Array
@@ -111,8 +111,8 @@ class NumPyroModel(PreferenceModel):
         for name, each in (("function", self.function), ("link", self.link)):
             if not callable(each) and not (name == "link" and each is None):
                 raise FitError(name, "must be a function", each)
-        check_flag("ties", self.ties)
-        check_flag("order_effect", self.order_effect)
+        true_or_false(self.ties, "ties", kind=FitError)
+        true_or_false(self.order_effect, "order_effect", kind=FitError)
 
     def __repr__(self) -> str:
         # Without the address of the function, which differs from run to run.
@@ -143,9 +143,11 @@ class NumPyroModel(PreferenceModel):
         if found.shape != counts.shape:
             shapes = f"({len(counts)},) or " * (not self.ties) + str(counts.shape)
             raise FitError(
-                f"{self.title} must return an array of the shape {shapes}, one entry "
-                f"for each row and outcome, got {found.shape}"
-                + (" (ties=True has three)" if found.shape[-1:] == (3,) else "")
+                self.title,
+                f"must return an array of the shape {shapes}, one entry for each row "
+                "and outcome",
+                found.shape,
+                remedy="ties=True has three" if found.shape[-1:] == (3,) else "",
             )
         return count_votes(counts, jax.nn.log_softmax(found, axis=1))
 
@@ -258,8 +260,10 @@ def _layout(model: NumPyroModel) -> _Layout:
             else f"is not among {', '.join(shapes) or 'none'}"
         )
         raise FitError(
-            f"{model.title} must have a site 'utility', one number for each arm, which "
-            f"{what}; numpyro.deterministic('utility', ...) gives a quantity that name"
+            "model",
+            f"{model.title} must have a site 'utility', one number for each arm, "
+            f"which {what}",
+            remedy="numpyro.deterministic('utility', ...) gives a quantity that name",
         )
     axes = {_NUM_ARMS: "arm"} | {size: name for name, size in seen.items() if size}
     dims = {

@@ -9,7 +9,8 @@ import numpy as np
 from jaxtyping import Float, Float64
 from numpy.typing import NDArray
 
-from bayesduel.models.argument_checks import check_flag, check_prior, check_tie_prior
+from bayesduel.errors import FitError
+from bayesduel.models.argument_checks import check_prior, check_tie_prior
 from bayesduel.models.array_modules import Values, namespace
 from bayesduel.models.base import (
     Draws,
@@ -20,6 +21,7 @@ from bayesduel.models.base import (
 )
 from bayesduel.models.vote_arrays import Votes, votes_of
 from bayesduel.votes.comparisons import OUTCOMES, Comparisons
+from theory.arguments import true_or_false
 
 if TYPE_CHECKING:
     from jax import Array
@@ -186,7 +188,7 @@ class PairwiseBeta(PreferenceModel):
         """Check data against the model; return them as a pytree of NumPy arrays."""
         check_kind(self, data, Comparisons)
         check_prior(self.prior, data.num_arms)
-        check_flag("ties", self.ties)
+        true_or_false(self.ties, "ties", kind=FitError)
         check_tie_prior(self.tie_prior)
         return votes_of(self, data)
 

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from bayesduel.errors import FitError
-from bayesduel.models.argument_checks import check_flag
+from bayesduel.models.argument_checks import check_positive
 from bayesduel.models.arm_covariates import (
     joined_by_covariates,
     narrow_covariates,
@@ -20,13 +20,13 @@ from bayesduel.models.array_modules import Values
 from bayesduel.models.base import (
     Draws,
     check_kind,
-    check_positive,
     count_votes,
     sample,
 )
 from bayesduel.models.utilities import UtilityModel, come_from, home_of
 from bayesduel.models.vote_arrays import PairTables, Votes, votes_of
 from bayesduel.votes.comparisons import OUTCOMES, Comparisons
+from theory.arguments import true_or_false
 
 if TYPE_CHECKING:
     from jax import Array
@@ -111,7 +111,7 @@ class PairwiseUtilityModel(UtilityModel):
 
     def arrays(self, data: Comparisons) -> Votes:
         """Check data against the model; return them as a pytree of NumPy arrays."""
-        hint = "; use its to_comparisons()" if hasattr(data, "to_comparisons") else ""
+        hint = "use its to_comparisons()" if hasattr(data, "to_comparisons") else ""
         check_kind(self, data, Comparisons, hint)
         self.check()
         return votes_of(self, data)
@@ -120,16 +120,22 @@ class PairwiseUtilityModel(UtilityModel):
         """Raise ``FitError`` for a parameter out of range."""
         super().check()
         for name in ("ties", "order_effect", "covariates", "residual"):
-            check_flag(name, getattr(self, name))
+            true_or_false(getattr(self, name), name, kind=FitError)
         if self.residual and not self.covariates:
             raise FitError(
-                "residual=True is what covariates leave open, got covariates=False; "
-                "say covariates=True, or leave it out"
+                "residual",
+                "must not be True where covariates=False: it is what covariates "
+                "leave open",
+                True,
+                remedy="say covariates=True, or leave it out",
             )
         if self.learn_scale and self.covariates and not self.residual:
             raise FitError(
-                "learn_scale=True is the scale of the residual, which covariates=True "
-                "has none of; say residual=True, or leave it out"
+                "learn_scale",
+                "must not be True where covariates=True and residual=False: it is "
+                "the scale of the residual",
+                True,
+                remedy="say residual=True, or leave it out",
             )
         check_positive("tie_scale", self.tie_scale)
         check_positive("order_scale", self.order_scale)

@@ -111,9 +111,12 @@ class PlackettLuce(UtilityModel):
         if np.any(shared & present & (sorted_places < last)):
             row = int(np.argmax(np.any(shared & present & (sorted_places < last), 1)))
             raise FitError(
+                "data",
                 f"ballot {row} ({data.row_names[row]}) has a tie above its end, for "
-                "which PlackettLuce has no place; compare pairs instead: "
-                "fit(BradleyTerry(ties=True), rankings.to_comparisons())"
+                "which PlackettLuce has no place",
+                index=row,
+                remedy="compare pairs instead: fit(BradleyTerry(ties=True), "
+                "rankings.to_comparisons())",
             )
         tied_at_end = (sorted_places == last) & np.any(
             shared & present & (sorted_places == last), axis=1, keepdims=True

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from jaxtyping import Float
 
-from bayesduel.models.argument_checks import check_flag
+from bayesduel.errors import FitError
+from bayesduel.models.argument_checks import check_positive
 from bayesduel.models.array_modules import Values, namespace
 from bayesduel.models.base import (
     Draws,
     PreferenceModel,
-    check_positive,
     derived,
     sample,
 )
+from theory.arguments import true_or_false
 
 if TYPE_CHECKING:
     from jax import Array
@@ -120,7 +121,7 @@ class UtilityModel(PreferenceModel):
         """Raise ``FitError`` for a parameter out of range."""
         check_positive("prior_scale", self.prior_scale)
         for name in ("zero_sum", "learn_scale"):
-            check_flag(name, getattr(self, name))
+            true_or_false(getattr(self, name), name, kind=FitError)
 
     def utilities(self, draws: Draws) -> Values:
         """Return the utility of each arm for each draw."""

@@ -61,20 +61,18 @@ class Votes:
     def __getitem__(self, name: str) -> Values:
         """Return a column (row,): numbers, or places among the labels of it."""
         if name not in self.columns:
-            raise FitError(
-                f"the votes carry no column {name!r}; they carry "
-                f"{', '.join(self.columns) or 'none'}"
-            )
+            carried = ", ".join(self.columns) or "none"
+            rule = f"must be a column that the votes carry, {carried}"
+            raise FitError("name", rule, name)
         return self.columns[name]
 
     def size(self, name: str) -> int:
         """Return the number of labels of a column."""
         sizes = dict(self.sizes)
         if name not in sizes:
-            raise FitError(
-                f"the votes carry no labels {name!r}; they carry "
-                f"{', '.join(sizes) or 'none'}"
-            )
+            carried = ", ".join(sizes) or "none"
+            rule = f"must be a column of labels that the votes carry, {carried}"
+            raise FitError("name", rule, name)
         return sizes[name]
 
     def differences(self, utility: Values) -> Values:
@@ -157,7 +155,7 @@ class UnorderedPairs:
     def differences(self, utility: Values) -> Values:
         """Return utility (..., K) of the first arm minus the second's, (..., row)."""
         first, second = self.arms(self.num_arms)
-        identity = np.eye(self.num_arms)
+        identity = np.eye(self.num_arms, dtype=utility.dtype)
         return utility @ (identity[:, first] - identity[:, second])
 
 
@@ -165,22 +163,29 @@ def votes_of(model: Any, data: Comparisons) -> Votes:
     """Return the arrays of a pairwise model, with or without a column of ties."""
     if data.has_ties and not model.ties:
         raise FitError(
-            f"the data hold {data.counts[:, 2].sum():g} ties, for which "
-            f"{type(model).__name__} has no place; say ties=True, or drop them with "
-            ".without_ties(), or split them with .with_split_ties()"
+            "data",
+            f"must hold no ties, for which {type(model).__name__} has no place",
+            float(data.counts[:, 2].sum()),
+            remedy="say ties=True, or drop them with .without_ties(), or split them "
+            "with .with_split_ties()",
         )
     wants_order = getattr(model, "order_effect", False)
     if wants_order and not data.order_known:
         raise FitError(
-            "order_effect=True needs to know which arm was shown first, which the data "
-            "do not say (order_known is False); where the first column of a file was "
-            "shown first, read it with order_known=True (--order-known)"
+            "order_effect",
+            "must not be True where the data do not say which arm was shown first "
+            "(order_known is False)",
+            True,
+            remedy="where the first column of a file was shown first, read it with "
+            "order_known=True (--order-known)",
         )
     wants_covariates = getattr(model, "covariates", False)
     if wants_covariates and not data.covariate_names:
         raise FitError(
-            "covariates=True needs covariates of the arms; add them with "
-            ".with_covariates(table)"
+            "covariates",
+            "must not be True for data without covariates of the arms",
+            True,
+            remedy="add them with .with_covariates(table)",
         )
     table = data.covariates if wants_covariates else np.zeros((data.num_arms, 0))
     reads = _columns_read(model, data)
@@ -206,10 +211,11 @@ def _columns_read(model: Any, data: Comparisons) -> list[str]:
     for name in found:
         if name not in data.columns:
             raise FitError(
+                "data",
                 f"{model.title} reads the column {name!r}, which the votes do not "
-                f"carry (they carry {', '.join(data.columns) or 'none'}); keep it with "
-                f"columns={{{name!r}: ...}} of from_votes, or an option of "
-                "read_comparisons"
+                f"carry (they carry {', '.join(data.columns) or 'none'})",
+                remedy="keep it with columns={{name!r}: ...} of from_votes, or an "
+                "option of read_comparisons",
             )
     effect = getattr(model, "order_effect", False) and NEUTRAL in data.columns
     return [*found, NEUTRAL] if effect and NEUTRAL not in found else found

@@ -46,6 +46,16 @@ def warn_of_other_name(package: str, name: str, today: str) -> None:
     )
 
 
+class CalledEnvironment:
+    """What says of which ``instance`` it is, and called that ``environment`` once."""
+
+    @property
+    def environment(self) -> str:
+        """The ``instance``, with a `DeprecationWarning`."""
+        warn_of_other_name(type(self).__name__, "environment", "instance")
+        return self.instance  # pyright: ignore[reportAttributeAccessIssue]
+
+
 def called_before[**P, T](**names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Let a function say what an argument is called that once had another name.
 

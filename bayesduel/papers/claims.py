@@ -32,6 +32,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bayesduel.analysis.measurements import Measurement
+from bayesduel.errors import ArgumentError
 from bayesduel.papers._claim_kinds import KINDS, ClaimCase, exploitation
 
 if TYPE_CHECKING:
@@ -107,9 +108,7 @@ def check_claim(
         When the kind is unknown.
     """
     if claim.kind not in KINDS:
-        raise ValueError(
-            f"kind: must be one of {', '.join(KINDS)}, but is {claim.kind!r}"
-        )
+        raise ArgumentError("kind", f"must be one of {', '.join(KINDS)}", claim.kind)
     low, high = claim.arms
     chosen = {
         policy: [each for each in found if low <= _num_arms(each) <= high]
@@ -141,7 +140,7 @@ def _without_delay(policy: str) -> str:
 
 def _matched(found: Iterable[Sequence[Measurement]]) -> list[list[Measurement]]:
     """Keep the matrices on which all policies were measured, in the same order."""
-    by_name = [{each.environment: each for each in own} for own in found]
+    by_name = [{each.instance: each for each in own} for own in found]
     shared = [name for name in by_name[0] if all(name in own for own in by_name)]
     return [[own[name] for name in shared] for own in by_name]
 

@@ -10,6 +10,7 @@ import xarray as xr
 from matplotlib.ticker import PercentFormatter, StrMethodFormatter
 
 from bayesduel.analysis.measurements import standard_error
+from bayesduel.errors import ArgumentError
 from bayesduel.papers.claims import exploitation
 from bayesduel.plots.curves import regret
 from bayesduel.plots.style import (
@@ -20,7 +21,6 @@ from bayesduel.plots.style import (
     new_figure,
     width_in_inches,
 )
-from theory.arguments import short_repr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,15 +61,14 @@ def reproduction(found: Reproduction, *, width: str | float = "full") -> StyledF
     from bayesduel.papers.reproducing import Reproduction
 
     if not isinstance(found, Reproduction):
-        raise ValueError(
-            "found: must be what papers.reproducing.reproduce returned, but is "
-            f"{short_repr(found)}"
+        raise ArgumentError(
+            "found", "must be what papers.reproducing.reproduce returned", found
         )
     inches = width_in_inches(width)
     recipe = found.recipe
     panels = [each for each in found.panels if each.measured]
     if not panels:
-        raise ValueError("found: every policy in it failed, nothing can be drawn")
+        raise ArgumentError("found", "every policy in it failed, nothing can be drawn")
     if recipe.kind in ("regret", "games"):
         games = recipe.kind == "games"
         return regret(
@@ -97,9 +96,9 @@ def _bounds(panels: list[PanelResult]) -> str | dict[str, tuple[RegretBound, ...
     from theory.theorems import choice_table_bounds
 
     worlds = {
-        each.panel.label: load_world(each.panel.environment["world"])
+        each.panel.label: load_world(each.panel.instance["world"])
         for each in panels
-        if "world" in each.panel.environment
+        if "world" in each.panel.instance
     }
     found = {name: choice_table_bounds(each.table()) for name, each in worlds.items()}
     return found or "auto"
@@ -137,7 +136,7 @@ def _pooled(panels: list[PanelResult]) -> xr.DataTree:
 
 
 def _regret_only(
-    found: tuple[Measurement, ...] | list[Measurement], environment: str, policy: str
+    found: tuple[Measurement, ...] | list[Measurement], instance: str, policy: str
 ) -> xr.Dataset:
     parts = [
         each.data["regret"].transpose("notion", "run", "checkpoint") for each in found
@@ -154,7 +153,7 @@ def _regret_only(
             "notion": first["notion"].values,
             "checkpoint": first["checkpoint"].values,
         },
-        attrs={"environment": environment, "policy": policy},
+        attrs={"instance": instance, "policy": policy},
     )
 
 

@@ -241,23 +241,23 @@ def check(
 
 
 def _needs_mslr(panel: Panel) -> bool:
-    return bool({"mslr", "mslr_random"} & set(panel.environment))
+    return bool({"mslr", "mslr_random"} & set(panel.instance))
 
 
 def _scaled(panel: Panel, scale: float, rounds_scale: float) -> Panel:
     fewest = min(panel.runs, _FEWEST_RUNS)
     shortest = min(panel.horizon, _SHORTEST_HORIZON)
-    environment = dict(panel.environment)
+    instance = dict(panel.instance)
     runs = max(fewest, round(panel.runs * scale))
-    if "games" in environment:
-        games = environment["games"]
+    if "games" in instance:
+        games = instance["games"]
         count = max(min(games["count"], _FEWEST_GAMES), round(games["count"] * scale))
-        environment["games"] = games | {"count": count}
+        instance["games"] = games | {"count": count}
         few, many = games["fewest_arms"], games["most_arms"]
         panel = replace(panel, label=f"{count} random matrices of {few} to {many} arms")
     return replace(
         panel,
-        environment=environment,
+        instance=instance,
         runs=runs,
         horizon=max(shortest, round(panel.horizon * rounds_scale)),
     )
@@ -277,7 +277,7 @@ def _matrices(panel: Panel, whole: PreferenceMatrix | None) -> list[Instance]:
     """Return the matrices, or the world, of a panel, named by its label."""
     from bayesduel.instances import load as load_matrix
 
-    ((kind, what),) = panel.environment.items()
+    ((kind, what),) = panel.instance.items()
     if kind == "games":
         return _games(**what)
     if kind == "world":
@@ -375,7 +375,7 @@ def _of(tree: xr.DataTree, label: str, failures: list[str]) -> tuple[Measurement
     """Return the measurements of a policy that did not fail; write down the others."""
     found = [each for each in measurements(tree) if each.policy == label]
     failures.extend(
-        f"{label} on {each.environment} failed: {each.error}"
+        f"{label} on {each.instance} failed: {each.error}"
         for each in found
         if each.error
     )

@@ -7,6 +7,7 @@ are safe for color-deficient readers. Global matplotlib settings are never touch
 
 from bayesduel.plots.allocation import allocation
 from bayesduel.plots.calibration_ranks import calibration
+from bayesduel.plots.coefficients import coefficients
 from bayesduel.plots.curves import regret
 from bayesduel.plots.false_stops import false_stops
 from bayesduel.plots.growth import slopes
@@ -22,6 +23,7 @@ __all__ = [
     "StyledFigure",
     "allocation",
     "calibration",
+    "coefficients",
     "false_stops",
     "forest",
     "heat_map",

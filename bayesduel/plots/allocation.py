@@ -14,6 +14,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, StrMethodFormatter
 
 from bayesduel.analysis.text import format_number
+from bayesduel.errors import ArgumentError
 from bayesduel.plots.style import (
     FAINT,
     INK,
@@ -112,22 +113,20 @@ def allocation(
     checked = as_preference_matrix(matrix)
     inches, height = width_in_inches(width), check_height(height)
     if not isinstance(optima, Mapping | None):
-        raise ValueError(
-            "optima: must be a mapping of titles to optima, but is "
-            f"{arguments.short_repr(optima)}"
-        )
+        raise ArgumentError("optima", "must be a mapping of titles to optima", optima)
     drawn = _optima(checked) if optima is None else dict(optima)
     for name, optimum in drawn.items():
         if not isinstance(name, str):
-            raise ValueError(
-                f"optima: titles must be texts, but one is {arguments.short_repr(name)}"
-            )
+            raise ArgumentError("optima", "must have texts as titles", name)
         if not isinstance(optimum, StructuredBound):
             arguments.instance_of(optimum, Optimum, f"optima[{name!r}]")
         if len(_duels(optimum)) != checked.num_arms:
-            raise ValueError(
-                f"optima: {name!r} has {len(_duels(optimum))} arms, the matrix "
-                f"has {checked.num_arms}; compute it from this matrix"
+            raise ArgumentError(
+                "optima",
+                f"must be of {checked.num_arms} arms, as the matrix, and that of "
+                f"{name!r} too",
+                len(_duels(optimum)),
+                remedy="compute it from this matrix",
             )
     order = best_first(checked)
     side_by_side = inches >= 5.0

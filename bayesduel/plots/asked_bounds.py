@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.analysis.anchored_bounds import BOUNDED_NOTIONS, regret_bound
+from bayesduel.errors import ArgumentError
 from bayesduel.plots.lines import Line, Panel
 from theory import all_bounds, known_theorems
-from theory.arguments import items_of, short_repr
+from theory.arguments import items_of
 from theory.theorems import AppliedTheorem
 
 if TYPE_CHECKING:
@@ -164,10 +165,12 @@ def _policy_called(name: str) -> str:
         if name.strip().lower() in (key, acronym.lower()):
             return acronym
     words = (_AUTO, _LOWER, _ALL, *names)
-    raise ValueError(
-        f"bounds: must be a bound, one of {', '.join(words[:3])}, or a policy that a "
-        f"theorem is about, but is {short_repr(name)}; {near_names(name, words)}"
-        f"policies: {', '.join(names)}"
+    raise ArgumentError(
+        "bounds",
+        f"must be a bound, one of {', '.join(words[:3])}, or a policy that a theorem "
+        "is about",
+        name,
+        remedy=f"{near_names(name, words)}policies: {', '.join(names)}",
     )
 
 
@@ -183,7 +186,9 @@ def check_notion(bound: RegretBound, notion: str, panel: Panel) -> None:
     remedy = f"notion={wanted!r} (--regret {wanted}) draws it"
     if wanted not in panel.first.notions:
         remedy += ", once the simulation has recorded it by the same option"
-    raise ValueError(
-        f"bounds: {bound.name} speaks of {wanted} regret, the figure shows {notion}; "
-        f"{remedy}"
+    raise ArgumentError(
+        "bounds",
+        f"{bound.name} speaks of {wanted} regret, the figure shows {notion}",
+        bound.name,
+        remedy=remedy,
     )

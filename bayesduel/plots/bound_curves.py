@@ -136,8 +136,8 @@ def bounds_of_panel(
         understood.
     """
     if isinstance(bounds, Mapping):
-        per_environment: Any = bounds
-        bounds = per_environment.get(panel.environment)
+        per_instance: Any = bounds
+        bounds = per_instance.get(panel.instance)
     if bounds is None or bounds is False:
         return []
     automatic = isinstance(bounds, str) and bounds == "auto"

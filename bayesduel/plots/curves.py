@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bayesduel.errors import ArgumentError
 from bayesduel.plots.axes import (
     band_text,
     beyond_text,
@@ -33,7 +34,7 @@ from bayesduel.plots.style import (
     new_figure,
     width_in_inches,
 )
-from theory.arguments import integer_from, short_repr, true_or_false
+from theory.arguments import integer_from, true_or_false
 
 if TYPE_CHECKING:
     from bayesduel.analysis.measurements import Result
@@ -124,7 +125,7 @@ def regret(
     >>> data = xr.Dataset(
     ...     {"regret": (("notion", "run", "checkpoint"), values[None])},
     ...     coords={"notion": ["copeland"], "checkpoint": rounds},
-    ...     attrs={"environment": "toy", "policy": "P"},
+    ...     attrs={"instance": "toy", "policy": "P"},
     ... )
     >>> figure = regret(data, width="column")
     >>> figure.axes[0].get_xlabel()
@@ -132,9 +133,7 @@ def regret(
     """
     groups = panels(result, notion, band)
     if not isinstance(labels, str) or labels not in ("auto", "direct", "legend"):
-        raise ValueError(
-            f"labels: must be 'auto', 'direct' or 'legend', but is {short_repr(labels)}"
-        )
+        raise ArgumentError("labels", "must be 'auto', 'direct' or 'legend'", labels)
     log_x = true_or_false(log_x, "log_x")
     height = check_height(height)
     direct = labels == "direct" or (labels == "auto" and len(groups) == 1)
@@ -142,7 +141,7 @@ def regret(
     columns = _columns(columns, len(groups), inches)
     rows = -(-len(groups) // columns)
     drawn = {
-        panel.environment: bounds_of_panel(bounds, panel, notion, anchor)
+        panel.instance: bounds_of_panel(bounds, panel, notion, anchor)
         for panel in groups
     }
     asked = None if log_y is None else true_or_false(log_y, "log_y")
@@ -166,12 +165,12 @@ def regret(
         for axes, panel, text in zip(grid, groups, beyond, strict=True):
             for line in panel.lines:
                 draw_line(axes, line, look[line.policy], log_x=log_x)
-            shown = drawn[panel.environment]
+            shown = drawn[panel.instance]
             reach = max((x.highest for x in shown if x.makes_room), default=0.0)
             scale_axes(axes, panel, log_x=log_x, log_y=log_y, reach=reach)
             handles = draw_bounds(axes, shown, look)
             handles += words_only(text)
-            head_panel(axes, panel.environment, handles, inches / columns)
+            head_panel(axes, panel.instance, handles, inches / columns)
         caption = band_text(groups, band)
         if any(each.slope for shown in drawn.values() for each in shown):
             caption = wrap_label(f"{caption}; {_SHADED}", inches)
@@ -200,8 +199,8 @@ def _axis_of_regret(
         log_y = any(
             each.makes_room and each.highest > _LINEAR * panel.top
             for panel in groups
-            for each in drawn[panel.environment]
+            for each in drawn[panel.instance]
         )
     elif not log_y:
-        drawn = {x.environment: within(drawn[x.environment], x) for x in groups}
+        drawn = {x.instance: within(drawn[x.instance], x) for x in groups}
     return log_y, drawn

@@ -12,6 +12,7 @@ from bayesduel.analysis.anchored_bounds import anchored_bound
 from bayesduel.analysis.measurements import checkpoint_index, measurements
 from bayesduel.analysis.slopes import Slope, slope, slope_span
 from bayesduel.analysis.text import format_with_error
+from bayesduel.errors import ArgumentError
 from bayesduel.plots.asked_bounds import AskedBound, asked_bounds
 from bayesduel.plots.axes import (
     band_text,
@@ -108,7 +109,7 @@ def slopes(
     >>> data = xr.Dataset(
     ...     {"regret": (("notion", "run", "checkpoint"), values[None])},
     ...     coords={"notion": ["copeland"], "checkpoint": rounds},
-    ...     attrs={"environment": "toy", "policy": "P"},
+    ...     attrs={"instance": "toy", "policy": "P"},
     ... )
     >>> figure = slopes(data)
     >>> [text.get_text() for text in figure.axes[0].texts][:2]
@@ -116,10 +117,11 @@ def slopes(
     """
     groups = panels(result, notion, band)
     if len(groups) != 1:
-        names = ", ".join(panel.environment for panel in groups)
-        raise ValueError(
-            f"result: slopes are drawn for one instance, but there are "
-            f"{len(groups)} ({names}); pick one, e.g. result[{groups[0].environment!r}]"
+        names = ", ".join(panel.instance for panel in groups)
+        raise ArgumentError(
+            "result",
+            f"slopes are drawn for one instance, but there are {len(groups)} ({names})",
+            remedy=f"pick one, e.g. result[{groups[0].instance!r}]",
         )
     panel, inches = groups[0], width_in_inches(width)
     height = check_height(height)
@@ -143,7 +145,7 @@ def slopes(
             entries = [wrap_label(each, inches) for each in labels]
             caption, handles = "\n".join([*entries, caption]), []
         handles += words_only(beyond_text(panel))
-        head_panel(axes, panel.environment, handles, inches - 1.6)
+        head_panel(axes, panel.instance, handles, inches - 1.6)
         axes.set_xlabel("round t")
         axes.set_ylabel(notion_label(notion))
         caption_below(figure, caption, {})
@@ -163,13 +165,16 @@ def _bounds(bound: Bounds, panel: Panel, notion: str) -> list[AskedBound]:
             continue
         other = found.power_terms or found.loglog_coefficient
         if other or not found.kind.startswith("asymptotic"):
-            raise ValueError(
-                f"bound: must be asymptotic and grow like log t, but {found.name} is "
-                f"{found.kind!r} with {found.formula}; use plots.regret"
+            raise ArgumentError(
+                "bound",
+                f"must be asymptotic and grow like log t, but {found.name} is "
+                f"{found.kind!r} with {found.formula}",
+                bound,
+                remedy="use plots.regret",
             )
         if not each.lines:
-            raise ValueError(
-                f"bound: {found.name} is of {found.policy}, not shown here"
+            raise ArgumentError(
+                "bound", f"{found.name} is of {found.policy}, not shown here", bound
             )
     return asked
 

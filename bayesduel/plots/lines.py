@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesduel.analysis.anchored_bounds import model_known_by
 from bayesduel.analysis.measurements import Measurement, measurements
-from theory.arguments import short_repr
+from bayesduel.errors import ArgumentError
 
 if TYPE_CHECKING:
     from jaxtyping import Float64, Int64
@@ -21,7 +21,7 @@ __all__ = [
     "BANDS",
     "Line",
     "Panel",
-    "by_environment",
+    "by_instance",
     "check_band",
     "line_of",
     "panels",
@@ -81,7 +81,7 @@ class Line:
 class Panel:
     """The policies measured on one instance."""
 
-    environment: str
+    instance: str
     lines: tuple[Line, ...]
     first: Measurement
 
@@ -121,7 +121,7 @@ def panels(result: Result, notion: str, band: str) -> list[Panel]:
         failed.
     """
     check_band(band)
-    groups = by_environment(result)
+    groups = by_instance(result)
     return [
         Panel(name, tuple(line_of(each, notion, band) for each in members), members[0])
         for name, members in groups.items()
@@ -131,13 +131,12 @@ def panels(result: Result, notion: str, band: str) -> list[Panel]:
 def check_band(band: Any) -> None:  # noqa: ANN401
     """Refuse what is no name of a band."""
     if not isinstance(band, str) or band not in BANDS:
-        raise ValueError(
-            f"band: must be one of {', '.join(map(repr, BANDS))}, but is "
-            f"{short_repr(band)}"
+        raise ArgumentError(
+            "band", f"must be one of {', '.join(map(repr, BANDS))}", band
         )
 
 
-def by_environment(result: Result) -> dict[str, list[Measurement]]:
+def by_instance(result: Result) -> dict[str, list[Measurement]]:
     """Group the policies that did not fail by instance, in the order of the result.
 
     Raises
@@ -148,9 +147,9 @@ def by_environment(result: Result) -> dict[str, list[Measurement]]:
     groups: dict[str, list[Measurement]] = {}
     for measured in measurements(result):
         if measured.has_regret:
-            groups.setdefault(measured.environment, []).append(measured)
+            groups.setdefault(measured.instance, []).append(measured)
     if not groups:
-        raise ValueError("result: every policy in it failed, nothing can be drawn")
+        raise ArgumentError("result", "every policy in it failed, nothing can be drawn")
     return groups
 
 

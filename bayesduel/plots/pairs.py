@@ -9,9 +9,8 @@ from matplotlib.ticker import MaxNLocator
 
 from bayesduel.errors import FitError
 from bayesduel.models.argument_checks import (
-    check_integer,
+    check_numbers,
     check_probability,
-    check_seed,
 )
 from bayesduel.plots.posteriors import _caption, check_pairs, short_names
 from bayesduel.plots.style import (
@@ -22,7 +21,7 @@ from bayesduel.plots.style import (
     new_figure,
     width_in_inches,
 )
-from theory.arguments import short_repr
+from theory.arguments import seed_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,11 +72,9 @@ def pair(
     check_pairs(posterior, "pair")
     for name in (one, other):
         if not isinstance(name, str) or name not in posterior.arm_names:
-            raise FitError(
-                f"there is no arm {short_repr(name)} among {posterior.num_arms}"
-            )
+            raise FitError("pair", f"must be of arms, among {posterior.num_arms}", name)
     if one == other:
-        raise FitError(f"a pair needs two different arms, got {one!r} twice")
+        raise FitError("pair", "must be of two different arms", (one, other))
     probability, inches = check_probability(probability), width_in_inches(width)
     row, column = posterior.arm_names.index(one), posterior.arm_names.index(other)
     draws = np.concatenate([block[:, row, column] for block in posterior.matrices()])
@@ -156,11 +153,11 @@ def predictive_check(
 
     check_pairs(posterior, "predictive_check")
     check_whole(posterior.data, "predictive_check")
-    rng_key, inches = check_seed(rng_key), width_in_inches(width)
-    num_draws = check_integer("num_draws", num_draws)
+    rng_key, inches = seed_of(rng_key, "rng_key", kind=FitError), width_in_inches(width)
+    num_draws = check_numbers("num_draws", num_draws)
     votes = posterior.data.without_columns().without_ties().without_order()
     if not len(votes.counts):
-        raise FitError("predictive_check needs at least one vote that is no tie")
+        raise FitError("posterior", "must be of at least one vote that is no tie", 0)
     rng = np.random.default_rng(rng_key)
     number = min(num_draws, posterior.num_draws)
     chosen = np.linspace(0, posterior.num_draws - 1, number).astype(np.int64)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from bayesduel.errors import FitError
+from bayesduel.errors import ArgumentError, FitError
 from bayesduel.inference.fitted import check_posterior
 from bayesduel.inference.tables import ELO_MEAN
 from bayesduel.plots.style import (
@@ -21,7 +21,7 @@ from bayesduel.plots.style import (
     new_figure,
     width_in_inches,
 )
-from theory.arguments import integer_from, short_repr
+from theory.arguments import integer_from
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -91,7 +91,7 @@ def forest(
     from bayesduel.inference import standings
 
     if not isinstance(by, str) or by not in ("score", "rank"):
-        raise ValueError(f"by: must be score or rank, but is {short_repr(by)}")
+        raise ArgumentError("by", "must be score or rank", by)
     max_arms, inches = integer_from(max_arms, 1, "max_arms"), width_in_inches(width)
     table = standings(posterior, probability, scale=scale, anchor=anchor)
     half = standings(posterior, 0.5, scale=scale, anchor=anchor)
@@ -263,6 +263,7 @@ def check_pairs(posterior: Fit, purpose: str) -> None:
     check_posterior(posterior)
     if not isinstance(posterior.data, Comparisons):
         raise FitError(
-            f"{purpose} draws pairs of arms, and needs a fit to Comparisons, not to "
-            f"{type(posterior.data).__name__}"
+            "posterior",
+            f"must be a fit to Comparisons, since {purpose} draws pairs of arms",
+            type(posterior.data).__name__,
         )

@@ -10,9 +10,10 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator, StrMethodFor
 
 from bayesduel.analysis.anchored_bounds import BOUNDED_NOTIONS, lower_bound
 from bayesduel.analysis.slopes import Slope, slope, slope_span
+from bayesduel.errors import ArgumentError
 from bayesduel.plots.axes import caption_below, head_panel, runs_text, wrap_label
 from bayesduel.plots.bound_curves import power_text
-from bayesduel.plots.lines import by_environment
+from bayesduel.plots.lines import by_instance
 from bayesduel.plots.style import (
     INK,
     StyledFigure,
@@ -37,7 +38,7 @@ __all__ = ["slope_ratios"]
 DASHES = (0, (4, 2))
 _LINE: dict[str, Any] = {"color": INK, "linewidth": 1.1, "zorder": 1}
 _SPREAD = 1.5
-"""Environments that differ less in C_E / C* have columns instead of an axis."""
+"""Instances that differ less in C_E / C* have columns instead of an axis."""
 _WIDE = 0.7
 """Share of a column that its points take."""
 _FEW = 4.0
@@ -96,7 +97,7 @@ def slope_ratios(
     ...         "preference": (("arm", "opponent"), [[0.5, 0.6], [0.4, 0.5]]),
     ...     },
     ...     coords={"notion": ["copeland"], "checkpoint": rounds},
-    ...     attrs={"environment": "toy", "policy": "P"},
+    ...     attrs={"instance": "toy", "policy": "P"},
     ... )
     >>> figure = slope_ratios(data)
     >>> round(float(figure.axes[0].lines[0].get_ydata()[0]), 2)
@@ -104,7 +105,7 @@ def slope_ratios(
     """
     one_of(notion, BOUNDED_NOTIONS, "notion")
     inches, height = width_in_inches(width), check_height(height)
-    groups = by_environment(result)
+    groups = by_instance(result)
     found = [measured for members in groups.values() for measured in members]
     points, left_out = _points(found, from_round, to_round, notion)
     tall = inches * (0.6 if inches >= 5.0 else 0.95)
@@ -117,7 +118,7 @@ def slope_ratios(
             where = np.array([each.hardness for each in of_policy])
             if columns:
                 aside = (place + 0.5) / len(look) - 0.5
-                where = np.array([columns[x.environment] for x in of_policy], float)
+                where = np.array([columns[x.instance] for x in of_policy], float)
                 where += _WIDE * aside
             _draw(axes, where, of_policy, shown)
         references = _levels(axes, points, columns) if columns else _lines(axes, points)
@@ -130,7 +131,7 @@ def slope_ratios(
 
 
 class _Point(NamedTuple):
-    environment: str
+    instance: str
     policy: str
     slope: Slope
     optimal: float
@@ -145,7 +146,7 @@ class _Point(NamedTuple):
 def _columns(points: list[_Point]) -> dict[str, int]:
     """Return the column of each instance; nothing if they have an axis instead."""
     ratios = [each.hardness for each in points]
-    names = dict.fromkeys(each.environment for each in points)
+    names = dict.fromkeys(each.instance for each in points)
     if max(ratios) > _SPREAD * min(ratios):
         return {}
     return {name: place for place, name in enumerate(names)}
@@ -161,7 +162,7 @@ def _points(
     constants: dict[str, tuple[float, float] | None] = {}
     points = []
     for measured in found:
-        name = measured.environment
+        name = measured.instance
         if name not in constants:
             constants[name] = _constants(measured)
         both = constants[name]
@@ -172,9 +173,10 @@ def _points(
     left_out = [name for name, both in constants.items() if both is None]
     if not points:
         names = ", ".join(left_out) or "none"
-        raise ValueError(
-            "result: no instance in it has a lower bound (a tie, or no matrix: "
-            f"{names}); give instances without ties"
+        raise ArgumentError(
+            "result",
+            f"no instance in it has a lower bound (a tie, or no matrix: {names})",
+            remedy="give instances without ties",
         )
     return points, left_out
 
@@ -217,7 +219,7 @@ def _lines(axes: Axes, points: list[_Point]) -> list[Line2D]:
 
 def _levels(axes: Axes, points: list[_Point], columns: dict[str, int]) -> list[Line2D]:
     """Draw the level 1, and C_E / C* in every column; return their legend entries."""
-    hardness = {each.environment: each.hardness for each in points}
+    hardness = {each.instance: each.hardness for each in points}
     places = np.array(list(columns.values()), dtype=np.float64)
     axes.set_xlim(-0.5, places[-1] + 0.5)
     axes.axhline(1.0, **_LINE)
@@ -259,11 +261,11 @@ def _scale_ratios(axes: Axes, points: list[_Point], *, levels: bool) -> None:
 def _caption(points: list[_Point], left_out: list[str]) -> str:
     count = runs_text(each.slope.num_runs for each in points)
     first = points[0].slope
-    environments = len({each.environment for each in points})
-    plural = "" if environments == 1 else "s"
+    instances = len({each.instance for each in points})
+    plural = "" if instances == 1 else "s"
     span = f"{power_text(first.from_round)} to {power_text(first.to_round)}"
     text = (
-        f"{environments} instance{plural}, slopes from {span} rounds, "
+        f"{instances} instance{plural}, slopes from {span} rounds, "
         f"mean of {count} ± 1 standard error"
     )
     if left_out:

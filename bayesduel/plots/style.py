@@ -23,7 +23,7 @@ from matplotlib.text import Text
 from bayesduel.errors import ArgumentError, MissingGlyphWarning
 from bayesduel.files.folders import as_path
 from bayesduel.plots.fonts import USUAL_FONT, give_fonts
-from theory.arguments import as_number, items_of, one_of, short_repr
+from theory.arguments import as_number, items_of, one_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -165,9 +165,11 @@ class StyledFigure(Figure):
                 super().draw(renderer)
             except UserWarning as warning:
                 wide, tall = self.get_size_inches()
-                raise ValueError(
-                    f"width, height: {wide:.3g} x {tall:.3g} inches leave no room for "
-                    "the panels beside their labels; give more"
+                raise ArgumentError(
+                    "width, height",
+                    "must leave room for the panels beside their labels",
+                    (round(wide, 2), round(tall, 2)),
+                    remedy="give more inches",
                 ) from warning
 
     def _find_fonts(self) -> None:
@@ -234,14 +236,13 @@ def width_in_inches(width: str | float) -> float:
     """Return inches, from 1.5 to 40, of "column", "full" or a number."""
     if isinstance(width, str):
         if width not in WIDTHS:
-            raise ValueError(
-                f"width: must be {' or '.join(map(repr, WIDTHS))} or inches, "
-                f"but is {width!r}"
+            raise ArgumentError(
+                "width", f"must be {' or '.join(map(repr, WIDTHS))} or inches", width
             )
         return WIDTHS[width]
     number = as_number(width)
     if not 1.5 <= number <= 40.0:
-        raise ValueError(f"width: must be 1.5 to 40 inches, but is {short_repr(width)}")
+        raise ArgumentError("width", "must be 1.5 to 40 inches", width)
     return number
 
 
@@ -257,9 +258,7 @@ def check_height(height: float | None) -> float | None:
         return None
     number = as_number(height)
     if not 0.5 <= number <= 200.0:
-        raise ValueError(
-            f"height: must be 0.5 to 200 inches, but is {short_repr(height)}"
-        )
+        raise ArgumentError("height", "must be 0.5 to 200 inches", height)
     return number
 
 
@@ -274,12 +273,10 @@ def save(figure: Figure, stem: Path, formats: Iterable[str]) -> list[Path]:
         For something else than a figure, no name, or a format that is not known.
     """
     if not isinstance(figure, Figure):
-        raise ValueError(
-            f"figure: must be a matplotlib figure, but is {short_repr(figure)}"
-        )
+        raise ArgumentError("figure", "must be a matplotlib figure", figure)
     stem = as_path("stem", stem, ArgumentError)
     if not stem.name:
-        raise ValueError(f"stem: must end with the name of a file, but is {stem}")
+        raise ArgumentError("stem", "must end with the name of a file", stem)
     known = figure.canvas.get_supported_filetypes()
     kinds = [one_of(kind, known, "formats") for kind in items_of(formats, "formats")]
     paths = []

@@ -18,7 +18,7 @@ from bayesduel.plots.axes import (
     wrap_label,
 )
 from bayesduel.plots.bound_curves import power_text
-from bayesduel.plots.lines import by_environment
+from bayesduel.plots.lines import by_instance
 from bayesduel.plots.style import (
     FAINT,
     StyledFigure,
@@ -82,13 +82,13 @@ def survival(
     >>> data = xr.Dataset(
     ...     {"regret": (("notion", "run", "checkpoint"), [[[1.0], [9.0], [3.0]]])},
     ...     coords={"notion": ["copeland"], "checkpoint": [100]},
-    ...     attrs={"environment": "toy", "policy": "P"},
+    ...     attrs={"instance": "toy", "policy": "P"},
     ... )
     >>> figure = survival(data)
     >>> [round(float(y), 2) for y in figure.axes[0].lines[0].get_ydata()]
     [1.0, 0.67, 0.33]
     """
-    groups = by_environment(result)
+    groups = by_instance(result)
     found = [measured for members in groups.values() for measured in members]
     values = {id(each): _final(each, checkpoint, notion) for each in found}
     inches, height = width_in_inches(width), check_height(height)

@@ -11,9 +11,10 @@ import numpy as np
 
 from bayesduel.analysis.measurements import checkpoint_index
 from bayesduel.arguments.literals import literal
+from bayesduel.errors import ArgumentError
 from bayesduel.plots.bound_curves import power_text
-from bayesduel.plots.lines import Line, Panel, by_environment, line_of
-from theory.arguments import items_of, short_repr
+from bayesduel.plots.lines import Line, Panel, by_instance, line_of
+from theory.arguments import items_of
 
 if TYPE_CHECKING:
     from bayesduel.analysis.measurements import Measurement, Result
@@ -82,28 +83,28 @@ def sweep_of(
     """Find the lines of a sweep; see :func:`bayesduel.plots.sweep`."""
     found = [
         (each, line_of(each, notion, band))
-        for members in by_environment(result).values()
+        for members in by_instance(result).values()
         for each in members
     ]
     of_policies = [_of_policy(*each) for each in found]
-    of_environments = [_of_environment(*each) for each in found]
-    name, points = _chosen(parameter, of_policies, of_environments)
+    of_instances = [_of_instance(*each) for each in found]
+    name, points = _chosen(parameter, of_policies, of_instances)
     swept = [each for each in points if _is_number(each.parameters.get(name))]
     apart, moved = _others(swept, name)
     labels = {id(each): _label(each, apart) for each in swept}
     rounds = [at] if at is None or np.ndim(at) == 0 else items_of(at, "at")
     if not rounds:
-        raise ValueError("at: must hold at least one round, but is empty")
+        raise ArgumentError("at", "must hold at least one round", at)
     level = [each for each in points if each not in swept]
-    if points is of_environments:
+    if points is of_instances:
         level = []
     panels = [
         panel
         for each in rounds
         for panel in _panels(swept, level, name, labels, each, several=len(rounds) > 1)
     ]
-    names = dict.fromkeys(each.measured.environment for each in points)
-    kept = {each.measured.environment for each in (*swept, *level)}
+    names = dict.fromkeys(each.measured.instance for each in points)
+    kept = {each.measured.instance for each in (*swept, *level)}
     return Sweep(
         parameter=name,
         panels=tuple(panels),
@@ -118,11 +119,11 @@ def sweep_of(
 
 def _of_policy(measured: Measurement, line: Line) -> _Point:
     acronym = measured.policy.partition(":")[0].partition(",")[0]
-    return _Point(measured, line, measured.environment, acronym, _flat(line.parameters))
+    return _Point(measured, line, measured.instance, acronym, _flat(line.parameters))
 
 
-def _of_environment(measured: Measurement, line: Line) -> _Point:
-    family, _, rest = measured.environment.partition(":")
+def _of_instance(measured: Measurement, line: Line) -> _Point:
+    family, _, rest = measured.instance.partition(":")
     pairs = [part.partition("=") for part in rest.split(",") if "=" in part]
     parameters = {key.strip(): literal(value.strip()) for key, _, value in pairs}
     return _Point(measured, line, family, measured.policy, parameters)
@@ -165,16 +166,19 @@ def _chosen(parameter: str | None, *kinds: list[_Point]) -> tuple[str, list[_Poi
             if most > 1:
                 found.setdefault(name, (most, points))
     if not found:
-        raise ValueError(
-            "result: no number among the parameters of a policy or a matrix takes "
-            "several values; compare some, such as d-ts:alpha=0.6|1|2"
+        raise ArgumentError(
+            "result",
+            "no number among the parameters of a policy or a matrix takes several "
+            "values",
+            remedy="compare some, such as d-ts:alpha=0.6|1|2",
         )
     if parameter is None:
         parameter = max(found, key=lambda name: found[name][0])
     if not isinstance(parameter, str) or parameter not in found:
-        raise ValueError(
-            f"parameter: must be one that takes several values here, "
-            f"{', '.join(found)}, but is {short_repr(parameter)}"
+        raise ArgumentError(
+            "parameter",
+            f"must be one that takes several values here, {', '.join(found)}",
+            parameter,
         )
     return parameter, found[parameter][1]
 

@@ -13,6 +13,7 @@ from matplotlib.ticker import (
     NullLocator,
 )
 
+from bayesduel.errors import ArgumentError
 from bayesduel.plots.axes import (
     band_text,
     beyond_text,
@@ -146,7 +147,7 @@ def sweep(
         for axes, panel in zip(grid, found.panels, strict=True):
             _draw(axes, panel, found, look, log_x=log_x, log_y=log_y)
             words = words_only(beyond_text(panel, log_y=log_y))
-            head_panel(axes, panel.environment, words, inches / columns)
+            head_panel(axes, panel.instance, words, inches / columns)
         caption = wrap_label(_caption(found, band), inches)
         caption_below(figure, caption, {} if direct else look)
         if direct:
@@ -160,9 +161,11 @@ def _log_x(found: Sweep, asked: bool | None) -> bool:
     if asked is None:
         return positive and values.size > 2 and _is_geometric(values)
     if true_or_false(asked, "log_x") and not positive:
-        raise ValueError(
-            f"log_x: must be False where {found.parameter} is {values[0]:g}, but is "
-            "True; a logarithmic axis has numbers above 0 only"
+        raise ArgumentError(
+            "log_x",
+            f"must be False where {found.parameter} is {values[0]:g}",
+            True,
+            remedy="a logarithmic axis has numbers above 0 only",
         )
     return asked
 

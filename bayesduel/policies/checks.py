@@ -3,13 +3,10 @@
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-import numpy as np
-
 from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.posteriors.beta_arms import BetaArms
 from bayesduel.posteriors.beta_pairs import BetaPairs
-from theory.arguments import as_number, one_of
 
 
 def check_kinds(policy: PolicyBase) -> None:
@@ -67,23 +64,6 @@ _DTYPES = {
 }
 
 
-def check_above(name: str, value: float, bound: float, *, why: str = "") -> None:
-    """Raise unless ``value`` is finite and above ``bound``."""
-    _check_bound(name, value, as_number(value) > bound, f"above {bound}", why)
-
-
-def check_at_least(name: str, value: float, bound: float, *, why: str = "") -> None:
-    """Raise unless ``value`` is finite and at least ``bound``."""
-    _check_bound(name, value, as_number(value) >= bound, f"not below {bound}", why)
-
-
-def _check_bound(name: str, value: float, holds: bool, rule: str, why: str) -> None:
-    if not (np.isfinite(as_number(value)) and holds):
-        reason = f" ({why})" if why else ""
-        requirement = f"must be a finite number {rule}{reason}"
-        raise PolicyParameterError(name, requirement, value)
-
-
 def check_beta_pairs(posterior: Any, num_arms: int) -> None:
     """Raise unless ``posterior`` is one Beta per pair that fits ``num_arms``."""
     if not isinstance(posterior, BetaPairs):
@@ -98,8 +78,3 @@ def check_beta_arms(posterior: Any) -> None:
         rule = "must be a Beta distribution per arm, such as BetaArms(prior=2)"
         raise PolicyParameterError("posterior", rule, posterior)
     posterior.check()
-
-
-def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    """Raise unless ``value`` is one of ``choices``."""
-    one_of(value, choices, name, kind=PolicyParameterError)

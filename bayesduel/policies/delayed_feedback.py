@@ -75,13 +75,15 @@ class DelayedFeedback(PolicyAround):
         fits = isinstance(self.policy, PolicyBase)
         if not fits or isinstance(self.policy, DelayedFeedback):
             raise PolicyParameterError(
-                "policy must be a policy without a delay of its own, such as "
-                f"policies.get('d-ts'); got {self.policy!r}"
+                "policy",
+                "must be a policy without a delay of its own, such as "
+                "policies.get('d-ts')",
+                self.policy,
             )
         whole = isinstance(self.every, int) and not isinstance(self.every, bool)
         if not whole or self.every < 1:
             raise PolicyParameterError(
-                f"every must be a number of rounds, at least 1; got {self.every!r}"
+                "every", "must be a number of rounds, at least 1", self.every
             )
         self.policy.check(num_arms, horizon)
 

@@ -156,7 +156,9 @@ def parse_policy(text: str) -> PolicyBase:
     """
     if not isinstance(text, str):
         raise UnknownNameError(
-            f"a policy must be named by a text such as 'd-ts', got {short_repr(text)}"
+            "",
+            f"a policy must be named by a text such as 'd-ts', got {short_repr(text)}",
+            text,
         )
     name, _, rest = text.strip().partition(":")
     name = name.strip().lower()
@@ -177,10 +179,15 @@ def _parameters(text: str, rest: str, default: PolicyBase | None) -> dict[str, A
         parameter, equals, value = (each.strip() for each in part.partition("="))
         if not equals or not parameter or not value:
             raise PolicyParameterError(
-                f"{text!r}: {part!r} is not of the form parameter=value"
+                "", f"{text!r}: {part!r} is not of the form parameter=value", part
             )
         if parameter in parameters:
-            raise PolicyParameterError(f"{text!r} gives {parameter} twice")
+            raise PolicyParameterError(
+                "",
+                f"{text!r} gives {parameter} twice",
+                parameter,
+                remedy="leave one out",
+            )
         # A word stays one, even "inf".
         known = getattr(default, parameter, None)
         word = isinstance(known, str) or is_posterior(known)
@@ -308,6 +315,5 @@ def _as_kind(policy: str, parameter: str, value: Any, default: Any) -> Any:
         return value
     words = {bool: "true or false", float: "a number", int: "an integer", str: "a word"}
     raise PolicyParameterError(
-        f"{policy}: {parameter} must be {words.get(kind, kind.__name__)}, got "
-        f"{short_repr(value)}"
+        f"{policy}: {parameter}", f"must be {words.get(kind, kind.__name__)}", value
     )

@@ -39,15 +39,17 @@ def own_policy(text: str) -> tuple[type[PolicyBase] | PolicyBase, str]:
     except ModuleNotFoundError as error:
         if error.name is not None and not f"{module}.".startswith(f"{error.name}."):
             raise PolicyParameterError(
-                f"{module!r} cannot be imported: {error}"
+                "", f"{module!r} cannot be imported: {error}", text
             ) from error
         raise UnknownNameError(
-            f"there is no module {module!r} for the policy {text!r}; run from the "
-            "folder that holds it, or install it"
+            "",
+            f"there is no module {module!r} for the policy {text!r}",
+            text,
+            remedy="run from the folder that holds it, or install it",
         ) from error
     except Exception as error:  # What a user's file raises when it runs is theirs.
         raise PolicyParameterError(
-            f"{module!r} cannot be imported: {type(error).__name__}: {error}"
+            "", f"{module!r} cannot be imported: {type(error).__name__}: {error}", text
         ) from error
     kind = getattr(found, name, None)
     if kind is None:
@@ -59,14 +61,19 @@ def own_policy(text: str) -> tuple[type[PolicyBase] | PolicyBase, str]:
             and value.__module__ == module
         ]
         raise UnknownNameError(
-            f"{module!r} has no policy {name!r}; it has {', '.join(own) or 'none'}"
+            "",
+            f"{module!r} has no policy {name!r}",
+            name,
+            remedy=f"it has {', '.join(own) or 'none'}",
         )
     if isinstance(kind, PolicyBase):
         return kind, parameters
     if not (isinstance(kind, type) and issubclass(kind, PolicyBase)):
         raise PolicyParameterError(
-            f"{text!r} is no policy but {kind!r}; name a subclass of bayesduel.Policy, "
-            "or a policy"
+            "",
+            f"{text!r} is no policy but {kind!r}",
+            text,
+            remedy="name a subclass of bayesduel.Policy, or a policy",
         )
     return kind, parameters
 
@@ -88,8 +95,10 @@ def default_of(kind: type[PolicyBase] | PolicyBase) -> Any:
     ]
     if needed:
         raise PolicyParameterError(
-            f"{kind.__name__}: {', '.join(needed)} must have a default to be used by "
-            "name; give one in the class"
+            f"{kind.__name__}: {', '.join(needed)}",
+            "must have a default to be used by name",
+            None,
+            remedy="give one in the class",
         )
     return kind()
 

@@ -247,7 +247,8 @@ def check_rule(policy: PolicyBase) -> None:
     lacking = [name for name in RULE if getattr(kind, name) is getattr(protocol, name)]
     if lacking:
         raise PolicyParameterError(
-            f"{kind.__name__} must define {', '.join(RULE)}, but has no "
-            f"{' and no '.join(lacking)}; write it as in the example of "
-            "bayesduel.Policy"
+            kind.__name__,
+            f"must define {', '.join(RULE)}, but has no {' and no '.join(lacking)}",
+            policy,
+            remedy="write it as in the example of bayesduel.Policy",
         )

@@ -9,7 +9,7 @@ from bayesduel.policies.subset_base import SubsetPolicy
 def rule_of(policy: PolicyBase) -> tuple[Policy | SubsetPolicy, dict[str, Any]] | None:
     """Return the rule in NumPy that a policy is, or is around, and how it is played.
 
-    With the settings of :func:`bayesduel.simulation.run_by_run.run_chunk`.
+    With the settings of :func:`bayesduel.simulation.rule_runs.run_chunk`.
     """
     inner = policy
     while isinstance(inner, PolicyAround):

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesduel.errors import ArgumentError
 from bayesduel.posteriors.beta_arms import BetaArms
 from bayesduel.posteriors.beta_pairs import BetaPairs
 from bayesduel.posteriors.names import (
@@ -118,9 +119,11 @@ def register[T: type](
         other = _ENTRIES.get(name)
         # A module that is run again brings its classes anew.
         if other is not None and other.kind.__qualname__ != cls.__qualname__:
-            raise ValueError(
-                f"name must be new, but {name!r} is {other.kind.__name__}; "
-                "choose another one"
+            raise ArgumentError(
+                "name",
+                f"must be new, but is that of {other.kind.__name__}",
+                name,
+                remedy="choose another one",
             )
         _ENTRIES[name] = Entry(acronym, cls, parameters, tuple(theorems))
         return cls

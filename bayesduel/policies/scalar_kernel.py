@@ -2,7 +2,7 @@
 
 A *kernel* is the rule of a policy for one run at a time, which Python plays and Numba
 can compile. Its state is a named tuple of NumPy arrays, which its functions change in
-place. They are given a reference to it (``ops.scalar.references``), and found by its
+place. They are given a reference to it (``ops.scalar.compiled``), and found by its
 class, so that one loop plays all of them.
 """
 

@@ -57,8 +57,10 @@ class WithoutSelfDuels(PolicyAround):
         in_bulk = fits and declared(inner, "explores_in_bulk")
         if not fits or (in_bulk and getattr(inner, "look_ahead", True)):
             raise PolicyParameterError(
-                "policy must be one that asks for a duel at a time, such as "
-                f"policies.get('d-ts'); got {inner!r}"
+                "policy",
+                "must be one that asks for a duel at a time, such as "
+                "policies.get('d-ts')",
+                inner,
             )
         inner.check(num_arms, horizon)
 

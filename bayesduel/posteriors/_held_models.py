@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from bayesduel.errors import ComparisonDataError, FitError, PolicyParameterError
+from bayesduel.errors import FitError, PolicyParameterError, errors_about, errors_as
 from bayesduel.models.base import PreferenceModel, check_model
 
 
@@ -27,15 +27,16 @@ def check_held(model: Any, make_arrays: Callable[[], Any]) -> None:
         Makes the arrays of the model, for data without a vote.
     """
     try:
-        check_model(model)
-        hash(model)
-        make_arrays()
-    except (FitError, ComparisonDataError) as error:
-        raise PolicyParameterError(f"model: {error}") from error
+        with errors_as(PolicyParameterError), errors_about("model", model):
+            check_model(model)
+            hash(model)
+            make_arrays()
     except TypeError as error:
         raise PolicyParameterError(
-            "model must be hashable, as frozen dataclasses are whose fields are; "
-            f"{type(model).__name__} is not: {error}"
+            "model",
+            "must be hashable, as frozen dataclasses are whose fields are; "
+            f"{type(model).__name__} is not ({error})",
+            model,
         ) from error
 
 
@@ -49,6 +50,9 @@ def check_counts(
     found = np.asarray(getattr(arrays, "counts", None))
     if found.ndim != 2 or not np.array_equal(found, counts[:, : found.shape[1]]):
         raise FitError(
-            f"the arrays of {type(model).__name__} must have a field counts with the "
-            "votes row by row, as they are in the data; a policy replaces it"
+            "model",
+            "must have arrays with a field counts, with the votes row by row as "
+            f"they are in the data, but those of {type(model).__name__} have none",
+            model,
+            remedy="a policy replaces it",
         )

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeGuard, runtime_checkable
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    NamedTuple,
+    Protocol,
+    TypeGuard,
+    runtime_checkable,
+)
 
 if TYPE_CHECKING:
     # JAX takes a second to import.
+    from collections.abc import Callable
     from typing import Self
 
     from jax import Array
-    from jaxtyping import Float, Int
+    from jaxtyping import Bool, Float, Int
 
     from bayesduel.posteriors.level_worlds import LevelWorld
     from bayesduel.types import Arm, Outcome, RunKey, State
@@ -94,6 +103,36 @@ class ScalePosterior(PairPosterior, Protocol):
     def utilities(self, state: State) -> Float[Array, " K"]:
         """Return the utilities that are most likely."""
         ...
+
+
+class UtilitiesByNumber(NamedTuple):
+    """Draws of utilities, of which many are never looked at."""
+
+    stay: Bool[Array, " draw"]
+    """Whether a certain arm is surely the best one of a draw."""
+
+    at: Callable[[Int[Array, " place"]], Float[Array, "place K"]]
+    """Gives the draws of these numbers."""
+
+
+def utilities_by_number(
+    posterior: ScalePosterior,
+    rng_key: RunKey,
+    state: State,
+    num_draws: int,
+    leader: Arm,
+) -> UtilitiesByNumber:
+    """Draw the utilities of ``sample_utilities``; ``stay`` is about the leader.
+
+    A posterior with a method of this name may leave some undrawn until they are asked
+    for.
+    """
+    lazily = getattr(posterior, "utilities_by_number", None)
+    if lazily is not None:
+        return lazily(rng_key, state, num_draws, leader)
+    utility = posterior.sample_utilities(rng_key, state, num_draws)
+    stay = utility.argmax(axis=1).astype(leader.dtype) == leader
+    return UtilitiesByNumber(stay, lambda places: utility[places])
 
 
 @runtime_checkable

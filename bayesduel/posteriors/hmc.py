@@ -15,7 +15,7 @@ from bayesduel.posteriors.laplace import (
     Laplace,
     LaplaceBeliefs,
     NormalApproximation,
-    draw_points,
+    normal_draws,
 )
 from bayesduel.posteriors.level_worlds import LevelWorld
 from bayesduel.posteriors.pair_models import Covariates, PointDensity, check_count
@@ -119,10 +119,10 @@ class HMC:
         if laplace.order is None:  # The prior is that normal distribution.
             return ChainBeliefs(
                 laplace=laplace,
-                walkers=draw_points(rng_key, laplace.distribution, self.chains),
+                walkers=normal_draws(rng_key, laplace.distribution, self.chains)[0],
             )
         key_start, key_walk = jax.random.split(rng_key)
-        walkers = draw_points(key_start, laplace.distribution, self.chains)
+        walkers = normal_draws(key_start, laplace.distribution, self.chains)[0]
         density = self._density(laplace)
         walkers = walk(key_walk, density, walkers, laplace.distribution, _WARM_UP)
         return ChainBeliefs(laplace=laplace, walkers=walkers)
@@ -179,8 +179,9 @@ class HMC:
     def _first(self, state: ChainBeliefs, num_draws: int) -> Float[Array, "draw D"]:
         if num_draws > self.chains:
             raise PolicyParameterError(
-                f"chains must be at least {num_draws}, as many as draws are asked for, "
-                f"got {self.chains}"
+                "chains",
+                f"must be at least {num_draws}, as many as draws are asked for",
+                self.chains,
             )
         return state.walkers[:num_draws]
 

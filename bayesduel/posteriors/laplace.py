@@ -15,6 +15,7 @@ from bayesduel.models.base import PreferenceModel
 from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.closed_forms.newton import Search, Surface, advance, damped_factor
 from bayesduel.posteriors._held_models import hyphenated
+from bayesduel.posteriors.base import UtilitiesByNumber
 from bayesduel.posteriors.level_worlds import LevelWorld, level_point
 from bayesduel.posteriors.pair_models import (
     AutomaticDensity,
@@ -24,7 +25,7 @@ from bayesduel.posteriors.pair_models import (
     VoteTables,
     check_count,
 )
-from bayesduel.posteriors.rays import Falling, points_on_rays
+from bayesduel.posteriors.rays import Falling, points_on_rays, surely_before
 from bayesduel.types import Arm, Outcome, RunKey
 
 _LONGEST_STEP = 1.0
@@ -35,6 +36,9 @@ Longer ones end beyond what votes tell of, where the prior alone bends the densi
 
 _SETTLED = 1e-5
 """A step that changes no coordinate by more was the last one: it squares the error."""
+
+_ROUNDING = 1e-5
+"""Of the log likelihood of a vote in float32, with that of utilities in it."""
 
 _NODES = 128
 """Points, and as many mirrored ones, by which a mean is computed."""
@@ -144,9 +148,9 @@ class Laplace:
         known = len(table) if table is not None else num_arms
         if num_arms is not None and known != num_arms:
             raise PolicyParameterError(
-                f"{'covariates' if table is self.covariates else 'features'} must have "
-                f"a row for each of the {num_arms} arms, got "
-                f"{known}"
+                "covariates" if table is self.covariates else "features",
+                f"must have a row for each of the {num_arms} arms",
+                known,
             )
         pairs = self.pairs(known or 3)
         pairs.check()
@@ -208,6 +212,39 @@ class Laplace:
     ) -> Float[Array, "draw K"]:
         """Draw the utilities of :meth:`sample` by the same key, if ``on_a_scale``."""
         return self.utilities_at(state, self._points(rng_key, state, num_draws))
+
+    def utilities_by_number(
+        self, rng_key: RunKey, state: LaplaceBeliefs, num_draws: int, leader: Arm
+    ) -> UtilitiesByNumber:
+        """Draw the utilities of :meth:`sample_utilities`, each when it is asked for.
+
+        Along a ray another arm is best from some share of the way on. Whether a draw
+        gets there needs no solution.
+        """
+        pairs = self.pairs(state.votes.won.shape[0])
+        density, distribution = pairs.falling(state.votes), state.distribution
+        normal, depth = normal_draws(rng_key, distribution, num_draws)
+
+        def at(places: Int[Array, " place"]) -> Float[Array, "place K"]:
+            chosen = normal[places], depth[places]
+            points = points_on_rays(density, distribution.mode, *chosen)
+            return self.utilities_at(state, points)
+
+        if not pairs.falls_along_rays:
+            utility = at(jnp.arange(num_draws))
+            top = jnp.argmax(utility, axis=1).astype(leader.dtype)
+            return UtilitiesByNumber(top == leader, lambda places: utility[places])
+        mode = distribution.mode
+        ends = self.utilities_at(state, jnp.concatenate([mode[None], normal]))
+        gaps = ends[:, leader, None] - ends
+        nearing = gaps[:1] - gaps[1:]
+        limit = jnp.where(nearing > 0, gaps[:1] / nearing, jnp.inf).min(axis=1)
+        # A look at so many points need not be exact.
+        given = (x.astype(jnp.float32) for x in (mode, normal, depth, limit))
+        votes = jnp.sum(state.votes.won + state.votes.lost)
+        rounding = _ROUNDING * votes.astype(jnp.float32)
+        short = pairs.falling(state.votes, jnp.float32)
+        return UtilitiesByNumber(surely_before(short, *given, rounding), at)
 
     def _points(
         self, rng_key: RunKey, state: LaplaceBeliefs, num_draws: int
@@ -347,24 +384,22 @@ def _follow_rising(
     return NormalApproximation(mode=mode, factor=factor)
 
 
-def draw_points(
+def normal_draws(
     rng_key: RunKey, distribution: NormalApproximation, num_draws: int
-) -> Float[Array, "draw D"]:
-    """Draw from a normal distribution; consumes ``rng_key``."""
+) -> tuple[Float[Array, "draw D"], Float[Array, " draw"]]:
+    """Draw from a normal distribution, m + L^-T z; return |z| too. Consumes the key."""
     shape = (distribution.mode.shape[0], num_draws)
-    return points_at(distribution, jax.random.normal(rng_key, shape, dtype=jnp.float64))
+    white = jax.random.normal(rng_key, shape, dtype=jnp.float64)
+    depth = jnp.sqrt(jnp.sum(jnp.square(white), axis=0))
+    return points_at(distribution, white), depth
 
 
 def draw_on_rays(
     rng_key: RunKey, density: Falling, distribution: NormalApproximation, num_draws: int
 ) -> Float[Array, "draw D"]:
     """Draw from a normal distribution, then along its rays; consumes ``rng_key``."""
-    shape = (distribution.mode.shape[0], num_draws)
-    white = jax.random.normal(rng_key, shape, dtype=jnp.float64)
-    depth = jnp.sqrt(jnp.sum(jnp.square(white), axis=0))
-    return points_on_rays(
-        density, distribution.mode, points_at(distribution, white), depth
-    )
+    drawn = normal_draws(rng_key, distribution, num_draws)
+    return points_on_rays(density, distribution.mode, *drawn)
 
 
 def points_at(

@@ -11,7 +11,6 @@ from bayesduel.models.base import PreferenceModel
 from bayesduel.posteriors.base import PairPosterior, SetPosterior
 from bayesduel.posteriors.beta_arms import BetaArms
 from bayesduel.posteriors.beta_pairs import BetaPairs
-from theory.arguments import short_repr
 
 _MODELS = {
     "bradley-terry": "BradleyTerry",
@@ -73,8 +72,10 @@ def check_pair_posterior(posterior: Any, num_arms: int | None = None) -> Any:
     """Return what is a posterior of pairs that fits, else raise an error."""
     if not isinstance(posterior, BetaPairs | PairPosterior):
         raise PolicyParameterError(
-            f"posterior must be one of {', '.join(NAMES)}, or a posterior such as "
-            f"Laplace(Thurstone()); got {short_repr(posterior)}"
+            "posterior",
+            f"must be one of {', '.join(NAMES)}, or a posterior such as "
+            "Laplace(Thurstone())",
+            posterior,
         )
     posterior.check(num_arms)
     return posterior

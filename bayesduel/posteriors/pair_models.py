@@ -20,10 +20,13 @@ from jaxtyping import Float, Int, Shaped
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.models.base import PreferenceModel
+from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.closed_forms.pairwise_curvature import (
     PairwiseDensity,
 )
 from bayesduel.models.pairwise_utilities import PairwiseUtilityModel
+from bayesduel.models.thurstone import Thurstone
+from bayesduel.models.utilities import come_from
 from bayesduel.models.vote_arrays import PairTables, UnorderedPairs, with_counts
 from bayesduel.posteriors._held_models import check_counts, check_held
 from bayesduel.types import Arm, Outcome
@@ -184,18 +187,28 @@ class PairModel:
         own = None if automatic else self.model.hessian(arrays)
         return AutomaticDensity(latent_of(self.model, arrays).log_density, own)
 
-    def falling(self, votes: VoteTables) -> PointDensity:
+    def falling(self, votes: VoteTables, dtype: Any = jnp.float64) -> PointDensity:
         """Return the log joint density where many points of few rows are looked at.
 
-        Where it makes no difference which arm was shown first, a pair is one row.
+        Where it makes no difference which arm was shown first, a pair is one row, and
+        points may be of another dtype.
         """
         if not self.in_closed_form or getattr(self.model, "order_effect", False):
             return self.density(votes)
         first, second = UnorderedPairs.arms(self.num_arms)
         both = VoteTables(votes.won + votes.lost.T, votes.lost + votes.won.T)
         counts = self._counts(both)[first * self.num_arms + second]
-        rows = UnorderedPairs(counts, self.num_arms)
+        rows = UnorderedPairs(counts.astype(dtype), self.num_arms)
         return self.model.closed_form(rows)  # pyright: ignore
+
+    @property
+    def falls_along_rays(self) -> bool:
+        """Whether the log density is concave, and utilities grow in proportion."""
+        model: Any = self.model
+        if not self.in_closed_form or model.ties or model.order_effect:
+            return False
+        names = "outcome_logs", "vote_derivatives"
+        return come_from(model, names, (BradleyTerry, Thurstone))
 
     def _counts(self, votes: VoteTables) -> Float[Array, "row outcome"]:
         """Return a row per ordered pair, an arm and itself included."""
@@ -244,15 +257,18 @@ class PairModel:
                 found = jax.eval_shape(self.matrices, point).shape
             except (TypeError, IndexError, AttributeError) as error:
                 raise PolicyParameterError(
-                    f"model: preference_matrices of {name} must run inside compiled "
-                    "code; write it with jax.numpy, without NumPy functions, changes "
-                    f"in place or branches on values ({type(error).__name__}: "
-                    f"{str(error).splitlines()[0]})"
+                    "model",
+                    f"preference_matrices of {name} must run inside compiled code "
+                    f"({type(error).__name__}: {str(error).splitlines()[0]})",
+                    remedy="write it with jax.numpy, without NumPy functions, "
+                    "changes in place or branches on values",
                 ) from error
         if found != shape:
             raise PolicyParameterError(
-                f"model: preference_matrices of {name} must return an array of the "
-                f"shape {shape} for two draws of {self.num_arms} arms, got {found}"
+                "model",
+                f"must have preference_matrices, in {name}, that return an array of "
+                f"the shape {shape} for two draws of {self.num_arms} arms",
+                found,
             )
 
 

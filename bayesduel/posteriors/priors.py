@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bayesduel.errors import PolicyParameterError
-from theory.arguments import short_repr
+from theory.validation import refuse_entries
 
 LARGEST = 1e8
 """Largest pseudo-count: with those of the duels they must fit into 32 bits."""
@@ -61,24 +61,20 @@ def check_prior(prior: Any, num_arms: int | None = None, *, table: bool = True) 
         Names the rule and the first value that breaks it, with its index.
     """
     size = "K x K" if num_arms is None else f"{num_arms} x {num_arms}"
-    rule = f"prior must be a number above 0 and at most {LARGEST:.0e}"
+    rule = f"must be a number above 0 and at most {LARGEST:.0e}"
     rule += f", or a {size} table of such numbers" if table else ""
     if isinstance(prior, bool) or not isinstance(prior, int | float | np.ndarray):
-        raise PolicyParameterError(f"{rule}, got {short_repr(prior)}")
+        raise PolicyParameterError("prior", rule, prior)
     values = np.asarray(prior)
     if values.dtype.kind not in "iuf":
-        raise PolicyParameterError(f"{rule}, got {short_repr(prior)}")
+        raise PolicyParameterError("prior", rule, prior)
     if values.ndim == 0:
         if not 0 < values <= LARGEST:
-            raise PolicyParameterError(f"{rule}, got {values.item()!r}")
+            raise PolicyParameterError("prior", rule, values.item())
         return
     square = values.ndim == 2 and values.shape[0] == values.shape[1]
     fits = square and (num_arms is None or len(values) == num_arms)
     if not (table and fits):
-        raise PolicyParameterError(f"{rule}, got an array of the shape {values.shape}")
+        raise PolicyParameterError("prior", rule, values.shape)
     bad = ~((values > 0) & (values <= LARGEST)) & ~np.eye(len(values), dtype=bool)
-    if bad.any():
-        row, column = (int(each) for each in np.argwhere(bad)[0])
-        raise PolicyParameterError(
-            f"{rule}, got {values[row, column].item()!r} at [{row}, {column}]"
-        )
+    refuse_entries(bad, values, "prior", rule, kind=PolicyParameterError)

@@ -31,7 +31,7 @@ from typing import Protocol
 import jax
 import jax.numpy as jnp
 from jax import Array, lax
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from bayesduel.inference.proposals.ray_weights import log_ray_weight
 
@@ -41,6 +41,12 @@ log-concave; of a Student prior without votes 3 %."""
 
 _LONGEST = 1.1
 """By how much the logarithm of a share changes in a step, at most."""
+
+_SURE = 1.03
+"""A fall of so many times the one that is wanted is not mistaken for it."""
+
+_FAR = 1e3
+"""Shares that no ray reaches in three steps."""
 
 _LEAST_POWER = 0.5
 """Of a convex fall dlog F / dlog s is 1 at least."""
@@ -89,6 +95,45 @@ def points_on_rays(
     return jax.vmap(moved)(normal, depth)
 
 
+def surely_before(
+    density: Falling,
+    mode: Float[Array, " D"],
+    normal: Float[Array, "draw D"],
+    depth: Float[Array, " draw"],
+    limit: Float[Array, " draw"],
+    rounding: Float[Array, ""],
+) -> Bool[Array, " draw"]:
+    """Say of which draws it is sure that they go less than some share of their ways.
+
+    Up to the solution the fall is below what the equation asks for, and above it
+    beyond: one look at the share tells. What Newton's steps and rounding leave open is
+    not sure.
+
+    Parameters
+    ----------
+    density : Falling
+        The log density of the posterior.
+    mode, normal, depth
+        As in :func:`points_on_rays`, all float32.
+    limit : float32 (draw,)
+        The shares. Where it is infinite it is sure.
+    rounding : float32 ()
+        By how much a fall may be off.
+
+    Returns
+    -------
+    bool (draw,)
+    """
+
+    def sure(point: Array, depth: Array, limit: Array) -> Array:
+        share = jnp.minimum(limit, _FAR)
+        fallen, slope = density.fall(mode, point - mode)(share)
+        wanted, _ = _wanted_at(share, depth, fallen, slope, mode.shape[0])
+        return (limit >= _FAR) | (fallen > _SURE * wanted + rounding)
+
+    return jax.vmap(sure)(normal, depth, limit)
+
+
 def _share_of_way(
     fall: Callable[[Array], tuple[Array, Array]], depth: Float[Array, ""], size: int
 ) -> Float[Array, ""]:
@@ -97,18 +142,13 @@ def _share_of_way(
     By Newton's method for log F as a function of log s, which is a line for a normal
     posterior and nearly one where the fall grows in proportion to the distance.
     """
-    half = 0.5 * jnp.square(depth)
 
     def nearer(_: int, share: Array) -> Array:
         fallen, slope = fall(share)
-        root = jnp.sqrt(2.0 * fallen)
-        weight = log_ray_weight(size, root, share * depth, slope / (root * depth))
-        # Where the density is not log-concave, no weight is known.
-        weight = jnp.where(jnp.isfinite(weight), weight, 0.0)
-        wanted, steepness = _wanted_fall(half, weight)
+        wanted, loss = _wanted_at(share, depth, fallen, slope, size)
         power = jnp.maximum(share * slope / fallen, _LEAST_POWER)
         # Near the mode the weight grows with the root of the fall.
-        power = power * (1.0 - 0.5 * steepness * weight)
+        power = power * (1.0 - 0.5 * loss)
         step = (jnp.log(wanted) - jnp.log(fallen)) / power
         # Beyond what is finite a shorter way is tried, and a longer one while the
         # fall drowns in rounding.
@@ -118,13 +158,19 @@ def _share_of_way(
     return lax.fori_loop(0, _STEPS, nearer, jnp.ones_like(depth))
 
 
-def _wanted_fall(half: Array, weight: Array) -> tuple[Array, Array]:
-    """Return |z|^2 / 2 + log v, and by how much its logarithm grows with log v.
+def _wanted_at(
+    share: Array, depth: Array, fallen: Array, slope: Array, size: int
+) -> tuple[Array, Array]:
+    """Return |z|^2 / 2 + log v, and log v times the growth of its logarithm with it.
 
     Near the mode that may be negative: from half of |z|^2 / 2 on it decays to 0, and
     has the same value and the same derivative there.
     """
+    half, root = 0.5 * jnp.square(depth), jnp.sqrt(2.0 * fallen)
+    weight = log_ray_weight(size, root, share * depth, slope / (root * depth))
+    # Where the density is not log-concave, no weight is known.
+    weight = jnp.where(jnp.isfinite(weight), weight, 0.0)
     below = weight < -0.5 * half
     decayed = 0.5 * half * jnp.exp(jnp.minimum(2.0 * weight / half + 1.0, 0.0))
     wanted = jnp.where(below, decayed, half + weight)
-    return wanted, jnp.where(below, 2.0 / half, 1.0 / (half + weight))
+    return wanted, jnp.where(below, 2.0 / half, 1.0 / (half + weight)) * weight

@@ -95,8 +95,7 @@ class SetLaplace:
         check_held(self.model, lambda: _template(self.model, number, number, no_choice))
         if type(self.model).utilities is PreferenceModel.utilities:
             raise PolicyParameterError(
-                f"model must have utilities, by which sets are chosen; "
-                f"{type(self.model).__name__} has none"
+                "model", "must have utilities, by which sets are chosen", self.model
             )
 
 

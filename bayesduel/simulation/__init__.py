@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING
 from bayesduel.package.lazy import lazy_attributes
 
 if TYPE_CHECKING:
-    from bayesduel.simulation.pairwise import PairwiseEnvironment
-    from bayesduel.simulation.subsets import SubsetEnvironment
+    from bayesduel.simulation.environments import PairwiseEnvironment, SubsetEnvironment
 
-_HOMES = {"PairwiseEnvironment": ".pairwise", "SubsetEnvironment": ".subsets"}
+_HOMES = {
+    "PairwiseEnvironment": ".environments",
+    "SubsetEnvironment": ".environments",
+}
 
 __all__ = ["PairwiseEnvironment", "SubsetEnvironment"]
 

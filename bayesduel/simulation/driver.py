@@ -20,10 +20,9 @@ from bayesduel.policies.policy import (
     over_model,
 )
 from bayesduel.policies.policy_around import manner_of, rule_of
-from bayesduel.simulation.environment import Environment
-from bayesduel.simulation.pairwise import PairwiseEnvironment
-from bayesduel.simulation.records import PROGRAMS, RunRecords
-from bayesduel.simulation.run_by_run import run_chunk as run_by_run
+from bayesduel.simulation.environments import Environment, PairwiseEnvironment
+from bayesduel.simulation.rule_runs import run_chunk as run_rule
+from bayesduel.simulation.runs import PROGRAMS, RunRecords
 from bayesduel.stopping.rules import StoppingRule
 
 EVENT_LIMIT = 2**31 - 2
@@ -70,7 +69,7 @@ def run_chunk(
         share of rounds played, on a log scale.
     stopping : StoppingRule, optional
         Looked at after every duel of different arms. A run that it ends plays nothing
-        more: its counts stay as they are up to the last checkpoint. Needs a kernel.
+        more: its counts stay as they are up to the last checkpoint. Not over a model.
     most_seconds : float
         Runs that are finished after so long are enough if the others would still take
         long. The first one always ends, and those beside one that has.
@@ -98,20 +97,18 @@ def run_chunk(
         "on_progress": on_progress,
         "most_seconds": most_seconds,
     }
+    if stopping is not None:
+        check_stops(environment, policy)
+    ends = stopping and stopping.scalar_stopping()
     if (found := rule_of(policy)) is not None:
-        if stopping is not None:
-            raise without_kernel(policy)
         rule, manner = found
-        return run_by_run(environment, rule, **settings, **manner)  # pyright: ignore[reportArgumentType]
+        return run_rule(environment, rule, stopping=ends, manner=manner, **settings)
     kernel = kernel_for(environment, policy)
-    if stopping is not None and kernel is None:
-        raise without_kernel(policy)
     if kernel is not None:
         # Numba takes half a second to import.
-        from bayesduel.simulation.scalar.engine import run_chunk as run_scalar_chunk
+        from bayesduel.simulation.scalar.engine import run_chunk as run_kernel
 
-        ends = stopping and stopping.scalar_stopping()
-        return run_scalar_chunk(environment, kernel, stopping=ends, **settings)  # pyright: ignore[reportArgumentType]
+        return run_kernel(environment, kernel, stopping=ends, **settings)  # pyright: ignore[reportArgumentType]
     # JAX takes a second to import.
     from bayesduel.simulation.model_rounds import run_chunk as run_models
 
@@ -123,14 +120,16 @@ def run_chunk(
     return run_models(environment, rule, policy.label, **settings)  # pyright: ignore[reportArgumentType]
 
 
-def without_kernel(policy: PolicyBase) -> SimulationArgumentError:
-    """Return the error that runs of a policy cannot be stopped."""
-    return SimulationArgumentError(
-        "stopping",
-        "needs a policy of duels that a kernel plays, which this one is not",
-        policy.label,
-        remedy="take another policy, such as d-ts+ or rucb",
-    )
+def check_stops(environment: Environment, policy: PolicyBase) -> None:
+    """Raise unless runs of a policy can be stopped."""
+    duels = isinstance(environment, PairwiseEnvironment)
+    if not duels or (rule_of(policy) is None and not kernel_for(environment, policy)):
+        raise SimulationArgumentError(
+            "stopping",
+            "needs a policy of duels that is not over a NumPyro model",
+            policy.label,
+            remedy="take another policy, such as d-ts+ or rucb",
+        )
 
 
 def kernel_for(environment: Environment, policy: PolicyBase) -> Any:

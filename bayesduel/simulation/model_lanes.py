@@ -9,11 +9,11 @@ from jaxtyping import Bool, Int, Shaped, UInt32
 from bayesduel.errors import SimulationError
 from bayesduel.simulation import asked_models
 from bayesduel.simulation.asked_models import Feedback, Manner, as_leaf
-from bayesduel.simulation.environment import Environment
+from bayesduel.simulation.environments import Environment
 from bayesduel.simulation.rounds import new_progress
-from bayesduel.simulation.segments import new_generator, out_of_events, reseed
+from bayesduel.simulation.rule_runs import SetTables
+from bayesduel.simulation.runs import new_generator, out_of_events, reseed
 from bayesduel.simulation.set_rounds import add_offer
-from bayesduel.simulation.set_runs import SetRuns
 from bayesduel.simulation.set_worlds import answer, put_forward
 from bayesduel.types import Batch, Duel, OnHost, Rewards
 
@@ -196,7 +196,7 @@ class SetLanes(_Lanes):
         num_runs, num_lanes = len(self._orders), len(self.run)
         revenues = np.asarray(self._environment.revenues, dtype=np.float64)
         self.terms = revenues[self._orders], self._environment.subset_size
-        self._answers = SetRuns(self._environment, num_runs, self._checkpoints)
+        self._answers = SetTables(self._environment, num_runs, self._checkpoints)
         self._generators = [new_generator() for _ in range(num_lanes)]
         self._seats: list[Any] = [None] * num_lanes
         self._places = [0] * num_lanes
@@ -209,7 +209,7 @@ class SetLanes(_Lanes):
             run = int(self.run[lane])
             reseed(self._generators[lane], self._words[run])
             progress = new_progress(1)[0]
-            self._seats[lane] = self._answers.tables(run, self._orders[run], progress)
+            self._seats[lane] = self._answers.of_run(run, self._orders[run], progress)
             self._places[lane] = 0
 
     def advance(self, most: int) -> Bool[np.ndarray, " lane"]:

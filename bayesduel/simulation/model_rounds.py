@@ -17,12 +17,10 @@ import numpy as np
 from jaxtyping import Int
 
 from bayesduel.simulation.asked_models import EVENTS
-from bayesduel.simulation.environment import Environment
+from bayesduel.simulation.environments import Environment, PairwiseEnvironment
 from bayesduel.simulation.model_lanes import NOBODY, PairLanes, SetLanes
-from bayesduel.simulation.pairwise import PairwiseEnvironment
-from bayesduel.simulation.records import RunRecords
 from bayesduel.simulation.run_orders import orders_and_words
-from bayesduel.simulation.segments import Segments
+from bayesduel.simulation.runs import RunRecords, Segments
 
 
 def run_chunk(

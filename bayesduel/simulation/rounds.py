@@ -15,18 +15,34 @@ from numpy.random import Generator
 from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.policy import Duel, Wins, declared
+from bayesduel.stopping.scalar_rules import GO_ON, observe
 
-PLAYED, EVENTS, CHECKPOINT, RECOMMENDED, FAULT, WRONG, CLOCK, WAITING = range(8)
+PLAYED, EVENTS, CHECKPOINT, RECOMMENDED, FAULT = range(5)
+WRONG, CLOCK, WAITING, STOPPED, ANSWER = range(5, 10)
 """Places of a run's progress: rounds so far, events, the number of the next checkpoint,
 the arm that is recommended at the end, what went wrong with which number, the rounds of
-the policy's own clock, and how many outcomes it has not been told."""
+the policy's own clock, how many outcomes it has not been told, the round in which a
+rule for stopping ended it or 0, and the arm that this named, or -1."""
 
 NO_FAULT, BAD_ARM, BAD_IDLE_ROUNDS, BAD_ROUNDS, BAD_RECOMMENDATION = range(5)
 
 
-def new_progress(num_runs: int) -> Int[np.ndarray, "run 8"]:
+def new_progress(num_runs: int) -> Int[np.ndarray, "run 10"]:
     """Return how far runs are before their first rounds."""
-    return np.zeros((num_runs, 8), dtype=np.int64)
+    return np.zeros((num_runs, 10), dtype=np.int64)
+
+
+def when_stopped(
+    progress: Int[np.ndarray, "run 10"], orders: Int[np.ndarray, "run K"]
+) -> dict[str, Int[np.ndarray, " run"]]:
+    """Return when rules for stopping ended runs, and the arms they named; or -1."""
+    stopped, answer = progress[:, STOPPED], progress[:, ANSWER]
+    named = np.where((stopped > 0) & (answer >= 0), answer, -1)
+    arms = orders[np.arange(len(orders)), named].astype(np.int64)
+    return {
+        "stopped_at": np.where(stopped > 0, stopped, -1),
+        "answer": np.where(named >= 0, arms, -1),
+    }
 
 
 def new_reports(every: int, horizon: int) -> Int[np.ndarray, "report 5"]:
@@ -93,6 +109,41 @@ def as_duel(asked: Any) -> Duel:
     return Duel(first, 0, first, second)
 
 
+def watch(
+    stopping: Any,
+    rng: Generator,
+    first: int,
+    second: int,
+    wins: int,
+    rounds: int,
+    progress: Int[np.ndarray, " 10"],
+) -> tuple[int, int]:
+    """Let a rule for stopping see rounds of a pair, one by one, in a random order.
+
+    Returns the wins and the rounds until it stops.
+    """
+    won = 0
+    for gone in range(rounds):
+        is_won = wins > 0
+        if rounds > 1:
+            is_won = rng.random() * (rounds - gone) < wins - won
+        won += int(is_won)
+        said = observe(stopping, first, second, is_won)
+        if said != GO_ON:
+            progress[ANSWER], progress[STOPPED] = said, progress[PLAYED] + gone + 1
+            return won, gone + 1
+    return wins, rounds
+
+
+def write_down(
+    plays: Int[np.ndarray, "K K"], ledger: Int[np.ndarray, "C K K"], place: int
+) -> None:
+    """Copy the plays so far into the ledger."""
+    for one in range(len(plays)):
+        for other in range(len(plays)):
+            ledger[place, one, other] = plays[one, other]
+
+
 def add_rounds(
     plays: Int[np.ndarray, "K K"],
     ledger: Int[np.ndarray, "C K K"],
@@ -108,9 +159,7 @@ def add_rounds(
     Returns the number of the next checkpoint, which was ``place`` before.
     """
     while place < checkpoints.size and checkpoints[place] <= played + rounds:
-        for one in range(len(plays)):
-            for other in range(len(plays)):
-                ledger[place, one, other] = plays[one, other]
+        write_down(plays, ledger, place)
         ledger[place, first, second] += checkpoints[place] - played
         place += 1
     plays[first, second] += rounds
@@ -139,9 +188,10 @@ def play(
     every: int,
     self_duels: bool,
     reports: Int[np.ndarray, "report 5"],
-    progress: Int[np.ndarray, " 8"],
+    progress: Int[np.ndarray, " 10"],
     plays: Int[np.ndarray, "K K"],
     ledger: Int[np.ndarray, "C K K"],
+    stopping: Any,
     event_limit: int,
 ) -> None:
     """Play a run on to its last checkpoint, or to so many events.
@@ -154,6 +204,9 @@ def play(
     where some arrive. What comes of several rounds of a pair counts as an outcome of
     the last one. Without ``self_duels`` only the policy's own clock counts these, until
     it has waited for longer than any horizon.
+
+    ``stopping`` is the state of a rule for stopping, or None. It sees every duel as it
+    is played; a run that it ends keeps its plays up to the last checkpoint.
     """
     num_arms = len(plays)
     horizon = checkpoints[-1]
@@ -191,18 +244,26 @@ def play(
             )
             played, clock = played + idle, clock + idle
         rounds = min(rounds, horizon - played)
-        if rounds > 0:
-            clock += rounds
-            if self_duels or first != second:
-                place = add_rounds(
-                    plays, ledger, checkpoints, place, played, first, second, rounds
+        if rounds == 0:
+            continue
+        wins = 0
+        if first != second:
+            wins = count_wins(policy, rng, preference[first, second], rounds)
+            if stopping is not None:
+                progress[PLAYED] = played
+                wins, rounds = watch(
+                    stopping, rng, first, second, wins, rounds, progress
                 )
-                played += rounds
-            if first != second:
-                wins = count_wins(policy, rng, preference[first, second], rounds)
-                if every == 1:
-                    update(policy, state, rng, clock, first, second, wins, rounds)
-                    continue
+        clock += rounds
+        if self_duels or first != second:
+            place = add_rounds(
+                plays, ledger, checkpoints, place, played, first, second, rounds
+            )
+            played += rounds
+        if first != second:
+            if every == 1:
+                update(policy, state, rng, clock, first, second, wins, rounds)
+            else:
                 if waiting > 0 and played > due:
                     # These rounds overlap the end of those whose outcomes arrive.
                     tell(policy, state, rng, reports, waiting)
@@ -211,10 +272,15 @@ def play(
                 each[0], each[1], each[2] = clock, first, second
                 each[3], each[4] = wins, rounds
                 waiting += 1
+        if progress[STOPPED] > 0:
+            while place < checkpoints.size:
+                write_down(plays, ledger, place)
+                place += 1
+            played = horizon
     progress[PLAYED], progress[EVENTS], progress[CHECKPOINT] = played, events, place
     progress[CLOCK], progress[WAITING] = clock, waiting
     if played == horizon:
-        if horizon % every == 0:
+        if horizon % every == 0 and progress[STOPPED] == 0:
             tell(policy, state, rng, reports, waiting)
         arm = recommend(policy, state, rng)
         progress[RECOMMENDED] = arm

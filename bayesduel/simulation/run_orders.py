@@ -7,8 +7,9 @@ is compiled for it, by the rules of ``jax.random`` for its default generator.
 import numpy as np
 from jaxtyping import Int, UInt32
 
-from bayesduel.ops.threefry import Word, threefry
-from bayesduel.simulation.environment import Environment
+from bayesduel.simulation.environments import Environment
+
+Word = UInt32[np.ndarray, "..."]
 
 INIT = 2**32 - 1
 """What is folded in instead of an event number when a run starts."""
@@ -48,3 +49,26 @@ def _folded(key: tuple[Word, Word], number: Word) -> tuple[Word, Word]:
 
 def _row(*numbers: int) -> UInt32[np.ndarray, "1 n"]:
     return np.array([numbers], dtype=np.uint32)
+
+
+_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+_PARITY = np.uint32(0x1BD11BDA)
+_WORD = 32
+
+
+def threefry(key: tuple[Word, Word], count: tuple[Word, Word]) -> tuple[Word, Word]:
+    """Return Threefry-2x32 with 20 rounds of counts by keys, the generator of JAX.
+
+    Arrays of one rank, which broadcast. J. K. Salmon, M. A. Moraes, R. O. Dror and
+    D. E. Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011.
+    """
+    schedule = (*key, key[0] ^ key[1] ^ _PARITY)
+    one, other = count[0] + schedule[0], count[1] + schedule[1]
+    for group in range(1, 6):
+        for rotation in _ROTATIONS[(group - 1) % 2]:
+            one = one + other
+            left = other << np.uint32(rotation)
+            other = (left | other >> np.uint32(_WORD - rotation)) ^ one
+        one = one + schedule[group % 3]
+        other = other + schedule[(group + 1) % 3] + np.uint32(group)
+    return one, other

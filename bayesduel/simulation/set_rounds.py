@@ -111,7 +111,7 @@ def find_fault(
     subset: Bool[np.ndarray, " n"],
     rounds: int,
     num_arms: int,
-    progress: Int[np.ndarray, " 8"],
+    progress: Int[np.ndarray, " 10"],
 ) -> None:
     """Note what is wrong with an offer."""
     size = 0
@@ -164,7 +164,7 @@ def play(
     lane: SetLane,
     checkpoints: Int[np.ndarray, " C"],
     ledger: SetLedger,
-    progress: Int[np.ndarray, " 8"],
+    progress: Int[np.ndarray, " 10"],
     event_limit: int,
 ) -> None:
     """Play a run on to its last checkpoint, or to so many events.

@@ -9,7 +9,12 @@ from bayesduel.package.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from bayesduel.studies.forecast import Forecast
-    from bayesduel.studies.integrity import IntegrityReport, check_study
+    from bayesduel.studies.integrity import (
+        IntegrityReport,
+        VerifiedQuestions,
+        check_study,
+        verify_study,
+    )
     from bayesduel.studies.status import StudyStatus
     from bayesduel.studies.study import Study
     from bayesduel.studies.terms import Judging, Spending
@@ -23,7 +28,9 @@ _HOMES = {
     "Study": ".study",
     "StudyStatus": ".status",
     "Ticket": ".tickets",
+    "VerifiedQuestions": ".integrity",
     "check_study": ".integrity",
+    "verify_study": ".integrity",
 }
 
 _GONE = {"Soundness": "IntegrityReport"}
@@ -36,7 +43,9 @@ __all__ = [
     "Study",
     "StudyStatus",
     "Ticket",
+    "VerifiedQuestions",
     "check_study",
+    "verify_study",
 ]
 
 __getattr__, __dir__ = lazy_attributes(__name__, _HOMES, _GONE)

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from bayesduel.stopping.rules import AnytimeEvidence, StoppingState
-from bayesduel.studies.replay.questions import Question
+from bayesduel.studies.replay.questions import Imported, Question
 from bayesduel.studies.replay.state import StudyState
 
 __all__ = ["InOrder", "evidence_in_order"]
@@ -75,7 +75,7 @@ def _counted(state: StudyState, *, skips: bool) -> tuple[_Counts, _Counts, int]:
     """Return the counts before the first open question, all of them, and its number."""
     size = (len(state.arms), len(state.arms))
     counts, before, waits_for = _Counts(np.zeros(size), np.zeros(size)), None, 0
-    imports = iter([*state.imports, (len(state.questions), [])])
+    imports = iter([*state.imports.values(), Imported(len(state.questions), [])])
     place, rows = next(imports)
     for number, question in state.questions.items():
         while place < number:
@@ -84,7 +84,8 @@ def _counted(state: StudyState, *, skips: bool) -> tuple[_Counts, _Counts, int]:
         if before is None and number in state.waiting:
             before, waits_for = counts.copied(), number
         # Both orders are one vote; who is set aside is so by gold questions alone.
-        if question.twin_of or question.gold or state.record(question.voter).is_aside:
+        is_one = question.twin_of or question.gold or question.is_within
+        if is_one or state.record(question.voter).is_aside:
             continue
         _add(counts, question, sure=state.is_sure(question), skips=skips)
     for _, left in ((place, rows), *imports):
@@ -93,7 +94,9 @@ def _counted(state: StudyState, *, skips: bool) -> tuple[_Counts, _Counts, int]:
 
 
 def _add_imported(counts: _Counts, rows: list[list[int]]) -> None:
-    for first, second, won, lost, _ in rows:
+    for first, second, won, lost, *_ in rows:
+        if first == second:  # They were merged.
+            continue
         counts.wins[first, second] += won
         counts.wins[second, first] += lost
 

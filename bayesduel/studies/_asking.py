@@ -107,8 +107,7 @@ def _proposal(
     if judge is not None and mine >= MOST_OPEN:
         return Nothing(f"{judge} has {mine} open questions, and gets no more of them")
     budget = state.settings.budget
-    used = state.num_votes + state.num_nothing
-    if budget is not None and used + len(state.waiting) >= budget:
+    if budget is not None and state.num_used + len(state.waiting) >= budget:
         # Whoever has nothing to do is not kept waiting for those who went away.
         if judge is not None and not mine and not state.is_spent:
             taken = _asked_anew(state, allowed, math.inf)
@@ -117,6 +116,12 @@ def _proposal(
         return Nothing(f"the budget of {budget} votes is spent or out as questions")
     if (short := _below_floor(state, allowed, number)) is not None:
         return short
+    if late := _newcomers(state, allowed):
+        if generator(state, f"late/{number}").random() < state.shares[late[0]]:
+            return _for_newcomer(state, allowed, late[0])
+        others = allowed.copy()
+        others[late] = others[:, late] = False
+        allowed = others if others.any() else allowed
     for request in state.unissued.values():
         pair = request.first, request.second
         if allowed[pair]:
@@ -142,6 +147,33 @@ def _asked_anew(
                 body["request"] = question.request
             return Proposal(*pair, question.rule, reason, body)
     return None
+
+
+def _newcomers(state: StudyState, allowed: Bool[np.ndarray, "K K"]) -> list[int]:
+    """Return arms that came late and have too few votes, the one with fewest first."""
+    if not state.shares:
+        return []
+    votes = state.told_pairs.sum(axis=1)
+    usual = np.median([votes[arm] for arm in state.active if arm not in state.shares])
+    late = [arm for arm in state.shares if allowed[arm].any() and votes[arm] < usual]
+    return sorted(late, key=lambda arm: votes[arm])
+
+
+def _for_newcomer(
+    state: StudyState, allowed: Bool[np.ndarray, "K K"], arm: int
+) -> Proposal:
+    """Return the pair that tells most about where an arm stands.
+
+    Of the arms that it met least often, the one whose share of votes is nearest to its
+    own; each share has two votes more, one of them won, so that it begins at 1/2.
+    """
+    won = state.told_wins.sum(axis=1) + 1.0
+    lost = state.told_wins.sum(axis=0) + 1.0
+    share = won / (won + lost)
+    met = np.where(allowed[arm], state.told_pairs[arm], np.iinfo(np.int64).max)
+    apart = np.where(met == met.min(), np.abs(share - share[arm]), np.inf)
+    reason = f"{state.arms[arm]} came late: near it, and met least often"
+    return Proposal(arm, int(apart.argmin()), state.settings.policy, reason, {})
 
 
 def _below_floor(

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from jaxtyping import Bool, Num
 
-from bayesduel.errors import StudyError
+from bayesduel.errors import StudyError, errors_about
 from bayesduel.studies._fits import fit_votes
 from bayesduel.studies._settings import RULES, Settings
 from bayesduel.studies.replay.state import StudyState
+from bayesduel.studies.stored import snapshots
 
 if TYPE_CHECKING:
     from bayesduel.inference.fit_result import Fit
@@ -58,8 +59,16 @@ class Rule(Protocol):
         """Take note that the last proposal has become an event."""
         ...
 
+    def kept(self, state: StudyState) -> Any:
+        """Return what it knows of a long study, None where it knows it at once."""
+        ...
 
-def generator(state: StudyState, number: int) -> random.Random:
+    def recall(self, found: Any) -> None:
+        """Go on from what :meth:`kept` returned."""
+        ...
+
+
+def generator(state: StudyState, number: int | str) -> random.Random:
     """Return the source of what is random about an event."""
     return random.Random(f"{state.settings.seed}/{number}")
 
@@ -97,7 +106,13 @@ class Balanced:
         return Proposal(*pair, "balanced", reason, {})
 
     def accepted(self, state: StudyState) -> None:
-        """Nothing is kept."""
+        """Nothing is to be noted."""
+
+    def kept(self, state: StudyState) -> Any:
+        """Return nothing."""
+
+    def recall(self, found: Any) -> None:
+        """Nothing was kept."""
 
 
 class Information:
@@ -145,7 +160,13 @@ class Information:
         return Proposal(*pair, "information", reason, {"information": gain})
 
     def accepted(self, state: StudyState) -> None:
-        """Nothing is kept."""
+        """Nothing is to be noted."""
+
+    def kept(self, state: StudyState) -> Any:
+        """Return nothing."""
+
+    def recall(self, found: Any) -> None:
+        """Nothing was kept."""
 
 
 class PolicyRule:
@@ -155,6 +176,8 @@ class PolicyRule:
         self._policy = check_policy_text(settings)
         self._played: Player | None = None
         self._pending: tuple[Any, int] | None = None
+        self._found: Any = None
+        self._recalled = 0
 
     def prepare(self, state: StudyState) -> None:
         """Compile, and follow what has happened."""
@@ -169,6 +192,9 @@ class PolicyRule:
 
             known = getattr(state.model, "features", None)
             self._played = _player(with_features(self._policy, known), state)
+            if self._found is not None and self._played.resume(self._found, state):
+                self._recalled = self._found[1]
+            self._found = None
         self._played.follow(state)
         return self._played
 
@@ -207,6 +233,18 @@ class PolicyRule:
             machine, told = self._pending
             self._played.has_asked(machine, state, told=told)
         self._pending = None
+
+    def kept(self, state: StudyState) -> Any:
+        """Return where the policy is, if it has come far since that was kept."""
+        played = self._played
+        if played is None or not played.is_of(state):
+            return None
+        found = played.kept()
+        return found if found[1] - self._recalled >= snapshots.EVERY else None
+
+    def recall(self, found: Any) -> None:
+        """Go on from what was kept, where that is of the same beginning."""
+        self._found = found
 
 
 def _player(policy: PolicyBase, state: StudyState) -> Player:
@@ -251,7 +289,8 @@ def check_policy_text(settings: Settings, num_arms: int | None = None) -> Policy
     from bayesduel.policies.policy import declared
     from bayesduel.policies.subset_base import OfferingPolicy
 
-    policy: PolicyBase = policies.parse_policy(settings.policy)
+    with errors_about("policy", settings.policy):
+        policy: PolicyBase = policies.parse_policy(settings.policy)
     if isinstance(policy, OfferingPolicy | policies.DelayedFeedback):
         rule = "must ask for pairs, and have no delay of its own"
         remedy = f"take one such as 'd-ts+', or one of {', '.join(RULES)}"

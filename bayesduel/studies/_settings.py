@@ -161,14 +161,14 @@ def _checked_spending(given: Spending | None, names: tuple[str, ...]) -> Spendin
     return found
 
 
-def checked_name(name: Any, taken: Iterable[str]) -> str:
+def checked_name(name: Any, taken: Iterable[str], argument: str = "name") -> str:
     """Return the name of another arm."""
     known = list(taken)
     # Alone it is too few, and whatever stands beside it may be its name.
-    found = _checked_names([name, f"{name} and another"], "name")[0]
+    found = _checked_names([name, f"{name} and another"], argument)[0]
     if found in known:
         rule, remedy = "must be new", "retired arms keep their names"
-        raise StudyError("name", rule, name, remedy=remedy)
+        raise StudyError(argument, rule, name, remedy=remedy)
     return found
 
 

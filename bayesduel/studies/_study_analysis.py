@@ -16,6 +16,8 @@ from bayesduel.studies.stored.event_log import write_new
 from theory.arguments import integer_from, share_of, true_or_false
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from bayesduel.analysis import StoppingAudit
     from bayesduel.studies.forecast import Forecast
 
@@ -76,6 +78,58 @@ class StudyAnalysis(StudyFile):
         if path is not None:
             write_new(as_path("path", path, StudyError), text)
         return text
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return all answers to questions of this study, one a row.
+
+        Imported votes are not among them: nobody knows who gave them, or when;
+        :meth:`Study.comparisons` counts them.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``question``, ``left``, ``right``, ``answer``; ``winner``, an arm, "tie", or
+            missing; ``counts``, whether it is a vote, or one half of it;
+            ``gold``; ``other_order_of``, the first question of both orders; ``judge``,
+            ``context`` (as JSON where it is no text), ``rule``; ``seconds`` and
+            ``cost`` of the answer; ``asked`` and ``answered``, times in UTC.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from bayesduel.studies import Study
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "drinks.study")
+        ...     with Study.create(path, ["tea", "milk"], "balanced") as study:
+        ...         _ = study.tell(study.ask()[0], "left", judge="Ada")
+        ...         table = study.to_dataframe()
+        >>> table[["question", "answer", "judge"]].to_dict("records")
+        [{'question': 1, 'answer': 'left', 'judge': 'Ada'}]
+        """
+        from bayesduel.studies.contents.vote_table import answers_frame
+
+        with self._turn:
+            state = self._current()
+            return answers_frame(self.events()[: state.last], state)
+
+    def export_votes(self, path: str | os.PathLike[str]) -> None:
+        """Write :meth:`to_dataframe` to a new file.
+
+        Parameters
+        ----------
+        path : path
+            In Parquet where it ends in ``.parquet``, which needs pyarrow; else in CSV.
+
+        Raises
+        ------
+        StudyError
+            If pyarrow is missing.
+        FileExistsError, OutputWriteError
+            If the file exists, or cannot be written.
+        """
+        from bayesduel.studies.contents.vote_table import write_frame
+
+        write_frame(self.to_dataframe(), as_path("path", path, StudyError))
 
     def forecast(
         self,

@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -14,9 +14,13 @@ from typing import Any, Self
 from bayesduel.errors import StudyError
 from bayesduel.files.folders import as_path
 from bayesduel.studies._rules import Rule
+from bayesduel.studies.replay.packed import packed, unpacked
 from bayesduel.studies.replay.state import StudyState
+from bayesduel.studies.stored import snapshots
+from bayesduel.studies.stored.event_checks import KEPT_WITH_WHO
 from bayesduel.studies.stored.event_log import EventLog, write_new
 from bayesduel.studies.stored.events import BEGINNING, Event
+from bayesduel.studies.tickets import checked_judge
 
 __all__ = ["StudyFile"]
 
@@ -24,29 +28,38 @@ __all__ = ["StudyFile"]
 class StudyFile:
     """An open file of a study, and the state after its events."""
 
-    def __init__(self, log: EventLog) -> None:
-        self._log = log
+    def __init__(self, log: EventLog, by: str | None = None) -> None:
+        self._log, self._by = log, by
         self._turn = threading.RLock()
         self._clock = time.time
         self._state: StudyState | None = None
         self._rule: Rule | None = None
         self._resting = self._remark = ""
+        self._kept = 0
         try:
+            self._recall()
             self._settings = self._current().settings
         except BaseException:
             log.close()
             raise
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> Self:
+    def open(cls, path: str | os.PathLike[str], *, by: str | None = None) -> Self:
         """Open the file of a study.
+
+        Parameters
+        ----------
+        path : path
+        by : str, optional
+            Who changes what the study is about: kept with each such event, while
+            answers are kept with their judges.
 
         Raises
         ------
         StudyError
             If it is none, or of a newer format.
         """
-        return cls(EventLog.open(path))
+        return cls(EventLog.open(path), checked_judge(by, "by"))
 
     @property
     def path(self) -> Path:
@@ -80,7 +93,35 @@ class StudyFile:
 
     def close(self) -> None:
         """Close the file."""
-        self._log.close()
+        with self._turn:
+            self._keep()
+            self._log.close()
+
+    def _recall(self) -> None:
+        """Begin with what is kept of a long study, if it is of the same events."""
+        if not self._log.is_long(snapshots.EVERY):
+            return
+        found = snapshots.kept(self.path, "state")
+        if found is not None and self._log.prefix(found.count) == found.prefix:
+            with snapshots.without_collector():
+                self._state = unpacked(found.payload)
+            self._kept = found.count
+
+    def _keep(self) -> None:
+        """Keep what a long study adds up to, and where its policy is."""
+        state = self._state
+        if state is None or state.last < snapshots.EVERY:
+            return
+        with suppress(StudyError):  # It is closed, or gone.
+            policy = None if self._rule is None else self._rule.kept(state)
+            if policy is not None and self._log.digest_of(state.last) == state.digest:
+                found = snapshots.Kept(state.last, state.digest, policy)
+                snapshots.keep(self.path, "policy", found)
+            long_ago = state.last >= self._kept + snapshots.EVERY
+            if long_ago and self._log.is_long(state.last):
+                prefix = self._log.prefix(state.last)
+                found = snapshots.Kept(state.last, prefix, packed(state))
+                snapshots.keep(self.path, "state", found)
 
     def __enter__(self) -> Self:
         return self
@@ -104,13 +145,15 @@ class StudyFile:
         """Return the state after all that is stored."""
         after = 0 if self._state is None else self._state.last
         digest = BEGINNING if self._state is None else self._state.digest
-        for event in self._log.read(after, digest):
-            if self._state is None:
-                self._state = StudyState.begin(event)
-            else:
-                self._state.apply(event)
+        events = self._log.read(after, digest)
+        with snapshots.without_collector():
+            for event in events:
+                if self._state is None:
+                    self._state = StudyState.begin(event)
+                else:
+                    self._state.apply(event)
         if self._state is None:
-            raise StudyError(f"{self.path} has no events; make it anew")
+            raise StudyError(self.path, "has no events", remedy="make it anew")
         return self._state
 
     @contextmanager
@@ -124,11 +167,24 @@ class StudyFile:
                     last = state.last
                     yield state
             except BaseException:
+                # Also what a block within this one has stored is taken back.
                 if self._state is not None and self._state.last != last:
                     self._state = self._rule = None
                 raise
 
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Store what is told and asked within it together: one wait for the disk.
+
+        All of it, or nothing where the block ends in an error; so what is returned
+        within it is on the disk only at its end. Nobody else writes meanwhile.
+        """
+        with self._writing():
+            yield
+
     def _append(self, kind: str, body: dict[str, Any]) -> None:
         state = self._current()
+        if self._by is not None and kind in KEPT_WITH_WHO:
+            body = {**body, "by": self._by}
         event = Event(state.last + 1, self._clock(), kind, body)
         state.apply(self._log.append(event, state.digest))

@@ -126,7 +126,7 @@ def forecast_of(
     truths = posterior.sample(settings.seed + _SEED, num_runs)
     left = None
     if settings.budget is not None:
-        left = max(0, settings.budget - state.num_votes - state.num_nothing)
+        left = max(0, settings.budget - state.num_used)
     lines = []
     for name, rule in simulated_rules(settings, posterior).items():
         needed = votes_needed(state, rule, truths, most_votes, settings.seed)

@@ -1,4 +1,4 @@
-"""What of the file of a study can be believed, and saved."""
+"""What of the file of a study can be believed, and saved; and who asked in it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import tempfile
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bayesduel.errors import BayesduelError, StudyError
 from bayesduel.files.folders import as_path
@@ -16,7 +16,13 @@ from bayesduel.studies.replay.state import StudyState
 from bayesduel.studies.stored.event_log import EventLog, event_of
 from bayesduel.studies.stored.events import BEGINNING, Event
 
-__all__ = ["IntegrityReport", "check_study"]
+if TYPE_CHECKING:
+    from bayesduel.studies._rules import Rule
+
+__all__ = ["IntegrityReport", "VerifiedQuestions", "check_study", "verify_study"]
+
+_DETAILS = ("information", "reason")
+"""Of a question: sums in another order, on another machine, have other last digits."""
 
 _PAGE = 4096
 """Bytes; a file that was cut is filled up to whole ones."""
@@ -63,7 +69,7 @@ class IntegrityReport:
             If it cannot be written.
         """
         if not self.events:
-            raise StudyError(f"{self.path}: no event is sound, so nothing can be saved")
+            raise StudyError(self.path, "no event is sound, so nothing can be saved")
         first, *others = self.events
         log = EventLog.create(path, first.time, first.body)
         try:
@@ -74,6 +80,121 @@ class IntegrityReport:
                     digest = log.append(event, digest).digest
         finally:
             log.close()
+
+
+class ForeignQuestion(NamedTuple):
+    """A question that the rules of the study would not have asked."""
+
+    event: int
+    question: int
+    asked: str
+    """What was asked, and on whose behalf."""
+
+    own: str
+    """What would have been asked in its place, or why nothing."""
+
+
+@dataclass(frozen=True)
+class VerifiedQuestions:
+    """Whether the questions of a study are its own; as :func:`verify_study` returns it.
+
+    Attributes
+    ----------
+    questions : int
+        That were asked.
+    foreign : tuple of ForeignQuestion
+        Those of them that the rules of the study would not have asked; each has
+        ``event``, ``question``, ``asked`` and ``own``, which is what they would have.
+    """
+
+    questions: int
+    foreign: tuple[ForeignQuestion, ...]
+
+
+def verify_study(path: str | os.PathLike[str]) -> VerifiedQuestions:
+    """Ask all questions of a study again, and say which were not its own.
+
+    All that is random about a question is a function of the seed and the events before,
+    so the rule, the floor, gold questions and the order in which arms are shown can be
+    replayed. Whoever wrote questions into the file that suit them is found, even if the
+    checksums are right. Whether ``stop_when`` had ended the asking is not looked at.
+
+    Parameters
+    ----------
+    path : path
+        Of the file. Nothing is written to it.
+
+    Returns
+    -------
+    VerifiedQuestions
+        A question of another version of this package, whose policy went another way,
+        counts as foreign, too.
+
+    Raises
+    ------
+    StudyError
+        If there is no such file, or an event is not sound.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from bayesduel.studies import Study, verify_study
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "drinks.study")
+    ...     with Study.create(path, ["tea", "milk"], "balanced") as study:
+    ...         _ = study.tell(study.ask()[0], "left")
+    ...     verify_study(path)
+    VerifiedQuestions(questions=1, foreign=())
+    """
+    from bayesduel.studies._rules import rule_of
+
+    with closing(EventLog.open(path)) as log:
+        first, *others = log.read(0)
+    state, foreign = StudyState.begin(first), []
+    rule = rule_of(state.settings)
+    for event in others:
+        asked = event.kind in ("asked", "gold asked")
+        found = _not_own(state, rule, event) if asked else None
+        state.apply(event)
+        if found is not None:
+            foreign.append(found)
+        elif asked and "duel" in event.body:
+            rule.accepted(state)
+    return VerifiedQuestions(len(state.questions), tuple(foreign))
+
+
+def _not_own(state: StudyState, rule: Rule, event: Event) -> ForeignQuestion | None:
+    """Return what is wrong with a question, None where the study would ask it."""
+    from bayesduel.studies._asking import next_question
+    from bayesduel.studies._rules import Nothing
+
+    body = event.body
+    judge, context = body.get("judge"), body.get("context")
+    own = next_question(state, rule, judge, context, event.time)
+    if isinstance(own, Nothing):
+        says = own.reason
+    elif own.kind == event.kind and _essence(own.body) == _essence(body):
+        return None
+    else:
+        says = _words(state, own.body)
+    return ForeignQuestion(event.number, body["question"], _words(state, body), says)
+
+
+def _essence(body: dict[str, Any]) -> dict[str, Any]:
+    """Return what of a question is the same on every machine."""
+    found = {name: each for name, each in body.items() if name not in _DETAILS}
+    duel = found.get("duel")
+    if duel is not None:
+        found["duel"] = [duel[name] for name in ("first", "second", "votes")]
+    return found
+
+
+def _words(state: StudyState, body: dict[str, Any]) -> str:
+    if "gold" in body:
+        names = state.golds[body["gold"]][:: -1 if body["swapped"] else 1]
+    else:
+        names = state.arms[body["left"]], state.arms[body["right"]]
+    return f"{names[0]} against {names[1]} for {body.get('rule', 'gold')}"
 
 
 def check_study(path: str | os.PathLike[str]) -> IntegrityReport:

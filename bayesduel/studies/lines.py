@@ -23,9 +23,11 @@ def answer_line(study: Study, line: str) -> str:
     study : Study
     line : str
         A JSON object: ``do`` is "ask" (with ``n``, ``judge``, ``context``), "tell"
-        (``ticket``, ``answer``), "skip", "undo", "withdraw" (``ticket``), "add_arm",
-        "retire_arm" (``name``), "add_gold" (``better``, ``worse``), "set_judge"
-        (``name``, with ``limit``, ``arms``, ``price``, ``trusted``) or "status".
+        (``ticket``, ``answer``), "skip", "undo", "withdraw" (``ticket``), "add_arm"
+        (``name``, ``share``), "retire_arm", "restore_arm" (``name``), "rename_arm"
+        (``name``, ``to``), "merge_arms" (``name``, ``into``), "add_gold"
+        (``better``, ``worse``), "set_judge" (``name``, with ``limit``,
+        ``arms``, ``price``, ``trusted``) or "status".
         Whoever answers, skips, undoes or withdraws may be named by ``judge``. Other
         members than these are refused, but for ``id``, which comes back.
 
@@ -104,8 +106,11 @@ _DEEDS: dict[str, tuple[tuple[str, ...], tuple[str, ...], Callable[..., Any]]] =
     "skip": (("ticket",), ("judge",), _stored("skip")),
     "undo": (("ticket",), ("judge",), _stored("undo")),
     "withdraw": (("ticket",), ("judge",), _stored("withdraw")),
-    "add_arm": (("name",), (), _stored("add_arm")),
+    "add_arm": (("name",), ("share",), _stored("add_arm")),
     "retire_arm": (("name",), (), _stored("retire_arm")),
+    "restore_arm": (("name",), (), _stored("restore_arm")),
+    "rename_arm": (("name", "to"), (), _stored("rename_arm")),
+    "merge_arms": (("name", "into"), (), _stored("merge_arms")),
     "add_gold": (("better", "worse"), (), _stored("add_gold")),
     "set_judge": (
         ("name",),

@@ -202,7 +202,9 @@ def _budget(state: StudyState) -> StoppingLine:
         meaning += f"; {state.num_nothing} contradictions that are no votes use it up"
     if state.num_beyond:
         meaning += f"; {state.num_beyond} late answers beyond it do not count"
-    spent, most = state.num_votes + state.num_nothing, state.settings.budget or 0
+    if state.num_within:
+        meaning += f"; {state.num_within} answers about arms that were merged, too"
+    spent, most = state.num_used, state.settings.budget or 0
     return _spent("budget", spent, most, spent >= most, meaning)
 
 

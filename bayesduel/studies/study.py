@@ -9,17 +9,12 @@ from typing import Any, Self
 
 from bayesduel.errors import OutputWriteError, StudyError
 from bayesduel.models.base import PreferenceModel
-from bayesduel.studies._answering import Answering
 from bayesduel.studies._asking import next_question
 from bayesduel.studies._fits import judged_votes, votes_between
 from bayesduel.studies._rules import Nothing, Rule, check_policy_text, rule_of
-from bayesduel.studies._settings import (
-    MOST_ARMS,
-    RULES,
-    Settings,
-    checked_arm,
-    checked_name,
-)
+from bayesduel.studies._settings import RULES, Settings
+from bayesduel.studies.contents.arms import Contents
+from bayesduel.studies.stored import snapshots
 from bayesduel.studies.stored.event_log import FORMAT, EventLog
 from bayesduel.studies.terms import Judging, Spending
 from bayesduel.studies.tickets import (
@@ -38,7 +33,7 @@ _AT_ONCE = 100
 """Questions that are stored together: others need not wait for long."""
 
 
-class Study(Answering):
+class Study(Contents):
     """Comparisons by real judges, asked for by a policy.
 
     One SQLite file holds everything, as events that are appended and never changed;
@@ -88,6 +83,7 @@ class Study(Answering):
         judging: Judging | None = None,
         spending: Spending | None = None,
         stop_when: Sequence[str] = (),
+        by: str | None = None,
     ) -> Self:
         """Make the file of a new study.
 
@@ -129,6 +125,8 @@ class Study(Answering):
             Nothing more is asked once all of these rules of :meth:`status` have
             stopped: the two that are certain, and "judges", where the same arm leads
             without the votes of any one judge.
+        by : str, optional
+            Who makes it, and later changes what it is about; see :meth:`open`.
 
         Raises
         ------
@@ -143,8 +141,9 @@ class Study(Answering):
         )  # fmt: skip
         if policy not in RULES:
             check_policy_text(settings)
-        body = {"format": FORMAT, **settings.as_body()}
-        return cls(EventLog.create(path, time.time(), body))
+        by = checked_judge(by, "by")
+        body = {"format": FORMAT, **settings.as_body(), **({"by": by} if by else {})}
+        return cls(EventLog.create(path, time.time(), body), by)
 
     @property
     def resting(self) -> str:
@@ -187,6 +186,7 @@ class Study(Answering):
         with self._turn:
             if self._rule is None:
                 self._rule = rule_of(self._settings)
+                self._recall_rule(self._rule)
             rule = self._rule
             tickets: list[Ticket] = []
             self._resting = ""
@@ -208,6 +208,16 @@ class Study(Answering):
                     self._resting = str(error)
         return tickets
 
+    def _recall_rule(self, rule: Rule) -> None:
+        """Let a policy go on from where it was in an earlier session."""
+        state = self._current()
+        if len(state.told) < snapshots.EVERY:
+            return
+        found = snapshots.kept(self.path, "policy")
+        # The chain of the file is known to be sound.
+        if found is not None and self._log.digest_of(found.count) == found.prefix:
+            rule.recall(found.payload)
+
     def _asked(
         self, count: int, rule: Rule, judge: str | None, context: Any
     ) -> list[Ticket]:
@@ -226,116 +236,6 @@ class Study(Answering):
                 tickets.append(ticket_of(state, state.questions[number]))
         return tickets
 
-    def add_arm(self, name: str) -> None:
-        """Compare one more arm from now on.
-
-        Raises
-        ------
-        StudyError
-            If an arm has or had this name, there are too many, or the model of the
-            study knows features of the others.
-        """
-        with self._writing() as state:
-            name = checked_name(name, state.arms)
-            if len(state.arms) == MOST_ARMS:
-                rule = f"must be one of at most {MOST_ARMS} arms"
-                raise StudyError("name", rule, name)
-            if getattr(state.settings.model, "features", None) is not None:
-                rule = "must have features, as all arms of a study with LinearUtilities"
-                remedy = "make a new study with the features of all arms"
-                raise StudyError("name", rule, name, remedy=remedy)
-            self._check_policy(len(state.active) + 1)
-            self._append("arm added", {"name": name})
-
-    def retire_arm(self, name: str) -> None:
-        """Ask about an arm no more; its votes are kept, but count no longer.
-
-        Raises
-        ------
-        StudyError
-            If there is no such arm, or fewer than two would be left.
-        """
-        with self._writing() as state:
-            arm = checked_arm(name, state.arms)
-            if state.is_retired[arm]:
-                return
-            if len(state.active) == 2:
-                rule, remedy = "must leave two arms to be compared", "add another first"
-                raise StudyError("name", rule, name, remedy=remedy)
-            self._check_policy(len(state.active) - 1)
-            self._append("arm retired", {"name": name})
-
-    def import_votes(
-        self,
-        votes: str | os.PathLike[str] | Comparisons,
-        *,
-        source: str = "",
-        again: bool = False,
-        **columns: Any,
-    ) -> float:
-        """Count votes that were collected elsewhere.
-
-        Parameters
-        ----------
-        votes : path or Comparisons
-            A table as :func:`bayesduel.votes.read_comparisons` reads it; every arm in
-            it must be one of the study.
-        source : str, optional
-            What the history says of where they are from; by default the path.
-        again : bool
-            Count votes that were imported before once more.
-        **columns
-            As for that function.
-
-        Returns
-        -------
-        float
-            Number of votes.
-
-        Raises
-        ------
-        StudyError
-            If an arm is unknown, votes are weighted or split, or the same votes were
-            imported before, whatever the file was called.
-        OSError, ComparisonDataError
-            If the file cannot be read.
-        """
-        from bayesduel.votes import read_comparisons
-
-        read = isinstance(votes, Comparisons)
-        data = votes if read else read_comparisons(votes, **columns)
-        if not data.is_whole:
-            rule, remedy = "must hold whole votes", "count every vote once"
-            raise StudyError("votes", rule, data, remedy=remedy)
-        with self._writing() as state:
-            data = data.without_columns()
-            places = [checked_arm(each, state.arms, "votes") for each in data.arm_names]
-            rows = [
-                [places[first], places[second], *map(int, counts)]
-                for first, second, counts in zip(
-                    data.first, data.second, data.counts.tolist(), strict=True
-                )
-                if sum(counts)
-            ]
-            if not again:
-                self._check_new(rows)
-            named = source or ("" if read else str(votes))
-            self._append("imported", {"source": named, "counts": rows})
-        return data.num_votes
-
-    def _check_new(self, rows: list[list[int]]) -> None:
-        """Refuse votes that were imported before, by what they say."""
-        given = sorted(rows)
-        for event in self.events():
-            if event.kind == "imported" and sorted(event.body["counts"]) == given:
-                source = event.body["source"] or "a table"
-                raise StudyError(
-                    "votes",
-                    f"were imported before, by event {event.number} from {source}",
-                    f"{sum(sum(row[2:]) for row in rows)} votes",
-                    remedy="nothing needs to be done; {again=True} counts them twice",
-                )
-
     def open_tickets(self, judge: str | None = None) -> list[Ticket]:
         """Return questions without an answer that were not asked anew, oldest first.
 
@@ -349,6 +249,17 @@ class Study(Answering):
                 if judge in (None, question.judge)
             ]
 
+    def answers_of(self, judge: str) -> list[int]:
+        """Return the numbers of the questions that a judge has answered, in order."""
+        with self._turn:
+            return [
+                question.number
+                for question in self._current().questions.values()
+                if question.answer is not None
+                and question.voter == judge
+                and not question.withdrawn
+            ]
+
     def comparisons(self, *, judged: bool = False) -> Comparisons:
         """Return all votes between arms that are not retired, imported ones too.
 
@@ -360,7 +271,3 @@ class Study(Answering):
         """
         with self._turn:
             return (judged_votes if judged else votes_between)(self._current())
-
-    def _check_policy(self, num_arms: int) -> None:
-        if self._settings.policy not in RULES:
-            check_policy_text(self._settings, num_arms)

@@ -78,7 +78,12 @@ def question_of(state: StudyState, ticket: Ticket | int) -> Question:
     given = ticket.number if isinstance(ticket, Ticket) else ticket
     most = len(state.questions)
     if not most:
-        raise StudyError("ticket: nothing was asked yet; ask first")
+        raise StudyError(
+            "ticket",
+            "must be of a question, but nothing was asked yet",
+            None,
+            remedy="ask first",
+        )
     number = whole_number(given)
     if number is None or not 1 <= number <= most:
         rule = f"must be the number of a question that was asked, 1 to {most}"
@@ -93,13 +98,13 @@ def check_own(question: Question, judge: str | None) -> None:
         raise ForeignQuestionError("judge", rule, judge)
 
 
-def checked_judge(judge: Any) -> str | None:
+def checked_judge(judge: Any, argument: str = "judge") -> str | None:
     """Return the name of a judge, or None."""
     if judge is not None and (not isinstance(judge, str) or not judge):
-        raise StudyError("judge", "must be a name, or None", judge)
+        raise StudyError(argument, "must be a name, or None", judge)
     if judge is not None:
         with errors_as(StudyError):
-            labels_of("judge", [judge])
+            labels_of(argument, [judge])
     return judge
 
 

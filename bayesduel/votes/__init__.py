@@ -10,7 +10,11 @@ from bayesduel.package.lazy import lazy_attributes
 if TYPE_CHECKING:
     from bayesduel.votes.arm_tables import read_covariates
     from bayesduel.votes.best_worst import read_best_worst
-    from bayesduel.votes.choice_files import read_choices, read_long_choices
+    from bayesduel.votes.choice_files import (
+        read_choices,
+        read_long_choices,
+        read_wide_choices,
+    )
     from bayesduel.votes.choices import Choices
     from bayesduel.votes.comparisons import Comparisons
     from bayesduel.votes.files import read_comparisons
@@ -27,6 +31,7 @@ _HOMES = {
     "read_covariates": ".arm_tables",
     "read_long_choices": ".choice_files",
     "read_preflib": ".preflib",
+    "read_wide_choices": ".choice_files",
 }
 
 __all__ = [
@@ -39,6 +44,7 @@ __all__ = [
     "read_covariates",
     "read_long_choices",
     "read_preflib",
+    "read_wide_choices",
 ]
 
 __getattr__, __dir__ = lazy_attributes(__name__, _HOMES)

@@ -1,7 +1,14 @@
 """What all tables of votes have: arms, and counts."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class CountedVotes:
@@ -24,3 +31,26 @@ class CountedVotes:
     def is_whole(self) -> bool:
         """Whether all counts are whole numbers, that is, numbers of votes."""
         return bool(np.all(self.counts == np.round(self.counts)))
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return the votes as a table for pandas.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Of `Comparisons`, a row per pair in the order shown: ``first``, ``second``,
+            ``wins_first``, ``wins_second``, ``ties``, and what else the rows carry. Of
+            `Choices`, a row per offered subset and choice. Of `Rankings`, a row per
+            different ballot, with the place of each arm.
+
+        Examples
+        --------
+        >>> from bayesduel.votes import Comparisons
+        >>> votes = Comparisons.from_wins([[0, 7], [3, 0]], arm_names=["tea", "milk"])
+        >>> votes.to_dataframe()
+          first second  wins_first  wins_second  ties
+        0   tea   milk         7.0          3.0   0.0
+        """
+        from bayesduel.votes._dataframes import dataframe_of
+
+        return dataframe_of(self)

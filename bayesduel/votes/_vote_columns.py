@@ -139,9 +139,11 @@ def columns_of(table: ColumnTable, asked: VoteFormat) -> VoteColumns:
         if asked.ties is not None:
             said = f"{winner!r} says" if winner else f"{' and '.join(scores or ())} say"
             raise ComparisonDataError(
-                f"{table.name}: ties are columns of counts, but {said} who won"
-                " each single vote, and which were ties; leave ties (--tie-columns)"
-                " out, or name columns of counts with wins (--wins)"
+                table.name,
+                f"ties are columns of counts, but {said} who won each single vote, "
+                "and which were ties",
+                remedy="leave ties (--tie-columns) out, or name columns of counts "
+                "with wins (--wins)",
             )
         return VoteColumns(pair, winner, scores=scores, weight=asked.weight)
     counted = table.chosen("wins", wins, _KNOWN_WINS)
@@ -159,7 +161,10 @@ def with_ties(table: ColumnTable, columns: VoteColumns, asked: Any) -> VoteColum
     for title in named:
         if named.count(title) > 1:
             raise ComparisonDataError(
-                f"{table.name}: the column {title!r} is named twice among wins and ties"
+                table.name,
+                f"the column {title!r} is named twice among wins and ties",
+                title,
+                remedy="leave one out",
             )
     return columns._replace(ties=tuple(ties))
 
@@ -170,9 +175,7 @@ def two_columns(argument: str, titles: Any) -> tuple[str, str] | None:
         return None
     found = tuple(map(str, labels_of(argument, titles)))
     if len(found) != 2:
-        raise ComparisonDataError(
-            f"{argument} must name two columns, got {len(found)}: {shortened(found)}"
-        )
+        raise ComparisonDataError(argument, "must name two columns", shortened(found))
     return found
 
 
@@ -187,13 +190,16 @@ def _check_one_way(
             f"winner ({winner!r})" if winner else f"wins ({' and '.join(wins or ())})"
         )
         raise ComparisonDataError(
-            f"{table.name}: scores ({' and '.join(scores)}) say who won, and so does "
-            f"{other}; name one of them"
+            table.name,
+            f"scores ({' and '.join(scores)}) say who won, and so does {other}",
+            remedy="name one of them",
         )
     if winner is not None and wins is not None:
         raise ComparisonDataError(
-            f"{table.name}: winner ({winner!r}) is for a vote a row, wins "
-            f"({' and '.join(wins)}) for a pair a row; not both"
+            table.name,
+            f"winner ({winner!r}) is for a vote a row, wins ({' and '.join(wins)}) "
+            "for a pair a row",
+            remedy="not both",
         )
 
 
@@ -205,8 +211,9 @@ def _winner_column(
         return winner
     if counts := table.usual(_KNOWN_WINS):
         raise ComparisonDataError(
-            f"{table.name}: has both a column 'winner' and counts in "
-            f"{' and '.join(counts[0])}; say which with winner or wins"
+            table.name,
+            f"has both a column 'winner' and counts in {' and '.join(counts[0])}",
+            remedy="say which with winner or wins",
         )
     return "winner"
 
@@ -232,9 +239,10 @@ def _tie_columns(
     if lost or len(usual) > 1:
         named = ", ".join(f"{title} ({found[title]:g})" for title in (*usual, *lost))
         raise ComparisonDataError(
-            f"{table.name}: these columns look like numbers of ties: {named}; name "
-            f"those to add up, ties={usual + lost} (--tie-columns "
-            f"{','.join(usual + lost)}), or none, ties=[] (--tie-columns '')"
+            table.name,
+            f"these columns look like numbers of ties: {named}",
+            remedy=f"name those to add up, ties={usual + lost} (--tie-columns "
+            f"{','.join(usual + lost)}), or none, ties=[] (--tie-columns '')",
         )
     return usual
 

@@ -1,6 +1,7 @@
 """Names of arms and numbers of votes, checked once at the boundary."""
 
 from collections.abc import Iterable, Sequence, Sized
+from contextlib import suppress
 from typing import Any
 from unicodedata import normalize
 
@@ -9,9 +10,9 @@ from jaxtyping import Bool, Float64, Int64, Shaped
 from numpy.typing import ArrayLike, NDArray
 
 from bayesduel.errors import ComparisonDataError, errors_as, near_names
-from theory.arguments import items_of, true_or_false
+from theory.arguments import items_of
 from theory.labels import aligned_table
-from theory.validation import MOST_NUMBERS, holds_more_than
+from theory.validation import MOST_NUMBERS, holds_more_than, refuse_entries
 
 MOST_LABELS = 10**8
 """Rows of a table of single votes."""
@@ -108,11 +109,6 @@ _UNWRITABLE = frozenset(["\0", *map(chr, range(0xD800, 0xE000))])
 """What ends a text in C, and halves of pairs, which UTF-8 has none of."""
 
 
-def flag_of(name: str, value: Any) -> bool:
-    """Return True or False; a text such as "no" would be true."""
-    return true_or_false(value, name, kind=ComparisonDataError)
-
-
 def numbers_of(name: str, values: ArrayLike) -> Float64[np.ndarray, "..."]:
     """Return finite real numbers as float64, a copy."""
     if holds_more_than(values, MOST_NUMBERS):
@@ -141,32 +137,18 @@ def check_each(
     rule: str,
 ) -> None:
     """Raise if an entry of an array does not fit; the first one is named."""
-    if not np.all(fits):
-        raise _of_entry(name, rule, numbers, tuple(np.argwhere(~fits)[0].tolist()))
-
-
-def _of_entry(
-    name: str, rule: str, values: NDArray[Any], index: tuple[int, ...]
-) -> ComparisonDataError:
-    """Return an error about an entry, also of a table, which it names by its place."""
-    value = values[index]
-    value = value.item() if isinstance(value, np.generic) else value
-    if len(index) == 1:
-        return ComparisonDataError(name, rule, value, index=index[0])
-    place = f"[{', '.join(map(str, index))}]" if index else ""
-    return ComparisonDataError(f"{name}{place}", rule, value)
+    refuse_entries(~fits, numbers, name, rule, kind=ComparisonDataError)
 
 
 def _from_objects(name: str, given: NDArray[Any]) -> NDArray[np.float64]:
-    found = np.empty(given.shape)
-    for index, value in np.ndenumerate(given):
-        try:
-            # Texts are no numbers, and NumPy would drop the imaginary part.
-            if given.dtype.kind != "O" or isinstance(value, str | bytes):
-                raise TypeError
-            found[index] = float(value)
-        except (TypeError, ValueError, OverflowError):
-            raise _of_entry(name, "must be a number", given, index) from None
+    """Read numbers among objects; texts are none, and no imaginary part is dropped."""
+    read = np.zeros(given.shape, dtype=bool)
+    found = np.zeros(given.shape)
+    for place, value in np.ndenumerate(given):
+        if given.dtype.kind == "O" and not isinstance(value, str | bytes):
+            with suppress(TypeError, ValueError, OverflowError):
+                found[place], read[place] = float(value), True
+    check_each(name, given, read, "must be a number")
     return found
 
 

@@ -1,24 +1,33 @@
 """Read choices from users' tables."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesduel.errors import ComparisonDataError
+from bayesduel.votes._choice_attributes import (
+    alternatives_in,
+    attributes_asked,
+    titles_of,
+    values_of,
+    words_of,
+)
 from bayesduel.votes._columns import ColumnTable
 from bayesduel.votes.checks import (
     MOST_VOTES,
     arm_names_of,
     arm_positions,
+    composed,
     different_labels,
+    labels_of,
 )
 from bayesduel.votes.choices import Choices
 from theory.arguments import integer_from
 
-__all__ = ["read_choices", "read_long_choices"]
+__all__ = ["read_choices", "read_long_choices", "read_wide_choices"]
 
 
 def _index(argument: str, value: Any) -> int:
@@ -74,8 +83,10 @@ def read_choices(
     if np.any(offered > 1):
         row, arm = np.argwhere(offered > 1)[0]
         raise ComparisonDataError(
-            f"{table.name}: row {row} of column {names[arm]!r} must be 1 where the arm "
-            f"was on offer, else 0, but is {offered[row, arm]:g}"
+            table.name,
+            f"row {row} of column {names[arm]!r} must be 1 where the arm was on "
+            f"offer, else 0, but is {offered[row, arm]:g}",
+            float(offered[row, arm]),
         )
     is_none = np.zeros(len(chosen), dtype=bool) if none is None else chosen == none
     index = chosen - first_index
@@ -83,8 +94,10 @@ def read_choices(
     if np.any(bad):
         row = int(np.argmax(bad))
         raise ComparisonDataError(
-            f"{table.name}: row {row} chooses {chosen[row]}, but the {len(names)} arms "
-            f"are numbered from {first_index}"
+            table.name,
+            f"row {row} chooses {chosen[row]}, but the {len(names)} arms are "
+            f"numbered from {first_index}",
+            int(chosen[row]),
         )
     counts = np.zeros(offered.shape)
     counts[np.flatnonzero(~is_none), index[~is_none]] = 1.0
@@ -102,6 +115,9 @@ def read_long_choices(
     available: str | None = None,
     none: str | None = None,
     arm_names: Sequence[str] | None = None,
+    attributes: Sequence[str] = (),
+    person: str | None = None,
+    where: str | None = None,
 ) -> Choices:
     r"""Read choices from a table with a row for each alternative of each choice.
 
@@ -123,11 +139,18 @@ def read_long_choices(
         option.
     arm_names : sequence of str, optional
         All arms, in the wanted order; any other name but ``none`` is an error.
+    attributes : sequence of str
+        Columns with what is known of the alternative: numbers, or words, which become
+        a 1 for each word but the first in the alphabet (``fuel=gas``).
+    person : str, optional
+        Column with who chose.
+    where : str, optional
+        A condition on the columns, as in :func:`read_comparisons`.
 
     Returns
     -------
     Choices
-        Counted per subset.
+        Counted per subset; one by one where attributes or persons are read.
 
     Raises
     ------
@@ -147,8 +170,12 @@ def read_long_choices(
     Choices(2 arms, 1 subsets, 1 choices)
     """
     table = ColumnTable(path)
-    titles = [case, alternative, chosen]
-    table.unread([*titles, *([] if available is None else [available])])
+    person, none = words_of(person=person, none=none)
+    if where is not None:
+        table.keep_where(where)
+    known = list(attributes_asked(attributes))
+    others = [title for title in (available, person) if title is not None]
+    table.unread([case, alternative, chosen, *others, *known])
     labels = table[alternative]
     if arm_names is None:
         arm_names = different_labels([each for each in labels if each != none])
@@ -172,9 +199,164 @@ def read_long_choices(
     _check_cases(table, cases, on_offer, "chooses what was not on offer")
     size = len(names)
     nothing = None if none is None else counts[:, -1]
+    values = np.zeros((len(cases), len(wide), 0))
+    titles: list[str] = []
+    persons = None if person is None else _persons(table, person, cases, row)
+    # None of them has no attributes.
+    read = here & (column < size)
+    for title in known:
+        words, found = values_of(table, title, [title], read[:, None])
+        wider = np.zeros((*offered.shape, len(words)))
+        wider[row, column] = found[:, 0]
+        values, titles = np.concatenate([values, wider], axis=2), [*titles, *words]
     return Choices.from_counts(
-        offered[:, :size] > 0, counts[:, :size], nothing, arm_names=names
+        offered[:, :size] > 0,
+        counts[:, :size],
+        nothing,
+        arm_names=names,
+        attributes=values[:, :size] if known else None,
+        attribute_names=titles if known else None,
+        persons=persons,
     )
+
+
+def _persons(
+    table: ColumnTable, title: str, cases: dict[str, int], row: NDArray[np.int64]
+) -> list[str]:
+    """Return who made each choice, who must be one and the same in all its rows."""
+    people = table[title]
+    # Of the last row of each choice.
+    last = dict(zip(row.tolist(), people, strict=True))
+    fits = np.ones(len(cases), dtype=bool)
+    for place, each in zip(row.tolist(), people, strict=True):
+        fits[place] &= each == last[place]
+    _check_cases(table, cases, fits, "is of several persons")
+    return [last[place] for place in range(len(cases))]
+
+
+def read_wide_choices(
+    path: str | os.PathLike[str],
+    *,
+    attributes: Sequence[str] | Mapping[str, Sequence[str] | None],
+    choice: str = "choice",
+    alternatives: Sequence[str] | None = None,
+    available: str | Sequence[str] | None = None,
+    person: str | None = None,
+    weight: str | None = None,
+    none: str | None = None,
+    where: str | None = None,
+) -> Choices:
+    r"""Read choices from a table with a row for each choice.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A table as :func:`read_comparisons` reads it.
+    attributes : sequence of str, or mapping
+        Attributes, each with a column per alternative. The columns of ``price`` for the
+        alternatives ``1`` and ``2`` are ``price1`` and ``price2``, ``price_1`` and
+        ``price_2``, or ``1_price`` and ``2_price``. A mapping names them itself:
+        ``{"wait": ["wait_bus", ""]}``, empty where the attribute is 0. Numbers, or
+        words, which become a 1 for each word but the first in the alphabet.
+    choice : str
+        Column with the chosen alternative: its name, perhaps after the title of the
+        column (``choice3``), or its number from 1 on.
+    alternatives : sequence of str, optional
+        By default all that have a column for each attribute.
+    available : str or sequence of str, optional
+        Columns with 1 where an alternative was on offer, else 0, in the order of the
+        alternatives; or what they have in common, as an attribute has.
+    person : str, optional
+        Column with who chose.
+    weight : str, optional
+        Column that says how many times a choice counts.
+    none : str, optional
+        What stands in ``choice`` for "none of them"; without it none could be chosen.
+    where : str, optional
+        A condition on the columns, as in :func:`read_comparisons`.
+
+    Returns
+    -------
+    Choices
+        One by one, in the order of the file.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    ComparisonDataError
+        If columns are missing, or a cell is none of what it may be; names the row.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "trips.csv")
+    ...     text = "choice,price_bus,price_car\nbus,1.5,4\ncar,2,2.5\n"
+    ...     _ = path.write_text(text)
+    ...     read_wide_choices(path, attributes=["price"])
+    Choices(2 arms, 2 choices, 1 attributes)
+    """
+    table = ColumnTable(path)
+    if where is not None:
+        table.keep_where(where)
+    asked = attributes_asked(attributes)
+    choice = composed(choice)
+    person, weight, none = words_of(person=person, weight=weight, none=none)
+    left = [title for title in (choice, person, weight) if title is not None]
+    if alternatives is None:
+        plain = [name for name, titles in asked.items() if titles is None]
+        alternatives = alternatives_in(table, plain, left)
+    names = arm_names_of(alternatives, None)
+    shown = [titles_of(table, name, own, names, left) for name, own in asked.items()]
+    offers = []
+    if isinstance(available, str):
+        offers = titles_of(table, available, None, names, left)
+    elif available is not None:
+        columns = labels_of("available", available)
+        offers = titles_of(table, "available", columns, names, left)
+    read = [title for each in [*shown, offers] for title in each if title]
+    table.unread([*left, *read])
+    here = np.ones((table.num_rows, len(names)), dtype=bool)
+    for place, title in enumerate(offers):
+        if title is not None:
+            here[:, place] = _marks(table, title)
+    chosen = _chosen(table, choice, names, none)
+    values, titles = [np.zeros((*here.shape, 0))], []
+    for name, columns in zip(asked, shown, strict=True):
+        words, found = values_of(table, name, columns, here)
+        values, titles = [*values, found], [*titles, *words]
+    with table.in_rows_of_file():
+        return Choices.from_attributes(
+            np.concatenate(values, axis=2),
+            chosen,
+            available=here,
+            persons=None if person is None else table[person],
+            weight=None if weight is None else table.numbers(weight),
+            arm_names=names,
+            attribute_names=titles,
+            outside=none is not None,
+        )
+
+
+def _chosen(
+    table: ColumnTable, choice: str, names: Sequence[str], none: str | None
+) -> list[str | None]:
+    """Return the chosen alternative of every row, None for none of them."""
+    cells = table[choice]
+    known: dict[str, str | None] = {f"{choice}{name}": name for name in names}
+    numbered = {str(place + 1): name for place, name in enumerate(names)}
+    if not any(name.isdigit() for name in names):
+        known |= numbered
+    known |= {name: name for name in names}
+    known |= {} if none is None else {none: None}
+    for row, cell in enumerate(cells):
+        if cell not in known:
+            words = f"is none of the alternatives {', '.join(names)}"
+            table.refuse(
+                choice, row, words, "leave such rows out by a condition (where)"
+            )
+    return [known[cell] for cell in cells]
 
 
 def _marks(table: ColumnTable, title: str) -> NDArray[np.bool_]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,29 +19,47 @@ from bayesduel.votes.checks import (
     check_one_each,
     components,
     different_labels,
-    flag_of,
     labels_of,
     rows_of,
     vote_counts,
     whole_numbers,
 )
-from bayesduel.votes.data_checks import check_choices
+from bayesduel.votes.data_checks import (
+    attribute_table,
+    attributes_of,
+    check_choices,
+    persons_of,
+)
+from theory.arguments import true_or_false
+
+if TYPE_CHECKING:
+    from jaxtyping import Float64
 
 
 @dataclass(frozen=True, eq=False)
 class Choices(CountedVotes):
-    """Choices counted per offered subset.
+    """Choices counted per offered subset, or one by one with what was offered.
 
     Attributes
     ----------
     arm_names : tuple of K str
         Names of the arms.
     offered : bool (R, K)
-        Which arms each different subset holds.
+        Which arms each row offers: a row for each different subset, or, with attributes
+        or persons, for each choice.
     counts : float64 (R, K + 1)
         How often each arm was chosen; the last column counts "none of them".
     outside : bool
         Whether "none of them" could be chosen.
+    attributes : float64 (R, K, d) or None
+        What is known of each alternative of each row, such as its price; 0 where it was
+        not on offer.
+    attribute_names : tuple of d str
+        What they are called.
+    persons : int64 (R,) or None
+        Who chose, a place among ``person_names``.
+    person_names : tuple of str
+        Labels of the persons, sorted.
 
     Examples
     --------
@@ -57,6 +75,10 @@ class Choices(CountedVotes):
     offered: NDArray[np.bool_]
     counts: NDArray[np.float64]
     outside: bool
+    attributes: NDArray[np.float64] | None = None
+    attribute_names: tuple[str, ...] = ()
+    persons: NDArray[np.int64] | None = None
+    person_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check every field."""
@@ -70,6 +92,9 @@ class Choices(CountedVotes):
         none: ArrayLike | None = None,
         *,
         arm_names: Sequence[str] | None = None,
+        attributes: ArrayLike | None = None,
+        attribute_names: Sequence[str] | None = None,
+        persons: Sequence[Any] | None = None,
     ) -> Choices:
         """Take choices as counts per subset.
 
@@ -83,12 +108,19 @@ class Choices(CountedVotes):
             How often none was chosen. Without it there was no such option.
         arm_names : sequence of str, optional
             Names of the arms, by default "0", "1", ...
+        attributes : float (n, K, d) or (n, K), optional
+            What is known of each alternative; read where it was on offer.
+        attribute_names : sequence of d str, optional
+            By default "attribute 0", "attribute 1", ...
+        persons : sequence of n labels, optional
+            Who chose.
 
         Raises
         ------
         ComparisonDataError
             If shapes differ, a count is negative, an arm was chosen that was not on
-            offer, or a subset offers no alternative.
+            offer, or a subset offers no alternative; or an attribute of what was on
+            offer is no finite number.
         """
         given = whole_numbers("offered", offered)
         rule = "must be 1 where an arm was on offer, else 0"
@@ -112,12 +144,90 @@ class Choices(CountedVotes):
             raise ComparisonDataError(
                 "offered", "leaves no choice", subsets[row], index=row, remedy=remedy
             )
-        unique, index = np.unique(subsets, axis=0, return_inverse=True)
-        total = np.zeros((len(unique), len(names) + 1))
-        np.add.at(
-            total, index.reshape(-1), np.concatenate([chosen, nothing[:, None]], axis=1)
+        total = np.concatenate([chosen, nothing[:, None]], axis=1)
+        if attributes is None and persons is None:
+            subsets, index = np.unique(subsets, axis=0, return_inverse=True)
+            rows, total = total, np.zeros((len(subsets), len(names) + 1))
+            np.add.at(total, index.reshape(-1), rows)
+        table, titles = attributes_of(attributes, attribute_names, subsets)
+        who, people = persons_of(persons, len(subsets))
+        return cls(names, subsets, total, none is not None, table, titles, who, people)
+
+    @classmethod
+    def from_attributes(
+        cls,
+        attributes: ArrayLike,
+        chosen: Sequence[Any],
+        *,
+        available: ArrayLike | None = None,
+        persons: Sequence[Any] | None = None,
+        weight: ArrayLike | None = None,
+        arm_names: Sequence[str] | None = None,
+        attribute_names: Sequence[str] | None = None,
+        outside: bool | None = None,
+    ) -> Choices:
+        """Take single choices among alternatives that are known by attributes.
+
+        Parameters
+        ----------
+        attributes : float (n, K, d) or (n, K)
+            Of each alternative in each choice; read where it was on offer, and
+            anything, such as nan, elsewhere.
+        chosen : sequence of n str or None
+            The chosen arm, or None for "none of them".
+        available : bool (n, K), optional
+            Which alternatives were on offer; all by default.
+        persons : sequence of n labels, optional
+            Who chose: choices of one person may be alike (a panel).
+        weight : float (n,), optional
+            How many times each choice counts, 1 by default.
+        arm_names : sequence of K str, optional
+            Names of the alternatives, by default "0", "1", ...
+        attribute_names : sequence of d str, optional
+            By default "attribute 0", "attribute 1", ...
+        outside : bool, optional
+            Whether none could be chosen; by default, whether it ever was.
+
+        Raises
+        ------
+        ComparisonDataError
+            As :meth:`from_counts`.
+
+        Examples
+        --------
+        >>> from bayesduel.votes import Choices
+        >>> Choices.from_attributes(
+        ...     [[3.0, 1.0], [2.0, 2.5]],
+        ...     ["car", "bus"],
+        ...     arm_names=["bus", "car"],
+        ...     attribute_names=["price"],
+        ... )
+        Choices(2 arms, 2 choices, 1 attributes)
+        """
+        table = attribute_table(attributes)
+        names = arm_names_of(arm_names, table.shape[1])
+        chosen = rows_of("chosen", chosen)
+        check_lengths(attributes=table, chosen=chosen)
+        counts = np.zeros((len(chosen), len(names) + 1))
+        picked = [row for row, each in enumerate(chosen) if each is not None]
+        labels = labels_of("chosen", [chosen[row] for row in picked])
+        counts[picked, arm_positions("chosen", labels, names)] = 1.0
+        counts[:, -1] = 1.0 - counts.sum(axis=1)
+        if weight is not None:
+            weights = vote_counts("weight", weight)
+            check_one_each("weight", weights, len(chosen), "choices")
+            counts *= weights[:, None]
+        offered = np.ones(table.shape[:2]) if available is None else available
+        none = _nobody(counts[:, -1], outside)
+        return cls.from_counts(
+            offered,
+            counts[:, :-1],
+            none,
+            arm_names=names,
+            attributes=table,
+            attribute_names=attribute_names,
+            persons=persons,
         )
-        return cls(names, unique, total, none is not None)
 
     @classmethod
     def from_subsets(
@@ -175,26 +285,33 @@ class Choices(CountedVotes):
                 label = labels_of(f"choice {row}", [choice])
                 (arm,) = arm_positions(f"choice {row}", label, names)
                 counts[row, arm] = weights[row]
-        may_be_none = bool(none.sum() > 0)
-        if outside is not None:
-            may_be_none = flag_of("outside", outside)
-        if none.sum() > 0 and not may_be_none:
-            rule, row = "is None, which outside=False rules out", np.argmax(none > 0)
-            raise ComparisonDataError("chosen", rule, None, index=int(row))
-        return cls.from_counts(
-            offered, counts, none if may_be_none else None, arm_names=names
-        )
+        return cls.from_counts(offered, counts, _nobody(none, outside), arm_names=names)
 
     def __repr__(self) -> str:
         none = f", {self.counts[:, -1].sum():g} of none" if self.outside else ""
+        rows = f" {len(self.offered)} subsets," if self._are_subsets else ""
+        known = len(self.attribute_names)
+        more = f", {known} attributes" if self.attributes is not None else ""
+        people = len(self.person_names)
+        more += f", {people} persons" if self.persons is not None else ""
         return (
-            f"Choices({self.num_arms} arms, {len(self.offered)} subsets, "
-            f"{self.num_votes:g} choices{none})"
+            f"Choices({self.num_arms} arms,{rows} {self.num_votes:g} choices"
+            f"{none}{more})"
         )
 
     @property
+    def _are_subsets(self) -> bool:
+        """Whether rows are different subsets, and not single choices."""
+        return self.attributes is None and self.persons is None
+
+    @property
     def row_names(self) -> list[str]:
-        """A name for each subset: its arms."""
+        """A name for each subset: its arms; for single choices, numbers and persons."""
+        if not self._are_subsets:
+            if self.persons is None:
+                return [f"choice {row}" for row in range(len(self.offered))]
+            people = [self.person_names[each] for each in self.persons]
+            return [f"choice {row} by {each}" for row, each in enumerate(people)]
         return [
             " | ".join(self.arm_names[arm] for arm in np.flatnonzero(subset))
             for subset in self.offered
@@ -210,6 +327,22 @@ class Choices(CountedVotes):
             used = np.concatenate([used, used.any(axis=1, keepdims=True)], axis=1)
         together = used.T.astype(np.int64) @ used.astype(np.int64)
         return components(together > 0, "weak", self.arm_names)
+
+
+def _nobody(
+    none: Float64[np.ndarray, " row"], outside: bool | None
+) -> Float64[np.ndarray, " row"] | None:
+    """Return how often none was chosen, or None where it could not be."""
+    chosen = bool(none.sum() > 0)
+    possible = (
+        chosen
+        if outside is None
+        else true_or_false(outside, "outside", kind=ComparisonDataError)
+    )
+    if chosen and not possible:
+        rule, row = "is None, which outside=False rules out", np.argmax(none > 0)
+        raise ComparisonDataError("chosen", rule, None, index=int(row))
+    return none if possible else None
 
 
 def _check_repetition(row: int, subset: list[str]) -> None:

@@ -22,13 +22,13 @@ from bayesduel.votes.checks import (
     check_opponents,
     composed,
     different_labels,
-    flag_of,
     labelled_counts,
     labels_of,
     vote_counts,
     whole_numbers,
 )
 from bayesduel.votes.data_checks import check_comparisons, covariates_of
+from theory.arguments import true_or_false
 
 OUTCOMES = ("first", "second", "tie")
 """What a vote can say: the first arm of the row, the second one, or neither."""
@@ -138,7 +138,9 @@ class Comparisons(PairRows):
             remedy = "give each pair's number in both places"
             raise ComparisonDataError("ties", rule, tied.shape, remedy=remedy)
         own = np.diagonal(won) + np.diagonal(tied)
-        if not flag_of("ignore_self", ignore_self) and np.any(own > 0):
+        if not true_or_false(
+            ignore_self, "ignore_self", kind=ComparisonDataError
+        ) and np.any(own > 0):
             arm = int(np.argmax(own > 0))
             rule = f"gives {names[arm]!r} {own[arm]:g} votes against itself"
             remedy = "they say nothing: drop them with ignore_self=True"
@@ -280,7 +282,7 @@ class Comparisons(PairRows):
         other = whole_numbers("second", second).reshape(-1)
         check_lengths(first=one, second=other, counts=votes)
         check_opponents(one, other, names)
-        known = flag_of("order_known", order_known)
+        known = true_or_false(order_known, "order_known", kind=ComparisonDataError)
         extra = row_columns(columns, len(one))
         found = added_up(len(names), one, other, votes, order_known=known, extra=extra)
         return cls(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Bool, Float64, Int64, Shaped
 from numpy.typing import NDArray
 
 from bayesduel.errors import ComparisonDataError
@@ -14,12 +14,15 @@ from bayesduel.votes.checks import (
     arm_names_of,
     check_each,
     check_opponents,
-    flag_of,
+    composed,
+    different_labels,
     labels_of,
     numbers_of,
     rows_by_name,
     vote_counts,
 )
+from theory.arguments import true_or_false
+from theory.validation import MOST_NUMBERS, holds_more_than
 
 
 def check_comparisons(data: Any) -> None:
@@ -32,7 +35,7 @@ def check_comparisons(data: Any) -> None:
     _array("counts", data.counts, (rows, 3), "f", "from_rows")
     check_opponents(first, second, data.arm_names)
     vote_counts("counts", data.counts)
-    ordered = flag_of("order_known", data.order_known)
+    ordered = true_or_false(data.order_known, "order_known", kind=ComparisonDataError)
     check_row_columns(data, rows)
     _check_pairs(first, second, list(data.columns.values()), ordered=ordered)
     names, table = data.covariate_names, data.covariates
@@ -112,15 +115,86 @@ def covariates_of(
     return table, tuple(map(str, labels))
 
 
+def attribute_table(values: Any) -> Shaped[np.ndarray, "row arm attribute"]:
+    """Return a table (row, K, d) of anything, of which only some may be numbers."""
+    if holds_more_than(values, MOST_NUMBERS) or np.ma.is_masked(values):
+        rule = f"must hold at most {MOST_NUMBERS:,} numbers, and none that is masked"
+        raise ComparisonDataError("attributes", rule, getattr(values, "shape", values))
+    try:
+        table = np.asarray(values)
+    except (ValueError, TypeError) as error:  # As rows of different lengths.
+        rule = "must be an array of numbers, its rows equally long"
+        raise ComparisonDataError("attributes", rule, values) from error
+    if table.ndim not in (2, 3):
+        rule = "must be of the shape (n, K, d), or (n, K)"
+        raise ComparisonDataError("attributes", rule, table.shape)
+    return table[:, :, None] if table.ndim == 2 else table
+
+
+def attributes_of(
+    values: Any, names: Any, offered: Bool[np.ndarray, "row arm"]
+) -> tuple[Float64[np.ndarray, "row arm attribute"] | None, tuple[str, ...]]:
+    """Return attributes (row, K, d), 0 where nothing was on offer, and their names."""
+    if values is None:
+        if names is not None:
+            raise ComparisonDataError("attribute_names", "needs attributes", names)
+        return None, ()
+    table = attribute_table(values)
+    if table.shape[:2] != offered.shape:
+        size = ", ".join(map(str, offered.shape))
+        rule = f"must be of the shape ({size}, d), d numbers for each alternative"
+        raise ComparisonDataError("attributes", rule, table.shape)
+    width = table.shape[2]
+    if names is None:
+        names = [f"attribute {place}" for place in range(width)]
+    titles = tuple(composed(each) for each in labels_of("attribute_names", names))
+    if len(titles) != width or len(set(titles)) < width:
+        rule = f"must be {width} different names, one for each attribute"
+        raise ComparisonDataError("attribute_names", rule, titles)
+    here = np.where(offered[:, :, None], table, np.zeros((), table.dtype))
+    return numbers_of("attributes", here), titles
+
+
+def persons_of(
+    persons: Any, number: int
+) -> tuple[Int64[np.ndarray, " row"] | None, tuple[str, ...]]:
+    """Return the place of the person of each row among the names, and these."""
+    if persons is None:
+        return None, ()
+    labels = [composed(each) for each in labels_of("persons", persons)]
+    if len(labels) != number:
+        rule = f"must name one person for each of the {number} rows"
+        raise ComparisonDataError("persons", rule, labels)
+    names = different_labels(labels)
+    place = {name: at for at, name in enumerate(names)}
+    return np.array([place[label] for label in labels], dtype=np.int64), names
+
+
 def check_choices(data: Any) -> None:
     """Raise unless the fields of ``Choices`` are what they are documented to be."""
     num_arms = _checked_names(data.arm_names, "from_counts")
     _array("offered", data.offered, (None, num_arms), "b", "from_counts")
     rows = len(data.offered)
     _array("counts", data.counts, (rows, num_arms + 1), "f", "from_counts")
-    _check_unique("offered", data.offered, "subset", "from_counts")
     vote_counts("counts", data.counts)
-    flag_of("outside", data.outside)
+    true_or_false(data.outside, "outside", kind=ComparisonDataError)
+    table, who, constructor = data.attributes, data.persons, "from_counts"
+    if table is None and who is None:
+        _check_unique("offered", data.offered, "subset", constructor)
+    for name, of in (("attribute_names", table), ("person_names", who)):
+        names = getattr(data, name)
+        if not isinstance(names, tuple) or (of is None and names):
+            rule, remedy = "must be a tuple of names", f"use {constructor}()"
+            raise ComparisonDataError(name, rule, names, remedy=remedy)
+    if table is not None:
+        width = len(data.attribute_names)
+        _array("attributes", table, (rows, num_arms, width), "f", constructor)
+        check_each("attributes", table, np.isfinite(table), "must be finite")
+    if who is not None:
+        _array("persons", who, (rows,), "i", constructor)
+        most = len(data.person_names) - 1
+        rule = f"must be the place of a person, from 0 to {most}"
+        check_each("persons", who, (who >= 0) & (who <= most), rule)
 
 
 def check_rankings(data: Any) -> None:

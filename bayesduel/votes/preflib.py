@@ -63,7 +63,7 @@ def read_preflib(path: str | os.PathLike[str]) -> Rankings:
     path = as_path("path", path, ComparisonDataError)
     if path.suffix.lower() not in SUFFIXES:
         raise ComparisonDataError(
-            f"{path.name}: a PrefLib file of orders ends with {', '.join(SUFFIXES)}"
+            path.name, f"a PrefLib file of orders ends with {', '.join(SUFFIXES)}", path
         )
     names: dict[int, str] = {}
     declared = ""

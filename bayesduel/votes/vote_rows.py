@@ -26,10 +26,10 @@ from bayesduel.votes.checks import (
     arm_names_of,
     arm_positions,
     different_labels,
-    flag_of,
     labels_of,
 )
 from bayesduel.votes.comparisons import Comparisons
+from theory.arguments import true_or_false
 
 __all__ = ["VoteRows", "read_vote_rows"]
 
@@ -130,7 +130,7 @@ def read_vote_rows(path: str | os.PathLike[str], asked: VoteFormat) -> VoteRows:
         table[one],
         table[other],
         counts,
-        flag_of("order_known", order_known),
+        true_or_false(order_known, "order_known", kind=ComparisonDataError),
         {name: _kept(table, name, title) for name, title in columns.kept},
     )
     _say_what_to_look_at(found)
@@ -188,8 +188,10 @@ def _order_of_winners(
     if order_known:
         one, other = columns.arms
         raise ComparisonDataError(
-            f"{table.name}: order_known=True needs columns of the arm shown first and "
-            f"of the other one, but {one!r} and {other!r} say who won; leave it out"
+            table.name,
+            "order_known=True needs columns of the arm shown first and of the other "
+            f"one, but {one!r} and {other!r} say who won",
+            remedy="leave it out",
         )
     return False
 

@@ -56,11 +56,11 @@ def test_slope_of_one_run_has_an_infinite_standard_error():
 
 
 def test_slope_names_the_nearest_checkpoints():
-    with pytest.raises(ValueError, match=r"from_round: 500 .* 100 and 1000;"):
+    with pytest.raises(ValueError, match=r"from_round must .* 100 and 1000, got 500;"):
         slope(exact_node([1.0, 2.0]), 500, 100_000)
     with pytest.raises(ValueError, match=r"to_round: 200000 .* is 100000;"):
         slope(exact_node([1.0, 2.0]), 1000, 200_000)
-    with pytest.raises(ValueError, match=r"from_round: 5 .* is 100;"):
+    with pytest.raises(ValueError, match=r"from_round must .* is 100, got 5;"):
         slope(exact_node([1.0, 2.0]), 5, 100_000)
 
 
@@ -93,7 +93,7 @@ def test_measurements_keep_order_matrix_and_failures():
         failed={("b", "D-TS"): "boom"},
     )
     found = measurements(tree)
-    assert [(each.environment, each.policy) for each in found] == [
+    assert [(each.instance, each.policy) for each in found] == [
         ("a", "RUCB"), ("a", "D-TS"), ("b", "RUCB"), ("b", "D-TS"),
     ]  # fmt: skip
     assert found[3].error == "boom"
@@ -179,7 +179,7 @@ def test_summary_text_says_seed_and_version():
     text = str(summary(fake.comparison(labels=("D-TS", "RUCB"))))
     assert "seed 1, bayesduel 0.1.0" in text
     lines = text.splitlines()
-    assert lines[0].startswith("environment")
+    assert lines[0].startswith("instance")
     assert lines[1].startswith("mslr5-condorcet")
 
 
@@ -265,7 +265,7 @@ def test_frames_hold_what_the_tables_print():
         assert ranks.loc[each.policy, "worst_rank"] == each.worst_rank
     (pair,) = ranking.differences_to_dataframe().to_dict("records")
     assert pair["verdict"] == ranking.differences[0].verdict
-    assert (pair["environment"], pair["notion"]) == ("mslr5-condorcet", "copeland")
+    assert (pair["instance"], pair["notion"]) == ("mslr5-condorcet", "copeland")
 
 
 def test_regret_in_long_form_keeps_every_run_and_checkpoint():

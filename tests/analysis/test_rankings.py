@@ -134,7 +134,7 @@ def _node(label, regret, runs=None, seed=1, rounds=(100, 1000)):
             "run": np.arange(regret.size) if runs is None else runs,
             "checkpoint": list(rounds),
         },
-        attrs={"environment": "toy", "policy": label, "seed": seed},
+        attrs={"instance": "toy", "policy": label, "seed": seed},
     )
 
 
@@ -170,7 +170,7 @@ def test_ranks_are_as_open_as_the_differences():
     assert shown.mean == pytest.approx(one.mean())
     assert shown.median == pytest.approx(np.median(one))
     assert shown.quantile_90 == pytest.approx(np.quantile(one, 0.9))
-    with pytest.raises(ValueError, match="must be two of"):
+    with pytest.raises(ValueError, match="must be asked about two of"):
         ranking.difference("one", "none")
 
 
@@ -199,7 +199,7 @@ def test_rankings_leave_out_failures_and_lone_policies():
         failed={("arxiv", "RUCB"): "it broke"},
     )
     (ranking,) = rankings(tree)
-    assert ranking.environment == "mslr5-condorcet"
+    assert ranking.instance == "mslr5-condorcet"
     few = rankings(fake.comparison(labels=("D-TS", "RUCB"), num_runs=1))[0]
     assert "1 run cannot tell" in few.note
     assert all((p.best_rank, p.worst_rank) == (1, 2) for p in few.policies)

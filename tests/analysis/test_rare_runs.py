@@ -54,7 +54,7 @@ def tree(columns, horizon=1000, preference=None):
         f"/toy/{label}": xr.Dataset(
             {"regret": (("notion", "run", "checkpoint"), regret[None, :, None])},
             coords={"notion": ["copeland"], "checkpoint": [horizon]},
-            attrs={"environment": "toy", "policy": label, "seed": 1},
+            attrs={"instance": "toy", "policy": label, "seed": 1},
         )
         for label, regret in columns.items()
     }
@@ -205,7 +205,7 @@ def test_without_any_limit_nothing_is_certain():
         "in the runs seen", math.inf, 0,
     )  # fmt: skip
     for peak in (0.5, math.nan):
-        with pytest.raises(ValueError, match="peak: must be at least 1"):
+        with pytest.raises(ValueError, match="peak must be at least 1"):
             rankings(tree(columns), peak=peak)
 
 

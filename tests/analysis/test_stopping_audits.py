@@ -157,7 +157,7 @@ def test_balanced_designs_ask_every_pair_alike():
     kernel = asking_kernel("balanced", 4, 600)
     matrix = np.full((5, 4, 4), 0.5)
     rule = stopping.FixedNumber(60)
-    from bayesduel.simulation.pairwise import PairwiseEnvironment
+    from bayesduel.simulation.environments import PairwiseEnvironment
     from bayesduel.simulation.scalar.engine import run_chunk
 
     records = run_chunk(

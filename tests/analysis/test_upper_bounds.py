@@ -72,9 +72,9 @@ def quantile(comparisons):
     return stats.norm.isf(FALSE_ALARM / comparisons)
 
 
-def mean_and_error(environment, policy, rounds, notion, num_runs=NUM_RUNS):
+def mean_and_error(instance, policy, rounds, notion, num_runs=NUM_RUNS):
     result = bayesduel.simulate(
-        environment,
+        instance,
         policy,
         num_runs=num_runs,
         horizon=rounds[-1],

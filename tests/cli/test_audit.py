@@ -23,9 +23,10 @@ def run(monkeypatch):
 SMALL = ("-p", "balanced", "--budget", "60", "--runs", "30")
 
 
+@pytest.mark.usefixtures("drawn")
 def test_matrices(run, tmp_path):
     out = tmp_path / "audit"
-    asked = ("-e", "gap", "-e", "cyclic", *SMALL, "--stopping", "p-value:alpha=0.05")
+    asked = ("-i", "gap", "-i", "cyclic", *SMALL, "--stopping", "p-value:alpha=0.05")
     result = run(*asked, "--out", out)
     assert result.exit_code == 0, result.output
     assert "balanced: 30 studies of at most 60 votes" in result.stdout
@@ -57,12 +58,12 @@ def test_votes_and_studies(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ((), "give one of --environment, --from-votes and --from-study"),
-        (("-e", "gap", "--from-votes", "x.csv"), "give one of"),
+        ((), "give one of --instance, --from-votes and --from-study"),
+        (("-i", "gap", "--from-votes", "x.csv"), "give one of"),
         (("--from-votes", "x.csv"), "x.csv does not exist"),
-        (("-e", "gap", "--budget", "0"), "budget: must be"),
-        (("-e", "gap", "-p", "bt-ts"), "policy: must be one that a kernel plays"),
-        (("-e", "gap", "--stopping", "x"), "must be one of anytime"),
+        (("-i", "gap", "--budget", "0"), "budget: must be"),
+        (("-i", "gap", "-p", "bt-ts"), "policy: must be one that a kernel plays"),
+        (("-i", "gap", "--stopping", "x"), "must be one of anytime"),
     ],
 )
 def test_what_cannot_be_is_said(run, arguments, text):

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from matplotlib.figure import Figure
 
 from tests import fake_results as fake
 from tests.cli.conftest import install
@@ -24,6 +25,7 @@ def saved(monkeypatch, tmp_path):
     return folder
 
 
+@pytest.mark.usefixtures("drawn")
 def test_plot_draws_beside_the_results(run, saved):
     result = run("plot", saved)
     assert result.exit_code == 0, result.output
@@ -31,17 +33,18 @@ def test_plot_draws_beside_the_results(run, saved):
     assert "regret.png" in result.stderr
 
 
+@pytest.mark.usefixtures("drawn")
 def test_plot_options(run, saved, tmp_path):
     result = run(
         "plot", saved, "--notion", "borda", "--band", "quantiles", "--width", "column",
-        "-f", "pdf", "--out", tmp_path / "figure.pdf", "-e", "arxiv", "--log-y",
+        "-f", "pdf", "--out", tmp_path / "figure.pdf", "-i", "arxiv", "--log-y",
         "--from", "1e4", "--quiet",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     assert (tmp_path / "figure.pdf").read_bytes().startswith(b"%PDF")
     assert result.stderr == ""
     for kind in ("slopes", "slope-ratios", "survival"):
-        drawn = run("plot", saved, "--kind", kind, "-e", "mslr5-condorcet", "-f", "svg")
+        drawn = run("plot", saved, "--kind", kind, "-i", "mslr5-condorcet", "-f", "svg")
         assert drawn.exit_code == 0, drawn.output
         assert (saved / f"{kind}.svg").exists()
 
@@ -51,7 +54,7 @@ def test_plot_options(run, saved, tmp_path):
     [
         (["--notion", "weak"], "'weak' was not recorded"),
         (["--width", "huge"], "width"),
-        (["-e", "arxiw"], "did you mean arxiv"),
+        (["-i", "arxiw"], "did you mean arxiv"),
         (["--from", "12345"], "no checkpoint"),
         (["--kind", "slopes"], "for one instance"),
         (["--from", "x"], "--from"),
@@ -76,8 +79,9 @@ def test_wrong_plots(run, saved, arguments, words):
         ("d-ts", False, True),
     ],
 )
+@pytest.mark.usefixtures("drawn")
 def test_bounds_of_a_plot(run, saved, bounds, lower, theorem):
-    asked = ("-e", "mslr5-condorcet", "-f", "svg", "--bounds", bounds)
+    asked = ("-i", "mslr5-condorcet", "-f", "svg", "--bounds", bounds)
     result = run("plot", saved, *asked)
     assert result.exit_code == 0, result.output
     drawn = " ".join((saved / "regret.svg").read_text().split())
@@ -98,10 +102,10 @@ def test_list_names_everything(run, engine):
         assert words in result.stdout
     found = json.loads(run("list", "--json").stdout)
     assert list(found) == [
-        "environments", "families", "policies", "regrets",
+        "instances", "families", "policies", "regrets",
         "worlds", "subset-policies", "subset-regrets",
     ]  # fmt: skip
-    gap = next(row for row in found["environments"] if row["name"] == "gap")
+    gap = next(row for row in found["instances"] if row["name"] == "gap")
     assert gap["num_arms"] == 5
     assert gap["copeland_winners"] == [0]
     only = json.loads(run("list", "regrets", "--json").stdout)
@@ -120,6 +124,7 @@ def fake_demo(monkeypatch):
     return saved
 
 
+@pytest.mark.usefixtures("drawn")
 def test_demo_measures_prints_and_saves(run, engine, monkeypatch, tmp_path):
     saved = fake_demo(monkeypatch)
     out = tmp_path / "demo"
@@ -152,6 +157,7 @@ def test_demo_measures_prints_and_saves(run, engine, monkeypatch, tmp_path):
         assert near[f"mslr5-condorcet/{label}"].attrs["horizon"] == 10**6
         assert int(beyond[f"mslr5-condorcet/{label}"]["checkpoint"][-1]) == 10**12
     engine.calls.clear()
+    monkeypatch.setattr(Figure, "savefig", lambda *_, **__: None)  # Seen above.
     whole = run("demo", "--out", out)
     assert whole.exit_code == 0, whole.output
     # A first look, the matrix with one winner, and fewer runs where arms tie.

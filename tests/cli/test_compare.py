@@ -16,18 +16,18 @@ from bayesduel.errors import ArgumentError, DamagedPartWarning, SimulationError
 from tests import fake_results as fake
 
 KEYS = [
-    "environment", "policy", "horizon", "runs", "look_ahead", "regret_mean",
+    "instance", "policy", "horizon", "runs", "look_ahead", "regret_mean",
     "regret_se", "regret_std", "regret_median", "run_seconds", "compile_seconds",
 ]  # fmt: skip
-BASIC = ("compare", "-e", "cyclic", "-p", "d-ts", "--horizon", "1e4")
+BASIC = ("compare", "-i", "cyclic", "-p", "d-ts", "--horizon", "1e4")
 
 
 def test_json_has_exactly_the_promised_keys(run, engine):
-    result = run(*BASIC, "-e", "gap", "-p", "rucb", "--runs", 7, "--seed", 3, "--json")
+    result = run(*BASIC, "-i", "gap", "-p", "rucb", "--runs", 7, "--seed", 3, "--json")
     assert result.exit_code == 0, result.stderr
     rows = json.loads(result.stdout)
     assert [list(row) for row in rows] == [KEYS] * 4
-    assert [(row["environment"], row["policy"]) for row in rows] == [
+    assert [(row["instance"], row["policy"]) for row in rows] == [
         ("cyclic", "d-ts"), ("cyclic", "rucb"), ("gap", "d-ts"), ("gap", "rucb"),
     ]  # fmt: skip
     assert {row["runs"] for row in rows} == {7}
@@ -71,7 +71,7 @@ def test_json_is_about_copeland_regret_whatever_else_is_recorded(run, engine):
 
 
 def test_table_has_slope_bound_seed_and_version(run, engine):
-    result = run("compare", "-e", "mslr5-condorcet", "-p", "d-ts", "-p", "rucb")
+    result = run("compare", "-i", "mslr5-condorcet", "-p", "d-ts", "-p", "rucb")
     assert result.exit_code == 0, result.stderr
     for words in ("mslr5-condorcet", "D-TS", "RUCB", "slope", "66.8", "ratio", "seed 1",
                   "bayesduel 0.1.0", "40 runs"):  # fmt: skip
@@ -81,7 +81,13 @@ def test_table_has_slope_bound_seed_and_version(run, engine):
 
 def test_the_ranking_never_is_a_bare_order(run, engine, tmp_path):
     arguments = ("-p", "d-ts", "-p", "rucb", "--runs", 40, "--regret", "borda")
-    result = run("compare", "-e", "cyclic", *arguments, "--out", tmp_path / "out")
+    result = run("compare", "-i", "cyclic", *arguments)
+    ranks = [x for x in result.stdout.splitlines() if "ranks in the runs seen" in x]
+    assert ranks == ["cyclic at 10^5, ranks in the runs seen: 1 D-TS, 2 RUCB"] * 2
+    assert result.stdout.count("--ranking prints the intervals") == 2
+    assert "above the first" not in result.stdout
+    arguments = (*arguments, "--ranking")
+    result = run("compare", "-i", "cyclic", *arguments, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.stderr
     for words in ("cyclic: ranking at 10^5 by copeland regret", "by borda regret",
                   "above the first", "40 paired runs with a 95% bootstrap interval",
@@ -91,7 +97,7 @@ def test_the_ranking_never_is_a_bare_order(run, engine, tmp_path):
     assert [row["notion"] for row in saved] == ["copeland", "borda"]
     (difference,) = saved[0]["differences"]
     assert difference["low"] < difference["mean"] < difference["high"]
-    few = run("compare", "-e", "cyclic", *arguments[:4], "--runs", 2,
+    few = run("compare", "-i", "cyclic", *arguments[:4], "--runs", 2,
               "--out", tmp_path / "few")  # fmt: skip
     assert "2 runs cannot tell policies apart" in few.stdout
     saved = json.loads((tmp_path / "few" / "rankings.json").read_text())
@@ -113,7 +119,7 @@ def test_quiet_says_nothing_on_standard_error(run, engine):
 
 
 def test_a_tie_leaves_the_bound_undefined_and_the_run_whole(run, engine):
-    result = run("compare", "-e", "arxiv", "-p", "d-ts")
+    result = run("compare", "-i", "arxiv", "-p", "d-ts")
     assert result.exit_code == 0
     assert "lower bound: not defined (tie between 3 and 5)" in result.stdout
 
@@ -139,9 +145,9 @@ def test_options_reach_the_simulator(run, engine, tmp_path):
 def test_a_file_is_an_environment(run, engine, tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("0.5,0.7\n0.3,0.5\n")
-    result = run("compare", "-e", path, "-p", "d-ts", "--json")
+    result = run("compare", "-i", path, "-p", "d-ts", "--json")
     assert result.exit_code == 0, result.stderr
-    assert json.loads(result.stdout)[0]["environment"] == str(path)
+    assert json.loads(result.stdout)[0]["instance"] == str(path)
     assert engine.calls[0].instances[0].name == "mine"
 
 
@@ -151,7 +157,7 @@ def test_a_file_is_an_environment(run, engine, tmp_path):
         (["--horizon", "abc"], "--horizon: must be a whole number of rounds"),
         (["--horizon", "0"], "--horizon: must be an integer of at least 1, got 0"),
         (["--horizon", "-5"], "at least 1, got -5"),
-        (["--horizon", "1e400"], "--horizon: must be below 2^63, but is '1e400'"),
+        (["--horizon", "1e400"], "--horizon: must be below 2^63, got '1e400'"),
         (["--horizon", "1.5"], "--horizon: must be a whole number"),
         (
             ["--runs", "-3"],
@@ -160,14 +166,14 @@ def test_a_file_is_an_environment(run, engine, tmp_path):
         (["--runs", "0"], "--runs: must be an integer of at least 1, got 0"),
         (["--checkpoints", "5,3"], "--checkpoints: must be above the one before it, 5"),
         (["--regret", "copland"], "did you mean copeland"),
-        (["-e", "cyclik"], "did you mean cyclic"),
-        (["-e", "cyclic"], "'cyclic' is given twice"),
+        (["-i", "cyclik"], "did you mean cyclic"),
+        (["-i", "cyclic"], "'cyclic' is given twice"),
         (["-p", "d-tss"], "did you mean d-ts"),
         (["-p", "d-ts:alphq=1"], "did you mean alpha"),
         (["-p", "d-ts:alpha=0.4"], "--policy: alpha must be a finite number above 0.5"),
         (["-p", "d-ts:alpha=0.51"], "are both called 'D-TS'"),
-        (["-e", "nowhere.csv"], "nowhere.csv does not exist"),
-        (["-e", "gap", "--regret", "weak"], "no Condorcet winner"),
+        (["-i", "nowhere.csv"], "nowhere.csv does not exist"),
+        (["-i", "gap", "--regret", "weak"], "no Condorcet winner"),
     ],
 )
 def test_wrong_input_is_one_line_and_exit_code_2(run, engine, arguments, words):
@@ -207,7 +213,7 @@ def test_what_the_run_refuses_is_said_of_the_option(run, arguments, words):
     ],
 )
 def test_wrong_usage_is_exit_code_2(run, engine, arguments, words):
-    result = run("compare", "-e", "cyclic", *arguments)
+    result = run("compare", "-i", "cyclic", *arguments)
     assert result.exit_code == 2
     assert words in result.stderr
     assert not engine.calls
@@ -228,7 +234,7 @@ def test_wrong_usage_is_exit_code_2(run, engine, arguments, words):
 def test_a_wrong_matrix_is_named(run, engine, tmp_path, content, words):
     path = tmp_path / "wrong.csv"
     path.write_text(content)
-    result = run("compare", "-e", path, "-p", "d-ts")
+    result = run("compare", "-i", path, "-p", "d-ts")
     assert result.exit_code == 2
     assert "wrong.csv" in result.stderr
     assert words in result.stderr
@@ -339,7 +345,7 @@ def test_an_operating_system_error_is_one_line(run, engine):
 @pytest.mark.parametrize("columns", [40, 60, 80, 200])
 def test_tables_fit_the_terminal(run, engine, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
-    result = run("compare", "-e", "mslr5-condorcet", "-p", "d-ts", "-p", "ecw-rmed")
+    result = run("compare", "-i", "mslr5-condorcet", "-p", "d-ts", "-p", "ecw-rmed")
     lines = result.stdout.splitlines()
     assert max(map(len, lines)) <= columns
     assert "…" not in result.stdout
@@ -358,7 +364,7 @@ def test_an_error_of_any_argument_names_its_option(run, engine, name):
     engine.error = ArgumentError(name, rule, 4, index=1, remedy=remedy)
     result = run(*BASIC)
     assert result.exit_code == 2
-    spelled = {"instances": "environment", "policies": "policy", "num_runs": "runs",
+    spelled = {"instances": "instance", "policies": "policy", "num_runs": "runs",
                "shuffle": "no-shuffle"}  # fmt: skip
     assert result.stderr.splitlines()[-1] == (
         f"error: --{spelled.get(name, name)}: {rule}, got 4; ask for less --horizon, "

@@ -54,7 +54,7 @@ def test_a_comparison_works_everything_out_once(calls, tmp_path, record):
     matrix = tmp_path / "own.csv"
     matrix.write_text("0.5,0.7,0.8\n0.3,0.5,0.6\n0.2,0.4,0.5\n")
     result = invoke(
-        ["compare", "-e", str(matrix), "-p", "d-ts", "-p", "rucb", "--runs", "4",
+        ["compare", "-i", str(matrix), "-p", "d-ts", "-p", "rucb", "--runs", "4",
          "--horizon", "1e3", "--jobs", "1", "--record", record, "--quiet",
          "--out", str(tmp_path / "out")]
     )  # fmt: skip

@@ -49,7 +49,7 @@ def test_the_file_is_what_is_simulated(run, engine, sweep):
     assert [row["policy"] for row in rows[:3]] == [
         "d-ts:alpha=0.6", "d-ts:alpha=1", "rucb:every=10",
     ]  # fmt: skip
-    assert rows[3]["environment"] == "equal-gap:num_arms=4,gap=0.1"
+    assert rows[3]["instance"] == "equal-gap:num_arms=4,gap=0.1"
 
 
 def test_options_win_over_the_file(run, sweep, tmp_path):
@@ -57,7 +57,7 @@ def test_options_win_over_the_file(run, sweep, tmp_path):
     assert plain == Experiment.from_file(sweep)
     changed = resolved(
         run, tmp_path, "--config", sweep, "-p", "rcs", "--runs", 100, "--seed", 0,
-        "--horizon", "1e5", "-e", "mslr5-condorcet", "--regret", "weak",
+        "--horizon", "1e5", "-i", "mslr5-condorcet", "--regret", "weak",
     )  # fmt: skip
     # Also where what was typed is what an option is without being typed.
     assert changed == Experiment(
@@ -70,7 +70,7 @@ def test_options_win_over_the_file(run, sweep, tmp_path):
 
 
 def test_no_file_is_what_is_typed(run, tmp_path):
-    typed = ("-e", "gap", "-p", "d-ts:alpha=0.6|1&every=1|10", "--no-look-ahead",
+    typed = ("-i", "gap", "-p", "d-ts:alpha=0.6|1&every=1|10", "--no-look-ahead",
              "--no-shuffle", "--horizon", "10^4", "--record", "regret")  # fmt: skip
     found = resolved(run, tmp_path, *typed)
     expected = Experiment(
@@ -78,7 +78,7 @@ def test_no_file_is_what_is_typed(run, tmp_path):
         record="regret",
     )  # fmt: skip
     assert found.labels == expected.without_look_ahead().labels
-    stopped = resolved(run, tmp_path, "-e", "gap", "-p", "d-ts", "--stopping",
+    stopped = resolved(run, tmp_path, "-i", "gap", "-p", "d-ts", "--stopping",
                        "anytime:delta=0.05|budget:duels=9")  # fmt: skip
     assert str(stopped.stopping).startswith("FirstOf")
 
@@ -125,12 +125,12 @@ def test_errors_of_what_was_typed_name_the_option(run, sweep, tmp_path):
     assert folder.exit_code == 2
     assert "is a folder" in folder.stderr
     none = run("config", "-p", "d-ts")
-    assert none.stderr.startswith("error: --environment: name at least one, or give")
+    assert none.stderr.startswith("error: --instance: name at least one, or give")
 
 
 def test_an_interrupted_sweep_goes_on_from_its_own_file(run, tmp_path, monkeypatch):
     out = tmp_path / "out"
-    asked = ("-e", "cyclic", "-p", "random", "--runs", 3, "--horizon", 400, "--jobs", 1)
+    asked = ("-i", "cyclic", "-p", "random", "--runs", 3, "--horizon", 400, "--jobs", 1)
 
     def interrupted(*_, **__):
         raise KeyboardInterrupt
@@ -151,13 +151,14 @@ def test_an_interrupted_sweep_goes_on_from_its_own_file(run, tmp_path, monkeypat
 def test_repair_mends_files_beside_grids(run, tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("0.5,0.7\n0.3001,0.5\n")
-    asked = ("-e", path, "-e", "equal-gap:gap=0.1|0.2,num_arms=3", "-p", "d-ts")
+    asked = ("-i", path, "-i", "equal-gap:gap=0.1|0.2,num_arms=3", "-p", "d-ts")
     assert run("config", *asked).exit_code == 2
     mended = resolved(run, tmp_path, *asked, "--repair")
     assert mended.names[0] == "mine"
     assert len(mended.instances) == 3
 
 
+@pytest.mark.usefixtures("drawn")
 def test_a_sweep_is_drawn(run, tmp_path):
     from bayesduel import results
 

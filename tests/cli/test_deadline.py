@@ -105,7 +105,7 @@ def test_a_process_that_was_interrupted_is_left_at_once(ends, monkeypatch):
 @pytest.mark.slow
 def test_ctrl_c_keeps_pieces_of_a_long_job_and_resume_goes_on(tmp_path):
     out = tmp_path / "out"
-    request = ["-e", "cyclic", "-p", "d-ts", "--runs", "6", "--horizon", "500"]
+    request = ["-i", "cyclic", "-p", "d-ts", "--runs", "6", "--horizon", "500"]
     command = ["compare", *request, "--jobs", "1", "--out", str(out)]
     process = subprocess.Popen(
         [sys.executable, "-c", STUCK, *command], stderr=subprocess.PIPE, text=True

@@ -14,7 +14,7 @@ from tests.folders import REQUEST, WHOLE, visible
 def saved(tmp_path_factory):
     """Return a folder that ``bayesduel compare`` has filled, and what it printed."""
     folder = tmp_path_factory.mktemp("compare") / "out"
-    arguments = ["compare", "-e", "cyclic", "-p", "rucb", "--runs", "6", "--horizon",
+    arguments = ["compare", "-i", "cyclic", "-p", "rucb", "--runs", "6", "--horizon",
                  "3000", "--seed", "4", "--jobs", "1", "--regret", "weak", "--json",
                  "--out", str(folder)]  # fmt: skip
     result = invoke(arguments)
@@ -28,7 +28,7 @@ def test_json_is_what_python_says(saved):
     final = node["regret"].values[0, :, -1]
     assert row["regret_mean"] == pytest.approx(final.mean(), rel=1e-12)
     assert row["regret_std"] == pytest.approx(final.std(ddof=1), rel=1e-12)
-    assert (row["environment"], row["policy"]) == ("cyclic", "rucb")
+    assert (row["instance"], row["policy"]) == ("cyclic", "rucb")
     assert (row["horizon"], row["runs"], row["look_ahead"]) == (3000, 6, True)
     assert row["run_seconds"] > 0
 
@@ -50,7 +50,7 @@ def test_the_saved_summaries_are_what_was_measured(saved):
         assert [each["notion"] for each in found] == ["copeland", "weak"]
         assert float(found[0]["regret_mean"]) == pytest.approx(row["regret_mean"])
         assert float(found[0]["regret_std"]) == pytest.approx(row["regret_std"])
-        assert {(each["environment"], each["policy"]) for each in found} == {
+        assert {(each["instance"], each["policy"]) for each in found} == {
             ("cyclic", "RUCB")
         }
 
@@ -87,6 +87,7 @@ def test_resume_gives_the_same_numbers(run, saved):
     assert "is not empty" in refused.stderr
 
 
+@pytest.mark.usefixtures("drawn")
 def test_plot_redraws_what_was_saved(run, saved, tmp_path):
     folder, _, _ = saved
     for source in (folder, folder / "results.nc"):
@@ -109,7 +110,7 @@ def test_list_knows_every_policy(run):
 
 
 def test_wrong_parameters_of_real_policies(run):
-    basic = ("compare", "-e", "cyclic", "--horizon", "100", "-p")
+    basic = ("compare", "-i", "cyclic", "--horizon", "100", "-p")
     for text, words in (
         ("d-ts:alpha=0.2", "alpha"),
         ("d-ts:alpha=high", "alpha"),

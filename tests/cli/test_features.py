@@ -31,7 +31,7 @@ def files(tmp_path):
 
 
 def test_compare_reads_features(files):
-    run = ["compare", "-e", str(files / "drinks.csv"), "-p", "d-ts:posterior=linear"]
+    run = ["compare", "-i", str(files / "drinks.csv"), "-p", "d-ts:posterior=linear"]
     run += ["--runs", "2", "--horizon", "50", "--quiet", "--out", str(files / "out")]
     without = invoke(run)
     assert without.exit_code != 0

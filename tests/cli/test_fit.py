@@ -90,6 +90,7 @@ def test_counts_per_pair_and_named_columns(run, tmp_path):
     assert json.loads(named.stdout)["arms"] == json.loads(guessed.stdout)["arms"]
 
 
+@pytest.mark.usefixtures("drawn")
 def test_everything_is_saved(run, votes, tmp_path, monkeypatch):
     out = tmp_path / "out"
     arguments = ("fit", votes, "--model", "beta", "--draws", "50", "--out", out)
@@ -218,7 +219,7 @@ def test_one_scale_by_laplace(run, votes):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--arms", "left"), "--arms: needs 2 names between commas"),
+        (("--arms", "left"), "--arms: must be 2 names between commas"),
         (("--arms", "left,nobody"), "there is no column 'nobody'"),
         (("--words", "a,b"), "--words: needs 3 names"),
         (("--interval", "1.5"), "--interval: must be in (0, 1)"),

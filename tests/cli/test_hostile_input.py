@@ -76,7 +76,7 @@ def test_files_of_votes(run, tmp_path, case):
 def test_files_of_matrices(run, tmp_path, command, case):
     path = tmp_path / "matrix.csv"
     path.write_bytes(FILES[case][0])
-    arguments = {"bounds": [path], "compare": ["-e", path, "-p", "rucb"]}[command]
+    arguments = {"bounds": [path], "compare": ["-i", path, "-p", "rucb"]}[command]
     refused(run(command, *arguments), "matrix.csv")
 
 
@@ -85,7 +85,7 @@ def test_pipes_and_devices(run, tmp_path):
     os.mkfifo(pipe)
     for path in (pipe, "/dev/zero"):
         for arguments in (("fit", path), ("bounds", path),
-                          ("compare", "-e", path, "-p", "rucb")):  # fmt: skip
+                          ("compare", "-i", path, "-p", "rucb")):  # fmt: skip
             refused(run(*arguments), "is not a regular file")
 
 

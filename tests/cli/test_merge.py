@@ -45,7 +45,7 @@ def test_a_folder_of_others_is_none(run, tmp_path):
 
 
 def test_format_and_sharing_are_handed_on(run, engine):
-    asked = "compare -e cyclic -p rucb --runs 2 --horizon 99 --format zarr --shared"
+    asked = "compare -i cyclic -p rucb --runs 2 --horizon 99 --format zarr --shared"
     assert run(*asked.split()).exit_code == 0
     (call,) = engine.calls
     assert (call.format, call.shared) == ("zarr", True)

@@ -52,7 +52,7 @@ def test_names_are_the_last_to_go_and_what_went_is_said(width, missing):
 @pytest.mark.parametrize("width", [20, 40, 60, 80])
 def test_a_command_to_be_pasted_is_never_broken(width):
     command = (
-        "bayesduel compare -e mslr5-condorcet -p 'd-ts:alpha=1' --out here --resume"
+        "bayesduel compare -i mslr5-condorcet -p 'd-ts:alpha=1' --out here --resume"
     )
     written = io.StringIO()
     screen = Console(file=written, width=width)
@@ -100,6 +100,7 @@ def test_the_command_ends_well_where_names_cannot_be_written(tmp_path, environme
 
 
 @pytest.mark.parametrize("quiet", [(), ("-q",)])
+@pytest.mark.usefixtures("drawn")
 def test_a_script_without_a_font_is_said_in_one_line(run, tmp_path, monkeypatch, quiet):
     monkeypatch.setattr(fonts, "_families", dict)
     votes = tmp_path / "votes.csv"

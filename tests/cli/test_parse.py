@@ -122,7 +122,7 @@ def test_every_number_typed_wrongly_is_refused_by_its_option(run, text):
     ],
 )
 def test_bad_rounds(text, rule):
-    with pytest.raises(ValueError, match="--horizon: must be") as caught:
+    with pytest.raises(ValueError, match="--horizon must be") as caught:
         parse.rounds(text)
     assert rule in str(caught.value)
     assert repr(text)[:40] in str(caught.value)
@@ -165,7 +165,7 @@ def test_checkpoints_by_list():
         ("1000", "checkpoints per decade"),
         ("0", "checkpoints per decade"),
         ("-3", "checkpoints per decade"),
-        (",", "names no round"),
+        (",", "must name a round"),
     ],
 )
 def test_bad_checkpoints(text, words):

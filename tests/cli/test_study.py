@@ -113,7 +113,7 @@ def test_judges_are_checked_and_paid(run, tmp_path):
     assert "gold questions were right: Bob" in page.read_text()
     refused = run("new", tmp_path / "n", "--arms", "a,b", "--arm-price", "a")
     assert refused.exit_code == 2
-    assert "--arm-price: needs NAME=NUMBER, but is 'a'" in refused.stderr
+    assert "--arm-price: must be NAME=NUMBER, got 'a'" in refused.stderr
 
 
 def test_names_that_hold_commas_are_quoted(run, tmp_path):
@@ -357,7 +357,10 @@ def test_lines_of_json_serve_any_language(file):
         (["new", "other", "--arms", "a"], "--arms: must be of at least two"),
         (["new", "other"], "--arms: needs names between commas"),
         (["new", "other", "--arms", "a,b", "-p", "d-tz"], "there is no policy 'd-tz'"),
-        (["new", "other", "--arms", "a,b", "--block", "a"], "--block: needs two names"),
+        (
+            ["new", "other", "--arms", "a,b", "--block", "a"],
+            "--block: must be two names",
+        ),
         (["new", "other", "--arms", "a,b", "--delta", 2], "--delta: must be in"),
         (["new", "other", "--arms", "a,b", "-p", "savage"], "--budget: must be given"),
         (["ask", "missing"], "must be the file of a study"),

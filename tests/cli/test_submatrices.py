@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from bayesduel.cli.output import version
 from bayesduel.papers import _submatrix_table
 
 KEYS = [
@@ -42,7 +43,7 @@ def test_table(run):
     assert result.exit_code == 0, result.output
     for words in ("12 random submatrices of 4 of 16 arms", "CW-RMED", "ECW-RMED",
                   "CCB", "natural log T", "seed 3", "gaps at least 0.01",
-                  "bayesduel 0.1.0"):  # fmt: skip
+                  f"bayesduel {version()}"):  # fmt: skip
         assert words in result.stdout
 
 

@@ -13,12 +13,12 @@ from tests.cli.test_compare import KEYS
 from tests.command_line import invoke
 from tests.folders import WHOLE, visible
 
-BASIC = ("compare", "-e", "camera", "-p", "cucb", "--horizon", "1e4")
+BASIC = ("compare", "-i", "camera", "-p", "cucb", "--horizon", "1e4")
 
 
 def test_a_world_is_an_environment_with_parameters(run, engine):
     text = "mnl:num_arms=8,subset_size=3"
-    arguments = ("compare", "-e", text, "-p", "cucb", "--runs", 7, "--seed", 3)
+    arguments = ("compare", "-i", text, "-p", "cucb", "--runs", 7, "--seed", 3)
     result = run(*arguments, "--regret", "top-k", "--json")
     assert result.exit_code == 2
     assert "did you mean topk" in result.stderr
@@ -26,7 +26,7 @@ def test_a_world_is_an_environment_with_parameters(run, engine):
     assert result.exit_code == 0, result.output
     (row,) = json.loads(result.stdout)
     assert list(row) == KEYS
-    assert (row["environment"], row["policy"], row["runs"]) == (text, "cucb", 7)
+    assert (row["instance"], row["policy"], row["runs"]) == (text, "cucb", 7)
     (call,) = engine.calls
     assert call.instances == (choice.load_world(text),)
     assert call.regret == ("mnl_no_choice", "topk")
@@ -49,10 +49,11 @@ def test_tables_speak_of_the_regret_of_the_world(run, engine, monkeypatch):
     assert run(*BASIC, "--quiet").stderr == ""
 
 
+@pytest.mark.usefixtures("drawn")
 def test_worlds_with_different_regrets(run, engine, tmp_path):
     """Each is reported, and drawn, in its own."""
     out = tmp_path / "out"
-    both = (*BASIC, "-e", "random-utility", "-e", "random-table:seed=1")
+    both = (*BASIC, "-i", "random-utility", "-i", "random-table:seed=1")
     result = run(*both, "--out", out)
     assert result.exit_code == 0, result.output
     assert engine.calls[0].regret is None
@@ -66,7 +67,7 @@ def test_worlds_with_different_regrets(run, engine, tmp_path):
         for kind in ("png", "svg")
     }
     rows = json.loads(run(*both, "--json").stdout)
-    assert [row["environment"] for row in rows] == [
+    assert [row["instance"] for row in rows] == [
         "camera", "random-utility", "random-table:seed=1",
     ]  # fmt: skip
     assert all(row["regret_mean"] > 0 for row in rows)
@@ -77,18 +78,18 @@ def test_worlds_with_different_regrets(run, engine, tmp_path):
     [
         (["-p", "d-ts"], "--policy: D-TS asks for duels, but camera is a world of "
          "subset choice; policies that offer sets: choice-bandits, cucb, "),
-        (["-e", "cyclic"], "--environment: camera is a world of subset choice and "
+        (["-i", "cyclic"], "--instance: camera is a world of subset choice and "
          "cyclic a preference matrix; compare duels and sets separately"),
-        (["-e", "camera"], "'camera' is given twice"),
-        (["-e", "camra"], "did you mean camera"),
-        (["-e", "camera:k=2"], "--environment: "),
-        (["-e", "mnl:num_arms=3,subset_size=4"], "from 1 to the number of arms 3"),
-        (["-e", "exclusive-gap:gap=0.5"], "gap must be from 0 to below 1/4"),
-        (["-e", "random-table"], "'random-table' needs seed"),
+        (["-i", "camera"], "'camera' is given twice"),
+        (["-i", "camra"], "did you mean camera"),
+        (["-i", "camera:k=2"], "--instance: "),
+        (["-i", "mnl:num_arms=3,subset_size=4"], "from 1 to the number of arms 3"),
+        (["-i", "exclusive-gap:gap=0.5"], "gap must be from 0 to below 1/4"),
+        (["-i", "random-table"], "'random-table' needs seed"),
         (["-p", "cucbb"], "did you mean cucb"),
         (["--regret", "copeland"], "--regret: there is no notion 'copeland'"),
         (["--regret", "topk"], "--regret: 'topk' does not exist here; camera has"),
-        (["-e", "mnl", "--regret", "no_choice"], "camera (expected_reward), mnl "
+        (["-i", "mnl", "--regret", "no_choice"], "camera (expected_reward), mnl "
          "(mnl_no_choice); compare them separately"),
         (["--horizon", "0"], "--horizon: must be an integer of at least 1"),
     ],
@@ -104,7 +105,7 @@ def test_wrong_input_is_one_line_and_exit_code_2(run, engine, arguments, words):
 
 
 def test_a_matrix_refuses_policies_that_offer_sets(run, engine):
-    result = run("compare", "-e", "cyclic", "-p", "cucb")
+    result = run("compare", "-i", "cyclic", "-p", "cucb")
     assert result.exit_code == 2
     assert result.stderr == (
         "error: --policy: CUCB offers sets, but cyclic is a preference matrix; "
@@ -137,7 +138,7 @@ def test_worlds_are_listed(run):
 def saved(tmp_path_factory):
     """Return a folder that ``bayesduel compare`` has filled, and what it printed."""
     folder = tmp_path_factory.mktemp("compare") / "out"
-    arguments = ["compare", "-e", "camera", "-p", "random-subsets", "--runs", "4",
+    arguments = ["compare", "-i", "camera", "-p", "random-subsets", "--runs", "4",
                  "--horizon", "400", "--jobs", "1", "--json", "--regret", "no-choice",
                  "--out", str(folder)]  # fmt: skip
     result = invoke(arguments)
@@ -151,7 +152,7 @@ def test_json_and_the_saved_results_agree(saved):
     node = bayesduel.results.load(folder)["camera/Random subsets"]
     assert node["notion"].values.tolist() == ["expected_reward", "no_choice"]
     assert row["regret_mean"] == pytest.approx(float(node["regret"][0, :, -1].mean()))
-    assert (row["environment"], row["policy"]) == ("camera", "random-subsets")
+    assert (row["instance"], row["policy"]) == ("camera", "random-subsets")
     assert (row["horizon"], row["runs"], row["look_ahead"]) == (400, 4, False)
     # What a set lacks on average over all sets, by four standard errors of 1600 draws.
     missing = 0.9 - choice.camera().table().totals.mean()

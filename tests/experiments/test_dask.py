@@ -163,7 +163,7 @@ def test_a_sweep_goes_on_after_the_scheduler_has_died(whole, tmp_path):
 def test_the_command_on_a_cluster_of_its_own_is_interrupted_and_goes_on(tmp_path):
     """Ctrl-C reaches the whole group of processes, and all of them end."""
     # Long enough that the sweep is at work when it is interrupted, on any machine.
-    asked = "compare -e cyclic -p d-ts --runs 6000 --horizon 1e6 --quiet --seed 3"
+    asked = "compare -i cyclic -p d-ts --runs 6000 --horizon 1e6 --quiet --seed 3"
     main = [sys.executable, "-c", "from bayesduel.cli import main; main()"]
 
     def command(out, *options):

@@ -295,7 +295,7 @@ def test_a_folder_holds_its_experiment_and_its_summary(instant, tmp_path):
 
     table = pd.read_csv(tmp_path / "one" / "summary.csv")
     assert len(table) == 2 * 2 * 2
-    row = table.query("environment=='gap' and policy=='Scripted' and notion=='borda'")
+    row = table.query("instance=='gap' and policy=='Scripted' and notion=='borda'")
     final = tree["gap/Scripted"]["regret"].sel(notion="borda").to_numpy()[:, -1]
     assert float(row["regret_mean"].iloc[0]) == pytest.approx(final.mean())
     objects = pd.read_json(tmp_path / "one" / "summary.json")

@@ -41,12 +41,12 @@ def test_zarr_holds_the_same_as_netcdf(tmp_path):
 
 @pytest.mark.parametrize("lazy", [False, True])
 def test_zarr_keeps_the_order_of_environments_and_policies(tmp_path, lazy):
-    environments, policies = ["sushi", "cyclic"], ["rucb", "d-ts", "rcs"]
+    instances, policies = ["sushi", "cyclic"], ["rucb", "d-ts", "rcs"]
     request = {"num_runs": 2, "horizon": 100, "seed": 3}
     tree = bayesduel.compare(
-        environments, policies, out=tmp_path, format="zarr", **request
+        instances, policies, out=tmp_path, format="zarr", **request
     )
-    assert [*tree.children] == environments
+    assert [*tree.children] == instances
     found = results.load(tmp_path, lazy=lazy)
     assert [node.path for node in found.subtree] == [node.path for node in tree.subtree]
     found.close()

@@ -80,7 +80,7 @@ def test_killed_at_any_moment_of_writing(tmp_path, monkeypatch):
 
 
 MAIN = [sys.executable, "-c", "from bayesduel.cli import main; main()"]
-ASKED = "compare -e cyclic -p rucb -p d-ts --runs 600 --horizon 1e5 --jobs 2 --quiet"
+ASKED = "compare -i cyclic -p rucb -p d-ts --runs 600 --horizon 1e5 --jobs 2 --quiet"
 
 
 def command(out, *options):

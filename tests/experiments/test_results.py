@@ -30,7 +30,7 @@ NAMES = ("apple", "pêche", "Zwetschge", "梨")
 def configuration(policy="D-TS", notions=("copeland", "weak"), **changes):
     values = {
         "instance": PreferenceMatrix(CONDORCET, name="fruit", arm_names=NAMES),
-        "environment": "fruit",
+        "instance_name": "fruit",
         "policy": policy,
         "policy_name": "d-ts",
         "parameters": json.dumps({"alpha": 0.51, "look_ahead": True}),
@@ -70,7 +70,7 @@ def chunk(runs=range(3), own=None, **changes):
 
 
 def tree():
-    """Return two environments, names with signs in them, a failure, empty texts."""
+    """Return two instances, names with signs in them, a failure, empty texts."""
     plain = PreferenceMatrix(CONDORCET[:3, :3], source="a test")
     odd = configuration("D-TS:alpha=0.6,look_ahead=False", ("borda",))
     found = {
@@ -80,12 +80,12 @@ def tree():
             configuration("D-TS+"), 3, "XlaError: 'no' \"memory\" ∞\n" + "x" * 100_000
         ),
     }
-    environments = {"fruit": configuration().instance, "3-arms": plain}
-    environments = {
+    instances = {"fruit": configuration().instance, "3-arms": plain}
+    instances = {
         name: nodes.instance_dataset(problem_of(each))
-        for name, each in environments.items()
+        for name, each in instances.items()
     }
-    return nodes.build_tree(environments, found, {"seed": 3, "created": "now"})
+    return nodes.build_tree(instances, found, {"seed": 3, "created": "now"})
 
 
 def assert_same(one, other):
@@ -295,7 +295,7 @@ def test_attributes_of_a_simulation_are_true(simulated):
     assert attributes.pop("events") == int(found["num_events"].sum())
     assert json.loads(attributes.pop("parameters")) == {"scale": 1.5, "bulk": 1}
     assert attributes == {
-        "environment": "fruit",
+        "instance": "fruit",
         "policy": "Wanderer:scale=1.5",
         "policy_name": "Wanderer",
         "num_runs": 4,

@@ -111,7 +111,7 @@ FLAGS += " --no-look-ahead --list --full-horizon --order-effect --check --linear
 FLAGS += " --version --help --nonsense -q -h"
 
 VALUES: dict[str, list[str]] = {
-    "-e": [*MATRICES, *FILES],
+    "-i": [*MATRICES, *FILES],
     "-p": POLICIES,
     "--arms": ["left,right", "a,b"],
     "--band": ["standard-error", "quantiles"],
@@ -123,7 +123,7 @@ VALUES: dict[str, list[str]] = {
     "--delta": ["0.1", "1", "1e-9"],
     "--draws": ["10", "1000000000", "9"],
     "--far": ["1e3", "1_0"],
-    "--environment": MATRICES,
+    "--instance": MATRICES,
     "--format": ["png", "svg", "exe"],
     "--from": ["10", "1e3"],
     "--from-study": ["votes.csv", "taken"],
@@ -168,24 +168,30 @@ OPTIONS: dict[str, tuple[list[str], str]] = {
     ),
     "compare": (
         [],
-        "-e -p --environment --policy --runs --horizon --checkpoints --regret --seed "
+        "-e -p --instance --policy --runs --horizon --checkpoints --regret --seed "
         "--jobs --out --config",
     ),
     "config": (
         [],
-        "-e -p --environment --policy --runs --horizon --checkpoints --regret --seed "
+        "-e -p --instance --policy --runs --horizon --checkpoints --regret --seed "
         "--stopping --config",
     ),
     "bounds": (MATRICES, "--submatrices --size --min-gap --seed --jobs --out"),
     "plot": (
         ["results.nc", "taken", "regret"],
-        "--environment --notion --band --width --format --out --from --at --parameter "
+        "--instance --notion --band --width --format --out --from --at --parameter "
         "--kind --bounds",
     ),
     "fit": (
         [*FILES],
         "--arms --winner --words --wins --tie-columns --weight --ties --model "
         "--prior-scale --method --interval --draws --seed --out",
+    ),
+    "fit-choices": (
+        [*FILES],
+        "--attributes --choice --alternatives --long --available --person --none "
+        "--where --model --random --prior-scale --method --interval --draws --seed "
+        "--out",
     ),
     "calibrate": (
         [*FILES],
@@ -210,7 +216,7 @@ def lines(draw: st.DrawFn) -> list[str]:
     alone, options = OPTIONS[name]
     line = [name]
     if name == "compare" and draw(st.integers(0, 9)):
-        line += ["-e", value(VALUES["-e"]), "-p", value(POLICIES), "--horizon", "10"]
+        line += ["-i", value(VALUES["-i"]), "-p", value(POLICIES), "--horizon", "10"]
     elif alone and draw(st.integers(0, 9)):
         line.append(value([*alone, *FILES]))
     for _ in range(draw(st.integers(0, 3))):

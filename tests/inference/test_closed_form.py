@@ -23,6 +23,7 @@ from bayesduel.models import (
     LinearUtilities,
     MultinomialLogit,
     PairwiseBeta,
+    RaoKupper,
     Thurstone,
 )
 from bayesduel.models.closed_forms.newton import Status, Surface, maximize
@@ -49,6 +50,8 @@ MODELS = [
     Thurstone(zero_sum=True, order_effect=True, order_scale=0.4),
     Thurstone(ties=True, tie_scale=0.7),
     Thurstone(zero_sum=True, ties=True, order_effect=True),
+    RaoKupper(tie_scale=0.7),
+    RaoKupper(zero_sum=True, order_effect=True),
     LinearUtilities(FEATURES, covariate_scale=0.7),
     LinearUtilities(FEATURES, zero_sum=True),
 ]
@@ -70,7 +73,7 @@ def _double_precision():
         yield
 
 
-FULL = (MODELS[3], MODELS[7], MODELS[9])
+FULL = (MODELS[3], MODELS[7], MODELS[9], MODELS[11])
 """With all options of their classes that there is a closed form for."""
 
 

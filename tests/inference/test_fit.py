@@ -235,7 +235,7 @@ def test_more_draws_than_were_kept_are_refused():
     np.testing.assert_array_equal(
         np.sort(kept[:, 0]), np.sort(found.draws["utility"][..., 0].ravel())
     )
-    with pytest.raises(FitError, match="5000 draws were asked for.*num_draws=1250"):
+    with pytest.raises(FitError, match="num_draws must .*got 5000.*num_draws=1250"):
         found.sample(0, 5000)
     with pytest.raises(FitError, match="num_draws must be an integer of at"):
         found.sample(0, 0)
@@ -264,7 +264,7 @@ TIES = Comparisons.from_votes(["a", "b"], ["b", "a"], ["tie", "b"])
             BradleyTerry(),
             VOTES,
             {"method": "laplace", "num_warmup": 9},
-            "no option 'num_warmup'; it has max_iterations",
+            "num_warmup must be left out.*max_iterations",
         ),
         (BradleyTerry(), VOTES, {"num_draws": 0}, "num_draws must be"),
         (BradleyTerry(), VOTES, {"num_chains": 1.5}, "num_chains must be"),

@@ -48,7 +48,7 @@ def test_the_mode_has_names_and_is_a_maximum():
 
 
 def test_the_mode_is_asked_of_laplace_only():
-    with pytest.raises(FitError, match="found by method='laplace'.*by exact"):
+    with pytest.raises(FitError, match="must be 'laplace'.*got 'exact'"):
         _ = fit(PairwiseBeta(ties=True), SHOWN).mode
     cut = fit(BradleyTerry(ties=True), SHOWN, method="laplace", max_iterations=1)
     with pytest.raises(FitError, match="NOT CONVERGED"):

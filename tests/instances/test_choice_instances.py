@@ -355,8 +355,8 @@ def test_probabilities_above_one_are_fine_for_independent_rewards():
     [
         ((0, 0), "arm 0 is there more than once"),
         ((0, 3), "from 0 to 2"),
-        ((0,), "must have 2 to 2 arms"),
-        ((0, 1, 2), "must have 2 to 2 arms"),
+        ((0,), "must be a set of 2 to 2 arms"),
+        ((0, 1, 2), "must be a set of 2 to 2 arms"),
     ],
 )
 def test_sets_that_cannot_be_offered(arms, words):
@@ -373,5 +373,5 @@ def test_unknown_names_and_notions():
         choice.camera().cost("utility_sum")
     with pytest.raises(ChoiceWorldError, match="none of subset choice"):
         choice.camera().cost("copeland")
-    with pytest.raises(ChoiceWorldError, match="more than 200000"):
+    with pytest.raises(ChoiceWorldError, match="at most 200000 sets"):
         choice.mnl(40, 10, top=2.0).table()

@@ -67,7 +67,7 @@ def test_wrong_matrices_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="selection must be one of 16-condorcet, 32-"):
         instances.mslr_submatrix(values, "64-condorcet")
     values[9, 21] = values[21, 9] = 0.5  # rankers 10 (0) and 22 (6)
-    with pytest.raises(ValueError, match="ranker 22 should beat 6 .* and beats 5"):
+    with pytest.raises(ValueError, match="ranker 22 beats 6 .*, got 5"):
         instances.mslr_submatrix(values, "16-condorcet")
     part = instances.mslr_submatrix(values, "16-condorcet", check_counts=False)
     assert part.wins[1] == 5
@@ -122,7 +122,7 @@ def test_random_submatrix_refuses_what_cannot_be() -> None:
     with pytest.raises(TypeError, match="rng must be a numpy.random.Generator"):
         instances.random_submatrix(1, sushi, 3)  # type: ignore
     # Every subset of a total order has a Condorcet winner.
-    with pytest.raises(ValueError, match="no subset of 3 arms .* in 20 tries"):
+    with pytest.raises(ValueError, match="a subset of 3 arms .*, got 20"):
         instances.random_submatrix(rng, sushi, 3, winner="no_condorcet", max_tries=20)
 
 

@@ -199,9 +199,9 @@ def test_what_votes_lack_is_said():
         model.arrays(votes_of_judges().without_columns())
     with pytest.raises(FitError, match="order_known"):
         model.arrays(votes_of_judges().without_order())
-    with pytest.raises(FitError, match="no column 'who'; they carry judge, turn"):
+    with pytest.raises(FitError, match="carry, judge, turn, got 'who'"):
         model.arrays(votes_of_judges())["who"]
-    with pytest.raises(FitError, match="no labels 'turn'; they carry judge"):
+    with pytest.raises(FitError, match="labels .* carry, judge, got 'turn'"):
         model.arrays(votes_of_judges()).size("turn")
     for options in ({"function": 3}, {"link": 3}, {"ties": "no"}):
         with pytest.raises(FitError, match=next(iter(options))):

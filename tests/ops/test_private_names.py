@@ -7,7 +7,7 @@ import sys
 import pytest
 from numba.core.codegen import CPUCodegen, JITCodeLibrary
 
-from bayesduel.ops.scalar.parts import _NEEDED, lacking
+from bayesduel.ops.scalar._own_code import _NEEDED, lacking
 
 
 def plays_of(how: str, *names: str) -> list[str]:

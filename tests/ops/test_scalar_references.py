@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from numba.core.errors import TypingError
 
-from bayesduel.ops.scalar.compiled import compiled
+from bayesduel.ops.scalar.compiled import compiled, reference
 from bayesduel.ops.scalar.compiler import standalone
-from bayesduel.ops.scalar.references import reference
 
 PAIR = np.dtype([("wins", np.int64), ("share", np.float64)])
 

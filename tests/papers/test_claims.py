@@ -18,7 +18,7 @@ CIRCLE = np.array(
 )  # fmt: skip
 
 
-def measured(final, *, growth=0.0, environment="E", own=None, num_arms=4):
+def measured(final, *, growth=0.0, instance="E", own=None, num_arms=4):
     """Return runs with this regret at the end, which is t^growth of the rounds."""
     final = np.asarray(final, dtype=float)
     regret = final[:, None] * (ROUNDS / ROUNDS[-1]) ** growth
@@ -33,7 +33,7 @@ def measured(final, *, growth=0.0, environment="E", own=None, num_arms=4):
         coords={"notion": ["copeland"], "checkpoint": ROUNDS},
     )
     preference = CIRCLE if num_arms == 4 else None
-    return [Measurement(environment, "P", data, preference, tuple("abcd"))]
+    return [Measurement(instance, "P", data, preference, tuple("abcd"))]
 
 
 def verdict(kind, first, second=None, *, scale=1.0, **numbers):
@@ -213,10 +213,10 @@ def test_more_diverse():
 
 
 def test_random_matrices_are_the_sample_and_are_paired_by_name():
-    ours = [*measured([1.0, 3.0], environment="A"), *measured([2.0], environment="B"),
-            *measured([5.0, 7.0], environment="C")]  # fmt: skip
-    theirs = [*measured([70.0], environment="C"), *measured([9.0], environment="B"),
-              *measured([10.0, 50.0], environment="A")]  # fmt: skip
+    ours = [*measured([1.0, 3.0], instance="A"), *measured([2.0], instance="B"),
+            *measured([5.0, 7.0], instance="C")]  # fmt: skip
+    theirs = [*measured([70.0], instance="C"), *measured([9.0], instance="B"),
+              *measured([10.0, 50.0], instance="A")]  # fmt: skip
     found = verdict("less", ours, theirs)
     assert found.details.startswith("3.3 ± 1.3 and 36 ± 18")
     # One per matrix: 30 - 2, 9 - 2 and 70 - 6.
@@ -226,16 +226,16 @@ def test_random_matrices_are_the_sample_and_are_paired_by_name():
 
 
 def test_only_matrices_of_the_right_size_count():
-    small = [each for name in "ABC" for each in measured(LOW, environment=name)]
+    small = [each for name in "ABC" for each in measured(LOW, instance=name)]
     large = [
         each
         for name in "DEF"
-        for each in measured(HIGH, environment=name, num_arms=6)
+        for each in measured(HIGH, instance=name, num_arms=6)
     ]  # fmt: skip
     rival = [
         each
         for name in "ABCDEF"
-        for each in measured([15.0, 15.5], environment=name,
+        for each in measured([15.0, 15.5], instance=name,
                              num_arms=6 if name > "C" else 4)
     ]  # fmt: skip
     for arms, mean, holds in (((3, 5), "10.0 ±", True), ((6, 9), "20.2 ±", False)):
@@ -253,7 +253,7 @@ def test_a_policy_that_was_not_measured_has_no_verdict():
 
 
 def test_an_unknown_kind_is_refused():
-    with pytest.raises(ValueError, match="kind: must be one of less, .*'best'"):
+    with pytest.raises(ValueError, match="kind must be one of less, .*'best'"):
         check_claim(Claim("best", "s", ("a",), ("p",)), "a", {}, notion="copeland")
 
 
@@ -276,10 +276,10 @@ def test_less_tells_what_unseen_runs_would_have_to_cost():
     lost = measured(np.add(LOW * 2, 480.0))
     assert "unless" not in verdict("less", measured(LOW * 2), lost).details
     assert "unless" not in verdict("less", measured(LOW), measured(UNSURE)).details
-    games = [*measured([5.0], environment="E1"), *measured([6.0], environment="E2"),
-             *measured([7.0], environment="E3")]  # fmt: skip
-    worse = [*measured([15.0], environment="E1"), *measured([17.0], environment="E2"),
-             *measured([16.0], environment="E3")]  # fmt: skip
+    games = [*measured([5.0], instance="E1"), *measured([6.0], instance="E2"),
+             *measured([7.0], instance="E3")]  # fmt: skip
+    worse = [*measured([15.0], instance="E1"), *measured([17.0], instance="E2"),
+             *measured([16.0], instance="E3")]  # fmt: skip
     assert "71% of all matrices" in verdict("less", games, worse).details
 
 

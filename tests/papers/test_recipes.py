@@ -33,7 +33,7 @@ def test_environments_exist(name):
     assert len(set(keys)) == len(keys)
     assert len({panel.label for panel in recipe.panels}) == len(keys)
     for panel in recipe.panels:
-        ((kind, what),) = panel.environment.items()
+        ((kind, what),) = panel.instance.items()
         if kind == "matrix":
             assert instances.load(what).num_arms > 1
         elif kind == "world":
@@ -94,6 +94,6 @@ def test_bounds_of_the_figures_are_those_of_their_worlds(name):
     for each in panels:
         gap, free = found[each.panel.label]
         assert "Lemmas 7 and 8" in gap.source and "Theorem 4" in free.source
-        table = choice.load_world(each.panel.environment["world"]).table()
+        table = choice.load_world(each.panel.instance["world"]).table()
         most = each.panel.horizon * (table.totals.max() - table.totals.min())
         assert min(gap(each.panel.horizon), free(each.panel.horizon)) > most

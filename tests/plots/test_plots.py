@@ -72,8 +72,8 @@ def test_small_multiples_share_one_legend_and_the_look_of_a_policy():
 
 
 def test_columns_and_rows():
-    environments = {f"env{index}": fake.CONDORCET for index in range(3)}
-    tree = fake.comparison(environments, ("D-TS",))
+    instances = {f"env{index}": fake.CONDORCET for index in range(3)}
+    tree = fake.comparison(instances, ("D-TS",))
     assert len(plots.regret(tree).axes) == 3
     positions = {
         round(float(axes.get_position().x0), 1)
@@ -95,11 +95,11 @@ def test_failed_policies_are_left_out():
 @pytest.mark.parametrize(
     ("option", "value", "words"),
     [
-        ("band", "stderr", "band: must be one of"),
+        ("band", "stderr", "band must be one of"),
         ("notion", "weak", "was not recorded"),
         ("width", "wide", "'column' or 'full'"),
         ("width", 0.1, "1.5 to 40 inches"),
-        ("labels", "inside", "labels: must be"),
+        ("labels", "inside", "labels must be"),
     ],
 )
 def test_wrong_options(option, value, words):

@@ -1,4 +1,4 @@
-"""Figures over runs and over environments: survival functions, ratios of slopes."""
+"""Figures over runs and over instances: survival functions, ratios of slopes."""
 
 import numpy as np
 import pytest

@@ -82,7 +82,7 @@ def test_slopes_refuse_bounds_that_are_no_slopes_of_theirs():
         (double_thompson_refined_bound(fake.CONDORCET), "log log T"),
         (rmed1_bound(fake.CONDORCET), "condorcet_mean regret"),
         (upper_of("CCB"), "a bound is of CCB, not shown"),
-        (3.0, "neither a theory.RegretBound"),
+        (3.0, "must be theory.RegretBounds"),
     ]
     for bound, text in cases:
         with pytest.raises(ValueError, match=text):

@@ -87,7 +87,7 @@ def test_the_axis_is_logarithmic_where_the_grid_is_geometric(values, scale):
     if min(values) > 0:
         assert plots.sweep(tree, log_x=True).axes[0].get_xscale() == "log"
     else:
-        with pytest.raises(ValueError, match="log_x: must be False where alpha is 0"):
+        with pytest.raises(ValueError, match="log_x must be False where alpha is 0"):
             plots.sweep(tree, log_x=True)
     assert plots.sweep(tree, log_x=False).axes[0].get_xscale() == "linear"
 
@@ -169,7 +169,7 @@ def test_parameters_of_matrices():
 def test_what_takes_a_single_value_is_refused():
     with pytest.raises(ValueError, match="result: no number among the parameters"):
         plots.sweep(fake.comparison())
-    with pytest.raises(ValueError, match="parameter: must be one .* alpha, but is 'be"):
+    with pytest.raises(ValueError, match="parameter must be one .* alpha, got 'be"):
         plots.sweep(over_alpha(), "beta")
-    with pytest.raises(ValueError, match="alpha, but is 'prior'"):
+    with pytest.raises(ValueError, match="alpha, got 'prior'"):
         plots.sweep(over_alpha(), "prior")

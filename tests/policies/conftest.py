@@ -12,7 +12,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let the tests of one policy follow one another within their file.
 
     They share programs and runs; function by function, a process would hold those of
-    all policies, more than it can (:mod:`bayesduel.simulation.compiled_programs`).
+    all policies, more than it can (:mod:`bayesduel.program_cache`).
     """
     places = [place for place, item in enumerate(items) if _policy(item)]
     order: dict[object, int] = {}

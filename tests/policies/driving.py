@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from bayesduel.simulation.driver import RunRecords, run_chunk
-from bayesduel.simulation.pairwise import PairwiseEnvironment
+from bayesduel.simulation.environments import PairwiseEnvironment
 from bayesduel.types import Outcome
 from tests.compiling import quick_jit
 

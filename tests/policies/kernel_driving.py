@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bayesduel.ops.scalar.compiled import reference
 from bayesduel.ops.scalar.compiler import standalone
-from bayesduel.ops.scalar.references import reference
 from bayesduel.policies.scalar_kernel import (
     choose,
     init,

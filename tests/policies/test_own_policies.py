@@ -129,7 +129,7 @@ def test_names_that_lead_nowhere(module, text, error, words):
 def test_the_command_finds_it_in_the_folder_where_it_is_called(module, tmp_path):
     """With workers, which must find it too."""
     code = "from bayesduel.cli import main; main()"
-    asked = "compare -e cyclic -p mine_for_tests:ETC -p mine_for_tests:ETC:factor=2"
+    asked = "compare -i cyclic -p mine_for_tests:ETC -p mine_for_tests:ETC:factor=2"
     done = subprocess.run(
         [sys.executable, "-c", code, *asked.split(), "--runs", "2", "--horizon", "100",
          "--jobs", "2", "--json", "--quiet"],

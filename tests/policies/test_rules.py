@@ -144,7 +144,7 @@ def test_a_changed_rule_is_not_gone_on_with(rule_file):
     def command(*options):
         words = [str(Path(sys.executable).with_name("bayesduel")), "compare"]
         return subprocess.run(
-            [*words, "-e", "cyclic", "-p", "my_rules:FirstPair", "--horizon", "100",
+            [*words, "-i", "cyclic", "-p", "my_rules:FirstPair", "--horizon", "100",
              "--runs", "2", "--out", "kept", *options],
             capture_output=True, text=True, cwd=rule_file, check=False,
         )  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.simulation.driver import run_chunk
-from bayesduel.simulation.pairwise import PairwiseEnvironment
+from bayesduel.simulation.environments import PairwiseEnvironment
 from tests.policies.distributions import (
     borda_regret,
     rejected,

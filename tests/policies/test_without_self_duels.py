@@ -6,7 +6,7 @@ import pytest
 from bayesduel import policies
 from bayesduel.errors import PolicyParameterError
 from bayesduel.simulation import driver
-from bayesduel.simulation.pairwise import PairwiseEnvironment
+from bayesduel.simulation.environments import PairwiseEnvironment
 from bayesduel.stopping import Budget
 from tests.policies.distributions import rejected, same_distribution
 from tests.policies.driving import simulate_runs

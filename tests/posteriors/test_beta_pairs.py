@@ -73,14 +73,16 @@ def test_integers_stay_integers():
         ([1.0, 2.0], r"got \[1.0, 2.0\]"),
         ([[1, 2], [3]], "got"),
         (np.ones((3, 4)), "got"),
-        (np.ones((4, 4)), r"3 x 3 table.*got an array of the shape \(4, 4\)"),
-        ([[1, 1, 1], [1, 1, 0], [1, 1, 1]], r"got 0 at \[1, 2\]"),
-        ([[1, 1, 1], [1, 1, 1], [float("nan"), 1, 1]], r"got nan at \[2, 0\]"),
-        ([[1, -2.5, 1], [1, 1, 1], [1, 1, 1]], r"got -2.5 at \[0, 1\]"),
+        (np.ones((4, 4)), r"3 x 3 table.*got \(4, 4\)"),
+        ([[1, 1, 1], [1, 1, 0], [1, 1, 1]], r"^prior\[1, 2\] .* got 0$"),
+        ([[1, 1, 1], [1, 1, 1], [float("nan"), 1, 1]], r"^prior\[2, 0\] .* got nan$"),
+        ([[1, -2.5, 1], [1, 1, 1], [1, 1, 1]], r"^prior\[0, 1\] .* got -2.5$"),
     ],
 )
 def test_bad_priors_are_refused(prior, message):
-    with pytest.raises(PolicyParameterError, match="prior must be a number") as caught:
+    with pytest.raises(
+        PolicyParameterError, match="^prior.* must be a number"
+    ) as caught:
         BetaPairs(prior=prior).check(3)
     assert caught.match(message)
 

@@ -10,13 +10,13 @@ import bayesduel
 from bayesduel import policies
 from bayesduel.inference import fit
 from bayesduel.inference.laplace_draws import density_of
-from bayesduel.models import BradleyTerry, Thurstone
+from bayesduel.models import BradleyTerry, LinearUtilities, Thurstone
 from bayesduel.posteriors import Laplace
 from bayesduel.posteriors.laplace import NormalApproximation, draw_on_rays
 from bayesduel.posteriors.pair_models import AutomaticDensity, VoteTables
 from bayesduel.posteriors.rays import points_on_rays
 from tests.compiling import quick_jit
-from tests.posteriors.models_of_ones_own import ShownFirst
+from tests.posteriors.models_of_ones_own import OnAScale, ShownFirst
 from tests.posteriors.voting import CASES, comparisons, sample, told
 from tests.reference.rays import points_on_rays as by_bisection
 
@@ -57,6 +57,40 @@ def test_draws_solve_the_equation(name, case):
     error = np.abs(np.log(drawn / matrices))
     assert np.quantile(error, 0.99) < 2e-3 and np.max(error) < 0.05
     assert np.max(np.abs(np.log(normal / drawn))) > 0.1
+
+
+LAZY = {name: MODELS[name] for name in ("bradley-terry", "thurstone")} | {
+    "own": OnAScale(),
+    "zero sum": BradleyTerry(zero_sum=True, prior_scale=30.0),
+    "features": LinearUtilities([[1.0, 0.0], [0.5, 2.0], [-1.0, 1.0], [0.3, -0.7]]),
+}
+
+
+@pytest.mark.parametrize("name", LAZY)
+def test_draws_of_the_leader_need_no_solution(name):
+    """A look at where another arm takes over tells of nearly all of them."""
+    posterior, number = Laplace(LAZY[name]), 2000
+    if name == "features":
+        posterior = posterior.in_order(jnp.asarray([2, 0, 3, 1], jnp.int32))
+
+    @quick_jit
+    def both(state):
+        key, utility = jax.random.key(5), posterior.utilities(state)
+        leader = jnp.argmax(utility).astype(jnp.int32)
+        lazy = posterior.utilities_by_number(key, state, number, leader)
+        full = posterior.sample_utilities(key, state, number)
+        return leader, lazy.stay, lazy.at(jnp.arange(40)), full
+
+    few = np.array([[0, 4, 6, 4], [2, 0, 5, 3], [1, 2, 0, 3], [1, 2, 2, 0]])
+    for won in (few, 4 * few):
+        state = told(posterior, won, 0 * won, at_once=40, settle=2)
+        with jax.enable_x64(True):
+            state = jax.tree.map(jnp.asarray, state)
+            leader, stay, some, full = jax.tree.map(np.asarray, both(state))
+        np.testing.assert_allclose(some, full[:40], rtol=1e-9)
+        of_leader = np.argmax(full, axis=1) == int(leader)
+        assert np.all(of_leader[stay])
+        assert 0.95 * of_leader.sum() < stay.sum() < number
 
 
 def test_of_a_normal_posterior_draws_are_its_own():

@@ -167,7 +167,10 @@ def test_the_prior_has_one_name():
 @pytest.mark.parametrize(
     ("posterior", "words"),
     [
-        (SetLaplace(BradleyTerry()), "model: BradleyTerry is fitted to Comparisons"),
+        (
+            SetLaplace(BradleyTerry()),
+            "must be Comparisons, which BradleyTerry is fitted to",
+        ),
         (SetLaplace(MultinomialLogit(prior_scale=0.0)), "prior_scale must be"),
         (SetLaplace("logit"), "model must be a model"),
         ("logit", "posterior must be one of sets"),

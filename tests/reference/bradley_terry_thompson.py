@@ -43,19 +43,24 @@ class BayesianBradleyTerry:
         self.rng = rng
         self.prior_scale = prior_scale
         self.wins = np.zeros((num_arms, num_arms))
+        self._found: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}
 
     def mode(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the mode of the posterior, and the covariance there."""
+        wins = self.wins.tobytes()
+        if wins not in self._found:  # A round asks several times.
+            self._found = {wins: self._mode_of_wins()}
+        return self._found[wins]
+
+    def _mode_of_wins(self) -> tuple[np.ndarray, np.ndarray]:
         utility = np.zeros(self.num_arms)
         for _ in range(100):
             probability = 1.0 / (1.0 + np.exp(utility[None, :] - utility[:, None]))
             number = self.wins + self.wins.T
-            gradient = (self.wins - number * probability).sum(axis=1)
-            gradient = gradient - utility / self.prior_scale**2
             weight = number * probability * (1.0 - probability)
             diagonal = 1.0 / self.prior_scale**2 + weight.sum(axis=1)
             precision = np.diag(diagonal) - weight
-            step = np.linalg.solve(precision, gradient)
+            step = np.linalg.solve(precision, self.slope(utility))
             utility = utility + step * min(1.0, 2.0 / max(np.abs(step).max(), 1e-300))
             if np.abs(step).max() < 1e-10:
                 break
@@ -66,6 +71,12 @@ class BayesianBradleyTerry:
         gap = utility[:, :, None] - utility[:, None, :]
         logs = np.sum(self.wins * -np.logaddexp(0.0, -gap), axis=(1, 2))
         return logs - 0.5 * np.sum(np.square(utility / self.prior_scale), axis=1)
+
+    def slope(self, utility: np.ndarray) -> np.ndarray:
+        """Return the gradient of that at utilities (K,)."""
+        lost = 1.0 / (1.0 + np.exp(utility[:, None] - utility[None, :]))
+        told = (self.wins * lost - self.wins.T * lost.T).sum(axis=1)
+        return told - utility / self.prior_scale**2
 
     def draw(self, number: int) -> np.ndarray:
         """Return utilities (draw, K)."""

@@ -56,7 +56,13 @@ class RivalOverScale(BayesianBradleyTerry):
         def height(free: np.ndarray) -> float:
             return -self.log_density(world(free)[None])[0]
 
-        found = minimize(height, mode[others], method="BFGS", options={"gtol": 1e-7})
+        def slope(free: np.ndarray) -> np.ndarray:
+            every = -self.slope(world(free))
+            every[leader] += every[rival]  # They move together.
+            return every[others]
+
+        exactly = {"method": "BFGS", "options": {"gtol": 1e-7}}
+        found = minimize(height, mode[others], jac=slope, **exactly)
         return world(found.x), found.fun + self.log_density(mode[None])[0]
 
     def rival(self, leader: int) -> int:

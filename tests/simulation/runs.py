@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bayesduel.simulation.driver import run_chunk
-from bayesduel.simulation.pairwise import PairwiseEnvironment
+from bayesduel.simulation.environments import PairwiseEnvironment
 from tests.policies.instances import CONDORCET
 
 CHECKPOINTS = (10, 100, 1000, 3000)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import bayesduel
-from bayesduel.simulation import compiled_programs
+from bayesduel import program_cache
 from tests.simulation.model_fakes import Wanderer
 
 
@@ -18,11 +18,11 @@ def dropped(monkeypatch):
 
 
 def test_programs_are_dropped_above_the_limit_only(monkeypatch, dropped):
-    monkeypatch.setattr(compiled_programs, "MOST_MAPPINGS", 0)
-    assert compiled_programs.drop_if_many()
+    monkeypatch.setattr(program_cache, "_MOST_MAPPINGS", 0)
+    assert program_cache.drop_programs_if_many()
     assert dropped == [1]
-    monkeypatch.setattr(compiled_programs, "MOST_MAPPINGS", 10**9)
-    assert not compiled_programs.drop_if_many()
+    monkeypatch.setattr(program_cache, "_MOST_MAPPINGS", 10**9)
+    assert not program_cache.drop_programs_if_many()
     assert dropped == [1]
 
 
@@ -30,7 +30,7 @@ def test_a_job_drops_them_before_it_compiles_and_results_stay(monkeypatch):
     request = {"num_runs": 3, "horizon": 50, "seed": 1}
     plain = bayesduel.compare(["cyclic"], [Wanderer()], **request)
     true, calls = jax.clear_caches, []
-    monkeypatch.setattr(compiled_programs, "MOST_MAPPINGS", 0)
+    monkeypatch.setattr(program_cache, "_MOST_MAPPINGS", 0)
     monkeypatch.setattr(jax, "clear_caches", lambda: (calls.append(1), true()))
     again = bayesduel.compare(["cyclic"], [Wanderer()], **request)
     assert calls

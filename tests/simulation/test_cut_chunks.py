@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from bayesduel import policies, stopping
-from bayesduel.simulation import segments
+from bayesduel.simulation import runs as simulated
 from bayesduel.simulation.driver import run_chunk
-from bayesduel.simulation.pairwise import PairwiseEnvironment
-from bayesduel.simulation.segments import Segments
-from bayesduel.simulation.subsets import SubsetEnvironment
+from bayesduel.simulation.environments import PairwiseEnvironment, SubsetEnvironment
+from bayesduel.simulation.runs import Segments
 from tests.policies.instances import CONDORCET
 from tests.rules import Greedy
 from tests.simulation.model_fakes import Scripted
@@ -74,7 +73,7 @@ def test_a_chunk_that_is_cut_and_its_rest_are_the_whole(policy, rule):
 def test_a_chunk_is_cut_where_the_rest_lasts_long(num_runs, enough, monkeypatch):
     clock = [0.0]
     monkeypatch.setattr(
-        segments, "time", SimpleNamespace(perf_counter=lambda: clock[0])
+        simulated, "time", SimpleNamespace(perf_counter=lambda: clock[0])
     )
 
     def go_on(limit):

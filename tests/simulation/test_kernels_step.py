@@ -13,7 +13,7 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.simulation.driver import EVENT_LIMIT
-from bayesduel.simulation.pairwise import PairwiseEnvironment
+from bayesduel.simulation.environments import PairwiseEnvironment
 from bayesduel.simulation.scalar.engine import PLAIN, Variations, run_chunk
 from tests.policies.distributions import (
     features,

@@ -13,7 +13,7 @@ from bayesduel.code_digest import code_digest, functions_digest
 from bayesduel.errors import PolicyParameterError, SimulationError
 from bayesduel.simulation import rounds
 from bayesduel.simulation.driver import run_chunk
-from bayesduel.simulation.pairwise import PairwiseEnvironment
+from bayesduel.simulation.environments import PairwiseEnvironment
 from bayesduel.simulation.scalar import compiled_rounds
 from tests.rules import ExploreFirst, FirstPair, Greedy, next_pair
 

@@ -8,8 +8,8 @@ import bayesduel
 from bayesduel import Duel
 from bayesduel.errors import SimulationError
 from bayesduel.simulation.driver import run_chunk
-from bayesduel.simulation.pairwise import PairwiseEnvironment
-from bayesduel.simulation.run_by_run import run_chunk as run_by_run
+from bayesduel.simulation.environments import PairwiseEnvironment
+from bayesduel.simulation.rule_runs import run_chunk as run_rule
 from tests.rules import FirstPair
 
 FALSE_ALARM = 1e-6
@@ -50,7 +50,7 @@ class Stretches(bayesduel.Policy):
 
 
 def played(policy, *, checkpoints=GRID, runs=range(6), matrix=MATRIX, **manner):
-    return run_by_run(
+    return run_rule(
         PairwiseEnvironment(matrix, shuffle=manner.pop("shuffle", True)),
         policy,
         runs=runs,
@@ -58,7 +58,7 @@ def played(policy, *, checkpoints=GRID, runs=range(6), matrix=MATRIX, **manner):
         seed=5,
         event_limit=10**6,
         segment_seconds=0.5,
-        **manner,
+        manner=manner,
     )
 
 

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from bayesduel.ops.threefry import threefry
 from bayesduel.simulation import asked_models, run_orders
-from bayesduel.simulation.pairwise import PairwiseEnvironment
-from bayesduel.simulation.run_orders import orders_and_words
+from bayesduel.simulation.environments import PairwiseEnvironment
+from bayesduel.simulation.run_orders import orders_and_words, threefry
 from tests.policies.instances import CONDORCET
 
 

@@ -15,7 +15,7 @@ from bayesduel import policies, program_cache
 from bayesduel.errors import SimulationError
 from bayesduel.policies.thompson._scalar_double_thompson import kernel
 from bayesduel.simulation import driver
-from bayesduel.simulation.pairwise import PairwiseEnvironment
+from bayesduel.simulation.environments import PairwiseEnvironment
 from bayesduel.simulation.scalar import engine
 from tests.policies.instances import CONDORCET, TWO_WINNERS
 from tests.simulation.model_fakes import Wanderer

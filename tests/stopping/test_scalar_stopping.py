@@ -11,6 +11,8 @@ from bayesduel import policies
 from bayesduel.errors import SimulationArgumentError, StoppingRuleError
 from bayesduel.ops.scalar.compiled import compiled
 from bayesduel.ops.scalar.compiler import standalone
+from bayesduel.simulation.driver import run_chunk
+from bayesduel.simulation.environments import SubsetEnvironment
 from bayesduel.stopping import (
     AnytimeEvidence,
     Budget,
@@ -23,7 +25,9 @@ from bayesduel.stopping import (
 from bayesduel.stopping._scalar_bets import log_bets, log_whole
 from bayesduel.stopping.scalar_rules import GO_ON, observe
 from tests.policies.instances import CONDORCET, TWO_WINNERS
+from tests.rules import Greedy
 from tests.simulation.runs import simulate_runs
+from tests.simulation.set_cases import WINNER, Wandering
 from tests.theory.identification.test_evidence import log_bet
 
 RULES = {
@@ -167,9 +171,105 @@ def test_a_budget_counts_duels_of_different_arms():
     assert (records.info["answer"] == -1).all()
 
 
-def test_policies_without_a_kernel_are_refused():
+class Counted(bayesduel.Policy):
+    """Duel pairs at random, and count what is told; rounds of a pair in bulk or not."""
+
+    most: int = 1
+    explores_in_bulk = True
+
+    def start(self, num_arms, horizon, rng):
+        return np.zeros((num_arms, num_arms), dtype=np.int64)
+
+    def choose(self, wins, rng, round_):
+        first, second = rng.integers(0, len(wins)), rng.integers(0, len(wins))
+        return bayesduel.Duel(0, rng.integers(0, 2), first, second, self.most)
+
+    def update(self, wins, rng, round_, first, second, won):
+        wins[first, second] += won.won
+        wins[second, first] += won.rounds - won.won
+
+    def recommend(self, wins, rng):
+        return np.argmax(wins.sum(axis=1))
+
+    def info(self, wins):
+        return {f"wins_{i}{j}": wins[i, j] for i, j in np.ndindex(wins.shape)}
+
+
+def stopped_runs(policy, rule=None, rounds=400, runs=range(20), **options):
+    return simulate_runs(
+        policy, [[0.5, 0.8], [0.2, 0.5]], checkpoints=(10, rounds), runs=runs,
+        stopping=rule, **options,
+    )  # fmt: skip
+
+
+def wins_of(records):
+    return np.array(
+        [[records.info[f"wins_{i}{j}"] for j in range(2)] for i in range(2)]
+    ).transpose(2, 0, 1)
+
+
+@pytest.mark.parametrize("rule", [FixedNumber(9), LeaderTest(0.01)], ids=str)
+@pytest.mark.parametrize("most", [1, 8])
+def test_rules_in_numpy_end_where_their_counts_say(rule, most):
+    """Not a duel earlier or later, in bulk or not; what is played before is the same.
+
+    The rule sees each duel of a stretch: the counts up to one duel before do not stop.
+    """
+    policy = Counted(most=most)
+    records = stopped_runs(policy, rule)
+    stopped, wins = records.info["stopped_at"], wins_of(records)
+    assert (stopped > 0).sum() > 10
+    plays = records.ledger["plays"][:, -1]
+    assert (plays.sum(axis=(1, 2))[stopped > 0] == stopped[stopped > 0]).all()
+    assert (plays[:, 0, 1] == wins.sum(axis=(1, 2))).all()
+    for each, answer, ended in zip(wins, records.info["answer"], stopped, strict=True):
+        assert rule.evaluate(each.astype(float)).stopped == (ended > 0)
+        before = [each - step for step in np.eye(4).reshape(4, 2, 2) if ended > 0]
+        before = [one for one in before[1:3] if (one >= 0).all()]
+        assert ended < 0 or not all(rule.evaluate(one).stopped for one in before)
+        assert ended < 0 or answer in (0, 1)
+    if most == 1:
+        for run in np.flatnonzero(stopped > 10):
+            part = stopped_runs(
+                policy, rounds=int(stopped[run]), runs=range(run, run + 1)
+            )
+            assert (part.ledger["plays"][0] == records.ledger["plays"][run]).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("most", [1, 8])
+def test_compiled_rules_stop_as_in_python(most):
+    rule = LeaderTest(0.01) | Budget(40)
+    plain, compiled = (
+        stopped_runs(Counted(most=most, compiled=each), rule) for each in (False, True)
+    )
+    assert (plain.info["stopped_at"] > 0).any()
+    for name, values in plain.info.items():
+        assert np.array_equal(values, compiled.info[name]), name
+    assert np.array_equal(plain.ledger["plays"], compiled.ledger["plays"])
+
+
+@pytest.mark.parametrize("wrap", [policies.DelayedFeedback, policies.WithoutSelfDuels])
+def test_stopping_counts_duels_whatever_the_manner(wrap):
+    """With outcomes on their way, or self-duels left out: Greedy by 25 duels."""
+    policy = Greedy(epsilon=0.5)
+    policy = wrap(policy, 7) if wrap is policies.DelayedFeedback else wrap(policy)
+    records = stopped_runs(policy, Budget(25))
+    plays, stopped = records.ledger["plays"][:, -1], records.info["stopped_at"]
+    assert (stopped > 0).all() and (plays[:, 0, 1] == 25).all()
+    assert (records.info["answer"] == -1).all()
+    assert ((stopped == 25) == (plays.sum(axis=(1, 2)) == 25)).all()
+
+
+def test_policies_over_models_or_sets_are_refused():
     with pytest.raises(SimulationArgumentError, match="stopping: needs a policy"):
         simulate_runs(policies.get("bt-ts"), stopping=Budget(5))
+    environment = SubsetEnvironment.from_world(WINNER, WINNER.notions)
+    with pytest.raises(SimulationArgumentError, match="stopping: needs a policy"):
+        run_chunk(
+            environment, Wandering(), runs=range(1), checkpoints=np.array([9]), seed=0,
+            stopping=Budget(5),
+        )  # fmt: skip
     with pytest.raises(StoppingRuleError, match="stopping must be a rule"):
         bayesduel.simulate("cyclic", "random", horizon=10, num_runs=1, stopping=0.05)
 

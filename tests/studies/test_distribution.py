@@ -6,7 +6,7 @@ from scipy import stats
 
 from bayesduel import policies
 from bayesduel.simulation.driver import run_chunk
-from bayesduel.simulation.pairwise import PairwiseEnvironment
+from bayesduel.simulation.environments import PairwiseEnvironment
 from bayesduel.studies._rules import _player
 from bayesduel.studies._settings import Settings
 from bayesduel.studies.replay.state import StudyState

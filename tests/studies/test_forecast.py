@@ -11,7 +11,7 @@ from bayesduel.analysis.simulated.asked_votes import asking_kernel
 from bayesduel.errors import StudyError
 from bayesduel.models import PairwiseBeta
 from bayesduel.policies import get
-from bayesduel.simulation.pairwise import PairwiseEnvironment
+from bayesduel.simulation.environments import PairwiseEnvironment
 from bayesduel.simulation.scalar.engine import Variations, run_chunk
 from bayesduel.stopping import AnytimeEvidence, FixedNumber
 from bayesduel.studies import Study

@@ -12,6 +12,7 @@ import pytest
 
 from bayesduel.errors import OutputWriteError, StudyError
 from bayesduel.studies import Study
+from bayesduel.studies.stored.event_log import FORMAT
 from bayesduel.studies.stored.events import Event
 from tests.studies.helpers import DRINKS, assert_replays, same
 
@@ -193,8 +194,10 @@ def test_what_is_no_study_is_not_opened(tmp_path, study):
 
 def test_a_newer_format_is_said(study):
     with closing(sqlite3.connect(study.path)) as connection:
-        connection.execute("PRAGMA user_version=4")
-    with pytest.raises(StudyError, match="is of format 4, and this version reads"):
+        connection.execute(f"PRAGMA user_version={FORMAT + 1}")
+    with pytest.raises(
+        StudyError, match=f"is of format {FORMAT + 1}, and this version reads"
+    ):
         Study.open(study.path)
 
 
@@ -209,3 +212,26 @@ def test_events_of_the_future_and_gaps_are_said(study):
         connection.execute("UPDATE events SET number = 9 WHERE number = 3")
     with pytest.raises(StudyError, match="event 3 of the study is missing"):
         Study.open(study.path)
+
+
+def test_what_is_done_at_once_is_stored_together_or_not(study):
+    (first,) = study.ask(judge="Ada")
+    with pytest.raises(KeyError), study.at_once():
+        study.tell(first, "left")
+        study.ask(judge="Ada")
+        raise KeyError
+    assert [each.kind for each in study.events()] == ["created", "asked"]
+    with study.at_once():
+        with pytest.raises(StudyError, match="name must be an arm"):
+            study.retire_arm("beer")
+        study.tell(first, "left")
+        with pytest.raises(StudyError, match="unknown kind"), study._writing():
+            study._append("sung", {})
+        study.ask(judge="Ada")
+    assert [each.kind for each in study.events()] == [
+        "created",
+        "asked",
+        "answered",
+        "asked",
+    ]
+    assert_replays(study)

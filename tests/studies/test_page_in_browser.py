@@ -14,7 +14,9 @@ from tests.studies.serving import PATIENCE, TOKEN, command, served
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
-READY = "!document.querySelector('footer button').disabled"
+READY = (
+    "document.querySelector('footer button').getAttribute('aria-disabled') === 'false'"
+)
 NUMBER = "(state && state.question ? state.question.number : 0)"
 
 

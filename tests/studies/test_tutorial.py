@@ -91,7 +91,7 @@ def served(command, shell):
 def entered(block, shell):
     """Run a block of commands; return what it writes."""
     done = subprocess.run(
-        ["bash", "-e", "-c", block], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        ["bash", "-i", "-c", block], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         text=True, timeout=PATIENCE, **shell,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout

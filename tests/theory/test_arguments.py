@@ -82,7 +82,7 @@ ORDER = [[0.5, 0.6, 0.65], [0.4, 0.5, 0.6], [0.35, 0.4, 0.5]]
         (lambda: theory.copeland_program.ecw_costs(0.5), "gaps must be a square table"),
         (
             lambda: theory.copeland_program.ecw_costs(ORDER),
-            "gaps must be antisymmetric",
+            "gaps[0, 0] must be antisymmetric",
         ),
         (
             lambda: theory.copeland_program.ecw_costs(np.zeros((501, 501))),
@@ -96,7 +96,7 @@ ORDER = [[0.5, 0.6, 0.65], [0.4, 0.5, 0.6], [0.35, 0.4, 0.5]]
             lambda: theory.copeland_program.constraint_slack(
                 np.ones((3, 3)), np.zeros((2, 2))
             ),
-            "evidence must have the shape of the gaps, (2, 2); got (3, 3)",
+            "evidence must have the shape of the gaps, (2, 2), got (3, 3)",
         ),
         (
             lambda: theory.copeland_program.find_violations(
@@ -120,7 +120,7 @@ ORDER = [[0.5, 0.6, 0.65], [0.4, 0.5, 0.6], [0.35, 0.4, 0.5]]
             lambda: theory.PreferenceMatrix(ORDER, arm_names=itertools.repeat("a")),
             "arm_names must be a sequence",
         ),
-        (lambda: theory.PreferenceMatrix(ORDER, name=5), "name must be a str; got 5"),
+        (lambda: theory.PreferenceMatrix(ORDER, name=5), "name must be a str, got 5"),
         (lambda: theory.PreferenceMatrix(ORDER).submatrix(7), "indices must be a seq"),
         (lambda: theory.PowerTerm("2", 1.0), "must be a finite number, got '2'"),
     ],

@@ -49,7 +49,7 @@ def test_features_go_into_the_bound():
         (np.zeros((3, 0)), r"features must have one row per arm"),
         (
             FEATURES * np.array([1.0, np.inf]),
-            r"finite, at most 1e\+09; entry \(0, 1\) is not",
+            r"features\[0, 1\] must be finite, at most 1e\+09",
         ),
     ],
 )

@@ -46,7 +46,9 @@ def test_other_names_are_refused_with_both_sides():
     with pytest.raises(InvalidPreferenceError, match="rows have 'tea', only .* 'milk'"):
         PreferenceMatrix(other)
     twice = FRAME.rename(columns={"tea": "coffee"})
-    with pytest.raises(InvalidPreferenceError, match="columns name 'coffee' twice"):
+    with pytest.raises(
+        InvalidPreferenceError, match="once in its columns, got 'coffee'"
+    ):
         PreferenceMatrix(twice)
     with pytest.raises(InvalidPreferenceError, match="square"):
         PreferenceMatrix(FRAME[["tea", "coffee"]])

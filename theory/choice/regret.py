@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from theory._arrays import AnyArrayLike, Array, floating, is_concrete
-from theory.arguments import as_number, one_of, short_repr
+from theory.arguments import as_number, one_of
+from theory.errors import ArgumentError
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -121,9 +122,10 @@ def _checked(
     """Return the numbers of the arms, checked against the sets that NumPy holds."""
     is_mask = isinstance(offered, np.ndarray) and offered.dtype == np.bool_
     if not is_mask or not offered.ndim or not offered.any(axis=-1).all():
-        raise ValueError(
-            "offered must be an array of bool (..., n) with at least one arm per set; "
-            f"got {short_repr(offered)}."
+        raise ArgumentError(
+            "offered",
+            "must be an array of bool (..., n) with at least one arm per set",
+            offered,
         )
     tables = (
         floating(choice_probabilities, "choice_probabilities")[1],
@@ -131,12 +133,13 @@ def _checked(
     )
     for name, table in zip(("choice_probabilities", "values"), tables, strict=True):
         if tuple(table.shape) not in (offered.shape, offered.shape[-1:]):
-            raise ValueError(
-                f"{name} must have one number per arm of offered, shape "
-                f"{offered.shape}; got {tuple(table.shape)}."
+            raise ArgumentError(
+                name,
+                f"must have one number per arm of offered, shape {offered.shape}",
+                tuple(table.shape),
             )
         if is_concrete(table) and not np.isfinite(table).all():
-            raise ValueError(f"{name} must be finite; got {short_repr(table)}.")
+            raise ArgumentError(name, "must be finite", table)
     if not np.isfinite(as_number(best)):
-        raise ValueError(f"best must be a finite number; got {short_repr(best)}.")
+        raise ArgumentError("best", "must be a finite number", best)
     return tables

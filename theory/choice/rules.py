@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from theory.arguments import integer_from
+from theory.errors import ArgumentError
 from theory.validation import numeric_array
 
 if TYPE_CHECKING:
@@ -112,12 +113,13 @@ def gaussian_nodes(
 
     mu = numeric_array(means, "means")
     if mu.ndim != 1 or mu.size == 0 or not np.all(np.isfinite(mu)):
-        raise ValueError(f"means must be a vector of finite numbers; got {means!r}.")
+        raise ArgumentError("means", "must be a vector of finite numbers", means)
     if np.ptp(mu) > _WIDEST:
-        raise ValueError(
-            f"means must differ by at most {_WIDEST:g} (standard deviations); got "
-            f"{mu.min():g} to {mu.max():g}: an arm so far behind is never chosen, "
-            "leave it out."
+        raise ArgumentError(
+            "means",
+            f"must differ by at most {_WIDEST:g} (standard deviations)",
+            float(mu.max() - mu.min()),
+            remedy="an arm so far behind is never chosen, leave it out",
         )
     count = int(np.ceil((np.ptp(mu) + 2 * _REACH) / _STEP)) + 1
     nodes = mu.min() - _REACH + _STEP * np.arange(count)
@@ -186,7 +188,7 @@ def binomial_table(num_arms: int, set_size: int) -> Int64[np.ndarray, "n k"]:
     n = integer_from(num_arms, 1, "num_arms")
     k = integer_from(set_size, 1, "set_size")
     if k > n:
-        raise ValueError(f"set_size must be at most num_arms = {n}; got {k}.")
+        raise ArgumentError("set_size", f"must be at most num_arms = {n}", k)
     rows = [[comb(arm, place + 1) for place in range(k)] for arm in range(n)]
     return np.array(rows, dtype=np.int64)
 

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from theory.arguments import instance_of, integer_from
-from theory.validation import MOST_ARMS, numeric_array
+from theory.errors import ArgumentError
+from theory.validation import MOST_ARMS, numeric_array, refuse_entries
 
 if TYPE_CHECKING:
     from jaxtyping import Float64, Int64
@@ -69,17 +70,17 @@ class ChoiceTable:
         arms = _checked_sets(sets)
         values = numeric_array(probabilities, "probabilities")
         if values.shape != arms.shape:
-            raise ValueError(
-                f"probabilities must have one entry per entry of sets, shape "
-                f"{arms.shape}; got {values.shape}."
+            raise ArgumentError(
+                "probabilities",
+                f"must have one entry per entry of sets, shape {arms.shape}",
+                values.shape,
             )
         bad = ~((values >= 0) & (values <= 1))
         if bad.any():
             row, column = np.argwhere(bad)[0].tolist()
-            raise ValueError(
-                f"probabilities must lie in [0, 1]; arm {arms[row, column]} of set "
-                f"{tuple(arms[row].tolist())} has {values[row, column]}."
-            )
+            rule = f"must lie in [0, 1], as arm {arms[row, column]} of set "
+            rule += f"{tuple(arms[row].tolist())} has one"
+            refuse_entries(bad, values, "probabilities", rule, kind=ArgumentError)
         arms.setflags(write=False)
         values.setflags(write=False)
         object.__setattr__(self, "sets", arms)
@@ -131,10 +132,12 @@ class ChoiceTable:
         n = integer_from(num_arms, 1, "num_arms", MOST_ARMS)
         k = integer_from(set_size, 1, "set_size")
         if k > n or comb(n, k) * k > _MAXIMAL_ENTRIES:
-            raise ValueError(
-                f"set_size must be at most num_arms, and all sets together at most "
-                f"{_MAXIMAL_ENTRIES:.0e} entries; got {k} of {n} arms: tabulate some "
-                "of the sets only."
+            raise ArgumentError(
+                "set_size",
+                f"must be at most num_arms = {n}, and all sets together at most "
+                f"{_MAXIMAL_ENTRIES:.0e} entries",
+                k,
+                remedy="tabulate some of the sets only",
             )
         flat = chain.from_iterable(combinations(range(n), k))
         sets = np.fromiter(flat, dtype=np.int64, count=comb(n, k) * k).reshape(-1, k)
@@ -227,26 +230,29 @@ def find_missing_set(table: ChoiceTable) -> tuple[int, ...] | None:
 def _checked_sets(sets: ArrayLike) -> NDArray[np.int64]:
     values = numeric_array(sets, "sets")
     if values.ndim != 2 or values.size == 0:
-        raise ValueError(
-            f"sets must be a table with one row per set; got shape {values.shape}."
+        raise ArgumentError(
+            "sets",
+            "must be a table with one row per set, shape (sets, set_size)",
+            values.shape,
         )
     bad = ~((values >= 0) & (values < MOST_ARMS) & (values == np.floor(values)))
-    if bad.any():
-        row, column = np.argwhere(bad)[0].tolist()
-        raise ValueError(
-            f"sets must hold numbers of arms, from 0 to {MOST_ARMS - 1}; entry ({row}, "
-            f"{column}) is {values[row, column]}."
-        )
+    rule = f"must be the number of an arm, from 0 to {MOST_ARMS - 1}"
+    refuse_entries(bad, values, "sets", rule, kind=ArgumentError)
     arms = values.astype(np.int64)
     ordered = np.sort(arms, axis=1)
     twice = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
     if twice.any():
         row = int(np.flatnonzero(twice)[0])
-        raise ValueError(
-            f"sets must hold different arms; row {row} is {tuple(arms[row].tolist())}."
+        raise ArgumentError(
+            "sets", "must hold different arms", tuple(arms[row].tolist()), index=row
         )
     unique, counts = np.unique(ordered, axis=0, return_counts=True)
     if counts.max() > 1:
         repeated = tuple(unique[int(counts.argmax())].tolist())
-        raise ValueError(f"sets must be different; {repeated} is there more than once.")
+        raise ArgumentError(
+            "sets",
+            "must be different, each of them there once",
+            repeated,
+            remedy="leave out the second",
+        )
     return arms

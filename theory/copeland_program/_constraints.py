@@ -297,8 +297,9 @@ def _check_candidates(candidates: Array | None, num_arms: int) -> None:
     shape = tuple(getattr(candidates, "shape", ()))
     if kind != "bool" or shape != (num_arms,):
         raise InvalidPreferenceError(
-            f"candidates must be an array of bool, one per arm, shape ({num_arms},); "
-            f"got shape {shape}, dtype {kind or type(candidates).__name__}."
+            "candidates",
+            f"must be an array of bool, one per arm, shape ({num_arms},)",
+            (shape, kind or type(candidates).__name__),
         )
 
 
@@ -306,7 +307,9 @@ def _checked_sums(sums: Array, num_arms: int) -> Array:
     array = floating(sums, "sums")[1]
     if tuple(array.shape) != (num_arms, num_arms + 2):
         raise InvalidPreferenceError(
-            f"sums must be the superior_sums of all arms, shape ({num_arms}, "
-            f"{num_arms + 2}); got {tuple(array.shape)}."
+            "sums",
+            f"must be the superior_sums of all arms, shape ({num_arms}, "
+            f"{num_arms + 2})",
+            tuple(array.shape),
         )
     return array

@@ -157,14 +157,18 @@ def _regret_of_pairs(
     num_arms = optimum.evidence.shape[0]
     if regret.shape[0] != num_arms:
         raise InvalidPreferenceError(
-            f"matrix must be the one of the optimum, with {num_arms} arms; it has "
-            f"{regret.shape[0]}."
+            "matrix",
+            f"must be the one of the optimum, with {num_arms} arms",
+            regret.shape[0],
         )
     spent = regret * optimum.duels_per_log_round
     total = float(np.triu(spent, k=1).sum())
     if abs(total - optimum.value) > _SAME_VALUE * max(total, optimum.value):
         raise InvalidPreferenceError(
-            f"matrix must be the one of the optimum: its allocation costs {total:.10g} "
-            f"on this matrix, and the optimum is {optimum.value:.10g}."
+            "matrix",
+            "must be the one of the optimum, on which its allocation costs "
+            f"{optimum.value:.10g}",
+            total,
+            remedy="compute the optimum of this matrix",
         )
     return spent

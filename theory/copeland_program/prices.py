@@ -31,7 +31,7 @@ from theory.copeland_program.program_data import (
 from theory.errors import InvalidPreferenceError, TieError
 from theory.labels import aligned_table
 from theory.preferences import PreferenceMatrix
-from theory.validation import symmetric_prices
+from theory.validation import refuse_entries, symmetric_prices
 
 if TYPE_CHECKING:
     from jaxtyping import Float64
@@ -101,11 +101,11 @@ def _check_range(prices: NDArray[np.float64], least: float, most: float) -> None
     elif most / least > MAXIMAL_RATIO:
         wrong, rule = most, f"at most {MAXIMAL_RATIO:g} times the least, {least:g}"
     if wrong is not None:
-        i, j = np.argwhere(prices == wrong)[0].tolist()
-        raise InvalidPreferenceError(
+        refuse_entries(
+            prices == wrong,
+            prices,
             "prices",
-            f"must be 0, infinite, or {rule}; entry ({i}, {j}) is not",
-            wrong,
+            f"must be 0, infinite, or {rule}",
             remedy="use 0 for what is free and inf for what cannot be paid",
         )
 
@@ -149,10 +149,13 @@ def _refuse(matrix: PreferenceMatrix, gaps: NDArray[np.float64]) -> None:
     i, j = sorted((arm, int(np.flatnonzero(open_pairs(known)[arm])[0])))
     if ties_alone:
         raise TieError(
-            f"the constant is infinite: arms {i} and {j} tie (P = "
-            f"{matrix.values[i, j]}), no number of duels tells which of them is ahead, "
-            "and no arm is a Copeland winner however the tied pairs fall. Leave one of "
-            "them out."
+            "matrix",
+            f"must not be 1/2, or the constant is infinite: arms {i} and {j} "
+            "tie, no number of duels tells which of them is ahead, and no arm is a "
+            "Copeland winner however the tied pairs fall",
+            matrix.values[i, j],
+            index=(i, j),
+            remedy="leave one of them out",
         )
     raise InvalidPreferenceError(
         "prices",

@@ -96,8 +96,10 @@ class ProgramData:
         arm = arm_index(winner, self.num_arms, "winner")
         if arm not in self.winners:
             raise InvalidPreferenceError(
-                f"winner must be a Copeland winner, one of {list(self.winners)} with "
-                f"{self.least} losses; arm {arm} has {self.losses[arm]}."
+                "winner",
+                f"must be a Copeland winner, one of {list(self.winners)} with "
+                f"{self.least} losses (it has {self.losses[arm]})",
+                arm,
             )
         return (arm,)
 
@@ -117,18 +119,25 @@ def check_ties(matrix: PreferenceMatrix, ties: str) -> None:
     i, j = tied[0]
     if ties == "error":
         raise TieError(
-            f"the theory assumes that no two arms tie; arms {i} and {j} do "
-            f"(P = {matrix.values[i, j]}, {len(tied)} tied pairs in all): leave one of "
-            "them out or, if the function has that option and no tie touches a winner, "
-            'pass ties="ignore".'
+            "matrix",
+            f"must not be 1/2: the theory assumes that no two arms tie, but arms {i} "
+            f"and {j} do ({len(tied)} tied pairs in all)",
+            matrix.values[i, j],
+            index=(i, j),
+            remedy="leave one of them out or, if the function has that option and no "
+            "tie touches a winner, pass ties='ignore'",
         )
     winners = set(matrix.loss_winners)
     for i, j in tied:
         if i in winners or j in winners:
             raise TieError(
-                f"arms {i} and {j} tie, and one of them is a Copeland winner: its "
-                "advantage can vanish at no cost, so there is no lower bound of this "
-                "kind, and no tie rule helps."
+                "matrix",
+                f"must not be 1/2: arms {i} and {j} tie, and one of them is a "
+                "Copeland winner, whose advantage can vanish at no cost, so there "
+                "is no lower bound of this kind",
+                matrix.values[i, j],
+                index=(i, j),
+                remedy="leave one of the arms out; no tie rule helps",
             )
 
 

@@ -41,7 +41,7 @@ from theory.copeland_program.constants import (
 from theory.copeland_program.prices import checked_prices, priced_programs
 from theory.copeland_program.program_data import ProgramData, check_ties
 from theory.divergences import kl_to_half
-from theory.errors import InvalidPreferenceError
+from theory.errors import ArgumentError, InvalidPreferenceError
 from theory.preferences import PreferenceMatrix, as_preference_matrix
 
 if TYPE_CHECKING:
@@ -322,6 +322,6 @@ def _checked_pairs(
         first, second = items_of(pair, "pairs", 2)
         i, j = (arm_index(arm, num_arms, "pairs") for arm in (first, second))
         if i == j:
-            raise ValueError(f"pairs must consist of different arms; got ({i}, {j}).")
+            raise ArgumentError("pairs", "must consist of different arms", (i, j))
         checked.append((i, j))
     return checked

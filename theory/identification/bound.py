@@ -84,8 +84,10 @@ def counts_suffice(
     arm = arm_index(winner, checked.num_arms, "winner")
     if arm not in checked.loss_winners:
         raise InvalidPreferenceError(
-            f"winner must be an arm with the fewest losses, one of "
-            f"{list(checked.loss_winners)}; got {arm}."
+            "winner",
+            "must be an arm with the fewest losses, one of "
+            f"{list(checked.loss_winners)}",
+            arm,
         )
     elapsed = number_above(log_rounds, 0.0, "log_rounds")
     duels = symmetric_amounts(counts, checked.num_arms, "counts")

@@ -28,7 +28,7 @@ from theory.arguments import number_above, number_from
 from theory.divergences import kl_to_half
 from theory.errors import InvalidPreferenceError
 from theory.identification.beta_fraction import incomplete_beta_fraction
-from theory.validation import square_matrix
+from theory.validation import refuse_entries, square_matrix
 
 if TYPE_CHECKING:
     from jaxtyping import Float64
@@ -173,7 +173,7 @@ def anytime_evidence(
     hidden = np.zeros_like(counts) if unknown is None else checked_wins(unknown)
     if (hidden != hidden.T).any():
         rule = "must be symmetric: duels of a pair that nobody is known to have won"
-        raise InvalidPreferenceError(f"unknown: {rule}")
+        raise InvalidPreferenceError("unknown", rule, hidden.tolist())
 
     def worth(bets: Float64[np.ndarray, "K K"]) -> Float64[np.ndarray, "K K"]:
         return np.logaddexp(math.log1p(-stake), math.log(stake) + bets)
@@ -294,12 +294,7 @@ def checked_wins(wins: ArrayLike) -> Float64[np.ndarray, "K K"]:
     counts = square_matrix(wins, "wins")
     np.fill_diagonal(counts, 0.0)
     bad = (counts < 0) | (counts > _MOST_DUELS) | (counts != np.floor(counts))
-    if bad.any():
-        i, j = np.argwhere(bad)[0].tolist()
-        raise InvalidPreferenceError(
-            "wins",
-            f"must hold whole numbers from 0 to 1e12; entry ({i}, {j}) is not",
-            float(counts[i, j]),
-            remedy="count the duels with j that i won",
-        )
+    rule = "must be a whole number from 0 to 1e12"
+    remedy = "count the duels with j that i won"
+    refuse_entries(bad, counts, "wins", rule, remedy=remedy)
     return counts

@@ -134,9 +134,12 @@ def refuse_without_best_arm(matrix: PreferenceMatrix) -> None:
         )
     i, j = tied[0]
     raise TieError(
-        f"{_ARGUMENT} must have one best arm; arms {i} and {j} tie: no number of duels "
-        "tells which of them is ahead, and there is no bound of this kind. Leave one "
-        "of them out."
+        _ARGUMENT,
+        f"must not be 1/2: arms {i} and {j} tie, no number of duels tells which of "
+        "them is the best, and there is no bound of this kind",
+        0.5,
+        index=(i, j),
+        remedy="leave one of them out",
     )
 
 

@@ -23,10 +23,12 @@ def condorcet_winner(matrix: PreferenceMatrix) -> int:
         other = int(np.flatnonzero(np.delete(matrix.gaps[best], best) <= 0)[0])
         other += other >= best
         raise InvalidPreferenceError(
-            "the theorem needs an arm that beats all others; the best arm "
-            f"{best} does not beat arm {other} (P = "
-            f"{matrix.values[best, other]:.10g}): copeland_lower_bound and "
-            "ecw_rmed_constant need none."
+            "matrix",
+            "must be above 1/2: the theorem needs an arm that beats all others, and "
+            f"the best arm {best} does not beat arm {other}",
+            matrix.values[best, other],
+            index=(best, other),
+            remedy="copeland_lower_bound and ecw_rmed_constant need none",
         )
     return winner
 

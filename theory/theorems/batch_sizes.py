@@ -12,6 +12,7 @@ import math
 from decimal import Decimal, localcontext
 
 from theory.arguments import integer_from, number_above
+from theory.errors import ArgumentError
 
 __all__ = [
     "batch_radius",
@@ -189,7 +190,7 @@ def seed_rank_moments(
         1 / math.sqrt(arms) if probability is None else probability, 0.0, "probability"
     )
     if p > 1:
-        raise ValueError(f"probability must be at most 1; got {probability!r}.")
+        raise ArgumentError("probability", "must be at most 1", probability)
     mean = second = 0.0
     for place in range(1, arms + 1):
         # All that is left at the last place: an empty set counts there too.
@@ -203,14 +204,19 @@ def _checked(horizon: object, num_batches: object) -> tuple[int, int]:
     rounds = integer_from(horizon, 1, "horizon")
     batches = integer_from(num_batches, 1, "num_batches")
     if batches > MOST_BATCHES:
-        raise ValueError(
-            f"num_batches must be at most {MOST_BATCHES}; got {batches}: from 62 on a "
-            "batch is not twice as long as the one before, whatever the horizon."
+        raise ArgumentError(
+            "num_batches",
+            f"must be at most {MOST_BATCHES}",
+            batches,
+            remedy="from 62 on a batch is not twice as long as the one before, "
+            "whatever the horizon",
         )
     if batches > rounds:
-        raise ValueError(
-            f"num_batches must be at most the horizon {rounds}; got {batches}: a batch "
-            "has at least one duel."
+        raise ArgumentError(
+            "num_batches",
+            f"must be at most the horizon {rounds}",
+            batches,
+            remedy="a batch has at least one duel",
         )
     return rounds, batches
 

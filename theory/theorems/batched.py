@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from theory.arguments import integer_from, number_from, one_of, true_or_false
+from theory.errors import ArgumentError
 from theory.preferences import PreferenceMatrix, as_preference_matrix
 from theory.regret_bound import PowerTerm, RegretBound
 from theory.theorems._assumptions import CONDORCET, condorcet_winner
@@ -300,9 +301,12 @@ def batched_lower_bound(
     one_of(form, factors, "form")
     explicit = form == "explicit"
     if explicit and not (num_arms >= 3 and largest <= 0.125):
-        raise ValueError(
-            f"the explicit form needs at least 3 arms and sqrt(K) <= 3 B; got K = "
-            f"{num_arms}, B = {batches}."
+        raise ArgumentError(
+            "num_arms",
+            f"must be at least 3, with sqrt(K) <= 3 B for the B = {batches} batches, "
+            "in the explicit form",
+            num_arms,
+            remedy="take another form, or more batches",
         )
     return RegretBound(
         name=f"batched lower bound, {batches} batches, gap {index}",
@@ -365,11 +369,14 @@ def _hard_gap(
     batches = integer_from(num_batches, 1, "num_batches")
     index = integer_from(gap_index, 1, "gap_index")
     if index > batches:
-        raise ValueError(f"gap_index must be at most {batches}; got {index}.")
+        raise ArgumentError("gap_index", f"must be at most {batches}", index)
     largest = math.sqrt(arms) / (24 * batches)
     if largest > 0.25:
-        raise ValueError(
-            f"the instances need sqrt(K) <= 6 B, so that 1/2 + 2 Delta_1 is a "
-            f"probability; got K = {arms}, B = {batches}: take more batches."
+        raise ArgumentError(
+            "num_batches",
+            f"must be B with sqrt(K) <= 6 B for K = {arms} arms, so that 1/2 + 2 "
+            "Delta_1 is a probability",
+            batches,
+            remedy="take more batches",
         )
     return largest, (index - 1) / (2 * batches)

@@ -13,9 +13,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from theory.arguments import short_repr
 from theory.choice.tables import ChoiceTable
-from theory.errors import ArgumentTypeError
+from theory.errors import ArgumentError, ArgumentTypeError
 from theory.preferences import PreferenceMatrix, as_preference_matrix
 from theory.regret_bound import RegretBound
 
@@ -170,7 +169,9 @@ def theorem[F: Callable[..., Any]](
 
     def enter(function: F) -> F:
         if name in _CATALOG:
-            raise ValueError(f"name must be new; {name!r} is in the catalog already.")
+            raise ArgumentError(
+                "name", "must be new, and not be in the catalog already", name
+            )
         _CATALOG[name] = Theorem(
             name, policy, function, fixed, about, only_if or {}, knows
         )
@@ -243,14 +244,14 @@ def all_bounds(
     _check_policy(policy)
     known = {each.policy for each in _CATALOG.values()} - {""}
     if policy and policy not in known:
-        raise ValueError(
-            f"policy must be one that a theorem is about, one of "
-            f"{', '.join(sorted(known))}; got {policy!r}."
+        raise ArgumentError(
+            "policy",
+            f"must be one that a theorem is about, one of {', '.join(sorted(known))}",
+            policy,
         )
     if parameters is not None and not isinstance(parameters, Mapping):
         raise ArgumentTypeError(
-            "parameters must be a mapping from names to values; got "
-            f"{short_repr(parameters)}."
+            "parameters", "must be a mapping from names to values", parameters
         )
     if isinstance(instance, ChoiceTable):
         checked, about = instance, ChoiceTable
@@ -266,6 +267,5 @@ def all_bounds(
 def _check_policy(policy: object) -> None:
     if not isinstance(policy, str | None):
         raise ArgumentTypeError(
-            "policy must be an acronym such as 'D-TS', or None; got "
-            f"{short_repr(policy)}."
+            "policy", "must be an acronym such as 'D-TS', or None", policy
         )

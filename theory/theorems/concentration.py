@@ -20,14 +20,13 @@ from theory.arguments import (
     integer_from,
     number_above,
     number_from,
-    short_repr,
     true_or_false,
 )
 from theory.copeland_program.program_data import matrix_without_ties
 from theory.divergences import bernoulli_kl, kl_to_half
-from theory.errors import ArgumentTypeError, InvalidPreferenceError
+from theory.errors import ArgumentError, ArgumentTypeError, InvalidPreferenceError
 from theory.preferences import TIE_TOLERANCE, PreferenceMatrix
-from theory.validation import numeric_array
+from theory.validation import numeric_array, refuse_entries
 
 if TYPE_CHECKING:
     from jaxtyping import Float64
@@ -78,8 +77,8 @@ def relative_bound_failure(
     times = numeric_array(rounds, "rounds")
     bad = ~(np.isfinite(times) & (times >= 1))
     if bad.any():
-        raise ValueError(
-            f"rounds must be finite and at least 1; got {times[bad].flat[0]}."
+        raise ArgumentError(
+            "rounds", "must be finite and at least 1", times[bad].flat[0]
         )
     logs = np.log(times)
     peels = logs / math.log(width + 0.5) + 1
@@ -259,9 +258,12 @@ def double_thompson_counts(
         limit, later = gaps[order[least], arm], order[least + 1 :]
         if limit - gaps[later[0], arm] < TIE_TOLERANCE:
             raise InvalidPreferenceError(
-                f"the refined counts need P(j beats {arm}) of the best {least + 1} arms"
-                f" j above that of all others; arms {order[least]} and {later[0]} both "
-                f"have {0.5 + limit:.10g}: use refined=False."
+                "matrix",
+                f"must have a P(j beats {arm}) of the best {least + 1} arms j above "
+                f"that of all others, for the refined counts (arms {order[least]} "
+                f"and {later[0]} both have it)",
+                0.5 + limit,
+                remedy="use refined=False",
             )
         later = later[later != arm]
         divergence = bernoulli_kl(0.5 + gaps[later, arm], 0.5 + limit)
@@ -312,22 +314,21 @@ def lowest_index(
     values = numeric_array(indices, "indices")
     chosen = np.asarray(offered) if isinstance(offered, list | tuple) else offered
     if not isinstance(chosen, np.ndarray):
-        raise ArgumentTypeError(
-            f"offered must be an array of bool; got {short_repr(offered)}."
-        )
+        raise ArgumentTypeError("offered", "must be an array of bool", offered)
     if values.ndim != 2 or values.shape != chosen.shape or chosen.dtype != np.bool_:
-        raise ValueError(
-            "indices and offered must be tables of one shape, numbers and bool, with "
-            f"one row per round; got shapes {values.shape} and {chosen.shape}, dtype "
-            f"{chosen.dtype} of offered."
+        raise ArgumentError(
+            "offered",
+            f"must be a table of bool of the shape of indices, {values.shape}, with "
+            "one row per round",
+            (chosen.shape, str(chosen.dtype)),
         )
-    for bad, what in (
-        (np.isnan(values).any(axis=1), "an index is nan"),
-        (~chosen.any(axis=1), "no arm is offered"),
+    for name, table, bad, rule in (
+        ("indices", values, np.isnan(values).any(axis=1), "must not be nan"),
+        ("offered", chosen, ~chosen.any(axis=1), "must offer an arm in every row"),
     ):
         if bad.any():
             row = int(np.flatnonzero(bad)[0])
-            raise ValueError(f"indices and offered: {what} in row {row}.")
+            raise ArgumentError(name, rule, table[row].tolist(), index=row)
     lowest = np.where(chosen, values, np.inf).min(axis=1)
     return lowest, np.minimum.accumulate(lowest)
 
@@ -367,16 +368,17 @@ def unoffered_index_range(
     array([0.  , 0.4 , 0.72])
     """
     top, counts = numeric_array(rho, "rho"), numeric_array(plays, "plays")
-    if not (top >= 0).all():
-        raise ValueError(f"rho must not be negative or nan; got {top.min()}.")
-    if not (counts >= 1).all():
-        raise ValueError(f"plays must be at least 1; got {counts.min()}.")
+    rule = "must not be negative or nan"
+    refuse_entries(~(top >= 0), top, "rho", rule, kind=ArgumentError)
+    rule = "must be at least 1"
+    refuse_entries(~(counts >= 1), counts, "plays", rule, kind=ArgumentError)
     try:
         top, counts = np.broadcast_arrays(top, counts)
     except ValueError as error:
-        raise ValueError(
-            f"rho and plays must have shapes that broadcast; got {top.shape} and "
-            f"{counts.shape}."
+        raise ArgumentError(
+            "rho and plays",
+            "must have shapes that broadcast",
+            (top.shape, counts.shape),
         ) from error
     share = 1 - 1 / counts
     lowest = np.zeros_like(top)

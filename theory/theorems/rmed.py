@@ -71,9 +71,11 @@ def ecw_rmed_bound(matrix: PreferenceMatrix | ArrayLike) -> RegretBound:
     equal = cheapest_winners(found.value_by_winner)
     if len(equal) > 1:
         raise InvalidPreferenceError(
-            "the theorem needs one best winner; the programs of the winners "
-            f"{', '.join(map(str, equal))} have the same value {found.value:.10g}: "
-            "copeland_lower_bound needs none."
+            "matrix",
+            "must have one best winner in this theorem; the programs of the winners "
+            f"{', '.join(map(str, equal))} have the same value",
+            found.value,
+            remedy="copeland_lower_bound needs none",
         )
     return found.bound
 

@@ -22,6 +22,7 @@ from theory.arguments import (
 )
 from theory.choice.order import find_inconsistency
 from theory.choice.tables import ChoiceTable, find_missing_set
+from theory.errors import ArgumentError
 from theory.regret_bound import PowerTerm, RegretBound
 from theory.theorems.catalog import theorem
 
@@ -326,28 +327,37 @@ def choice_table_bounds(
     """
     missing = find_missing_set(instance_of(table, ChoiceTable, "table"))
     if missing is not None:
-        raise ValueError(
-            f"the bounds need the probabilities of all sets of {table.set_size} out of "
-            f"{table.num_arms} arms; the table lacks {missing}: add its row, or use "
-            "subset_gap_free_bound if the sets that are missing are known to be "
-            "consistent."
+        raise ArgumentError(
+            "table",
+            f"must have the probabilities of all sets of {table.set_size} out of "
+            f"{table.num_arms} arms; lacks {missing}",
+            table,
+            remedy="add its row, or use subset_gap_free_bound if the sets that are "
+            "missing are known to be consistent",
         )
     found = find_inconsistency(table)
     if found:
-        raise ValueError(
-            f"the bounds need weak optimal-set consistency; arm {found.arm} has "
-            f"probability {found.probability:.10g} in set {found.offered}, less than "
-            f"{found.in_best_set:.10g} in the best set {table.best_set}."
+        raise ArgumentError(
+            "table",
+            f"must have weak optimal-set consistency: arm {found.arm} in set "
+            f"{found.offered} at least the probability that it has in the best set "
+            f"{table.best_set}, {found.in_best_set:.10g}",
+            found.probability,
         )
     if len(table.sets) == 1:
-        raise ValueError(
-            f"the gap-dependent bound needs a second set; {table.best_set} is the only "
-            "one, so no round has regret."
+        raise ArgumentError(
+            "table",
+            "must have a second set for the gap-dependent bound; this one is the only "
+            "one, so no round has regret",
+            table.best_set,
         )
     if table.gap == 0:
-        raise ValueError(
-            f"the gap-dependent bound needs a single best set; {table.best_set} is "
-            "not: use subset_gap_free_bound."
+        raise ArgumentError(
+            "table",
+            "must have a single best set for the gap-dependent bound; another is as "
+            "good",
+            table.best_set,
+            remedy="use subset_gap_free_bound",
         )
     return (
         subset_gap_bound(table.num_arms, table.set_size, table.gap, alpha=alpha),
@@ -365,12 +375,12 @@ def _sizes(num_arms: object, set_size: object) -> tuple[int, int]:
     n = integer_from(num_arms, 1, "num_arms")
     k = integer_from(set_size, 1, "set_size")
     if k > n:
-        raise ValueError(f"set_size must be at most num_arms = {n}; got {k}.")
+        raise ArgumentError("set_size", f"must be at most num_arms = {n}", k)
     return n, k
 
 
 def _alpha(alpha: object) -> float:
     width = number_above(alpha, 0.0, "alpha")
     if width < 2:
-        raise ValueError(f"alpha must be at least 2 in these theorems; got {alpha!r}.")
+        raise ArgumentError("alpha", "must be at least 2 in these theorems", alpha)
     return width

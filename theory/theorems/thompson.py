@@ -143,10 +143,12 @@ def double_thompson_refined_bound(
         first, later = ordered[: least + 1], ordered[least + 1 :]
         if first[-1] - later[0] < TIE_TOLERANCE:
             raise InvalidPreferenceError(
-                f"the refined bound needs P(j beats {arm}) of the best {least + 1} arms"
-                f" j above that of all others; number {least + 1} and number "
-                f"{least + 2} both have {0.5 + first[-1]:.10g}: use "
-                "double_thompson_bound."
+                "matrix",
+                f"must have a P(j beats {arm}) of the best {least + 1} arms j above "
+                f"that of all others, for the refined bound (number {least + 1} and "
+                f"number {least + 2} both have it)",
+                0.5 + first[-1],
+                remedy="use double_thompson_bound",
             )
         log_term += float((4 * alpha / first**2).sum())
         divergence = bernoulli_kl(0.5 + later, 0.5 + first[-1])

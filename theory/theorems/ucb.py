@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from theory.arguments import number_above, one_of
 from theory.copeland_program.program_data import matrix_without_ties
 from theory.divergences import bernoulli_kl
-from theory.errors import InvalidPreferenceError
+from theory.errors import ArgumentError, InvalidPreferenceError
 from theory.preferences import PreferenceMatrix, as_preference_matrix
 from theory.regret import REGRET_NOTIONS, pair_regret
 from theory.regret_bound import RegretBound
@@ -25,7 +25,7 @@ from theory.theorems._assumptions import (
     smallest_gap,
 )
 from theory.theorems.catalog import theorem
-from theory.validation import numeric_array
+from theory.validation import numeric_array, refuse_entries
 
 __all__ = ["ccb_order", "kl_ucb_constant", "rucb_bound", "sup_klucb_constant"]
 
@@ -170,13 +170,11 @@ def kl_ucb_constant(means: ArrayLike) -> RegretBound:
     """
     rewards = numeric_array(means, "means")
     if rewards.ndim != 1 or rewards.size == 0:
-        raise ValueError(
-            f"means must be a list with one number per arm; got shape {rewards.shape}."
+        raise ArgumentError(
+            "means", "must be a list with one number per arm, shape (K,)", rewards.shape
         )
-    inside = (rewards >= 0) & (rewards <= 1)
-    if not inside.all():
-        arm = int(np.flatnonzero(~inside)[0])
-        raise ValueError(f"means must lie in [0, 1]; entry {arm} is {rewards[arm]}.")
+    outside = ~((rewards >= 0) & (rewards <= 1))
+    refuse_entries(outside, rewards, "means", "must lie in [0, 1]", kind=ArgumentError)
     plays = _plays_per_log_round(rewards)
     return RegretBound(
         name="KL-UCB",
@@ -254,8 +252,10 @@ def sup_klucb_constant(
     best = np.flatnonzero(scores >= scores.max() - 1e-12)
     if best.size > 1:
         raise InvalidPreferenceError(
-            f"Sup-KLUCB assumes one arm with the best score; arms {best[0]} and "
-            f"{best[1]} share the {score} score {scores.max():.10g}."
+            "matrix",
+            f"must have one arm with the best {score} score, as Sup-KLUCB assumes; "
+            f"arms {best[0]} and {best[1]} share the {score} score",
+            scores.max(),
         )
     first, second = np.triu_indices(checked.num_arms)
     means = scores[first] * scores[second]

@@ -13,7 +13,7 @@ from bayesduel.policies.lookup import parse_policy
 from bayesduel.policies.policy import KernelPolicy, PolicyBase, kernel_of
 from bayesduel.policies.without_self_duels import WithoutSelfDuels
 from bayesduel.simulation.driver import EVENT_LIMIT
-from bayesduel.simulation.pairwise import PairwiseEnvironment
+from bayesduel.simulation.environments import PairwiseEnvironment
 
 if TYPE_CHECKING:
     from jaxtyping import Float64, Int

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesduel.errors import SimulationArgumentError
-from bayesduel.experiments.checks import check_checkpoints, check_horizon, check_seed
+from bayesduel.experiments.checks import check_checkpoints, check_horizon
 from bayesduel.experiments.problems import PairProblem
 from bayesduel.policies import parse_policy
 from bayesduel.policies.checks import check_policy
 from bayesduel.simulation.driver import run_chunk
 from theory import PreferenceMatrix
-from theory.arguments import integer_from, number_above
+from theory.arguments import integer_from, number_above, seed_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,7 +97,7 @@ def simulated_bayes_regret(
     num_arms = integer_from(num_arms, 2, "num_arms", _MOST_ARMS, kind=error)
     num_runs = integer_from(num_runs, 2, "num_runs", _MOST_RUNS, kind=error)
     strength = number_above(prior, 0.0, "prior", kind=error)
-    last, seed = check_horizon(horizon), check_seed(seed)
+    last, seed = check_horizon(horizon), seed_of(seed, "seed", kind=error)
     grid = np.array(check_checkpoints(checkpoints, last, num_arms))
     found = np.zeros((num_runs, len(grid)))
     rng = np.random.default_rng(seed)

@@ -1,15 +1,15 @@
-"""``bayesduel study add-arm``, ``retire-arm`` and ``import``: what a study is about."""
+"""``bayesduel study add-arm``, ``import`` and the like: what a study is about."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bayesduel.cli.options import flag, quiet_flag
+from bayesduel.cli.options import flag, number_option, quiet_flag
 from bayesduel.cli.output import say
-from bayesduel.cli.study.options import File, opened
+from bayesduel.cli.study.options import By, File, opened
 from bayesduel.cli.votes.options import (
     Arms,
     DryRun,
@@ -27,25 +27,91 @@ from bayesduel.cli.votes.options import (
 )
 from bayesduel.cli.votes.preview import print_preview
 
-__all__ = ["add_arm", "import_", "retire_arm"]
+if TYPE_CHECKING:
+    from bayesduel.studies import Study
+
+__all__ = [
+    "add_arm",
+    "import_",
+    "merge_arms",
+    "rename_arm",
+    "restore_arm",
+    "retire_arm",
+    "undo_import",
+]
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Of the arm.")]
 
 
-def add_arm(file: File, name: Name, quiet: Annotated[bool, quiet_flag] = False) -> None:
-    """Compare one more arm from now on."""
-    with opened(file) as study:
-        study.add_arm(name)
-        say(f"{len(study.arms)} arms", quiet=quiet)
+def add_arm(
+    file: File,
+    name: Name,
+    share: Annotated[
+        float | None,
+        number_option(metavar="P", help="Of questions, until it has caught up."),
+    ] = None,
+    by: By = None,
+    quiet: Annotated[bool, quiet_flag] = False,
+) -> None:
+    """Compare one more arm from now on.
+
+    Where "information" or "balanced" asks, half of the questions are about it (--share)
+    until it has as many votes as the median of the others.
+    """
+    with opened(file, by) as study:
+        study.add_arm(name, share=share)
+        _say_arms(study, quiet=quiet)
 
 
 def retire_arm(
-    file: File, name: Name, quiet: Annotated[bool, quiet_flag] = False
+    file: File, name: Name, by: By = None, quiet: Annotated[bool, quiet_flag] = False
 ) -> None:
     """Ask about an arm no more; its votes are kept, but count no longer."""
-    with opened(file) as study:
+    with opened(file, by) as study:
         study.retire_arm(name)
-        say(f"{len(study.arms)} arms", quiet=quiet)
+        _say_arms(study, quiet=quiet)
+
+
+def restore_arm(
+    file: File, name: Name, by: By = None, quiet: Annotated[bool, quiet_flag] = False
+) -> None:
+    """Ask about a retired arm again; its votes count again."""
+    with opened(file, by) as study:
+        study.restore_arm(name)
+        _say_arms(study, quiet=quiet)
+
+
+def rename_arm(
+    file: File,
+    name: Name,
+    to: Annotated[str, typer.Argument(metavar="TO", help="Its new name.")],
+    by: By = None,
+    quiet: Annotated[bool, quiet_flag] = False,
+) -> None:
+    """Call an arm by another name from now on."""
+    with opened(file, by) as study:
+        study.rename_arm(name, to)
+    say("stored", quiet=quiet)
+
+
+def merge_arms(
+    file: File,
+    name: Name,
+    into: Annotated[str, typer.Argument(metavar="INTO", help="The arm that stays.")],
+    by: By = None,
+    quiet: Annotated[bool, quiet_flag] = False,
+) -> None:
+    """Let two arms be one: votes for either count for the second, for good.
+
+    Votes between the two are kept, and count for neither.
+    """
+    with opened(file, by) as study:
+        study.merge_arms(name, into)
+        _say_arms(study, quiet=quiet)
+
+
+def _say_arms(study: Study, *, quiet: bool) -> None:
+    say(f"{len(study.arms)} arms", quiet=quiet)
 
 
 def import_(
@@ -66,12 +132,21 @@ def import_(
     again: Annotated[
         bool, flag("--again", help="Count votes that were imported before once more.")
     ] = False,
+    by: By = None,
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:
-    """Count votes that were collected elsewhere.
+    """Count votes that were collected elsewhere: a table, or another study.
 
-    Who answered, and when, is not read: of other columns it says so.
+    Who answered, and when, is not read: of other columns it says so. Of another study,
+    or what export wrote of one, each vote counts once, however often it is imported.
     """
+    from bayesduel.studies.contents.other_studies import is_study
+
+    if is_study(votes):
+        with opened(file, by) as study:
+            new, known = study.import_study(votes)
+        say(f"imported {new} votes; known before: {known}", quiet=quiet)
+        return
     columns = VoteColumns(
         arms,
         winner,
@@ -88,6 +163,21 @@ def import_(
     if dry_run:
         print_preview(rows)
         return
-    with opened(file) as study:
+    with opened(file, by) as study:
         number = study.import_votes(data, source=str(votes), again=again)
     say(f"imported {number:g} votes", quiet=quiet)
+
+
+def undo_import(
+    file: File,
+    event: Annotated[
+        int,
+        typer.Argument(metavar="EVENT", help="Its number; export has it."),
+    ],
+    by: By = None,
+    quiet: Annotated[bool, quiet_flag] = False,
+) -> None:
+    """Take imported votes back: they count no more."""
+    with opened(file, by) as study:
+        is_new = study.undo_import(event)
+    say("stored" if is_new else "this was stored before", quiet=quiet)

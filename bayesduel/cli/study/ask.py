@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bayesduel.cli.errors import option_error
 from bayesduel.cli.options import integer_option, json_flag
 from bayesduel.cli.output import console, print_json, say
 from bayesduel.cli.study.options import File, Judge, opened
@@ -66,6 +67,6 @@ def _read(context: str | None) -> Any:  # noqa: ANN401
     try:
         return json.loads(context)
     except ValueError as error:
-        raise ValueError(
-            f'--context: must be JSON, such as {{"prompt": 3}}: {error}'
+        raise option_error(
+            "--context", f'must be JSON, such as {{"prompt": 3}} ({error})', context
         ) from error

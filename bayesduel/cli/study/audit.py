@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayesduel.cli import parse
+from bayesduel.cli.errors import option_error
 from bayesduel.cli.figures import save_figures
 from bayesduel.cli.options import (
     integer_option,
@@ -41,11 +42,11 @@ __all__ = ["audit_stopping"]
 
 
 def audit_stopping(
-    environment: Annotated[
+    instance: Annotated[
         list[str] | None,
         typer.Option(
-            "-e",
-            "--environment",
+            "-i",
+            "--instance",
             metavar="NAME|FILE",
             help="Matrix by name, with parameters, or from a file. Repeatable.",
         ),
@@ -113,17 +114,17 @@ def audit_stopping(
     studies that stopped at an arm that is no Copeland winner, with its exact interval;
     share that named none within the budget; median votes until a name.
     """
-    given = [each for each in (environment, from_votes, from_study) if each]
+    given = [each for each in (instance, from_votes, from_study) if each]
     if len(given) != 1:
-        raise ValueError(
-            "give one of --environment, --from-votes and --from-study: what is true"
+        raise option_error(
+            "", "give one of --instance, --from-votes and --from-study: what is true"
         )
     votes = None if budget is None else parse.rounds(budget, "--budget")
     truth: Any = None
-    if environment:
+    if instance:
         from bayesduel.cli.choices import load_matrix
 
-        truth = [load_matrix(each, "instances", repair=repair) for each in environment]
+        truth = [load_matrix(each, "instances", repair=repair) for each in instance]
     elif from_votes is not None:
         columns = VoteColumns(arms, winner, words, wins, tie_columns, weight)
         truth = _posterior(from_votes, model, columns, seed)
@@ -176,7 +177,7 @@ def _audited(
         for name, usual in design.items():
             if asked.pop(name) != usual:
                 option = {"rules": "--stopping"}.get(name, f"--{name}")
-                raise ValueError(f"{option}: a study has its own; leave it out")
+                raise option_error(option, "a study has its own", remedy="leave it out")
     with progress_reporter(enabled=not quiet) as report:
         on_progress = report.update(_Words())
         if study is not None:

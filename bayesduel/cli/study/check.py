@@ -1,4 +1,4 @@
-"""``bayesduel study check``: which votes of a file are sound, and saving them."""
+"""``bayesduel study check`` and ``verify``: what is sound, and who asked."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from bayesduel.cli.study.options import File
 
-__all__ = ["check"]
+__all__ = ["check", "verify"]
 
 
 def check(
@@ -38,3 +38,23 @@ def check(
         typer.echo(f"saved {salvage}: {many} events")
     if found.fault:
         raise StudyError(found.fault)
+
+
+def verify(file: File) -> None:
+    """Ask all questions again; exit code 2 where one was not the study's own.
+
+    A question of another version, whose policy went another way, counts as such, too.
+    """
+    from bayesduel.errors import StudyError
+    from bayesduel.studies import verify_study
+
+    found = verify_study(file)
+    own = found.questions - len(found.foreign)
+    typer.echo(f"questions that the study would have asked: {own} of {found.questions}")
+    for each in found.foreign:
+        typer.echo(
+            f"event {each.event}, question {each.question}: {each.asked}; in its "
+            f"place: {each.own}"
+        )
+    if found.foreign:
+        raise StudyError(f"{file}: not all of its questions are its own")

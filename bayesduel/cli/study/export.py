@@ -23,9 +23,21 @@ def export(
     judges: Annotated[
         bool, flag("--judges", help="What is known of each judge, one a line, instead.")
     ] = False,
+    votes: Annotated[
+        bool,
+        flag("--votes", help="Answers as a table instead: CSV, or Parquet by --out."),
+    ] = False,
 ) -> None:
     """Write the history as JSON lines, one event a line."""
+    if judges and votes:
+        raise ValueError("--votes: must be given without --judges; export twice")
     with opened(file) as study:
+        if votes:
+            if out is None:
+                print_data(study.to_dataframe().to_csv(index=False))
+            else:
+                study.export_votes(out)
+            return
         text = study.export_judges(out) if judges else study.export(out)
     if out is None:
         print_data(text)

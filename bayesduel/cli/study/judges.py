@@ -9,7 +9,7 @@ import typer
 from bayesduel.cli.options import flag, integer_option, number_option, quiet_flag
 from bayesduel.cli.output import say
 from bayesduel.cli.parse import names as names_of
-from bayesduel.cli.study.options import File, opened
+from bayesduel.cli.study.options import By, File, opened
 
 __all__ = ["gold", "judge"]
 
@@ -29,11 +29,12 @@ def judge(
     trusted: Annotated[
         bool, flag("--trusted", help="Count them whatever they say of gold questions.")
     ] = False,
+    by: By = None,
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:
     """Say what holds for a judge; what is left out holds no more."""
     own = None if arms is None else names_of(arms, "--arms")
-    with opened(file) as study:
+    with opened(file, by) as study:
         study.set_judge(name, limit=limit, arms=own, price=price, trusted=trusted)
     say("stored", quiet=quiet)
 
@@ -42,12 +43,13 @@ def gold(
     file: File,
     better: Annotated[str, typer.Argument(metavar="BETTER", help="The better one.")],
     worse: Annotated[str, typer.Argument(metavar="WORSE", help="The other one.")],
+    by: By = None,
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:
     """Ask judges now and then which of these two is better, which is known.
 
     Judges who often err are set aside; the two names need not be arms.
     """
-    with opened(file) as study:
+    with opened(file, by) as study:
         is_new = study.add_gold(better, worse)
     say("stored" if is_new else "this was stored before", quiet=quiet)

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from bayesduel.cli.errors import option_error
 from bayesduel.cli.options import (
     integer_option,
     number_option,
@@ -168,7 +169,11 @@ def _names(arms: str | None, arms_file: Path | None) -> list[str]:
     from bayesduel.files.user_files import read_text
 
     if (arms is None) == (arms_file is None):
-        raise ValueError("--arms: needs names between commas, or --arms-file, not both")
+        raise option_error(
+            "--arms",
+            "needs names between commas, or --arms-file, not both",
+            remedy="give one of them",
+        )
     if arms is not None:
         return names_of(arms, "--arms")
     lines = read_text(arms_file or Path(), error=StudyError).splitlines()
@@ -182,11 +187,11 @@ def _priced(text: str) -> tuple[str, float]:
             return name, float(price)
     except ValueError:
         pass
-    raise ValueError(f"--arm-price: needs NAME=NUMBER, but is {text!r}")
+    raise option_error("--arm-price", "must be NAME=NUMBER", text)
 
 
 def _pair(text: str) -> tuple[str, str]:
     names = names_of(text, "--block")
     if len(names) != 2:
-        raise ValueError(f"--block: needs two names between commas, but is {text!r}")
+        raise option_error("--block", "must be two names between commas", text)
     return names[0], names[1]

@@ -12,7 +12,7 @@ from bayesduel.cli.options import flag
 if TYPE_CHECKING:
     from bayesduel.studies import Study
 
-__all__ = ["File", "Forecasts", "Judge", "Number", "Texts", "opened"]
+__all__ = ["By", "File", "Forecasts", "Judge", "Number", "Texts", "opened"]
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The study.")]
 Forecasts = Annotated[
@@ -25,14 +25,17 @@ Judge = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="Who answers: what they skip is not repeated."),
 ]
+By = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Who does it: kept with the event.")
+]
 Texts = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="Show the text of the file in it an arm names."),
 ]
 
 
-def opened(file: Path) -> Study:
+def opened(file: Path, by: str | None = None) -> Study:
     """Open a study."""
     from bayesduel.studies import Study
 
-    return Study.open(file)
+    return Study.open(file, by=by)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from bayesduel.cli.errors import ended_for_good
+from bayesduel.cli.errors import ended_for_good, option_error
 from bayesduel.cli.options import integer_option
 from bayesduel.cli.output import say
 from bayesduel.cli.study.options import File, Judge, Texts, opened
@@ -33,6 +33,10 @@ def page(
         str | None,
         typer.Option(metavar="A,B,...", help="An address for each that is theirs."),
     ] = None,
+    public: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Of a proxy with TLS: https://HOST."),
+    ] = None,
     token: Annotated[
         str | None,
         typer.Option(metavar="T", help="Last part of the address; default: random."),
@@ -49,17 +53,20 @@ def page(
     try:
         from bayesduel.studies.judges.page import JudgePage
     except ModuleNotFoundError as error:
-        raise ValueError(
-            f"page: needs {error.name}; pip install 'bayesduel[page]' installs it"
+        raise option_error(
+            "page",
+            f"needs {error.name}",
+            remedy="pip install 'bayesduel[page]' installs it",
         ) from error
     with opened(file) as study:
         names = [name.strip() for name in judges.split(",")] if judges else []
         served = JudgePage(
-            study, token=token, judge=judge, judges=names, texts=texts, images=images
-        )
+            study, token=token, judge=judge, judges=names, texts=texts, images=images,
+            public=public,
+        )  # fmt: skip
         with _listening(port) as listener:
             port = listener.getsockname()[1]
-            base = f"http://{_HOST}:{port}"
+            base = public or f"http://{_HOST}:{port}"
             for name, link in served.links.items():
                 typer.echo(f"{base}/{link}/  {name}")
             if not served.links:
@@ -78,11 +85,13 @@ def page(
 def _listening(port: int) -> socket.socket:
     """Return a socket that only this computer reaches."""
     if port > 65535:
-        raise ValueError(f"--port: must be at most 65535, got {port}")
+        raise option_error("--port", "must be at most 65535", port)
     try:
         return socket.create_server((_HOST, port))
     except OSError as error:
-        raise ValueError(
-            f"--port: {port} cannot be had ({error.strerror or error}); name another, "
-            "or 0 for any that is free"
+        raise option_error(
+            "--port",
+            f"{port} cannot be had ({error.strerror or error})",
+            port,
+            remedy="name another, or 0 for any that is free",
         ) from error

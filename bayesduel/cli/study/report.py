@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from bayesduel.cli.errors import option_error
 from bayesduel.cli.figures import font_warnings
 from bayesduel.cli.options import flag, number_option, quiet_flag
 from bayesduel.cli.output import say
@@ -34,7 +35,12 @@ def report(
     with opened(file) as study:
         page = file.with_name(f"{file.name}.html") if out is None else out
         if page.exists() and not overwrite:
-            raise ValueError(f"--out: {page} exists; name another file, or --overwrite")
+            raise option_error(
+                "--out",
+                f"{page} exists",
+                page,
+                remedy="name another file, or --overwrite",
+            )
         with font_warnings(quiet=quiet):
             text = study.report(probability, forecast=forecast)
     write_whole(page, text.encode())

@@ -23,9 +23,9 @@ from bayesduel.cli.sweeps.reporting import Report
 from bayesduel.cli.sweeps.request import (
     CheckpointsOption,
     ConfigOption,
-    EnvironmentOption,
     FeaturesOption,
     HorizonOption,
+    InstanceOption,
     NoLookAheadFlag,
     NoShuffleFlag,
     PolicyOption,
@@ -51,7 +51,7 @@ _DONE = "what was finished"
 def compare(
     ctx: typer.Context,
     config: ConfigOption = None,
-    environment: EnvironmentOption = None,
+    instance: InstanceOption = None,
     policy: PolicyOption = None,
     runs: RunsOption = 100,
     horizon: HorizonOption = "1e5",
@@ -105,6 +105,9 @@ def compare(
     no_look_ahead: NoLookAheadFlag = False,
     repair: RepairFlag = False,
     features: FeaturesOption = None,
+    ranking: Annotated[
+        bool, flag("--ranking", help="Print the ranking with all its intervals.")
+    ] = False,
     as_json: Annotated[bool, json_flag] = False,
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:
@@ -112,8 +115,8 @@ def compare(
 
     Instances are preference matrices, or worlds of subset choice such as camera.
 
-    Prints final regret, the measured slope beside the constant of the lower bound, and
-    a ranking that says which differences are certain.
+    Prints final regret, the measured slope beside the constant of the lower bound,
+    and the ranks with which of them are certain.
     """
     if dask is None:  # A cluster of Dask has processes that do not end with this one.
         ctx.with_resource(in_time(out, _DONE))
@@ -144,7 +147,7 @@ def compare(
     elif as_json:
         print_json(report.json_rows(request.as_given))
     else:
-        report.print()
+        report.print(intervals=ranking)
     if out is not None and part is None:
         report.save_rest(out, quiet=quiet)
     elif not as_json and part is None:

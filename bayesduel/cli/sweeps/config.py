@@ -8,9 +8,9 @@ from bayesduel.cli.output import print_data, say_warning
 from bayesduel.cli.sweeps.request import (
     CheckpointsOption,
     ConfigOption,
-    EnvironmentOption,
     FeaturesOption,
     HorizonOption,
+    InstanceOption,
     NoLookAheadFlag,
     NoShuffleFlag,
     PolicyOption,
@@ -29,7 +29,7 @@ __all__ = ["config"]
 def config(
     ctx: typer.Context,
     config: ConfigOption = None,
-    environment: EnvironmentOption = None,
+    instance: InstanceOption = None,
     policy: PolicyOption = None,
     runs: RunsOption = 100,
     horizon: HorizonOption = "1e5",

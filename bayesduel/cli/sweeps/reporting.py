@@ -50,7 +50,7 @@ class Report:
     def _summary(self, part: list[Measurement], *, notion: str) -> Summary:
         from bayesduel.analysis import summary
 
-        key = (notion, *dict.fromkeys(each.environment for each in part))
+        key = (notion, *dict.fromkeys(each.instance for each in part))
         if key not in self._summaries:
             self._summaries[key] = summary(part, notion=notion)
         return self._summaries[key]
@@ -90,16 +90,22 @@ class Report:
             found.append(_json_row(measured, row, as_given))
         return found
 
-    def print(self) -> None:
-        """Print a table and a ranking per notion of regret and instance."""
-        from bayesduel.cli.rankings import print_rankings
+    def print(self, *, intervals: bool = False) -> None:
+        """Print a table and ranks per notion of regret and instance.
+
+        Parameters
+        ----------
+        intervals : bool
+            The whole ranking, with an interval for every difference.
+        """
+        from bayesduel.cli.rankings import print_rankings, print_ranks
         from bayesduel.cli.tables import print_summary
 
         screen = console()
         for (notion, part), ranked in zip(self._parts, self._rankings, strict=True):
             print_summary(screen, self._summary(part, notion=notion))
             if not _all_failed(part):
-                print_rankings(screen, ranked)
+                (print_rankings if intervals else print_ranks)(screen, ranked)
         if self._asked.record == "quantiles":
             screen.print(
                 "no ranking: it pairs single runs, of which only quantiles are kept"
@@ -109,7 +115,7 @@ class Report:
                 mean = found["stopped_at_mean"]
                 after = "" if mean is None else f", after {mean:,.0f} rounds on average"
                 screen.print(
-                    f"{measured.policy} on {measured.environment}: "
+                    f"{measured.policy} on {measured.instance}: "
                     f"{found['stopped_runs']} of {measured.data.sizes['run']} runs "
                     f"stopped{after}; {found['wrong_names']} named an arm that is no "
                     "winner"
@@ -118,7 +124,7 @@ class Report:
     def failures(self) -> list[str]:
         """Return which policies failed, and why."""
         return [
-            f"{each.policy} on {each.environment} failed: {each.error}"
+            f"{each.policy} on {each.instance} failed: {each.error}"
             for each in self._measured
             if each.error
         ]
@@ -149,7 +155,7 @@ def _json_row(
 ) -> dict[str, object]:
     attrs, final = measured.data.attrs, row.regret
     return {
-        "environment": as_given.get(row.environment, row.environment),
+        "instance": as_given.get(row.instance, row.instance),
         "policy": as_given.get(row.policy, row.policy),
         "horizon": _whole(attrs.get("horizon", row.horizon)),
         "runs": _whole(attrs.get("num_runs", row.num_runs)),

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayesduel.cli import parse
+from bayesduel.cli.completion import instance_names, policy_names
+from bayesduel.cli.errors import option_error
 from bayesduel.cli.options import flag, integer_option, repair_flag, seed_option
 
 if TYPE_CHECKING:
@@ -29,14 +31,15 @@ ConfigOption = Annotated[
         "results. Options that are given besides win over it.",
     ),
 ]
-EnvironmentOption = Annotated[
+InstanceOption = Annotated[
     list[str] | None,
     typer.Option(
-        "-e",
-        "--environment",
+        "-i",
+        "--instance",
         metavar="NAME|FILE",
         help="Matrix or world of subset choice by name, with parameters, or a "
         "matrix from a file (CSV, NPY, NPZ). Repeatable. See: bayesduel list",
+        autocompletion=instance_names,
     ),
 ]
 PolicyOption = Annotated[
@@ -49,6 +52,7 @@ PolicyOption = Annotated[
         "values d-ts:alpha=0.51..2/10, alpha=0.01..1/5log or alpha=0.6|1; of two that "
         "go together 'alpha=0.6|1&every=1|10'; one of your own as module:Class. "
         "Repeatable.",
+        autocompletion=policy_names,
     ),
 ]
 RunsOption = Annotated[
@@ -107,7 +111,7 @@ FeaturesOption = Annotated[
 ]
 
 _ARGUMENTS = {
-    "environment": "instances",
+    "instance": "instances",
     "policy": "policies",
     "runs": "num_runs",
     "horizon": "horizon",
@@ -186,7 +190,7 @@ def _arguments(typed: dict[str, Any], in_file: dict[str, Any]) -> dict[str, Any]
 
     found = {
         _ARGUMENTS[option]: typed[option]
-        for option in ("environment", "policy", "runs", "record", "seed")
+        for option in ("instance", "policy", "runs", "record", "seed")
         if option in typed
     }
     # Options that may be repeated are empty where they are not given.
@@ -208,10 +212,10 @@ def _check_complete(arguments: dict[str, Any], path: Path | None) -> None:
 
     if path is not None:
         check_complete(arguments, str(path))
-    for option in ("environment", "policy"):
+    for option in ("instance", "policy"):
         if _ARGUMENTS[option] not in arguments:
-            raise ValueError(
-                f"--{option}: name at least one, or give an experiment with --config"
+            raise option_error(
+                f"--{option}", "name at least one, or give an experiment with --config"
             )
 
 
@@ -287,8 +291,9 @@ def _common_notion(asked: Experiment) -> str:
     usual = {name: notions[0] for name, notions in asked.notions.items()}
     if len(set(usual.values())) > 1:
         both = ", ".join(f"{name} ({notion})" for name, notion in usual.items())
-        raise ValueError(
-            "--regret: cannot be added to worlds with regrets of their own that "
-            f"differ: {both}; compare them separately"
+        raise option_error(
+            "--regret",
+            f"cannot be added to worlds with regrets of their own that differ: {both}",
+            remedy="compare them separately",
         )
     return next(iter(usual.values()))

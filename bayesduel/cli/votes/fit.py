@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bayesduel.cli.errors import option_error
 from bayesduel.cli.options import (
     flag,
     integer_option,
@@ -18,6 +19,7 @@ from bayesduel.cli.options import (
 )
 from bayesduel.cli.output import console, print_json, say, say_warning
 from bayesduel.cli.parse import claim_folder
+from bayesduel.cli.votes.contrasts import Reference
 from bayesduel.cli.votes.options import (
     Arms,
     Covariates,
@@ -30,7 +32,6 @@ from bayesduel.cli.votes.options import (
     Neutral,
     OrderEffect,
     OrderKnown,
-    Reference,
     Residual,
     Scale,
     Scores,
@@ -68,6 +69,7 @@ class Ties(StrEnum):
     """What becomes of ties."""
 
     modelled = "model"
+    rao_kupper = "rao-kupper"
     dropped = "drop"
     halved = "split"
 
@@ -93,7 +95,10 @@ def fit(
     dry_run: DryRun = False,
     ties: Annotated[
         Ties,
-        typer.Option(help="Model ties, drop them, or split each into two half votes."),
+        typer.Option(
+            help="Model ties, by a share of the votes (Davidson) or a threshold"
+            " (rao-kupper), drop them, or split each into two half votes."
+        ),
     ] = Ties.modelled,
     model: ModelChoice = Model.bradley_terry,
     prior_scale: Annotated[
@@ -184,6 +189,12 @@ def fit(
         judge=judge,
     )
     to = Reference.of(reference, equivalent)
+    by_threshold = ties is Ties.rao_kupper
+    if by_threshold and (model is not Model.bradley_terry or judge is not None):
+        raise ValueError(
+            "--ties: rao-kupper is for bradley-terry without --judge; thurstone has a"
+            " threshold of its own"
+        )
     on = Scale(scale.value, _anchor(anchor))
     columns = VoteColumns(
         arms,
@@ -205,7 +216,12 @@ def fit(
         return
     data = with_covariates(_with_ties(rows.comparisons(), ties, votes), covariates)
     chosen = preference_model(
-        model, data, prior_scale, order_effect=order_effect, residual=residual
+        model,
+        data,
+        prior_scale,
+        order_effect=order_effect,
+        residual=residual,
+        rao_kupper=by_threshold,
     )
     chosen.arrays(data)  # Says what does not fit before a folder is made.
     if out is not None:
@@ -245,14 +261,14 @@ def _anchor(text: str | None) -> tuple[str, float] | None:
     name, equals, score = text.rpartition("=")
     value = number(score)
     if not equals or not name.strip() or value is None:
-        raise ValueError(f"--anchor: must be an arm and a score, A=1000, got {text!r}")
+        raise option_error("--anchor", "must be an arm and a score, A=1000", text)
     return name.strip(), value
 
 
 def _with_ties(data: Comparisons, ties: Ties, votes: Path) -> Comparisons:
     """Return the votes, of which there must be some, with what becomes of ties."""
     if not data.num_votes:
-        raise ValueError(f"VOTES: {votes} holds no vote")
+        raise option_error("VOTES", f"{votes} holds no vote", votes)
     if data.has_ties and ties is Ties.dropped:
         return data.without_ties()
     if data.has_ties and ties is Ties.halved:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from bayesduel.cli.errors import option_error
 from bayesduel.cli.options import flag
 from bayesduel.cli.parse import names as names_of
 
@@ -28,7 +29,6 @@ __all__ = [
     "Neutral",
     "OrderEffect",
     "OrderKnown",
-    "Reference",
     "Residual",
     "Scores",
     "Scale",
@@ -42,6 +42,8 @@ __all__ = [
     "Wins",
     "Words",
     "check_model",
+    "names_between",
+    "nearby",
     "preference_model",
     "read_votes",
     "vote_rows",
@@ -202,13 +204,21 @@ def check_model(
         Naming the option.
     """
     if model is Model.beta and order_effect:
-        raise ValueError("--order-effect: a Beta per pair has none; choose a scale")
+        raise option_error(
+            "--order-effect", "a Beta per pair has none", remedy="choose a scale"
+        )
     if model is Model.beta and covariates is not None:
-        raise ValueError("--covariates: a Beta per pair has none; choose a scale")
+        raise option_error(
+            "--covariates", "a Beta per pair has none", remedy="choose a scale"
+        )
     if judge is not None and model is not Model.bradley_terry:
-        raise ValueError(f"--judge: {model.value} has none; choose bradley-terry")
+        raise option_error(
+            "--judge", f"{model.value} has none", remedy="choose bradley-terry"
+        )
     if residual and covariates is None:
-        raise ValueError("--residual: is what --covariates leave open; name a file")
+        raise option_error(
+            "--residual", "is what --covariates leave open", remedy="name a file"
+        )
 
 
 class Scale(NamedTuple):
@@ -219,26 +229,6 @@ class Scale(NamedTuple):
 
 
 UTILITY = Scale()
-
-
-class Reference(NamedTuple):
-    """The arm that all are compared with, and up to where a difference is none."""
-
-    arm: str
-    equivalent: float | None = None
-
-    @classmethod
-    def of(cls, arm: str | None, equivalent: float | None) -> Reference | None:
-        """Return what was asked for.
-
-        Raises
-        ------
-        ValueError
-            Where a difference is named, but no arm.
-        """
-        if arm is None and equivalent is not None:
-            raise ValueError("--equivalent: needs an arm to be compared: --reference")
-        return None if arm is None else cls(arm, equivalent)
 
 
 class VoteColumns(NamedTuple):
@@ -274,12 +264,12 @@ def vote_rows(votes: Path, columns: VoteColumns) -> VoteRows:
     """
     ties = columns.ties
     read: dict[str, Any] = {
-        "arms": _names("--arms", columns.arms, 2),
+        "arms": names_between("--arms", columns.arms, 2),
         "winner": columns.winner,
         "words": _words(columns.words),
-        "wins": _names("--wins", columns.wins, 2),
-        "scores": _names("--scores", columns.scores, 2),
-        "ties": () if ties == "" else _names("--tie-columns", ties, None),
+        "wins": names_between("--wins", columns.wins, 2),
+        "scores": names_between("--scores", columns.scores, 2),
+        "ties": () if ties == "" else names_between("--tie-columns", ties, None),
         "weight": columns.weight,
         "where": columns.where,
         "missing": columns.missing,
@@ -288,7 +278,7 @@ def vote_rows(votes: Path, columns: VoteColumns) -> VoteRows:
         "neutral": columns.neutral,
     }
     if not votes.exists():
-        raise ValueError(f"VOTES: {votes} does not exist{_nearby(votes)}")
+        raise option_error("VOTES", f"{votes} does not exist{nearby(votes)}", votes)
     from bayesduel.votes.vote_rows import VoteFormat, read_vote_rows
 
     return read_vote_rows(votes, VoteFormat(**read))
@@ -305,7 +295,7 @@ def with_covariates(data: Comparisons, path: Path | None) -> Comparisons:
     if path is None:
         return data
     if not path.exists():
-        raise ValueError(f"--covariates: {path} does not exist{_nearby(path)}")
+        raise option_error("--covariates", f"{path} does not exist{nearby(path)}", path)
     from bayesduel.votes import read_covariates
 
     return data.with_covariates(*read_covariates(path, data.arm_names))
@@ -318,6 +308,7 @@ def preference_model(
     *,
     order_effect: bool,
     residual: bool = False,
+    rao_kupper: bool = False,
 ) -> Any:  # noqa: ANN401
     """Return the model that was asked for, with what the data have: ties, covariates.
 
@@ -327,12 +318,15 @@ def preference_model(
         BradleyTerry,
         JudgedBradleyTerry,
         PairwiseBeta,
+        RaoKupper,
         Thurstone,
     )
 
     if model is Model.beta:
         return PairwiseBeta(prior=1.0 if prior is None else prior, ties=data.has_ties)
     kind = BradleyTerry if model is Model.bradley_terry else Thurstone
+    if rao_kupper and data.has_ties:
+        kind = RaoKupper
     if "judge" in data.columns:
         kind, order_effect = JudgedBradleyTerry, True
     explained = bool(data.covariate_names)
@@ -353,31 +347,34 @@ def preference_model(
 def _words(text: str) -> tuple[dict[str, float], ...]:
     """Return what each word counts, of ``A>>B*3|A>B,B>A|B>>A*3,tie='both bad'``."""
     found: list[dict[str, float]] = []
-    for entry in _names("--words", text, 3) or ():
+    for entry in names_between("--words", text, 3) or ():
         words: dict[str, float] = {}
         for word in entry.removeprefix("tie=").split("|"):
             counted = _COUNTED.fullmatch(word.strip())
             name, votes = counted.groups() if counted else (word, "1")
             name = name.strip().strip("\"'")
             if name in words:
-                raise ValueError(f"--words: {name!r} is there twice")
+                raise option_error("--words", "must be different", name)
             words[name] = float(votes)
         found.append(words)
     return tuple(found)
 
 
-def _names(option: str, text: str | None, count: int | None) -> tuple[str, ...] | None:
+def names_between(
+    option: str, text: str | None, count: int | None
+) -> tuple[str, ...] | None:
     """Return names between commas."""
     if text is None:
         return None
     names = tuple(names_of(text, option))
     if not all(names) or (count is not None and len(names) != count):
         wanted = f"{count} names" if count else "names"
-        raise ValueError(f"{option}: needs {wanted} between commas, but is {text!r}")
+        raise option_error(option, f"must be {wanted} between commas", text)
     return names
 
 
-def _nearby(path: Path) -> str:
+def nearby(path: Path) -> str:
+    """Return names in the folder that are near one that is not there."""
     folder = path.parent
     if not folder.is_dir():
         return ""

@@ -12,7 +12,13 @@ import numpy as np
 
 from bayesduel.cli.figures import save_figures
 from bayesduel.cli.output import defined, say, say_warning, version
-from bayesduel.cli.votes.options import UTILITY, Reference, Scale
+from bayesduel.cli.votes.contrasts import (
+    Reference,
+    compared,
+    contrast_cells,
+    print_contrasts,
+)
+from bayesduel.cli.votes.options import UTILITY, Scale
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -23,12 +29,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "as_record",
-    "contrast_rows",
     "markdown",
-    "print_contrasts",
+    "packed",
     "print_standings",
     "save_fit",
     "with_doubt",
+    "write_table",
 ]
 
 # Numbers in a variable from which compressing it is worth the time.
@@ -70,58 +76,8 @@ def as_record(
         "parameters": parameter_summary(posterior, probability),
         "arms": rows,
         **({"check": _checked(check)} if check is not None else {}),
-        **_compared(posterior, probability, scale, reference),
+        **compared(posterior, probability, scale, reference),
     }
-
-
-def _compared(
-    posterior: Fit, probability: float, scale: Scale, reference: Reference | None
-) -> dict[str, Any]:
-    """Return differences from the reference arm, where there is one."""
-    if reference is None:
-        return {}
-    from bayesduel.inference import contrasts
-
-    found = contrasts(
-        posterior,
-        reference.arm,
-        probability=probability,
-        equivalent=reference.equivalent,
-        scale=scale.name,
-    )
-    return {
-        "reference": reference.arm,
-        "equivalent": reference.equivalent,
-        "difference": found.attrs["difference"],
-        "contrasts": contrast_rows(found),
-    }
-
-
-def contrast_rows(found: xr.Dataset) -> list[dict[str, Any]]:
-    """Return a row for each arm."""
-    columns = {str(name): each.values.tolist() for name, each in found.items()}
-    names = found["arm"].values.tolist()
-    return [
-        {"arm": arm} | {name: each[place] for name, each in columns.items()}
-        for place, arm in enumerate(names)
-    ]
-
-
-def contrast_cells(rows: list[dict[str, Any]], reference: str) -> list[list[str]]:
-    """Return the table of differences, its heads first."""
-    equivalent = "p_equivalent" in rows[0]
-    heads = ["arm", f"minus {reference}", "interval", "P(better)"]
-    table = [heads + ["P(equivalent)"] * equivalent]
-    for row in rows:
-        form = "z.0f" if max(abs(row["lower"]), abs(row["upper"])) >= 50 else "z.3f"
-        cells = [
-            row["arm"],
-            f"{row['mean']:{form}}",
-            f"{row['lower']:{form}} to {row['upper']:{form}}",
-            f"{row['p_better']:.3f}",
-        ]
-        table.append([*cells, f"{row['p_equivalent']:.3f}"] if equivalent else cells)
-    return table
 
 
 def _checked(check: Report) -> dict[str, Any]:
@@ -243,25 +199,6 @@ def print_standings(
         print_contrasts(screen, rows, reference)
 
 
-def print_contrasts(
-    screen: Console, rows: list[dict[str, Any]], reference: Reference
-) -> None:
-    """Print how far arms are from the reference arm."""
-    from rich.markup import escape
-
-    from bayesduel.cli.tables import new_table, show
-
-    heads, *cells = contrast_cells(rows, reference.arm)
-    table = new_table()
-    for head in heads:
-        table.add_column(escape(head), justify="left" if head == "arm" else "right")
-    for row in cells:
-        table.add_row(*map(escape, row))
-    least = reference.equivalent
-    captions = [] if least is None else [f"equivalent: differ by at most {least:g}"]
-    show(screen, f"differences from {reference.arm}", table, *captions)
-
-
 def save_fit(
     posterior: Fit,
     out: Path,
@@ -281,7 +218,7 @@ def save_fit(
 
     record = as_record(posterior, probability, scale, check, reference)
     names = [out / f"standings.{kind}" for kind in ("csv", "json", "md")]
-    _write_table(names[0], with_doubt(record, "arms"))
+    write_table(names[0], with_doubt(record, "arms"))
     text = json.dumps(defined(record), indent=2, allow_nan=False, ensure_ascii=False)
     names[1].write_text(text + "\n", encoding="utf-8")
     text = markdown(record)
@@ -292,14 +229,14 @@ def save_fit(
     names[2].write_text(text, encoding="utf-8")
     if record["parameters"]:
         names.append(out / "parameters.csv")
-        _write_table(names[-1], with_doubt(record, "parameters"))
+        write_table(names[-1], with_doubt(record, "parameters"))
     if reference is not None:
         names.append(out / "contrasts.csv")
-        _write_table(names[-1], with_doubt(record, "contrasts"))
+        write_table(names[-1], with_doubt(record, "contrasts"))
     if posterior.data.is_whole:
         names.append(out / "fit.nc")
         tree = posterior.to_datatree(log_likelihood=log_likelihood)
-        tree.to_netcdf(names[-1], engine="h5netcdf", encoding=_packed(tree))
+        tree.to_netcdf(names[-1], engine="h5netcdf", encoding=packed(tree))
     else:
         say_warning("no fit.nc: split or weighted votes cannot be drawn anew")
     best_two = [row["arm"] for row in record["arms"][:2]]
@@ -329,14 +266,15 @@ def with_doubt(record: dict[str, Any], part: str) -> list[dict[str, Any]]:
     return [row | {"doubt": "; ".join(record["doubts"])} for row in record[part]]
 
 
-def _write_table(path: Path, rows: list[dict[str, Any]]) -> None:
+def write_table(path: Path, rows: list[dict[str, Any]]) -> None:
+    """Write rows as CSV; their keys are the header."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(defined(rows))
 
 
-def _packed(tree: xr.DataTree) -> dict[str, dict[str, dict[str, Any]]]:
+def packed(tree: xr.DataTree) -> dict[str, dict[str, dict[str, Any]]]:
     """Return how to store the larger variables: compressed, counts in few bytes."""
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for node in tree.subtree:

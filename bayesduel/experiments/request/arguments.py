@@ -37,13 +37,11 @@ def read_stopping(given: Any) -> StoppingRule | None:
     return None if given is None else check_rule("stopping", given)
 
 
-def check_kernel(problem: Problem, policy: PolicyBase, shuffle: bool) -> None:
+def check_stopping(problem: Problem, policy: PolicyBase, shuffle: bool) -> None:
     """Raise unless runs of a policy can be stopped."""
-    from bayesduel.simulation.driver import kernel_for, without_kernel
+    from bayesduel.simulation.driver import check_stops
 
-    environment = problem.environment((problem.default_notion,), shuffle=shuffle)
-    if kernel_for(environment, policy) is None:
-        raise without_kernel(policy)
+    check_stops(problem.environment((problem.default_notion,), shuffle=shuffle), policy)
 
 
 def _read_grids(argument: str, given: Any) -> tuple[list[Any], bool]:

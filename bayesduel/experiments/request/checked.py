@@ -6,7 +6,7 @@ from functools import cached_property
 
 from bayesduel.arguments.limits import MOST_RUNS
 from bayesduel.code_digest import code_digest
-from bayesduel.errors import errors_about
+from bayesduel.errors import SimulationArgumentError, errors_about
 from bayesduel.experiments import checks
 from bayesduel.experiments.nodes import Configuration
 from bayesduel.experiments.problems import (
@@ -16,7 +16,7 @@ from bayesduel.experiments.problems import (
     problem_of,
 )
 from bayesduel.experiments.request.arguments import (
-    check_kernel,
+    check_stopping,
     read_instances,
     read_notions,
     read_policies,
@@ -27,6 +27,7 @@ from bayesduel.policies.parameters import parameters_json
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.simulation.driver import program_of
 from bayesduel.stopping.rules import StoppingRule
+from theory.arguments import integer_from, seed_of, true_or_false
 
 
 @dataclass(frozen=True, init=False)
@@ -59,11 +60,12 @@ class CheckedRequest:
         stopping: StoppingRule | None = None,
     ) -> None:
         # The cheap parts first.
+        error = SimulationArgumentError
         asked = {
-            "num_runs": checks.check_count("num_runs", num_runs, MOST_RUNS),
+            "num_runs": integer_from(num_runs, 1, "num_runs", MOST_RUNS, kind=error),
             "horizon": checks.check_horizon(horizon),
-            "seed": checks.check_seed(seed),
-            "shuffle": checks.check_flag("shuffle", shuffle),
+            "seed": seed_of(seed, "seed", kind=error),
+            "shuffle": true_or_false(shuffle, "shuffle", kind=error),
             "stopping": read_stopping(stopping),
         }
         asked["record"] = checks.check_record(record, asked["num_runs"], stopping)
@@ -83,7 +85,7 @@ class CheckedRequest:
                 with errors_about("policies", policy, index):
                     problem.check_policy(policy, self.horizon)
                     if self.stopping is not None:
-                        check_kernel(problem, policy, self.shuffle)
+                        check_stopping(problem, policy, self.shuffle)
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
@@ -117,7 +119,7 @@ class CheckedRequest:
             (name, label): (
                 Configuration(
                     instance=problem.instance,
-                    environment=name,
+                    instance_name=name,
                     policy=label,
                     policy_name=policy.name,
                     parameters=parameters_json(policy),

@@ -39,6 +39,7 @@ KEYS = (
 
 _CALLED = {
     "environment": "instances",
+    "instance": "instances",
     "environments": "instances",
     "matrices": "instances",
     "rounds": "horizon",

@@ -122,7 +122,7 @@ class Merge(RunSweep):
     @cached_property
     def _places(self) -> tuple[Place, ...]:
         listed = json.loads(self.tree.attrs["places"])
-        return tuple((environment, policy) for environment, policy in listed)
+        return tuple((instance, policy) for instance, policy in listed)
 
     @cached_property
     def _attributes(self) -> dict[str, Any]:
@@ -153,7 +153,7 @@ class Merge(RunSweep):
     def _node(self, place: Place) -> xr.DataTree:
         return self.tree.children[place[0]].children[place[1]]
 
-    def environments(self) -> dict[str, xr.Dataset]:
+    def instances(self) -> dict[str, xr.Dataset]:
         """Return the nodes of the instances, in the order of the request."""
         return {
             name: self.tree.children[name].to_dataset(inherit=False).drop_encoding()

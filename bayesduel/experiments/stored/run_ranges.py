@@ -12,8 +12,8 @@ Place = tuple[str, str]
 
 def name_of(place: Place, runs: range) -> str:
     """Return a name that no other job of the same request has."""
-    environment, policy = place
-    return f"{environment}, {policy}, runs {runs.start} to {runs.stop - 1}"
+    instance, policy = place
+    return f"{instance}, {policy}, runs {runs.start} to {runs.stop - 1}"
 
 
 def gaps(num_runs: int, done: Sequence[range]) -> list[range]:

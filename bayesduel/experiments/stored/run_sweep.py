@@ -85,7 +85,7 @@ class RunSweep(Sweep):
         """Return the notions of regret that are kept."""
 
     @abstractmethod
-    def environments(self) -> dict[str, xr.Dataset]:
+    def instances(self) -> dict[str, xr.Dataset]:
         """Return the nodes of the instances."""
 
     @abstractmethod
@@ -196,7 +196,7 @@ class RunSweep(Sweep):
             elif own:
                 found[place] = nodes.join_chunks([each.value for each in own])
         attributes = self.attributes() | {"created": now()}
-        return nodes.build_tree(self.environments(), found, attributes)
+        return nodes.build_tree(self.instances(), found, attributes)
 
     def to_file(self, found: xr.DataTree) -> tuple[bytes | memoryview, dict[str, Any]]:
         """Return the finished file, and what differs from one execution to the next.
@@ -236,7 +236,7 @@ class RunSweep(Sweep):
         own = {_PLACES: json.dumps([*self.places]), "record": self.record}
         attributes = {"tree": json.dumps(self.attributes())} | own
         return results.to_bytes(
-            nodes.build_tree(self.environments(), contents, attributes)
+            nodes.build_tree(self.instances(), contents, attributes)
         )
 
     # --- What a folder holds ---------------------------------------------------------
@@ -278,14 +278,14 @@ class RunSweep(Sweep):
         for place in map(tuple, json.loads(tree.attrs[_PLACES])):
             if place not in self.places:
                 continue  # The words of the request differ, and are refused.
-            environment, policy = place
-            planned = tree.children[environment].children[policy].attrs
+            instance, policy = place
+            planned = tree.children[instance].children[policy].attrs
             ours = json.loads(json.dumps(self.fingerprint(place)))
             theirs = json.loads(planned["fingerprint"])
             _refuse_another_program(folder, place, ours, theirs)
             ours["regret"] = list(self.notions(place))
             theirs["regret"] = json.loads(planned["notions"])
-            what = f"parts of {policy} on {environment}"
+            what = f"parts of {policy} on {instance}"
             refuse_others(folder, what, ours, theirs, _CALLED)
 
     def _is_usable(self, place: Place, runs: range) -> bool:
@@ -302,10 +302,10 @@ class RunSweep(Sweep):
         for place, datasets in stored.items():
             last = max(nodes.runs_of(dataset).stop for dataset in datasets) - 1
             if last >= (self.num_runs if place in wanted else 0):
-                environment, policy = _named(datasets[0])
+                instance, policy = _named(datasets[0])
                 raise OutputFolderError(
                     "out",
-                    f"{folder.path} holds {policy} on {environment} up to run {last}, "
+                    f"{folder.path} holds {policy} on {instance} up to run {last}, "
                     "which this request would drop",
                     folder.path,
                     remedy="ask for that too, replace it ({overwrite}), or name "
@@ -316,7 +316,7 @@ class RunSweep(Sweep):
         self, folder: OwnedFolder, place: Place, dataset: xr.Dataset
     ) -> None:
         """Refuse results of another request."""
-        environment, policy = place
+        instance, policy = place
         ours = json.loads(json.dumps(self.fingerprint(place)))
         theirs = json.loads(dataset.attrs["fingerprint"])
         _refuse_another_program(folder, place, ours, theirs)
@@ -324,7 +324,7 @@ class RunSweep(Sweep):
         asked = set(self.notions(place))
         ours["regret"] = sorted(asked)
         theirs["regret"] = sorted(asked & {*dataset["notion"].values.tolist()})
-        refuse_others(folder, f"{policy} on {environment}", ours, theirs, _CALLED)
+        refuse_others(folder, f"{policy} on {instance}", ours, theirs, _CALLED)
 
 
 def _refuse_another_program(
@@ -338,11 +338,11 @@ def _refuse_another_program(
     one, other = (each.get("program", "") for each in (theirs, ours))
     if one == other:
         return
-    environment, policy = place
+    instance, policy = place
     known = f"played by the program {one}" if one else "whose program is not recorded"
     raise OutputFolderError(
         "out",
-        f"{folder.path} holds runs of {policy} on {environment} {known}; here "
+        f"{folder.path} holds runs of {policy} on {instance} {known}; here "
         f"{other or 'an unknown program'} would play, whose random numbers differ",
         folder.path,
         remedy="go on with the version that they began on, replace it ({overwrite}), "
@@ -376,7 +376,8 @@ def _largest_first(datasets: Sequence[xr.Dataset]) -> list[xr.Dataset]:
 
 def _named(dataset: xr.Dataset) -> Place:
     """Return the instance and the policy that results say they are of."""
-    return str(dataset.attrs.get("environment")), str(dataset.attrs.get("policy"))
+    named = dataset.attrs.get("instance", dataset.attrs.get("environment"))
+    return str(named), str(dataset.attrs.get("policy"))
 
 
 def _policy_nodes(whole: xr.DataTree) -> list[tuple[Place, xr.Dataset]]:
@@ -384,6 +385,6 @@ def _policy_nodes(whole: xr.DataTree) -> list[tuple[Place, xr.Dataset]]:
     found = []
     for node in whole.subtree:
         if "run" in node.coords or "first_run" in node.attrs:
-            _, environment, policy = (*node.path.split("/"), "", "")[:3]
-            found.append(((environment, policy), node.to_dataset()))
+            _, instance, policy = (*node.path.split("/"), "", "")[:3]
+            found.append(((instance, policy), node.to_dataset()))
     return found

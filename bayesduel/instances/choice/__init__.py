@@ -1,4 +1,4 @@
-"""Worlds of subset choice: the papers' environments, and worlds from one's own numbers.
+"""Worlds of subset choice: the papers' own, and worlds from one's own numbers.
 
 ``load_world("camera")`` returns a published world; ``multinomial_logit``,
 ``gaussian_utility``, ``choice_table``, ``independent_rewards`` and ``plackett_luce``

@@ -20,7 +20,7 @@ from bayesduel.instances.choice.rules import (
     LogitRule,
     arm_vector,
 )
-from theory.arguments import as_number, short_repr
+from theory.arguments import as_number
 from theory.choice.regret import SUBSET_REGRET_NOTIONS
 from theory.choice.tables import ChoiceTable
 
@@ -81,27 +81,30 @@ class ChoiceWorld:
         _check_size(self.subset_size, self.num_arms)
         if self.feedback not in FEEDBACKS:
             raise ChoiceWorldError(
-                f"feedback must be one of {', '.join(FEEDBACKS)}, got {self.feedback!r}"
+                "feedback", f"must be one of {', '.join(FEEDBACKS)}", self.feedback
             )
         if isinstance(self.rule, IndependentRule) and self.feedback != "independent":
             raise ChoiceWorldError(
-                "feedback must be 'independent' for independent rewards, got "
-                f"{self.feedback!r}"
+                "feedback",
+                "must be 'independent' for independent rewards",
+                self.feedback,
             )
         if self.feedback == "ranking":
             _check_ranking(self)
         _check_rewards(self)
         if self.arm_names is not None and len(self.arm_names) != self.num_arms:
             raise ChoiceWorldError(
-                f"arm_names must have one name per arm, {self.num_arms}, got "
-                f"{len(self.arm_names)}"
+                "arm_names",
+                f"must have one name per arm, {self.num_arms}",
+                len(self.arm_names),
             )
         if self.revenues is not None:
             values = arm_vector("revenues", self.revenues)
             if len(values) != self.num_arms or np.any(values < 0):
                 raise ChoiceWorldError(
-                    f"revenues must be {self.num_arms} numbers not below 0, got "
-                    f"{self.revenues!r}"
+                    "revenues",
+                    f"must be {self.num_arms} numbers not below 0",
+                    self.revenues,
                 )
         self.check_notion(self.regret)
 
@@ -177,18 +180,21 @@ class ChoiceWorld:
         outside = [arm for arm in given if not 0 <= arm < self.num_arms]
         if outside:
             raise ChoiceWorldError(
-                f"arms of a set must be from 0 to {self.num_arms - 1}, got {outside[0]}"
+                "arms", f"must be from 0 to {self.num_arms - 1} in a set", outside[0]
             )
         if len(set(given)) < len(given):
             twice = next(arm for arm in given if given.count(arm) > 1)
             raise ChoiceWorldError(
-                f"arms of a set must be different, arm {twice} is there more than once"
+                "arms",
+                f"must be different in a set; arm {twice} is there more than once",
+                given,
             )
         least = 1 if self.rule.allows_fewer else self.subset_size
         if not least <= len(given) <= self.subset_size:
             raise ChoiceWorldError(
-                f"a set must have {least} to {self.subset_size} arms here, got "
-                f"{len(given)}"
+                "arms",
+                f"must be a set of {least} to {self.subset_size} arms here",
+                len(given),
             )
         mask = np.zeros(self.num_arms, dtype=bool)
         mask[given] = True
@@ -218,8 +224,10 @@ class ChoiceWorld:
         count = comb(self.num_arms, self.subset_size)
         if count > MOST_SETS:
             raise ChoiceWorldError(
-                f"there are {count} sets of {self.subset_size} of {self.num_arms} "
-                f"arms, more than {MOST_SETS}"
+                "subset_size",
+                f"must leave at most {MOST_SETS} sets to be listed; of "
+                f"{self.num_arms} arms there are {count}",
+                self.subset_size,
             )
         sets = np.array(list(combinations(range(self.num_arms), self.subset_size)))
         offered = np.zeros((count, self.num_arms), dtype=bool)
@@ -324,8 +332,9 @@ def _check_size(size: object, num_arms: int) -> None:
     whole = isinstance(size, int | np.integer) and not isinstance(size, bool)
     if not whole or not 1 <= size <= num_arms:  # pyright: ignore
         raise ChoiceWorldError(
-            f"subset_size must be an integer from 1 to the number of arms {num_arms}, "
-            f"got {size!r}"
+            "subset_size",
+            f"must be an integer from 1 to the number of arms {num_arms}",
+            size,
         )
 
 
@@ -333,15 +342,16 @@ def _check_ranking(world: ChoiceWorld) -> None:
     rule = world.rule
     if not isinstance(rule, LogitRule) or rule.has_no_choice:
         raise ChoiceWorldError(
-            "feedback='ranking' needs a logit rule with no_choice_weight=0, got "
-            f"{type(rule).__name__}"
+            "feedback",
+            "must not be 'ranking' but for a logit rule with no_choice_weight=0; "
+            f"this one is a {type(rule).__name__}",
+            "ranking",
         )
     longest = world.subset_size - 1
     depth = longest if world.depth is None else as_number(world.depth)
     if longest < 1 or not (1 <= depth <= longest and float(depth).is_integer()):
         raise ChoiceWorldError(
-            f"depth must be from 1 to subset_size - 1 = {longest}, got "
-            f"{short_repr(world.depth)}"
+            "depth", f"must be from 1 to subset_size - 1 = {longest}", world.depth
         )
 
 
@@ -349,13 +359,14 @@ def _check_rewards(world: ChoiceWorld) -> None:
     levels, largest = world.levels, world.largest_reward
     whole = isinstance(levels, int | np.integer) and not isinstance(levels, bool)
     if not whole or levels < 1:
-        raise ChoiceWorldError(f"levels must be a positive integer, got {levels!r}")
+        raise ChoiceWorldError("levels", "must be a positive integer", levels)
     if not (np.isfinite(as_number(largest)) and largest > 0):
         raise ChoiceWorldError(
-            f"largest_reward must be a finite number above 0, got {short_repr(largest)}"
+            "largest_reward", "must be a finite number above 0", largest
         )
     if world.feedback != "independent" and (levels != 1 or largest != 1.0):
         raise ChoiceWorldError(
-            "levels and largest_reward are for feedback='independent'; a choice has "
-            "reward 1"
+            "levels, largest_reward",
+            "must be left out unless feedback='independent'; a choice has reward 1",
+            (levels, largest),
         )

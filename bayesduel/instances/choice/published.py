@@ -1,6 +1,6 @@
 """Worlds of Yang, Ren, Dhillon and Sanghavi (2021): no total order of the arms needed.
 
-The camera example of Section 3.4, the environments D.1 to D.3 of the experiments, and
+The camera example of Section 3.4, the instances D.1 to D.3 of the experiments, and
 the families C.1 and C.2 of the lower bound. D.4 is in ``random_tables``.
 """
 
@@ -28,7 +28,7 @@ _SOURCE = (
 
 _CAMERAS = ("Nikon", "Canon", "Sony", "digital camera", "keyboard", "shoes")
 
-# Upper triangle of M_ij = P(i|{i,j}) - P(j|{i,j}) in environment D.3.
+# Upper triangle of M_ij = P(i|{i,j}) - P(j|{i,j}) in instance D.3.
 _PAIRS = """
 0.02 0.05 0.10 0.10 0.20 0.25 0.30 0.30 0.30
 0.05 0.10 0.10 0.20 0.25 0.30 0.30 0.30
@@ -211,7 +211,7 @@ def preference_pairs() -> ChoiceWorld:
 def exclusive_gap(
     num_arms: int = 10, subset_size: int = 3, gap: float = 0.05, special: int = 0
 ) -> ChoiceWorld:
-    """Return C.1, the lower-bound environment with at most one reward per round.
+    """Return C.1, the lower-bound instance with at most one reward per round.
 
     Optimal are the arm ``special`` and the last k - 1 arms; in any set optimal arms
     have probability 1/(k + 1), all others 1/(k + 1) - gap.
@@ -249,7 +249,7 @@ def exclusive_gap(
 def independent_gap(
     num_arms: int = 10, subset_size: int = 3, gap: float = 0.05, special: int = 0
 ) -> ChoiceWorld:
-    """Return C.2, the lower-bound environment with several rewards per round.
+    """Return C.2, the lower-bound instance with several rewards per round.
 
     As `exclusive_gap` with 1/2 and 1/2 - gap; the offered arms are rewarded
     independently of one another.
@@ -280,12 +280,14 @@ def _gap_arguments(
     n = check_num_arms(num_arms)
     k = integer_from(subset_size, 1, "subset_size")
     if k > n:
-        raise ChoiceWorldError(f"subset_size must be at most num_arms {n}, got {k}")
+        raise ChoiceWorldError("subset_size", f"must be at most num_arms {n}", k)
     arm_index(special, n, "special")
     if special > n - k:
         raise ChoiceWorldError(
-            f"special must be one of the first {n - k + 1} arms (the last {k - 1} are "
-            f"optimal anyway), got {special}"
+            "special",
+            f"must be one of the first {n - k + 1} arms (the last {k - 1} are "
+            "optimal anyway)",
+            special,
         )
     rule = f"from 0 to below 1/{parts}"
     return n, k, number_that(gap, "gap", rule, lambda x: 0 <= x < 1 / parts), special

@@ -63,8 +63,9 @@ def random_table(
     k = integer_from(subset_size, 1, "subset_size")
     if k > n or comb(n, k) > MOST_SETS:
         raise ChoiceWorldError(
-            f"subset_size must be at most num_arms = {n}, with at most {MOST_SETS} "
-            f"sets, got {k}"
+            "subset_size",
+            f"must be at most num_arms = {n}, with at most {MOST_SETS} sets",
+            k,
         )
     sets = np.array(list(combinations(range(n), k)))
     best = generator.uniform(0.0, 1 / k, k)

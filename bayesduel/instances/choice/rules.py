@@ -1,6 +1,6 @@
 """How likely each offered arm is chosen: the rules behind worlds of subset choice.
 
-A rule is a frozen set of NumPy arrays. The environments register these classes with
+A rule is a frozen set of NumPy arrays. The simulator registers these classes with
 JAX, and the same formulas (``theory.choice.rules``) then run in the simulator.
 """
 
@@ -13,8 +13,7 @@ from jaxtyping import Bool, Float, Float64
 from numpy.typing import ArrayLike
 
 from bayesduel.errors import ChoiceWorldError, errors_as
-from bayesduel.instances.generators.instance import check_entries, check_vector
-from theory.arguments import as_number, short_repr
+from theory.arguments import as_number
 from theory.choice.rules import (
     binomial_table,
     gaussian_choice,
@@ -23,6 +22,7 @@ from theory.choice.rules import (
     subset_rank,
 )
 from theory.choice.tables import ChoiceTable
+from theory.validation import finite_vector
 
 _FAR = 1e-9
 """Probabilities of a set may add up to this much more than 1."""
@@ -111,13 +111,16 @@ class LogitRule(ChoiceRule):
         ChoiceWorldError
             If a weight is not positive and finite, or ``no_choice_weight`` negative.
         """
-        vector = arm_vector("weights", weights)
-        _check_entries("weights", vector, vector > 0, "be positive")
+        with errors_as(ChoiceWorldError):
+            vector = finite_vector(
+                weights, "weights", rule="must be positive", holds=lambda each: each > 0
+            )
         weight = as_number(no_choice_weight)
         if not (np.isfinite(weight) and weight >= 0):
             raise ChoiceWorldError(
-                "no_choice_weight must be a finite number not below 0 (0 if somebody "
-                f"is always chosen), got {short_repr(no_choice_weight)}"
+                "no_choice_weight",
+                "must be a finite number not below 0 (0 if somebody is always chosen)",
+                no_choice_weight,
             )
         return cls(vector, np.asarray(weight))
 
@@ -176,8 +179,9 @@ class GaussianRule(ChoiceRule):
         vector = arm_vector("means", means)
         if no_choice_mean is not None and not np.isfinite(as_number(no_choice_mean)):
             raise ChoiceWorldError(
-                "no_choice_mean must be a finite number, or None if somebody is "
-                f"always chosen, got {no_choice_mean!r}"
+                "no_choice_mean",
+                "must be a finite number, or None if somebody is always chosen",
+                no_choice_mean,
             )
         if no_choice_mean is not None:
             no_choice_mean = as_number(no_choice_mean)
@@ -237,17 +241,19 @@ class TableRule(ChoiceRule):
             If a set is missing, or its probabilities exceed 1 together.
         """
         if not isinstance(table, ChoiceTable):
-            raise ChoiceWorldError(
-                f"table must be a theory.ChoiceTable, got {short_repr(table)}"
-            )
+            raise ChoiceWorldError("table", "must be a theory.ChoiceTable", table)
         n, k = table.num_arms, table.set_size
         if exclusive and np.any(table.totals > 1 + _FAR):
             row = int(np.argmax(table.totals > 1 + _FAR))
             raise ChoiceWorldError(
-                "probabilities of one set must add up to at most 1 where one arm at "
-                f"most is chosen; those of {table.offered(row)} add up to "
-                f"{table.totals[row]:.12g}. Use feedback='independent' if several "
-                "arms can be rewarded in one round"
+                "table",
+                "must have probabilities of one set that add up to at most 1 where "
+                f"one arm at most is chosen; those of {table.offered(row)} add up to "
+                f"{table.totals[row]:.12g}",
+                table.totals[row],
+                index=row,
+                remedy="use feedback='independent' if several arms can be rewarded "
+                "in one round",
             )
         offered = np.zeros((len(table.sets), n), dtype=bool)
         np.put_along_axis(offered, table.sets, True, axis=1)
@@ -258,8 +264,10 @@ class TableRule(ChoiceRule):
         missing = np.flatnonzero(np.isnan(by_rank).any(axis=1))
         if missing.size:
             raise ChoiceWorldError(
-                f"the table must have all {comb(n, k)} sets of {k} of {n} arms; "
-                f"{_set_of_rank(int(missing[0]), k)} is missing"
+                "table",
+                f"must have all {comb(n, k)} sets of {k} of {n} arms; "
+                f"{_set_of_rank(int(missing[0]), k)} is missing",
+                table,
             )
         no_choice = exclusive and bool(np.any(table.totals < 1 - _FAR))
         return cls(by_rank, binomials, no_choice)
@@ -300,9 +308,13 @@ class IndependentRule(ChoiceRule):
         ChoiceWorldError
             If one of them is outside [0, 1].
         """
-        vector = arm_vector("means", means)
-        rule = "lie in [0, 1] (shares of the largest reward)"
-        _check_entries("means", vector, (vector >= 0) & (vector <= 1), rule)
+        with errors_as(ChoiceWorldError):
+            vector = finite_vector(
+                means,
+                "means",
+                rule="must lie in [0, 1] (shares of the largest reward)",
+                holds=lambda each: (each >= 0) & (each <= 1),
+            )
         return cls(vector)
 
     @property
@@ -324,12 +336,7 @@ class IndependentRule(ChoiceRule):
 def arm_vector(argument: str, values: ArrayLike) -> Float64[np.ndarray, " n"]:
     """Return one finite number per arm."""
     with errors_as(ChoiceWorldError):
-        return check_vector(argument, values, 1)
-
-
-def _check_entries(*arguments: Any) -> None:
-    with errors_as(ChoiceWorldError):
-        check_entries(*arguments)
+        return finite_vector(values, argument)
 
 
 def _set_of_rank(rank: int, size: int) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesduel.errors import ArgumentError
 from bayesduel.instances.generators.instance import (
     GeneratedInstance,
     check_generator,
@@ -102,16 +103,20 @@ def batched_gap(
     num_batches = integer_from(num_batches, 1, "num_batches")
     batch = integer_from(batch, 1, "batch")
     if batch > num_batches:
-        raise ValueError(
-            f"batch must be at most num_batches = {num_batches}, got {batch}; "
-            "batches are numbered from 1"
+        raise ArgumentError(
+            "batch",
+            f"must be at most num_batches = {num_batches}",
+            batch,
+            remedy="batches are numbered from 1",
         )
     horizon = number_that(horizon, "horizon", "at least 1", lambda x: x >= 1)
     if num_arms > 36 * num_batches**2:
-        raise ValueError(
-            "num_batches must be at least sqrt(num_arms) / 6, so that no probability "
-            f"exceeds 1: got {num_batches} batches for {num_arms} arms; use at least "
-            f"{math.ceil(math.sqrt(num_arms) / 6)} batches"
+        raise ArgumentError(
+            "num_batches",
+            f"must be at least sqrt(num_arms) / 6 for {num_arms} arms, so that no "
+            "probability exceeds 1",
+            num_batches,
+            remedy=f"use at least {math.ceil(math.sqrt(num_arms) / 6)} batches",
         )
     return hard_gap(num_arms, horizon, num_batches, batch)
 

@@ -5,17 +5,15 @@ from numpy.typing import ArrayLike
 
 from bayesduel.instances.generators.instance import (
     GeneratedInstance,
-    check_entries,
     check_generator,
     check_num_arms,
-    check_vector,
     from_upper_triangle,
     make_instance,
     spell,
 )
 from theory.arguments import integer_from, number_that
 from theory.errors import ArgumentError
-from theory.validation import LARGEST_FEATURE, feature_table
+from theory.validation import LARGEST_FEATURE, feature_table, finite_vector
 
 
 def linear_utilities(
@@ -56,9 +54,12 @@ def linear_utilities(
     """
     table = feature_table(features)
     check_num_arms(len(table))
-    weights = check_vector("coefficients", coefficients, 1)
-    fits = np.abs(weights) <= LARGEST_FEATURE
-    check_entries("coefficients", weights, fits, f"be at most {LARGEST_FEATURE:g}")
+    weights = finite_vector(
+        coefficients,
+        "coefficients",
+        rule=f"must be at most {LARGEST_FEATURE:g}",
+        holds=lambda each: np.abs(each) <= LARGEST_FEATURE,
+    )
     if len(weights) != table.shape[1]:
         rule = f"must be one number for each of the {table.shape[1]} features"
         raise ArgumentError("coefficients", rule, weights.shape)

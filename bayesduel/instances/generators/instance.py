@@ -3,13 +3,13 @@
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float64
+from jaxtyping import Float64
 from numpy.typing import NDArray
 
 from theory.arguments import integer_from, true_or_false
-from theory.errors import ArgumentError, ArgumentTypeError
+from theory.errors import ArgumentTypeError
 from theory.preferences import PreferenceMatrix
-from theory.validation import MOST_ARMS, numeric_array
+from theory.validation import MOST_ARMS
 
 
 class GeneratedInstance(NamedTuple):
@@ -44,37 +44,6 @@ def check_generator(rng: np.random.Generator | None) -> np.random.Generator:
         remedy = f"pass numpy.random.default_rng({int(seed)})"
         raise ArgumentTypeError("rng", rule, rng, remedy=remedy)
     return rng
-
-
-def check_vector(
-    argument: str, values: object, minimum_length: int
-) -> Float64[np.ndarray, " n"]:
-    """Return `values` as a finite float64 vector with at least `minimum_length`."""
-    vector = numeric_array(values, argument)
-    if vector.ndim != 1 or len(vector) < minimum_length:
-        rule = f"must be a vector of at least {minimum_length} numbers"
-        raise ArgumentError(argument, rule, values)
-    if len(vector) > MOST_ARMS:
-        rule = f"must be at most {MOST_ARMS} numbers, one per arm"
-        raise ArgumentError(argument, rule, len(vector))
-    check_entries(argument, vector, np.isfinite(vector), "be finite")
-    return vector
-
-
-def check_entries(
-    argument: str,
-    vector: Float64[np.ndarray, " n"],
-    fits: Bool[np.ndarray, " n"],
-    rule: str,
-    remedy: str = "",
-) -> None:
-    """Raise if an entry of a vector does not fit; the first one is named."""
-    bad = np.flatnonzero(~fits)
-    if bad.size:
-        place = int(bad[0])
-        raise ArgumentError(
-            argument, f"must {rule}", float(vector[place]), index=place, remedy=remedy
-        )
 
 
 def spell(family: str, **parameters: object) -> str:

@@ -6,6 +6,7 @@ Without shuffling, arm 0 is the best one, arm 1 the next and so on.
 
 import numpy as np
 
+from bayesduel.errors import ArgumentError
 from bayesduel.instances.generators.instance import (
     GeneratedInstance,
     check_num_arms,
@@ -55,10 +56,12 @@ def linear_order(
     true_or_false(clip, "clip")
     # 1e-12: steps such as 0.1 times 5 may end a rounding error above 1/2.
     if not clip and step * (num_arms - 1) > 0.5 + 1e-12:
-        raise ValueError(
-            f"step must be at most 1/2 / (num_arms - 1) = {0.5 / (num_arms - 1):.6g} "
-            f"for {num_arms} arms, got {step}; pass clip=True to cut probabilities "
-            "off at 0 and 1"
+        raise ArgumentError(
+            "step",
+            f"must be at most 1/2 / (num_arms - 1) = {0.5 / (num_arms - 1):.6g} for "
+            f"{num_arms} arms",
+            step,
+            remedy="pass clip=True to cut probabilities off at 0 and 1",
         )
     arm = np.arange(num_arms)
     upper = np.minimum(0.5 + step * (arm[None, :] - arm[:, None]), 1.0)

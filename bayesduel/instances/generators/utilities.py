@@ -10,17 +10,17 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayesduel.errors import ArgumentError
 from bayesduel.instances.generators.instance import (
     GeneratedInstance,
-    check_entries,
     check_generator,
     check_num_arms,
-    check_vector,
     from_upper_triangle,
     make_instance,
     spell,
 )
 from theory.arguments import number_that, one_of, share_of
+from theory.validation import finite_vector
 
 UTILITY_PROFILES: Mapping[str, tuple[float, ...]] = MappingProxyType(
     {
@@ -144,15 +144,20 @@ def from_utilities(
     profile = utilities if isinstance(utilities, str) else ""
     if isinstance(utilities, str):
         if profile not in UTILITY_PROFILES:
-            raise ValueError(
-                f"utilities must be numbers or one of the profiles "
-                f"{', '.join(UTILITY_PROFILES)}, got {profile!r}"
+            raise ArgumentError(
+                "utilities",
+                f"must be numbers or one of the profiles {', '.join(UTILITY_PROFILES)}",
+                profile,
             )
         utilities = UTILITY_PROFILES[profile]
-    vector = check_vector("utilities", utilities, 2)
-    inside = (vector >= 0) & (vector <= 1)
-    remedy = "rescale them, or use bradley_terry"
-    check_entries("utilities", vector, inside, "lie in [0, 1]", remedy)
+    vector = finite_vector(
+        utilities,
+        "utilities",
+        2,
+        rule="must lie in [0, 1]",
+        holds=lambda each: (each >= 0) & (each <= 1),
+        remedy="rescale them, or use bradley_terry",
+    )
     return make_instance(
         _linked(vector, link),
         rng,
@@ -242,7 +247,7 @@ def rum_gaussian(
     # SciPy's special functions take longer to import than this whole package.
     from scipy.special import ndtr
 
-    vector = check_vector("means", means, 2)
+    vector = finite_vector(means, "means", 2)
     upper = ndtr((vector[:, None] - vector[None, :]) / np.sqrt(2.0))
     return make_instance(
         from_upper_triangle(upper),
@@ -255,9 +260,8 @@ def rum_gaussian(
 
 def _positive(values: ArrayLike, argument: str) -> NDArray[np.float64]:
     """Check that all entries of a vector are positive."""
-    vector = check_vector(argument, values, 2)
-    check_entries(argument, vector, vector > 0, "be positive")
-    return vector
+    rule = "must be positive"
+    return finite_vector(values, argument, 2, rule=rule, holds=lambda each: each > 0)
 
 
 def _ratio(weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -83,7 +83,7 @@ class CoefficientCoordinates(PairCoordinates):
 
     def utilities(self, points: Values) -> Values:
         """Return the utilities (..., K) of points (..., d)."""
-        return points @ self.design.T
+        return points @ namespace(points).asarray(self.design.T, dtype=points.dtype)
 
     def pulled(self, vectors: Values) -> Values:
         """Apply the transpose of the map to utilities, to vectors (..., K)."""

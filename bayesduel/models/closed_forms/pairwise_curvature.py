@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesduel.models.array_modules import Values, namespace
+from bayesduel.models.array_modules import Values, namespace, row_sum
 from bayesduel.models.closed_forms.closed_density import ClosedDensity
 from bayesduel.models.closed_forms.pairwise_coordinates import (
     PairCoordinates,
@@ -34,6 +34,9 @@ class RowDerivatives(NamedTuple):
     gap_gap: Values
     gap_tie: Values
     tie_tie: Values
+
+    height: Callable[[], Values] | None = None
+    """Returns the log likelihood itself, where it costs little beside them."""
 
 
 Derivatives = Callable[[Values, Values, Values], RowDerivatives]
@@ -107,26 +110,36 @@ class PairwiseDensity(ClosedDensity):
             self.coordinates.rows(self.votes, each) for each in (point, point + way)
         )
         ways = [end - start for start, end in zip(here, there, strict=True)]
-        counts = self.votes.counts
-        top = self.model.outcome_logs(*here)
-        scaled = way / self.coordinates.scales**2
-        gradient_and_hessian, tilt = xp.sum(way * scaled), xp.sum(point * scaled)
+        scaled = way / xp.asarray(self.coordinates.scales**2, dtype=way.dtype)
+        curvature, tilt = xp.sum(way * scaled), xp.sum(point * scaled)
+        top, _ = self._heights(*here)
 
         def fall(share: Values) -> tuple[Values, Values]:
             moved = [start + share * by for start, by in zip(here, ways, strict=True)]
-            logs = self.model.outcome_logs(*moved)
-            total = share * (tilt + 0.5 * share * gradient_and_hessian)
-            for number, high, low in zip(counts.T, top, logs, strict=True):
-                # What never happened may be impossible: 0 times infinity is nan.
-                each = xp.where(number > 0, high - low, 0.0)
-                total = total + xp.sum(each * number)
-            by = self.derivatives(counts, *moved)
-            slope = tilt + share * gradient_and_hessian - xp.sum(by.gap * ways[0])
+            heights, by = self._heights(*moved)
+            slopes = by.gap * ways[0]
             if self.model.ties:
-                slope = slope - xp.sum(by.tie * ways[1])
-            return total, slope
+                slopes = slopes + by.tie * ways[1]
+            prior = share * (tilt + 0.5 * share * curvature)
+            slope = tilt + share * curvature - row_sum(slopes)
+            return prior + row_sum(top - heights), slope
 
         return fall
+
+    def _heights(
+        self, difference: Values, tie: Values
+    ) -> tuple[Values, RowDerivatives]:
+        """Return the log likelihood of every row, and its derivatives."""
+        counts = self.votes.counts
+        by = self.derivatives(counts, difference, tie)
+        if by.height is not None:
+            return by.height(), by
+        xp, found = namespace(difference), 0.0
+        logs = self.model.outcome_logs(difference, tie)
+        for number, each in zip(counts.T, logs, strict=True):
+            # What never happened may be impossible: 0 times infinity is nan.
+            found = found + xp.where(number > 0, each, 0.0 * number) * number
+        return found, by
 
     def _by_row(self, point: Values) -> RowDerivatives:
         difference, tie = self.coordinates.rows(self.votes, point)

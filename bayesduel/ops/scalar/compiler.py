@@ -4,8 +4,8 @@ Kernels own no memory: all arrays are made by the host. So Numba is told to coun
 references to arrays, which took several times as long as the work itself; what would
 need memory (a slice that is assigned to, a new array, ``np.min``) is then refused when
 the kernel is compiled. That, and a pipeline of our own, rest on names that Numba calls
-private. Where a version of it lacks one, kernels are compiled as any other function:
-the same digits, after two to three times as long.
+private (``_own_code``). Where a version of it lacks one, kernels are compiled as any
+other function: the same digits, after two to three times as long.
 
 Nothing but what is compiled needs this module, which imports Numba.
 """
@@ -16,33 +16,26 @@ from functools import cache
 from types import FunctionType
 from typing import Any
 
-from numba import njit
+from numba import njit, types
+from numba.core.registry import cpu_target
 from numba.extending import overload, typeof_impl
 
-from bayesduel.ops.scalar import generators
-from bayesduel.ops.scalar.compiled import BY_STATE, IS_INLINED
-from bayesduel.ops.scalar.compiled_references import NAMED_TUPLE, Reference
+from bayesduel.ops.scalar.compiled import BY_STATE, IS_INLINED, reference
+from bayesduel.ops.scalar.draws import raw_bits
+
+_NAMED_TUPLE: Any = types.BaseNamedTuple
 
 
-def _own_pipelines() -> Any:
-    """Return the module of our own pipelines, None where Numba lacks what they need."""
+def _own_code() -> Any:
+    """Return the module of what is private to Numba, None where it lacks a name."""
     try:
-        from bayesduel.ops.scalar import pipelines
+        from bayesduel.ops.scalar import _own_code
     except (ImportError, AttributeError):
         return None
-    return pipelines if not pipelines.lacking() else None
+    return None if _own_code.lacking() else _own_code
 
 
-def _own_generators() -> Any:
-    """Return the module of Numba's own random bits, None where it lacks them."""
-    try:
-        from bayesduel.ops.scalar import _own_generators
-    except ImportError:
-        return None
-    return _own_generators
-
-
-_PIPELINES = _own_pipelines()
+_OWN = _own_code()
 
 OPTIONS: Any = {"error_model": "numpy", "nogil": True}
 """Divisions do not raise, as in NumPy; other threads of Python go on meanwhile."""
@@ -52,30 +45,33 @@ _PART_OPTIONS: Any = OPTIONS
 
 _INLINED_OPTIONS: Any = OPTIONS
 
-if _PIPELINES is not None:
-    # Python calls what is compiled, and no other language.
-    _ours = {**OPTIONS, "_nrt": False, "no_cfunc_wrapper": True}
-    OPTIONS = {**_ours, "pipeline_class": _PIPELINES.ProgramCompiler}
-    _unseen = {**_ours, "no_cpython_wrapper": True}
-    _PART_OPTIONS = {**_unseen, "pipeline_class": _PIPELINES.PartCompiler}
-    _INLINED_OPTIONS = {**_unseen, "pipeline_class": _PIPELINES.InlinedPartCompiler}
-
 _INSTEAD: dict[Callable[..., Any], Any] = {}
 """What is compiled in place of a function."""
 
-if (_own := _own_generators()) is not None:
-    _INSTEAD[generators.raw_bits] = _own.raw_bits
+if _OWN is not None:
+    # Python calls what is compiled, and no other language.
+    _ours = {**OPTIONS, "_nrt": False, "no_cfunc_wrapper": True}
+    OPTIONS = {**_ours, "pipeline_class": _OWN.ProgramCompiler}
+    _unseen = {**_ours, "no_cpython_wrapper": True}
+    _PART_OPTIONS = {**_unseen, "pipeline_class": _OWN.PartCompiler}
+    _INLINED_OPTIONS = {**_unseen, "pipeline_class": _OWN.InlinedPartCompiler}
+    _INSTEAD = {raw_bits: _OWN.raw_bits}
 
 _TAUGHT: set[Callable[..., Any]] = set()
 
 
 def standalone(function: Any) -> Any:
     """Compile a function that Python calls, with all that it calls."""
+    learn_states()
+    # A checked or otherwise wrapped function is no function for Numba.
+    return njit(**OPTIONS)(inspect.unwrap(function))
+
+
+def learn_states() -> None:
+    """Let compiled code find what is found ``by_state``."""
     for stub in BY_STATE.keys() - _TAUGHT:
         _TAUGHT.add(stub)
         _teach(stub)
-    # A checked or otherwise wrapped function is no function for Numba.
-    return njit(**OPTIONS)(inspect.unwrap(function))
 
 
 def _teach(stub: Callable[..., Any]) -> None:
@@ -84,8 +80,9 @@ def _teach(stub: Callable[..., Any]) -> None:
 
     @overload(stub, strict=False, jit_options=_PART_OPTIONS)
     def find(state: Any, *others: Any) -> Callable[..., Any] | None:
-        target = state.target if isinstance(state, Reference) else state
-        is_state = isinstance(target, NAMED_TUPLE)
+        # Of a reference, the named tuple.
+        target = getattr(state, "target", state)
+        is_state = isinstance(target, _NAMED_TUPLE)
         return functions.get(target.instance_class) if is_state else None
 
 
@@ -102,4 +99,8 @@ def _type_of_function(function: FunctionType, context: Any) -> Any:
     """Take a marked function for what is compiled of it."""
     if function not in IS_INLINED:
         return None
+    if _OWN is not None and function is reference:
+        # Of its caller's frame, so no function of its own.
+        typing: Any = cpu_target.typing_context
+        return typing.resolve_value_type(_OWN.reference)
     return typeof_impl(_part(_INSTEAD.get(function, function)), context)

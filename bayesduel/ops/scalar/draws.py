@@ -7,21 +7,29 @@ the probability is exact, whatever its size.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Int, UInt16
 from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import compiled, inlined
-from bayesduel.ops.scalar.generators import raw_bits
 
 _LEAST_WORDS = 1024
 """Words of 16 bits that are drawn together, at least."""
 
-
 _MANY_ROUNDS = 4096
 """Rounds that take 12 of the 53 bits of a waiting time."""
+
+
+_LARGEST: Any = np.uint64(2**64 - 1)
+
+
+@inlined
+def raw_bits(rng: Generator) -> np.uint64:
+    """Draw 64 random bits."""
+    bits: Any = rng.integers(np.uint64(0), _LARGEST, dtype=np.uint64, endpoint=True)
+    return bits
 
 
 class Bits(NamedTuple):

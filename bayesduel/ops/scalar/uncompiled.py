@@ -34,7 +34,7 @@ def run_uncompiled(function: Callable[..., Any], *arguments: Any) -> Any:
         Where compiled code goes on with infinity or what is no number, as after a
         division by zero, or where an array is too large to be worth it.
     """
-    given = [_unpacked(each) for each in arguments]
+    given = [unpacked(each) for each in arguments]
     with np.errstate(all="ignore"):
         found = inspect.unwrap(function)(*given)
     for argument, own in zip(arguments, given, strict=True):
@@ -77,11 +77,11 @@ class _Large:
         raise ValueError(f"too large to be played in Python: an array of {self.shape}")
 
 
-def _unpacked(value: Any) -> Any:
+def unpacked(value: Any) -> Any:
     """Return an argument as Python reads it."""
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         made: Any = value
-        return made._make(map(_unpacked, value))
+        return made._make(map(unpacked, value))
     if not isinstance(value, np.ndarray):
         return value
     if value.dtype.names is None:

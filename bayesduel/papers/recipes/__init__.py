@@ -29,7 +29,7 @@ class Panel:
         Short name, such as "a".
     label : str
         Title in the figure.
-    environment : mapping
+    instance : mapping
         One of ``matrix`` (a name of `bayesduel.instances.load`), ``world`` (a name of
         `bayesduel.instances.choice.load_world`), ``mslr`` (a key of
         `bayesduel.instances.MSLR_SELECTIONS`), ``mslr_random`` (arms, min_gap, winner,
@@ -49,7 +49,7 @@ class Panel:
 
     key: str
     label: str
-    environment: Mapping[str, Any]
+    instance: Mapping[str, Any]
     policies: tuple[str, ...]
     optional: tuple[str, ...]
     unshuffled: tuple[str, ...]
@@ -211,12 +211,12 @@ def load(name: str) -> Recipe:
 
 def _panel(data: dict[str, Any]) -> Panel:
     sources = ("matrix", "world", "mslr", "mslr_random", "games")
-    environment = {key: data.pop(key) for key in sources if key in data}
+    instance = {key: data.pop(key) for key in sources if key in data}
     lists = {
         key: tuple(data.pop(key, ())) for key in ("policies", "optional", "unshuffled")
     }
     rest: dict[str, Any] = {"checkpoints": 4} | data
-    return Panel(environment=environment, **lists, **rest)
+    return Panel(instance=instance, **lists, **rest)
 
 
 def _claim(data: dict[str, Any], panels: tuple[Panel, ...]) -> Claim:

@@ -16,8 +16,8 @@ from numpy.random import Generator
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.divergences import kl_to_half
 from bayesduel.ops.rules import most_beaten, record
-from bayesduel.policies.checks import check_choice
 from bayesduel.policies.policy import Duel, Policy, Wins
+from theory.arguments import one_of
 from theory.theorems.batch_sizes import MOST_BATCHES, batch_sizes
 
 
@@ -79,15 +79,24 @@ class BatchedPolicy(Policy):
         whole = float(self.num_batches).is_integer()
         if not whole or not 1 <= self.num_batches <= horizon:
             raise PolicyParameterError(
-                "num_batches must be an integer from 1 to the horizon "
-                f"{horizon} (a batch has at least one duel), got {self.num_batches!r}"
+                "num_batches",
+                f"must be an integer from 1 to the horizon {horizon} (a batch has at "
+                "least one duel)",
+                self.num_batches,
             )
         if self.num_batches > MOST_BATCHES:
             raise PolicyParameterError(
                 "num_batches", f"must be at most {MOST_BATCHES}", self.num_batches
             )
-        check_choice("elimination", self.elimination, ("kl", "hoeffding"))
-        check_choice("overflow", self.overflow, ("truncate", "commit"))
+        one_of(
+            self.elimination,
+            ("kl", "hoeffding"),
+            "elimination",
+            kind=PolicyParameterError,
+        )
+        one_of(
+            self.overflow, ("truncate", "commit"), "overflow", kind=PolicyParameterError
+        )
 
     def start(self, num_arms: int, horizon: int, rng: Generator) -> BatchedState:
         """Draw the seeds, if there are any, and plan the first batch."""

@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Bool
 from numpy.random import Generator
 
+from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.batched._batches import (
     PAIRWISE,
     BatchedPolicy,
@@ -18,9 +19,9 @@ from bayesduel.policies.batched._batches import (
     remove,
     start_pairwise,
 )
-from bayesduel.policies.checks import check_at_least
 from bayesduel.policies.policy import Wins
 from bayesduel.policies.registry import register
+from theory.arguments import number_that
 from theory.theorems import scomp_order
 
 
@@ -32,8 +33,12 @@ class SeededPolicy(BatchedPolicy):
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
         super().check(num_arms, horizon)
-        check_at_least(
-            "seed_power", self.seed_power, 0.0, why="an arm is a seed with K^-power"
+        number_that(
+            self.seed_power,
+            "seed_power",
+            "a finite number, not negative (an arm is a seed with K^-power)",
+            lambda power: power >= 0,
+            kind=PolicyParameterError,
         )
 
     def _draw_seeds(self, num_arms: int, rng: Generator) -> Bool[np.ndarray, " K"]:

@@ -2,9 +2,10 @@
 
 from typing import Any, ClassVar
 
-from bayesduel.policies.checks import check_at_least
+from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
+from theory.arguments import number_from
 
 
 @register("beat-the-mean", acronym="BTM")
@@ -59,7 +60,7 @@ class BeatTheMean(KernelPolicy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        check_at_least("gamma", self.gamma, 1.0)
+        number_from(self.gamma, 1, "gamma", kind=PolicyParameterError)
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""

@@ -3,9 +3,9 @@
 from typing import Any, ClassVar
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.policies.checks import check_choice
 from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
+from theory.arguments import one_of
 
 GOALS = ("condorcet", "copeland")
 
@@ -63,11 +63,12 @@ class Savage(KernelPolicy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        check_choice("goal", self.goal, GOALS)
+        one_of(self.goal, GOALS, "goal", kind=PolicyParameterError)
         if not (0.0 <= self.delta < 1.0):
             raise PolicyParameterError(
-                "delta must be a probability above 0 and below 1, or 0 for 1/T; "
-                f"got {self.delta!r}"
+                "delta",
+                "must be a probability above 0 and below 1, or 0 for 1/T",
+                self.delta,
             )
 
     def scalar_kernel(self) -> Any:

@@ -8,10 +8,11 @@ from jaxtyping import Bool, Int
 from numpy.random import Generator
 
 from bayesduel.arguments.limits import LONGEST_HORIZON
+from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.rules import record
-from bayesduel.policies.checks import check_choice
 from bayesduel.policies.policy import Duel, Policy
 from bayesduel.policies.registry import register
+from theory.arguments import one_of
 
 VARIANTS = ("if1", "if2")
 
@@ -79,7 +80,7 @@ class InterleavedFilter(Policy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        check_choice("variant", self.variant, VARIANTS)
+        one_of(self.variant, VARIANTS, "variant", kind=PolicyParameterError)
 
     def start(
         self, num_arms: int, horizon: int, rng: Generator

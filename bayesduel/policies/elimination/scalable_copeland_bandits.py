@@ -11,7 +11,6 @@ from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.divergences import kl_to_half
 from bayesduel.ops.rules import most_beaten, record
-from bayesduel.policies.checks import check_above, check_at_least, check_choice
 from bayesduel.policies.elimination._copeland_elimination import (
     NOBODY,
     Elimination,
@@ -22,6 +21,7 @@ from bayesduel.policies.elimination._copeland_elimination import (
 )
 from bayesduel.policies.policy import Duel, Policy, Wins
 from bayesduel.policies.registry import register
+from theory.arguments import number_above, number_from, one_of
 
 _NEWTON_STEPS = 5
 
@@ -103,15 +103,19 @@ class ScalableCopelandBandits(Policy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        check_at_least("eps", self.eps, 0.0)
-        check_above("alpha_ref", self.alpha_ref, 0.0)
-        check_at_least("first_length", self.first_length, 2)
+        number_from(self.eps, 0, "eps", kind=PolicyParameterError)
+        number_above(self.alpha_ref, 0, "alpha_ref", kind=PolicyParameterError)
+        number_from(self.first_length, 2, "first_length", kind=PolicyParameterError)
         if int(self.first_length) != self.first_length:
             raise PolicyParameterError(
-                f"first_length must be a whole number of rounds, "
-                f"got {self.first_length!r}"
+                "first_length", "must be a whole number of rounds", self.first_length
             )
-        check_choice("stop_rule", self.stop_rule, ("anytime", "reference"))
+        one_of(
+            self.stop_rule,
+            ("anytime", "reference"),
+            "stop_rule",
+            kind=PolicyParameterError,
+        )
 
     def start(
         self, num_arms: int, horizon: int, rng: Generator

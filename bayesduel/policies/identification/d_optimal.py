@@ -7,11 +7,12 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.random import Generator
 
+from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.rules import inverted
-from bayesduel.policies.checks import check_above
 from bayesduel.policies.identification.active_winner_recovery import drawn_highest
 from bayesduel.policies.policy import Policy
 from bayesduel.policies.registry import register
+from theory.arguments import number_above
 
 _MOST_STEPS = 200
 _SMALL = 1e-10
@@ -82,7 +83,7 @@ class DOptimal(Policy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Check the scale of the prior."""
-        check_above("prior_scale", self.prior_scale, 0.0)
+        number_above(self.prior_scale, 0, "prior_scale", kind=PolicyParameterError)
 
     def start(self, num_arms: int, horizon: int, rng: Generator) -> DOptimalState:
         """Return the state before the first round."""

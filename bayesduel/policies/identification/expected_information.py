@@ -4,11 +4,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayesduel.policies.checks import check_at_least
+from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.posteriors.beta_pairs import BetaPairs
 from bayesduel.posteriors.names import check_pair_posterior, take_by_name
+from theory.arguments import number_from
 
 
 @register("information", acronym="Information")
@@ -59,7 +60,7 @@ class ExpectedInformation(KernelPolicy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        check_at_least("draws", self.draws, 2)
+        number_from(self.draws, 2, "draws", kind=PolicyParameterError)
         check_pair_posterior(self.posterior, num_arms)
 
     def scalar_kernel(self) -> Any:

@@ -76,8 +76,10 @@ class TrackAndStop(KernelPolicy):
             raise PolicyParameterError("sticky", rule, self.sticky)
         if num_arms > _MOST_ARMS:
             raise PolicyParameterError(
-                f"track-and-stop takes at most {_MOST_ARMS} arms, got {num_arms}; "
-                "rd-ts:cost=duels takes more"
+                "num_arms",
+                f"must be at most {_MOST_ARMS} for track-and-stop",
+                num_arms,
+                remedy="rd-ts:cost=duels takes more",
             )
 
     def scalar_kernel(self) -> Any:

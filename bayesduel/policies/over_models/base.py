@@ -1,11 +1,12 @@
 """The protocol of a rule over a NumPyro model."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Self, dataclass_transform
 
 import jax
 import jax.numpy as jnp
-from jax import Array
+from jax import Array, lax
 from jaxtyping import Bool, Int, Shaped
 
 from bayesduel.posteriors.base import PairPosterior
@@ -97,23 +98,42 @@ def one_round(first: Arm, second: Arm) -> Duel:
     )
 
 
-def up_to_a_meeting(
-    first: Int[Array, "*n"],
-    second: Int[Array, " n"],
-    holds: Bool[Array, " n"] | bool = True,
-) -> tuple[Int[Array, ""], Arm, Arm]:
-    """Return how many rounds of n are idle before different arms meet, and these arms.
+def up_to_another(
+    stays: Bool[Array, " n"],
+    arms_of: Callable[[Int[Array, ""]], Int[Array, " arm"]],
+    leader: Arm,
+    number: Int[Array, ""] | int,
+) -> tuple[Int[Array, ""], Int[Array, " arm"]]:
+    """Return how many rounds only the leader plays, and the arms of the next round.
 
-    Only rounds that hold are played. Where no different arms meet in them, the first
-    arm of the last one is returned twice.
+    Parameters
+    ----------
+    stays : bool (n,)
+        Rounds of which it is known that only the leader plays.
+    arms_of : callable
+        The arms of any round, of which the others are asked one after the other.
+    leader : int32 ()
+    number : int64 ()
+        How many rounds there are, at most n. Where the leader plays all of them, the
+        arms are the leader as well.
     """
-    first = jnp.broadcast_to(first, second.shape)
-    place = jnp.arange(len(second), dtype=jnp.int32)
-    meets = (first != second) & holds
-    idle = (jnp.cumsum(first != second, dtype=jnp.int32) == 0) & holds
-    waited = jnp.sum(idle, dtype=jnp.int32)
-    here = place == jnp.minimum(waited, len(second) - 1)
-    one, other = (
-        jnp.sum(jnp.where(here, arms, 0), dtype=jnp.int32) for arms in (first, second)
-    )
-    return waited, one, jnp.where(jnp.any(meets), other, one)
+    rounds = jnp.arange(len(stays), dtype=jnp.int32)
+    last = jnp.asarray(number, dtype=jnp.int32)
+
+    def unknown(start: Array) -> Array:
+        open_ = ~stays & (rounds >= start)
+        return jnp.min(jnp.where(open_, rounds, last), initial=last)
+
+    def going(found: tuple[Array, Array]) -> Array:
+        place, arms = found
+        return (place < last) & jnp.all(arms == leader)
+
+    def look(found: tuple[Array, Array]) -> tuple[Array, Array]:
+        place, _ = found
+        arms = arms_of(place).astype(leader.dtype)
+        stayed = jnp.all(arms == leader)
+        return jnp.where(stayed, unknown(place + 1), place), arms
+
+    place = unknown(jnp.int32(0))
+    shape = jax.eval_shape(arms_of, place).shape
+    return lax.while_loop(going, look, (place, jnp.broadcast_to(leader, shape)))

@@ -4,19 +4,20 @@ Nothing is known of such a posterior but its draws: rounds are drawn one by one,
 where draws are independent, several at once up to the first that can teach something.
 """
 
+from collections.abc import Callable
 from dataclasses import field
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from bayesduel.policies.over_models.base import (
     ModelRule,
     model_rule,
     one_round,
-    up_to_a_meeting,
+    up_to_another,
 )
 from bayesduel.policies.over_models.counting import add_wins, choose_among, largest
 from bayesduel.policies.over_models.least_regret import (
@@ -24,7 +25,11 @@ from bayesduel.policies.over_models.least_regret import (
     sampled_winners,
 )
 from bayesduel.policies.over_models.round_sets import RoundSets, all_arms, round_sets
-from bayesduel.posteriors.base import PairPosterior, is_on_a_scale
+from bayesduel.posteriors.base import (
+    PairPosterior,
+    is_on_a_scale,
+    utilities_by_number,
+)
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 
 ROUNDS_AT_ONCE = 16
@@ -74,23 +79,20 @@ class SampledDoubleThompson(ModelRule):
     def choose(
         self, rng_key: RunKey, state: SampledState, round_: RoundCount
     ) -> tuple[Duel, SampledState]:
-        """Draw rounds up to the first in which different arms meet."""
-        number = self.at_once
-        sets = self._sets(state, round_)
-        first, second = self._pairs(rng_key, state.beliefs, sets, number)
-        if number == 1:
-            return one_round(first[0], second[0]), state
-        holds: Any = True
+        """Draw rounds up to the first in which another arm plays."""
+        sets, last = self._sets(state, round_), self.at_once
+        leader, stay, arms_of = self._rounds(rng_key, state.beliefs, sets)
+        if self.at_once == 1:
+            return one_round(*arms_of(jnp.int32(0))), state
         if sets is not None:  # Later rounds may have other sets.
-            place = jnp.arange(number, dtype=jnp.int64)
-            holds = place <= sets.last_round - round_
-        waited, one, other = up_to_a_meeting(first, second, holds)
+            last = jnp.clip(sets.last_round - round_ + 1, 1, last)
+        waited, (first, second) = up_to_another(stay, arms_of, leader, last)
         duel = Duel(
-            champion=first[0],
+            champion=leader,
             exploit_rounds=waited.astype(jnp.int64),
-            first=one,
-            second=other,
-            explore_rounds=(one != other).astype(jnp.int64),
+            first=first,
+            second=second,
+            explore_rounds=(waited < last).astype(jnp.int64),
         )
         return duel, state
 
@@ -132,25 +134,46 @@ class SampledDoubleThompson(ModelRule):
             return None
         return round_sets(state.wins, self.alpha, round_)
 
+    def _rounds(
+        self, rng_key: RunKey, beliefs: Any, sets: RoundSets | None
+    ) -> tuple[Arm, Bool[Array, " n"], Callable[[Array], Int[Array, "2"]]]:
+        """Return the leader, the rounds that it surely plays alone, and those of any.
+
+        Two samples each.
+        """
+        posterior, number = self.posterior, self.at_once
+        if is_on_a_scale(posterior):
+            mode = posterior.utilities(beliefs)
+            bounds = all_arms(len(mode)) if sets is None else sets
+            leader = jnp.argmax(mode).astype(jnp.int32)
+            draws = utilities_by_number(posterior, rng_key, beliefs, 2 * number, leader)
+
+            def best_arms(place: Array) -> Array:
+                both = draws.at(jnp.stack([place, place + number]))
+                return _best_of_scale(both, bounds)
+
+            # Of all arms the best one, it is the best of those that are allowed.
+            stay = draws.stay[:number] & draws.stay[number:] & bounds.candidates[leader]
+            return leader, stay, best_arms
+        pairs = self._pairs(rng_key, beliefs, sets, number)
+        leader = pairs[0, 0]
+        return leader, jnp.all(pairs == leader, axis=1), lambda place: pairs[place]
+
     def _pairs(
         self, rng_key: RunKey, beliefs: Any, sets: RoundSets | None, number: int
-    ) -> tuple[Int[Array, " n"], Int[Array, " n"]]:
-        """Return the two arms of n rounds, of two samples each."""
-        posterior = self.posterior
-        if is_on_a_scale(posterior):
-            utility = posterior.sample_utilities(rng_key, beliefs, 2 * number).T
-            return _best_of_scale(utility[:, :number], utility[:, number:], sets)
+    ) -> Int[Array, "n 2"]:
+        """Return the two arms of n rounds, of two matrices each."""
         key_samples, key_ties = jax.random.split(rng_key)
-        theta = posterior.sample(key_samples, beliefs, 2 * number)
+        theta = self.posterior.sample(key_samples, beliefs, 2 * number)
         num_arms = theta.shape[1]
         ties = jax.random.uniform(key_ties, (number, 2), dtype=jnp.float64)
         bounds = all_arms(num_arms) if sets is None else sets
 
-        def one_round(tie: Array, theta: Array, eta: Array) -> tuple[Array, Array]:
+        def one_round(tie: Array, theta: Array, eta: Array) -> Array:
             first = self._first(tie[0], theta, bounds)
             against = jnp.where(bounds.eligible[:, first], eta[:, first], -1.0)
             against = against.at[first].set(0.5)
-            return first, choose_among(tie[1], largest(against))
+            return jnp.stack([first, choose_among(tie[1], largest(against))])
 
         return jax.vmap(one_round)(ties, theta[:number], theta[number:])
 
@@ -165,19 +188,13 @@ _EVEN = 1e-9
 """By how much a mean of 1/2 may be off by rounding."""
 
 
-def _best_of_scale(
-    one: Float[Array, "K n"], other: Float[Array, "K n"], sets: RoundSets | None
-) -> tuple[Int[Array, " n"], Int[Array, " n"]]:
-    """Return the best arms of two draws each that the bounds allow.
+def _best_of_scale(utility: Float[Array, "2 K"], sets: RoundSets) -> Int[Array, "2"]:
+    """Return the best arms of two draws that the bounds allow.
 
     On one scale the arm of the largest utility beats the most others, and does best
     against any other.
     """
-    if sets is None:
-        first, second = (jnp.argmax(each, axis=0) for each in (one, other))
-        return first.astype(jnp.int32), second.astype(jnp.int32)
-    first = jnp.argmax(jnp.where(sets.candidates[:, None], one, -jnp.inf), axis=0)
-    rounds = jnp.arange(len(first))
-    allowed = sets.eligible[:, first].at[first, rounds].set(True)
-    second = jnp.argmax(jnp.where(allowed, other, -jnp.inf), axis=0)
-    return first.astype(jnp.int32), second.astype(jnp.int32)
+    first = jnp.argmax(jnp.where(sets.candidates, utility[0], -jnp.inf))
+    allowed = sets.eligible[:, first].at[first].set(True)
+    second = jnp.argmax(jnp.where(allowed, utility[1], -jnp.inf))
+    return jnp.stack([first, second]).astype(jnp.int32)

@@ -14,9 +14,9 @@ from jax import Array
 from jaxtyping import Float, Int
 
 from bayesduel.policies.identification import EQUAL_GAINS
-from bayesduel.policies.over_models.base import ModelRule, model_rule, up_to_a_meeting
+from bayesduel.policies.over_models.base import ModelRule, model_rule, up_to_another
 from bayesduel.policies.over_models.counting import choose_among
-from bayesduel.posteriors.base import RivalPosterior
+from bayesduel.posteriors.base import RivalPosterior, utilities_by_number
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 
 _EVEN = 1e-9
@@ -70,11 +70,14 @@ class SampledRivals(ModelRule):
         key_rivals, key_pair = jax.random.split(rng_key)
         leader = self._leader(state)
         if self.costs_regret:
-            utility = self.posterior.sample_utilities(
-                key_rivals, state.beliefs, self.at_once
+            draws = utilities_by_number(
+                self.posterior, key_rivals, state.beliefs, self.at_once, leader
             )
-            on_top = jnp.argmax(utility, axis=1).astype(jnp.int32)
-            waited, _, rival = up_to_a_meeting(leader, on_top)
+
+            def on_top(place: Array) -> Array:
+                return jnp.argmax(draws.at(place[None]), axis=1).astype(jnp.int32)
+
+            waited, (rival,) = up_to_another(draws.stay, on_top, leader, self.at_once)
         else:
             rival = self._likely_rival(key_rivals, state.beliefs, leader)
             waited = jnp.int32(0)

@@ -6,8 +6,8 @@ import numpy as np
 from jaxtyping import Int
 from numpy.random import Generator
 
+from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.rules import record
-from bayesduel.policies.checks import check_above
 from bayesduel.policies.policy import Policy
 from bayesduel.policies.reductions.ucb_machines import (
     UCBState,
@@ -17,6 +17,7 @@ from bayesduel.policies.reductions.ucb_machines import (
     new_ucb_state,
 )
 from bayesduel.policies.registry import register
+from theory.arguments import number_above
 
 
 class DoublerState(NamedTuple):
@@ -70,7 +71,7 @@ class Doubler(Policy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        check_above("alpha", self.alpha, 0.0)
+        number_above(self.alpha, 0, "alpha", kind=PolicyParameterError)
 
     def start(self, num_arms: int, horizon: int, rng: Generator) -> DoublerState:
         """Draw the left arm of the first epoch."""

@@ -6,8 +6,8 @@ import numpy as np
 from jaxtyping import Int
 from numpy.random import Generator
 
+from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.rules import record
-from bayesduel.policies.checks import check_above
 from bayesduel.policies.policy import Policy
 from bayesduel.policies.reductions.ucb_machines import (
     UCBState,
@@ -16,6 +16,7 @@ from bayesduel.policies.reductions.ucb_machines import (
     most_pulled,
 )
 from bayesduel.policies.registry import register
+from theory.arguments import number_above
 
 
 class MultiSBMState(NamedTuple):
@@ -63,7 +64,7 @@ class MultiSBM(Policy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        check_above("alpha", self.alpha, 0.0)
+        number_above(self.alpha, 0, "alpha", kind=PolicyParameterError)
 
     def start(self, num_arms: int, horizon: int, rng: Generator) -> MultiSBMState:
         """Draw the first left arm."""

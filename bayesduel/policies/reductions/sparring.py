@@ -2,10 +2,12 @@
 
 from typing import Any, ClassVar
 
-from bayesduel.policies.checks import check_above, check_beta_arms, check_choice
+from bayesduel.errors import PolicyParameterError
+from bayesduel.policies.checks import check_beta_arms
 from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.posteriors.beta_arms import BetaArms
+from theory.arguments import number_above, one_of
 
 INNER = ("ucb", "ts")
 """Names of the machines."""
@@ -54,8 +56,8 @@ class Sparring(KernelPolicy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        check_choice("inner", self.inner, INNER)
-        check_above("alpha", self.alpha, 0.0)
+        one_of(self.inner, INNER, "inner", kind=PolicyParameterError)
+        number_above(self.alpha, 0, "alpha", kind=PolicyParameterError)
         check_beta_arms(self.posterior)
 
     def scalar_kernel(self) -> Any:

@@ -1,7 +1,8 @@
 """What CW-RMED and ECW-RMED share: the numbers of Algorithm 1."""
 
-from bayesduel.policies.checks import check_above, check_at_least
+from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.policy import KernelPolicy
+from theory.arguments import number_above, number_from
 
 
 class CopelandRMED(KernelPolicy):
@@ -13,5 +14,5 @@ class CopelandRMED(KernelPolicy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        check_above("alpha", self.alpha, 0.0)
-        check_at_least("beta", self.beta, 0.0)
+        number_above(self.alpha, 0, "alpha", kind=PolicyParameterError)
+        number_from(self.beta, 0, "beta", kind=PolicyParameterError)

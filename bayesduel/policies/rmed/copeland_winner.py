@@ -88,8 +88,9 @@ class CWRMED(CopelandRMED):
         super().check(num_arms, horizon)
         if self.resolve_every < 1:
             raise PolicyParameterError(
-                "resolve_every must be a positive integer (1 follows the paper), got "
-                f"{self.resolve_every!r}"
+                "resolve_every",
+                "must be a positive integer (1 follows the paper)",
+                self.resolve_every,
             )
 
     def scalar_kernel(self) -> Any:

@@ -2,9 +2,10 @@
 
 from typing import Any, ClassVar
 
-from bayesduel.policies.checks import check_at_least
+from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
+from theory.arguments import number_from
 from theory.theorems import rmed1_bound
 
 
@@ -51,8 +52,8 @@ class RMED1(KernelPolicy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        check_at_least("f_scale", self.f_scale, 0.0)
-        check_at_least("f_power", self.f_power, 0.0)
+        number_from(self.f_scale, 0, "f_scale", kind=PolicyParameterError)
+        number_from(self.f_power, 0, "f_power", kind=PolicyParameterError)
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""

@@ -2,9 +2,10 @@
 
 from typing import Any, ClassVar
 
-from bayesduel.policies.checks import check_above, check_at_least
+from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.registry import register
 from bayesduel.policies.rmed.rmed1 import RMED1
+from theory.arguments import number_above, number_from
 
 
 @register("rmed2", acronym="RMED2")
@@ -60,8 +61,10 @@ class RMED2(RMED1):
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
         super().check(num_arms, horizon)
-        check_above("alpha", self.alpha, 0.0)
-        check_at_least("numerator_floor", self.numerator_floor, -1.0)
+        number_above(self.alpha, 0, "alpha", kind=PolicyParameterError)
+        number_from(
+            self.numerator_floor, -1, "numerator_floor", kind=PolicyParameterError
+        )
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""

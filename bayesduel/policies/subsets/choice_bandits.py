@@ -7,12 +7,13 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
 
+from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.divergences import kl_to_half
 from bayesduel.ops.rules import last_round_within, lowest, only, record, top
-from bayesduel.policies.checks import check_at_least
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.policies.subsets._rank_breaking import break_ranking
+from theory.arguments import number_from
 
 
 class ChoiceState(NamedTuple):
@@ -90,8 +91,8 @@ class ChoiceBandits(SubsetPolicy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        check_at_least("f_scale", self.f_scale, 0.0)
-        check_at_least("f_power", self.f_power, 0.0)
+        number_from(self.f_scale, 0, "f_scale", kind=PolicyParameterError)
+        number_from(self.f_power, 0, "f_power", kind=PolicyParameterError)
 
     def start(
         self,

@@ -7,8 +7,8 @@ import numpy as np
 from jaxtyping import Float
 from numpy.random import Generator
 
+from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.rules import top
-from bayesduel.policies.checks import check_above
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer, warn_above_one
 from bayesduel.policies.subsets._index_stretches import (
@@ -17,6 +17,7 @@ from bayesduel.policies.subsets._index_stretches import (
     safe_rounds,
 )
 from bayesduel.policies.subsets._reward_counts import CountingPolicy, RewardCounts
+from theory.arguments import number_above
 
 if TYPE_CHECKING:
     from bayesduel.instances.choice import ChoiceWorld
@@ -72,7 +73,7 @@ class CombinatorialUCB(CountingPolicy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        check_above("scale", self.scale, 0.0)
+        number_above(self.scale, 0, "scale", kind=PolicyParameterError)
 
     def warn_about(self, world: "ChoiceWorld") -> None:
         """Warn where rewards exceed 1."""

@@ -11,7 +11,6 @@ from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.rules import top
-from bayesduel.policies.checks import check_choice
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import SubsetPolicy, warn_above_one
 from bayesduel.policies.subsets._reward_counts import (
@@ -20,6 +19,7 @@ from bayesduel.policies.subsets._reward_counts import (
     mean_rewards,
     no_counts,
 )
+from theory.arguments import one_of
 
 if TYPE_CHECKING:
     from bayesduel.instances.choice import ChoiceWorld
@@ -100,10 +100,10 @@ class ESCB(SubsetPolicy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        check_choice("index", str(self.index), ("1", "2"))
+        one_of(str(self.index), ("1", "2"), "index", kind=PolicyParameterError)
         if self.most_sets < 0:
             raise PolicyParameterError(
-                f"most_sets must not be negative, got {self.most_sets!r}"
+                "most_sets", "must not be negative", self.most_sets
             )
 
     def warn_about(self, world: "ChoiceWorld") -> None:

@@ -9,7 +9,6 @@ from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import OfferingPolicy
 from bayesduel.posteriors.base import SetPosterior
-from theory.arguments import short_repr
 
 if TYPE_CHECKING:
     from bayesduel.instances.choice import ChoiceWorld
@@ -73,8 +72,9 @@ class LogitThompson(OfferingPolicy, KernelPolicy):
         """Raise ``PolicyParameterError`` for a bad parameter."""
         if not isinstance(self.posterior, SetPosterior):
             raise PolicyParameterError(
-                "posterior must be one of sets, such as "
-                f"SetLaplace(MultinomialLogit()), got {short_repr(self.posterior)}"
+                "posterior",
+                "must be one of sets, such as SetLaplace(MultinomialLogit())",
+                self.posterior,
             )
         posterior: Any = self.posterior
         posterior.check(num_arms, no_choice=self.no_choice)
@@ -102,9 +102,11 @@ class LogitThompson(OfferingPolicy, KernelPolicy):
         super().check_world(world, horizon)
         if world.has_no_choice != self.no_choice:
             raise PolicyParameterError(
-                f"no_choice must be {world.has_no_choice} in {name}, where it "
-                f"{'happens' if world.has_no_choice else 'never happens'} that nobody "
-                f"is chosen, got {self.no_choice!r}"
+                "no_choice",
+                f"must be {world.has_no_choice} in {name}, where it "
+                f"{'happens' if world.has_no_choice else 'never happens'} that "
+                "nobody is chosen",
+                self.no_choice,
             )
 
     def over_model(self) -> Any:

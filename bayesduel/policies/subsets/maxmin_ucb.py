@@ -6,8 +6,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
 
+from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.rules import most_beaten, only, top
-from bayesduel.policies.checks import check_above
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.policies.subsets._rank_breaking import (
@@ -18,6 +18,7 @@ from bayesduel.policies.subsets._rank_breaking import (
     settled_rounds,
     unbeaten,
 )
+from theory.arguments import number_above
 
 
 class Comparisons(NamedTuple):
@@ -42,7 +43,7 @@ class WinsPolicy(SubsetPolicy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        check_above("alpha", self.alpha, 0.5)
+        number_above(self.alpha, 0.5, "alpha", kind=PolicyParameterError)
 
     def start(
         self,

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy.random import Generator
 
-from bayesduel.policies.checks import check_above, check_choice
+from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.policies.subsets._assortments import best_assortment
@@ -19,6 +19,7 @@ from bayesduel.policies.subsets._epochs import (
     no_epochs,
     offer_of_epoch,
 )
+from theory.arguments import number_above, one_of
 
 
 class OptimisticState(NamedTuple):
@@ -87,8 +88,8 @@ class MNLExploration(SubsetPolicy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        check_above("scale", self.scale, 0.0)
-        check_choice("init_index", self.init_index, ("inf", "one"))
+        number_above(self.scale, 0, "scale", kind=PolicyParameterError)
+        one_of(self.init_index, ("inf", "one"), "init_index", kind=PolicyParameterError)
 
     def start(
         self,

@@ -7,8 +7,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy.random import Generator
 
+from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.rules import only
-from bayesduel.policies.checks import check_choice
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.policies.subsets._assortments import best_assortment
@@ -20,6 +20,7 @@ from bayesduel.policies.subsets._epochs import (
     no_epochs,
     offer_of_epoch,
 )
+from theory.arguments import one_of
 
 
 class SampledState(NamedTuple):
@@ -91,7 +92,9 @@ class MNLThompson(SubsetPolicy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        check_choice("variant", self.variant, ("beta", "correlated"))
+        one_of(
+            self.variant, ("beta", "correlated"), "variant", kind=PolicyParameterError
+        )
 
     def start(
         self,

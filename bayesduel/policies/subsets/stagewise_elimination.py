@@ -10,9 +10,9 @@ from numpy.random import Generator
 from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.rules import record, top
-from bayesduel.policies.checks import check_choice
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer, SubsetPolicy
+from theory.arguments import one_of
 
 
 class StageState(NamedTuple):
@@ -96,10 +96,11 @@ class StagewiseElimination(SubsetPolicy):
         """Raise ``PolicyParameterError`` for a bad parameter."""
         if not 0.0 <= self.delta < 1.0:
             raise PolicyParameterError(
-                "delta must be above 0 and below 1, or 0 for 1/horizon, got "
-                f"{self.delta!r}"
+                "delta", "must be above 0 and below 1, or 0 for 1/horizon", self.delta
             )
-        check_choice("radius", self.radius, ("hoeffding", "bernstein"))
+        one_of(
+            self.radius, ("hoeffding", "bernstein"), "radius", kind=PolicyParameterError
+        )
 
     def start(
         self,

@@ -8,9 +8,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy.random import Generator
 
-from bayesduel.errors import AssumptionWarning
+from bayesduel.errors import AssumptionWarning, PolicyParameterError
 from bayesduel.ops.rules import top
-from bayesduel.policies.checks import check_above
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer
 from bayesduel.policies.subsets._index_stretches import (
@@ -19,6 +18,7 @@ from bayesduel.policies.subsets._index_stretches import (
     safe_rounds,
 )
 from bayesduel.policies.subsets._reward_counts import CountingPolicy, RewardCounts
+from theory.arguments import number_above
 from theory.theorems import choice_table_bounds
 
 if TYPE_CHECKING:
@@ -74,8 +74,10 @@ class UCBWithoutOrder(CountingPolicy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        check_above("alpha", self.alpha, 0.0)
-        check_above("largest_reward", self.largest_reward, 0.0)
+        number_above(self.alpha, 0, "alpha", kind=PolicyParameterError)
+        number_above(
+            self.largest_reward, 0, "largest_reward", kind=PolicyParameterError
+        )
 
     def warn_about(self, world: "ChoiceWorld") -> None:
         """Warn outside the theory, and where rewards exceed Bmax."""

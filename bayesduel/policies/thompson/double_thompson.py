@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.policies.checks import check_above, check_choice
 from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.posteriors.base import is_on_a_scale
@@ -13,6 +12,7 @@ from bayesduel.posteriors.beta_pairs import (
     BetaPairs,
 )
 from bayesduel.posteriors.names import check_pair_posterior, take_by_name
+from theory.arguments import number_above, one_of
 from theory.theorems import double_thompson_bound, double_thompson_refined_bound
 
 
@@ -113,13 +113,17 @@ class DoubleThompson(KernelPolicy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        check_above("alpha", self.alpha, 0.5)
-        check_choice("tie_break", self.tie_break, ("random", "regret"))
+        number_above(self.alpha, 0.5, "alpha", kind=PolicyParameterError)
+        one_of(
+            self.tie_break, ("random", "regret"), "tie_break", kind=PolicyParameterError
+        )
         posterior = check_pair_posterior(self.posterior, num_arms)
         if self.tie_break != "random" and is_on_a_scale(posterior):
             raise PolicyParameterError(
-                f"tie_break must be random with posterior={posterior.name!r}, "
-                f"where samples never tie, got {self.tie_break!r}"
+                "tie_break",
+                f"must be random with posterior={posterior.name!r}, where samples "
+                "never tie",
+                self.tie_break,
             )
 
     def scalar_kernel(self) -> Any:

@@ -4,10 +4,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayesduel.policies.checks import check_above, check_beta_pairs, check_choice
+from bayesduel.errors import PolicyParameterError
+from bayesduel.policies.checks import check_beta_pairs
 from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.posteriors.beta_pairs import BetaPairs
+from theory.arguments import number_above, one_of
 
 
 @register("rcs", acronym="RCS")
@@ -61,8 +63,10 @@ class RelativeConfidenceSampling(KernelPolicy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        check_above("alpha", self.alpha, 0.5)
-        check_choice("fallback", self.fallback, ("least", "random"))
+        number_above(self.alpha, 0.5, "alpha", kind=PolicyParameterError)
+        one_of(
+            self.fallback, ("least", "random"), "fallback", kind=PolicyParameterError
+        )
         check_beta_pairs(self.posterior, num_arms)
 
     def scalar_kernel(self) -> Any:

@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.policies.checks import check_above, check_at_least, check_choice
 from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.posteriors.base import RivalPosterior, is_on_a_scale
 from bayesduel.posteriors.beta_pairs import BetaPairs
 from bayesduel.posteriors.names import check_pair_posterior, take_by_name
+from theory.arguments import number_above, number_from, number_that, one_of
 
 _SKEPTICAL = BetaPairs(prior=5)
 
@@ -141,12 +141,18 @@ class RivalDirectedThompson(KernelPolicy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        check_above("c", self.c, 0.0)
-        check_at_least("eta", self.eta, 0.0)
-        check_above("floor", self.floor, 0.0, why="else a duel may seem free")
-        check_at_least("doubts", self.doubts, 0.0)
-        check_choice("pairs", self.pairs, ("flipped", "gradient"))
-        check_choice("cost", self.cost, ("regret", "duels"))
+        number_above(self.c, 0, "c", kind=PolicyParameterError)
+        number_from(self.eta, 0, "eta", kind=PolicyParameterError)
+        number_that(
+            self.floor,
+            "floor",
+            "a finite number above 0 (else a duel may seem free)",
+            lambda floor: floor > 0,
+            kind=PolicyParameterError,
+        )
+        number_from(self.doubts, 0, "doubts", kind=PolicyParameterError)
+        one_of(self.pairs, ("flipped", "gradient"), "pairs", kind=PolicyParameterError)
+        one_of(self.cost, ("regret", "duels"), "cost", kind=PolicyParameterError)
         posterior = check_pair_posterior(self.posterior, num_arms)
         if not isinstance(posterior, BetaPairs):
             self._check_over_model(posterior)
@@ -155,17 +161,21 @@ class RivalDirectedThompson(KernelPolicy):
         """Raise for what a rule over a model cannot do, or has no use for."""
         if not is_on_a_scale(posterior) or not isinstance(posterior, RivalPosterior):
             raise PolicyParameterError(
-                "posterior must be on one scale, whose larger utility wins: the world "
-                "of a rival is the one in which its utility is the leader's. "
-                f"{posterior.name!r} is not; a model of one's own defines utilities "
-                "and says utility_decides = True"
+                "posterior",
+                "must be on one scale, whose larger utility wins: the world of a "
+                "rival is the one in which its utility is the leader's",
+                posterior.name,
+                remedy="a model of one's own defines utilities and says "
+                "utility_decides = True",
             )
         for each in fields(self):
             value = getattr(self, each.name)
             if each.name in _OF_BETA_PAIRS and value != each.default:
                 raise PolicyParameterError(
-                    f"{each.name} is for Beta distributions, and must stay "
-                    f"{each.default!r} with posterior={posterior.name!r}; got {value!r}"
+                    each.name,
+                    f"must stay {each.default!r} with posterior={posterior.name!r}: "
+                    "it is for Beta distributions",
+                    value,
                 )
 
     def scalar_kernel(self) -> Any:

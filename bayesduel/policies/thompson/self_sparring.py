@@ -6,11 +6,13 @@ import numpy as np
 from jaxtyping import Float
 from numpy.random import Generator
 
+from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.rules import among_largest
-from bayesduel.policies.checks import check_above, check_beta_arms
+from bayesduel.policies.checks import check_beta_arms
 from bayesduel.policies.policy import Policy
 from bayesduel.policies.registry import register
 from bayesduel.posteriors.beta_arms import BetaArms
+from theory.arguments import number_above
 
 
 class SelfSparringState(NamedTuple):
@@ -69,7 +71,7 @@ class SelfSparring(Policy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        check_above("eta", self.eta, 0.0)
+        number_above(self.eta, 0, "eta", kind=PolicyParameterError)
         check_beta_arms(self.posterior)
 
     def start(self, num_arms: int, horizon: int, rng: Generator) -> SelfSparringState:

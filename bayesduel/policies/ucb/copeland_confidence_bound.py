@@ -2,9 +2,10 @@
 
 from typing import Any, ClassVar
 
-from bayesduel.policies.checks import check_above
+from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
+from theory.arguments import number_above
 from theory.theorems import ccb_order
 
 
@@ -60,7 +61,7 @@ class CopelandConfidenceBound(KernelPolicy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        check_above("alpha", self.alpha, 0.5)
+        number_above(self.alpha, 0.5, "alpha", kind=PolicyParameterError)
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""

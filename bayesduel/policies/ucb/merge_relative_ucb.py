@@ -10,7 +10,6 @@ from numpy.random import Generator
 from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.rules import among_largest, most_beaten
-from bayesduel.policies.checks import check_above, check_at_least
 from bayesduel.policies.policy import Duel, Policy
 from bayesduel.policies.registry import register
 from bayesduel.policies.ucb._arm_groups import (
@@ -21,6 +20,7 @@ from bayesduel.policies.ucb._arm_groups import (
     next_group,
     random_groups,
 )
+from theory.arguments import number_above, number_from
 
 _LATEST = 2**61
 """C beyond this says the same, and t + C must not overflow."""
@@ -88,11 +88,11 @@ class MergeRUCB(Policy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        check_above("alpha", self.alpha, 0.5)
-        check_at_least("group_size", self.group_size, 4)
+        number_above(self.alpha, 0.5, "alpha", kind=PolicyParameterError)
+        number_from(self.group_size, 4, "group_size", kind=PolicyParameterError)
         if not 0.0 < self.delta < 1.0:
             raise PolicyParameterError(
-                f"delta must be a probability between 0 and 1, got {self.delta!r}"
+                "delta", "must be a probability between 0 and 1", self.delta
             )
 
     def start(self, num_arms: int, horizon: int, rng: Generator) -> MergeRUCBState:

@@ -8,11 +8,12 @@ from jaxtyping import Float, Int
 from numpy.random import Generator
 
 from bayesduel.arguments.limits import LONGEST_HORIZON
+from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.divergences import kl_upper_log, may_reach
 from bayesduel.ops.rules import among_largest
-from bayesduel.policies.checks import check_at_least, check_choice
 from bayesduel.policies.policy import Duel, Policy
 from bayesduel.policies.registry import register
+from theory.arguments import number_from, one_of
 from theory.theorems import sup_klucb_constant
 
 SCORES = ("copeland", "condorcet", "borda")
@@ -94,10 +95,10 @@ class SupKLUCB(Policy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        check_choice("score", self.score, SCORES)
-        check_at_least("log_scale", self.log_scale, 0.0)
-        check_at_least("loglog_scale", self.loglog_scale, 0.0)
-        check_at_least("min_plays", self.min_plays, 1)
+        one_of(self.score, SCORES, "score", kind=PolicyParameterError)
+        number_from(self.log_scale, 0, "log_scale", kind=PolicyParameterError)
+        number_from(self.loglog_scale, 0, "loglog_scale", kind=PolicyParameterError)
+        number_from(self.min_plays, 1, "min_plays", kind=PolicyParameterError)
 
     def start(self, num_arms: int, horizon: int, rng: Generator) -> SupKLUCBState:
         """Return the state before the first round."""

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesduel.arguments.limits import PATIENCE
-from bayesduel.ops.scalar.compiled import Records
-from bayesduel.ops.scalar.references import reference
+from bayesduel.ops.scalar.compiled import Records, reference
 from bayesduel.ops.scalar.uncompiled import run_uncompiled
 from bayesduel.policies.scalar_kernel import (
     NOT_ASKED,

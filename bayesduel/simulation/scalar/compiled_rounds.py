@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit, types
-from numba.core import config
 from numba.core.errors import NumbaError
 from numba.extending import overload, overload_method
 
 from bayesduel.code_digest import functions_digest, global_names, is_users
 from bayesduel.errors import PolicyParameterError
+from bayesduel.ops.scalar.compiler import learn_states
 from bayesduel.policies.policy import Duel, PolicyBase, Wins
 from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.posteriors.names import is_posterior
@@ -55,12 +55,6 @@ _REMEDY = (
 )
 
 
-def is_disabled() -> bool:
-    """Say whether Numba was told to compile nothing, by ``NUMBA_DISABLE_JIT=1``."""
-    settings: Any = config
-    return bool(settings.DISABLE_JIT)
-
-
 class _Loop(NamedTuple):
     """What is compiled with a rule."""
 
@@ -68,11 +62,13 @@ class _Loop(NamedTuple):
     parts: tuple[FunctionType, ...]
     """What it calls, whatever the rule: compiled once for all. Makes no array."""
 
-    tell: tuple[FunctionType, ...] = ()
-    """What calls the rule for it."""
+    others: tuple[FunctionType, ...] = ()
+    """What it calls that calls the rule, or a rule for stopping."""
 
 
-_PAIRS = _Loop(rounds.play, (rounds.add_rounds,), (rounds.tell,))
+_PAIRS = _Loop(
+    rounds.play, (rounds.write_down, rounds.add_rounds), (rounds.tell, rounds.watch)
+)
 
 _SETS = _Loop(
     set_rounds.play,
@@ -96,20 +92,21 @@ def compiled_rounds(kind: type[PolicyBase]) -> Callable[..., None]:
     given the fields of the policy, as :func:`parameters_record` makes them. What is
     compiled is kept on disk, by the code of the rule and of all that it names.
     """
+    learn_states()
     loop = _SETS if issubclass(kind, SubsetPolicy) else _PAIRS
     methods = {name: getattr(kind, name) for name in _COMPILED}
     made: dict[FunctionType, Any] = {}
     options = _OUR_OPTIONS if _is_ours(kind) else _USERS_OPTIONS
     rule = {name: _with_helpers(each, made, options) for name, each in methods.items()}
     names = dict(rule)
-    ours = [loop.play, *loop.parts, *loop.tell]
+    ours = [loop.play, *loop.parts, *loop.others]
     in_bulk = loop is _PAIRS and is_in_bulk(kind)
     if loop is _PAIRS:
         names |= _played_by(rule["update"], in_bulk)
         ours += [_played_by, _in_bulk, _one_by_one]
     for each in loop.parts:
         names[each.__name__] = _part(each)
-    for each in loop.tell:
+    for each in loop.others:
         names[each.__name__] = njit(**_OUR_OPTIONS)(_with_names(each, names))
     program: Any = njit(**_OPTIONS)(_with_names(loop.play, names))
     if not any(_calls_itself(each) for each in methods.values()):
@@ -126,9 +123,10 @@ def compiled_rounds(kind: type[PolicyBase]) -> Callable[..., None]:
             if name in arguments[0].dtype.names or not hasattr(kind, str(name)):
                 raise
             raise PolicyParameterError(
-                f"{kind.__name__} cannot be compiled: it reads self.{name}, which is "
-                "no field; make it a field or a function of the module, or leave out "
-                "compiled=True"
+                kind.__name__,
+                f"cannot be compiled: it reads self.{name}, which is no field",
+                remedy="make it a field or a function of the module, or leave out "
+                "compiled=True",
             ) from error
 
     return play_compiled

@@ -6,9 +6,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.random import Generator
 
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined
-from bayesduel.ops.scalar.generators import raw_bits
-from bayesduel.ops.scalar.references import reference
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined, reference
+from bayesduel.ops.scalar.draws import raw_bits
 from bayesduel.ops.scalar.splits import take_first
 from bayesduel.policies.scalar_kernel import (
     SEVERAL,

@@ -15,6 +15,11 @@ from bayesduel.simulation.scalar.loop import play, tell
 _settings: Any = config
 
 
+def is_disabled() -> bool:
+    """Say whether Numba was told to compile nothing, by ``NUMBA_DISABLE_JIT=1``."""
+    return bool(_settings.DISABLE_JIT)
+
+
 def program_name(kernel: str, stopping: str = "") -> str:
     """Return what the program of a kernel and a rule for stopping is called."""
     return "-".join(filter(None, (kernel, stopping)))
@@ -44,13 +49,13 @@ def tell_program(kernel: str) -> Callable[..., None]:
 def cached_program(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """Compile a function of Python, or find it on disk as ``name``.
 
-    Where Numba is told to compile nothing (``NUMBA_DISABLE_JIT``), Python runs it.
+    Where Numba is told to compile nothing, Python runs it.
 
     Each has a folder of its own, which is a function of all sources: Numba itself would
     only ask whether the file of the function is the same, and two processes that
     compile it for two kernels at once could mix them up.
     """
-    if _settings.DISABLE_JIT:
+    if is_disabled():
         return partial(run_uncompiled, function)
     compiled: Any = standalone(function)
     cache_on_disk(compiled, name)

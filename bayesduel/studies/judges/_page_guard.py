@@ -1,15 +1,21 @@
-"""Who may talk to the page of a study: browsers that were given its address."""
+"""Who may talk to the page of a study, and how slowly and how often."""
 
 from __future__ import annotations
 
 import secrets
+from asyncio import TimerHandle, Transport
 from collections.abc import Mapping
+from time import monotonic
 
+import h11
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-__all__ = ["PageGuard"]
+__all__ = ["PageGuard", "Pace", "TimedProtocol"]
+
+REQUEST_SECONDS = 20.0
 
 _OWN_NAMES = ("127.0.0.1", "localhost")
 
@@ -27,12 +33,81 @@ _HEADERS = {
 }
 
 
+class TimedProtocol(H11Protocol):
+    """HTTP whose requests have to be there, whole, in time.
+
+    Whoever opens many connections and sends a byte now and then would hold them all.
+    """
+
+    _timer: TimerHandle | None = None
+
+    def connection_made(self, transport: Transport) -> None:  # pyright: ignore
+        """Begin to wait."""
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        """Wait on, unless the request is whole."""
+        super().data_received(data)
+        if self.conn.their_state in (h11.IDLE, h11.SEND_BODY):
+            self._wait()
+        else:
+            self._stop()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no more."""
+        self._stop()
+        super().connection_lost(exc)
+
+    def _wait(self) -> None:
+        if self._timer is None:
+            self._timer = self.loop.call_later(REQUEST_SECONDS, self.transport.abort)
+
+    def _stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = None
+
+
+class Pace:
+    """How often each judge may send something: so often at once, then so many a second.
+
+    Parameters
+    ----------
+    at_once, per_second : float
+    """
+
+    def __init__(self, at_once: float = 100.0, per_second: float = 10.0) -> None:
+        self._most, self._rate = at_once, per_second
+        self._left: dict[str, tuple[float, float]] = {}
+
+    def allows(self, judge: str) -> bool:
+        """Say whether a judge may send one more thing now, and count it."""
+        now = monotonic()
+        left, then = self._left.get(judge, (self._most, now))
+        left = min(self._most, left + (now - then) * self._rate)
+        self._left[judge] = max(left - 1.0, 0.0), now
+        return left >= 1.0
+
+
 class PageGuard:
     """Lets through what has the token, is meant for this server, and comes from it."""
 
-    def __init__(self, app: ASGIApp, judges: Mapping[str, str | None]) -> None:
-        """Take an application, and by token whose it is: None for whoever has it."""
-        self._app, self._judges = app, dict(judges)
+    def __init__(
+        self,
+        app: ASGIApp,
+        judges: Mapping[str, str | None],
+        public: str | None = None,
+    ) -> None:
+        """Take an application, and by token whose it is: None for whoever has it.
+
+        ``public`` is where a proxy before this server is reached, such as
+        ``https://votes.example.org``.
+        """
+        self._app, self._judges, self._public = app, dict(judges), public
+        self._names = _OWN_NAMES
+        if public is not None:
+            self._names = *_OWN_NAMES, public.partition("://")[2]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
@@ -55,7 +130,7 @@ class PageGuard:
         host = headers.get("host", "")
         # A foreign name that was made to point here is not ours (DNS rebinding).
         # Any port is, since a tunnel has one of its own.
-        if host.rpartition(":")[0] not in _OWN_NAMES and host not in _OWN_NAMES:
+        if host.rpartition(":")[0] not in self._names and host not in self._names:
             return 421
         token = scope["path"].partition("/")[2].partition("/")[0]
         known = [
@@ -68,6 +143,6 @@ class PageGuard:
         scope["judge"] = self._judges[known[0]]
         if scope["method"] not in ("GET", "HEAD"):
             # Browsers say where a request comes from; other pages may not send any.
-            if headers.get("origin") != f"http://{host}":
+            if headers.get("origin") not in (f"http://{host}", self._public):
                 return 403
         return None

@@ -11,8 +11,8 @@ __all__ = ["JudgeSession"]
 class JudgeSession:
     """Asks a judge one question after the other.
 
-    A judge with a name gets back what was left open, also by another such object; one
-    without only what this one has asked.
+    A judge with a name gets back what was left open, also by another such object, and
+    may take back what they answered to it; one without only what this one has asked.
 
     Parameters
     ----------
@@ -39,6 +39,7 @@ class JudgeSession:
         self._study, self._judge = study, judge
         self._asked: set[int] = set()
         self._answered: list[int] = []
+        self._before = [] if judge is None else study.answers_of(judge)
 
     @property
     def num_answered(self) -> int:
@@ -48,7 +49,8 @@ class JudgeSession:
     @property
     def last(self) -> int | None:
         """Number of the question whose answer is to be taken back first."""
-        return self._answered[-1] if self._answered else None
+        known = self._answered or self._before
+        return known[-1] if known else None
 
     def next(self) -> Ticket | None:
         """Return the oldest open question of the judge, or a new one.
@@ -66,13 +68,16 @@ class JudgeSession:
         is_new = self._study.tell(number, word, judge=self._judge)
         if number not in self._answered:
             self._answered.append(number)
+        if number in self._before:
+            self._before.remove(number)
         return is_new
 
     def undo(self, number: int) -> bool:
         """Take an answer back as ``Study.undo``: its question is asked again."""
         is_new = self._study.undo(number, judge=self._judge)
-        if number in self._answered:
-            self._answered.remove(number)
+        for known in (self._answered, self._before):
+            if number in known:
+                known.remove(number)
         self._asked.add(number)
         return is_new
 

@@ -10,6 +10,7 @@ const KEYS = {
 const STILL_MS = 350;
 const RETRY_MS = 1000;
 const REST_MS = 5000;
+const SPOKEN = 200;
 
 const find = (id) => document.getElementById(id);
 let judge = document.body.dataset.judge
@@ -36,7 +37,7 @@ async function send(what, body) {
         headers: { "Content-Type": "application/json" },
         body: JSON.stringify({ judge, ...body }),
       });
-      if (reply.status !== 503) {
+      if (reply.status !== 503 && reply.status !== 429) {
         return reply.ok || reply.status === 409 ? await reply.json()
           : { gone: reply.status === 404, error: (await reply.text()) || "refused" };
       }
@@ -74,8 +75,9 @@ async function act(what, body = {}) {
 function enable() {
   const wait = busy || performance.now() < readyAt;
   for (const button of document.querySelectorAll("footer button")) {
-    button.disabled = wait || (button.id === "undo" ? state.last === null
-      : state.question === null);
+    // Not `disabled`: the focus would be lost with it.
+    button.setAttribute("aria-disabled", wait || (button.id === "undo"
+      ? state.last === null : state.question === null));
   }
 }
 
@@ -84,6 +86,11 @@ function element(kind, kind_of, text) {
   made.className = kind_of;
   made.textContent = text;
   return made;
+}
+
+// What is read aloud: a long text would not end.
+function what(arm) {
+  return arm.name ?? arm.text?.slice(0, SPOKEN) ?? "an image";
 }
 
 async function fill(side, arm) {
@@ -101,6 +108,8 @@ async function fill(side, arm) {
   if (arm.text !== null) parts.push(element("p", "text", arm.text));
   if (arm.name !== null) parts.push(element("p", "label", arm.name));
   find(side).replaceChildren(...parts);
+  find(side).dataset.side = side;
+  find(side).setAttribute("aria-label", `${side}: ${what(arm)}`);
   find(side).classList.remove("chosen");
   await loaded;
 }
@@ -115,6 +124,8 @@ async function show({ question, answered }) {
     || question.right.text !== null);
   scrollTo(0, 0);
   await Promise.all([fill("left", question.left), fill("right", question.right)]);
+  find("said").textContent = `Question ${question.number}. Left: ${
+    what(question.left)}. Right: ${what(question.right)}.`;
 }
 
 function press(word) {
@@ -148,6 +159,12 @@ for (const button of document.querySelectorAll("footer button")) {
 for (const side of ["left", "right"]) {
   find(side).addEventListener("click", (event) => {
     if (event.detail < 2 && getSelection().isCollapsed) press(side);
+  });
+  find(side).addEventListener("keydown", (event) => {
+    if (event.target !== find(side) || event.repeat) return;
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    press(side);
   });
 }
 

@@ -10,6 +10,7 @@ import re
 import secrets
 import threading
 from collections.abc import Iterable
+from contextlib import nullcontext
 from html import escape
 from pathlib import Path
 from string import Template
@@ -25,7 +26,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from bayesduel.errors import OutputWriteError, StudyError
-from bayesduel.studies.judges._page_guard import PageGuard
+from bayesduel.studies.judges._page_guard import Pace, PageGuard, TimedProtocol
 from bayesduel.studies.judges.arm_files import IMAGE_TYPES, ArmFiles
 from bayesduel.studies.judges.judge_session import JudgeSession
 from bayesduel.studies.judges.links import link_secret, signed_token
@@ -38,6 +39,8 @@ _HERE = Path(__file__).parent
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,100}")
 MOST_NAMES = 50
 """That one page takes: whoever has the address can make up any number."""
+
+_PUBLIC = re.compile(r"https://[a-z0-9.-]+(:\d{1,5})?")
 
 _LARGEST_BODY = 10_000
 _LARGEST_TEXT = 500_000
@@ -68,6 +71,9 @@ class JudgePage:
     texts, images : path, optional
         Folders with files of which arms are the names; they are shown in place of the
         name.
+    public : str, optional
+        Where a proxy on this computer is reached that passes requests on to the page,
+        such as "https://votes.example.org": browsers then call the page by this name.
 
     Raises
     ------
@@ -96,11 +102,17 @@ class JudgePage:
         judges: Iterable[str] = (),
         texts: str | os.PathLike[str] | None = None,
         images: str | os.PathLike[str] | None = None,
+        public: str | None = None,
     ) -> None:
         if token is not None and not _TOKEN.fullmatch(token):
             rule = "must be 16 to 100 letters, digits, _ and -"
             remedy = "leave it out for a random one"
             raise StudyError("token", rule, token, remedy=remedy)
+        if public is not None and not _PUBLIC.fullmatch(public):
+            rule = "must be https:// and a host name, with a port or without"
+            raise StudyError("public", rule, public)
+        self.public = public
+        self._pace = Pace()
         self.token = token or secrets.token_urlsafe(18)
         self._study, self._judge = study, checked_judge(judge)
         self._texts = _files(texts, study, "texts")
@@ -129,7 +141,7 @@ class JudgePage:
             secret = link_secret(study.path)
             self.links = {name: signed_token(secret, name) for name in names}
             known = {link: name for name, link in self.links.items()}
-        self.app: ASGIApp = PageGuard(Starlette(routes=routes), known)
+        self.app: ASGIApp = PageGuard(Starlette(routes=routes), known, public)
 
     def server(self) -> uvicorn.Server:
         """Return what serves it: ``server().run(sockets=[listener])``.
@@ -138,7 +150,7 @@ class JudgePage:
         """
         config = uvicorn.Config(
             self.app,
-            http="h11",
+            http=TimedProtocol,
             ws="none",
             lifespan="off",
             access_log=False,
@@ -196,20 +208,25 @@ class JudgePage:
             if judge not in self._sittings and len(self._sittings) == MOST_NAMES:
                 text = f"this page has taken {MOST_NAMES} names, and takes no more"
                 return PlainTextResponse(text, 403)
+            if not self._pace.allows(judge):
+                return PlainTextResponse("too many requests at once", 429)
             judge_session = self._sittings.setdefault(
                 judge, JudgeSession(self._study, judge)
             )
-            try:
-                if deed == "answer":
-                    judge_session.answer(_number_of(given), given.get("answer", ""))
-                    remark = self._study.remark
-                elif deed == "undo":
-                    judge_session.undo(_number_of(given))
-            except ForeignQuestionError as error:
-                return PlainTextResponse(str(error), 403)
-            except StudyError as error:
-                note = str(error)
-            ticket = judge_session.next()
+            # An answer and the next question wait for the disk once.
+            once = nullcontext() if deed == "question" else self._study.at_once()
+            with once:
+                try:
+                    if deed == "answer":
+                        judge_session.answer(_number_of(given), given.get("answer", ""))
+                        remark = self._study.remark
+                    elif deed == "undo":
+                        judge_session.undo(_number_of(given))
+                except ForeignQuestionError as error:
+                    return PlainTextResponse(str(error), 403)
+                except StudyError as error:
+                    note = str(error)
+                ticket = judge_session.next()
             body = {
                 "question": None if ticket is None else self._question(ticket),
                 "resting": self._study.resting if ticket is None else "",

@@ -13,7 +13,7 @@ from bayesduel.arguments.limits import LONGEST_HORIZON, PATIENCE
 from bayesduel.policies.over_models.base import ModelRule
 from bayesduel.program_cache import enable_program_cache
 from bayesduel.simulation import asked_models
-from bayesduel.simulation.records import PROGRAMS
+from bayesduel.simulation.runs import PROGRAMS
 from bayesduel.studies.players.played import Player, PlayerState, generator
 from bayesduel.studies.replay.questions import PolicyEvent
 from bayesduel.studies.replay.state import StudyState

@@ -36,6 +36,7 @@ class Player:
 
     def __init__(self, state: StudyState, game: PlayerState) -> None:
         self.positions = state.active
+        self._place = {arm: place for place, arm in enumerate(self.positions)}
         self._epoch = state.epoch
         self._read = 0
         self._game = game
@@ -44,6 +45,18 @@ class Player:
     def is_of(self, state: StudyState) -> bool:
         """Say whether nothing has made the policy begin anew."""
         return self._epoch == state.epoch
+
+    def kept(self) -> tuple[int, int, PlayerState]:
+        """Return of which beginning it is, what it has read, and the policy then."""
+        return self._epoch, self._read, self._game
+
+    def resume(self, found: tuple[int, int, PlayerState], state: StudyState) -> bool:
+        """Go on from what :meth:`kept` returned; say whether it is of this study."""
+        epoch, read, game = found
+        if epoch != state.epoch or read > len(state.told):
+            return False
+        self._read, self._game = read, game
+        return True
 
     def follow(self, state: StudyState) -> None:
         """Take in what has happened since."""
@@ -56,13 +69,17 @@ class Player:
         And the policy after that: to be handed to :meth:`has_asked` once the event is
         stored.
         """
-        after = deepcopy(self._game)
+        after = self._copied(self._game)
         return self._ask(after, number), after
 
     def has_asked(self, game: PlayerState, state: StudyState, *, told: int) -> None:
         """Go on from what :meth:`next_duel` returned; its event is among the told."""
         self._game, self._read = game, told + 1
         self.follow(state)
+
+    def _copied(self, game: PlayerState) -> PlayerState:
+        """Return the same once more, to go on from either."""
+        return deepcopy(game)
 
     def _begin(self, told: list[PolicyEvent]) -> None:
         """Go through the votes from which the policy begins."""
@@ -94,18 +111,17 @@ class Player:
 
     def _places(self, told: PolicyEvent) -> tuple[int, int]:
         """Return how the policy knows the two arms."""
-        return self.positions.index(told.first), self.positions.index(told.second)
+        return self._place[told.first], self._place[told.second]
 
     def _votes_before(self, state: StudyState) -> list[PolicyEvent]:
         """Return the votes from which a policy begins, pair by pair."""
-        wins, found = state.epoch_wins, []
-        for place, first in enumerate(self.positions):
-            for second in self.positions[place + 1 :]:
-                won, lost = int(wins[first, second]), int(wins[second, first])
-                if won + lost:
-                    votes = won + lost
-                    told = PolicyEvent(len(found), {}, first, second, votes, won, False)
-                    found.append(told)
+        wins, arms = state.epoch_wins, self.positions
+        votes = np.triu((wins + wins.T)[np.ix_(arms, arms)])
+        found = []
+        for place, at in zip(*np.nonzero(votes), strict=True):
+            pair, number = (arms[place], arms[at]), int(votes[place, at])
+            told = PolicyEvent(len(found), {}, *pair, number, int(wins[pair]), False)
+            found.append(told)
         return found
 
 

@@ -10,6 +10,7 @@ from jaxtyping import Float64, Int64
 
 from bayesduel.models.base import PreferenceModel
 from bayesduel.studies.replay.questions import (
+    Imported,
     PolicyEvent,
     Question,
     Questions,
@@ -46,9 +47,12 @@ class Counts(Questions):
     num_nothing: int = 0
     """Contradictions that are no votes."""
 
+    num_within: int = 0
+    """Answers about two arms that were merged into one."""
+
     num_imported: float = 0.0
-    imports: list[tuple[int, list[list[int]]]] = field(default_factory=list)
-    """How many questions had been asked before, and rows of votes."""
+    shares: dict[int, float] = field(default_factory=dict)
+    """Of the questions that are to be about an arm that came late."""
 
     num_skipped: int = 0
     num_beyond: int = 0
@@ -96,7 +100,12 @@ class Counts(Questions):
     def is_spent(self) -> bool:
         """Whether there is a budget of votes, and all of them came."""
         budget = self.settings.budget
-        return budget is not None and self.num_votes + self.num_nothing >= budget
+        return budget is not None and self.num_used >= budget
+
+    @property
+    def num_used(self) -> int:
+        """What the budget of votes was used for."""
+        return self.num_votes + self.num_nothing + self.num_within
 
     def told_left(self, unit: Question) -> bool:
         """Whether the policy is told a vote for the left arm."""
@@ -115,22 +124,68 @@ class Counts(Questions):
 
     def add_imported(self, number: int, rows: list[list[int]]) -> None:
         """Count votes from elsewhere, which came by an event of that number."""
-        self.imports.append((len(self.questions), rows))
+        kept = []
         for first, second, *counts in rows:
-            for_first, for_second, tied = counts
-            self.wins[first, second] += for_first
-            self.wins[second, first] += for_second
-            self.ties[first, second] += tied
-            self.ties[second, first] += tied
-            self.told_pairs[first, second] += sum(counts)
-            self.told_pairs[second, first] += sum(counts)
             # Half of the ties each, and the last one of an odd number by a coin.
-            half, odd = divmod(tied, 2)
+            half, odd = divmod(counts[2], 2)
             place = number * len(self.arms) ** 2 + first * len(self.arms) + second
-            extra = odd * coin(self.settings.seed, -place)
-            self.told_wins[first, second] += for_first + half + extra
-            self.told_wins[second, first] += for_second + half + odd - extra
-            self.num_imported += sum(counts)
+            told = half + odd * coin(self.settings.seed, -place)
+            kept.append([first, second, *counts, told])
+        self.imports[number] = Imported(len(self.questions), kept)
+        self.count_imported(kept, +1)
+
+    def count_imported(self, rows: list[list[int]], change: int) -> None:
+        """Count votes from elsewhere, or with -1 count them no more."""
+        for first, second, for_first, for_second, tied, told in rows:
+            if first == second:
+                continue
+            both = (first, second), (second, first)
+            total = for_first + for_second + tied
+            for pair, won, ties in zip(
+                both, (for_first, for_second), (told, tied - told), strict=True
+            ):
+                self.wins[pair] += change * won
+                self.ties[pair] += change * tied
+                self.told_pairs[pair] += change * total
+                self.told_wins[pair] += change * (won + ties)
+            self.num_imported += change * total
+
+    def merge_arms(self, gone: int, kept: int) -> None:
+        """Let the votes of one arm be those of another; between both there are none."""
+        self.is_retired[gone], self.merged[gone] = True, kept
+        self.shares.pop(gone, None)
+
+        def moved(*pair: int) -> list[int]:
+            return [kept if arm == gone else arm for arm in pair]
+
+        for unit in self.questions.values():
+            both = unit.left, unit.right
+            if unit.gold is not None or gone not in both or unit.is_within:
+                continue
+            within = kept in both
+            if within and unit.number in self.waiting:
+                self.leave(unit)
+            waits = unit.number in self.waiting
+            self._count_all(unit, -1, waits=waits)
+            if within:
+                unit.is_within = True
+            else:
+                unit.left, unit.right = moved(*both)
+            self._count_all(unit, +1, waits=waits)
+        for each in self.imports.values():
+            self.count_imported(each.rows, -1)
+            for row in each.rows:
+                row[:2] = moved(*row[:2])
+            self.count_imported(each.rows, +1)
+
+    def _count_all(self, unit: Question, change: int, *, waits: bool) -> None:
+        """Count all that a question stands for, or with -1 count it no more."""
+        if waits:
+            self._count_out(unit, change)
+        if not (unit.withdrawn or unit.is_within):
+            self.shown[unit.left, unit.right] += change
+        if unit.outcome is not None:
+            self.count(unit, change)
 
     def wait_for(self, unit: Question, clock: float) -> None:
         """Let a question be out, as the last one of them."""
@@ -145,8 +200,9 @@ class Counts(Questions):
             self._count_out(unit, -1)
         for each in self.orders_of(unit):
             self.open.pop(each.number, None)
-        for record in self.judges.values():
-            record.halves.pop(unit.number, None)
+        if self.settings.judging.both_orders is not None:
+            for record in self.judges.values():
+                record.halves.pop(unit.number, None)
 
     def count(self, unit: Question, change: int) -> None:
         """Count the outcome of a question, or with -1 count it no more."""
@@ -154,6 +210,8 @@ class Counts(Questions):
             self.num_skipped += change
             pairs = self.skipped.setdefault(unit.judge, set())
             (pairs.add if change > 0 else pairs.discard)((unit.left, unit.right))
+        elif unit.is_within:
+            self.num_within += change
         elif unit.is_aside:
             self.num_aside += change
         elif unit.beyond:

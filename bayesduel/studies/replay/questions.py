@@ -7,7 +7,14 @@ from typing import Any, NamedTuple
 
 from bayesduel.studies._settings import Settings
 
-__all__ = ["JudgeRecord", "PolicyEvent", "Question", "Questions", "Request"]
+__all__ = [
+    "Imported",
+    "JudgeRecord",
+    "PolicyEvent",
+    "Question",
+    "Questions",
+    "Request",
+]
 
 MIRRORED = {"left": "right", "right": "left", "tie": "tie"}
 """What an answer would be if the two arms were shown the other way round."""
@@ -68,6 +75,9 @@ class Question:
     is_aside: bool = False
     """Whether the judge is set aside: the answer is kept, but no vote."""
 
+    is_within: bool = False
+    """Whether its two arms were merged into one: the answer is kept, but no vote."""
+
     @property
     def voter(self) -> str | None:
         """Who answered, or was asked."""
@@ -118,6 +128,17 @@ class Request:
     """Of ``first``."""
 
 
+class Imported(NamedTuple):
+    """Votes that were collected elsewhere."""
+
+    asked: int
+    """Questions that had been asked before they came."""
+
+    rows: list[list[int]]
+    """Two arms, votes for the first, for the second, ties, and what the policy is told:
+    ties that count for the first. Both arms are the same once they were merged."""
+
+
 class PolicyEvent(NamedTuple):
     """What the policy has to go through, in this order.
 
@@ -151,6 +172,12 @@ class Questions:
     golds: list[tuple[str, str]] = field(default_factory=list)
     """Pairs of which the first is known to be better."""
 
+    imports: dict[int, Imported] = field(default_factory=dict)
+    """Votes from elsewhere that were not taken back, by the event that brought them."""
+
+    merged: dict[int, int] = field(default_factory=dict)
+    """Arms that became one with another arm."""
+
     judges: dict[str | None, JudgeRecord] = field(default_factory=dict)
     requests: dict[int, Request] = field(default_factory=dict)
     """Of the policy, that wait for votes."""
@@ -183,7 +210,8 @@ class Questions:
 
     def is_vote(self, unit: Question) -> bool:
         """Say whether it counts as a vote."""
-        return unit.outcome in MIRRORED and not (unit.is_aside or unit.beyond)
+        kept = unit.is_aside or unit.beyond or unit.is_within
+        return unit.outcome in MIRRORED and not kept
 
     def is_sure(self, unit: Question) -> bool:
         """Say whether it was never withdrawn, nor answered in two ways."""

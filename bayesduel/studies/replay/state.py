@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -185,8 +185,8 @@ class StudyState(Counts):
         unit.is_aside = self.record(unit.voter).is_aside
         unit.beyond = unit.outcome != "skip" and not unit.is_aside and self.is_spent
         self.count(unit, +1)
-        no_vote = unit.is_aside or unit.beyond or unit.outcome in ("skip", "nothing")
-        self.resolve(number, unit, None if no_vote else self.told_left(unit))
+        told = self.told_left(unit) if self.is_vote(unit) else None
+        self.resolve(number, unit, told)
 
     def _note(self, question: Question) -> None:
         """Keep how long an answer took, and what it cost."""
@@ -205,7 +205,7 @@ class StudyState(Counts):
         unit = self.unit_of(question)
         for each in self.orders_of(unit):
             each.withdrawn = True
-            if unit.gold is None:
+            if unit.gold is None and not unit.is_within:
                 self.shown[each.left, each.right] -= 1
         if unit.outcome is not None:
             self._take_back(unit)
@@ -228,7 +228,8 @@ class StudyState(Counts):
         self._waits(unit)
 
     def _take_back(self, unit: Question) -> None:
-        was_counted = not (unit.beyond or unit.is_aside) or unit.outcome == "skip"
+        kept = unit.beyond or unit.is_aside or unit.is_within
+        was_counted = not kept or unit.outcome == "skip"
         self.count(unit, -1)
         unit.outcome, unit.beyond = None, False
         if was_counted:
@@ -242,7 +243,40 @@ class StudyState(Counts):
 
     def _arm_added(self, number: int, body: dict[str, Any]) -> None:
         self.add_arm(body["name"])
+        if "share" in body:
+            self.shares[len(self.arms) - 1] = body["share"]
         self.begin_anew()
+
+    def _arm_restored(self, number: int, body: dict[str, Any]) -> None:
+        self.is_retired[self.arms.index(body["name"])] = False
+        self.begin_anew()
+
+    def _arm_renamed(self, number: int, body: dict[str, Any]) -> None:
+        self.arms[self.arms.index(body["name"])] = body["to"]
+        self._rename(body["name"], body["to"])
+
+    def _arms_merged(self, number: int, body: dict[str, Any]) -> None:
+        names = body["name"], body["into"]
+        self.merge_arms(*(self.arms.index(name) for name in names))
+        self._rename(*names)
+        self.begin_anew()
+
+    def _rename(self, name: str, to: str) -> None:
+        """Let what was said of an arm be said of another name."""
+
+        def named(names: Iterable[str]) -> tuple[str, ...]:
+            return tuple(dict.fromkeys(to if each == name else each for each in names))
+
+        for record in self.judges.values():
+            record.arms = None if record.arms is None else named(record.arms)
+        prices = dict(self.settings.spending.arm_prices)
+        if name in prices:
+            prices.setdefault(to, prices[name])
+            del prices[name]
+            spending = replace(self.settings.spending, arm_prices=prices)
+            self.settings = replace(self.settings, spending=spending)
+        if self.audit is not None and to not in self.audit["arms"]:
+            self.audit = {**self.audit, "arms": [*named(self.audit["arms"])]}
 
     def _arm_retired(self, number: int, body: dict[str, Any]) -> None:
         arm = self.arms.index(body["name"])
@@ -255,6 +289,10 @@ class StudyState(Counts):
 
     def _imported(self, number: int, body: dict[str, Any]) -> None:
         self.add_imported(number, body["counts"])
+        self.begin_anew()
+
+    def _import_undone(self, number: int, body: dict[str, Any]) -> None:
+        self.count_imported(self.imports.pop(body["event"]).rows, -1)
         self.begin_anew()
 
     def _audited(self, number: int, body: dict[str, Any]) -> None:
@@ -278,6 +316,8 @@ class StudyState(Counts):
 
     def _is_asked(self, unit: Question) -> bool:
         if self.record(unit.judge).is_aside:
+            return False
+        if unit.is_within:
             return False
         arms = () if unit.gold is not None else (unit.left, unit.right)
         return not any(self.is_retired[arm] for arm in arms)
@@ -340,6 +380,10 @@ _HANDLERS: dict[str, Callable[[StudyState, int, dict[str, Any]], None]] = {
     "undone": StudyState._undone,
     "arm added": StudyState._arm_added,
     "arm retired": StudyState._arm_retired,
+    "arm restored": StudyState._arm_restored,
+    "arm renamed": StudyState._arm_renamed,
+    "arms merged": StudyState._arms_merged,
+    "import undone": StudyState._import_undone,
     "imported": StudyState._imported,
     "audited": StudyState._audited,
     "gold added": StudyState._gold_added,

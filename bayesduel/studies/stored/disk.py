@@ -11,6 +11,7 @@ from pathlib import Path
 from bayesduel.errors import OutputWriteError, StudyError
 
 __all__ = [
+    "PRIVATE",
     "RESTORE",
     "address_of",
     "is_writable",
@@ -24,6 +25,9 @@ RESTORE = (
     "see what is sound with bayesduel study check, or restore a copy; one of a study "
     "that is open is made by bayesduel study copy"
 )
+
+PRIVATE = 0o600
+"""Permissions of new files: votes are nobody else's business."""
 
 _KEEPS_A_LOG = 2
 """Byte 18 of a file that SQLite keeps with a write-ahead log."""
@@ -50,8 +54,9 @@ def address_of(path: Path) -> str:
     if log.exists() and not logged:
         # SQLite would take what it holds for votes of this file.
         raise StudyError(
-            f"{path}: the log {log.name} lies beside it and belongs to another file; "
-            "move it away, and open the study again"
+            path,
+            f"the log {log.name} lies beside it and belongs to another file",
+            remedy="move it away, and open the study again",
         )
     if is_writable(path):
         mode = "rw"
@@ -59,8 +64,10 @@ def address_of(path: Path) -> str:
         mode = "ro"
     elif log.exists() and log.stat().st_size:
         raise StudyError(
-            f"{path}: the newest votes are in {log.name} beside it, and cannot be "
-            "taken in where nothing can be written; copy both files to another folder"
+            path,
+            f"the newest votes are in {log.name} beside it, and cannot be taken in "
+            "where nothing can be written",
+            remedy="copy both files to another folder",
         )
     else:
         mode = "ro&immutable=1"

@@ -10,7 +10,7 @@ from bayesduel.errors import StudyError
 from bayesduel.studies.replay.questions import Questions
 from bayesduel.studies.stored.events import ANSWERS, Event
 
-__all__ = ["broken", "check_event", "check_names"]
+__all__ = ["KEPT_WITH_WHO", "broken", "check_event", "check_names"]
 
 
 def broken(number: int, what: str) -> StudyError:
@@ -30,12 +30,13 @@ def check_event(state: Questions, event: Event) -> None:
             "a newer version wrote it, or it is damaged: update bayesduel, or see what "
             "is sound with: bayesduel study check FILE"
         )
-    needed, optional = known
-    for name, is_right in (needed | optional).items():
-        if name in event.body and not is_right(event.body[name]):
-            raise broken(event.number, f"its {name} is {_short(event.body[name])}")
-        if name in needed and name not in event.body:
-            raise broken(event.number, f"it has no {name}")
+    body = event.body
+    for names in known:
+        for name, is_right in names.items():
+            if name in body and not is_right(body[name]):
+                raise broken(event.number, f"its {name} is {_short(body[name])}")
+            if name not in body and names is known[0]:
+                raise broken(event.number, f"it has no {name}")
     check = _CHECKS.get(event.kind)
     what = None if check is None else check(state, event.number, event.body)
     if what is not None:
@@ -74,6 +75,10 @@ def _number(value: Any) -> bool:
 
 def _price(value: Any) -> bool:
     return _number(value) and value >= 0
+
+
+def _share(value: Any) -> bool:
+    return _number(value) and 0 < value < 1
 
 
 def _yes_or_no(value: Any) -> bool:
@@ -136,7 +141,8 @@ def _rates(value: Any) -> bool:
 
 _Fields = dict[str, Callable[[Any], bool]]
 
-_WHO: _Fields = {"judge": _text, "by": _text}
+_BY: _Fields = {"by": _text}
+_WHO: _Fields = {"judge": _text, **_BY}
 
 _FIELDS: dict[str, tuple[_Fields, _Fields]] = {
     "asked": (
@@ -152,13 +158,18 @@ _FIELDS: dict[str, tuple[_Fields, _Fields]] = {
     "answered": ({"question": _some, "answer": _text}, _WHO),
     "withdrawn": ({"question": _some}, _WHO),
     "undone": ({"question": _some}, _WHO),
-    "arm added": ({"name": _text}, {}),
-    "arm retired": ({"name": _text}, {}),
-    "imported": ({"source": _text, "counts": _counts}, {}),
-    "gold added": ({"better": _text, "worse": _text}, {}),
+    "arm added": ({"name": _text}, {"share": _share, **_BY}),
+    "arm retired": ({"name": _text}, _BY),
+    "arm restored": ({"name": _text}, _BY),
+    "arm renamed": ({"name": _text, "to": _text}, _BY),
+    "arms merged": ({"name": _text, "into": _text}, _BY),
+    "imported": ({"source": _text, "counts": _counts}, {"keys": _texts, **_BY}),
+    "import undone": ({"event": _some}, _BY),
+    "gold added": ({"better": _text, "worse": _text}, _BY),
     "judge set": (
         {"name": _text},
-        {"limit": _whole, "arms": _texts, "price": _price, "trusted": _yes_or_no},
+        {"limit": _whole, "arms": _texts, "price": _price, "trusted": _yes_or_no,
+         **_BY},
     ),
     "audited": (
         {"policy": _text, "model": _text, "arms": _texts, "votes": _number,
@@ -171,6 +182,12 @@ _FIELDS: dict[str, tuple[_Fields, _Fields]] = {
 
 Others are kept where a checksum vouches for them: a newer version wrote them.
 """
+
+
+KEPT_WITH_WHO = frozenset(
+    kind for kind, (_, optional) in _FIELDS.items() if "by" in optional
+) - {"answered", "withdrawn", "undone"}
+"""Events that say who changed what a study is about."""
 
 
 def _asked(state: Questions, number: int, body: dict[str, Any]) -> str | None:
@@ -258,10 +275,41 @@ def _added(state: Questions, number: int, body: dict[str, Any]) -> str | None:
 
 
 def _retired(state: Questions, number: int, body: dict[str, Any]) -> str | None:
+    return None if _is_there(state, body["name"]) else _no_arm(body["name"])
+
+
+def _is_there(state: Questions, name: str) -> bool:
+    return name in state.arms and not state.is_retired[state.arms.index(name)]
+
+
+def _no_arm(name: str) -> str:
+    return f"there is no arm {_short(name)}"
+
+
+def _restored(state: Questions, number: int, body: dict[str, Any]) -> str | None:
     name = body["name"]
-    if name not in state.arms or state.is_retired[state.arms.index(name)]:
-        return f"there is no arm {_short(name)}"
-    return None
+    if name not in state.arms or state.arms.index(name) in state.merged:
+        return _no_arm(name)
+    return f"arm {name!r} is there" if _is_there(state, name) else None
+
+
+def _renamed(state: Questions, number: int, body: dict[str, Any]) -> str | None:
+    if body["name"] not in state.arms:
+        return _no_arm(body["name"])
+    return _added(state, number, {"name": body["to"]})
+
+
+def _merged(state: Questions, number: int, body: dict[str, Any]) -> str | None:
+    for name in (body["name"], body["into"]):
+        if not _is_there(state, name):
+            return _no_arm(name)
+    same = body["name"] == body["into"]
+    return f"it merges {_short(body['name'])} with itself" if same else None
+
+
+def _import_undone(state: Questions, number: int, body: dict[str, Any]) -> str | None:
+    known = body["event"] in state.imports
+    return None if known else f"event {body['event']} has no imported votes"
 
 
 def _imported(state: Questions, number: int, body: dict[str, Any]) -> str | None:
@@ -269,6 +317,8 @@ def _imported(state: Questions, number: int, body: dict[str, Any]) -> str | None
     for first, second, *_ in body["counts"]:
         if first == second or first >= most or second >= most:
             return f"it has votes between arms {first} and {second}"
+    if len(body.get("keys", body["counts"])) != len(body["counts"]):
+        return f"it has {len(body['keys'])} keys of {len(body['counts'])} rows"
     return None
 
 
@@ -281,5 +331,9 @@ _CHECKS: dict[str, Callable[[Questions, int, dict[str, Any]], str | None]] = {
     "undone": _undone,
     "arm added": _added,
     "arm retired": _retired,
+    "arm restored": _restored,
+    "arm renamed": _renamed,
+    "arms merged": _merged,
+    "import undone": _import_undone,
     "imported": _imported,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sqlite3
@@ -15,6 +16,7 @@ from typing import Any
 from bayesduel.errors import OutputWriteError, StudyError
 from bayesduel.files.folders import as_path, renamed_when_whole
 from bayesduel.studies.stored.disk import (
+    PRIVATE,
     RESTORE,
     address_of,
     is_writable,
@@ -28,19 +30,19 @@ from bayesduel.studies.stored.events import BEGINNING, Event, body_text, chained
 
 __all__ = ["FORMAT", "EventLog", "event_of", "write_new"]
 
-FORMAT = 3
+FORMAT = 4
 """Version of the layout of the file and of its events.
 
 Format 1 had no checksums; format 2 knew nothing of gold questions, of both orders, and
-of what answers cost, and its files are as they were.
+of what answers cost, format 3 of arms that are renamed, restored and merged and of
+imports that are taken back; and their files are as they were.
 """
-
-PRIVATE = 0o600
-"""Permissions of new files: votes are nobody else's business."""
 
 _MAKE_IT = "make it with Study.create or bayesduel study new"
 _APPLICATION = 0x62644475
 """Tells SQLite's own tools, and us, what the file is."""
+
+_ROWS_AT_ONCE = 1000
 
 _WAIT_SECONDS = 120.0
 """For the other writers; each of them needs milliseconds."""
@@ -206,6 +208,38 @@ class EventLog:
             )
         return found
 
+    def is_long(self, number: int) -> bool:
+        """Say whether there are so many events, each with a checksum."""
+        if self._format == 1:
+            return False
+        with self._turn, reading(self.path):
+            rows = self._connection.execute("SELECT count FROM seal").fetchall()
+        return len(rows) == 1 and type(rows[0][0]) is int and rows[0][0] >= number
+
+    def digest_of(self, number: int) -> str | None:
+        """Return the checksum that the file has of an event."""
+        with self._turn, reading(self.path):
+            query = "SELECT digest FROM events WHERE number = ?"
+            row = self._connection.execute(query, (number,)).fetchone()
+        return None if row is None else row[0]
+
+    def prefix(self, count: int) -> str:
+        """Return a checksum of the first events as they lie there.
+
+        Unlike the chain it is one checksum for all: many times as fast.
+        """
+        with self._turn, reading(self.path), self._same_moment():
+            run = self._connection.execute
+            columns = "number || '/' || quote(time) || '/' || kind || body || digest"
+            rows = run(
+                f"SELECT {columns} FROM events WHERE number <= ? ORDER BY number",
+                (count,),
+            )
+            found = hashlib.sha256()
+            while some := rows.fetchmany(_ROWS_AT_ONCE):
+                found.update("\n".join([row[0] for row in some]).encode())
+            return found.hexdigest()
+
     @contextmanager
     def _same_moment(self) -> Iterator[None]:
         """Let several queries see the file as it was at the first of them."""
@@ -232,6 +266,10 @@ class EventLog:
         """
         with self._turn, writing_to(self.path):
             run = self._connection.execute
+            if self._connection.in_transaction:
+                with self._within():
+                    yield
+                return
             self._check_place()
             run("BEGIN IMMEDIATE")
             try:
@@ -244,6 +282,20 @@ class EventLog:
                     with suppress(sqlite3.Error):
                         run("ROLLBACK")
                 raise
+
+    @contextmanager
+    def _within(self) -> Iterator[None]:
+        """Be a block within another, which stores what is left of both."""
+        run = self._connection.execute
+        run("SAVEPOINT within")
+        try:
+            yield
+        except BaseException:
+            with suppress(sqlite3.Error):
+                run("ROLLBACK TO within")
+                run("RELEASE within")
+            raise
+        run("RELEASE within")
 
     def _check_place(self) -> None:
         if place_of(self.path) != self._place:

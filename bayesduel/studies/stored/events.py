@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from json.encoder import encode_basestring_ascii
 from typing import Any, NamedTuple
 
 __all__ = ["ANSWERS", "BEGINNING", "Event", "body_text", "chained"]
@@ -43,5 +44,8 @@ def body_text(body: dict[str, Any]) -> str:
 
 def chained(before: str, number: int, time: float, kind: str, text: str) -> str:
     """Return the checksum of an event, given that of the one before."""
-    whole = json.dumps([before, number, time.hex(), kind, text])
+    # As json.dumps writes these five in a list, in half the time.
+    parts = map(encode_basestring_ascii, (before, time.hex(), kind, text))
+    before, when, kind, text = parts
+    whole = f"[{before}, {number}, {when}, {kind}, {text}]"
     return hashlib.sha256(whole.encode()).hexdigest()

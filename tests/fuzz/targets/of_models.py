@@ -57,6 +57,25 @@ _ROWS = {
     "order_known": [False, True],
     "columns": _COLUMNS,
 }
+_OF_CHOICES = {
+    "attributes": [
+        None,
+        np.arange(6.0).reshape(2, 3),
+        np.ones((2, 3, 2)),
+        np.full((2, 3), np.nan),
+        np.zeros((2, 3, 0)),
+        [[1, 2, 3], [1]],
+        [["1", 2, 3], [1, 2, 3]],
+        [[1e300, 0, 0], [-1e300, 1e-300, 1]],
+    ],
+    "attribute_names": [None, ["price"], ["a", "a"], "x", [1]],
+    "persons": [None, ["ann", "bob"], [1, 2.5], ["ann"], ["ann", None]],
+}
+_LOGIT = {
+    "data": [Made(v.priced_choices), Made(v.choices), Made(v.ballots)],
+    "constants": [False, True],
+    "prior_scale": [100.0, 1],
+}
 
 
 def of_models() -> dict[str, Target]:
@@ -126,6 +145,10 @@ def of_models() -> dict[str, Target]:
                 "offered": [offered[0], offered[0][:, :2], offered[0] * 1],
                 "counts": [np.eye(2, 4), -np.eye(2, 4), np.eye(2, 3), np.eye(4)],
                 "outside": [True, False],
+                "attributes": [None, np.ones((2, 3, 1)), np.ones((2, 3)), [[1.0]]],
+                "attribute_names": [(), ("x",), ["x"]],
+                "persons": [None, np.array([0, 1]), np.array([0, 9]), ["a", "b"]],
+                "person_names": [(), ("a", "b"), "ab"],
             },
         ),
         "Choices.from_counts": Target(
@@ -135,6 +158,20 @@ def of_models() -> dict[str, Target]:
                 "counts": [counts, -counts, counts[:1], counts[:, :2]],
                 "none": [None, [0, 1], [0], [-1, 2]],
                 "arm_names": [v.NAMES, None, *v.ODD_NAMES],
+                **_OF_CHOICES,
+            },
+        ),
+        "Choices.from_attributes": Target(
+            chosen.from_attributes,
+            {
+                "attributes": _OF_CHOICES["attributes"][1:],
+                "chosen": [[0, 1], ["tea", None], ["tea", "wine"], ["tea"], "tm"],
+                "available": [None, offered[0], offered[0] * 1, [[1, 0], [1, 1]]],
+                "persons": _OF_CHOICES["persons"],
+                "weight": [None, [1, 2], [1], [-1, 1]],
+                "arm_names": [v.NAMES, None, *v.ODD_NAMES],
+                "attribute_names": _OF_CHOICES["attribute_names"],
+                "outside": [None, True, False],
             },
         ),
         "Choices.from_subsets": Target(
@@ -178,6 +215,9 @@ def of_models() -> dict[str, Target]:
         ),
         "BradleyTerry": Target(fitted(models.BradleyTerry), _PAIRWISE),
         "Thurstone": Target(fitted(models.Thurstone), _PAIRWISE),
+        "RaoKupper": Target(
+            fitted(models.RaoKupper), _PAIRWISE | {"ties": [True, False]}
+        ),
         "JudgedBradleyTerry": Target(
             fitted(models.JudgedBradleyTerry),
             _PAIRWISE
@@ -209,6 +249,15 @@ def of_models() -> dict[str, Target]:
         ),  # fmt: skip
         "MultinomialLogit": Target(
             fitted(models.MultinomialLogit), _UTILITY | {"data": [Made(v.choices)]}
+        ),
+        "ConditionalLogit": Target(fitted(models.ConditionalLogit), _LOGIT),
+        "MixedLogit": Target(
+            fitted(models.MixedLogit),
+            _LOGIT
+            | {
+                "random": [None, ("attribute 1",), ("x",), (), "attribute 1", (1,)],
+                "spread_scale": [3.0, 0],
+            },
         ),
         "PlackettLuce": Target(
             fitted(models.PlackettLuce), _UTILITY | {"data": [Made(v.ballots)]}
@@ -337,6 +386,31 @@ def of_models() -> dict[str, Target]:
                 "available": [None, "here", "id"],
                 "none": [None, "milk", "x"],
                 "arm_names": [None, v.NAMES, *v.ODD_NAMES],
+                "attributes": [[], ["here"], ["here", "who"], "here", ["x"], [None]],
+                "person": [None, "who", "alternative", "x"],
+                "where": [None, "here == 1", "here >"],
+            },
+        ),
+        "read_wide_choices": Target(
+            votes.read_wide_choices,
+            {
+                "path": ["wide.csv", *v.PATHS],
+                "choice": ["choice", "who", "x"],
+                "attributes": [
+                    ["pf"],
+                    ["here"],
+                    {"pf": ["pf1", ""]},
+                    {"pf": ["pf1"]},
+                    {"pf": 3},
+                    "pf",
+                    [],
+                ],
+                "alternatives": [None, ["1", "2"], ["1"], "12", [1, 2], ["a", "b"]],
+                "available": ["here", None, ["here1", "here2"], ["here1"], "pf", 3],
+                "person": [None, "who", "x"],
+                "weight": [None, "here1", "who"],
+                "none": [None, "2", "x"],
+                "where": [None, "here1 == 1", "here1 >"],
             },
         ),
         "read_best_worst": Target(

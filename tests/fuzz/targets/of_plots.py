@@ -46,6 +46,14 @@ def of_plots() -> dict[str, Target]:
                 **v.FIGURE_SIZES,
             },
         ),
+        "coefficients": Target(
+            plots.coefficients,
+            of_fit
+            | {
+                "posterior": [Made(v.priced_fit), *v.POSTERIORS],
+                "probability": v.PROBABILITIES,
+            },
+        ),
         "calibration": Target(
             plots.calibration,
             {

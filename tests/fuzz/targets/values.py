@@ -72,8 +72,9 @@ FILES = {
     "counts.csv": "a,b,wins_a,wins_b,ties\ntea,milk,7,3,1\ntea,coffee,9,1,0\n",
     "arms.csv": "arm,heat\ntea,1\nmilk,-1\ncoffee,2\na,0\nb,0\nc,0\n",
     "choices.csv": "tea,milk,coffee,Choice\n1,1,0,1\n1,1,1,3\n0,1,1,2\n",
-    "long.csv": "id,alternative,chosen,here\n1,tea,1,1\n1,milk,0,1\n2,coffee,1,1\n"
-    "2,tea,0,1\n2,milk,0,0\n",
+    "long.csv": "id,alternative,chosen,here,who\n1,tea,1,1,a\n1,milk,0,1,a\n"
+    "2,coffee,1,1,b\n2,tea,0,1,b\n2,milk,0,0,b\n",
+    "wide.csv": "choice,pf1,pf2,here1,here2,who\n1,3,2,1,1,a\n2,4,x,1,0,b\n",
     "best.csv": "one,two,three,best,worst\ntea,milk,coffee,tea,milk\n",
     "votes.json": '[{"left": "tea", "right": "milk", "winner": null, "n": [1]}]',
     "drinks.toi": "# NUMBER ALTERNATIVES: 2\n# ALTERNATIVE NAME 1: tea\n"
@@ -137,6 +138,17 @@ def choices() -> votes.Choices:
     return votes.Choices.from_counts(
         [[1, 1, 0], [1, 1, 1]], [[7, 2, 0], [5, 1, 3]], none=[4, 2]
     )
+
+
+@cache
+def priced_choices() -> votes.Choices:
+    table = np.arange(18.0).reshape(3, 3, 2) ** 2 % 7
+    return votes.Choices.from_attributes(table, [0, 2, None], persons=["a", "b", "a"])
+
+
+@cache
+def priced_fit() -> inference.Fit:
+    return inference.fit(models.ConditionalLogit(), priced_choices(), num_draws=50)
 
 
 @cache

@@ -83,7 +83,7 @@ def told(rule, state, first, second, won):
     ("parameters", "text"),
     [
         ({"posterior": "normal"}, "posterior must be one of beta, bradley-terry"),
-        ({"draws": 1}, "draws must be a finite number not below 2"),
+        ({"draws": 1}, "draws must be a finite number of at least 2"),
         ({"posterior": BetaPairs(0)}, "prior must be"),
     ],
 )

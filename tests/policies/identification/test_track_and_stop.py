@@ -113,7 +113,7 @@ def test_shares_become_the_optimal_ones():
     [
         ({"growth": -0.1}, 4, "growth must be a number from 0 to 1"),
         ({"sticky": 1.0}, 4, "sticky must be a number from 0 to below 1"),
-        ({}, 65, "at most 64 arms"),
+        ({}, 65, "num_arms must be at most 64"),
     ],
 )
 def test_bad_parameters_are_named(parameters, num_arms, text):

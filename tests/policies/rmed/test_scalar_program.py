@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
+from bayesduel.ops.scalar.compiled import reference
 from bayesduel.ops.scalar.compiler import standalone
-from bayesduel.ops.scalar.references import reference
 from bayesduel.policies.rmed._scalar_copeland_program import (
     is_solved,
     learn,

@@ -190,6 +190,47 @@ def test_bounds_restrict_a_round_as_the_rule_says(look_ahead):
     assert tables[3].all(), "that late the bounds say nothing"
 
 
+@pytest.mark.parametrize("elimination", [False, True])
+def test_a_stretch_is_that_of_all_its_draws(elimination):
+    """Draws that are not looked at would have changed nothing."""
+    rule, number = over_model(policies.get("bt-ts", elimination=elimination)), 16
+    rounds = [(i, j, int(3 * MANY[i, j]), int(3 * (MANY[i, j] + MANY[j, i])))
+              for i, j in ((0, 1), (0, 2), (1, 2))]  # fmt: skip
+    state, round_ = (
+        played(policies.get("bt-ts", elimination=elimination), rounds, 3),
+        80,
+    )
+    with jax.enable_x64(True):
+        state = jax.tree.map(jnp.asarray, state)
+        keys = jax.random.split(jax.random.key(2), 400)
+        states = jax.tree.map(lambda leaf: jnp.repeat(leaf[None], 400, 0), state)
+        duel = ask_all(rule, states, keys, jnp.int64(round_))
+        draw = jax.vmap(
+            lambda key: rule.posterior.sample_utilities(key, state.beliefs, 2 * number)
+        )
+        drawn = np.asarray(quick_jit(draw)(keys))
+        sets = round_sets(jnp.asarray(wins_of(state)), 0.51, jnp.int64(round_))
+    duel, sets = (jax.tree.map(np.asarray, each) for each in (duel, sets))
+    may_be_first = sets.candidates if elimination else np.ones(3, bool)
+    waits = set()
+    for run, utility in enumerate(drawn):
+        for waited in range(number + 1):
+            if waited == number:
+                break
+            one, other = utility[waited], utility[number + waited]
+            first = np.argmax(np.where(may_be_first, one, -np.inf))
+            allowed = np.arange(3) == first
+            allowed |= sets.eligible[:, first] if elimination else True
+            second = np.argmax(np.where(allowed, other, -np.inf))
+            if not first == second == duel.champion[run]:
+                assert (duel.first[run], duel.second[run]) == (first, second)
+                break
+        waits.add(waited)
+        assert duel.exploit_rounds[run] == waited
+        assert duel.explore_rounds[run] == (waited < number)
+    assert len(waits) > 5
+
+
 def test_double_thompson_over_a_scale_is_that_policy():
     for text, other in (
         ("d-ts:posterior=bradley-terry", "bt-ts:elimination=true"),

@@ -13,7 +13,7 @@ from bayesduel import policies
 from bayesduel.errors import PolicyParameterError
 from bayesduel.models import BradleyTerry, PairwiseBeta
 from bayesduel.policies import RivalDirectedThompson
-from bayesduel.policies.over_models.base import one_round, up_to_a_meeting
+from bayesduel.policies.over_models.base import one_round, up_to_another
 from bayesduel.policies.over_models.rival_directed import divergence, estimated_regret
 from bayesduel.policies.policy import over_model
 from bayesduel.posteriors import BetaPairs, Laplace
@@ -34,11 +34,13 @@ FALSE_ALARM = 1e-5
 """Of one test."""
 
 STATES = {
-    "none": np.zeros((3, 3), dtype=int),
+    "none": np.zeros((4, 4), dtype=int),
     "two arms": np.array([[0, 7], [3, 0]]),
     "never lost": np.array([[0, 12, 9, 1], [0, 0, 3, 0], [0, 1, 0, 2], [0, 0, 0, 0]]),
     "level": np.array([[0, 3, 5, 0], [3, 0, 5, 0], [1, 1, 0, 2], [0, 0, 1, 0]]),
-    "known": np.array([[0, 31, 38], [17, 0, 33], [14, 20, 0]]),
+    "known": np.array(
+        [[0, 31, 38, 44], [17, 0, 33, 36], [14, 20, 0, 29], [9, 12, 21, 0]]
+    ),
     "many": np.array(
         [
             [0, 9, 12, 0, 4, 7],
@@ -77,9 +79,9 @@ def pair_of(rule, key, state, leader, rival):
     return rule._pair(key, state.beliefs, leader, rival)
 
 
-def state_of(rule, wins, rank=None):
-    """Return the state of a rule that was told these wins."""
-    key, none = jax.random.key(3), jnp.int64(0)
+def state_of(wins, rank=None):
+    """Return the state of a rule that was told these wins, whatever a duel costs it."""
+    rule, key, none = rule_of(), jax.random.key(3), jnp.int64(0)
     state = begin(rule, key, len(wins))
     for i, j in zip(*np.triu_indices(len(wins), 1), strict=True):
         rounds = jnp.int64(wins[i, j] + wins[j, i])
@@ -108,7 +110,7 @@ def test_every_rival_asks_for_the_pair_of_the_twin(name, costs_regret):
     wins, rule = STATES[name], rule_of(cost=cost)
     twin = twin_of(wins, costs_regret=costs_regret)
     with jax.enable_x64(True):
-        state = state_of(rule, wins, twin.rank)
+        state = state_of(wins, twin.rank)
         leader = int(rule._leader(state))
         assert leader == twin.leader() == twin.recommend()
         for rival in set(range(len(wins))) - {leader}:
@@ -128,7 +130,7 @@ def test_every_rival_asks_for_the_pair_of_the_twin(name, costs_regret):
 def rounds_of(rule, wins, rank, number=1500):
     """Count who plays the first round of stretches, pair by pair, and how they end."""
     with jax.enable_x64(True):
-        state = state_of(rule, wins, rank)
+        state = state_of(wins, rank)
         keys = jax.random.split(jax.random.key(7), number)
         duel = jax.tree.map(np.asarray, ask_all(rule, keys, state))
     idle = duel.exploit_rounds > 0
@@ -192,8 +194,8 @@ def test_names_of_arms_do_not_matter():
     wins, order = STATES["many"], np.array([4, 2, 0, 5, 1, 3])
     rule, place = rule_of(), np.argsort(order)
     with jax.enable_x64(True):
-        here = state_of(rule, wins)
-        there = state_of(rule, wins[np.ix_(order, order)])
+        here = state_of(wins)
+        there = state_of(wins[np.ix_(order, order)])
         leader = int(rule._leader(here))
         assert order[int(rule._leader(there))] == leader
         found = set()
@@ -240,16 +242,28 @@ def test_regret_is_that_of_the_order():
     np.testing.assert_array_equal(found, by_hand)
 
 
-def test_stretches_end_where_different_arms_meet():
-    def ended(first, second, holds=True):
-        return [int(x) for x in up_to_a_meeting(
-            jnp.asarray(first), jnp.asarray(second), holds)]  # fmt: skip
+def test_stretches_end_where_another_arm_plays():
+    """A self-duel of another arm is none of the leader."""
+    rounds = np.array([[2, 2], [2, 2], [1, 1], [2, 2], [2, 3]])
 
-    assert ended(2, [2, 2, 1, 2]) == [2, 2, 1]
-    assert ended(2, [2, 2, 2]) == [3, 2, 2]
-    assert ended([0, 3], [3, 3]) == [0, 0, 3]
-    # What does not hold is not played.
-    assert ended([1, 1, 0], [1, 1, 2], jnp.array([True, True, False])) == [2, 0, 0]
+    def ended(known, number=5, start=0):
+        played = jnp.asarray(rounds[start:])
+        waited, arms = up_to_another(
+            jnp.asarray(known[start:]),
+            lambda place: played[place],
+            jnp.int32(2),
+            number,
+        )
+        return [int(waited), *np.asarray(arms).tolist()]
+
+    nothing, some = [False] * 5, [True, False, False, True, False]
+    for known in (nothing, some):
+        assert ended(known) == [2, 1, 1]
+        assert ended(known, 2, start=3) == [1, 2, 3]
+        # Of later rounds nothing is known.
+        assert ended(known, 2) == [2, 2, 2]
+        assert ended(known, 1, start=3) == [1, 2, 2]
+    assert ended([True] * 5) == [5, 2, 2]
 
 
 def test_names_and_numbers():

@@ -10,9 +10,9 @@ import pytest
 from scipy import special
 
 from bayesduel import policies
+from bayesduel.ops.scalar.compiled import reference
 from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.ops.scalar.digamma import digamma
-from bayesduel.ops.scalar.references import reference
 from bayesduel.policies.scalar_kernel import init, update
 from bayesduel.simulation.scalar.programs import cached_program
 from tests.policies.distributions import chi_square

@@ -16,14 +16,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from bayesduel.ops.scalar.compiled import reference
 from bayesduel.ops.scalar.compiler import standalone
-from bayesduel.ops.scalar.references import reference
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.scalar_kernel import SEVERAL
 from bayesduel.policies.thompson._scalar_double_thompson import kernel
 from bayesduel.policies.thompson._scalar_state import EITHER, LOOK_AHEAD, STEP
 from bayesduel.posteriors.scalar_betas import kl_to_half, offset_above_half
-from bayesduel.simulation.pairwise import PairwiseEnvironment
+from bayesduel.simulation.environments import PairwiseEnvironment
 from bayesduel.simulation.scalar.engine import run_chunk
 from bayesduel.simulation.scalar.programs import cached_program
 from tests.policies.distributions import (

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
-from bayesduel.ops.scalar.references import reference
+from bayesduel.ops.scalar.compiled import reference
 from bayesduel.policies import scalar_kernel
 from bayesduel.simulation.scalar.programs import cached_program
 from tests.policies.distributions import pair_table, two_sample_chi_square

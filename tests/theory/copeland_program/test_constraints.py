@@ -219,12 +219,12 @@ def test_counts_suffice_ignores_a_tie_at_the_winner():
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"counts": np.full((5, 5), -1)}, r"negative; entry \(0, 0\)"),
+        ({"counts": np.full((5, 5), -1)}, r"counts\[0, 0\] must not be negative"),
         ({"counts": np.full((5, 5), np.inf)}, "finite"),
         ({"counts": np.full((5, 5), np.nan)}, "finite"),
         ({"counts": np.ones((4, 4))}, "one row per arm"),
         ({"counts": np.ones(5)}, "shape"),
-        ({"counts": np.arange(25).reshape(5, 5)}, r"symmetric; entries \(0, 4\)"),
+        ({"counts": np.arange(25).reshape(5, 5)}, r"counts\[0, 4\] must be symmetric"),
         ({"log_rounds": 0.0}, "log_rounds"),
         ({"log_rounds": -1.0}, "log_rounds"),
         ({"log_rounds": np.inf}, "log_rounds"),

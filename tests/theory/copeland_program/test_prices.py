@@ -39,12 +39,15 @@ def changed(i, j, value):
     ("prices", "text"),
     [
         (np.ones((2, 2)), r"prices must have one row per arm, shape \(3, 3\)"),
-        (changed(0, 1, -1.0), r"prices must not be negative; entry \(0, 1\) is -1"),
-        (changed(1, 2, np.nan), r"prices must be a number; entry \(1, 2\) is nan"),
-        (np.triu(changed(0, 2, np.inf)), r"symmetric; entries \(0, 2\) and \(2, 0\)"),
-        (changed(1, 2, 1e10), r"at most 1e\+09 times .* entry \(1, 2\) is not"),
-        (changed(0, 2, 1e-101), r"from 1e-100 to 1e\+100; entry \(0, 2\) is not"),
-        (changed(0, 2, 1e101), r"from 1e-100 to 1e\+100; entry \(0, 2\) is not"),
+        (changed(0, 1, -1.0), r"prices\[0, 1\] must not be negative, got -1"),
+        (changed(1, 2, np.nan), r"prices\[1, 2\] must be a number, got nan"),
+        (
+            np.triu(changed(0, 2, np.inf)),
+            r"prices\[0, 2\] must be symmetric, as entry \(2, 0\)",
+        ),
+        (changed(1, 2, 1e10), r"prices\[1, 2\] .*at most 1e\+09 times"),
+        (changed(0, 2, 1e-101), r"prices\[0, 2\] .*from 1e-100 to 1e\+100"),
+        (changed(0, 2, 1e101), r"prices\[0, 2\] .*from 1e-100 to 1e\+100"),
         (changed(0, 1, np.inf), r"prices must let enough pairs .* \(0, 1\) among"),
         ("one", "prices must hold real numbers"),
     ],
@@ -56,7 +59,7 @@ def test_bad_prices_are_named(prices, text):
 
 def test_a_tie_that_leaves_no_answer_is_named():
     matrix = from_upper([[0, 0, 0.1], [0, 0, 0.1], [0, 0, 0]])
-    with pytest.raises(TieError, match=r"infinite: arms 0 and 1 tie \(P = 0.5\)"):
+    with pytest.raises(TieError, match=r"infinite: arms 0 and 1 tie.*got 0.5"):
         identification_bound(matrix)
     # Ties are named even where pairs that cannot be asked stand in the way, too.
     with pytest.raises(TieError, match="arms 0 and 1 tie"):

@@ -78,7 +78,7 @@ def test_certain_wins():
         ({"cost": -np.ones((3, 3))}, "negative"),
         ({"tolerance": 0}, "tolerance must be from 1e-9 to 0.1"),
         ({"features": np.eye(2)}, r"features must have one row per arm"),
-        ({"features": [[1], [np.nan], [0]]}, r"features.*entry \(1, 0\)"),
+        ({"features": [[1], [np.nan], [0]]}, r"features\[1, 0\]"),
         ({"preferences": [1.0]}, "at least two finite utilities"),
         ({"preferences": [1.0, np.inf]}, "at least two finite utilities"),
         ({"preferences": np.arange(101) / 50}, "at most 100 arms"),

@@ -253,7 +253,7 @@ def test_broken_assumptions_name_the_arms():
             make(GAP, 4)
         tied = MSLR5.copy()
         tied[0, 1] = tied[1, 0] = 0.5
-        with pytest.raises(InvalidPreferenceError, match="0 does not beat arm 1 .*0.5"):
+        with pytest.raises(InvalidPreferenceError, match="0 does not beat arm 1.*0.5"):
             make(tied, 4)
     assert pcomp_bound(CYCLIC, 4)(100) > 0
     for make in (scomp_order, scomp2_order):
@@ -261,11 +261,13 @@ def test_broken_assumptions_name_the_arms():
             make(CYCLIC, 4)
         weak = TRANSITIVE.copy()
         weak[0, 3], weak[3, 0] = 0.7, 0.3
-        with pytest.raises(InvalidPreferenceError, match="transitivity; arms 0, 1, 3"):
+        with pytest.raises(
+            InvalidPreferenceError, match="transitivity .*; arms 0, 1, 3"
+        ):
             make(weak, 4)
         wide = TRANSITIVE.copy()
         wide[0, 3], wide[3, 0] = 0.9, 0.1
-        with pytest.raises(InvalidPreferenceError, match="inequality; arms 0, 1, 3"):
+        with pytest.raises(InvalidPreferenceError, match="inequality .*; arms 0, 1, 3"):
             make(wide, 4)
     with pytest.raises(ValueError, match="form must be one of"):
         scomp_order(TRANSITIVE, 4, form="best")
@@ -363,8 +365,8 @@ def test_upper_and_lower_bound_agree():
         (lambda: batched_lower_bound(4, 1), "num_batches"),
         (lambda: batched_lower_bound(4, 4, 0), "gap_index"),
         (lambda: batched_lower_bound(4, 4, form="best"), "form must be one of"),
-        (lambda: batched_lower_bound(2, 4, form="explicit"), "at least 3 arms"),
-        (lambda: batched_lower_bound(100, 3, form="explicit"), "3 B; got K = 100"),
+        (lambda: batched_lower_bound(2, 4, form="explicit"), "at least 3"),
+        (lambda: batched_lower_bound(100, 3, form="explicit"), "3 B .* got 100"),
     ],
 )
 def test_bad_lower_bounds(call, text):

@@ -108,7 +108,7 @@ def test_inconsistency_is_named():
     assert (found.offered, found.arm) == ((1, 2), 1)
     assert found.probability == pytest.approx(0.44)
     assert found.in_best_set == pytest.approx(0.45)
-    with pytest.raises(ValueError, match=r"arm 1 has probability 0.44 in set \(1, 2\)"):
+    with pytest.raises(ValueError, match=r"arm 1 in set \(1, 2\) .*, got 0.44"):
         choice_table_bounds(table)
     # Just consistent: equality is allowed.
     assert find_inconsistency(preference_matrix_world(m12=0.0)) is None
@@ -203,7 +203,7 @@ def test_several_best_sets_and_a_single_set():
     assert (found.offered, found.arm, found.in_best_set) == ((0, 1, 3), 0, 0.4)
     alone = ChoiceTable([[1, 0]], [[0.5, 0.2]])
     assert alone.gap == 0
-    with pytest.raises(ValueError, match=r"\(1, 0\) is the only one, so no round"):
+    with pytest.raises(ValueError, match=r"the only one, so no round.*, got \(1, 0\)"):
         choice_table_bounds(alone)
 
 
@@ -298,12 +298,16 @@ def test_tables_are_read_only_copies():
     [
         ([0, 1], [0.5, 0.2], "one row per set"),
         (np.empty((0, 2)), np.empty((0, 2)), "one row per set"),
-        ([[0, 1.5]], [[0.5, 0.2]], r"entry \(0, 1\) is 1.5"),
-        ([[0, -1]], [[0.5, 0.2]], r"entry \(0, 1\) is -1"),
-        ([[0, 1], [2, 2]], np.full((2, 2), 0.1), r"row 1 is \(2, 2\)"),
-        ([[0, 1], [1, 0]], np.full((2, 2), 0.1), r"\(0, 1\) is there more than once"),
-        ([[0, 1]], [[0.5, 0.2, 0.1]], r"shape \(1, 2\); got \(1, 3\)"),
-        ([[0, 1]], [[0.5, 1.2]], r"arm 1 of set \(0, 1\) has 1.2"),
+        ([[0, 1.5]], [[0.5, 0.2]], r"sets\[0, 1\] .*, got 1.5"),
+        ([[0, -1]], [[0.5, 0.2]], r"sets\[0, 1\] .*, got -1"),
+        ([[0, 1], [2, 2]], np.full((2, 2), 0.1), r"sets\[1\] .*, got \(2, 2\)"),
+        (
+            [[0, 1], [1, 0]],
+            np.full((2, 2), 0.1),
+            r"sets must be different.*, got \(0, 1\)",
+        ),
+        ([[0, 1]], [[0.5, 0.2, 0.1]], r"shape \(1, 2\), got \(1, 3\)"),
+        ([[0, 1]], [[0.5, 1.2]], r"arm 1 of set \(0, 1\).*, got 1.2"),
         ([[0, 1]], [[np.nan, 0.2]], "arm 0 of set"),
     ],
 )

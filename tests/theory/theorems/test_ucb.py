@@ -46,9 +46,7 @@ def test_rucb_allows_ties_of_others_and_names_what_is_wrong():
     expected = rucb_bound(MSLR5).log_coefficient
     assert rucb_bound(tied).log_coefficient == expected
     for alpha in (1.0, 0.51, math.nan, "2"):
-        with pytest.raises(
-            ValueError, match="alpha must be a finite number greater th"
-        ):
+        with pytest.raises(ValueError, match="alpha must be a finite number above"):
             rucb_bound(MSLR5, alpha=alpha)
     with pytest.raises(InvalidPreferenceError, match="best arm 0 does not beat arm 4"):
         rucb_bound(GAP)
@@ -79,8 +77,8 @@ def test_kl_ucb_by_hand():
     [
         ([], "one number per arm"),
         ([[0.5]], "one number per arm"),
-        ([0.5, 1.1], "entry 1 is 1.1"),
-        ([math.nan, 0.5], "entry 0 is nan"),
+        ([0.5, 1.1], r"means\[1\] must lie in \[0, 1\], got 1.1"),
+        ([math.nan, 0.5], r"means\[0\] .*, got nan"),
     ],
 )
 def test_bad_means(means, text):
@@ -124,5 +122,5 @@ def test_sup_klucb_errors():
         sup_klucb_constant(MULTISOL)
     with pytest.raises(ValueError, match="score must be one of copeland, borda"):
         sup_klucb_constant(GAP, score="condorcet")
-    with pytest.raises(InvalidPreferenceError, match="needs an arm that beats all"):
+    with pytest.raises(InvalidPreferenceError, match="an arm that beats all"):
         sup_klucb_constant(GAP, regret="condorcet_mean")

@@ -1,4 +1,4 @@
-"""A world of subset choice, as the simulator knows it; ``set_worlds`` answers."""
+"""Who answers: a preference matrix, or a world of subset choice."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -7,6 +7,62 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, Num
 
 from bayesduel.instances.choice import ChoiceRule, ChoiceWorld
+
+
+@dataclass(frozen=True)
+class PairwiseEnvironment:
+    """Independent answers with fixed probabilities.
+
+    Parameters
+    ----------
+    preference : float64 (K, K)
+        P(arm i is preferred to arm j).
+    shuffle : bool
+        Relabel the arms at random in each run, so that no policy profits from their
+        order.
+    features : float64 (K, d), optional
+        What policies know of the arms.
+    """
+
+    preference: Float[np.ndarray, "K K"]
+    shuffle: bool = True
+    features: Float[np.ndarray, "K d"] | None = None
+
+    @property
+    def num_arms(self) -> int:
+        """Number of arms K."""
+        return self.preference.shape[0]
+
+    def with_original_labels(
+        self,
+        ledger: dict[str, Int[np.ndarray, "run C K K"]],
+        recommendation: Int[np.ndarray, " run"],
+        order: Int[np.ndarray, "run K"],
+    ) -> tuple[dict[str, Int[np.ndarray, "run C K K"]], Int[np.ndarray, " run"]]:
+        """Turn positions into arms, in what was recorded and recommended."""
+        best = np.take_along_axis(order, recommendation[:, None], axis=1)[:, 0]
+        plays = self.unshuffle(ledger["plays"], order)
+        return {"plays": plays}, best.astype(np.int64)
+
+    @staticmethod
+    def unshuffle(
+        plays: Int[np.ndarray, "run C K K"], order: Int[np.ndarray, "run K"]
+    ) -> Int[np.ndarray, "run C K K"]:
+        """Give recorded plays their original labels.
+
+        Rounds of {i, j} go to [min(i, j), max(i, j)]; self-duels stay on the diagonal.
+        """
+        num_arms = plays.shape[-1]
+        position = np.argsort(order, axis=1)
+        run = np.arange(len(plays))[:, None, None, None]
+        checkpoint = np.arange(plays.shape[1])[None, :, None, None]
+        row = position[:, None, :, None]
+        column = position[:, None, None, :]
+        own = plays[run, checkpoint, row, column]
+        both = own + np.swapaxes(own, 2, 3)
+        upper = np.triu(np.ones((num_arms, num_arms), dtype=bool), 1)
+        diagonal = np.eye(num_arms, dtype=bool)
+        return np.where(upper, both, np.where(diagonal, own, 0))
 
 
 class SubsetCosts(NamedTuple):
@@ -98,3 +154,7 @@ class SubsetEnvironment:
         offers = np.take_along_axis(ledger["offers"], position[:, None, :], axis=2)
         best = np.take_along_axis(recommendation, position, axis=1)
         return {"offers": offers, "regret": ledger["regret"]}, best
+
+
+Environment = PairwiseEnvironment | SubsetEnvironment
+"""What a policy is simulated in."""

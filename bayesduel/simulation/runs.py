@@ -1,13 +1,108 @@
-"""Runs one after the other: how each begins, and segments that can be interrupted."""
+"""Runs one after the other, in segments that can be interrupted; what comes of them."""
 
 import math
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from jaxtyping import UInt32
 
 from bayesduel.errors import SimulationError
+
+PROGRAMS = {"scalar": "kernel-1", "jax": "jax-3", "numpy": "numpy-1"}
+"""Names of the engines in results, with a version of their random streams: it grows
+where run r of a seed becomes another one."""
+
+
+@dataclass(frozen=True)
+class RunRecords:
+    """NumPy results of a chunk of runs, in the original labels of the arms."""
+
+    ledger: dict[str, np.ndarray]
+    recommendation: np.ndarray
+    info: dict[str, np.ndarray]
+    events: np.ndarray
+    finished: np.ndarray
+    run_seconds: float
+    compile_seconds: float
+    device: str = "cpu"
+    """What played them, as JAX calls it."""
+
+
+class Found(NamedTuple):
+    """What the first runs of a chunk have come to, in the original labels."""
+
+    ledger: dict[str, np.ndarray]
+    recommendation: np.ndarray
+    events: np.ndarray
+    info: dict[str, np.ndarray]
+
+
+class Runs(Protocol):
+    """The runs of a chunk, one policy in one environment, by their places in it."""
+
+    def compile(self, rng: np.random.Generator) -> None:
+        """Make ready what plays them; whatever is drawn is forgotten."""
+
+    def begin(
+        self, place: int, rng: np.random.Generator
+    ) -> Callable[[int], tuple[int, int]]:
+        """Return what plays a run up to so many events: the events, the rounds."""
+        ...
+
+    def info(self) -> dict[str, float]:
+        """Return what the policy says of the run that was begun last."""
+        ...
+
+    def found(self, done: int) -> Found:
+        """Return what the first ``done`` runs have come to."""
+        ...
+
+
+def play_runs(
+    own: Runs,
+    words: UInt32[np.ndarray, "run W"],
+    *,
+    runs: range,
+    horizon: int,
+    event_limit: int,
+    segment_seconds: float,
+    on_progress: Callable[[float], None] | None = None,
+    most_seconds: float = math.inf,
+) -> RunRecords:
+    """Play the runs numbered ``runs``, each with a generator seeded by its words.
+
+    The words are those of :func:`bayesduel.simulation.run_orders.orders_and_words`, the
+    settings those of :class:`Segments`.
+    """
+    began = time.perf_counter()
+    rng = new_generator()
+    own.compile(rng)
+    compiled = time.perf_counter()
+    segments = Segments(
+        segment_seconds, len(runs), horizon, event_limit, on_progress, most_seconds
+    )
+    infos: list[dict[str, Any]] = []
+    for place, run in enumerate(runs):
+        reseed(rng, words[place])
+        segments.play(run, own.begin(place, rng))
+        infos.append(own.info())
+        if segments.is_enough():
+            break
+    found = own.found(len(infos))
+    told = {name: np.array([each[name] for each in infos]) for name in infos[0]}
+    return RunRecords(
+        ledger=found.ledger,
+        recommendation=found.recommendation,
+        info=told | found.info,
+        events=found.events,
+        finished=np.ones(len(infos), dtype=bool),
+        run_seconds=time.perf_counter() - compiled,
+        compile_seconds=compiled - began,
+    )
+
 
 _FIRST_SEGMENT = 64
 """Events of the first segment: of many arms, one takes milliseconds."""

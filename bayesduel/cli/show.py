@@ -1,0 +1,374 @@
+"""``bayesduel show``: what a name stands for."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayesduel.cli.completion import MODELS, any_name
+from bayesduel.cli.options import json_flag
+from bayesduel.cli.output import console, print_json
+
+if TYPE_CHECKING:
+    from theory.theorems import AppliedTheorem, Theorem
+
+__all__ = ["described_policies", "show"]
+
+Entry = dict[str, Any]
+"""What is shown of a name: ``kind``, ``name``, ``title``, ``about`` and the rest."""
+
+_ROLE = re.compile(r":\w+:`~?\.?([^`]+)`")
+_ORDERED = [[0.5, 0.6, 0.85], [0.4, 0.5, 0.8], [0.15, 0.2, 0.5]]
+"""Any matrix with a total order and no ties, to ask theorems what they assume."""
+
+
+def show(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="A policy, matrix, family of matrices, world, model, notion of regret "
+            "or bound, such as d-ts, sushi, mallows, bradley-terry or 'D-TS, refined'.",
+            autocompletion=any_name,
+        ),
+    ],
+    as_json: Annotated[bool, json_flag] = False,
+) -> None:
+    """Say what a name stands for: its rule, parameters, theorems and sources."""
+    found = [entry for each in _KINDS for entry in each(name)]
+    if not found:
+        raise _unknown(name)
+    if as_json:
+        print_json(found)
+        return
+    for entry in found:
+        _print(entry)
+
+
+def _unknown(name: str) -> Exception:
+    from bayesduel.errors import UnknownNameError, near_names
+
+    return UnknownNameError(
+        "name",
+        "must be one that bayesduel list or bounds prints",
+        name,
+        remedy=f"{near_names(name.lower(), any_name(''))}see: bayesduel list",
+    )
+
+
+def _policies(name: str) -> Iterator[Entry]:
+    from bayesduel import policies
+    from bayesduel.policies.lookup import settable
+    from bayesduel.policies.policy import declared
+    from bayesduel.policies.registry import entries
+
+    known = entries()
+    names = {key.lower(): key for key in known}
+    names |= {entry.acronym.lower(): key for key, entry in reversed(known.items())}
+    key = names.get(name.lower())
+    if key is None:
+        return
+    policy = policies.get(key)
+    about, parameters, source = _described(type(policy))
+    for each in vars(policy).values():
+        parameters = _of_posterior(each) | parameters
+    bounds = _theorems_on(known[key].acronym)
+    offers = key in policies.subset_names()
+    yield {
+        "kind": "policy that offers sets" if offers else "policy",
+        "name": key,
+        "title": f"{declared(policy, 'title')} ({policy.label})",
+        "plain_title": declared(policy, "title"),
+        "label": policy.label,
+        "acronym": known[key].acronym,
+        "about": about,
+        "parameters": {
+            parameter: {"default": value, "meaning": parameters.get(parameter, "")}
+            for parameter, value in settable(policy).items()
+        },
+        "theorems": [_stated(each) for each in bounds],
+        "source": source,
+        "example": f"bayesduel compare -i {'camera' if offers else 'sushi'} -p {key}",
+    }
+
+
+def described_policies() -> list[Entry]:
+    """Return what is shown of every policy, in the order of the registry."""
+    from bayesduel import policies
+
+    names = (*policies.names(), *policies.subset_names())
+    return [entry for name in names for entry in _policies(name)]
+
+
+def _of_posterior(value: Any) -> dict[str, str]:  # noqa: ANN401
+    """Return what the numbers of a posterior mean, and of the model that it is over."""
+    from bayesduel.posteriors.names import is_posterior
+
+    if not is_posterior(value):
+        return {}
+    _, found, _ = _described(type(value))
+    model = getattr(value, "model", None)
+    return found if model is None else _described(type(model))[1] | found
+
+
+def _instances(name: str) -> Iterator[Entry]:
+    from bayesduel import instances
+
+    key = name.lower()
+    if key not in (*instances.names(), *instances.family_names()):
+        return
+    found = instances.describe(key)
+    entry: Entry = {"kind": "matrix", "name": key, "title": found.title}
+    if found.num_arms:
+        entry["about"] = found.remarks
+        entry["num_arms"] = found.num_arms
+        entry["copeland_winners"] = list(found.winners)
+        entry["arms"] = list(found.arm_names)
+        entry["source"] = found.source
+        entry["example"] = f"bayesduel bounds {key}"
+    else:
+        entry["kind"] = "family of matrices"
+        entry["about"] = found.remarks
+        entry |= _of_family(key, found.parameters)
+        entry["source"] = found.source
+        entry["example"] = f"bayesduel bounds {_with_values(key, found.parameters)}"
+    yield entry
+
+
+def _worlds(name: str) -> Iterator[Entry]:
+    from bayesduel.instances import choice
+
+    key = name.lower()
+    if key not in choice.world_names():
+        return
+    found = choice.describe_world(key)
+    typed = _with_values(key, found.parameters)
+    world = choice.load_world(typed)
+    yield {
+        "kind": "world of subset choice",
+        "name": key,
+        "title": found.title,
+        **_of_family(key, found.parameters),
+        "feedback": world.feedback,
+        "regrets": sorted(world.notions),
+        "source": world.source,
+        "example": f"bayesduel compare -i {typed} -p ucb-no-order",
+    }
+
+
+def _of_family(key: str, parameters: tuple[str, ...]) -> Entry:
+    found: Entry = {}
+    for text in parameters:
+        parameter, _, default = text.strip("[]").partition("=")
+        optional = text.startswith("[")
+        found[parameter] = {
+            "default": default or None,
+            "meaning": "" if default else "optional" if optional else "required",
+        }
+    return {"parameters": found}
+
+
+_VALUES = {
+    "num_arms": "10", "seed": "0", "step": "0.02", "gap": "0.1", "phi": "0.5",
+    "batch": "2", "winner": "0", "runner_up": "1", "profile": "1good"
+}  # fmt: skip
+"""Of parameters without a default, for an example that can be pasted."""
+
+
+def _with_values(key: str, parameters: tuple[str, ...]) -> str:
+    needed = [each for each in parameters if "=" not in each and "[" not in each]
+    if not needed:
+        return key
+    return key + ":" + ",".join(f"{each}={_VALUES[each]}" for each in needed)
+
+
+def _models(name: str) -> Iterator[Entry]:
+    from bayesduel import models
+
+    for each in MODELS:
+        if name.lower() in (each, each.replace("-", "")):
+            kind = getattr(models, _class_name(each))
+            about, parameters, source = _described(kind)
+            signature = inspect.signature(kind).parameters
+            defaults = {
+                key: one.default
+                for key, one in signature.items()
+                if one.default is not one.empty
+            }
+            fitted = each in ("bradley-terry", "thurstone")
+            yield {
+                "kind": "model",
+                "name": each,
+                "title": kind.__name__,
+                "about": about,
+                "parameters": {
+                    key: {"default": defaults.get(key), "meaning": text}
+                    for key, text in parameters.items()
+                },
+                "source": source,
+                "example": f"bayesduel fit VOTES.csv --model {each}"
+                if fitted
+                else f"bayesduel.inference.fit({kind.__name__}(), votes)",
+            }
+
+
+def _class_name(name: str) -> str:
+    return "".join(part.capitalize() for part in name.split("-"))
+
+
+def _regrets(name: str) -> Iterator[Entry]:
+    from bayesduel.cli.listing import regret_meanings
+
+    meanings = regret_meanings()
+    if name.lower() in meanings:
+        yield {
+            "kind": "notion of regret",
+            "name": name.lower(),
+            "title": f"regret of one round: {meanings[name.lower()]}",
+            "example": f"bayesduel compare -i sushi -p d-ts --regret {name.lower()}",
+        }
+
+
+def _bounds(name: str) -> Iterator[Entry]:
+    from theory.theorems.catalog import known_theorems
+
+    for each in known_theorems():
+        # Where policy and theorem have one name, the former shows the latter.
+        if each.name.lower() == name.lower() and each.name != each.policy:
+            about, _, source = _described(each.function)
+            yield {
+                "kind": "bound",
+                "name": each.name,
+                "title": f"on {each.policy}" if each.policy else "on every policy",
+                "about": about,
+                "theorems": [_stated(each)],
+                "source": source,
+                "example": "bayesduel bounds sushi --all",
+            }
+
+
+def _theorems_on(acronym: str) -> tuple[Theorem, ...]:
+    from theory.theorems.catalog import known_theorems
+
+    return known_theorems(acronym) if acronym else ()
+
+
+def _stated(each: Theorem) -> Entry:
+    """Return what a theorem says, as far as it does not depend on the matrix."""
+    import numpy as np
+
+    found: AppliedTheorem | None = None
+    if each.about.__name__ == "PreferenceMatrix":
+        from theory import PreferenceMatrix
+
+        matrix = PreferenceMatrix(np.array(_ORDERED))
+        posterior = {"posterior": each.knows[0]} if each.knows else {}
+        found = each.apply(matrix, posterior | {"num_batches": 16})
+    bound = found.bounds[0] if found and found.bounds else None
+    return {
+        "name": each.name,
+        "kind": "" if bound is None else bound.kind,
+        "regret": "" if bound is None else bound.regret,
+        "assumes": []
+        if bound is None
+        else [text for text in (bound.condition, *bound.assumptions) if text],
+        "source": "" if bound is None else bound.source,
+        "function": f"{each.function.__module__.split('.')[0]}."
+        f"{each.function.__name__}",
+    }
+
+
+def _described(thing: Callable[..., Any]) -> tuple[str, dict[str, str], str]:
+    """Return what a docstring says in words, of its parameters, and its sources."""
+    sections = _sections(inspect.getdoc(thing) or "")
+    parameters = _meanings(sections)
+    for base in inspect.getmro(thing)[1:] if inspect.isclass(thing) else ():
+        above = _meanings(_sections(base.__doc__ and inspect.cleandoc(base.__doc__)))
+        for name, text in parameters.items():
+            if text.startswith("As in ") and name in above:
+                parameters[name] = above[name]
+    words = [
+        part if part.startswith(" ") else _one_line(part)
+        for part in sections[""].split("\n\n")
+    ]
+    about = "\n\n".join(words).replace("::\n", ":\n").replace(" :\n", ":\n")
+    return about.strip(), parameters, _one_line(sections.get("References", ""))
+
+
+def _meanings(sections: dict[str, str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    names: list[str] = []
+    for line in sections.get("Parameters", "").splitlines():
+        if line and not line[0].isspace():
+            names = [each.strip() for each in line.partition(" :")[0].split(",")]
+        for name in names if line[:1].isspace() else ():
+            found[name] = f"{found.get(name, '')} {line.strip()}".strip()
+    return found
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _sections(text: str | None) -> dict[str, str]:
+    """Return the sections of a numpydoc docstring; what stands before them as ''."""
+    plain = _ROLE.sub(r"\1", text or "").replace("``", "")
+    parts = re.split(r"^(\w[\w ]*)\n-{3,}\n", plain, flags=re.MULTILINE)
+    return {"": parts[0], **dict(zip(parts[1::2], parts[2::2], strict=True))}
+
+
+_KINDS: tuple[Callable[[str], Iterator[Entry]], ...] = (
+    _policies, _instances, _worlds, _models, _regrets, _bounds
+)  # fmt: skip
+
+
+def _says(entry: Entry, title: str) -> bool:
+    return entry.get("about", "").startswith(title.partition(" (")[0])
+
+
+def _print(entry: Entry) -> None:
+    """Write an entry for people, a part after the other."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    screen = console()
+
+    def say(text: str, indent: int = 0, style: str = "") -> None:
+        padded = Padding(Text(text, style), (0, 0, 0, indent), expand=False)
+        screen.print(padded)
+
+    say(f"{entry['name']}: {entry['kind']}", style="bold")
+    for key in ("title", "about"):
+        # Many a rule begins with its own title.
+        if entry.get(key) and not (key == "title" and _says(entry, entry[key])):
+            say(entry[key])
+    for key in ("num_arms", "copeland_winners", "arms", "feedback", "regrets"):
+        if entry.get(key):
+            value = entry[key]
+            text = ", ".join(map(str, value)) if isinstance(value, list) else value
+            say(f"{key.replace('_', ' ')}: {text}")
+    if entry.get("parameters"):
+        say("\nParameters", style="bold")
+    for name, each in (entry.get("parameters") or {}).items():
+        default = each["default"]
+        typed = str(default).lower() if isinstance(default, bool) else default
+        say(name if default is None else f"{name}={typed}", 2)
+        if each["meaning"]:
+            say(each["meaning"], 6)
+    if entry.get("theorems"):
+        say("\nTheorems", style="bold")
+    for each in entry.get("theorems") or ():
+        kind = f": {each['kind']} bound on {each['regret']} regret"
+        say(each["name"] + (kind if each["kind"] else ""), 2)
+        if each["assumes"]:
+            say("if " + "; ".join(each["assumes"]), 6)
+        say(f"{each['source']}; {each['function']}".removeprefix("; "), 6)
+    if entry.get("source"):
+        say("\nSource", style="bold")
+        say(entry["source"], 2)
+    say("\nExample", style="bold")
+    say(entry["example"] + "\n", 2)

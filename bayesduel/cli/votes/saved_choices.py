@@ -1,0 +1,119 @@
+"""A fit of choices as a table of coefficients on the screen, and as files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesduel.cli.figures import save_figures
+from bayesduel.cli.output import defined, say, say_warning, version
+from bayesduel.cli.votes.saved_fits import packed, with_doubt, write_table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from bayesduel.inference import Fit
+
+__all__ = ["choice_record", "print_coefficients", "save_choices"]
+
+
+def choice_record(posterior: Fit, probability: float) -> dict[str, Any]:
+    """Return coefficients and what was fitted as plain values, for JSON."""
+    from bayesduel.inference import parameter_summary
+
+    data, rows = posterior.data, parameter_summary(posterior, probability)
+    height = None
+    if posterior.converged and "laplace" in posterior.extras:
+        mode, errors = posterior.mode, posterior.standard_errors
+        height = mode.attrs["log_likelihood"]
+        for row in rows:
+            name, _, label = row["parameter"].removesuffix("]").partition("[")
+            (axis,) = mode[name].dims
+            row["estimate"] = float(mode[name].sel({axis: label}))
+            row["standard_error"] = float(errors[name].sel({axis: label}))
+    offered = data.offered.sum(axis=1) + int(data.outside)
+    return {
+        "model": repr(posterior.model),
+        "method": posterior.method,
+        "converged": posterior.converged,
+        "trusted": not posterior.doubts,
+        "doubts": list(posterior.doubts),
+        "choices": data.num_votes,
+        "persons": len(data.person_names) or None,
+        "alternatives": list(data.arm_names),
+        "interval": probability,
+        "log_likelihood": height,
+        "log_likelihood_of_equal_shares": -float(
+            data.counts.sum(axis=1) @ np.log(offered)
+        ),
+        "remarks": list(posterior.remarks),
+        "version": version(),
+        "parameters": rows,
+    }
+
+
+def print_coefficients(screen: Console, record: dict[str, Any]) -> None:
+    """Print a row for each coefficient."""
+    from rich.markup import escape
+
+    from bayesduel.cli.tables import new_table, show
+
+    at_mode = record["log_likelihood"] is not None
+    table = new_table()
+    table.add_column("parameter", overflow="fold")
+    heads = ["estimate", "std. error"] if at_mode else []
+    for head in (*heads, "mean", "interval"):
+        table.add_column(head, justify="right", no_wrap=True)
+    for row in record["parameters"]:
+        numbers = [row["estimate"], row["standard_error"]] if at_mode else []
+        interval = f"{_digits(row['lower'])} to {_digits(row['upper'])}"
+        cells = [*map(_digits, numbers), _digits(row["mean"]), interval]
+        table.add_row(escape(row["parameter"]), *cells)
+    equal = record["log_likelihood_of_equal_shares"]
+    captions = [f"DOUBTFUL: {each}" for each in record["doubts"]]
+    if at_mode:
+        height = record["log_likelihood"]
+        captions.append(
+            f"log likelihood at the mode {height:.3f}, of equal shares {equal:.3f}: "
+            f"McFadden's R2 is {1.0 - height / equal:.3f}"
+        )
+    captions += [
+        f"utility per unit of the attribute; intervals hold {record['interval']:.0%}",
+        f"bayesduel {record['version']}",
+    ]
+    show(screen, record["model"], table, *captions)
+
+
+def _digits(value: float) -> str:
+    """Return a number with four digits, not in powers of ten where it can be."""
+    return f"{value:.4g}" if 1e-4 <= abs(value) < 1e4 or not value else f"{value:.3e}"
+
+
+def save_choices(
+    posterior: Fit,
+    record: dict[str, Any],
+    out: Path,
+    probability: float,
+    *,
+    quiet: bool,
+) -> None:
+    """Write coefficients.csv and .json, fit.nc, and a figure."""
+    from bayesduel import plots
+
+    names = [out / "coefficients.csv", out / "coefficients.json"]
+    write_table(names[0], with_doubt(record, "parameters"))
+    text = json.dumps(defined(record), indent=2, allow_nan=False, ensure_ascii=False)
+    names[1].write_text(text + "\n", encoding="utf-8")
+    if posterior.data.is_whole:
+        names.append(out / "fit.nc")
+        tree = posterior.to_datatree(log_likelihood=False)
+        tree.to_netcdf(names[-1], engine="h5netcdf", encoding=packed(tree))
+    else:
+        say_warning("no fit.nc: weighted choices cannot be drawn anew")
+    figure = plots.coefficients(posterior, probability=probability)
+    names += save_figures({out / "coefficients": figure}, quiet=quiet)
+    for path in names:
+        say(f"saved {path}", quiet=quiet)

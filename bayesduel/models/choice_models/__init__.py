@@ -1,0 +1,1 @@
+"""Models of choices among alternatives that are known by attributes."""

@@ -1,0 +1,100 @@
+"""A figure of what attributes are worth to those who choose."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesduel.errors import FitError
+from bayesduel.inference.fitted import check_posterior
+from bayesduel.models.argument_checks import check_probability
+from bayesduel.plots.posteriors import _caption, short_names
+from bayesduel.plots.style import (
+    StyledFigure,
+    light_grid,
+    new_figure,
+    width_in_inches,
+)
+
+if TYPE_CHECKING:
+    from bayesduel.inference import Fit
+
+__all__ = ["coefficients"]
+
+_BLUE, _ORANGE = "#0072B2", "#D55E00"
+_ROW = 0.24
+"""Inches per attribute."""
+
+
+def coefficients(
+    posterior: Fit, *, probability: float = 0.9, width: str | float = "full"
+) -> StyledFigure:
+    """Draw the coefficients of a model of choices, those that matter most on top.
+
+    In units in which they can be compared: what one standard deviation of an attribute
+    among the alternatives of a choice adds to utility. A bar below shows, for a mixed
+    logit, within which 90 % of the persons are, by the means of both parameters.
+
+    Parameters
+    ----------
+    posterior : Fit
+        Of :class:`~bayesduel.models.ConditionalLogit` or a model made from it.
+    probability : float
+        Of the thin central interval; the thick one holds half of the draws.
+    width : "full" (7 in), "column" (3.4 in) or float
+
+    Raises
+    ------
+    FitError
+        If the model has no attributes.
+    ValueError
+        For an unknown width.
+
+    Examples
+    --------
+    >>> from bayesduel import plots
+    >>> from bayesduel.inference import fit
+    >>> from bayesduel.models import ConditionalLogit
+    >>> from bayesduel.votes import Choices
+    >>> prices = [[3.0, 1.0], [2.0, 2.5], [1.0, 3.0], [2.0, 1.5]]
+    >>> choices = Choices.from_attributes(prices, [1, 0, 0, 0])
+    >>> figure = plots.coefficients(fit(ConditionalLogit(), choices, num_draws=50))
+    >>> figure.axes[0].get_xlabel()
+    'utility per standard deviation of the attribute'
+    """
+    draws = check_posterior(posterior).flat_draws()
+    probability, inches = check_probability(probability), width_in_inches(width)
+    if "standard_coefficient" not in draws:
+        rule = "must be of a model with attributes, such as ConditionalLogit"
+        raise FitError("posterior", rule, repr(posterior.model))
+    standard = draws["standard_coefficient"]
+    names = list(posterior.data.attribute_names)
+    order = np.argsort(-np.abs(standard.mean(axis=0)), kind="stable")
+    rows = np.arange(len(order))
+    with new_figure(inches, _ROW * len(order) + 0.9) as figure:
+        axes = figure.add_subplot()
+        axes.axvline(0.0, color="#BBBBBB", linewidth=0.6, zorder=0)
+        mean = standard.mean(axis=0)[order]
+        if "standard_spread" in draws:
+            varying = np.asarray(posterior.arrays.varying).tolist()
+            spread = np.zeros(len(names))
+            spread[varying] = draws["standard_spread"].mean(axis=0)
+            reach = 1.645 * spread[order]
+            axes.barh(rows, 2 * reach, left=mean - reach, height=0.7, color=_ORANGE,
+                      alpha=0.3, label="90 % of the persons")  # fmt: skip
+        for share, thickness in ((probability, 1.0), (0.5, 3.0)):
+            tails = [(1.0 - share) / 2.0, (1.0 + share) / 2.0]
+            low, high = np.quantile(standard[:, order], tails, axis=0)
+            axes.hlines(rows, low, high, color=_BLUE, linewidth=thickness)
+        axes.plot(mean, rows, "o", color="white", markeredgecolor=_BLUE)
+        axes.set_xlabel("utility per standard deviation of the attribute")
+        axes.set_yticks(rows, short_names(names[place] for place in order))
+        axes.set_ylim(len(rows) - 0.4, -0.6)
+        axes.tick_params(axis="y", length=0)
+        light_grid(axes, "x")
+        people = "; orange: 90 % of the persons" if "standard_spread" in draws else ""
+        _caption(
+            figure, posterior, f"intervals: thick 50 %, thin {probability:.0%}{people}"
+        )
+    return figure

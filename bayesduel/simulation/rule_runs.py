@@ -1,0 +1,310 @@
+"""Runs of a policy in NumPy, by the loop over its rounds: the host's side."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import numpy as np
+from jaxtyping import Int, Shaped
+
+from bayesduel.errors import BayesduelError, SimulationError
+from bayesduel.ops.scalar.uncompiled import unpacked
+from bayesduel.policies.policy import check_rule, declared
+from bayesduel.simulation import rounds, set_rounds
+from bayesduel.simulation.environments import (
+    Environment,
+    PairwiseEnvironment,
+    SubsetEnvironment,
+)
+from bayesduel.simulation.run_orders import orders_and_words
+from bayesduel.simulation.runs import Found, RunRecords, play_runs
+from bayesduel.simulation.set_rounds import SetLedger
+from bayesduel.simulation.set_worlds import new_lane, set_world
+from bayesduel.stopping.scalar_rules import ScalarStopping
+
+
+class PairTables:
+    """What runs of duels read and write.
+
+    Parameters
+    ----------
+    environment : PairwiseEnvironment
+        Who answers.
+    num_runs : int
+        How many there are.
+    grid : int64 (C,)
+        Checkpoints.
+    every : int
+        After so many rounds the policy is told the outcomes so far.
+    self_duels : bool
+        Whether the self-duels that it chooses are played.
+    new_stopping : callable, optional
+        Makes the state of a rule for stopping, for so many arms.
+    """
+
+    loop = rounds
+
+    def __init__(
+        self,
+        environment: PairwiseEnvironment,
+        num_runs: int,
+        grid: Int[np.ndarray, " C"],
+        every: int = 1,
+        self_duels: bool = True,
+        new_stopping: Callable[[int], Any] | None = None,
+    ) -> None:
+        self._num_arms, self._grid = environment.num_arms, grid
+        self._manner, self._new_stopping = (every, self_duels), new_stopping
+        # A copy: of an array that may not be written to Numba would make another
+        # program.
+        self._preference = np.array(environment.preference, dtype=np.float64, order="C")
+        shape = (num_runs, len(grid), self._num_arms, self._num_arms)
+        self._ledger = np.zeros(shape, dtype=np.int64)
+        arms = f"arms are numbered 0 to {self._num_arms - 1}"
+        self.faults = {
+            rounds.BAD_ARM: f"choose named the arm {{wrong}}; {arms}",
+            rounds.BAD_IDLE_ROUNDS: (
+                "choose asked for {wrong} idle rounds; ask for 0 or more"
+            ),
+            rounds.BAD_ROUNDS: (
+                "choose asked for {wrong} rounds of a pair; ask for 0 or 1, or for "
+                "more in a class that says explores_in_bulk = True"
+            ),
+            rounds.BAD_RECOMMENDATION: f"recommend named the arm {{wrong}}; {arms}",
+        }
+
+    def start(
+        self, policy: Any, order: Int[np.ndarray, " K"], rng: np.random.Generator
+    ) -> Any:
+        """Return the state of a policy before the first round."""
+        return policy.start(self._num_arms, int(self._grid[-1]), rng)
+
+    def of_run(
+        self, place: int, order: Int[np.ndarray, " K"], progress: Int[np.ndarray, " 10"]
+    ) -> tuple[Any, ...]:
+        """Return what the loop is given of a run, in its order."""
+        mine = np.ascontiguousarray(self._preference[order[:, None], order])
+        every, self_duels = self._manner
+        reports = rounds.new_reports(every, int(self._grid[-1]))
+        plays = np.zeros(mine.shape, dtype=np.int64)
+        stopping = self._new_stopping and self._new_stopping(self._num_arms)
+        given = mine, self._grid, every, self_duels, reports, progress
+        return *given, plays, self._ledger[place], stopping
+
+    def found(
+        self, progress: Int[np.ndarray, "run 10"]
+    ) -> tuple[dict[str, Shaped[np.ndarray, "run ..."]], Shaped[np.ndarray, "run ..."]]:
+        """Return plays and recommended arms, by positions."""
+        plays = self._ledger[: len(progress)]
+        return {"plays": plays}, progress[:, rounds.RECOMMENDED]
+
+
+class SetTables:
+    """What runs of offers read and write: parameters as of :class:`PairTables`."""
+
+    loop = set_rounds
+
+    def __init__(
+        self,
+        environment: SubsetEnvironment,
+        num_runs: int,
+        grid: Int[np.ndarray, " C"],
+    ) -> None:
+        self._revenues, self._grid = environment.revenues, grid
+        self._world = world = set_world(environment)
+        num_arms, checkpoints = environment.num_arms, (num_runs, len(grid))
+        self._offers = np.zeros((*checkpoints, num_arms), dtype=np.int64)
+        self._regret = np.zeros((*checkpoints, len(world.forms)))
+        self._best = np.zeros((num_runs, num_arms), dtype=bool)
+        least, most = world.least_size, world.most_size
+        sizes = f"{least} to {most}" if least < most else f"{most}"
+        length = f"returned a set with {{wrong}} entries; there are {num_arms} arms"
+        self.faults = {
+            set_rounds.BAD_LENGTH: f"choose {length}",
+            set_rounds.BAD_SIZE: f"choose offered {{wrong}} arms; offer {sizes}",
+            set_rounds.BAD_ROUNDS: "choose asked for {wrong} rounds; ask for 1 or more",
+            set_rounds.BAD_RECOMMENDATION: f"recommend {length}",
+        }
+
+    def start(
+        self, policy: Any, order: Int[np.ndarray, " n"], rng: np.random.Generator
+    ) -> Any:
+        """Return the state of a policy before the first round."""
+        revenues = np.array(self._revenues[order], dtype=np.float64)
+        horizon = int(self._grid[-1])
+        return policy.start(len(order), self._world.most_size, horizon, revenues, rng)
+
+    def of_run(
+        self, place: int, order: Int[np.ndarray, " n"], progress: Int[np.ndarray, " 10"]
+    ) -> tuple[Any, ...]:
+        """Return what the loop is given of a run, in its order."""
+        ledger = SetLedger(
+            offers=np.zeros(len(order), dtype=np.int64),
+            regret=np.zeros(len(self._world.forms)),
+            offers_at=self._offers[place],
+            regret_at=self._regret[place],
+            best=self._best[place],
+        )
+        lane = new_lane(self._world, order)
+        return self._world, lane, self._grid, ledger, progress
+
+    def found(
+        self, progress: Int[np.ndarray, "run 10"]
+    ) -> tuple[dict[str, Shaped[np.ndarray, "run ..."]], Shaped[np.ndarray, "run ..."]]:
+        """Return offers, regret and recommended sets, by positions."""
+        done = len(progress)
+        found = {"offers": self._offers[:done], "regret": self._regret[:done]}
+        return found, self._best[:done]
+
+
+class RuleRuns:
+    """Runs of a policy, compiled with the loop if it says so.
+
+    ``tables`` is what the loop reads and writes; ``stops`` says whether a rule for
+    stopping may end runs.
+    """
+
+    def __init__(
+        self,
+        environment: Environment,
+        policy: Any,
+        runs: range,
+        orders: Int[np.ndarray, "run K"],
+        tables: Any,
+        stops: bool = False,
+    ) -> None:
+        check_rule(policy)
+        self._environment: Any = environment
+        self._policy, self._tables = policy, tables
+        self._runs, self._orders, self._stops = runs, orders, stops
+        self._progress = rounds.new_progress(len(runs))
+        self._place, self._state = 0, None
+        # What plays a policy, and the form in which that knows it.
+        self._play, self._own = tables.loop.play, policy
+        if is_compiled(policy):
+            # Numba takes half a second to import.
+            from bayesduel.simulation.scalar.compiled_rounds import (
+                compiled_rounds,
+                parameters_record,
+            )
+
+            self._play = compiled_rounds(type(policy))
+            self._own = parameters_record(policy)
+
+    def compile(self, rng: np.random.Generator) -> None:
+        """Play no event, with a state that is thrown away."""
+        self.begin(0, rng)(0)
+
+    def begin(
+        self, place: int, rng: np.random.Generator
+    ) -> Callable[[int], tuple[int, int]]:
+        """Return what plays a run up to so many events: the events, the rounds.
+
+        Raises
+        ------
+        SimulationError
+            If the policy asks for what there is not; names run and round.
+        """
+        progress, order = self._progress[place], self._orders[place]
+        self._place = place
+        with self._about():
+            self._state = self._tables.start(self._policy, order, rng)
+            given = self._tables.of_run(place, order, progress)
+
+        def go_on(limit: int) -> tuple[int, int]:
+            with self._about():
+                self._play(self._own, self._state, rng, *given, limit)
+            if (fault := progress[rounds.FAULT]) != rounds.NO_FAULT:
+                said = self._tables.faults[fault].format(wrong=progress[rounds.WRONG])
+                where = self._where()
+                raise SimulationError(f"{self._policy.label}: {said} ({where})")
+            return int(progress[rounds.EVENTS]), int(progress[rounds.PLAYED])
+
+        return go_on
+
+    def info(self) -> dict[str, float]:
+        """Return what the policy says of the run that was begun last."""
+        with self._about():
+            return declared(self._policy, "info")(self._state)
+
+    def found(self, done: int) -> Found:
+        """Return what the first ``done`` runs have come to."""
+        progress, orders = self._progress[:done], self._orders[:done]
+        ledger, best = self._environment.with_original_labels(
+            *self._tables.found(progress), orders
+        )
+        info = rounds.when_stopped(progress, orders) if self._stops else {}
+        return Found(ledger, best, progress[:, rounds.EVENTS].copy(), info)
+
+    def _where(self) -> str:
+        played = self._progress[self._place, rounds.PLAYED]
+        return f"round {played + 1} of run {self._runs[self._place]}"
+
+    @contextmanager
+    def _about(self) -> Iterator[None]:
+        """Say of an exception of the policy where it was raised."""
+        try:
+            yield
+        except BayesduelError:
+            raise
+        except Exception as error:
+            error.add_note(f"raised by {self._policy.label} in {self._where()}")
+            raise
+
+
+def is_compiled(policy: Any) -> bool:
+    """Say whether a rule is compiled: it asks for it, and Numba was not told not to."""
+    if not policy.compiled:
+        return False
+    # Numba takes half a second to import.
+    from bayesduel.simulation.scalar.programs import is_disabled
+
+    return not is_disabled()
+
+
+def run_chunk(
+    environment: Environment,
+    policy: Any,
+    *,
+    runs: range,
+    checkpoints: Int[np.ndarray, " C"],
+    seed: int,
+    stopping: ScalarStopping | None = None,
+    manner: dict[str, Any],
+    **settings: Any,
+) -> RunRecords:
+    """Simulate the runs numbered ``runs``; see ``bayesduel.simulation.driver``.
+
+    Parameters
+    ----------
+    manner
+        How duels are played: parameters of :class:`PairTables`.
+    **settings
+        As :func:`bayesduel.simulation.runs.play_runs` takes them.
+
+    Raises
+    ------
+    PolicyParameterError
+        If the policy lacks a function, or cannot be compiled though it shall be.
+    SimulationError
+        If it asks for what there is not; names run and round. An exception of the
+        policy itself is raised as it is, with a note that names them.
+    """
+    orders, words = orders_and_words(environment, runs, seed)
+    grid = np.ascontiguousarray(checkpoints, dtype=np.int64)
+    tables: Any
+    if isinstance(environment, SubsetEnvironment):
+        tables = SetTables(environment, len(runs), grid)
+    else:
+        new = stopping.new_state if stopping is not None else None
+        if new is not None and not is_compiled(policy):
+            # Python reads fields of records, as Numba does.
+            new = partial(_new_unpacked, new)
+        tables = PairTables(environment, len(runs), grid, new_stopping=new, **manner)
+    own = RuleRuns(environment, policy, runs, orders, tables, stopping is not None)
+    return play_runs(own, words, runs=runs, horizon=int(grid[-1]), **settings)
+
+
+def _new_unpacked(new_state: Callable[[int], Any], num_arms: int) -> Any:
+    return unpacked(new_state(num_arms))

@@ -1,0 +1,1 @@
+"""What a study is about: its arms, and votes that come from elsewhere."""

@@ -1,0 +1,104 @@
+"""A page for every policy, from what ``bayesduel show`` says of it."""
+
+import shutil
+from pathlib import Path
+
+from bayesduel.cli.show import described_policies
+from theory import all_bounds
+
+_LEAD = """# Policies
+
+What each policy does, what it can be told, and what is proved of it. `bayesduel show
+NAME` prints the same; {doc}`which_algorithm` says which one to take.
+
+"""
+
+
+def write_policy_pages(docs: Path) -> None:
+    """Write ``policies/NAME.md`` for all of them, and the page that lists them."""
+    folder = docs / "policies"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    entries = described_policies()
+    for entry in entries:
+        (folder / f"{_file(entry)}.md").write_text(_page(entry), "utf-8")
+    rows = [
+        f"| {{doc}}`{entry['label']} <policies/{_file(entry)}>` | `{entry['name']}` "
+        f"| {entry['plain_title']} | {len(entry['theorems']) or ''} |"
+        for entry in entries
+    ]
+    table = ["| policy | name | in words | theorems |", "|---|---|---|---|", *rows]
+    contents = ["", "```{toctree}", ":hidden:", ""]
+    contents += [f"policies/{_file(entry)}" for entry in entries] + ["```", ""]
+    (docs / "policies.md").write_text(_LEAD + "\n".join(table + contents), "utf-8")
+
+
+def _file(entry: dict) -> str:
+    return entry["name"].replace("+", "-plus")
+
+
+def _page(entry: dict) -> str:
+    label, name = entry["label"], entry["name"]
+    lines = ["```{index}", f"single: ! {label}", f"single: ! {name}",
+             f"single: ! {entry['plain_title']}", "```", "", f"# {label}", "",
+             f"*{entry['plain_title']}*, in Python and at the shell `{name}`.", "",
+             "## The rule", "", _markdown(entry["about"]), "", "## Parameters", "",
+             "| name | default | meaning |", "|---|---|---|"]  # fmt: skip
+    for key, each in entry["parameters"].items():
+        meaning = _markdown(each["meaning"])
+        lines.append(f"| `{key}` | `{each['default']}` | {meaning} |")
+    lines += ["", "## Theorems", "", *(_theorems(entry) or ["None is known to us."])]
+    lines += ["", "## Source", "", _markdown(entry["source"]) or "This project."]
+    lines += ["", "## Example", "", "```console", entry["example"], "```", ""]
+    return "\n".join(lines)
+
+
+def _theorems(entry: dict) -> list[str]:
+    lines = []
+    for each in entry["theorems"]:
+        lines += [f"**{each['name']}**, `{each['function']}`.", ""]
+        if each["kind"]:
+            lines += [f"{each['kind'].capitalize()} bound on {each['regret']} regret, "
+                      f"from {each['source']}."]  # fmt: skip
+        if each["assumes"]:
+            lines += [f"It presumes: {_markdown('; '.join(each['assumes']))}."]
+        lines.append("")
+    return lines + _values(entry)
+
+
+_MATRICES = ("cyclic", "mslr5-condorcet", "sushi")
+
+
+def _values(entry: dict) -> list[str]:
+    """Return what the theorems say of three matrices."""
+    import bayesduel
+
+    parameters = {key: each["default"] for key, each in entry["parameters"].items()}
+    rows = []
+    for name in _MATRICES:
+        try:
+            found = all_bounds(
+                bayesduel.load(name), policy=entry["acronym"], parameters=parameters
+            )
+        except ValueError:
+            return []
+        for applied in found:
+            said = [each.formula_to(4) for each in applied.bounds]
+            text = "; ".join(said) or f"not defined: {applied.reason}"
+            rows.append(f"| {name} | {applied.theorem.name} | {_markdown(text)} |")
+    return ["| matrix | theorem | with the parameters above |", "|---|---|---|", *rows]
+
+
+def _markdown(text: str) -> str:
+    """Keep what a docstring says in signs that Markdown reads otherwise."""
+    parts = [
+        f"```text\n{part}\n```" if part.startswith(" ") else _escaped(part)
+        for part in text.split("\n\n")
+    ]
+    return "\n\n".join(parts)
+
+
+def _escaped(text: str) -> str:
+    for sign in "\\*_<$|":
+        text = text.replace(sign, "\\" + sign)
+    return text

@@ -1,0 +1,108 @@
+"""``show``, the example of every help, and what Tab completes."""
+
+import json
+import shlex
+
+import pytest
+import typer
+
+from bayesduel import instances, policies
+from bayesduel.cli import completion, show
+from bayesduel.cli.app import app
+from bayesduel.cli.examples import EXAMPLES
+from bayesduel.instances import choice
+from theory.theorems.catalog import known_theorems
+
+
+def commands(group, within=""):
+    for name, command in group.commands.items():
+        yield f"{within}{name}", command
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{name} ")
+
+
+def test_every_help_ends_with_an_example_that_is_understood(run):
+    found = dict(commands(typer.main.get_command(app)))
+    assert set(found) == set(EXAMPLES)
+    for name, command in found.items():
+        words = shlex.split(EXAMPLES[name].partition(" >")[0])
+        inside = name.split()
+        assert words[: len(inside)] == inside
+        command.make_context(name, words[len(inside) :])
+        assert EXAMPLES[name] in command.epilog
+    assert "Example: bayesduel show d-ts" in run("show", "--help").stdout
+
+
+def shown():
+    """Return what is shown of every name that Tab offers."""
+    names = completion.any_name("")
+    assert {*policies.names(), *instances.names(), "copeland"} < set(names)
+    return {name: [x for kind in show._KINDS for x in kind(name)] for name in names}
+
+
+def test_every_name_is_shown_with_its_parameters_theorems_and_an_example():
+    found = shown()
+    stated = set()
+    for name, entries in found.items():
+        assert entries, name
+        for entry in entries:
+            assert entry["title"] and entry["example"], name
+            if entry["kind"] == "matrix":
+                assert entry["source"] and entry["num_arms"] > 1
+            if entry["kind"] == "family of matrices":
+                instances.load(entry["example"].split()[-1])
+            if entry["kind"].startswith("policy"):
+                assert entry["about"] and name == entry["name"]
+                words = entry["example"].split()
+                policies.parse_policy(words[-1])
+                assert instances.load(words[3]) if "sets" not in entry["kind"] else (
+                    choice.load_world(words[3])
+                )  # fmt: skip
+                for parameter, each in entry["parameters"].items():
+                    assert each["meaning"], (name, parameter)
+            stated |= {each["name"] for each in entry.get("theorems", ())}
+    assert stated == {each.name for each in known_theorems()}
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("D-TS", ["d-ts: policy", "alpha=0.51", "look_ahead=true", "Proposition 1",
+                  "no two arms tie", "NIPS 2016", "compare -i sushi -p d-ts"]),
+        ("Mallows", ["mallows: family", "phi", "required", "phi=0.5"]),
+        ("camera", ["world of subset choice", "feedback: winner"]),
+        ("thurstone", ["thurstone: model", "prior_scale=2.0", "Standard deviation"]),
+        ("d-ts, refined", ["bound", "Theorem 1", "beta > 2"]),
+        ("condorcet_sum", ["notion of regret", "strong regret"]),
+    ],
+)  # fmt: skip
+def test_a_name_in_any_case(run, name, words):
+    result = run("show", name)
+    assert result.exit_code == 0, result.output
+    text = " ".join(result.stdout.split())
+    for word in words:
+        assert word in text
+
+
+def test_a_name_that_is_two_things_is_shown_as_both(run):
+    found = json.loads(run("show", "copeland", "--json").stdout)
+    assert [each["kind"] for each in found] == ["notion of regret"]
+    wrong = run("show", "sushy")
+    assert wrong.exit_code == 2 and wrong.stdout == ""
+    assert "NAME: must be one" in wrong.stderr and "did you mean sushi?" in wrong.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (["show", "d-o"], ["d-optimal"]),
+        (["compare", "-p", "rmed"], ["rmed1", "rmed2", "rmed2fh"]),
+        (["bounds", "su"], ["sushi"]),
+        (["study", "stat"], ["status"]),
+    ],
+)
+def test_tab_completes(run, monkeypatch, words, offered):
+    monkeypatch.setenv("_BAYESDUEL_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", " ".join(["bayesduel", *words]))
+    monkeypatch.setenv("COMP_CWORD", str(len(words)))
+    assert run().stdout.split() == offered

@@ -1,0 +1,404 @@
+"""Arms that are renamed, restored and merged; votes of other studies, as tables."""
+
+import random
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesduel.errors import StudyError
+from bayesduel.studies import Judging, Spending, Study, verify_study
+from bayesduel.votes import Comparisons, read_comparisons
+from tests.command_line import invoke
+from tests.studies.helpers import DRINKS, assert_replays
+
+WORDS = ["left", "right", "tie", "skip"]
+
+
+def vote(study, rng, number=1):
+    """Ask and answer, most of the time."""
+    for _ in range(number):
+        for ticket in study.ask(judge=f"judge {rng.randrange(3)}"):
+            if rng.random() < 0.9:
+                word = rng.choices(WORDS, [4, 4, 2, 1])[0]
+                study.tell(ticket, word, judge=ticket.judge)
+
+
+def counted(study):
+    """Return wins and ties by name from the history, written again in plain Python."""
+    asked, said, names, twins, gone, imports = {}, {}, [], {}, set(), {}
+    for event in study.events():
+        body, kind = event.body, event.kind
+        if kind == "created":
+            names = [[name] for name in body["arms"]]
+        elif kind == "arm added":
+            names.append([body["name"]])
+        elif kind == "asked":
+            asked[body["question"]] = names[body["left"]], names[body["right"]]
+        elif kind == "answered":
+            said[body["question"]] = body["answer"]
+        elif kind == "undone":
+            del said[body["question"]]
+        elif kind == "withdrawn":
+            asked.pop(body["question"], None)
+        elif kind == "imported":
+            imports[event.number] = [
+                (names[a], names[b], *n) for a, b, *n in body["counts"]
+            ]
+        elif kind == "import undone":
+            del imports[body["event"]]
+        elif kind == "arm renamed":
+            (box,) = (each for each in names if each[0] == body["name"])
+            box[0] = body["to"]
+        elif kind == "arms merged":
+            twins[body["name"]] = body["into"]
+            gone.add(body["name"])
+
+    def named(box):
+        name = box[0]
+        while name in twins:
+            name = twins[name]
+        return name
+
+    wins, ties = {}, {}
+    rows = [
+        (*asked[number], *(int(word == each) for each in WORDS[:3]))
+        for number, word in said.items()
+        if number in asked
+    ]
+    for first, second, won, lost, tied in [*rows, *sum(imports.values(), [])]:
+        pair = named(first), named(second)
+        if pair[0] == pair[1]:
+            continue
+        for (one, other), number in ((pair, won), (pair[::-1], lost)):
+            wins[one, other] = wins.get((one, other), 0) + number
+            ties[one, other] = ties.get((one, other), 0) + tied
+    return wins, ties
+
+
+def assert_counts(study):
+    """Hold the tables of a study against its history."""
+    state = study._current()
+    wins, ties = counted(study)
+    for place, one in enumerate(state.arms):
+        for at, other in enumerate(state.arms):
+            assert state.wins[place, at] == wins.get((one, other), 0)
+            assert state.ties[place, at] == ties.get((one, other), 0)
+    assert_replays(study)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_counts_are_those_of_the_history_whatever_becomes_of_arms(tmp_path, seed):
+    rng = random.Random(seed)
+    path = tmp_path / "drinks.study"
+    with Study.create(path, [*DRINKS, "cola", "mate"], "balanced", seed=seed) as study:
+        table = Comparisons.from_wins(
+            rng_table(rng), ties=np.ones((4, 4)) - np.eye(4), arm_names=DRINKS
+        )
+        study.import_votes(table)
+        number = study.events()[-1].number
+        vote(study, rng, 25)
+        study.rename_arm("tea", "chai")
+        study.merge_arms("cola", "chai")
+        assert_counts(study)
+        vote(study, rng, 8)
+        study.add_arm("cocoa")
+        vote(study, rng, 12)
+        study.retire_arm("milk")
+        vote(study, rng, 3)
+        study.restore_arm("milk")
+        study.merge_arms("milk", "chai")
+        assert_counts(study)
+        for question in rng.sample(range(1, 30), 8):
+            rng.choice([study.undo, study.withdraw])(question)
+        assert_counts(study)
+        for ticket in study.open_tickets():
+            study.tell(ticket, "left")
+        assert_counts(study)
+        assert study.undo_import(number)
+        assert not study.undo_import(number)
+        vote(study, rng, 5)
+        assert_counts(study)
+        assert study.arms == ("chai", "coffee", "water", "mate", "cocoa")
+    assert verify_study(path).foreign == ()
+
+
+def rng_table(rng):
+    table = np.array([[rng.randrange(4) for _ in range(4)] for _ in range(4)])
+    return table * (1 - np.eye(4, dtype=int))
+
+
+def test_duels_between_merged_arms_use_the_budget_and_count_for_neither(make):
+    study = make(arms=["tea", "chai", "milk"], budget=6)
+    for ticket in study.ask(5):
+        study.tell(ticket, "left")
+    (late,) = study.ask()
+    study.merge_arms("chai", "tea")
+    state = study._current()
+    between = [
+        each for each in state.questions.values() if {each.left, each.right} == {0, 1}
+    ]
+    assert state.num_within + state.num_votes == 5
+    assert state.num_within == sum(each.answer is not None for each in between) > 0
+    assert study.status().votes == state.wins.sum() == 5 - state.num_within
+    # What was out between the two is asked no more; what comes late is no vote.
+    study.tell(late, "right")
+    assert study.ask() == [] and "budget of 6" in study.resting
+    assert_counts(study)
+    with pytest.raises(StudyError, match="was merged into 'tea'"):
+        study.restore_arm("chai")
+
+
+def test_both_orders_survive_a_merger(make):
+    study = make(arms=["a", "b", "c", "d"], judging=Judging(both_orders="tie"))
+    for _ in range(14):
+        (ticket,) = study.ask(judge="Ada")
+        study.tell(ticket, "left" if ticket.left < ticket.right else "right")
+    before = study._current().num_votes
+    study.merge_arms("b", "a")
+    state = study._current()
+    assert state.num_votes + state.num_within == before and state.num_within
+    assert state.wins[0, 2] + state.wins[0, 3] == state.wins[0].sum() > 0
+    study.undo(1)
+    assert_replays(study)
+
+
+def test_prices_judges_and_audits_follow_a_new_name(make):
+    study = make(spending=Spending(arm_prices={"tea": 0.5}))
+    study.set_judge("Ada", arms=["tea", "coffee"])
+    study.audit_stopping(num_runs=20, budget=20)
+    study.rename_arm("tea", "chai")
+    (ticket,) = study.ask(judge="Ada")
+    assert {ticket.left, ticket.right} == {"chai", "coffee"}
+    study.tell(ticket, "left")
+    status = study.status()
+    assert status.spent == 0.5
+    assert status.audit is not None and not status.audit.is_stale
+    study.merge_arms("chai", "milk")
+    assert study._current().record("Ada").arms == ("milk", "coffee")
+    assert study._current().price_of(None, ("milk", "coffee")) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("deed", "words"),
+    [
+        (("rename_arm", "tee", "x"), "name must be an arm of the study"),
+        (("rename_arm", "tea", "milk"), "to must be new"),
+        (("rename_arm", "tea", ""), "to"),
+        (("merge_arms", "tea", "tea"), "into must be another arm"),
+        (("merge_arms", "tea", "cola"), "into must be an arm"),
+        (("merge_arms", "water", "tea"), "name must not be retired"),
+        (("undo_import", 1), "event must be one that imported votes, among"),
+        (("undo_import", 0), "event must be an integer"),
+        (("import_study", "nowhere"), "nowhere does not exist"),
+    ],
+)
+def test_what_cannot_be_done_stores_nothing(make, deed, words):
+    study = make(arms=DRINKS)
+    study.retire_arm("water")
+    before = len(study.events())
+    with pytest.raises((StudyError, OSError), match=words):
+        getattr(study, deed[0])(*deed[1:])
+    assert len(study.events()) == before
+
+
+@pytest.mark.parametrize("orders", [None, "tie"])
+def test_votes_of_other_studies_count_once(tmp_path, orders):
+    rng = random.Random(1)
+    judging = Judging(both_orders=orders)
+    with Study.create(tmp_path / "own", DRINKS, "balanced", judging=judging) as own:
+        vote(own, rng, 20)
+        own.copy(tmp_path / "copy")
+        mine = own._current().num_votes
+        own.undo(1)
+        own.export(tmp_path / "own.jsonl")
+        with Study.open(tmp_path / "copy") as copy:
+            vote(copy, rng, 20)
+            more = copy._current().num_votes - mine
+            copy.export(tmp_path / "copy.jsonl")
+        assert more > 0
+        # What was undone here does not come back; what was answered there comes once.
+        assert own.import_study(tmp_path / "copy") == (more, mine)
+        number = own.events()[-1].number
+        assert own.import_study(tmp_path / "copy.jsonl") == (0, mine + more)
+        assert own.import_study(tmp_path / "own.jsonl")[0] == 0
+        with Study.open(tmp_path / "copy") as copy:
+            vote(copy, rng, 10)
+            newer = copy._current().num_votes - mine - more
+        assert own.import_study(tmp_path / "copy") == (newer, mine + more)
+        assert own.undo_import(number)
+        assert own.import_study(tmp_path / "copy") == (more, mine + newer)
+        assert own._current().num_imported == more + newer
+        assert_replays(own)
+
+
+def test_imports_of_others_come_along_once(tmp_path):
+    table = Comparisons.from_wins([[0, 3], [2, 0]], arm_names=["tea", "milk"])
+    studies = [
+        Study.create(tmp_path / name, ["milk", "tea", name], "balanced")
+        for name in "abc"
+    ]
+    one, two, three = studies
+    one.import_votes(table)
+    two.import_votes(table)
+    vote(one, random.Random(3), 4)
+    one.retire_arm("a")
+    state = one._current()
+    mine = int(state.wins[:2, :2].sum() + state.ties[0, 1]) - 5
+    assert two.import_study(one.path) == (mine, 5)
+    assert three.import_study(two.path) == (mine + 5, 0)
+    assert three.import_study(one.path) == (0, mine + 5)
+    assert (three._current().wins[:2, :2] == state.wins[:2, :2]).all()
+    vote(one, random.Random(4), 1)
+    one.restore_arm("a")
+    with pytest.raises(StudyError, match="other must be an arm of the study.*'a'"):
+        two.import_study(one.path)
+    for each in studies:
+        each.close()
+
+
+@pytest.mark.parametrize("lines", [[], ["left,right"], ['{"kind": "created"}'], ["{}"]])
+def test_what_is_no_history_is_refused(make, tmp_path, lines):
+    (tmp_path / "other").write_text("\n".join(lines))
+    study = make()
+    with pytest.raises(StudyError, match="other must be the file of a study"):
+        study.import_study(tmp_path / "other")
+    study.export(tmp_path / "cut")
+    text = (tmp_path / "cut").read_text()
+    (tmp_path / "cut").write_text(text + text)
+    with pytest.raises(StudyError, match="event 2 of the study is missing"):
+        study.import_study(tmp_path / "cut")
+
+
+def test_a_late_arm_has_its_share_and_begins_in_the_middle(make):
+    arms = [f"arm {place}" for place in range(5)]
+    study = make(arms=arms, seed=4)
+    study.import_votes(
+        Comparisons.from_wins(
+            [[20 if i < j else 0 for j in range(5)] for i in range(5)], arm_names=arms
+        )
+    )
+    study.add_arm("late", share=0.8)
+    tickets = study.ask(90)
+    late = [each for each in tickets if "late" in (each.left, each.right)]
+    # The median arm has 80 votes; 72 of 90 with a standard deviation of 3.8.
+    assert 55 < len(late) < 80
+    first = {late[0].left, late[0].right} - {"late"}
+    assert first == {"arm 2"}
+    more = study.ask(100)
+    late = [each for each in tickets + more if "late" in (each.left, each.right)]
+    # Then it is asked about as often as any other: 2 of 6, of the rest.
+    assert 80 <= len(late) < 150
+    # Without a vote it has met all others as often.
+    met = [sum(arm in (each.left, each.right) for each in late[:60]) for arm in arms]
+    assert max(met) - min(met) <= 1
+    with pytest.raises(StudyError, match="share must be in"):
+        study.add_arm("later", share=1.0)
+    with pytest.raises(StudyError, match="share must be left out where d-ts"):
+        make("d-ts+").add_arm("late", share=0.5)
+
+
+def test_answers_are_a_table_that_is_read_back(tmp_path, monkeypatch):
+    with Study.create(tmp_path / "a", DRINKS, "balanced", by="Eve") as study:
+        study.add_gold("good", "bad")
+        vote(study, random.Random(2), 40)
+        frame = study.to_dataframe()
+        study.export_votes(tmp_path / "votes.csv")
+        votes = read_comparisons(
+            tmp_path / "votes.csv", winner="answer", where="counts == 'True'",
+            arm_names=DRINKS,
+        )  # fmt: skip
+        judged = study.comparisons(judged=True)
+        assert (votes.wins == judged.wins).all()
+        assert (votes.ties == judged.ties).all()
+        assert frame["gold"].any() and not (frame["gold"] & frame["counts"]).any()
+        assert frame["judge"].str.startswith("judge").all()
+        waits = (frame["answered"] - frame["asked"]).dt.total_seconds()
+        assert (waits >= 0).all()
+        assert study.events()[0].body["by"] == "Eve"
+        assert study.events()[1].body["by"] == "Eve"
+
+        def written(frame, path, *, index):
+            raise ImportError("no pyarrow")
+
+        monkeypatch.setattr(pd.DataFrame, "to_parquet", written)
+        with pytest.raises(StudyError, match="install pyarrow"):
+            study.export_votes(tmp_path / "votes.parquet")
+        monkeypatch.setattr(pd.DataFrame, "to_parquet", pd.DataFrame.to_pickle)
+        monkeypatch.setattr(
+            pd.DataFrame, "to_parquet", lambda frame, path, index: frame.to_csv(path)
+        )
+        study.export_votes(tmp_path / "votes.parquet")
+    names = {each.name for each in tmp_path.iterdir()}
+    assert names == {"a", "votes.csv", "votes.parquet"}
+    with Study.create(tmp_path / "empty", DRINKS, "balanced") as study:
+        assert len(study.to_dataframe()) == 0
+
+
+@pytest.mark.parametrize(
+    ("policy", "options"),
+    [
+        ("balanced", {"judging": Judging(both_orders="tie"), "floor": 2}),
+        ("d-ts+", {"budget": 300}),
+        ("random", {}),
+        pytest.param("information", {"model": "bradley-terry"}, marks=pytest.mark.slow),
+    ],
+)
+def test_verify_finds_questions_that_were_not_its_own(make, policy, options):
+    study = make(policy, DRINKS, **options)
+    study.add_gold("good", "bad")
+    rng = random.Random(7)
+    vote(study, rng, 12)
+    study.retire_arm("milk")
+    vote(study, rng, 6)
+    study.clock.now += 4000.0  # What is open is asked anew.
+    vote(study, rng, 4)
+    number = len(study._current().questions)
+    assert verify_study(study.path) == verify_study(study.path)
+    assert verify_study(study.path).questions == number
+    assert verify_study(study.path).foreign == ()
+    (own,) = study.ask(judge="Bob")
+    study.withdraw(own)
+    with study._writing():
+        body = {"question": number + 2, "left": 3, "right": 1, "rule": "mine"}
+        study._append("asked", body | {"reason": "", "lease": 3600.0})
+    vote(study, rng, 5)
+    found = verify_study(study.path)
+    (foreign,) = found.foreign
+    assert foreign.question == number + 2
+    assert foreign.asked == "water against coffee for mine"
+    assert foreign.own != foreign.asked
+    done = invoke(["study", "verify", str(study.path)])
+    assert done.exit_code == 2
+    assert f"question {number + 2}: water against coffee for mine" in done.stdout
+
+
+def test_the_command_changes_arms_and_imports_studies(tmp_path):
+    path, copy = (str(tmp_path / name) for name in ("a.study", "b.study"))
+
+    def done(*line, code=0):
+        found = invoke(["study", *line])
+        assert found.exit_code == code, found.stderr
+        return found.stdout + found.stderr
+
+    done("new", path, "--arms", ",".join(DRINKS), "--policy", "balanced")
+    done("ask", path, "-n", "4")
+    done("copy", path, copy)
+    done("tell", copy, "1", "left", "--judge", "Ada")
+    assert "imported 1 votes; known before: 0" in done("import", path, copy)
+    done("export", copy, "--out", str(tmp_path / "b.jsonl"))
+    assert "known before: 1" in done("import", path, str(tmp_path / "b.jsonl"))
+    done("rename-arm", path, "tea", "chai", "--by", "Eve")
+    done("merge-arms", path, "chai", "milk", "--by", "Eve")
+    done("retire-arm", path, "water")
+    done("restore-arm", path, "water")
+    done("add-arm", path, "mate", "--share", "0.3")
+    assert "must be one that imported votes, among [6]" in done(
+        "undo-import", path, "2", code=2
+    )
+    done("undo-import", path, "6")
+    body = '{"name": "chai", "into": "milk", "by": "Eve"}'
+    assert f'"kind": "arms merged", "body": {body}' in done("export", path)
+    assert "question,left,right,answer" in done("export", copy, "--votes")
+    done("export", copy, "--votes", "--judges", code=2)
+    assert "4 of 4" in done("verify", path)

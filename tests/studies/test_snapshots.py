@@ -1,0 +1,192 @@
+"""What long studies add up to is kept, and used only where it fits their events."""
+
+import random
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from bayesduel.errors import StudyError
+from bayesduel.studies import Judging, Study
+from bayesduel.studies.replay.packed import packed, unpacked
+from bayesduel.studies.replay.state import StudyState
+from bayesduel.studies.stored import snapshots
+from tests.studies.helpers import DRINKS, same
+from tests.studies.test_contents import vote
+
+
+@pytest.fixture
+def kept(monkeypatch, tmp_path):
+    """Keep what studies of ten events add up to, in a cache of this test."""
+    monkeypatch.setattr(snapshots, "EVERY", 10)
+    monkeypatch.setenv("BAYESDUEL_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "studies"
+
+
+def replayed(study):
+    """Return the state after a replay of all events."""
+    first, *others = study.events()
+    state = StudyState.begin(first)
+    for event in others:
+        state.apply(event)
+    return state
+
+
+def without_a_replay(monkeypatch):
+    """Let nobody apply an event."""
+
+    def refuse(self, event):
+        raise AssertionError("an event was replayed")
+
+    monkeypatch.setattr(StudyState, "apply", refuse)
+
+
+@pytest.mark.parametrize("orders", [None, "nothing"])
+def test_a_state_is_the_same_after_it_was_packed(make, orders):
+    study = make(arms=DRINKS, judging=Judging(both_orders=orders), blocked=[DRINKS[:2]])
+    study.add_gold("good", "bad")
+    study.set_judge("judge 1", limit=9, arms=DRINKS[1:])
+    vote(study, random.Random(5), 30)
+    study.import_votes(study.comparisons())
+    study.add_arm("mate", share=0.3)
+    study.merge_arms("tea", "milk")
+    vote(study, random.Random(6), 20)
+    state = study._current()
+    other = unpacked(packed(state))
+    assert same(state, other)
+    # Questions are the same objects wherever they stand.
+    assert all(other.questions[each.number] is each for each in other.open.values())
+    assert all(other.questions[each.number] is each for each in other.waiting.values())
+    for record in other.judges.values():
+        assert all(other.questions[n] is each for n, each in record.halves.items())
+    (ticket,) = study.open_tickets()[:1]
+    study.tell(ticket, "left")
+    other.apply(study.events()[-1])
+    assert same(study._current(), other)
+
+
+def test_a_long_study_opens_without_a_replay(kept, tmp_path, monkeypatch):
+    path = tmp_path / "drinks.study"
+    with Study.create(path, DRINKS, "balanced") as study:
+        vote(study, random.Random(1), 20)
+    (file,) = kept.iterdir()
+    assert file.stat().st_mode & 0o777 == 0o600
+    with monkeypatch.context() as patch:
+        without_a_replay(patch)
+        Study.open(path).close()
+    with Study.open(path) as study:
+        assert same(study._current(), replayed(study))
+        vote(study, random.Random(2), 3)
+        assert same(study._current(), replayed(study))
+
+
+def test_a_policy_goes_on_as_if_it_had_gone_through_all(kept, tmp_path):
+    path, again = tmp_path / "drinks.study", tmp_path / "again.study"
+    with Study.create(path, DRINKS, "d-ts+", seed=3) as study:
+        vote(study, random.Random(1), 30)
+    assert {each.suffix for each in kept.iterdir()} == {".state", ".policy"}
+    shutil.copy(path, again)
+    tickets = []
+    for each in (path, again):
+        with Study.open(each) as study:
+            tickets.append(study.ask(20))
+            recalled = study._rule._recalled
+        assert (recalled > 0) == (each == path)
+    assert tickets[0] == tickets[1]
+
+
+def damaged(path, kept):
+    """Write something else into the middle of what is kept."""
+    (file,) = kept.glob("*.state")
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+
+
+def of_another_program(path, kept):
+    (file,) = kept.glob("*.state")
+    head, _, rest = file.read_bytes().partition(b"\n")
+    file.write_bytes(head.replace(b'"program": "', b'"program": "f') + b"\n" + rest)
+
+
+def writable_by_others(path, kept):
+    (file,) = kept.glob("*.state")
+    file.chmod(0o666)
+
+
+def of_another_study(path, kept):
+    path.unlink()
+    with Study.create(path, DRINKS, "balanced", seed=9) as study:
+        vote(study, random.Random(8), 20)
+        study._kept = 10**9  # It keeps nothing of its own.
+
+
+@pytest.mark.parametrize(
+    "spoil", [damaged, of_another_program, writable_by_others, of_another_study]
+)
+def test_what_does_not_fit_is_not_used(kept, tmp_path, monkeypatch, spoil):
+    path = tmp_path / "drinks.study"
+    with Study.create(path, DRINKS, "balanced") as study:
+        vote(study, random.Random(1), 20)
+    spoil(path, kept)
+    with monkeypatch.context() as patch:
+        without_a_replay(patch)
+        with pytest.raises(AssertionError, match="replayed"):
+            Study.open(path)
+    with Study.open(path) as study:
+        assert same(study._current(), replayed(study))
+
+
+def test_a_changed_vote_is_found_behind_a_snapshot(kept, tmp_path):
+    path = tmp_path / "drinks.study"
+    with Study.create(path, DRINKS, "balanced") as study:
+        for ticket in study.ask(20):
+            study.tell(ticket, "left")
+    data = path.read_bytes()
+    word = b'{"question":7,"answer":"left"}'
+    assert data.count(word) == 1
+    path.write_bytes(data.replace(word, word.replace(b"left", b"skip")))
+    with pytest.raises(StudyError, match="its checksum is another one"):
+        Study.open(path)
+
+
+@pytest.mark.parametrize("value", ["off", "/dev/null/none"])
+def test_without_a_cache_nothing_is_kept(kept, tmp_path, monkeypatch, value):
+    monkeypatch.setenv("BAYESDUEL_CACHE", value)
+    with Study.create(tmp_path / "drinks.study", DRINKS, "balanced") as study:
+        vote(study, random.Random(1), 20)
+    assert not kept.exists()
+    Study.open(tmp_path / "drinks.study").close()
+
+
+KILLED = """
+import os, signal, sys
+from bayesduel.files import folders
+from bayesduel.studies import Study
+from bayesduel.studies.stored import snapshots
+snapshots.EVERY = 10
+replace = os.replace
+def kill(self, other):
+    os.kill(os.getpid(), signal.SIGKILL)
+folders.Path.replace = kill
+study = Study.open(sys.argv[1])
+for ticket in study.ask(12):
+    study.tell(ticket, "left")
+    print(ticket.number, flush=True)
+study.close()
+"""
+
+
+def test_a_kill_while_a_snapshot_is_written_loses_nothing(kept, tmp_path):
+    path = tmp_path / "drinks.study"
+    with Study.create(path, DRINKS, "balanced") as study:
+        vote(study, random.Random(1), 20)
+        before = study._current().num_votes
+    program = [sys.executable, "-c", KILLED, str(path)]
+    done = subprocess.run(program, capture_output=True, text=True)
+    assert done.returncode == -9, done.stderr
+    assert len(done.stdout.split()) == 12
+    with Study.open(path) as study:
+        assert study._current().num_votes >= before + 11
+        assert same(study._current(), replayed(study))

