@@ -19,6 +19,7 @@ from bayesduel.cli.options import (
 )
 from bayesduel.cli.output import console, print_json, say, say_warning
 from bayesduel.cli.parse import claim_folder
+from bayesduel.cli.votes.contrasts import Reference
 from bayesduel.cli.votes.options import (
     Arms,
     Covariates,
@@ -31,7 +32,6 @@ from bayesduel.cli.votes.options import (
     Neutral,
     OrderEffect,
     OrderKnown,
-    Reference,
     Residual,
     Scale,
     Scores,
@@ -188,6 +188,7 @@ def fit(
         residual=residual,
         judge=judge,
     )
+    to = Reference.of(reference, equivalent)
     by_threshold = ties is Ties.rao_kupper
     if by_threshold and (model is not Model.bradley_terry or judge is not None):
         raise option_error(
@@ -195,7 +196,6 @@ def fit(
             "rao-kupper is for bradley-terry without --judge",
             remedy="thurstone has a threshold of its own",
         )
-    to = Reference.of(reference, equivalent)
     on = Scale(scale.value, _anchor(anchor))
     columns = VoteColumns(
         arms,

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesduel.cli.output import console, print_json, say, say_warning, version
-from bayesduel.cli.votes.options import Reference
+from bayesduel.cli.votes.contrasts import (
+    Reference,
+    contrast_rows,
+    print_contrasts,
+)
 
 if TYPE_CHECKING:
     from bayesduel.inference import ModeFit
@@ -32,7 +35,7 @@ def show_mode(
     quiet: bool,
 ) -> None:
     """Print, and save, utilities; differences from a reference of those printed."""
-    from bayesduel.cli.votes.saved_fits import contrast_rows, print_contrasts
+    from bayesduel.cli.votes.saved_fits import write_table
     from bayesduel.inference import fit_mode
 
     found = fit_mode(model, data)
@@ -55,10 +58,7 @@ def show_mode(
         tables = {"standings": rows} | ({"contrasts": compared} if compared else {})
         for name, table in tables.items():
             path = out / f"{name}.csv"
-            with path.open("w", encoding="utf-8", newline="") as file:
-                writer = csv.DictWriter(file, list(table[0]))
-                writer.writeheader()
-                writer.writerows(table)
+            write_table(path, table)
             say(f"saved {path}", quiet=quiet)
     if as_json:
         print_json(

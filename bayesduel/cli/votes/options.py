@@ -29,7 +29,6 @@ __all__ = [
     "Neutral",
     "OrderEffect",
     "OrderKnown",
-    "Reference",
     "Residual",
     "Scores",
     "Scale",
@@ -230,26 +229,6 @@ class Scale(NamedTuple):
 
 
 UTILITY = Scale()
-
-
-class Reference(NamedTuple):
-    """The arm that all are compared with, and up to where a difference is none."""
-
-    arm: str
-    equivalent: float | None = None
-
-    @classmethod
-    def of(cls, arm: str | None, equivalent: float | None) -> Reference | None:
-        """Return what was asked for.
-
-        Raises
-        ------
-        ValueError
-            Where a difference is named, but no arm.
-        """
-        if arm is None and equivalent is not None:
-            raise ValueError("--equivalent: needs an arm to be compared: --reference")
-        return None if arm is None else cls(arm, equivalent)
 
 
 class VoteColumns(NamedTuple):

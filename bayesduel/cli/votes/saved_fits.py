@@ -12,7 +12,13 @@ import numpy as np
 
 from bayesduel.cli.figures import save_figures
 from bayesduel.cli.output import defined, say, say_warning, version
-from bayesduel.cli.votes.options import UTILITY, Reference, Scale
+from bayesduel.cli.votes.contrasts import (
+    Reference,
+    compared,
+    contrast_cells,
+    print_contrasts,
+)
+from bayesduel.cli.votes.options import UTILITY, Scale
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -23,10 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "as_record",
-    "contrast_rows",
     "markdown",
     "packed",
-    "print_contrasts",
     "print_standings",
     "save_fit",
     "with_doubt",
@@ -72,58 +76,8 @@ def as_record(
         "parameters": parameter_summary(posterior, probability),
         "arms": rows,
         **({"check": _checked(check)} if check is not None else {}),
-        **_compared(posterior, probability, scale, reference),
+        **compared(posterior, probability, scale, reference),
     }
-
-
-def _compared(
-    posterior: Fit, probability: float, scale: Scale, reference: Reference | None
-) -> dict[str, Any]:
-    """Return differences from the reference arm, where there is one."""
-    if reference is None:
-        return {}
-    from bayesduel.inference import contrasts
-
-    found = contrasts(
-        posterior,
-        reference.arm,
-        probability=probability,
-        equivalent=reference.equivalent,
-        scale=scale.name,
-    )
-    return {
-        "reference": reference.arm,
-        "equivalent": reference.equivalent,
-        "difference": found.attrs["difference"],
-        "contrasts": contrast_rows(found),
-    }
-
-
-def contrast_rows(found: xr.Dataset) -> list[dict[str, Any]]:
-    """Return a row for each arm."""
-    columns = {str(name): each.values.tolist() for name, each in found.items()}
-    names = found["arm"].values.tolist()
-    return [
-        {"arm": arm} | {name: each[place] for name, each in columns.items()}
-        for place, arm in enumerate(names)
-    ]
-
-
-def contrast_cells(rows: list[dict[str, Any]], reference: str) -> list[list[str]]:
-    """Return the table of differences, its heads first."""
-    equivalent = "p_equivalent" in rows[0]
-    heads = ["arm", f"minus {reference}", "interval", "P(better)"]
-    table = [heads + ["P(equivalent)"] * equivalent]
-    for row in rows:
-        form = "z.0f" if max(abs(row["lower"]), abs(row["upper"])) >= 50 else "z.3f"
-        cells = [
-            row["arm"],
-            f"{row['mean']:{form}}",
-            f"{row['lower']:{form}} to {row['upper']:{form}}",
-            f"{row['p_better']:.3f}",
-        ]
-        table.append([*cells, f"{row['p_equivalent']:.3f}"] if equivalent else cells)
-    return table
 
 
 def _checked(check: Report) -> dict[str, Any]:
@@ -243,25 +197,6 @@ def print_standings(
     if reference is not None:
         rows = record["contrasts"] if everything else record["contrasts"][:_MANY]
         print_contrasts(screen, rows, reference)
-
-
-def print_contrasts(
-    screen: Console, rows: list[dict[str, Any]], reference: Reference
-) -> None:
-    """Print how far arms are from the reference arm."""
-    from rich.markup import escape
-
-    from bayesduel.cli.tables import new_table, show
-
-    heads, *cells = contrast_cells(rows, reference.arm)
-    table = new_table()
-    for head in heads:
-        table.add_column(escape(head), justify="left" if head == "arm" else "right")
-    for row in cells:
-        table.add_row(*map(escape, row))
-    least = reference.equivalent
-    captions = [] if least is None else [f"equivalent: differ by at most {least:g}"]
-    show(screen, f"differences from {reference.arm}", table, *captions)
 
 
 def save_fit(

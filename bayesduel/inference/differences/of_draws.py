@@ -11,9 +11,9 @@ from scipy.special import ndtr, ndtri
 from bayesduel.errors import FitError, near_names
 from bayesduel.inference.fitted import check_posterior
 from bayesduel.inference.tables import ELO
-from bayesduel.models.argument_checks import check_probability, check_real
+from bayesduel.models.argument_checks import check_probability
 from bayesduel.votes.checks import shortened
-from theory.arguments import one_of
+from theory.arguments import number_that, one_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -98,7 +98,7 @@ def contrasts(
         "p_better": np.mean(apart > 0, axis=0),
     }
     if equivalent is not None:
-        check_real("equivalent", equivalent, 0.0, 1e6)
+        _check_equivalent(equivalent)
         columns["p_equivalent"] = np.mean(np.abs(apart) <= equivalent, axis=0)
     far = posterior.part_of != posterior.part_of[arm]
     columns = {name: np.where(far, np.nan, each) for name, each in columns.items()}
@@ -131,10 +131,20 @@ def contrast_table(
         "p_better": better,
     }
     if equivalent is not None:
-        check_real("equivalent", equivalent, 0.0, 1e6)
+        _check_equivalent(equivalent)
         near = ndtr((equivalent - mean) / safe) - ndtr((-equivalent - mean) / safe)
         columns["p_equivalent"] = np.where(spread > 0, near, 1.0)
     return _dataset(arms, columns, reference, probability, "utility")
+
+
+def _check_equivalent(value: object) -> None:
+    number_that(
+        value,
+        "equivalent",
+        "from 0 to 1e6",
+        lambda each: 0.0 <= each <= 1e6,
+        kind=FitError,
+    )
 
 
 def _dataset(
