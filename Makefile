@@ -38,8 +38,8 @@ demo: venv ## Run a small experiment and draw its regret beside the lower bound
 # under the same flags, and slow tests of many short programs compile them alike. Rules
 # compile in two thirds to four fifths of the time by level 1 of LLVM, to the same digits.
 FAST := test test-oldest test-newest
-$(FAST) test-slow: export XLA_FLAGS := $(XLA_FLAGS) --xla_backend_optimization_level=1
-$(FAST) test-slow: export NUMBA_OPT := 1
+$(FAST) test-slow docs: export XLA_FLAGS := $(XLA_FLAGS) --xla_backend_optimization_level=1
+$(FAST) test-slow docs: export NUMBA_OPT := 1
 $(FAST): export JAX_DISABLE_MOST_OPTIMIZATIONS := 1
 test: venv ## Run the tests, without the slow ones
 	@$(PYTEST) -m "not slow" $(ARGS)
@@ -62,6 +62,8 @@ format: venv ## Format the code and repair what the linter can
 types: venv ## Check types
 	@$(BIN)/pyright
 
+# Notebooks play the policies of the tests: each is compiled once for both.
+docs: export BAYESDUEL_CACHE ?= $(CURDIR)/.pytest_cache/kernels
 docs: venv ## Build the documentation (warnings are errors)
 	@$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"

@@ -1,14 +1,17 @@
 """What a question of a study costs, the replay of a long one, and what is idle."""
 
 import random
+import sqlite3
 import tempfile
 import time
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
 from bayesduel.arguments.limits import PATIENCE
 from bayesduel.studies import Study
+from bayesduel.studies.stored.events import body_text, chained
 
 POLICIES = (
     "balanced",
@@ -108,6 +111,50 @@ def idle_rounds(folder, policy, num_questions=300):
     )
 
 
+def written(path, num_arms, num_votes):
+    """Write a long study straight into its file: asking so often would take hours."""
+    rng = random.Random(0)
+    with Study.create(path, [f"arm {arm}" for arm in range(num_arms)], "d-ts+") as made:
+        (created,) = made.events()
+    number, when, digest, rows = 1, created.time, created.digest, []
+    for question in range(1, num_votes + 1):
+        one, other = rng.sample(range(num_arms), 2)
+        judge = f"judge {question % 20}"
+        first = rng.random() * (one + other) < other
+        asked = {"question": question, "left": one, "right": other, "rule": "d-ts+",
+                 "reason": "", "lease": 3600.0, "judge": judge}  # fmt: skip
+        answer = "left" if first else "right"
+        answered = {"question": question, "answer": answer, "judge": judge}
+        for kind, body in (("asked", asked), ("answered", answered)):
+            number, when, text = number + 1, when + 1.0, body_text(body)
+            digest = chained(digest, number, when, kind, text)
+            rows.append((number, when, kind, text, digest))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", rows)
+        connection.execute("UPDATE seal SET count = ?, digest = ?", (number, digest))
+
+
+def at_size(folder, num_arms=1000, num_votes=10**5):
+    """Print what a large study costs, the first time and when it was seen before."""
+    path = folder / "large.study"
+    written(path, num_arms, num_votes)
+    for what in ("first", "again"):
+        clock = [time.process_time()]
+
+        def lap(clock=clock):
+            clock.append(time.process_time())
+            return clock[-1] - clock[-2]
+
+        with Study.open(path) as study:
+            print(f"{what}: opened in {lap():.2f} s", end="")
+            study.ask(judge="judge 1")
+            print(f", asked after {lap():.2f} s", end="")
+            study.ask(10)
+            print(f", then {100 * lap():.1f} ms each", end="")
+            study.status()
+            print(f", status {lap():.1f} s (processor time)", flush=True)
+
+
 def main():
     """Print all of it."""
     with tempfile.TemporaryDirectory() as name:
@@ -118,3 +165,4 @@ def main():
             replay(Path(name), policy)
         for policy in JUMPING:
             idle_rounds(Path(name), policy)
+        at_size(Path(name))

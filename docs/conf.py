@@ -54,6 +54,7 @@ os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_HERE / "_build" / "compi
 nb_execution_mode = "cache"
 nb_execution_cache_path = str(_HERE / "_build" / "executed")
 nb_execution_timeout = 900
+nb_execution_in_temp = True
 nb_execution_raise_on_error = True
 nb_execution_show_tb = True
 nb_merge_streams = True
@@ -122,24 +123,35 @@ def _put_a_table_first(app, what, name, obj, options, lines):  # noqa: PLR0913
     ]
     if what == "module" and len(offered) > 3:
         lines += ["", ".. autosummary::", "   :nosignatures:", ""]
-        lines += [f"   ~{name}.{each}" for each in offered] + [""]
+        lines += [f"   {each}" for each in offered] + [""]
+
+
+_NOTEBOOK = {"name": "nbformat", "type": "plugin"}
+_CELLS = {"name": "myst_nb_md", "type": "plugin"}
+"""How the cache reads what it executes."""
 
 
 def _execute_notebooks(app, env, docnames):
-    """Execute the notebooks side by side; Sphinx reads one page after the other.
+    """Execute notebooks and pages of cells side by side; Sphinx takes one at a time.
 
     It finds them in the cache, and executes again what failed, to say why.
     """
     pages = [str(env.doc2path(name)) for name in docnames]
-    notebooks = sorted(page for page in pages if page.endswith(".ipynb"))
+    readers = {
+        page: _NOTEBOOK if page.endswith(".ipynb") else _CELLS
+        for page in sorted(pages)
+        if page.endswith(".ipynb")
+        or Path(page).read_text("utf-8").startswith("---\nfile_format: mystnb")
+    }
+    notebooks = list(readers)
     if not notebooks or app.config.nb_execution_mode != "cache":
         return
     cache = get_cache(app.config.nb_execution_cache_path)
-    for notebook in notebooks:
-        cache.add_nb_to_project(notebook)
+    for notebook, reader in readers.items():
+        cache.add_nb_to_project(notebook, read_data=reader)
     logger = logging.getLogger("jupyter_cache")
     logger.setLevel(logging.WARNING)
-    executor = load_executor("local-parallel", cache, logger)
+    executor = load_executor("temp-parallel", cache, logger)
     executor.run_and_cache(
         filter_uris=notebooks, timeout=app.config.nb_execution_timeout
     )

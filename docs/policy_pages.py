@@ -39,8 +39,9 @@ def _file(entry: dict) -> str:
 
 def _page(entry: dict) -> str:
     label, name = entry["label"], entry["name"]
-    lines = ["```{index}", f"single: ! {label}", f"single: ! {name}",
-             f"single: ! {entry['plain_title']}", "```", "", f"# {label}", "",
+    sought = dict.fromkeys([label, name, entry["plain_title"]])
+    lines = ["```{eval-rst}", ".. index::", *(f"   ! single: {x}" for x in sought),
+             "```", "", f"# {label}", "",
              f"*{entry['plain_title']}*, in Python and at the shell `{name}`.", "",
              "## The rule", "", _markdown(entry["about"]), "", "## Parameters", "",
              "| name | default | meaning |", "|---|---|---|"]  # fmt: skip

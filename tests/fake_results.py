@@ -12,35 +12,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import xarray as xr
 
-CONDORCET = np.array(
-    [
-        [0.500, 0.535, 0.613, 0.757, 0.765],
-        [0.465, 0.500, 0.580, 0.727, 0.738],
-        [0.387, 0.420, 0.500, 0.659, 0.669],
-        [0.243, 0.273, 0.341, 0.500, 0.510],
-        [0.235, 0.262, 0.331, 0.490, 0.500],
-    ]
-)
-NON_CONDORCET = np.array(
-    [
-        [0.500, 0.484, 0.519, 0.529, 0.518],
-        [0.516, 0.500, 0.481, 0.530, 0.539],
-        [0.481, 0.519, 0.500, 0.504, 0.512],
-        [0.471, 0.470, 0.496, 0.500, 0.503],
-        [0.482, 0.461, 0.488, 0.497, 0.500],
-    ]
-)
+from tests.reference.matrices import ARXIV as TIED  # noqa: F401
+from tests.reference.matrices import MSLR5_CONDORCET as CONDORCET
+from tests.reference.matrices import MSLR5_NON_CONDORCET as NON_CONDORCET
+
 TWO_MATRICES = {"mslr5-condorcet": CONDORCET, "mslr5-non-condorcet": NON_CONDORCET}
-TIED = np.array(
-    [
-        [0.50, 0.55, 0.55, 0.54, 0.61, 0.61],
-        [0.45, 0.50, 0.55, 0.55, 0.58, 0.60],
-        [0.45, 0.45, 0.50, 0.54, 0.51, 0.56],
-        [0.46, 0.45, 0.46, 0.50, 0.54, 0.50],
-        [0.39, 0.42, 0.49, 0.46, 0.50, 0.51],
-        [0.39, 0.40, 0.44, 0.50, 0.49, 0.50],
-    ]
-)
 # label -> (slope, level at the knee), roughly what the five policies do on the
 # Condorcet matrix.
 POLICIES: dict[str, tuple[float, float]] = {

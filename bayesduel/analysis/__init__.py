@@ -10,6 +10,8 @@ They read the result trees of :func:`bayesduel.simulate` (one node) and
 :func:`bayesduel.compare` (``/<instance>/<policy>``).
 """
 
+from typing import TYPE_CHECKING
+
 from bayesduel.analysis.anchored_bounds import (
     AnchoredBound,
     anchored_bound,
@@ -21,13 +23,24 @@ from bayesduel.analysis.paired_bootstrap import PairedIntervals, paired_interval
 from bayesduel.analysis.ranked_policies import Difference, RankedPolicy, Ranking
 from bayesduel.analysis.rankings import rankings
 from bayesduel.analysis.regret_tables import regret_dataframe
-from bayesduel.analysis.simulated.bayes_regret import (
-    SimulatedBayesRegret,
-    simulated_bayes_regret,
-)
-from bayesduel.analysis.simulated.stopping_audits import audit_stopping, usual_rules
 from bayesduel.analysis.slopes import Slope, slope
 from bayesduel.analysis.summaries import FinalRegret, Summary, SummaryRow, summary
+from bayesduel.package.lazy import lazy_attributes
+
+if TYPE_CHECKING:
+    from bayesduel.analysis.simulated.bayes_regret import (
+        SimulatedBayesRegret,
+        simulated_bayes_regret,
+    )
+    from bayesduel.analysis.simulated.stopping_audits import audit_stopping, usual_rules
+
+# They import what fits models, of which tables of simulations have no need.
+_HOMES = {
+    "SimulatedBayesRegret": ".simulated.bayes_regret",
+    "simulated_bayes_regret": ".simulated.bayes_regret",
+    "audit_stopping": ".simulated.stopping_audits",
+    "usual_rules": ".simulated.stopping_audits",
+}
 
 __all__ = [
     "AnchoredBound",
@@ -56,3 +69,9 @@ __all__ = [
     "summary",
     "usual_rules",
 ]
+
+__getattr__, _ = lazy_attributes(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -335,9 +335,10 @@ def checkpoint_index(
         return position
     near = rounds[max(0, position - 1) : position + 1]
     names = " and ".join(str(int(each)) for each in near)
+    verb = "are" if near.size > 1 else "is"
     raise ArgumentError(
         argument,
-        f"must be a checkpoint; the nearest {'are' if near.size > 1 else 'is'} {names}",
+        f"must be one of the checkpoints; the nearest {verb} {names}",
         round_,
         remedy="simulate with it among the checkpoints",
     )

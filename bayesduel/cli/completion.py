@@ -5,8 +5,9 @@ from __future__ import annotations
 __all__ = ["MODELS", "any_name", "instance_names", "policy_names"]
 
 MODELS = (
-    "bradley-terry", "judged-bradley-terry", "linear-utilities", "multinomial-logit",
-    "pairwise-beta", "plackett-luce", "thurstone"
+    "bradley-terry", "conditional-logit", "judged-bradley-terry", "linear-utilities",
+    "mixed-logit", "multinomial-logit", "pairwise-beta", "plackett-luce", "rao-kupper",
+    "thurstone"
 )  # fmt: skip
 """Classes of `bayesduel.models`, as they are typed."""
 

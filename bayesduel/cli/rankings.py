@@ -56,7 +56,7 @@ def print_ranks(screen: Console, rankings: list[Ranking]) -> None:
             f"{_rank(each.best_seen, each.worst_seen)} {each.policy}"
             for each in ranking.policies
         )
-        head = f"{ranking.environment} at {format_rounds(ranking.round_)}"
+        head = f"{ranking.instance} at {format_rounds(ranking.round_)}"
         print_text(screen, f"{head}, ranks in the runs seen: {seen}")
         notes = [ranking.note] if ranking.note else _undecided(ranking)
         text = f"{'; '.join(notes)}; --ranking prints the intervals"

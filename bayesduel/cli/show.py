@@ -199,7 +199,7 @@ def _models(name: str) -> Iterator[Entry]:
                 for key, one in signature.items()
                 if one.default is not one.empty
             }
-            fitted = each in ("bradley-terry", "thurstone")
+            in_python = f"bayesduel.inference.fit({kind.__name__}(), votes)"
             yield {
                 "kind": "model",
                 "name": each,
@@ -210,10 +210,21 @@ def _models(name: str) -> Iterator[Entry]:
                     for key, text in parameters.items()
                 },
                 "source": source,
-                "example": f"bayesduel fit VOTES.csv --model {each}"
-                if fitted
-                else f"bayesduel.inference.fit({kind.__name__}(), votes)",
+                "example": _FITTED.get(each, in_python),
             }
+
+
+_CHOICES = "bayesduel fit-choices trips.csv --attributes cost,time"
+_FITTED = {
+    "bradley-terry": "bayesduel fit votes.csv --model bradley-terry",
+    "conditional-logit": f"{_CHOICES} --choice mode",
+    "judged-bradley-terry": "bayesduel fit votes.csv --judge worker",
+    "mixed-logit": f"{_CHOICES} --choice mode --model mixed --person who",
+    "pairwise-beta": "bayesduel fit votes.csv --model beta",
+    "rao-kupper": "bayesduel fit votes.csv --ties rao-kupper",
+    "thurstone": "bayesduel fit votes.csv --model thurstone",
+}
+"""How models are fitted at the shell; the others are in Python alone."""
 
 
 def _class_name(name: str) -> str:

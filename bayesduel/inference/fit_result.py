@@ -177,8 +177,8 @@ class Fit(FitBase):
         if "laplace" not in self.extras or not self.converged:
             raise FitError(
                 "method",
-                "must be 'laplace', and converge, for the mode to be found where no "
-                f"scale is learned (of {self.model!r})",
+                "must be 'laplace', and converge without a scale that is learned, for "
+                f"the mode of {self.model!r}",
                 self.method + ("" if self.converged else ", NOT CONVERGED"),
             )
         return self.extras["laplace"], density_of(self.model, self.arrays).named

@@ -74,6 +74,7 @@ def coefficients(
     rows = np.arange(len(order))
     with new_figure(inches, _ROW * len(order) + 0.9) as figure:
         axes = figure.add_subplot()
+        axes.use_sticky_edges = False  # Bars end within the axes.
         axes.axvline(0.0, color="#BBBBBB", linewidth=0.6, zorder=0)
         mean = standard.mean(axis=0)[order]
         if "standard_spread" in draws:
@@ -82,7 +83,7 @@ def coefficients(
             spread[varying] = draws["standard_spread"].mean(axis=0)
             reach = 1.645 * spread[order]
             axes.barh(rows, 2 * reach, left=mean - reach, height=0.7, color=_ORANGE,
-                      alpha=0.3, label="90 % of the persons")  # fmt: skip
+                      alpha=0.3)  # fmt: skip
         for share, thickness in ((probability, 1.0), (0.5, 3.0)):
             tails = [(1.0 - share) / 2.0, (1.0 + share) / 2.0]
             low, high = np.quantile(standard[:, order], tails, axis=0)

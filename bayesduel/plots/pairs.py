@@ -72,7 +72,11 @@ def pair(
     check_pairs(posterior, "pair")
     for name in (one, other):
         if not isinstance(name, str) or name not in posterior.arm_names:
-            raise FitError("pair", f"must be of arms, among {posterior.num_arms}", name)
+            raise FitError(
+                "pair",
+                f"must name arms of the fit, which has {posterior.num_arms}",
+                name,
+            )
     if one == other:
         raise FitError("pair", "must be of two different arms", (one, other))
     probability, inches = check_probability(probability), width_in_inches(width)

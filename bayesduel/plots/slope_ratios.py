@@ -8,7 +8,11 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator, StrMethodFormatter
 
-from bayesduel.analysis.anchored_bounds import BOUNDED_NOTIONS, lower_bound
+from bayesduel.analysis.anchored_bounds import (
+    BOUNDED_NOTIONS,
+    lower_bound,
+    model_known_by,
+)
 from bayesduel.analysis.slopes import Slope, slope, slope_span
 from bayesduel.errors import ArgumentError
 from bayesduel.plots.axes import caption_below, head_panel, runs_text, wrap_label
@@ -62,6 +66,10 @@ def slope_ratios(
     instance, or several of nearly one C_E / C*, have a column each instead, with
     C_E / C* as a dashed level in it: points of an axis that means something are not
     moved apart.
+
+    The slope of a policy over a model is divided by the constant that applies to it,
+    that of :func:`theory.structured_lower_bound`; the caption names these policies. On
+    an instance that does not obey the model it has no point.
 
     Parameters
     ----------
@@ -124,7 +132,8 @@ def slope_ratios(
         references = _levels(axes, points, columns) if columns else _lines(axes, points)
         _scale_ratios(axes, points, levels=bool(columns))
         head_panel(axes, "", references, inches)
-        axes.set_ylabel("slope of regret over $C^*$")
+        which = " of its class" if any(each.model for each in points) else ""
+        axes.set_ylabel(f"slope of regret over $C^*${which}")
         caption = wrap_label(_caption(points, left_out), inches)
         caption_below(figure, caption, look)
     return figure
@@ -136,6 +145,11 @@ class _Point(NamedTuple):
     slope: Slope
     optimal: float
     efficient: float
+    model: str
+    """What the policy knows of the matrix; empty if nothing."""
+
+    constant: float
+    """That of the lower bound which applies to the policy."""
 
     @property
     def hardness(self) -> float:
@@ -158,24 +172,33 @@ def _points(
     to_round: int | None,
     notion: str,
 ) -> tuple[list[_Point], list[str]]:
-    """Return all points, and the instances without constants."""
+    """Return all points, and which instances and policies have no constants."""
     constants: dict[str, tuple[float, float] | None] = {}
-    points = []
+    points, misfits = [], []
     for measured in found:
         name = measured.instance
         if name not in constants:
             constants[name] = _constants(measured)
         both = constants[name]
-        if both is not None:
-            start, end = slope_span([measured], from_round, to_round)
-            grown = slope(measured, start, end, notion)
-            points.append(_Point(name, measured.policy, grown, *both))
-    left_out = [name for name, both in constants.items() if both is None]
+        if both is None:
+            continue
+        model, constant = model_known_by(measured.parameters), both[0]
+        if model:
+            bound, _, _ = measured.lower_slope(notion)
+            if bound is None:
+                misfits.append(f"{measured.policy} on {name}")
+                continue
+            constant = bound.log_coefficient
+        start, end = slope_span([measured], from_round, to_round)
+        grown = slope(measured, start, end, notion)
+        points.append(_Point(name, measured.policy, grown, *both, model, constant))
+    left_out = [name for name, both in constants.items() if both is None] + misfits
     if not points:
         names = ", ".join(left_out) or "none"
         raise ArgumentError(
             "result",
-            f"no instance in it has a lower bound (a tie, or no matrix: {names})",
+            "no instance in it has a lower bound (a tie, no matrix, or not the model "
+            f"of a policy: {names})",
             remedy="give instances without ties",
         )
     return points, left_out
@@ -194,8 +217,8 @@ def _constants(measured: Measurement) -> tuple[float, float] | None:
 def _draw(
     axes: Axes, where: Float64[np.ndarray, " point"], points: list[_Point], look: Look
 ) -> None:
-    ratios = np.array([each.slope.value / each.optimal for each in points])
-    errors = np.array([each.slope.standard_error / each.optimal for each in points])
+    ratios = np.array([each.slope.value / each.constant for each in points])
+    errors = np.array([each.slope.standard_error / each.constant for each in points])
     axes.errorbar(
         where, ratios, np.where(np.isfinite(errors), errors, 0.0), color=look.color,
         marker=look.marker, linestyle="none", elinewidth=0.9, markersize=4.5,
@@ -242,7 +265,7 @@ def _entries() -> list[Line2D]:
 
 def _scale_ratios(axes: Axes, points: list[_Point], *, levels: bool) -> None:
     """Set the axis of slopes to the points: linear where they are near each other."""
-    shown = [each.slope.value / each.optimal for each in points]
+    shown = [each.slope.value / each.constant for each in points]
     # Beside the points the level 1 is seen, and C_E / C* where it has levels.
     shown += [1.0, *(each.hardness for each in points if levels)]
     low, high = min(shown), max(shown)
@@ -268,6 +291,8 @@ def _caption(points: list[_Point], left_out: list[str]) -> str:
         f"{instances} instance{plural}, slopes from {span} rounds, "
         f"mean of {count} ± 1 standard error"
     )
+    for policy, model in sorted({(x.policy, x.model) for x in points if x.model}):
+        text += f"; $C^*$ of {policy} is that under {model}"
     if left_out:
         text += f"; without {', '.join(left_out)} (no lower bound)"
     return text

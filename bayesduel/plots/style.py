@@ -168,7 +168,7 @@ class StyledFigure(Figure):
                 raise ArgumentError(
                     "width, height",
                     "must leave room for the panels beside their labels",
-                    (round(wide, 2), round(tall, 2)),
+                    (round(float(wide), 2), round(float(tall), 2)),
                     remedy="give more inches",
                 ) from warning
 

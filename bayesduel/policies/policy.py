@@ -248,7 +248,7 @@ def check_rule(policy: PolicyBase) -> None:
     if lacking:
         raise PolicyParameterError(
             kind.__name__,
-            f"must define {', '.join(RULE)}, but has no {' and no '.join(lacking)}",
+            f"has no {' and no '.join(lacking)}, but must define {', '.join(RULE)}",
             policy,
             remedy="write it as in the example of bayesduel.Policy",
         )

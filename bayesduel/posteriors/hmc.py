@@ -11,13 +11,9 @@ from jaxtyping import Float, Int
 from bayesduel.errors import PolicyParameterError
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.bradley_terry import BradleyTerry
-from bayesduel.posteriors.laplace import (
-    Laplace,
-    LaplaceBeliefs,
-    NormalApproximation,
-    normal_draws,
-)
+from bayesduel.posteriors.laplace import Laplace, LaplaceBeliefs
 from bayesduel.posteriors.level_worlds import LevelWorld
+from bayesduel.posteriors.normal_modes import NormalApproximation, normal_draws
 from bayesduel.posteriors.pair_models import Covariates, PointDensity, check_count
 from bayesduel.types import Arm, Outcome, RunKey
 

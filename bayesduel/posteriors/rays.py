@@ -161,7 +161,7 @@ def _share_of_way(
 def _wanted_at(
     share: Array, depth: Array, fallen: Array, slope: Array, size: int
 ) -> tuple[Array, Array]:
-    """Return |z|^2 / 2 + log v, and log v times the growth of its logarithm with it.
+    """Return |z|^2 / 2 + log v, and log v times the derivative of its logarithm.
 
     Near the mode that may be negative: from half of |z|^2 / 2 on it decays to 0, and
     has the same value and the same derivative there.

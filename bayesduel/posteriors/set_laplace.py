@@ -26,7 +26,7 @@ from bayesduel.models.closed_forms.newton import LaplaceState
 from bayesduel.models.multinomial_logit import MultinomialLogit
 from bayesduel.models.vote_arrays import with_counts
 from bayesduel.posteriors._held_models import check_counts, check_held, hyphenated
-from bayesduel.posteriors.laplace import NormalApproximation, draw_on_rays
+from bayesduel.posteriors.normal_modes import NormalApproximation, draw_on_rays
 from bayesduel.posteriors.pair_models import AutomaticDensity
 from bayesduel.types import RunKey
 from bayesduel.votes.choices import Choices

@@ -224,52 +224,34 @@ def _conclude(
     return best, policy.info(state)
 
 
-@partial(jax.jit, static_argnames="subset_size")
-def begin(
-    policy: Any,
-    words: UInt32[Array, "run 2"],
-    orders: Int[Array, "run K"],
-    horizon: RoundCount,
-    revenues: Float[Array, "run K"] | None = None,
-    subset_size: int | None = None,
-) -> State:
-    """Return the states of runs before their first rounds, by the words of their keys.
+begin = jax.jit(jax.vmap(_begin, in_axes=(None, 0, 0, 0, None, None)), static_argnums=5)
+"""The states of runs before their first rounds, by the words of their keys.
 
-    ``orders`` has the arm at each position; see ``Policy.in_order``. Policies over sets
-    are told the revenues of the positions and the size of a set.
-    """
-    own = partial(_begin, policy, horizon=horizon, subset_size=subset_size)
-    return jax.vmap(own)(words, orders, revenues)
+``order`` has the arm at each position; see ``ModelRule.in_order``. Policies over sets
+are told the revenues of the positions and the size of a set.
+"""
 
+ask = partial(jax.jit, donate_argnums=3)(jax.vmap(_ask, in_axes=(None, 0, 0, 0, 0)))
+"""Tell a policy what came of its last requests, and let it choose the next ones.
 
-@partial(jax.jit, donate_argnames="states")
-def ask(
-    policy: Any,
-    words: UInt32[Array, "run 2"],
-    events: UInt32[Array, " run"],
-    states: State,
-    told: Batch[Feedback],
-) -> tuple[Batch[Action], State]:
-    """Tell a policy what came of its last requests, and let it choose the next ones.
+Consumes the states.
+"""
 
-    Consumes the states.
-    """
-    return jax.vmap(partial(_ask, policy))(words, events, states, told)
+conclude = jax.jit(jax.vmap(_conclude, in_axes=(None, 0, 0, 0)))
+"""What a policy recommends, and its numbers of finished runs."""
 
+chosen = partial(jax.jit, donate_argnums=2)(jax.vmap(_either))
+"""Of two states per run, one or the other; consumes the second."""
 
-@partial(jax.jit, static_argnames=("manner", "most"))
-def seated(
-    policy: Any,
-    states: State,
-    played: Int[Array, " run"],
-    manner: Manner,
-    most: int,
-) -> Batch[Seat]:
-    """Return runs before their first event; those that are over have played all.
+seated = partial(jax.jit, static_argnums=(1, 2))(
+    lambda policy, manner, most, *given: jax.vmap(partial(_seat, policy, manner, most))(
+        *given
+    )
+)
+"""Runs before their first event; those that are over have played all.
 
-    No more than ``most`` rounds are played.
-    """
-    return jax.vmap(partial(_seat, policy, manner, most))(states, played)
+No more than ``most`` rounds are played.
+"""
 
 
 @partial(jax.jit, static_argnames="manner", donate_argnames="seats")
@@ -306,23 +288,6 @@ def play(
         return number + 1, seats, found
 
     return jax.lax.while_loop(go_on, event, (jnp.int64(0), seats, found))[1:]
-
-
-@jax.jit
-def conclude(
-    policy: Any,
-    words: UInt32[Array, "run 2"],
-    events: UInt32[Array, " run"],
-    states: State,
-) -> tuple[Shaped[Array, "run ..."], dict[str, Shaped[Array, " run"]]]:
-    """Return what a policy recommends, and its numbers of finished runs."""
-    return jax.vmap(partial(_conclude, policy))(words, events, states)
-
-
-@partial(jax.jit, donate_argnums=2)
-def chosen(which: Bool[Array, " run"], one: State, other: State) -> State:
-    """Pick per run between two states; consumes the second."""
-    return jax.vmap(_either)(which, one, other)
 
 
 def blank_request(policy: Any, states: State) -> Batch[OnHost[Action]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from bayesduel.package.lazy import lazy_attributes
 
 if TYPE_CHECKING:
+    from bayesduel.studies.contents.contexts import ContextTable, Items
     from bayesduel.studies.forecast import Forecast
     from bayesduel.studies.integrity import (
         IntegrityReport,
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
     from bayesduel.studies.tickets import Ticket
 
 _HOMES = {
+    "ContextTable": ".contents.contexts",
     "Forecast": ".forecast",
     "IntegrityReport": ".integrity",
+    "Items": ".contents.contexts",
     "Judging": ".terms",
     "Spending": ".terms",
     "Study": ".study",
@@ -36,8 +39,10 @@ _HOMES = {
 _GONE = {"Soundness": "IntegrityReport"}
 
 __all__ = [
+    "ContextTable",
     "Forecast",
     "IntegrityReport",
+    "Items",
     "Judging",
     "Spending",
     "Study",

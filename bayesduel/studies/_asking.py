@@ -78,6 +78,8 @@ def next_question(
         swaps = generator(state, -number).random() < 0.5
     if swaps:
         left, right = right, left
+    if context is None and state.settings.contexts:
+        common["context"] = _context_of(state, found, number)
     body = {
         "question": common["question"],
         "left": left,
@@ -147,6 +149,23 @@ def _asked_anew(
                 body["request"] = question.request
             return Proposal(*pair, question.rule, reason, body)
     return None
+
+
+def _context_of(state: StudyState, found: Proposal, number: int) -> str:
+    """Return the context in which a pair was compared least often, then all were.
+
+    A question that is asked anew keeps its own.
+    """
+    before = state.questions.get(found.body.get("replaces", 0))
+    if before is not None and before.context is not None:
+        return before.context
+    one, other = sorted((found.first, found.second))
+    mine, every = state.drawn.get((one, other), {}), state.all_drawn
+    counts = [(mine.get(each, 0), every[each]) for each in state.settings.contexts]
+    least = min(counts)
+    pool = [each for each, count in zip(state.settings.contexts, counts, strict=True)
+            if count == least]  # fmt: skip
+    return generator(state, f"context/{number}").choice(pool)
 
 
 def _newcomers(state: StudyState, allowed: Bool[np.ndarray, "K K"]) -> list[int]:

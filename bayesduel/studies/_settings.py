@@ -39,9 +39,11 @@ MODELS: dict[str, type[PreferenceModel]] = {
 MOST_ARMS = 4096
 """Tables of all pairs are kept."""
 
+_MOST_CONTEXTS, _LONGEST_CONTEXT = 10**4, 50_000
+
 _MOST_SECONDS = 10.0**9
 
-_LATER = ("judging", "spending", "stop_when")
+_LATER = ("judging", "spending", "stop_when", "contexts")
 """What the first event of a file may lack."""
 
 
@@ -62,6 +64,7 @@ class Settings:
     judging: Judging = Judging()
     spending: Spending = Spending()
     stop_when: tuple[str, ...] = ()
+    contexts: tuple[str, ...] = ()
 
     @classmethod
     def checked(
@@ -79,6 +82,7 @@ class Settings:
         judging: Judging | None = None,
         spending: Spending | None = None,
         stop_when: Iterable[str] = (),
+        contexts: Iterable[str] = (),
     ) -> Self:
         """Check everything but the policy, which needs JAX to be known."""
         names = _checked_names(arms, "arms")
@@ -109,6 +113,7 @@ class Settings:
             judging=_terms("judging", judging, Judging),
             spending=_checked_spending(spending, names),
             stop_when=checked_stops(stop_when),
+            contexts=_checked_contexts(contexts),
         )
 
     def as_body(self) -> dict[str, Any]:
@@ -159,6 +164,23 @@ def _checked_spending(given: Spending | None, names: tuple[str, ...]) -> Spendin
     for name, _ in found.arm_prices:
         checked_arm(name, names, "arm_prices")
     return found
+
+
+def _checked_contexts(contexts: Any) -> tuple[str, ...]:
+    if isinstance(contexts, str) or not isinstance(contexts, Iterable):
+        rule = "must be a sequence of texts"
+        raise StudyError("contexts", rule, contexts)
+    given, seen = list(contexts), set()
+    for place, each in enumerate(given):
+        is_text = isinstance(each, str) and 0 < len(each) <= _LONGEST_CONTEXT
+        if not is_text or each in seen:
+            rule = f"must be a text of at most {_LONGEST_CONTEXT} characters, each once"
+            raise StudyError("contexts", rule, each, index=place)
+        seen.add(each)
+    if len(given) > _MOST_CONTEXTS:
+        rule = f"must be at most {_MOST_CONTEXTS}"
+        raise StudyError("contexts", rule, len(given))
+    return tuple(given)
 
 
 def checked_name(name: Any, taken: Iterable[str], argument: str = "name") -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from bayesduel.analysis import StoppingAudit
+    from bayesduel.studies.contents.contexts import ContextTable
     from bayesduel.studies.forecast import Forecast
 
 __all__ = ["StudyAnalysis"]
@@ -78,6 +79,18 @@ class StudyAnalysis(StudyFile):
         if path is not None:
             write_new(as_path("path", path, StudyError), text)
         return text
+
+    def by_context(self) -> ContextTable:
+        """Return who wins in each context of the pool, and over them.
+
+        Each context is fitted by itself, with the votes that were asked for in it; over
+        contexts each of them has the same weight, however many votes it has. Empty
+        where the study has no pool.
+        """
+        from bayesduel.studies.contents.contexts import context_table
+
+        with self._turn:
+            return context_table(self._current())
 
     def to_dataframe(self) -> pd.DataFrame:
         """Return all answers to questions of this study, one a row.

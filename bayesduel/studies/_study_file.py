@@ -102,10 +102,10 @@ class StudyFile:
         if not self._log.is_long(snapshots.EVERY):
             return
         found = snapshots.kept(self.path, "state")
-        if found is not None and self._log.prefix(found.count) == found.prefix:
+        if found is not None and self._log.prefix(found.number) == found.prefix:
             with snapshots.without_collector():
                 self._state = unpacked(found.payload)
-            self._kept = found.count
+            self._kept = found.number
 
     def _keep(self) -> None:
         """Keep what a long study adds up to, and where its policy is."""
@@ -153,7 +153,7 @@ class StudyFile:
                 else:
                     self._state.apply(event)
         if self._state is None:
-            raise StudyError(self.path, "has no events", remedy="make it anew")
+            raise StudyError(str(self.path), "has no events", remedy="make it anew")
         return self._state
 
     @contextmanager

@@ -223,6 +223,10 @@ def audit_of(
     remarks = [asked.remark] if asked.remark else []
     if settings.blocked or settings.floor:
         remarks.append("the floor and blocked pairs are not simulated")
+    if settings.spending.cost is not None or settings.stop_when:
+        remarks.append("what ends the asking, but for the budget, is not simulated")
+    if settings.judging.both_orders == "nothing":
+        remarks.append("contradictions, which use up the budget, are not simulated")
     return replace(found, policy=settings.policy, remarks=tuple(remarks))
 
 

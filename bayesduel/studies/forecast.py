@@ -31,6 +31,7 @@ __all__ = [
     "Simulated",
     "forecast_of",
     "simulated_rules",
+    "votes_left",
     "votes_needed",
     "who_is_simulated",
 ]
@@ -124,9 +125,7 @@ def forecast_of(
     settings = state.settings
     posterior = fit_votes(state, 0, 400, 400)
     truths = posterior.sample(settings.seed + _SEED, num_runs)
-    left = None
-    if settings.budget is not None:
-        left = max(0, settings.budget - state.num_used)
+    left = votes_left(state)
     lines = []
     for name, rule in simulated_rules(settings, posterior).items():
         needed = votes_needed(state, rule, truths, most_votes, settings.seed)
@@ -135,6 +134,22 @@ def forecast_of(
     if len(lines) == 1:
         remarks.append("the posterior rule of this model is not simulated")
     return Forecast(probability, most_votes, num_runs, tuple(lines), tuple(remarks))
+
+
+def votes_left(state: StudyState) -> int | None:
+    """Return how many votes may still come, by budget and cost; None without either.
+
+    Contradictions come as often as so far, and a vote costs what votes have cost: with
+    gold questions, skips and whatever else was paid.
+    """
+    budget, cost = state.settings.budget, state.settings.spending.cost
+    left = []
+    if budget is not None:
+        share = state.num_votes / state.num_used if state.num_used else 1.0
+        left.append((budget - state.num_used) * share)
+    if cost is not None and state.num_votes and state.spent > 0.0:
+        left.append((cost - state.spent) * state.num_votes / state.spent)
+    return None if not left else max(0, math.floor(min(left) + 1e-9))
 
 
 def votes_needed(
@@ -263,11 +278,11 @@ def _remarks(state: StudyState) -> list[str]:
     if settings.blocked or settings.floor or state.num_skipped:
         found.append("the floor, and blocked or skipped pairs, are not simulated")
     if state.num_nothing:
-        found.append("contradictions between the two orders are not simulated")
-    if settings.spending.cost is not None or settings.stop_when:
-        found.append(
-            "what ends the asking before, but for the budget, is not simulated"
-        )
+        found.append("contradictions are taken to use up the budget as so far")
+    if settings.spending.cost is not None:
+        found.append("votes are taken to cost what they have cost so far")
+    if len(settings.stop_when) > 1:
+        found.append("the asking is taken to go on until the rule of each line stops")
     return list(filter(None, found))
 
 

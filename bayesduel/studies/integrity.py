@@ -69,7 +69,9 @@ class IntegrityReport:
             If it cannot be written.
         """
         if not self.events:
-            raise StudyError(self.path, "no event is sound, so nothing can be saved")
+            raise StudyError(
+                str(self.path), "no event is sound, so nothing can be saved"
+            )
         first, *others = self.events
         log = EventLog.create(path, first.time, first.body)
         try:
@@ -170,7 +172,16 @@ def _not_own(state: StudyState, rule: Rule, event: Event) -> ForeignQuestion | N
 
     body = event.body
     judge, context = body.get("judge"), body.get("context")
-    own = next_question(state, rule, judge, context, event.time)
+    own = next_question(
+        state,
+        rule,
+        judge,
+        None if context in state.settings.contexts else context,
+        event.time,
+    )
+    if not isinstance(own, Nothing) and context in state.settings.contexts:
+        # Whoever asks may have named one of the pool.
+        own = own._replace(body={**own.body, "context": context})
     if isinstance(own, Nothing):
         says = own.reason
     elif own.kind == event.kind and _essence(own.body) == _essence(body):

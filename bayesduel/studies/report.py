@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from bayesduel.package.version import package_version
 from bayesduel.studies._fits import fit_votes
 from bayesduel.studies._history import draw_history, history_of
+from bayesduel.studies.contents.contexts import context_table
 from bayesduel.studies.judges.reliability import HEADS
 from bayesduel.studies.replay.state import StudyState
 from bayesduel.studies.status import StudyStatus, status_of
@@ -74,7 +75,7 @@ def report_html(
             '<p class="small">Below: the error probabilities by which the rules '
             f"decide; the gray line is {status.delta:g}.</p>",
         ]
-    parts += [_judges(status), _small_print(status)]
+    parts += [_contexts(state), _judges(status), _small_print(status)]
     body = "\n".join(parts)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -177,6 +178,27 @@ def _image(figure: Figure, words: str) -> str:
     figure.savefig(buffer, format="svg", metadata={"Date": None})
     data = base64.b64encode(buffer.getvalue()).decode()
     return f'<p><img alt="{escape(words)}" src="data:image/svg+xml;base64,{data}"></p>'
+
+
+def _contexts(state: StudyState) -> str:
+    if not state.settings.contexts:
+        return ""
+    table = context_table(state)
+    rows = [
+        [
+            escape(line.context if len(line.context) <= 200 else line.context[:200]),
+            str(line.votes),
+            escape(line.leader or "-"),
+            "-" if line.probability is None else f"{line.probability:.2f}",
+        ]
+        for line in table.lines
+    ]
+    heads = ["context", "votes", "leads there", "Copeland"]
+    words = table.words()
+    return (
+        f"<h2>By context</h2>\n<p>{escape(words[0].upper() + words[1:])}.</p>\n"
+        f"{_table(heads, rows, numbers=True)}"
+    )
 
 
 def _judges(status: StudyStatus) -> str:

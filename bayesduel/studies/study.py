@@ -83,6 +83,7 @@ class Study(Contents):
         judging: Judging | None = None,
         spending: Spending | None = None,
         stop_when: Sequence[str] = (),
+        contexts: Sequence[str] = (),
         by: str | None = None,
     ) -> Self:
         """Make the file of a new study.
@@ -125,6 +126,10 @@ class Study(Contents):
             Nothing more is asked once all of these rules of :meth:`status` have
             stopped: the two that are certain, and "judges", where the same arm leads
             without the votes of any one judge.
+        contexts : sequence of str
+            A pool, such as prompts, of which each question draws one: that in which its
+            pair was compared least often, then the one with the fewest questions, else
+            at random.
         by : str, optional
             Who makes it, and later changes what it is about; see :meth:`open`.
 
@@ -137,7 +142,7 @@ class Study(Contents):
         """
         settings = Settings.checked(
             arms, policy, model, delta, width, budget, seed, floor, lease, blocked,
-            judging, spending, stop_when,
+            judging, spending, stop_when, contexts,
         )  # fmt: skip
         if policy not in RULES:
             check_policy_text(settings)
@@ -165,7 +170,7 @@ class Study(Contents):
         judge : str, optional
             Who is asked: a pair that the same judge has skipped is not asked again.
         context : JSON value, optional
-            Kept with the question.
+            Kept with the question; in place of one of the pool, where there is one.
 
         Returns
         -------
@@ -215,7 +220,7 @@ class Study(Contents):
             return
         found = snapshots.kept(self.path, "policy")
         # The chain of the file is known to be sound.
-        if found is not None and self._log.digest_of(found.count) == found.prefix:
+        if found is not None and self._log.digest_of(found.number) == found.prefix:
             rule.recall(found.payload)
 
     def _asked(

@@ -129,7 +129,7 @@ class ColumnTable:
             yield
         except ComparisonDataError as error:
             row = error.index
-            if row is None or self.rows[row] == row:
+            if not isinstance(row, int) or self.rows[row] == row:
                 raise
             raise error.renamed(error.argument, self.rows[row]) from error
 

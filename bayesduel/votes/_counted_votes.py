@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,30 @@ class CountedVotes:
           first second  wins_first  wins_second  ties
         0   tea   milk         7.0          3.0   0.0
         """
-        from bayesduel.votes._dataframes import dataframe_of
+        return _dataframe_of(self)
 
-        return dataframe_of(self)
+
+def _dataframe_of(votes: Any) -> pd.DataFrame:  # noqa: ANN401
+    """Return one row per pair, per subset and choice, or per ballot."""
+    import pandas as pd
+
+    names = np.array(votes.arm_names, dtype=object)
+    if hasattr(votes, "places"):
+        table = pd.DataFrame(votes.places, columns=list(votes.arm_names))
+        return table.assign(count=votes.counts)
+    if hasattr(votes, "offered"):
+        row, chosen = np.nonzero(votes.counts)
+        offered = [tuple(names[each]) for each in votes.offered]
+        columns = {
+            "offered": [offered[each] for each in row],
+            "chosen": [[*names, None][each] for each in chosen],
+            "count": votes.counts[row, chosen],
+        }
+        return pd.DataFrame(columns)
+    columns = {"first": names[votes.first], "second": names[votes.second]}
+    counted = zip(("wins_first", "wins_second", "ties"), votes.counts.T, strict=True)
+    columns |= dict(counted)
+    for name, values in votes.columns.items():
+        labels = votes.labels.get(name)
+        columns[name] = values if labels is None else np.array(labels)[values]
+    return pd.DataFrame(columns)

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesduel.errors import ComparisonDataError
-from bayesduel.votes._kept_pairs import pairs_kept
-from bayesduel.votes._pair_rows import PairRows
+from bayesduel.votes._pair_rows import PairRows, pairs_kept
 from bayesduel.votes._row_columns import RowColumns, added_up, row_columns
 from bayesduel.votes._verdicts import Words, verdict, verdicts_of
 from bayesduel.votes.checks import (

@@ -58,7 +58,7 @@ def test_slope_of_one_run_has_an_infinite_standard_error():
 def test_slope_names_the_nearest_checkpoints():
     with pytest.raises(ValueError, match=r"from_round must .* 100 and 1000, got 500;"):
         slope(exact_node([1.0, 2.0]), 500, 100_000)
-    with pytest.raises(ValueError, match=r"to_round: 200000 .* is 100000;"):
+    with pytest.raises(ValueError, match=r"to_round must .* is 100000, got 200000;"):
         slope(exact_node([1.0, 2.0]), 1000, 200_000)
     with pytest.raises(ValueError, match=r"from_round must .* is 100, got 5;"):
         slope(exact_node([1.0, 2.0]), 5, 100_000)
@@ -75,7 +75,7 @@ def test_slope_of_another_notion():
     first, last = 10_000, 10**6
     ratio = slope(node, first, last, "borda").value / slope(node, first, last).value
     assert ratio == pytest.approx(2.0)
-    with pytest.raises(ValueError, match="'weak' was not recorded.*copeland, borda"):
+    with pytest.raises(ValueError, match="recorded, copeland, borda, got 'weak'"):
         slope(node, first, last, notion="weak")
 
 
@@ -187,7 +187,7 @@ def test_summary_between_given_rounds():
     tree = fake.comparison(labels=("D-TS",))
     row = summary(tree, from_round=1000, to_round=100_000).rows[0]
     assert (row.slope.from_round, row.slope.to_round) == (1000, 100_000)
-    with pytest.raises(ValueError, match="no checkpoint"):
+    with pytest.raises(ValueError, match="one of the checkpoints"):
         summary(tree, from_round=1234)
 
 
@@ -282,7 +282,7 @@ def test_regret_in_long_form_keeps_every_run_and_checkpoint():
     assert regret_dataframe(tree["mslr5-condorcet/RUCB"]).equals(
         frame[frame["policy"] == "RUCB"].reset_index(drop=True)
     )
-    with pytest.raises(ValueError, match="'weak' was not recorded"):
+    with pytest.raises(ValueError, match="was recorded.*got 'weak'"):
         regret_dataframe(tree, notion="weak")
     failed = fake.comparison(
         labels=("D-TS",), failed={("mslr5-condorcet", "D-TS"): "it broke"}

@@ -213,5 +213,5 @@ def test_what_is_not_paired_is_refused():
         rankings(_tree(_node("a", values), _node("b", values, runs=np.arange(10, 20))))
     with pytest.raises(ValueError, match="no common checkpoint"):
         rankings(_tree(_node("a", values), _node("b", values, rounds=(7, 9))))
-    with pytest.raises(ValueError, match="was not recorded"):
+    with pytest.raises(ValueError, match="was recorded.*, got 'weak'"):
         rankings(fake.comparison(labels=("D-TS", "RUCB")), notion="weak")

@@ -55,7 +55,7 @@ def test_bounds_tables(run):
     printed = " ".join(result.stdout.split())
     for words in ("11.0249", "1252.51", "winner", "duels", "natural log T",
                   "CCB", "150000", "order only", "bayesduel",
-                  "RMED1; RUCB", "not defined (the theorem needs"):  # fmt: skip
+                  "RMED1; RUCB", ": the theorem needs an arm"):  # fmt: skip
         assert words in printed
     condorcet = run("bounds", "mslr5-condorcet", "--all").stdout
     assert "11.1531" in condorcet

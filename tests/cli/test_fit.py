@@ -221,7 +221,7 @@ def test_one_scale_by_laplace(run, votes):
     [
         (("--arms", "left"), "--arms: must be 2 names between commas"),
         (("--arms", "left,nobody"), "there is no column 'nobody'"),
-        (("--words", "a,b"), "--words: needs 3 names"),
+        (("--words", "a,b"), "--words: must be 3 names"),
         (("--interval", "1.5"), "--interval: must be in (0, 1)"),
         (("--prior-scale", "-1"), "--prior-scale: must be a number from 1e-6 to 1e6"),
         (("--model", "beta", "--order-effect"), "--order-effect: a Beta per pair"),

@@ -42,6 +42,7 @@ def shown():
 
 def test_every_name_is_shown_with_its_parameters_theorems_and_an_example():
     found = shown()
+    known = dict(commands(typer.main.get_command(app)))
     stated = set()
     for name, entries in found.items():
         assert entries, name
@@ -49,6 +50,10 @@ def test_every_name_is_shown_with_its_parameters_theorems_and_an_example():
             assert entry["title"] and entry["example"], name
             if entry["kind"] == "matrix":
                 assert entry["source"] and entry["num_arms"] > 1
+            if entry["example"].startswith("bayesduel "):
+                # Every option is one that the command has.
+                _, name_, *words = shlex.split(entry["example"])
+                known[name_].make_context(name_, words)
             if entry["kind"] == "family of matrices":
                 instances.load(entry["example"].split()[-1])
             if entry["kind"].startswith("policy"):

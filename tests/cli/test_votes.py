@@ -48,10 +48,10 @@ def test_the_same_votes_are_fitted_and_imported(run, votes, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--words", "A,B"), "--words: needs 3 names"),
+        (("--words", "A,B"), "--words: must be 3 names"),
         (("--words", "A*3|A,B,C"), "'A' is there twice"),
         (("--where", "tourn == 1"), "--where: is no condition"),
-        (("--scores", "turn"), "--scores: needs 2 names"),
+        (("--scores", "turn"), "--scores: must be 2 names"),
         (("--missing", "drop"), "--missing"),
     ],
 )

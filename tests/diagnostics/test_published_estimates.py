@@ -44,7 +44,8 @@ def test_nascar_2002(shared_dir):
     )
     assert ballots.num_arms == 83
     model = PlackettLuce(prior_scale=300.0)
-    found = fit(model, ballots, method="laplace", num_draws=10)
+    # The mode is all that is looked at: no draws are weighed.
+    found = fit(model, ballots, method="laplace", num_draws=10, resample=False)
     assert found.converged
     worth = np.exp(found.extras["laplace"].mode)
     worth = dict(zip(ballots.arm_names, worth / worth.sum(), strict=True))

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from hypothesis import settings
 from scipy import sparse
 
 SECONDS = 20
@@ -46,6 +47,10 @@ WRONG_THINGS: list[Any] = [
 """The last two take no memory themselves: what copies them takes 80 and 8 GB."""
 
 HOSTILE = [*WRONG_NUMBERS, *WRONG_THINGS]
+
+
+MANY_EXAMPLES = 50 * settings.default.max_examples
+"""Of slow tests: 2,000, and ten times as many at night."""
 
 
 class TooSlowError(Exception):

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from bayesduel.papers import reproducing
 from tests.command_line import invoke
-from tests.fuzz.fuzzing import limited
+from tests.fuzz.fuzzing import MANY_EXAMPLES, limited
 
 WORDS = [
     *("", " ", "x", "-", "--", "-1", "0", "1", "2", "1.5", "1e300", "-1e300", "nan"),
@@ -200,6 +200,7 @@ OPTIONS: dict[str, tuple[list[str], str]] = {
     ),
     "reproduce": (["dts-1", "subset-1", "x"], "--scale --panel --mslr --seed --jobs"),
     "list": (["policies", "worlds", "everything"], ""),
+    "show": (["d-ts", "SUSHI", "camera", "thurstone", "D-TS, refined", "[x]"], ""),
     "demo": ([], "--seed --runs --horizon --far --jobs"),
 }
 """What stands alone after every subcommand, and its options with a value."""
@@ -302,7 +303,7 @@ def test_a_sample_of_lines(here, line):
 
 
 @pytest.mark.slow
-@settings(SAMPLE, max_examples=2500)
+@settings(SAMPLE, max_examples=MANY_EXAMPLES)
 @given(line=lines())
 def test_lines(here, line):
     check(line)

@@ -29,7 +29,14 @@ from bayesduel.experiments import comparison, store
 from bayesduel.policies import Offer, Policy, SubsetPolicy
 from bayesduel.policies.subset_base import OfferingPolicy
 from tests import public_names
-from tests.fuzz.fuzzing import HOSTILE, WRONG_NUMBERS, is_ours, limited, spelled
+from tests.fuzz.fuzzing import (
+    HOSTILE,
+    MANY_EXAMPLES,
+    WRONG_NUMBERS,
+    is_ours,
+    limited,
+    spelled,
+)
 from theory import PreferenceMatrix
 
 ORDER = [[0.5, 0.6, 0.65], [0.4, 0.5, 0.6], [0.35, 0.4, 0.5]]
@@ -304,7 +311,7 @@ def check_bayesduel(call: tuple[str, Callable[[], Any]]) -> None:
 
 THEORY, BAYESDUEL = of_theory(), of_bayesduel()
 SAMPLE = settings(max_examples=200)
-EVERYTHING = settings(SAMPLE, max_examples=3000)
+EVERYTHING = settings(max_examples=MANY_EXAMPLES)
 
 
 @SAMPLE

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from bayesduel.errors import DisconnectedComparisonsWarning
 from bayesduel.inference import fitting
 from bayesduel.models.base import PreferenceModel
-from tests.fuzz.fuzzing import WRONG_NUMBERS, spelled
+from tests.fuzz.fuzzing import MANY_EXAMPLES, WRONG_NUMBERS, spelled
 from tests.fuzz.targets import PACKAGES, TARGETS
 from tests.fuzz.targets.values import FILES, WRONG, Made
 from tests.fuzz.test_functions import StartedError, check
@@ -200,7 +200,7 @@ def test_a_sample_of_calls(one):
 
 
 @pytest.mark.slow
-@settings(SAMPLE, max_examples=4000)
+@settings(max_examples=MANY_EXAMPLES)
 @given(calls())
 def test_calls(one):
     call(*one)

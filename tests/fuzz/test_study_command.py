@@ -7,10 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesduel.studies import Study
+from tests.fuzz.fuzzing import MANY_EXAMPLES
 from tests.fuzz.test_command import FILES, SAMPLE, WORDS, check
 
 COMMANDS = """new ask tell undo withdraw vote page status report add-arm retire-arm
-import export copy gold judge serve-stdin sing""".split()
+import export copy gold judge serve-stdin sing rename-arm restore-arm merge-arms
+undo-import verify check""".split()
 
 RIGHT = shlex.split(
     """--arms a,b,c --arms-file votes.csv --policy balanced -p information --model beta
@@ -19,6 +21,8 @@ RIGHT = shlex.split(
     --interval 0.9 --texts taken --images taken --port 0 --token {} --winner winner
     --words left,right,tie -q --help --both-orders tie --gold-share 0.5 --gold-least 1
     --cost 3 --price 0.5 --arm-price a=1 --stop-when judges --limit 2 --trusted --judges
+    --by Eve --share 0.3 --votes --contexts votes.csv --items votes.csv
+    --public https://a.org
     1 2 3 left right tie skip a b c votes.csv counts.csv bad_votes.csv new.study"""
 )
 
@@ -69,7 +73,7 @@ def test_a_sample_of_lines(here, line):
 
 
 @pytest.mark.slow
-@settings(SAMPLE, max_examples=4000)
+@settings(SAMPLE, max_examples=MANY_EXAMPLES)
 @given(line=study_lines())
 def test_lines(here, line):
     check(line)

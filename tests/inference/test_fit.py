@@ -224,7 +224,7 @@ def test_draws_on_demand():
     np.testing.assert_array_equal(new, found.sample(jax.random.key(5), 7))
     assert not np.array_equal(new, found.sample(6, 7))
     assert found.sample_utilities(5, 9000).shape == (9000, 3)
-    with pytest.raises(FitError, match="no utilities"):
+    with pytest.raises(FitError, match="model must have utilities"):
         fitted("exact", PairwiseBeta()).sample_utilities(0, 1)
 
 
@@ -276,14 +276,24 @@ TIES = Comparisons.from_votes(["a", "b"], ["b", "a"], ["tie", "b"])
         ),
         (BradleyTerry, VOTES, {}, "add parentheses"),
         (BradleyTerry(prior_scale=0.0), VOTES, {}, "prior_scale must be"),
-        (BradleyTerry(), TIES, {}, "1 ties, for which BradleyTerry has no place"),
-        (PairwiseBeta(), TIES, {}, "1 ties, for which PairwiseBeta has no place"),
+        (
+            BradleyTerry(),
+            TIES,
+            {},
+            "no ties, for which BradleyTerry has no place, got 1",
+        ),
+        (
+            PairwiseBeta(),
+            TIES,
+            {},
+            "no ties, for which PairwiseBeta has no place, got 1",
+        ),
         (BradleyTerry(order_effect=True), VOTES, {}, "shown first"),
         (BradleyTerry(covariates=True), VOTES, {}, "with_covariates"),
-        (BradleyTerry(), BALLOTS, {}, "fitted to Comparisons.*to_comparisons"),
-        (BradleyTerry(), CHOICES, {}, "fitted to Comparisons, got Choices"),
-        (PlackettLuce(), VOTES, {}, "fitted to Rankings"),
-        (MultinomialLogit(), VOTES, {}, "fitted to Choices"),
+        (BradleyTerry(), BALLOTS, {}, "must be Comparisons.*to_comparisons"),
+        (BradleyTerry(), CHOICES, {}, "must be Comparisons.*, got 'Choices'"),
+        (PlackettLuce(), VOTES, {}, "must be Rankings"),
+        (MultinomialLogit(), VOTES, {}, "must be Choices"),
         (MultinomialLogit(zero_sum=True), CHOICES, {}, "outside option"),
         (PairwiseBeta(prior=((1.0, 2.0), (1.0, 1.0))), VOTES, {}, "3 x 3 table"),
         (

@@ -203,9 +203,9 @@ class Mislabeled(Judges):
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ("axes", r"dims\(\) gives bias the axes .*must be a tuple of 1 names"),
-        ("labels", r"coords\(\) gives judge 1 label.* 124"),
-        ("rows", r"coords\(\) gives ballot 1 label.* 248"),
+        ("axes", r"give bias a tuple of 1 names of axes in Mislabeled.dims\(\)"),
+        ("labels", r"give judge 124 labels in Mislabeled.coords\(\).* got 1"),
+        ("rows", r"give ballot 248 labels in Mislabeled.coords\(\).* got 1"),
     ],
 )
 def test_names_that_do_not_fit_are_refused_in_words(wrong, words):

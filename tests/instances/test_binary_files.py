@@ -132,9 +132,13 @@ def test_keys(tmp_path: Path) -> None:
         InvalidPreferenceError, match="key must name an array.* x, y, got 'z'"
     ):
         instances.load(tmp_path / "two.npz", key="z")
-    with pytest.raises(InvalidPreferenceError, match="key='x' is for NPZ files"):
+    with pytest.raises(
+        InvalidPreferenceError, match="key must be left out: it is for NPZ files"
+    ):
         instances.load(_write(tmp_path, PLAIN), key="x")
-    with pytest.raises(ValueError, match="key='x' is for NPZ files, 'gap' is a name"):
+    with pytest.raises(
+        ValueError, match="key must be left out: it is for NPZ files, 'gap' is a name"
+    ):
         instances.load("gap", key="x")
 
 

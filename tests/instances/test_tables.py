@@ -31,7 +31,7 @@ def test_load_takes_a_frame_and_repairs_it(caplog):
         repaired = load(rounded, repair=True)
     assert repaired.values[0, 2] == pytest.approx(0.9004 / 1.0004)
     assert repaired.source in caplog.text and "repaired" in (repaired.source or "")
-    with pytest.raises(ValueError, match="key='x' is for NPZ files"):
+    with pytest.raises(ValueError, match="key must be left out: it is for NPZ files"):
         load(FRAME, key="x")
     assert load(FRAME.to_numpy()).arm_names is None
     matrix = load("cyclic")

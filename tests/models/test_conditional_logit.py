@@ -132,7 +132,7 @@ def swissmetro(shared_dir):
 
 
 def test_swissmetro(shared_dir):
-    """As published: M. Bierlaire, "A short introduction to PandasBiogeme" (2018)."""
+    """As published: M. Bierlaire, "PandasBiogeme: a short introduction" (2018)."""
     choices = swissmetro(shared_dir)
     assert choices.num_votes == 6768 and len(choices.person_names) == 752
     assert not choices.offered.all()
@@ -203,7 +203,7 @@ def test_what_choices_do_not_tell_and_what_is_refused():
     choices = simulated(20, outside=False)
     with pytest.raises(FitError, match="must carry attributes"):
         ConditionalLogit().arrays(Choices.from_subsets([["a", "b"]], ["a"]))
-    with pytest.raises(FitError, match="fitted to Comparisons, got Choices"):
+    with pytest.raises(FitError, match="must be Comparisons"):
         BradleyTerry().arrays(choices)
     with pytest.raises(FitError, match="prior_scale must be"):
         ConditionalLogit(prior_scale=0.0).arrays(choices)

@@ -246,6 +246,13 @@ def test_the_judges_of_llmfao(shared_dir):
     assert loo(found).elpd - loo(order).elpd == pytest.approx(38.0, abs=5.0)
 
 
+def as_bradley_terry(votes):
+    prior = dist.Normal(0.0, 2.0).expand([votes.num_arms]).to_event(1)
+    utility = numpyro.sample("utility", prior)
+    lead = numpyro.sample("first_advantage", dist.Normal(0.0, 1.0))
+    return utility[votes.first] - utility[votes.second] + lead
+
+
 def test_logits_need_no_norm():
     """A common factor of the outcomes of a row makes no difference."""
     votes = votes_of_judges()
@@ -258,3 +265,10 @@ def test_logits_need_no_norm():
     found = fit(model, votes, method="laplace", num_draws=50)
     plain = fit(from_numpyro(one_scale), votes, method="laplace", num_draws=50)
     np.testing.assert_allclose(found.mode["utility"], plain.mode["utility"], atol=1e-6)
+    # As in closed form, where there is one.
+    stock = fit(BradleyTerry(order_effect=True), votes, method="laplace", num_draws=50)
+    own = fit(from_numpyro(as_bradley_terry), votes, method="laplace", num_draws=50)
+    height = stock.mode.attrs["log_likelihood"]
+    assert own.mode.attrs["log_likelihood"] == pytest.approx(height, rel=1e-8)
+    for name, errors in stock.standard_errors.items():
+        np.testing.assert_allclose(own.standard_errors[name], errors, rtol=1e-6)

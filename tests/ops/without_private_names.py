@@ -1,11 +1,12 @@
 """Runs of a kernel where Numba has none of the private names that we use.
 
-Called as ``python -m tests.ops.without_private_names hidden|shown policy...``: prints
-a digest of the plays for each policy.
+Called as ``python -m tests.ops.without_private_names policy...``: prints a digest of
+the plays for each policy.
 """
 
 import hashlib
 import sys
+from collections.abc import Iterable
 
 import numba
 import numba.core.compiler_machinery as machinery
@@ -24,22 +25,23 @@ def hide() -> None:
     del generator_core.next_uint64
 
 
-def main(how: str, *names: str) -> None:
-    """Play, and print what was played."""
-    if how == "hidden":
-        hide()
+def digests(names: Iterable[str], *, hidden: bool) -> list[str]:
+    """Play, and return what was played, a line each."""
     import bayesduel
     from bayesduel.ops.scalar import compiler
 
     own = compiler._OWN is not None
-    assert own is (how == "shown"), "the private names are not what they should be"
+    assert own is not hidden, "the private names are not what they should be"
+    found = []
     for name in names:
         result = bayesduel.simulate(
             "mslr5-condorcet", name, num_runs=3, horizon=5000, seed=4
         )
         plays = np.ascontiguousarray(result["plays"].values)
-        print(name, int(plays.sum()), hashlib.sha256(plays.tobytes()).hexdigest())
+        found.append(f"{name} {plays.sum()} {hashlib.sha256(plays).hexdigest()}")
+    return found
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    hide()
+    print(*digests(sys.argv[1:], hidden=True), sep="\n")

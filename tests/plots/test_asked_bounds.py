@@ -121,6 +121,23 @@ def test_features_of_the_instance_give_policies_that_find_them_a_bound_of_their_
     assert wanted < 0.9 * free.lower_bound
 
 
+def test_ratios_are_over_the_constant_of_the_class_of_a_policy():
+    tree = results()
+    figure = plots.slope_ratios(tree)
+    measured = [row.slope.value for row in summary(tree).rows]
+    drawn = [float(each.lines[0].get_ydata()[0]) for each in figure.axes[0].containers]
+    free, known = copeland_lower_bound(OBEYS), structured_lower_bound(UTILITIES)
+    ratios = np.divide(measured, [free.value, known.value])
+    np.testing.assert_allclose(drawn, ratios, rtol=1e-5)
+    assert "over $C^*$ of its class" in words(figure)
+    assert "$C^*$ of BT-TS is that under bradley-terry" in words(figure)
+    # A matrix that does not obey the model.
+    other = plots.slope_ratios(results(fake.CONDORCET))
+    assert len(other.axes[0].containers[1].lines[0].get_ydata()) == 0
+    assert "without BT-TS on bt (no lower bound)" in words(other)
+    assert "of its class" not in words(other)
+
+
 def test_what_a_policy_knows_is_read_from_its_parameters():
     assert model_known_by({}) == model_known_by({"posterior": "beta"}) == ""
     assert model_known_by({"posterior": {"name": "beta", "prior": 2}}) == ""
@@ -228,7 +245,9 @@ def test_names_of_policies_that_are_not_shown_or_have_no_theorem():
     assert "ECW-RMED is not shown, not drawn" in text
     cyclic = results(fake.NON_CONDORCET, ("condorcet_mean",), **{"RMED1": {}})
     text = words(plots.regret(cyclic, notion="condorcet_mean", bounds="rmed1"))
-    assert "RMED1: not defined (the theorem needs an arm that beats all" in text
+    assert (
+        "RMED1: not defined (matrix[0, 1] must be above 1/2: the theorem needs" in text
+    )
 
 
 def test_of_two_forms_of_a_policy_the_theorem_is_about_one():

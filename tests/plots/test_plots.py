@@ -96,7 +96,7 @@ def test_failed_policies_are_left_out():
     ("option", "value", "words"),
     [
         ("band", "stderr", "band must be one of"),
-        ("notion", "weak", "was not recorded"),
+        ("notion", "weak", "must be one that was recorded"),
         ("width", "wide", "'column' or 'full'"),
         ("width", 0.1, "1.5 to 40 inches"),
         ("labels", "inside", "labels must be"),

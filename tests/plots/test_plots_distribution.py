@@ -44,7 +44,7 @@ def test_survival_gives_every_environment_a_panel_and_leaves_failures_out():
     assert all(name in text for name in fake.TWO_MATRICES)
     with pytest.raises(ValueError, match="every policy in it failed"):
         plots.survival(fake.failed_node("D-TS", "gap", "no memory"))
-    with pytest.raises(ValueError, match="no checkpoint"):
+    with pytest.raises(ValueError, match="one of the checkpoints"):
         plots.survival(fake.comparison(), checkpoint=12345)
 
 

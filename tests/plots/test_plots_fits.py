@@ -14,10 +14,10 @@ from bayesduel import plots
 from bayesduel.diagnostics import Calibration
 from bayesduel.errors import FitError, MissingGlyphWarning
 from bayesduel.inference import fit, standings
-from bayesduel.models import PairwiseBeta
+from bayesduel.models import ConditionalLogit, PairwiseBeta
 from bayesduel.plots import fonts, pairs
 from bayesduel.plots.posteriors import short_names
-from bayesduel.votes import Comparisons, Rankings
+from bayesduel.votes import Choices, Comparisons, Rankings
 
 NAMES = ("tea", "coffee", "milk", "water")
 WINS = np.array([[0, 7, 9, 0], [3, 0, 6, 8], [1, 4, 0, 5], [0, 2, 5, 0]])
@@ -117,7 +117,7 @@ def test_heat_map_of_a_matrix_and_of_a_few_arms_fills_the_width():
     assert labels(plots.heat_map(np.asarray(matrix.values)).axes[0].yaxis)[:3] == [
         str(arm) for arm in order
     ]
-    with pytest.raises(ValueError, match=r"entry \(0, 1\) is 2"):
+    with pytest.raises(ValueError, match=r"values\[0, 1\] .*, got 2"):
         plots.heat_map([[0.5, 2.0], [0.4, 0.5]])
     for drawn in (figure, plots.heat_map(found())):
         drawn.draw_without_rendering()
@@ -144,7 +144,7 @@ def test_one_pair_against_its_votes():
     assert legend.get_window_extent().y0 >= axes.get_window_extent().y1
     for arguments, words in (
         (("tea", "tea"), "two different arms"),
-        (("tea", "beer"), "no arm 'beer'"),
+        (("tea", "beer"), "name arms of the fit.*, got 'beer'"),
     ):
         with pytest.raises(FitError, match=words):
             plots.pair(found(), *arguments)
@@ -176,7 +176,7 @@ def test_other_data_are_refused():
     posterior = fit(PairwiseBeta(), ballots.to_comparisons())
     other = replace(posterior, data=ballots)
     for draw in (plots.heat_map, plots.predictive_check):
-        with pytest.raises(FitError, match="not to Rankings"):
+        with pytest.raises(FitError, match="fit to Comparisons.*'Rankings'"):
             draw(other)
 
 
@@ -226,6 +226,33 @@ def test_other_scripts_get_a_font_that_has_them_or_are_said(monkeypatch, tmp_pat
 
 def find(family):
     return font_manager.findfont(family)
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+def test_coefficients_in_units_that_can_be_compared(mixed):
+    """The one that matters most on top; bars reach as far as 90 % of the persons."""
+    rng = np.random.default_rng(2)
+    table = rng.normal(size=(200, 3, 2)) * [0.01, 50.0]
+    utility = table @ [40.0, -0.02] + rng.gumbel(size=(200, 3))
+    choices = Choices.from_attributes(
+        table, utility.argmax(axis=1).tolist(), attribute_names=["small", "large"]
+    )
+    posterior = fit(ConditionalLogit(), choices, num_draws=200)
+    if mixed:
+        spread = np.full((4, 200, 1), 0.5)
+        draws = posterior.draws | {"standard_spread": spread}
+        arrays = replace(posterior.arrays, varying=np.array([0]))
+        posterior = replace(posterior, draws=draws, arrays=arrays)
+    axes = plots.coefficients(posterior, width="column").axes[0]
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    assert names == ["large", "small"]
+    means = posterior.flat_draws()["standard_coefficient"].mean(axis=0)
+    (points,) = [line for line in axes.lines if line.get_marker() == "o"]
+    np.testing.assert_allclose(points.get_xdata(), means[::-1])
+    widths = [bar.get_width() for bar in axes.patches]
+    np.testing.assert_allclose(widths, [0.0, 2 * 1.645 * 0.5] if mixed else [])
+    with pytest.raises(FitError, match="a model with attributes"):
+        plots.coefficients(found())
 
 
 @pytest.mark.parametrize("number", [40, 300])

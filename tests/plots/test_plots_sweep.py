@@ -103,7 +103,7 @@ def test_rounds_have_a_panel_each():
             final(tree, "D-TS:alpha=1.0", place).mean()
         )
     assert "mslr5-condorcet, $10^{3}$ rounds" in all_text(figure)
-    with pytest.raises(ValueError, match="at: 7 is no checkpoint"):
+    with pytest.raises(ValueError, match="at must be one of the checkpoints.*got 7"):
         plots.sweep(tree, at=7)
 
 

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from tests.reference.matrices import CYCLIC
+
 CONDORCET = np.array(
     [
         [0.50, 0.57, 0.66, 0.74],
@@ -21,16 +23,6 @@ TWO_WINNERS = np.array(
     ]
 )
 """Arms 0 and 1 beat two others each and lose once; no Condorcet winner."""
-
-CYCLIC = np.array(
-    [
-        [0.50, 0.60, 0.60, 0.60],
-        [0.40, 0.50, 0.90, 0.10],
-        [0.40, 0.10, 0.50, 0.90],
-        [0.40, 0.90, 0.10, 0.50],
-    ]
-)
-"""Komiyama et al. 2016, Table 2: arm 0 beats a cycle of strong preferences."""
 
 DECISIVE = np.array(
     [

@@ -1,12 +1,13 @@
 """Driving kernels without the simulator, with outcomes that are fixed in advance."""
 
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
+from zlib import crc32
 
 import numpy as np
 
 from bayesduel.ops.scalar.compiled import reference
-from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.policies.scalar_kernel import (
     choose,
     init,
@@ -15,6 +16,7 @@ from bayesduel.policies.scalar_kernel import (
     recommend,
     update,
 )
+from bayesduel.simulation.scalar.programs import cached_program
 
 
 class PlayedByKernel(NamedTuple):
@@ -38,9 +40,10 @@ def play_kernel(kernel, outcomes, horizon, seed=0) -> PlayedByKernel:
     counts = np.zeros(outcomes.shape[:2], dtype=np.int64)
     rng = np.random.default_rng(seed)
     run = np.zeros(3, dtype=np.int64)
-    _program()(state, rng, outcomes, counts, duels, run)
+    play = _program(kernel.name)
+    play(state, rng, outcomes, counts, duels, run)
     while kernel.solve_on_host(state):
-        _program()(state, rng, outcomes, counts, duels, run)
+        play(state, rng, outcomes, counts, duels, run)
     _, longest, recommendation = run.tolist()
     return PlayedByKernel(
         [(one, other) for one, other in duels.tolist()], recommendation, longest
@@ -79,5 +82,6 @@ def _play(arrays, rng, outcomes, counts, duels, run):
 
 
 @cache
-def _program():
-    return standalone(_play)
+def _program(name):
+    """Compile it for a kernel, for all processes of the tests."""
+    return cached_program(_play, f"{name}-{crc32(Path(__file__).read_bytes()):x}")

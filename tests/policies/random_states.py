@@ -7,6 +7,26 @@ LATEST = 2**62
 """The longest horizon."""
 
 
+def wins_of(counts):
+    """Return wins from (won, lost) of the pairs 01, 02, 03, 12, 13, 23."""
+    wins = np.zeros((4, 4), dtype=np.int64)
+    for i, j, (won, lost) in zip(*np.triu_indices(4, 1), counts, strict=True):
+        wins[i, j], wins[j, i] = won, lost
+    return wins
+
+
+COUNTS = {
+    "nothing": [(0, 0)] * 6,
+    "early": [(1, 0), (0, 2), (1, 1), (3, 0), (0, 0), (1, 2)],
+    "nobody beats all": [(20, 9), (11, 25), (15, 14), (30, 12), (22, 25), (8, 3)],
+    "sure winner": [(40, 8), (45, 12), (38, 6), (20, 18), (11, 9), (3, 4)],
+    "sure winner, others sure": [(40, 8), (45, 9), (38, 6), (50, 9), (51, 9), (60, 8)],
+    "sure cycle": [(70, 10), (12, 80), (20, 15), (75, 14), (9, 4), (12, 18)],
+}
+FOUR_ARMS = {name: wins_of(counts) for name, counts in COUNTS.items()}
+"""Wins of four arms that a run may reach, by what is known then."""
+
+
 def random_rounds(rng, number):
     """Return rounds from the first to the last one, on a log scale."""
     rounds = np.floor(np.exp(rng.uniform(0, np.log(1e13), number))).astype(np.int64)

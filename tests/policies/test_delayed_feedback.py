@@ -338,5 +338,5 @@ def test_a_delay_is_spelled_as_a_parameter():
         policies.parse_policy("d-ts:every=1.5")
     with pytest.raises(PolicyParameterError, match="mnl-ts has no parameter 'every'"):
         policies.parse_policy("mnl-ts:every=2")
-    with pytest.raises(PolicyParameterError, match="at least 1; got 0"):
+    with pytest.raises(PolicyParameterError, match="at least 1, got 0"):
         policies.parse_policy("d-ts:every=0").check(4, 1000)

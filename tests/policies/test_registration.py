@@ -35,7 +35,7 @@ def test_a_class_of_ones_own_registers_and_is_found(own_registry):
 
 
 def test_a_name_belongs_to_one_class(own_registry):
-    with pytest.raises(ValueError, match="'d-ts' is DoubleThompson; choose another"):
+    with pytest.raises(ValueError, match="DoubleThompson, got 'd-ts'; choose another"):
         policies.register("d-ts", acronym="D-TS")(ExploreFirst)
     # A module that is loaded again registers its class again.
     policies.register("d-ts", acronym="D-TS")(DoubleThompson)

@@ -48,7 +48,9 @@ def test_state_is_that_of_a_fit(name, case):
     """
     posterior = Laplace(MODELS[name])
     data = comparisons(*CASES[case])
-    found = fit(MODELS[name], data, method="laplace", num_draws=10).extras["laplace"]
+    found = fit(
+        MODELS[name], data, method="laplace", num_draws=10, resample=False
+    ).extras["laplace"]
     state = told(posterior, *CASES[case])
     np.testing.assert_allclose(state.distribution.mode, found.mode, atol=1e-3)
     state = told(posterior, *CASES[case], settle=1)
@@ -69,7 +71,9 @@ def test_covariates_are_those_of_a_fit(residual):
     won, lost = CASES["lopsided"]
     state = told(posterior, won, lost, settle=1)
     data = comparisons(won, lost).with_covariates(FEATURES)
-    found = fit(model, data, method="laplace", num_draws=10).extras["laplace"]
+    found = fit(model, data, method="laplace", num_draws=10, resample=False).extras[
+        "laplace"
+    ]
     np.testing.assert_allclose(state.distribution.mode, found.mode, atol=1e-6)
     np.testing.assert_allclose(
         state.distribution.factor, found.factor, rtol=1e-5, atol=1e-7

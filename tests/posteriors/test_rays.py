@@ -1,5 +1,7 @@
 """Draws along rays from the mode: equations by bisection, tails by integrals."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,7 +14,7 @@ from bayesduel.inference import fit
 from bayesduel.inference.laplace_draws import density_of
 from bayesduel.models import BradleyTerry, LinearUtilities, Thurstone
 from bayesduel.posteriors import Laplace
-from bayesduel.posteriors.laplace import NormalApproximation, draw_on_rays
+from bayesduel.posteriors.normal_modes import NormalApproximation, draw_on_rays
 from bayesduel.posteriors.pair_models import AutomaticDensity, VoteTables
 from bayesduel.posteriors.rays import points_on_rays
 from tests.compiling import quick_jit
@@ -124,13 +126,21 @@ def test_draws_are_finite_whatever_the_density(height):
     assert np.all(np.isfinite(found))
 
 
-def state_of(model, won):
-    """Return mode, factor and density of a model of pairs after these wins."""
-    found = fit(model, comparisons(won, 0 * won), method="laplace", num_draws=4)
-    distribution = found.extras["laplace"]
-    with jax.enable_x64(True):
-        tables = VoteTables(*(jnp.asarray(each) for each in (won, 0 * won)))
-        return distribution, Laplace(model).pairs(len(won)).falling(tables)
+def mode_of(model, won):
+    """Return mode and factor of a model of pairs after these wins."""
+    data = comparisons(won, 0 * won)
+    found = fit(model, data, method="laplace", num_draws=4, resample=False)
+    return found.extras["laplace"]
+
+
+@partial(quick_jit, static_argnums=0)
+def best_on_rays(model, won, mode, ways, depth):
+    """Return which arm is best at these depths of rays, and at the mode."""
+    density = Laplace(model).pairs(len(won)).falling(VoteTables(won, 0 * won))
+    points = points_on_rays(density, mode, mode[None] + depth[:, None] * ways, depth)
+    points = jnp.concatenate([points, mode[None]])
+    best = jnp.argmax(density.coordinates.utilities(points), axis=1)
+    return best[:-1], best[-1]
 
 
 def probability_of_another(model, won, number=720):
@@ -138,24 +148,18 @@ def probability_of_another(model, won, number=720):
 
     On a ray that is so from some |z| on, beyond which lies exp(-|z|^2 / 2).
     """
-    distribution, density = state_of(model, won)
+    distribution = mode_of(model, won)
     angle = (np.arange(number) + 0.5) * 2.0 * np.pi / number
     white = np.stack([np.cos(angle), np.sin(angle)])
     ways = np.linalg.solve(np.asarray(distribution.factor).T, white).T
-    coordinates = density.coordinates
-
-    @quick_jit
-    def best(depth):
-        normal = distribution.mode[None] + depth[:, None] * ways
-        points = points_on_rays(density, jnp.asarray(distribution.mode), normal, depth)
-        return jnp.argmax(coordinates.utilities(points), axis=1)
-
-    top = int(np.argmax(coordinates.utilities(np.asarray(distribution.mode)[None])))
     low, high = np.zeros(number), np.full(number, 12.0)
     with jax.enable_x64(True):
+        rays = map(jnp.asarray, (won, distribution.mode, ways))
+        best = partial(best_on_rays, model, *rays)
         for _ in range(40):
             middle = 0.5 * (low + high)
-            inside = np.asarray(best(jnp.asarray(middle))) == top
+            found, top = best(jnp.asarray(middle))
+            inside = np.asarray(found == top)
             low, high = np.where(inside, middle, low), np.where(inside, high, middle)
     return float(np.mean(np.exp(-0.5 * high**2)))
 
@@ -163,7 +167,7 @@ def probability_of_another(model, won, number=720):
 def exact_probability_of_another(model, won, reach, number=1201):
     """Return the same of the posterior, by a grid of the gaps to the best arm."""
     scale, num_arms = model.prior_scale, len(won)
-    distribution, _ = state_of(model, won)
+    distribution = mode_of(model, won)
     shown = model.closed_form(model.arrays(comparisons(won, 0 * won))).coordinates
     top = int(np.argmax(shown.utilities(np.asarray(distribution.mode)[None])))
     line = np.linspace(-reach, reach, number)

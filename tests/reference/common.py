@@ -61,13 +61,13 @@ def relative_bounds(
     """
     wins = np.asarray(wins)
     plays = wins + wins.T
-    compared = plays > 0
-    denominator = np.where(compared, plays, 1)
-    ratio = np.where(compared, wins / denominator, 1.0)
-    width = np.where(compared, np.sqrt(alpha * math.log(round_index) / denominator), 1)
+    never = plays == 0
+    denominator = plays + never
+    ratio = wins / denominator
+    width = np.sqrt(alpha * math.log(round_index) / denominator)
+    ratio[never] = width[never] = 1.0
     upper, lower = ratio + width, ratio - width
-    np.fill_diagonal(upper, 0.5)
-    np.fill_diagonal(lower, 0.5)
+    upper.flat[:: len(wins) + 1] = lower.flat[:: len(wins) + 1] = 0.5
     return upper, lower
 
 

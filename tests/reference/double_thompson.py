@@ -44,12 +44,23 @@ class DoubleThompson:
         self.rounds = 0
         self.wins = np.zeros((num_arms, num_arms), dtype=np.int64)
         self._upper = np.triu_indices(num_arms, 1)
+        self._bounds: dict[
+            tuple[int, bytes], tuple[NDArray[np.float64], NDArray[np.float64]]
+        ] = {}
+
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return both confidence bounds, which a round asks for twice."""
+        state = self.rounds, self.wins.tobytes()
+        if state not in self._bounds:
+            found = relative_bounds(self.wins, self.rounds + 1, self.alpha)
+            self._bounds = {state: found}
+        return self._bounds[state]
 
     def candidates(self) -> NDArray[np.bool_]:
         """Return which arms may be first: the largest optimistic Copeland count."""
         if not self.elimination:
             return np.ones(self.num_arms, dtype=bool)
-        upper, _ = relative_bounds(self.wins, self.rounds + 1, self.alpha)
+        upper, _ = self.bounds()
         # The diagonal is 1/2 and the inequality strict: no arm counts itself.
         optimistic = np.count_nonzero(upper > 0.5, axis=1)
         return optimistic == optimistic.max()
@@ -58,7 +69,7 @@ class DoubleThompson:
         """Return which arms may be second: those not surely better than the first."""
         if not self.elimination:
             return np.ones(self.num_arms, dtype=bool)
-        _, lower = relative_bounds(self.wins, self.rounds + 1, self.alpha)
+        _, lower = self.bounds()
         return lower[:, first] <= 0.5
 
     def sample_preference(self) -> NDArray[np.float64]:

@@ -56,5 +56,17 @@ MSLR5_NON_CONDORCET = np.array(
 )
 """Wu and Liu 2016, Table 8. Arms 0, 1 and 2 are Copeland winners."""
 
+ARXIV = np.array(
+    [
+        [0.50, 0.55, 0.55, 0.54, 0.61, 0.61],
+        [0.45, 0.50, 0.55, 0.55, 0.58, 0.60],
+        [0.45, 0.45, 0.50, 0.54, 0.51, 0.56],
+        [0.46, 0.45, 0.46, 0.50, 0.54, 0.50],
+        [0.39, 0.42, 0.49, 0.46, 0.50, 0.51],
+        [0.39, 0.40, 0.44, 0.50, 0.49, 0.50],
+    ]
+)
+"""Yue and Joachims 2011; Komiyama et al. 2016, Table 3(d): arms 3 and 5 tie."""
+
 ARITHMETIC = 0.5 + 0.05 * (np.arange(8)[None, :] - np.arange(8)[:, None])
 """Komiyama et al. 2015. Eight arms in order; the gap grows with the distance."""

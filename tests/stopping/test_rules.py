@@ -204,7 +204,7 @@ def test_bad_parameters_are_named(make, text):
 )
 def test_counts_are_checked(rule):
     assert isinstance(rule, StoppingRule)
-    with pytest.raises(ValueError, match="whole numbers"):
+    with pytest.raises(ValueError, match="a whole number"):
         rule.evaluate([[0, 1.5], [2, 0]])
     with pytest.raises(ValueError, match="square"):
         rule.evaluate([1, 2])
@@ -277,5 +277,5 @@ def test_unknown_duels_count_against_every_name():
                 full[1, 2] += won
                 full[2, 1] += 3 - won
                 assert (least <= rule._evidence(full) + 1e-9).all()
-    with pytest.raises(ValueError, match="unknown: must be symmetric"):
+    with pytest.raises(ValueError, match="unknown must be symmetric"):
         rule.evaluate(np.zeros((2, 2)), [[0, 1], [0, 0]])

@@ -132,7 +132,7 @@ def test_check_says_what_is_sound_and_saves_it(path, tmp_path):
          "event 13 .* it is no JSON"),
         (b'{"question": 1}', b'{"question": 9}', "question 9 was not asked"),
         (b'{"name": "milk"}', b'{"name": "silk"}', "there is no arm 'silk'"),
-        (b'{"name": "cocoa"}', b'{"name": "water"}', "arm 'water' is there"),
+        (b'"name": "cocoa"', b'"name": "water"', "arm 'water' is there"),
         (b'"delta": 0.05', b'"delta": 9.05', "event 1 .*delta must be"),
     ],
 )  # fmt: skip

@@ -14,9 +14,14 @@ from bayesduel.policies import get
 from bayesduel.simulation.environments import PairwiseEnvironment
 from bayesduel.simulation.scalar.engine import Variations, run_chunk
 from bayesduel.stopping import AnytimeEvidence, FixedNumber
-from bayesduel.studies import Study
+from bayesduel.studies import Judging, Spending, Study
 from bayesduel.studies._rules import _player
-from bayesduel.studies.forecast import _votes_of, votes_needed, who_is_simulated
+from bayesduel.studies.forecast import (
+    _votes_of,
+    votes_left,
+    votes_needed,
+    who_is_simulated,
+)
 from bayesduel.studies.lines import answer_line
 from bayesduel.votes import Comparisons
 from tests.studies.helpers import DRINKS
@@ -218,3 +223,22 @@ def test_intervals_hold_where_the_model_does(make):
     # Where more than half are decided late, both ends may be infinite: never too few.
     assert binom.cdf(sum(inside), len(inside), 0.8) > FALSE_ALARM
     assert np.mean(inside) < 1.0
+
+
+@pytest.mark.parametrize(
+    ("budget", "cost", "left"),
+    # Of 6 questions 2 contradict; 12 answers cost 0.5 each, so a vote 1.5.
+    [(None, None, None), (30, None, 16), (None, 12.0, 4), (30, 12.0, 4), (9, 99.0, 2)],
+)
+def test_votes_left_are_those_of_budget_and_cost(make, budget, cost, left):
+    study = make(
+        judging=Judging(both_orders="nothing"),
+        spending=Spending(cost=cost, price=0.5),
+        budget=budget,
+    )
+    for place in range(12):
+        (ticket,) = study.ask(judge="Ada")
+        better = "left" if ticket.left < ticket.right else "right"
+        study.tell(ticket, "left" if place in (2, 3, 8, 9) else better)
+    assert study._current().num_nothing == 2 and study._current().spent == 6.0
+    assert votes_left(study._current()) == left

@@ -235,3 +235,28 @@ def test_what_is_done_at_once_is_stored_together_or_not(study):
         "asked",
     ]
     assert_replays(study)
+
+
+KILLED = """
+import os, signal, sys
+from bayesduel.studies import Study
+study = Study.open(sys.argv[1])
+with study.at_once():
+    study.tell(1, "left")
+    study.merge_arms("tea", "milk")
+    study.ask(50, context="x" * 90_000)  # More than SQLite keeps in memory.
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_kill_in_the_middle_of_a_block_stores_nothing_of_it(study):
+    study.ask(3)
+    before = study.events()
+    program = [sys.executable, "-c", KILLED, str(study.path)]
+    done = subprocess.run(program, capture_output=True, text=True)
+    assert done.returncode == -9, done.stderr
+    with Study.open(study.path) as other:
+        assert other.events() == before
+        other.merge_arms("tea", "milk")
+        assert other.tell(1, "left")
+    assert_replays(study)

@@ -223,7 +223,7 @@ def test_arms_come_and_go(make):
     study = make()
     for ticket in study.ask(6):
         study.tell(ticket, "left")
-    study.add_arm("cocoa")
+    study.add_arm("cocoa", share=0.999)
     study.retire_arm("milk")
     study.retire_arm("milk")
     assert study.arms == ("tea", "coffee", "water", "cocoa")

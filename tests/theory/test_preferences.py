@@ -11,34 +11,17 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
+from tests.reference.matrices import ARXIV, CYCLIC
+from tests.reference.matrices import MSLR5_CONDORCET as MSLR5
 from theory import REGRET_NOTIONS, InvalidPreferenceError, PreferenceMatrix
 from theory.preferences import as_preference_matrix
 
-CYCLIC = [[0.5, 0.6, 0.6, 0.6], [0.4, 0.5, 0.9, 0.1], [0.4, 0.1, 0.5, 0.9]] + [
-    [0.4, 0.9, 0.1, 0.5]
-]
-# Yue and Joachims 2011; arms 3 and 5 tie.
-ARXIV = [
-    [0.50, 0.55, 0.55, 0.54, 0.61, 0.61],
-    [0.45, 0.50, 0.55, 0.55, 0.58, 0.60],
-    [0.45, 0.45, 0.50, 0.54, 0.51, 0.56],
-    [0.46, 0.45, 0.46, 0.50, 0.54, 0.50],
-    [0.39, 0.42, 0.49, 0.46, 0.50, 0.51],
-    [0.39, 0.40, 0.44, 0.50, 0.49, 0.50],
-]
 STRONG_BORDA = [
     [0.50, 0.55, 0.55, 0.55, 0.55],
     [0.45, 0.50, 0.95, 0.95, 0.95],
     [0.45, 0.05, 0.50, 0.95, 0.95],
     [0.45, 0.05, 0.05, 0.50, 0.95],
     [0.45, 0.05, 0.05, 0.05, 0.50],
-]
-MSLR5 = [
-    [0.500, 0.535, 0.613, 0.757, 0.765],
-    [0.465, 0.500, 0.580, 0.727, 0.738],
-    [0.387, 0.420, 0.500, 0.659, 0.669],
-    [0.243, 0.273, 0.341, 0.500, 0.510],
-    [0.235, 0.262, 0.331, 0.490, 0.500],
 ]
 
 

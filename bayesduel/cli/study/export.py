@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from bayesduel.cli.errors import option_error
 from bayesduel.cli.options import flag
 from bayesduel.cli.output import print_data
 from bayesduel.cli.study.options import File, opened
@@ -30,7 +31,7 @@ def export(
 ) -> None:
     """Write the history as JSON lines, one event a line."""
     if judges and votes:
-        raise ValueError("--votes: must be given without --judges; export twice")
+        raise option_error("--votes", "goes without --judges", remedy="export twice")
     with opened(file) as study:
         if votes:
             if out is None:

@@ -17,7 +17,7 @@ from bayesduel.cli.options import (
 )
 from bayesduel.cli.output import say
 from bayesduel.cli.parse import names as names_of
-from bayesduel.cli.study.options import File
+from bayesduel.cli.study.options import By, File
 from bayesduel.cli.votes.options import Model
 
 __all__ = ["new"]
@@ -123,15 +123,34 @@ def new(
         list[Stop] | None,
         typer.Option(help="Ask no more once this rule, and each other named, stops."),
     ] = None,
+    contexts: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", help="A prompt a line: each question draws one."),
+    ] = None,
+    items: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="CSV or JSON lines with arm, context and text: arms and contexts.",
+        ),
+    ] = None,
+    by: By = None,
     seed: Annotated[int, seed_option] = 0,
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:
     """Make a study: one file, which holds everything that is asked and answered."""
     from bayesduel.models import LinearUtilities
-    from bayesduel.studies import Judging, Spending, Study
+    from bayesduel.studies import Items, Judging, Spending, Study
     from bayesduel.votes import read_covariates
 
-    names = _names(arms, arms_file)
+    known_items = None if items is None else Items(items)
+    if known_items is not None:
+        if arms is not None or arms_file is not None or contexts is not None:
+            raise ValueError("--items: has arms and contexts; leave out the others")
+        names, pool = list(known_items.arms), list(known_items.contexts)
+    else:
+        names = _names(arms, arms_file)
+        pool = [] if contexts is None else _lines(contexts)
     blocked = [_pair(text) for text in block or ()]
     known = None
     if features is not None:
@@ -159,15 +178,14 @@ def new(
             cost=cost, price=price, arm_prices=dict(map(_priced, arm_price or ()))
         ),
         stop_when=[rule.value for rule in stop_when or ()],
+        contexts=pool,
+        by=by,
     ):
         pass
     say(f"made {file}: {len(names)} arms; {policy} asks", quiet=quiet)
 
 
 def _names(arms: str | None, arms_file: Path | None) -> list[str]:
-    from bayesduel.errors import StudyError
-    from bayesduel.files.user_files import read_text
-
     if (arms is None) == (arms_file is None):
         raise option_error(
             "--arms",
@@ -176,7 +194,15 @@ def _names(arms: str | None, arms_file: Path | None) -> list[str]:
         )
     if arms is not None:
         return names_of(arms, "--arms")
-    lines = read_text(arms_file or Path(), error=StudyError).splitlines()
+    return _lines(arms_file or Path())
+
+
+def _lines(path: Path) -> list[str]:
+    """Return the lines of a file that are not empty."""
+    from bayesduel.errors import StudyError
+    from bayesduel.files.user_files import read_text
+
+    lines = read_text(path, error=StudyError).splitlines()
     return [line.strip() for line in lines if line.strip()]
 
 

@@ -33,6 +33,10 @@ def page(
         str | None,
         typer.Option(metavar="A,B,...", help="An address for each that is theirs."),
     ] = None,
+    items: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", help="Show its text of an arm in a context."),
+    ] = None,
     public: Annotated[
         str | None,
         typer.Option(metavar="URL", help="Of a proxy with TLS: https://HOST."),
@@ -51,6 +55,7 @@ def page(
     --token serve the same address again, and open pages go on.
     """
     try:
+        from bayesduel.studies import Items
         from bayesduel.studies.judges.page import JudgePage
     except ModuleNotFoundError as error:
         raise option_error(
@@ -62,7 +67,7 @@ def page(
         names = [name.strip() for name in judges.split(",")] if judges else []
         served = JudgePage(
             study, token=token, judge=judge, judges=names, texts=texts, images=images,
-            public=public,
+            items=None if items is None else Items(items), public=public,
         )  # fmt: skip
         with _listening(port) as listener:
             port = listener.getsockname()[1]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
-from bayesduel.cli.options import json_flag, number_option
+from bayesduel.cli.options import flag, json_flag, number_option
 from bayesduel.cli.output import console, print_json, print_text
 from bayesduel.cli.study.options import File, Forecasts, opened
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from bayesduel.cli.tables import FittingTable
     from bayesduel.studies import Forecast, StudyStatus
+    from bayesduel.studies.contents.contexts import ContextTable
     from bayesduel.studies.status import Standing
 
 __all__ = ["status"]
@@ -26,15 +28,40 @@ def status(
         float, number_option("--interval", metavar="P", help="Of intervals.")
     ] = 0.9,
     forecast: Forecasts = False,
+    contexts: Annotated[
+        bool, flag("--contexts", help="Also who wins in each context of the pool.")
+    ] = False,
     as_json: Annotated[bool, json_flag] = False,
 ) -> None:
     """Print the standings of a study, and whether one may stop."""
     with opened(file) as study:
         found = study.status(probability, forecast=forecast)
+        table = study.by_context() if contexts else None
     if as_json:
-        print_json(found.as_dict())
-    else:
-        _show(found, str(file), file.name, probability)
+        more = {} if table is None else {"contexts": asdict(table)}
+        print_json(found.as_dict() | more)
+        return
+    _show(found, str(file), file.name, probability)
+    if table is not None:
+        _show_contexts(table)
+
+
+def _show_contexts(found: ContextTable) -> None:
+    from rich.markup import escape
+
+    from bayesduel.cli.tables import new_table, show
+
+    table = new_table(names=("context", "leads"))
+    table.add_column("context", max_width=60, overflow="ellipsis", no_wrap=True)
+    for head in ("votes", "leads", "Copeland"):
+        table.add_column(head, justify="right")
+    for line in found.lines:
+        share = "-" if line.probability is None else f"{line.probability:.3f}"
+        cells = str(line.votes), escape(line.leader or "-"), share
+        table.add_row(escape(line.context), *cells)
+    screen = console()
+    screen.print()
+    show(screen, "by context", table, found.words())
 
 
 _HEADERS = (

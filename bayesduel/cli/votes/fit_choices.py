@@ -134,7 +134,9 @@ def fit_choices(
 
     check_probability(probability)
     if random is not None and model is not ChoiceModel.mixed:
-        raise ValueError("--random: is for --model mixed; there coefficients differ")
+        raise option_error(
+            "--random", "is for --model mixed", remedy="there coefficients differ"
+        )
     data = _read(choices, attributes, choice, alternatives, long, available, person,
                  none, where)  # fmt: skip
     if dry_run:

@@ -108,8 +108,10 @@ class ConditionalLogit(PreferenceModel):
         self, choices: AttributedChoices, design: Float[Array, "row K d"]
     ) -> tuple[Float[Array, " K"], Float[Array, "row K"]]:
         """Sample coefficients; return utilities by mean attributes, and in each row."""
+        import jax.numpy as jnp
+
         coefficient = self._sample_coefficients(choices)
-        return choices.usual @ coefficient, design @ coefficient
+        return jnp.asarray(choices.usual) @ coefficient, design @ coefficient
 
     def _sample_coefficients(self, choices: AttributedChoices) -> Float[Array, " d"]:
         """Sample coefficients in units of the attributes; name those in their own."""

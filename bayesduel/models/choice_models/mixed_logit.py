@@ -100,7 +100,7 @@ class MixedLogit(ConditionalLogit):
         derived("person_coefficient", (mean[varying][None, :] + own) / units[None, :])
         of_rows = own[jnp.asarray(choices.person)]
         apart = jnp.einsum("rkd,rd->rk", design[:, :, varying], of_rows)
-        return choices.usual @ mean, design @ mean + apart
+        return jnp.asarray(choices.usual) @ mean, design @ mean + apart
 
     def arrays(self, data: Choices) -> AttributedChoices:
         """Check data against the model; return them as a pytree of NumPy arrays."""

@@ -143,6 +143,7 @@ class PageGuard:
         scope["judge"] = self._judges[known[0]]
         if scope["method"] not in ("GET", "HEAD"):
             # Browsers say where a request comes from; other pages may not send any.
-            if headers.get("origin") not in (f"http://{host}", self._public):
+            origin = headers.get("origin")
+            if origin is None or origin not in (f"http://{host}", self._public):
                 return 403
         return None

@@ -123,8 +123,11 @@ async function show({ question, answered }) {
   document.body.classList.toggle("long", question.left.text !== null
     || question.right.text !== null);
   scrollTo(0, 0);
+  find("context").hidden = question.context === null;
+  find("context").textContent = question.context ?? "";
   await Promise.all([fill("left", question.left), fill("right", question.right)]);
-  find("said").textContent = `Question ${question.number}. Left: ${
+  const about = (question.context ?? "").slice(0, SPOKEN);
+  find("said").textContent = `Question ${question.number}. ${about} Left: ${
     what(question.left)}. Right: ${what(question.right)}.`;
 }
 

@@ -26,6 +26,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from bayesduel.errors import OutputWriteError, StudyError
+from bayesduel.studies.contents.contexts import Items
 from bayesduel.studies.judges._page_guard import Pace, PageGuard, TimedProtocol
 from bayesduel.studies.judges.arm_files import IMAGE_TYPES, ArmFiles
 from bayesduel.studies.judges.judge_session import JudgeSession
@@ -71,6 +72,8 @@ class JudgePage:
     texts, images : path, optional
         Folders with files of which arms are the names; they are shown in place of the
         name.
+    items : Items, optional
+        What arms show in each context, in place of files and names.
     public : str, optional
         Where a proxy on this computer is reached that passes requests on to the page,
         such as "https://votes.example.org": browsers then call the page by this name.
@@ -102,6 +105,7 @@ class JudgePage:
         judges: Iterable[str] = (),
         texts: str | os.PathLike[str] | None = None,
         images: str | os.PathLike[str] | None = None,
+        items: Items | None = None,
         public: str | None = None,
     ) -> None:
         if token is not None and not _TOKEN.fullmatch(token):
@@ -111,7 +115,7 @@ class JudgePage:
         if public is not None and not _PUBLIC.fullmatch(public):
             rule = "must be https:// and a host name, with a port or without"
             raise StudyError("public", rule, public)
-        self.public = public
+        self.public, self._items = public, items
         self._pace = Pace()
         self.token = token or secrets.token_urlsafe(18)
         self._study, self._judge = study, checked_judge(judge)
@@ -237,13 +241,20 @@ class JudgePage:
         return JSONResponse(body, 409 if note else 200)
 
     def _question(self, ticket: Ticket) -> dict[str, Any]:
-        sides = {"left": self._shown(ticket.left), "right": self._shown(ticket.right)}
-        return {"number": ticket.number, **sides}
+        context = ticket.context
+        sides = {
+            side: self._shown(arm, context)
+            for side, arm in (("left", ticket.left), ("right", ticket.right))
+        }
+        shown = context if isinstance(context, str) else None
+        return {"number": ticket.number, "context": shown, **sides}
 
-    def _shown(self, arm: str) -> dict[str, str | None]:
+    def _shown(self, arm: str, context: Any) -> dict[str, str | None]:
         """Return what a judge sees of an arm: its name only where there is no file."""
         text = image = None
-        if self._images and self._images.image(arm):
+        if self._items is not None:
+            text = self._items.text(arm, context)
+        elif self._images and self._images.image(arm):
             digest = hmac.digest(self.token.encode(), arm.encode(), hashlib.sha256)
             key = digest.hex()
             self._image_names[key] = arm

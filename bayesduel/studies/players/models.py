@@ -50,7 +50,7 @@ class ModelPlayer(Player):
             )
             words = jax.random.key_data(self._key)[None]
             began = asked_models.begin(
-                self._policy, words, order[None], np.int64(self._horizon)
+                self._policy, words, order[None], None, np.int64(self._horizon), None
             )
             blank = asked_models.blank_request(self._policy, began)
         self._blank = jax.tree.map(lambda leaf: leaf[0], blank)

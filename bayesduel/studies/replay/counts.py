@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections import Counter
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -61,6 +62,10 @@ class Counts(Questions):
     """How often votes of a judge were set aside, or counted again."""
 
     skipped: dict[str | None, set[tuple[int, int]]] = field(default_factory=dict)
+    drawn: dict[tuple[int, int], Counter[str]] = field(default_factory=dict)
+    """By pair, the lower arm first: questions in each context of the pool."""
+
+    all_drawn: Counter[str] = field(default_factory=Counter)
     spent: float = 0.0
     """What the answers have cost."""
 
@@ -150,6 +155,13 @@ class Counts(Questions):
                 self.told_wins[pair] += change * (won + ties)
             self.num_imported += change * total
 
+    def note_context(self, question: Question) -> None:
+        """Note in which context of the pool a question is asked."""
+        if self.settings.contexts and isinstance(question.context, str):
+            one, other = sorted((question.left, question.right))
+            self.drawn.setdefault((one, other), Counter())[question.context] += 1
+            self.all_drawn[question.context] += 1
+
     def merge_arms(self, gone: int, kept: int) -> None:
         """Let the votes of one arm be those of another; between both there are none."""
         self.is_retired[gone], self.merged[gone] = True, kept
@@ -172,6 +184,11 @@ class Counts(Questions):
             else:
                 unit.left, unit.right = moved(*both)
             self._count_all(unit, +1, waits=waits)
+        drawn, self.drawn = self.drawn, {}
+        for (one, other), counts in drawn.items():
+            one, other = sorted(moved(one, other))
+            if one != other:
+                self.drawn.setdefault((one, other), Counter()).update(counts)
         for each in self.imports.values():
             self.count_imported(each.rows, -1)
             for row in each.rows:

@@ -114,6 +114,8 @@ class StudyState(Counts):
                 record.halves.pop(first.number, None)
             self.wait_for(first, self.clock)
             return
+        if question.replaces is None:
+            self.note_context(question)
         duel = body.get("duel")
         if duel is not None:
             self._policy_asks(number, duel, serves=question.request == number)

@@ -54,7 +54,7 @@ def address_of(path: Path) -> str:
     if log.exists() and not logged:
         # SQLite would take what it holds for votes of this file.
         raise StudyError(
-            path,
+            str(path),
             f"the log {log.name} lies beside it and belongs to another file",
             remedy="move it away, and open the study again",
         )
@@ -64,7 +64,7 @@ def address_of(path: Path) -> str:
         mode = "ro"
     elif log.exists() and log.stat().st_size:
         raise StudyError(
-            path,
+            str(path),
             f"the newest votes are in {log.name} beside it, and cannot be taken in "
             "where nothing can be written",
             remedy="copy both files to another folder",

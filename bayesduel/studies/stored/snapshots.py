@@ -33,9 +33,9 @@ _FORGOTTEN_SECONDS = 60 * 86_400.0
 
 
 class Kept(NamedTuple):
-    """Something that was known after ``count`` events, and a checksum of these."""
+    """Something that was known after ``number`` events, and a checksum of these."""
 
-    count: int
+    number: int
     prefix: str
     payload: Any
 

@@ -74,7 +74,7 @@ FILES = {
     "choices.csv": "tea,milk,coffee,Choice\n1,1,0,1\n1,1,1,3\n0,1,1,2\n",
     "long.csv": "id,alternative,chosen,here,who\n1,tea,1,1,a\n1,milk,0,1,a\n"
     "2,coffee,1,1,b\n2,tea,0,1,b\n2,milk,0,0,b\n",
-    "wide.csv": "choice,pf1,pf2,here1,here2,who\n1,3,2,1,1,a\n2,4,x,1,0,b\n",
+    "wide.csv": "choice,pf1,pf2,here1,here2,who\n1,3,2,1,1,a\n2,4,5,1,1,b\n",
     "best.csv": "one,two,three,best,worst\ntea,milk,coffee,tea,milk\n",
     "votes.json": '[{"left": "tea", "right": "milk", "winner": null, "n": [1]}]',
     "drinks.toi": "# NUMBER ALTERNATIVES: 2\n# ALTERNATIVE NAME 1: tea\n"

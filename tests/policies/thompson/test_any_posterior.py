@@ -1,7 +1,7 @@
 """D-TS over any posterior of the pairs: a user's own model, and those on one scale."""
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 import jax
 import jax.numpy as jnp
@@ -135,29 +135,41 @@ class Matrices(Laplace):
         return False
 
 
+def rule_over(posterior, *, elimination):
+    return SampledDoubleThompson(posterior, 0.51, elimination, False, at_once=40)
+
+
+@cache
+def told(kind):
+    """Return what is known of either form after some votes, counts for bounds too."""
+    wins = np.array([[0, 40, 30, 2], [9, 0, 12, 3], [8, 9, 0, 1], [1, 4, 2, 0]])
+    rule = rule_over(kind(), elimination=True)
+    state = quick_jit(partial(rule.init, num_arms=4, horizon=jnp.int64(1)))(
+        jax.random.key(0)
+    )
+    tell = quick_jit(rule.update)
+    for i, j in zip(*np.triu_indices(4, 1), strict=True):
+        duel = one_round(jnp.int32(i), jnp.int32(j))
+        rounds = jnp.int64(wins[i, j] + wins[j, i])
+        votes = Outcome(jnp.int64(0), rounds, jnp.int64(wins[i, j]))
+        state = tell(jax.random.key(1), state, jnp.int64(1), duel, votes)
+    return state
+
+
 @pytest.mark.parametrize("elimination", [False, True])
 def test_utilities_choose_as_matrices_do(elimination):
     """The same draws, the same two arms, with and without bounds."""
-    wins = np.array([[0, 40, 30, 2], [9, 0, 12, 3], [8, 9, 0, 1], [1, 4, 2, 0]])
     with jax.enable_x64(True):
         found = []
         for kind in (Laplace, Matrices):
-            rule = SampledDoubleThompson(
-                kind(), 0.51, elimination, by_regret=False, at_once=40
-            )
-            begin = quick_jit(partial(rule.init, num_arms=4, horizon=jnp.int64(1)))
-            state = begin(jax.random.key(0))
-            tell = quick_jit(rule.update)
-            for i, j in zip(*np.triu_indices(4, 1), strict=True):
-                duel = one_round(jnp.int32(i), jnp.int32(j))
-                rounds = jnp.int64(wins[i, j] + wins[j, i])
-                votes = Outcome(jnp.int64(0), rounds, jnp.int64(wins[i, j]))
-                state = tell(jax.random.key(1), state, jnp.int64(1), duel, votes)
+            rule, state = rule_over(kind(), elimination=elimination), told(kind)
+            state = state if elimination else state._replace(wins=None)
             key = jax.random.key(7)
             if kind is Laplace:  # Matrices need a key for ties as well.
                 key = jax.random.split(key)[0]
-            sets = rule._sets(state, jnp.int64(150))
-            found.append(rule._pairs(key, state.beliefs, sets, 40))
+            sets = quick_jit(rule._sets)(state, jnp.int64(150))
+            pairs = quick_jit(rule._pairs, static_argnums=3)
+            found.append(pairs(key, state.beliefs, sets, 40))
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one, other)
         assert len(np.unique(one)) > 1

@@ -193,7 +193,8 @@ def test_bounds_restrict_a_round_as_the_rule_says(look_ahead):
 @pytest.mark.parametrize("elimination", [False, True])
 def test_a_stretch_is_that_of_all_its_draws(elimination):
     """Draws that are not looked at would have changed nothing."""
-    rule, number = over_model(policies.get("bt-ts", elimination=elimination)), 16
+    policy, number, round_ = policies.get("bt-ts", elimination=elimination), 16, 80
+    rule = over_model(policy)
     rounds = [(i, j, int(3 * MANY[i, j]), int(3 * (MANY[i, j] + MANY[j, i])))
               for i, j in ((0, 1), (0, 2), (1, 2))]  # fmt: skip
     state, round_ = (

@@ -332,8 +332,11 @@ def test_what_cannot_play_is_refused():
         ({"posterior": Laplace(PairwiseBeta())}, "posterior must be on one scale"),
         ({"posterior": "normal"}, "posterior must be one of beta, bradley-terry"),
         ({"posterior": BradleyTerry()}, "such as Laplace.Thurstone.*got BradleyTerry"),
-        ({"posterior": "thurstone", "c": 3.0}, "c is for Beta.*stay 5.0.*got 3.0"),
-        ({"posterior": "thurstone", "pairs": "gradient"}, "pairs is for Beta"),
+        ({"posterior": "thurstone", "c": 3.0}, "c must stay 5.0 .* for Beta.*got 3.0"),
+        (
+            {"posterior": "thurstone", "pairs": "gradient"},
+            "pairs must stay .* for Beta",
+        ),
         ({"posterior": "thurstone", "cost": "gap"}, "cost must be"),
         ({"posterior": Laplace(newton_steps=0)}, "newton_steps must be"),
     ):

@@ -19,6 +19,7 @@ from bayesduel.policies.scalar_bounds import refresh_bounds, refresh_upper_bound
 from bayesduel.simulation.scalar.programs import cached_program
 from tests.policies.distributions import pair_table, two_sample_chi_square
 from tests.policies.random_states import (
+    FOUR_ARMS,
     last_rounds,
     log_of,
     log_thresholds,
@@ -41,16 +42,6 @@ FALSE_ALARM = 1e-5
 SLOW = pytest.mark.slow
 
 NUM_DRAWS = 1500
-
-COUNTS = {
-    "nothing": [(0, 0)] * 6,
-    "early": [(1, 0), (0, 2), (1, 1), (3, 0), (0, 0), (1, 2)],
-    "nobody beats all": [(20, 9), (11, 25), (15, 14), (30, 12), (22, 25), (8, 3)],
-    "sure winner": [(40, 8), (45, 12), (38, 6), (20, 18), (11, 9), (3, 4)],
-    "sure winner, others sure": [(40, 8), (45, 9), (38, 6), (50, 9), (51, 9), (60, 8)],
-    "sure cycle": [(70, 10), (12, 80), (20, 15), (75, 14), (9, 4), (12, 18)],
-}
-"""(won, lost) of the pairs 01, 02, 03, 12, 13, 23."""
 
 REIGNS = {"never": [0, 0, 0, 0], "longest": [90, 5, 3, 7], "shortest": [2, 5, 2, 9]}
 
@@ -107,10 +98,7 @@ def test_round_has_the_distribution_of_the_rule(fallback, look_ahead):
     """Also where the fallback may pick the sure winner, and where it may not."""
     policy = policies.get("rcs", fallback=fallback, look_ahead=look_ahead)
     kernel, rng, found = policy.scalar_kernel(), np.random.default_rng(70), {}
-    for name, counts in COUNTS.items():
-        wins = np.zeros((4, 4), dtype=np.int64)
-        for i, j, (won, lost) in zip(*np.triu_indices(4, 1), counts, strict=True):
-            wins[i, j], wins[j, i] = won, lost
+    for name, wins in FOUR_ARMS.items():
         round_ = int(wins.sum()) + 40
         for reign, reigns in REIGNS.items():
             champion, idle, first, second, _ = answers(

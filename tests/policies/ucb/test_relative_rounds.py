@@ -17,30 +17,13 @@ from bayesduel.ops.scalar.compiled import reference
 from bayesduel.policies import scalar_kernel
 from bayesduel.simulation.scalar.programs import cached_program
 from tests.policies.distributions import pair_table, two_sample_chi_square
+from tests.policies.random_states import FOUR_ARMS
 from tests.reference import CopelandConfidenceBound
 
 FALSE_ALARM = 1e-5
 """Of all states of one test together."""
 
 NUM_DRAWS = 1500
-
-
-def wins_of(counts):
-    """Return wins from (won, lost) of the pairs 01, 02, 03, 12, 13, 23."""
-    wins = np.zeros((4, 4), dtype=np.int64)
-    for i, j, (won, lost) in zip(*np.triu_indices(4, 1), counts, strict=True):
-        wins[i, j], wins[j, i] = won, lost
-    return wins
-
-
-COUNTS = {
-    "nothing": [(0, 0)] * 6,
-    "early": [(1, 0), (0, 2), (1, 1), (3, 0), (0, 0), (1, 2)],
-    "nobody beats all": [(20, 9), (11, 25), (15, 14), (30, 12), (22, 25), (8, 3)],
-    "sure winner": [(40, 8), (45, 12), (38, 6), (20, 18), (11, 9), (3, 4)],
-    "sure winner, others sure": [(40, 8), (45, 9), (38, 6), (50, 9), (51, 9), (60, 8)],
-    "sure cycle": [(70, 10), (12, 80), (20, 15), (75, 14), (9, 4), (12, 18)],
-}
 
 
 BELIEFS = {
@@ -61,7 +44,7 @@ def convince(twin, potential, beaten_by, losses):
 @cache
 def rule_of_ccb(name, belief):
     """Return what the twin plays in a state: pairs, and superiors as numbers."""
-    wins, sets = wins_of(COUNTS[name]), BELIEFS[belief]
+    wins, sets = FOUR_ARMS[name], BELIEFS[belief]
     twin = CopelandConfidenceBound(4, np.random.default_rng(76))
     twin.wins[:] = wins
     played, believed = np.zeros((4, 4)), []
@@ -120,12 +103,12 @@ def asking():
 
 @pytest.mark.parametrize("look_ahead", [True, False], ids=["look-ahead", "step"])
 @pytest.mark.parametrize("belief", BELIEFS)
-@pytest.mark.parametrize("name", COUNTS)
+@pytest.mark.parametrize("name", FOUR_ARMS)
 def test_round_of_the_kernel_of_ccb_has_the_distribution_of_the_rule(
     name, belief, look_ahead
 ):
     """Of the pair that is played, and of all that is believed then."""
-    wins, sets = wins_of(COUNTS[name]), BELIEFS[belief]
+    wins, sets = FOUR_ARMS[name], BELIEFS[belief]
     index = int(wins.sum()) + 40
     potential, beaten_by, losses = sets
     beliefs = np.zeros((5, 5), dtype=np.int64)
@@ -145,4 +128,4 @@ def test_round_of_the_kernel_of_ccb_has_the_distribution_of_the_rule(
         two_sample_chi_square(pair_table(found[:, 0], found[:, 1], 4), played),
         two_sample_chi_square(*tables_of(superiors, believed)),
     ]
-    assert min(p_values) > FALSE_ALARM / (4 * len(COUNTS) * len(BELIEFS))
+    assert min(p_values) > FALSE_ALARM / (4 * len(FOUR_ARMS) * len(BELIEFS))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.reference.matrices import ARXIV
 from tests.theory.brute_force import enumerate_program, reversal_program
 from tests.theory.checks import check_optimum
 from tests.theory.matrices import (
@@ -108,18 +109,9 @@ def test_a_tie_is_a_gap_below_1e_8():
 
 
 def test_published_tie_is_a_jump():
-    # Komiyama et al. 2016, Table 3(d): arms 3 and 5 tie.
-    values = [
-        [0.50, 0.55, 0.55, 0.54, 0.61, 0.61],
-        [0.45, 0.50, 0.55, 0.55, 0.58, 0.60],
-        [0.45, 0.45, 0.50, 0.54, 0.51, 0.56],
-        [0.46, 0.45, 0.46, 0.50, 0.54, 0.50],
-        [0.39, 0.42, 0.49, 0.46, 0.50, 0.51],
-        [0.39, 0.40, 0.44, 0.50, 0.49, 0.50],
-    ]
-    left_out = ecw_rmed_constant(values, ties="ignore").value
+    left_out = ecw_rmed_constant(ARXIV, ties="ignore").value
     for tilt in (1e-6, -1e-6):
-        broken = np.array(values)
+        broken = ARXIV.copy()
         broken[3, 5], broken[5, 3] = 0.5 + tilt, 0.5 - tilt
         assert 0.85 < left_out / ecw_rmed_constant(broken).value < 0.985
 
@@ -176,47 +168,36 @@ def test_bounds_say_what_they_are():
 # Failures of a solver must not pass.
 
 
-def test_wrong_allocation_is_refused(monkeypatch):
-    from theory.copeland_program import _cutting_planes
+@pytest.fixture
+def spoil(monkeypatch):
+    """Return a function that changes what the solver finds from then on."""
+    honest = constants._cutting_planes.solve
 
-    honest = _cutting_planes.solve
+    def spoiled(place, factor, term=0.0):
+        def solve(instance, winner):
+            solution = honest(instance, winner)
+            solution.evidence[place] = factor * solution.evidence[place] + term
+            return solution
 
-    def careless(instance, winner):
-        solution = honest(instance, winner)
-        solution.evidence[:] *= 0.999
-        return solution
+        monkeypatch.setattr(constants._cutting_planes, "solve", solve)
 
-    monkeypatch.setattr(constants._cutting_planes, "solve", careless)
+    return spoiled
+
+
+def test_wrong_allocation_is_refused(spoil):
+    spoil(..., 0.999)
     with pytest.raises(ProgramError, match="smallest left-hand side 0.999"):
         copeland_lower_bound(GAP)
 
 
-def test_too_expensive_allocation_is_refused(monkeypatch):
-    from theory.copeland_program import _cutting_planes
-
-    honest = _cutting_planes.solve
-
-    def wasteful(instance, winner):
-        solution = honest(instance, winner)
-        solution.evidence[0, 3] = solution.evidence[3, 0] = 1e-6
-        return solution
-
-    monkeypatch.setattr(constants._cutting_planes, "solve", wasteful)
+def test_too_expensive_allocation_is_refused(spoil):
+    spoil(([0, 3], [3, 0]), 0.0, 1e-6)
     with pytest.raises(ProgramError, match="relative gap"):
         copeland_lower_bound(GAP)
 
 
-def test_rounding_errors_of_a_solver_are_scaled_away(monkeypatch):
-    from theory.copeland_program import _cutting_planes
-
-    honest = _cutting_planes.solve
-
-    def rounded(instance, winner):
-        solution = honest(instance, winner)
-        solution.evidence[:] *= 1 - 1e-9
-        return solution
-
-    monkeypatch.setattr(constants._cutting_planes, "solve", rounded)
+def test_rounding_errors_of_a_solver_are_scaled_away(spoil):
+    spoil(..., 1 - 1e-9)
     optimum = copeland_lower_bound(GAP)
     assert optimum.certificate.slack >= 1 - 1e-15
     assert optimum.value == pytest.approx(11.024943, rel=1e-6)
