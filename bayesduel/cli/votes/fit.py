@@ -188,7 +188,6 @@ def fit(
         residual=residual,
         judge=judge,
     )
-    to = Reference.of(reference, equivalent)
     by_threshold = ties is Ties.rao_kupper
     if by_threshold and (model is not Model.bradley_terry or judge is not None):
         raise option_error(
@@ -196,6 +195,7 @@ def fit(
             "rao-kupper is for bradley-terry without --judge",
             remedy="thurstone has a threshold of its own",
         )
+    to = Reference.of(reference, equivalent)
     on = Scale(scale.value, _anchor(anchor))
     columns = VoteColumns(
         arms,
