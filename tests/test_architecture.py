@@ -1,7 +1,7 @@
 """The floors of the house: who may import whom, no circles, folders that fit a screen.
 
 Read from the source: once with imports inside functions, once with those for type
-checkers.
+checkers; circles of both kinds together, too.
 """
 
 import ast
@@ -127,6 +127,11 @@ def test_no_room_uses_what_stands_above_it(graph):
 
 def test_no_circle_of_imports(graph):
     assert circles(graph) == []
+
+
+def test_no_circle_of_imports_of_both_kinds():
+    run, types = graph_of(for_types=False), graph_of(for_types=True)
+    assert circles({module: run[module] | types[module] for module in run}) == []
 
 
 def test_every_room_has_a_floor():

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from bayesduel.diagnostics._elpd import array_stats, elpd_of, log_sum_exp
 from bayesduel.errors import FitError
-from bayesduel.inference.fit_result import Fit
-from bayesduel.inference.fitted import check_posterior
+from bayesduel.inference.fits.fit_result import Fit
+from bayesduel.inference.fits.fitted import check_posterior
 from bayesduel.inference.predictions import (
     UNITS,
     Cells,

@@ -11,8 +11,8 @@ from bayesduel.inference.chain_checks import (
     ChainCheck,
     check_chains,
 )
-from bayesduel.inference.fit_result import Fit
-from bayesduel.inference.fitted import check_posterior
+from bayesduel.inference.fits.fit_result import Fit
+from bayesduel.inference.fits.fitted import check_posterior
 from bayesduel.inference.resampling import Correction
 from bayesduel.models.vote_arrays import is_whole
 from theory.arguments import true_or_false

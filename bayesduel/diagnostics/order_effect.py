@@ -19,7 +19,7 @@ from bayesduel.votes._row_columns import NEUTRAL
 from bayesduel.votes.comparisons import Comparisons
 
 if TYPE_CHECKING:
-    from bayesduel.inference.fit_result import Fit
+    from bayesduel.inference.fits.fit_result import Fit
 
 _WIDE = 10.0
 """Standard deviation of utilities: too wide to shrink them towards one another."""

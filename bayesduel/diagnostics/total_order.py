@@ -10,7 +10,7 @@ from scipy.special import betainc
 
 from bayesduel.diagnostics.cross_validation import loo
 from bayesduel.errors import FitError
-from bayesduel.inference.fit_result import Fit
+from bayesduel.inference.fits.fit_result import Fit
 from bayesduel.inference.fitting import fit
 from bayesduel.inference.predictions import check_whole, votes_drawn
 from bayesduel.inference.resampling import GOOD_K

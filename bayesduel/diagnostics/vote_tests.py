@@ -29,7 +29,7 @@ from bayesduel.votes._row_columns import NEUTRAL
 from bayesduel.votes.comparisons import Comparisons
 
 if TYPE_CHECKING:
-    from bayesduel.inference.fit_result import Fit
+    from bayesduel.inference.fits.fit_result import Fit
 
 _REPLICATES = 199
 _MOST_ARMS = 500

@@ -10,12 +10,12 @@ from bayesduel.package.lazy import lazy_attributes
 if TYPE_CHECKING:
     from bayesduel.inference.differences.of_draws import contrasts
     from bayesduel.inference.differences.sparse_mode import ModeFit, fit_mode
-    from bayesduel.inference.fit_result import Fit
+    from bayesduel.inference.fits.fit_result import Fit
     from bayesduel.inference.fitting import fit
     from bayesduel.inference.tables import parameter_summary, standings
 
 _HOMES = {
-    "Fit": ".fit_result",
+    "Fit": ".fits.fit_result",
     "ModeFit": ".differences.sparse_mode",
     "contrasts": ".differences.of_draws",
     "fit": ".fitting",

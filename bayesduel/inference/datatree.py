@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.errors import FitError
-from bayesduel.inference.fitted import check_posterior
+from bayesduel.inference.fits.fitted import check_posterior
 from bayesduel.inference.numpyro_models import (
     as_jax,
     log_prior_densities,
@@ -42,7 +42,7 @@ from bayesduel.package.version import package_version
 from theory.arguments import one_of, seed_of, true_or_false
 
 if TYPE_CHECKING:
-    from bayesduel.inference.fit_result import Fit
+    from bayesduel.inference.fits.fitted import FitBase
 
 _MOST_POINTWISE = 10**8
 """Pointwise log likelihoods that fit into one group."""
@@ -52,7 +52,7 @@ _MOST_PREDICTED = 10**7
 
 
 def to_datatree(
-    posterior: Fit,
+    posterior: FitBase,
     *,
     unit: str = "vote",
     log_likelihood: bool = True,
@@ -168,7 +168,7 @@ def to_datatree(
 
 
 def _dataset(
-    posterior: Fit, values: dict[str, np.ndarray], step: int = 1
+    posterior: FitBase, values: dict[str, np.ndarray], step: int = 1
 ) -> xr.Dataset:
     """Label values (chain, draw, ...) by the model's own names of axes."""
     model = posterior.model
@@ -183,7 +183,7 @@ def _dataset(
     return found.assign_coords(_used(found, coords))
 
 
-def _log_prior(posterior: Fit) -> xr.Dataset:
+def _log_prior(posterior: FitBase) -> xr.Dataset:
     """Return the log prior density of each sampled quantity, (chain, draw)."""
     shape = posterior.num_chains, posterior.num_draws // posterior.num_chains
     with jax.enable_x64(True):
@@ -218,7 +218,7 @@ def _used(dataset: xr.Dataset, coords: dict[str, Any]) -> dict[str, Any]:
     return {name: labels for name, labels in coords.items() if name in dataset.dims}
 
 
-def _row_coords(posterior: Fit, name: str) -> dict[str, Any]:
+def _row_coords(posterior: FitBase, name: str) -> dict[str, Any]:
     row, row_names = rows_of(posterior)
     if name == "places":
         return {row: row_names, "arm": list(posterior.arm_names)}
@@ -226,7 +226,7 @@ def _row_coords(posterior: Fit, name: str) -> dict[str, Any]:
     return {row: row_names, "outcome": list(outcomes)}
 
 
-def _observed(posterior: Fit) -> tuple[str, tuple[tuple[str, str], np.ndarray]]:
+def _observed(posterior: FitBase) -> tuple[str, tuple[tuple[str, str], np.ndarray]]:
     row = rows_of(posterior).axis
     if isinstance(posterior.arrays, Ballots):
         return "places", ((row, "arm"), places_of(posterior.arrays))
@@ -234,7 +234,7 @@ def _observed(posterior: Fit) -> tuple[str, tuple[tuple[str, str], np.ndarray]]:
     return "votes", ((row, "outcome"), counts)
 
 
-def _log_likelihood(posterior: Fit, unit: str) -> xr.Dataset | None:
+def _log_likelihood(posterior: FitBase, unit: str) -> xr.Dataset | None:
     counts = np.asarray(posterior.arrays.counts).astype(np.int64)
     entries = counts.sum() if unit == "vote" else len(counts)
     if posterior.num_draws * entries > _MOST_POINTWISE:
@@ -266,7 +266,7 @@ def _log_likelihood(posterior: Fit, unit: str) -> xr.Dataset | None:
 
 
 def _predictions(
-    posterior: Fit, draws: dict[str, np.ndarray], rng: np.random.Generator
+    posterior: FitBase, draws: dict[str, np.ndarray], rng: np.random.Generator
 ) -> xr.Dataset:
     """Draw votes anew, as many per row as there were."""
     name, (dims, observed) = _observed(posterior)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesduel.arguments.limits import MOST_DRAWS, MOST_FITTED_ARMS, MOST_FITTED_NUMBERS
 from bayesduel.errors import DisconnectedComparisonsWarning, FitError
-from bayesduel.inference.fit_result import Fit
+from bayesduel.inference.fits.fit_result import Fit
 from bayesduel.inference.seeds import seed_words
 from bayesduel.models.argument_checks import check_options
 from bayesduel.models.base import PreferenceModel, check_model

@@ -14,13 +14,13 @@ from bayesduel.models.pairwise_beta import BetaPosterior
 from bayesduel.models.vote_arrays import Votes
 
 if TYPE_CHECKING:
-    from bayesduel.inference.fit_result import Fit
+    from bayesduel.inference.fits.fitted import FitBase
 
 _BLOCK = 2**22
 """Probabilities that are held at once."""
 
 
-def information_of_votes(posterior: Fit) -> Float64[np.ndarray, "K K"]:
+def information_of_votes(posterior: FitBase) -> Float64[np.ndarray, "K K"]:
     """Return ``Fit.expected_information`` as an array; diagonal 0."""
     votes, density = posterior.arrays, normal_density(posterior)
     exact = posterior.method == "exact"
@@ -46,7 +46,7 @@ def information_of_votes(posterior: Fit) -> Float64[np.ndarray, "K K"]:
     return values
 
 
-def normal_density(posterior: Fit) -> PairwiseDensity | None:
+def normal_density(posterior: FitBase) -> PairwiseDensity | None:
     """Return the density that a normal distribution stands for, where it is known."""
     resampled = posterior.correction is not None and posterior.correction.resampled
     plain = not resampled and posterior.converged
@@ -57,7 +57,9 @@ def normal_density(posterior: Fit) -> PairwiseDensity | None:
     return found if isinstance(found, PairwiseDensity) else None
 
 
-def _information_of_draws(posterior: Fit, votes: Votes) -> Float64[np.ndarray, "K K"]:
+def _information_of_draws(
+    posterior: FitBase, votes: Votes
+) -> Float64[np.ndarray, "K K"]:
     from bayesduel.inference.numpyro_models import log_probabilities_of
 
     num_arms = posterior.num_arms

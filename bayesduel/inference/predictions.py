@@ -17,7 +17,7 @@ from bayesduel.models.vote_arrays import is_whole, with_counts
 from bayesduel.votes.comparisons import OUTCOMES, Comparisons
 
 if TYPE_CHECKING:
-    from bayesduel.inference.fit_result import Fit
+    from bayesduel.inference.fits.fitted import FitBase
 
 _MOST_LOGS = 4 * 10**7
 """Log probabilities held at once; beyond, every n-th draw is used."""
@@ -36,7 +36,7 @@ class Rows(NamedTuple):
     names: list[str]
 
 
-def rows_of(posterior: Fit) -> Rows:
+def rows_of(posterior: FitBase) -> Rows:
     """Return what the axis of rows is called, and what its rows are.
 
     A model says so by ``dims()["votes"]``, of which the first name is that of the axis,
@@ -101,7 +101,7 @@ def pairs_of(model: PreferenceModel, data: Any, arrays: Any) -> Pairs | None:
 
 
 def thinned_log_probabilities(
-    posterior: Fit,
+    posterior: FitBase,
 ) -> tuple[Float[np.ndarray, "chain draw row outcome"], int]:
     """Return log P(outcome) for the kept draws, or every n-th of them; and n."""
     counts = np.asarray(posterior.arrays.counts)
@@ -151,7 +151,7 @@ class Cells(NamedTuple):
         return np.array(ids, dtype=np.str_)
 
 
-def cells_of(posterior: Fit) -> Cells:
+def cells_of(posterior: FitBase) -> Cells:
     """Return the cells of the data that have votes, in the order of their votes.
 
     By pair, by what is said of it, and only then by which arm was shown first: models
@@ -184,7 +184,7 @@ def _words(names: tuple[str, ...], pair: int, said: int) -> str:
     return (f"{low} beats {high}", f"{high} beats {low}", f"{low} ties {high}")[said]
 
 
-def rows_in_order(posterior: Fit) -> Int[np.ndarray, " row"]:
+def rows_in_order(posterior: FitBase) -> Int[np.ndarray, " row"]:
     """Return the rows with votes by pair, then by which arm was shown first."""
     voted = np.asarray(posterior.arrays.counts).sum(axis=1) > 0
     pairs = pairs_of(posterior.model, posterior.data, posterior.arrays)
@@ -276,7 +276,7 @@ def simulate_arrays(
     return with_counts(arrays, counts.astype(np.float64))
 
 
-def row_constants(posterior: Fit) -> dict[str, tuple[tuple[str, ...], Any]]:
+def row_constants(posterior: FitBase) -> dict[str, tuple[tuple[str, ...], Any]]:
     """Return what was given in each row, with the names of the axes.
 
     Whatever the arrays of the model hold beside the counts: one number per row, or one

@@ -9,7 +9,7 @@ from scipy.special import ndtri
 
 from bayesduel.errors import FitError, near_names
 from bayesduel.inference import winners
-from bayesduel.inference.fitted import check_posterior
+from bayesduel.inference.fits.fitted import check_posterior
 from bayesduel.models.argument_checks import (
     check_probability,
 )
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from jaxtyping import Shaped
 
-    from bayesduel.inference.fit_result import Fit
+    from bayesduel.inference.fits.fitted import FitBase
 
 
 ELO = 400.0 / np.log(10.0)
@@ -32,7 +32,7 @@ ELO_MEAN = 1500.0
 
 
 def standings(
-    posterior: Fit,
+    posterior: FitBase,
     probability: float = 0.9,
     *,
     scale: str = "utility",
@@ -93,7 +93,7 @@ def standings(
 
 
 def standing_columns(
-    posterior: Fit,
+    posterior: FitBase,
     probability: float,
     *,
     scale: str = "utility",
@@ -172,7 +172,7 @@ def _shared_ranks(
 
 
 def _on_scale(
-    posterior: Fit,
+    posterior: FitBase,
     utilities: Shaped[np.ndarray, "draw K"],
     scale: str,
     anchor: tuple[str, float] | None,
@@ -222,7 +222,9 @@ PARAMETERS = {
 """What the quantities of stock models that belong to no arm mean."""
 
 
-def parameter_summary(posterior: Fit, probability: float = 0.9) -> list[dict[str, Any]]:
+def parameter_summary(
+    posterior: FitBase, probability: float = 0.9
+) -> list[dict[str, Any]]:
     """Return the quantities of a fit that the table of arms does not show.
 
     The advantage of the arm shown first, the tie parameter, a learned scale,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesduel.errors import FitError
-from bayesduel.inference.fitted import check_posterior
+from bayesduel.inference.fits.fitted import check_posterior
 from bayesduel.models.argument_checks import check_probability
 from bayesduel.plots.posteriors import _caption, short_names
 from bayesduel.plots.style import (

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from bayesduel.errors import ArgumentError, FitError
-from bayesduel.inference.fitted import check_posterior
+from bayesduel.inference.fits.fitted import check_posterior
 from bayesduel.inference.tables import ELO_MEAN
 from bayesduel.plots.style import (
     FAINT,

@@ -16,7 +16,7 @@ from bayesduel.studies.replay.state import StudyState
 from bayesduel.votes.comparisons import Comparisons
 
 if TYPE_CHECKING:
-    from bayesduel.inference.fit_result import Fit
+    from bayesduel.inference.fits.fit_result import Fit
 
 __all__ = [
     "LOOK",

@@ -15,7 +15,7 @@ from bayesduel.studies.replay.state import StudyState
 from bayesduel.studies.stored import snapshots
 
 if TYPE_CHECKING:
-    from bayesduel.inference.fit_result import Fit
+    from bayesduel.inference.fits.fit_result import Fit
     from bayesduel.policies.policy import PolicyBase
     from bayesduel.studies.players.played import Player
 

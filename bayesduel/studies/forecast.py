@@ -20,7 +20,7 @@ from bayesduel.studies.replay.state import StudyState
 if TYPE_CHECKING:
     from jaxtyping import Float64, Int
 
-    from bayesduel.inference.fit_result import Fit
+    from bayesduel.inference.fits.fit_result import Fit
     from bayesduel.policies.policy import PolicyBase
     from bayesduel.stopping.rules import StoppingRule
     from bayesduel.studies._settings import Settings

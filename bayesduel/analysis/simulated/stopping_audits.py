@@ -13,7 +13,7 @@ from bayesduel.errors import SimulationArgumentError
 from bayesduel.experiments.checks import several
 from bayesduel.experiments.problems import PairProblem, problem_of
 from bayesduel.experiments.request.arguments import read_instances
-from bayesduel.inference.fit_result import Fit
+from bayesduel.inference.fits.fit_result import Fit
 from bayesduel.stopping.heuristics import FixedNumber, LeaderTest, SeparateIntervals
 from bayesduel.stopping.rules import (
     AnytimeEvidence,

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from scipy.special import ndtr, ndtri
 
 from bayesduel.errors import FitError, near_names
-from bayesduel.inference.fitted import check_posterior
+from bayesduel.inference.fits.fitted import check_posterior
 from bayesduel.inference.tables import ELO
 from bayesduel.models.argument_checks import check_probability
 from bayesduel.votes.checks import shortened
@@ -18,11 +18,11 @@ from theory.arguments import number_that, one_of
 if TYPE_CHECKING:
     import xarray as xr
 
-    from bayesduel.inference.fit_result import Fit
+    from bayesduel.inference.fits.fitted import FitBase
 
 
 def contrasts(
-    posterior: Fit,
+    posterior: FitBase,
     reference: str,
     *,
     probability: float = 0.9,

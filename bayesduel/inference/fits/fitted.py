@@ -2,39 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
-from jaxtyping import Float, Float64, Int64, Shaped
+from jaxtyping import Float64, Int64, Shaped
 
 from bayesduel.errors import FitError
 from bayesduel.inference import winners
+from bayesduel.inference.fits.kept_draws import KeptDraws
 from bayesduel.models.argument_checks import check_probability
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from bayesduel.models.base import PreferenceModel
 
-
-class FitBase:
+class FitBase(KeptDraws):
     """Where the arms stand; :class:`~bayesduel.inference.Fit` is one."""
-
-    model: PreferenceModel
-    data: Any
-    method: str
-    arm_names: Any
-    num_draws: Any
-
-    def flat_draws(self) -> dict[str, Shaped[np.ndarray, "draw ..."]]:
-        """Return the draws of all chains, one after the other: (draw, ...)."""
-        raise NotImplementedError
-
-    def matrices(self) -> Iterator[Float[np.ndarray, "draw K K"]]:
-        """Yield the preference matrices of all kept draws, in blocks."""
-        raise NotImplementedError
 
     @cached_property
     def parts(self) -> list[list[str]]:
