@@ -236,7 +236,9 @@ def _lines(axes: Axes, points: list[_Point]) -> list[Line2D]:
     axes.set_xlim(*ends)
     axes.set_xlabel("$C_E / C^*$")
     axes.plot(ends, np.ones(2), **_LINE)
-    axes.plot(ends, ends, linestyle=DASHES, **_LINE)
+    # Where the other axis is linear, the diagonal is a curve.
+    curve = np.geomspace(*ends, 100)
+    axes.plot(curve, curve, linestyle=DASHES, **_LINE)
     return _entries()
 
 

@@ -71,6 +71,11 @@ def test_ratios_are_slopes_over_the_constant_of_the_lower_bound():
     level, diagonal = figure.axes[0].lines[-2:]
     assert list(level.get_ydata()) == [1.0, 1.0]
     np.testing.assert_array_equal(*diagonal.get_data())
+    # Straight on the page from point to point, it is the diagonal between them, too.
+    axes = figure.axes[0]
+    page = axes.transData.transform(diagonal.get_xydata())
+    between = axes.transData.inverted().transform((page[1:] + page[:-1]) / 2)
+    np.testing.assert_allclose(between[:, 0], between[:, 1], rtol=1e-3)
 
 
 def test_environments_of_one_ratio_of_constants_have_columns():
