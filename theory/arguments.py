@@ -154,7 +154,7 @@ def one_of(
     words = tuple(allowed)
     if not isinstance(value, str) or value not in words:
         rule = f"must be one of {', '.join(words)}"
-        raise kind(argument, rule, value)
+        raise kind(argument, rule, value, remedy="choose one")
     return value
 
 

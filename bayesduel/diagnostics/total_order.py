@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
+from jaxtyping import Bool, Float64
 from scipy.special import betainc
 
 from bayesduel.diagnostics.cross_validation import loo
@@ -65,7 +65,7 @@ class Transitivity:
     condorcet_exists: float
     condorcet: xr.DataArray
     expected_cycles: float
-    cycles_if_transitive: NDArray[np.float64]
+    cycles_if_transitive: Float64[np.ndarray, " replicate"]
     cycles_p_value: float
     num_triples: int
     num_votes: int
@@ -237,12 +237,16 @@ def transitivity(
     )
 
 
-def probability_of_majority(wins: NDArray, prior: float) -> NDArray[np.float64]:
+def probability_of_majority(
+    wins: Float64[np.ndarray, "*pair"], prior: float
+) -> Float64[np.ndarray, "*pair"]:
     """P(theta_ij > 1/2) for theta_ij ~ Beta(prior + wins_ij, prior + wins_ji)."""
     return betainc(prior + wins.T, prior + wins, 0.5)
 
 
-def expected_cycles(better: NDArray, seen: NDArray) -> float:
+def expected_cycles(
+    better: Float64[np.ndarray, "K K"], seen: Bool[np.ndarray, "K K"]
+) -> float:
     """Return the expected number of cycles.
 
     Pairs are independent, and the trace counts each cycle 3 times.
@@ -253,7 +257,7 @@ def expected_cycles(better: NDArray, seen: NDArray) -> float:
 
 def _replicated_cycles(
     scale: Fit, prior: float, number: int, rng_key: int
-) -> NDArray[np.float64]:
+) -> Float64[np.ndarray, " replicate"]:
     """Return expected cycles of votes drawn from the fitted scale."""
     arrays: Any = scale.arrays
     counts = np.asarray(arrays.counts)

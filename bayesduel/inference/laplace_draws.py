@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from bayesduel.types import RunKey
 
 
+_LEAST_WEIGHED = 25
+"""Draws whose weights say how far the normal distribution is off."""
+
 _REMARKS = {
     Status.NOT_CONVERGED: "Newton's method ran out of steps before it reached the mode;"
     " raise max_iterations, or use method='nuts'",
@@ -118,7 +121,8 @@ def from_approximation(
         What is known already; a doubt about the draws is added.
     """
     chains, number = size[0], size[0] * size[1]
-    many = max(number, LEAST_BLOCK) if resample else number
+    # With fewer than 25 weights nothing is known of their tail.
+    many = max(number, LEAST_BLOCK if resample else _LEAST_WEIGHED)
     plain = Weighed.of(proposer.plain(rng, many))
     better = proposer.better(rng, plain) if resample else ()
     found = _first_good(better) or plain

@@ -58,7 +58,7 @@ def calibration(
     >>> from bayesduel.votes import Comparisons
     >>> votes = Comparisons.from_wins([[0, 5], [5, 0]])
     >>> found = calibrate(PairwiseBeta(), votes, num_simulations=20)
-    >>> [axes.get_title() for axes in plots.calibration(found).axes]
+    >>> [axes.get_title("left") for axes in plots.calibration(found).axes]
     ['preference', 'log_likelihood']
     """
     from bayesduel.diagnostics import Calibration
@@ -82,7 +82,7 @@ def calibration(
             for each in flat.T:
                 below = np.searchsorted(each, np.arange(found.num_draws), side="right")
                 axes.plot(point, below / number - point, color=_BLUE, lw=0.8)
-            axes.set_title(name)
+            axes.set_title(name, loc="left")
             light_grid(axes, "y")
         words = (
             f"rank / {found.num_draws + 1}; empirical distribution minus the uniform "

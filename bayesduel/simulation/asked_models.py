@@ -243,15 +243,14 @@ conclude = jax.jit(jax.vmap(_conclude, in_axes=(None, 0, 0, 0)))
 chosen = partial(jax.jit, donate_argnums=2)(jax.vmap(_either))
 """Of two states per run, one or the other; consumes the second."""
 
-seated = partial(jax.jit, static_argnums=(1, 2))(
-    lambda policy, manner, most, *given: jax.vmap(partial(_seat, policy, manner, most))(
-        *given
-    )
-)
-"""Runs before their first event; those that are over have played all.
 
-No more than ``most`` rounds are played.
-"""
+@partial(jax.jit, static_argnums=(1, 2))
+def seated(policy: Any, manner: Manner, most: int, *given: Any) -> Batch[Seat]:
+    """Return runs before their first event; those that are over have played all.
+
+    No more than ``most`` rounds are played.
+    """
+    return jax.vmap(partial(_seat, policy, manner, most))(*given)
 
 
 @partial(jax.jit, static_argnames="manner", donate_argnames="seats")

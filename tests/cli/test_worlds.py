@@ -37,7 +37,7 @@ def test_tables_speak_of_the_regret_of_the_world(run, engine, monkeypatch):
         warnings.warn("CombUCB1 doubts", AssumptionWarning, stacklevel=2)
 
     monkeypatch.setattr(policies.CombinatorialUCB, "warn_about", doubt)
-    result = run(*BASIC, "-p", "random-subsets")
+    result = run(*BASIC, "-p", "random-subsets", "--ranking")
     assert result.exit_code == 0, result.output
     for words in ("camera: expected_reward regret", "CUCB", "slope", "seed 1",
                   "ranking at 10^4 by expected_reward regret"):  # fmt: skip

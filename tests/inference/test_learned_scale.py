@@ -70,7 +70,7 @@ def test_arms_that_are_alike_get_a_small_scale():
     np.testing.assert_allclose(found.draws["utility"], scale[..., None] * unit)
     fresh = found.fresh(1, 2000)["scale"]
     assert stats.ks_2samp(fresh, scale.ravel()).pvalue > FALSE_ALARM
-    with pytest.raises(FitError, match="no scale is learned"):
+    with pytest.raises(FitError, match="without a scale that is learned"):
         _ = found.mode
 
 

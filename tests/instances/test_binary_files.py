@@ -137,7 +137,8 @@ def test_keys(tmp_path: Path) -> None:
     ):
         instances.load(_write(tmp_path, PLAIN), key="x")
     with pytest.raises(
-        ValueError, match="key must be left out: it is for NPZ files, 'gap' is a name"
+        ValueError,
+        match="key must be left out: it is for NPZ files, and 'gap' is a name",
     ):
         instances.load("gap", key="x")
 

@@ -195,7 +195,7 @@ class Deaf(Wandering):
         (Numbers(), "must return a set of arms, got"),
         (Halves(), "must offer a set for a number of rounds, got 0.5"),
         (Best(), "must return a set of arms, got 0"),
-        (Deaf(), "but has no update"),
+        (Deaf(), "has no update, but must define"),
         (
             Numbers(compiled=True),
             "must return a set of arms, or an Offer, got so",

@@ -239,7 +239,7 @@ def all_bounds(
     >>> cyclic = [[0.5, 0.6, 0.4], [0.4, 0.5, 0.6], [0.6, 0.4, 0.5]]
     >>> for each in theory.all_bounds(cyclic, policy="RMED1"):
     ...     print(each.bounds, each.reason)
-    () the theorem needs an arm that beats all others; the best arm 0 does not ...
+    () matrix[0, 2] must be above 1/2: the theorem needs an arm that beats all ...
     """
     _check_policy(policy)
     known = {each.policy for each in _CATALOG.values()} - {""}

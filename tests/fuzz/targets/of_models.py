@@ -310,6 +310,11 @@ def of_models() -> dict[str, Target]:
             {"probability": v.PROBABILITIES, "by": [None, "copeland"]},
             {"self": Made(v.beta_fit)},
         ),
+        "Fit.to_dataframe": Target(
+            inference.Fit.to_dataframe,
+            {"probability": v.PROBABILITIES, "scale": ["utility", "elo", "odd"]},
+            self,
+        ),
         "Fit.to_datatree": Target(
             inference.Fit.to_datatree,
             v.TREE,

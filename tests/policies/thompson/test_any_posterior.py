@@ -168,11 +168,17 @@ def test_utilities_choose_as_matrices_do(elimination):
             if kind is Laplace:  # Matrices need a key for ties as well.
                 key = jax.random.split(key)[0]
             sets = quick_jit(rule._sets)(state, jnp.int64(150))
-            pairs = quick_jit(rule._pairs, static_argnums=3)
-            found.append(pairs(key, state.beliefs, sets, 40))
-    for one, other in zip(*found, strict=True):
-        np.testing.assert_array_equal(one, other)
-        assert len(np.unique(one)) > 1
+
+            @quick_jit
+            def rounds(key, beliefs, sets, rule=rule):
+                _, stay, arms = rule._rounds(key, beliefs, sets)
+                return stay, jax.vmap(arms)(jnp.arange(40))
+
+            stay, arms = rounds(key, state.beliefs, sets)
+            assert np.all(np.ptp(np.asarray(arms)[np.asarray(stay)], axis=1) == 0)
+            found.append(arms)
+    np.testing.assert_array_equal(*found)
+    assert all(len(np.unique(arms)) > 1 for arms in np.transpose(found[0]))
 
 
 def test_names_and_numbers_of_posteriors():

@@ -169,7 +169,7 @@ def test_bad_priors_are_refused_by_name(name, text):
 
 
 def test_tables_must_fit_and_other_posteriors_have_no_prior():
-    with pytest.raises(PolicyParameterError, match="3 x 3 table.*shape \\(4, 4\\)"):
+    with pytest.raises(PolicyParameterError, match="3 x 3 table.*got \\(4, 4\\)"):
         policies.get("d-ts", prior=FAVORITE).check(3, 100)
     with pytest.raises(PolicyParameterError, match="has no parameter 'prior'"):
         policies.parse_policy("d-ts:posterior=bradley-terry,prior=2")
