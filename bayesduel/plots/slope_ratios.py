@@ -237,7 +237,7 @@ def _lines(axes: Axes, points: list[_Point]) -> list[Line2D]:
     axes.set_xlabel("$C_E / C^*$")
     axes.plot(ends, np.ones(2), **_LINE)
     # Where the other axis is linear, the diagonal is a curve.
-    curve = np.geomspace(*ends, 100)
+    curve = np.geomspace(ends[0], ends[1], 100)
     axes.plot(curve, curve, linestyle=DASHES, **_LINE)
     return _entries()
 

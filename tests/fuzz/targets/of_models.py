@@ -433,7 +433,7 @@ def of_models() -> dict[str, Target]:
             inference.contrasts,
             {
                 "posterior": v.POSTERIORS,
-                "reference": ["tea", "te", 1, None, ["tea"]],
+                "reference": ["tea", "mead", 1, None, ["tea"]],
                 "probability": v.PROBABILITIES,
                 "equivalent": [None, 0.1, -1.0, "x", np.inf],
                 "scale": ["utility", "elo", "glicko"],
@@ -446,8 +446,8 @@ def of_models() -> dict[str, Target]:
         "ModeFit.contrasts": Target(
             inference.ModeFit.contrasts,
             {
-                "arms": [["tea"], "tea", ["te"], 1, [["tea"]], []],
-                "reference": ["tea", "te", 1, None],
+                "arms": [["tea"], "tea", ["mead"], 1, [["tea"]], []],
+                "reference": ["tea", "mead", 1, None],
                 "probability": v.PROBABILITIES,
                 "equivalent": [None, 0.1, -1.0, "x"],
             },
