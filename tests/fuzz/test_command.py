@@ -163,17 +163,17 @@ VALUES: dict[str, list[str]] = {
 OPTIONS: dict[str, tuple[list[str], str]] = {
     "audit-stopping": (
         [],
-        "-e -p --from-votes --from-study --delta --budget --look-every --stopping "
+        "-i -p --from-votes --from-study --delta --budget --look-every --stopping "
         "--runs --seed --model --arms --winner --words --wins --out",
     ),
     "compare": (
         [],
-        "-e -p --instance --policy --runs --horizon --checkpoints --regret --seed "
+        "-i -p --instance --policy --runs --horizon --checkpoints --regret --seed "
         "--jobs --out --config",
     ),
     "config": (
         [],
-        "-e -p --instance --policy --runs --horizon --checkpoints --regret --seed "
+        "-i -p --instance --policy --runs --horizon --checkpoints --regret --seed "
         "--stopping --config",
     ),
     "bounds": (MATRICES, "--submatrices --size --min-gap --seed --jobs --out"),
