@@ -14,6 +14,7 @@ from tests.fuzz.targets.of_diagnostics import of_diagnostics
 from tests.fuzz.targets.of_models import of_models
 from tests.fuzz.targets.of_papers import of_papers
 from tests.fuzz.targets.of_plots import of_plots
+from tests.fuzz.targets.of_votes import of_votes
 
 
 def together(*packages: Any) -> Any:
@@ -23,7 +24,10 @@ def together(*packages: Any) -> Any:
 
 
 PACKAGES = {
-    "models": (together(votes, models, inference), of_models),
+    "models": (
+        together(votes, models, inference),
+        lambda: of_votes() | of_models(),
+    ),
     "diagnostics": (diagnostics, of_diagnostics),
     "plots": (plots, of_plots),
     "analysis": (analysis, of_analysis),

@@ -1,4 +1,4 @@
-"""What is public in `bayesduel.models`."""
+"""What is public in `bayesduel.models` and `bayesduel.inference`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel import inference, models, votes
+from bayesduel import inference, models
 from tests.fuzz.targets import values as v
 from tests.fuzz.targets.values import Made, Target
 
@@ -40,37 +40,6 @@ _PAIRWISE = _UTILITY | {
     "covariate_scale": [1.0],
     "residual": [False, True],
 }
-_COLUMNS = [
-    None,
-    {"judge": ["x", "y"], "turn": [1, 2.5]},
-    {"neutral": [True, False]},
-    {"judge": ["x", None]},
-    {"turn": [1]},
-    {"first": [1, 2]},
-    [("judge", ["x", "y"])],
-]
-_ROWS = {
-    "arm_names": [v.NAMES, *v.ODD_NAMES],
-    "first": [[0, 1], [0, 3], [0.5, 1], [0, -1]],
-    "second": [[1, 2], [1, 1]],
-    "counts": [[[1, 2, 0], [3, 0, 0]], [1, 2, 3], [[1, np.nan, 0], [3, 0, 1e300]]],
-    "order_known": [False, True],
-    "columns": _COLUMNS,
-}
-_OF_CHOICES = {
-    "attributes": [
-        None,
-        np.arange(6.0).reshape(2, 3),
-        np.ones((2, 3, 2)),
-        np.full((2, 3), np.nan),
-        np.zeros((2, 3, 0)),
-        [[1, 2, 3], [1]],
-        [["1", 2, 3], [1, 2, 3]],
-        [[1e300, 0, 0], [-1e300, 1e-300, 1]],
-    ],
-    "attribute_names": [None, ["price"], ["a", "a"], "x", [1]],
-    "persons": [None, ["ann", "bob"], [1, 2.5], ["ann"], ["ann", None]],
-}
 _LOGIT = {
     "data": [Made(v.priced_choices), Made(v.choices), Made(v.ballots)],
     "constants": [False, True],
@@ -79,140 +48,9 @@ _LOGIT = {
 
 
 def of_models() -> dict[str, Target]:
-    """Return what is public in `bayesduel.models`."""
-    kinds = votes.Comparisons, votes.Choices, votes.Rankings
-    comparisons, chosen, rankings = kinds
-    places = [np.array([[1, 2, 3], [2, 1, 0]]), [[1, -1, 2]], [[1, 1e30, 2]]]
-    offered = [np.array([[True, True, False], [True, True, True]]), [[0, 0, 1]]]
-    counts = np.array([[1.0, 2, 0], [3, 0, 0]])
+    """Return what is public in `bayesduel.models` and `bayesduel.inference`."""
     self = {"self": Made(v.utility_fit)}
     return {
-        "Comparisons": Target(
-            comparisons,
-            {
-                "arm_names": [tuple(v.NAMES), v.NAMES, *v.ODD_NAMES],
-                "first": [np.array([0, 1]), np.array([0, 7]), [0, 1]],
-                "second": [np.array([1, 2]), np.array([0, 1]), np.array([1.5, 2])],
-                "counts": [counts, -counts, counts[:1], counts * np.nan],
-                "order_known": [False, True],
-                "covariates": [np.zeros((3, 1)), np.zeros((2, 2)), np.zeros(3)],
-                "covariate_names": [("x",), ("x", "y"), "x"],
-                "columns": [{}, {"judge": np.array([0, 1])}, {"x": [1, 2]}, None],
-                "labels": [{}, {"judge": ("a", "b")}, {"judge": ("a",)}, "x"],
-            },
-        ),
-        "Comparisons.from_wins": Target(
-            comparisons.from_wins,
-            {
-                "wins": [
-                    v.WINS,
-                    np.array(v.WINS) / 2,
-                    np.eye(3),
-                    Made(v.frame),
-                    [[0, -1]],
-                ],
-                "ties": [None, np.ones((3, 3)) - np.eye(3), v.WINS, np.ones((2, 2))],
-                "arm_names": [v.NAMES, None, *v.ODD_NAMES],
-                "ignore_self": [False, True],
-            },
-        ),
-        "Comparisons.from_votes": Target(
-            comparisons.from_votes,
-            {
-                "first": [["tea", "milk"], ["tea", "tea"], ["tea"], "tm", [0, 1]],
-                "second": [["milk", "coffee"], ["tea", "milk"], [None, None]],
-                "winner": [["left", "coffee"], ["tie", "nobody"], ["left", None]],
-                "weight": [None, [1, 2], [1, -2], [np.nan, 1], [1]],
-                "arm_names": [v.NAMES, None, *v.ODD_NAMES],
-                "words": [("left", "right", "tie"), ("a", "a", "b"), "lrt", (1, 2, 3)],
-                "order_known": [True, False],
-                "columns": _COLUMNS,
-            },
-        ),
-        "Comparisons.from_rows": Target(comparisons.from_rows, _ROWS),
-        "Comparisons.with_covariates": Target(
-            comparisons.with_covariates,
-            {
-                "values": [[[1.0], [2], [3]], [1, 2, 3], [[1, 2]], Made(v.frame)],
-                "names": [["x"], None, ["x", "x"], "x", [""]],
-            },
-            {"self": Made(v.some_votes)},
-        ),
-        "Choices": Target(
-            chosen,
-            {
-                "arm_names": [tuple(v.NAMES), v.NAMES, *v.ODD_NAMES],
-                "offered": [offered[0], offered[0][:, :2], offered[0] * 1],
-                "counts": [np.eye(2, 4), -np.eye(2, 4), np.eye(2, 3), np.eye(4)],
-                "outside": [True, False],
-                "attributes": [None, np.ones((2, 3, 1)), np.ones((2, 3)), [[1.0]]],
-                "attribute_names": [(), ("x",), ["x"]],
-                "persons": [None, np.array([0, 1]), np.array([0, 9]), ["a", "b"]],
-                "person_names": [(), ("a", "b"), "ab"],
-            },
-        ),
-        "Choices.from_counts": Target(
-            chosen.from_counts,
-            {
-                "offered": [*offered, [[1, 1, 0], [1, 1, 2]], [[0.5, 1, 1], [1, 1, 1]]],
-                "counts": [counts, -counts, counts[:1], counts[:, :2]],
-                "none": [None, [0, 1], [0], [-1, 2]],
-                "arm_names": [v.NAMES, None, *v.ODD_NAMES],
-                **_OF_CHOICES,
-            },
-        ),
-        "Choices.from_attributes": Target(
-            chosen.from_attributes,
-            {
-                "attributes": _OF_CHOICES["attributes"][1:],
-                "chosen": [[0, 1], ["tea", None], ["tea", "wine"], ["tea"], "tm"],
-                "available": [None, offered[0], offered[0] * 1, [[1, 0], [1, 1]]],
-                "persons": _OF_CHOICES["persons"],
-                "weight": [None, [1, 2], [1], [-1, 1]],
-                "arm_names": [v.NAMES, None, *v.ODD_NAMES],
-                "attribute_names": _OF_CHOICES["attribute_names"],
-                "outside": [None, True, False],
-            },
-        ),
-        "Choices.from_subsets": Target(
-            chosen.from_subsets,
-            {
-                "subsets": [[["tea", "milk"], ["tea", "coffee"]], [["tea"], []], "ab"],
-                "chosen": [["tea", None], ["tea", "milk"], ["wine", "tea"], ["tea"]],
-                "weight": [None, [1, 2], [1], [-1, 1]],
-                "arm_names": [v.NAMES, None, *v.ODD_NAMES],
-                "outside": [None, True, False],
-            },
-        ),
-        "Rankings": Target(
-            rankings,
-            {
-                "arm_names": [tuple(v.NAMES), v.NAMES, *v.ODD_NAMES],
-                "places": [*places, places[0] * 1.5, places[0][:, :2]],
-                "counts": [np.ones(2), -np.ones(2), np.ones(3)],
-            },
-        ),
-        "Rankings.from_places": Target(
-            rankings.from_places,
-            {
-                "places": [*places, np.zeros((0, 3)), [[1, 1, 1]]],
-                "counts": [None, [1, 2], [1], [-1, 2]],
-                "arm_names": [v.NAMES, None, *v.ODD_NAMES],
-            },
-        ),
-        "Rankings.from_orders": Target(
-            rankings.from_orders,
-            {
-                "orders": [v.ORDERS, [["a", "a"], ["b"]], [[]], ["ab"], [[["a", 1]]]],
-                "counts": [None, [1, 2, 1], [1], [-1, 2, 1]],
-                "arm_names": [None, v.NAMES, *v.ODD_NAMES],
-            },
-        ),
-        "Rankings.restricted_to": Target(
-            rankings.restricted_to,
-            {"arm_names": [["a", "b"], ["a"], ["a", "z"], "ab", ["a", "a"]]},
-            {"self": Made(v.ballots)},
-        ),
         "BradleyTerry": Target(fitted(models.BradleyTerry), _PAIRWISE),
         "Thurstone": Target(fitted(models.Thurstone), _PAIRWISE),
         "RaoKupper": Target(
@@ -337,98 +175,6 @@ def of_models() -> dict[str, Target]:
                 "dense_mass": [False, True],
             },
         ),
-        "read_comparisons": Target(
-            votes.read_comparisons,
-            {
-                "path": v.PATHS,
-                "arms": [("left", "right"), None, ("left",), "lr", ("x", "y")],
-                "winner": ["winner", None, "n"],
-                "wins": [None, ("wins_a", "wins_b"), ("wins_a", "wins_a"), ("n",)],
-                "ties": [None, ["ties"], [], "ties", ["ties", "ties"]],
-                "scores": [None, ("n", "n"), ("left", "n"), ("wins_a", "wins_b")],
-                "weight": [None, "n", "left"],
-                "words": [
-                    ("left", "right", "tie"),
-                    ("a", "b"),
-                    "lrt",
-                    (["left", "l"], {"right": 3}, "tie"),
-                    ({"left": -1}, {}, None),
-                ],
-                "where": [None, "n > 1", "n >", "x == 1", "left == 'tea'", "1"],
-                "missing": ["refuse", "skip", "drop"],
-                "arm_names": [None, v.NAMES, *v.ODD_NAMES],
-                "order_known": [None, True],
-                "judge": [None, "n", "x", 3],
-                "context": [None, "winner"],
-                "neutral": [None, "left"],
-                "columns": [(), ["n"], "n", ["n", "n"], ["judge"], 3],
-            },
-        ),
-        "read_covariates": Target(
-            votes.read_covariates,
-            {
-                "path": ["arms.csv", *v.PATHS],
-                "arm_names": [v.NAMES, ["tea"], *v.ODD_NAMES],
-            },
-        ),
-        "read_choices": Target(
-            votes.read_choices,
-            {
-                "path": ["choices.csv", *v.PATHS],
-                "choice": ["Choice", "tea"],
-                "arm_names": [None, v.NAMES, *v.ODD_NAMES],
-                "first_index": [1, 0, 10**30],
-                "none": [-1, None, 1],
-            },
-        ),
-        "read_long_choices": Target(
-            votes.read_long_choices,
-            {
-                "path": ["long.csv", *v.PATHS],
-                "case": ["id", "tea", "x"],
-                "alternative": ["alternative", "id"],
-                "chosen": ["chosen", "alternative"],
-                "available": [None, "here", "id"],
-                "none": [None, "milk", "x"],
-                "arm_names": [None, v.NAMES, *v.ODD_NAMES],
-                "attributes": [[], ["here"], ["here", "who"], "here", ["x"], [None]],
-                "person": [None, "who", "alternative", "x"],
-                "where": [None, "here == 1", "here >"],
-            },
-        ),
-        "read_wide_choices": Target(
-            votes.read_wide_choices,
-            {
-                "path": ["wide.csv", *v.PATHS],
-                "choice": ["choice", "who", "x"],
-                "attributes": [
-                    ["pf"],
-                    ["here"],
-                    {"pf": ["pf1", ""]},
-                    {"pf": ["pf1"]},
-                    {"pf": 3},
-                    "pf",
-                    [],
-                ],
-                "alternatives": [None, ["1", "2"], ["1"], "12", [1, 2], ["a", "b"]],
-                "available": ["here", None, ["here1", "here2"], ["here1"], "pf", 3],
-                "person": [None, "who", "x"],
-                "weight": [None, "here1", "who"],
-                "none": [None, "2", "x"],
-                "where": [None, "here1 == 1", "here1 >"],
-            },
-        ),
-        "read_best_worst": Target(
-            votes.read_best_worst,
-            {
-                "path": ["best.csv", *v.PATHS],
-                "shown": [None, ["one", "two"], ["one", "x"], "one", [1]],
-                "best": ["best", "one", "x"],
-                "worst": ["worst", "best"],
-                "arm_names": [None, v.NAMES, *v.ODD_NAMES],
-            },
-        ),
-        "read_preflib": Target(votes.read_preflib, {"path": ["drinks.toi", *v.PATHS]}),
         "contrasts": Target(
             inference.contrasts,
             {
