@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesduel.cli.figures import save_figures
 from bayesduel.cli.output import defined, say, say_warning, version
-from bayesduel.cli.votes.saved_fits import packed, with_doubt, write_table
+from bayesduel.cli.votes.saved_fits import belief_in, packed, with_doubt, write_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,11 +36,7 @@ def choice_record(posterior: Fit, probability: float) -> dict[str, Any]:
             row["standard_error"] = float(errors[name].sel({axis: label}))
     offered = data.offered.sum(axis=1) + int(data.outside)
     return {
-        "model": repr(posterior.model),
-        "method": posterior.method,
-        "converged": posterior.converged,
-        "trusted": not posterior.doubts,
-        "doubts": list(posterior.doubts),
+        **belief_in(posterior),
         "choices": data.num_votes,
         "persons": len(data.person_names) or None,
         "alternatives": list(data.arm_names),

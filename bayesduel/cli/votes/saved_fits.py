@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "as_record",
+    "belief_in",
     "markdown",
     "packed",
     "print_standings",
@@ -42,6 +43,17 @@ _LARGE = 10_000
 
 # Arms that are printed without --all.
 _MANY = 40
+
+
+def belief_in(posterior: Fit) -> dict[str, Any]:
+    """Return what was fitted, how, and whether to believe it."""
+    return {
+        "model": repr(posterior.model),
+        "method": posterior.method,
+        "converged": posterior.converged,
+        "trusted": not posterior.doubts,
+        "doubts": list(posterior.doubts),
+    }
 
 
 def as_record(
@@ -62,11 +74,7 @@ def as_record(
         for place, name in enumerate(names)
     ]
     return {
-        "model": repr(posterior.model),
-        "method": posterior.method,
-        "converged": posterior.converged,
-        "trusted": not posterior.doubts,
-        "doubts": list(posterior.doubts),
+        **belief_in(posterior),
         "votes": posterior.data.num_votes,
         "interval": probability,
         "anchor": scale.anchor,
