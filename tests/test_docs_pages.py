@@ -32,13 +32,7 @@ def build(folder, pages):
     """Build some pages as `make docs` does, without executing anything."""
     source = folder / "docs"
     shutil.copytree(DOCS / "_static", source / "_static")
-    for kind in (
-        "*.py",
-        "*.js",
-        "benchmark.json",
-        "benchmark.template",
-        "references.bib",
-    ):
+    for kind in ("*.py", "*.js", "references.bib"):
         for path in DOCS.glob(kind):
             shutil.copy(path, source)
     for name, text in pages.items():
