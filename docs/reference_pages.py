@@ -13,7 +13,9 @@ from sphinx.ext.autosummary import autosummary_toc
 from sphinx.ext.autosummary.generate import find_autosummary_in_files
 
 # Where methods of a base class are what one calls, and the base has no page.
-_INHERITING = re.compile(r"bayesduel\.(Experiment|(votes|inference|stopping|studies)\.)")
+_INHERITING = re.compile(
+    r"bayesduel\.(Experiment|(votes|inference|stopping|studies)\.)"
+)
 
 
 def listed_topics(docs: Path) -> dict[str, dict[str, object]]:
@@ -21,7 +23,7 @@ def listed_topics(docs: Path) -> dict[str, dict[str, object]]:
     return {
         entry.name: {
             "page": page.stem,
-            "title": page.read_text("utf-8").partition("\n")[0].removeprefix("# "),
+            "title": re.findall("(?m)^# (.+)$", page.read_text("utf-8"))[0],
             "inherits": bool(_INHERITING.match(entry.name)),
         }
         for page in sorted((docs / "reference").glob("*.md"))
