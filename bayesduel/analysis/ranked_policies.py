@@ -104,7 +104,7 @@ class RankedPolicy:
 
 @dataclass(frozen=True)
 class Ranking(CalledEnvironment):
-    """Policies on one instance.
+    """The ranks of the policies on one instance.
 
     Attributes
     ----------

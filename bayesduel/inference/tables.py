@@ -38,7 +38,7 @@ def standings(
     scale: str = "utility",
     anchor: tuple[str, float] | None = None,
 ) -> xr.Dataset:
-    """Return the table that one wants of a fit, the best arm first.
+    """Return scores, intervals and ranks of all arms, the best arm first.
 
     Parameters
     ----------
