@@ -140,10 +140,16 @@ def test_every_policy_has_an_example():
 
 @cache
 def in_the_reference():
-    """Return what the tables of the reference list, by its full name."""
+    """Return what the tables of the reference list, and constants, by the full name."""
     generate = pytest.importorskip("sphinx.ext.autosummary.generate")
     pages = [str(page) for page in (DOCS / "reference").glob("*.md")]
     names = {entry.name for entry in generate.find_autosummary_in_files(pages)}
+    constant = re.compile(r"py:data:: (\w+)\n   :module: (\S+)")
+    names |= {
+        f"{module}.{name}"
+        for page in pages
+        for name, module in constant.findall(Path(page).read_text("utf-8"))
+    }
     assert len(names) > 350
     return {name: found(name) for name in names}
 
