@@ -24,7 +24,7 @@ __all__ = ["study"]
 
 study = typer.Typer(
     cls=FriendlyGroup,
-    help="Let real judges compare: which pair next, and may one stop.",
+    help="Ask real judges: choose the next pair, and say when to stop.",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )

@@ -52,7 +52,7 @@ def new(
             "-p",
             "--policy",
             metavar="NAME",
-            help="Who asks: a policy (see: bayesduel list policies), information,"
+            help="What asks: a policy (see: bayesduel list policies), information,"
             " or balanced.",
         ),
     ] = "d-ts+",
