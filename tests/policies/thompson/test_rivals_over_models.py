@@ -127,7 +127,7 @@ def test_every_rival_asks_for_the_pair_of_the_twin(name, costs_regret):
             assert len(ours) == 2, "either arm may be the first"
 
 
-def rounds_of(rule, wins, rank, number=1500):
+def rounds_of(rule, wins, rank, number=600):
     """Count who plays the first round of stretches, pair by pair, and how they end."""
     with jax.enable_x64(True):
         state = state_of(wins, rank)
@@ -177,7 +177,7 @@ def test_naming_asks_of_likely_rivals_and_never_rests(name):
     assert np.all(duel.exploit_rounds == 0)
     falls = np.array([twin.level_world(twin.leader(), a)[1] for a in range(len(wins))])
     twin.level_world = _remembered(twin.level_world)
-    assert two_sample_chi_square(ours, rounds_of_twin(twin, 1500)) > FALSE_ALARM
+    assert two_sample_chi_square(ours, rounds_of_twin(twin, 600)) > FALSE_ALARM
     assert name == "none" or np.ptp(falls) > 0.1
 
 
