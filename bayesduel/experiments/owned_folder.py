@@ -363,6 +363,3 @@ def _holder(own: Path, share: str = "") -> str:
         if text := (own / name).read_text("utf-8"):
             return text
     return "another process"
-
-
-__all__ = ["OwnedFolder", "write_part"]

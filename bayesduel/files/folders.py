@@ -237,22 +237,3 @@ def write_whole(file: Path, data: bytes | memoryview) -> None:
             f"out: cannot write {file}: {error.strerror or error}; what was finished "
             "before is kept; make room, and go on with resume"
         ) from error
-
-
-__all__ = [
-    "FORMAT",
-    "MARKER",
-    "OWN",
-    "PARTS",
-    "REQUEST",
-    "UNFINISHED",
-    "as_path",
-    "check_folder",
-    "check_whole",
-    "read_checked",
-    "read_marker",
-    "renamed_when_whole",
-    "require_folder",
-    "unwritable",
-    "write_whole",
-]

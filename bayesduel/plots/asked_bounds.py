@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     OneBound = str | Optimum | RegretBound | StructuredBound | AppliedTheorem
     Bounds = None | OneBound | Iterable[OneBound] | Mapping[str, Any]
 
-__all__ = ["AskedBound", "asked_bounds", "bounds_that_apply", "check_notion"]
-
 _ALL, _AUTO, _LOWER = "all", "auto", "lower"
 
 

@@ -17,16 +17,6 @@ if TYPE_CHECKING:
 
     from bayesduel.analysis.measurements import Result
 
-__all__ = [
-    "BANDS",
-    "Line",
-    "Panel",
-    "by_instance",
-    "check_band",
-    "line_of",
-    "panels",
-]
-
 #: What a band can be, and how the caption calls it.
 BANDS = {
     "standard error": "band: ± 1 standard error",

@@ -28,20 +28,6 @@ from theory.arguments import as_number, items_of, one_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "WIDTHS",
-    "StyledFigure",
-    "Look",
-    "check_height",
-    "light_grid",
-    "looks",
-    "missing_words",
-    "new_figure",
-    "save",
-    "styled",
-    "width_in_inches",
-]
-
 #: Widths in inches of one column and of the text of a two-column paper.
 WIDTHS = {"column": 3.4, "full": 7.0}
 

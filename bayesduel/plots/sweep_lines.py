@@ -19,8 +19,6 @@ from theory.arguments import items_of
 if TYPE_CHECKING:
     from bayesduel.analysis.measurements import Measurement, Result
 
-__all__ = ["Sweep", "sweep_of"]
-
 
 @dataclass(frozen=True)
 class Sweep:

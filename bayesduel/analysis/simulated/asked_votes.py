@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from bayesduel.policies.scalar_kernel import ScalarKernel
     from bayesduel.stopping.rules import StoppingRule
 
-__all__ = ["Decisions", "asking_kernel", "decisions"]
-
 _MOST_COUNTS = 2**22
 """Of the pairs of the runs that are simulated at once: 32 MiB."""
 

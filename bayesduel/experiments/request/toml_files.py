@@ -242,12 +242,3 @@ def _stopping(given: Any) -> StoppingRule:
             remedy='such as "anytime:delta=0.05|budget:duels=1000"',
         )
     return parse_rule(given)
-
-
-__all__ = [
-    "KEYS",
-    "arguments_in",
-    "arguments_in_file",
-    "check_complete",
-    "errors_name_file",
-]

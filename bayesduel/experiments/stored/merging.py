@@ -240,6 +240,3 @@ def _listed(numbers: Sequence[int]) -> str:
     return ",".join(
         str(first) if first == last else f"{first}-{last}" for first, last in spans
     )
-
-
-__all__ = ["merge"]
