@@ -313,10 +313,7 @@ def checkpoint_index(
 ) -> int:
     """Return the position of a round among the checkpoints.
 
-    Raises
-    ------
-    ValueError
-        When it is no checkpoint; the text names the nearest ones.
+    Raises ``ValueError`` when it is no checkpoint; the text names the nearest ones.
     """
     round_ = integer_from(round_, 1, argument)
     position = int(np.searchsorted(rounds, round_))

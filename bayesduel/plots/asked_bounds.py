@@ -44,11 +44,8 @@ class AskedBound:
 def asked_bounds(bounds: Bounds, panel: Panel, notion: str) -> list[AskedBound]:
     """Return what is asked of a panel by other words than "auto".
 
-    Raises
-    ------
-    ValueError
-        When a bound speaks of another regret than ``notion``, a name is of none, or
-        ``bounds`` is not understood.
+    Raises ``ValueError`` when a bound speaks of another regret than ``notion``, a name
+    is of none, or ``bounds`` is not understood.
     """
     if isinstance(bounds, str | AppliedTheorem) or not isinstance(bounds, Iterable):
         items: Any = (bounds,)

@@ -119,11 +119,8 @@ def bounds_of_panel(
 ) -> list[DrawnBound]:
     """Return what a panel shows of its bounds.
 
-    Raises
-    ------
-    ValueError
-        When a bound speaks of another regret than ``notion``, or ``bounds`` is not
-        understood.
+    Raises ``ValueError`` when a bound speaks of another regret than ``notion``, or
+    ``bounds`` is not understood.
     """
     if isinstance(bounds, Mapping):
         per_instance: Any = bounds

@@ -235,10 +235,7 @@ def width_in_inches(width: str | float) -> float:
 def check_height(height: float | None) -> float | None:
     """Return the height in inches, None where it follows from what is drawn.
 
-    Raises
-    ------
-    ValueError
-        For a height outside 0.5 to 200 inches.
+    Raises ``ValueError`` for a height outside 0.5 to 200 inches.
     """
     if height is None:
         return None

@@ -179,10 +179,8 @@ class Merge(RunSweep):
     def read_back(self, folder: OwnedFolder) -> list[JobResult]:
         """Read all parts.
 
-        Raises
-        ------
-        OutputFolderError
-            If one is missing or of another request, before anything is joined.
+        Raises ``OutputFolderError`` if one is missing or of another request, before
+        anything is joined.
         """
         found = super().read_back(folder)
         done: dict[Place, list[range]] = {}

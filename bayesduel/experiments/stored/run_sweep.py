@@ -247,11 +247,8 @@ class RunSweep(Sweep):
         The runs may have been cut into jobs in another way: for other cores, or when
         fewer of them were asked for.
 
-        Raises
-        ------
-        OutputFolderError
-            If the folder holds results of another request, or some that are not
-            wanted: going on would delete them.
+        Raises ``OutputFolderError`` if the folder holds results of another request, or
+        some that are not wanted: going on would delete them.
         """
         stored = _runs_in(folder)
         self._check_nothing_is_dropped(folder, stored)
