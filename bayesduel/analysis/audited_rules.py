@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesduel.analysis.text import aligned
+
 if TYPE_CHECKING:
     from jaxtyping import Bool, Int
-
-__all__ = ["AuditRow", "AuditedRule", "StoppingAudit", "false_until", "share_interval"]
 
 
 @dataclass(frozen=True)
@@ -150,16 +150,7 @@ class StoppingAudit:
         ]
 
     def __str__(self) -> str:
-        table = [self.HEADER, *self.cells()]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines = [
-            "  ".join(
-                cell.ljust(width) if place < 2 else cell.rjust(width)
-                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in table
-        ]
-        return "\n".join(lines)
+        return "\n".join(aligned(self.HEADER, self.cells()))
 
 
 def false_until(
