@@ -22,7 +22,6 @@ from bayesduel.analysis.run_statistics import (
     StatisticsOfSummaries,
 )
 from bayesduel.errors import ArgumentError
-from bayesduel.package.lazy import CalledEnvironment
 from theory import REGRET_NOTIONS, ChoiceTable, PreferenceMatrix
 from theory.arguments import integer_from
 
@@ -46,7 +45,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Measurement(CalledEnvironment):
+class Measurement:
     """One policy on one instance, found in a result tree.
 
     Attributes
@@ -270,9 +269,7 @@ def _measurement(node: xr.DataTree | xr.Dataset, shared: dict[str, Any]) -> Meas
     parent: Any = getattr(node, "parent", None)
     if "regret" in data:
         _check_layout(data)
-    # Older files say "environment".
-    named = data.attrs.get("instance", data.attrs.get("environment"))
-    instance = named or getattr(parent, "name", None)
+    instance = data.attrs.get("instance") or getattr(parent, "name", None)
     policy = data.attrs.get("policy") or getattr(node, "name", None)
     source = next(
         (part for part in (node, parent) if part is not None and "preference" in part),

@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from bayesduel.errors import ArgumentError
-from bayesduel.package.lazy import CalledEnvironment
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,7 +102,7 @@ class RankedPolicy:
 
 
 @dataclass(frozen=True)
-class Ranking(CalledEnvironment):
+class Ranking:
     """Policies on one instance.
 
     Attributes

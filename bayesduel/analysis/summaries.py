@@ -14,7 +14,6 @@ from bayesduel.analysis.measurements import (
 from bayesduel.analysis.slopes import Slope, slope, slope_span
 from bayesduel.analysis.text import format_number, format_rounds, format_with_error
 from bayesduel.errors import ArgumentError
-from bayesduel.package.lazy import CalledEnvironment
 from theory.choice import SUBSET_REGRET_NOTIONS
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ class FinalRegret:
 
 
 @dataclass(frozen=True)
-class SummaryRow(CalledEnvironment):
+class SummaryRow:
     """One policy on one instance, beside the lower bound that applies to it.
 
     Attributes

@@ -29,8 +29,6 @@ _HOMES = {
     "transitivity": ".total_order",
 }
 
-_GONE = {"compare": "compare_models"}
-
 __all__ = [
     "Calibration",
     "Report",
@@ -44,4 +42,4 @@ __all__ = [
     "transitivity",
 ]
 
-__getattr__, __dir__ = lazy_attributes(__name__, _HOMES, _GONE)
+__getattr__, __dir__ = lazy_attributes(__name__, _HOMES)

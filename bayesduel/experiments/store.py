@@ -139,8 +139,6 @@ class SweepFolder:
                     remedy="what is missing there is done by {resume} without a part",
                 )
             if known := marker.get("request"):
-                if "environments" in known:  # As it was called once.
-                    known["instances"] = known.pop("environments")
                 ours = json.loads(json.dumps(sweep.request()))
                 refuse_others(owned, "parts", ours, known)
             if plan := owned.part(PLAN):

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable, Mapping
-from functools import wraps
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -44,52 +43,3 @@ def warn_of_other_name(package: str, name: str, today: str) -> None:
         DeprecationWarning,
         stacklevel=3,
     )
-
-
-class CalledEnvironment:
-    """What says of which ``instance`` it is, and called that ``environment`` once."""
-
-    @property
-    def environment(self) -> str:
-        """The ``instance``, with a `DeprecationWarning`."""
-        warn_of_other_name(type(self).__name__, "environment", "instance")
-        return self.instance  # pyright: ignore[reportAttributeAccessIssue]
-
-
-def called_before[**P, T](**names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Let a function say what an argument is called that once had another name.
-
-    Parameters
-    ----------
-    **names : str
-        The name of today of each argument, by the one before.
-
-    Raises
-    ------
-    TypeError
-        From the function, where an argument has the name of before.
-
-    Examples
-    --------
-    >>> @called_before(environment="instance")
-    ... def simulate(instance):
-    ...     return instance
-    >>> simulate(environment="cyclic")
-    Traceback (most recent call last):
-    TypeError: simulate: the argument environment is called instance now
-    """
-
-    def decorate(function: Callable[P, T]) -> Callable[P, T]:
-        @wraps(function)
-        def call(*args: P.args, **kwargs: P.kwargs) -> T:
-            for name, today in names.items():
-                if name in kwargs:
-                    raise TypeError(
-                        f"{function.__name__}: the argument {name} is called {today} "
-                        "now"
-                    )
-            return function(*args, **kwargs)
-
-        return call
-
-    return decorate

@@ -376,8 +376,7 @@ def _largest_first(datasets: Sequence[xr.Dataset]) -> list[xr.Dataset]:
 
 def _named(dataset: xr.Dataset) -> Place:
     """Return the instance and the policy that results say they are of."""
-    named = dataset.attrs.get("instance", dataset.attrs.get("environment"))
-    return str(named), str(dataset.attrs.get("policy"))
+    return str(dataset.attrs.get("instance")), str(dataset.attrs.get("policy"))
 
 
 def _policy_nodes(whole: xr.DataTree) -> list[tuple[Place, xr.Dataset]]:
