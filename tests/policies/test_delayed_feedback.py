@@ -12,7 +12,7 @@ from bayesduel import policies
 from bayesduel.errors import PolicyParameterError
 from bayesduel.policies import DelayedFeedback
 from bayesduel.policies.over_models.base import ModelRule, model_rule, one_round
-from bayesduel.policies.parameters import parameters_json
+from bayesduel.policies.parameter_values import parameters_json
 from bayesduel.policies.policy import Duel, KernelPolicy, kernel_of
 from tests.policies.distributions import (
     features,

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from jaxtyping import Float64
     from matplotlib.axes import Axes
 
-    from bayesduel.analysis.measurements import Measurement, Result
+    from bayesduel.analysis.measured_nodes import Measurement, Result
     from bayesduel.plots.style import Look
 
 DASHES = (0, (4, 2))
