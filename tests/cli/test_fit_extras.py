@@ -68,3 +68,35 @@ def test_a_fit_by_the_mode_is_printed_and_saved(run, votes, tmp_path):
     found = json.loads(run("fit", votes, *options, "--json", "--quiet").stdout)
     by_name = {row["arm"]: row["mean"] for row in found["contrasts"]}
     assert by_name["tea"] == pytest.approx(rows["tea"] - rows["milk"])
+
+
+def test_groups_are_fitted_apart_and_named_in_all_that_is_written(run, tmp_path):
+    path, out = tmp_path / "votes.csv", tmp_path / "out"
+    rows = ["tea,milk,left,1", "milk,tea,right,1", "tea,water,left,1"] * 4
+    rows += ["milk,tea,left,2"] * 5 + ["water,tea,tie,3"]
+    path.write_text("\n".join(["left,right,winner,topic", *rows]) + "\n")
+    arguments = ("fit", path, "--by", "topic", "--ties", "drop", "--scale", "elo")
+    said = run(*arguments, "--out", out)
+    assert said.exit_code == 0, said.output
+    assert "3: no vote is left in this group" in " ".join(said.stderr.split())
+    assert "P(best) are among the arms of the same group" in said.stdout
+    record = json.loads((out / "standings.json").read_text())
+    assert [each["group"] for each in record["groups"]] == ["1", "2", "3"]
+    assert record["groups"][2]["arms"] == []
+    with (out / "standings.csv").open(newline="") as file:
+        table = list(csv.DictReader(file))
+    assert [(row["group"], row["arm"]) for row in table] == [
+        ("1", "tea"), ("1", "water"), ("1", "milk"), ("2", "milk"), ("2", "tea")
+    ]  # fmt: skip
+    best = {group: [float(row["p_best"]) for row in table if row["group"] == group]
+            for group in "12"}  # fmt: skip
+    assert sum(best["1"]) == pytest.approx(1.0) == sum(best["2"])
+    # As the group has them alone.
+    path.write_text("\n".join(["left,right,winner", *["milk,tea,left"] * 5]) + "\n")
+    alone = json.loads(run("fit", path, "--scale", "elo", "--json", "-q").stdout)
+    for one, row in zip(alone["arms"], table[3:], strict=True):
+        assert one["score"] == pytest.approx(float(row["score"]), abs=25)
+        assert one["p_best"] == pytest.approx(float(row["p_best"]), abs=0.03)
+    for name, value in (("--reference", "tea"), ("--method", "mode")):
+        refused = run(*arguments, name, value)
+        assert refused.exit_code == 2 and f"{name}: is for one fit" in refused.output

@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -68,6 +69,7 @@ def test_each_group_has_the_posterior_that_it_has_alone(method):
         assert here["p_best"].sum() == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_programs_are_compiled_once_and_not_for_each_group():
     votes = votes_of_topics()
     options = {"method": "laplace", "num_draws": 20}
@@ -109,6 +111,7 @@ def test_a_group_that_cannot_be_fitted_stops_no_other():
     assert found.remarks["art"] == ("no vote is left in this group",)
     assert "not fitted" in found.remarks["bio"][0] and "ties" in found.remarks["bio"][0]
     assert "few votes: 1 on 2 arms" in found.remarks["few"][0]
-    for wrong in ("topic", 3, None):
+    wrongs: list[Any] = ["topic", 3, None]
+    for wrong in wrongs:
         with pytest.raises(FitError, match="by must be a column of labels"):
             fit_groups(PairwiseBeta(), votes, wrong)

@@ -20,6 +20,7 @@ from bayesduel.cli.options import (
 from bayesduel.cli.output import console, print_json, say, say_warning
 from bayesduel.cli.parse import claim_folder
 from bayesduel.cli.votes.contrasts import Reference
+from bayesduel.cli.votes.grouped import By, check_by
 from bayesduel.cli.votes.options import (
     Arms,
     Covariates,
@@ -115,6 +116,7 @@ def fit(
     neutral: Neutral = None,
     covariates: Covariates = None,
     residual: Residual = False,
+    by: By = None,
     method: Annotated[
         Method,
         typer.Option(
@@ -188,6 +190,9 @@ def fit(
         residual=residual,
         judge=judge,
     )
+    refused = {"--reference": reference, "--anchor": anchor, "--check": check,
+               "--log-likelihood": log_likelihood}  # fmt: skip
+    check_by(by, refused | {"--method": "mode" * (method is Method.mode)})
     by_threshold = ties is Ties.rao_kupper
     if by_threshold and (model is not Model.bradley_terry or judge is not None):
         raise option_error(
@@ -210,6 +215,7 @@ def fit(
         missing.value,
         judge,
         neutral,
+        group=by,
     )
     rows = vote_rows(votes, columns)
     if dry_run:
@@ -228,6 +234,13 @@ def fit(
     if out is not None:
         claim_folder(out, kind="fit", overwrite=overwrite)
     say(f"{votes.name}: {data}", quiet=quiet)
+    if by is not None:
+        from bayesduel.cli.votes.grouped import show_groups
+
+        show_groups(chosen, data, probability, on, everything=everything,
+                    as_json=as_json, out=out, quiet=quiet, method=method.value,
+                    rng_key=seed, num_draws=draws)  # fmt: skip
+        return
     if method is Method.mode:
         from bayesduel.cli.votes.modes import show_mode
 

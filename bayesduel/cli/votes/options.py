@@ -246,6 +246,9 @@ class VoteColumns(NamedTuple):
     missing: str = "refuse"
     judge: str | None = None
     neutral: str | None = None
+    context: str | None = None
+    group: str | None = None
+    cluster: str | None = None
 
 
 def read_votes(votes: Path, columns: VoteColumns) -> Comparisons:
@@ -274,8 +277,10 @@ def vote_rows(votes: Path, columns: VoteColumns) -> VoteRows:
         "where": columns.where,
         "missing": columns.missing,
         "order_known": columns.order_known or None,
-        "judge": columns.judge,
-        "neutral": columns.neutral,
+        **{
+            name: getattr(columns, name)
+            for name in ("judge", "neutral", "context", "group", "cluster")
+        },
     }
     if not votes.exists():
         raise option_error("VOTES", f"{votes} does not exist{nearby(votes)}", votes)

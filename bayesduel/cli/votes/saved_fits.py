@@ -34,6 +34,7 @@ __all__ = [
     "packed",
     "print_standings",
     "save_fit",
+    "standing_cells",
     "with_doubt",
     "write_table",
 ]
@@ -121,6 +122,11 @@ def _cells(row: dict[str, Any], record: dict[str, Any]) -> list[str]:
         *(f"{row[key]:g}" if row[key] % 1 else f"{int(row[key])}"
           for key in ("comparisons", "wins", "losses", "ties")),
     ]  # fmt: skip
+
+
+def standing_cells(record: dict[str, Any]) -> list[list[str]]:
+    """Return the table of arms, its heads first."""
+    return [_heads(record), *(_cells(row, record) for row in record["arms"])]
 
 
 _PARAMETER_HEADERS = ("parameter", "mean", "interval", "meaning")
@@ -298,11 +304,9 @@ def packed(tree: xr.DataTree) -> dict[str, dict[str, dict[str, Any]]]:
 
 def markdown(record: dict[str, Any]) -> str:
     """Return a record as tables in Markdown."""
-    heads = _heads(record)
+    heads, *rows = standing_cells(record)
     lines = [heads, [":--", *["--:"] * (len(heads) - 1)]]
-    for row in record["arms"]:
-        cells = _cells(row, record)
-        lines.append([cells[0].replace("|", "\\|"), *cells[1:]])
+    lines += [[cells[0].replace("|", "\\|"), *cells[1:]] for cells in rows]
     if record["parameters"]:
         lines += [[], list(_PARAMETER_HEADERS), [":--", "--:", "--:", ":--"]]
         lines += [_parameter_cells(row) for row in record["parameters"]]

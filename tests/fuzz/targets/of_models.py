@@ -185,6 +185,20 @@ def of_models() -> dict[str, Target]:
                 "scale": ["utility", "elo", "glicko"],
             },
         ),
+        "fit_groups": Target(
+            inference.fit_groups,
+            {
+                "model": [models.BradleyTerry(), *v.MODELS],
+                "data": [Made(v.judged_votes), *v.DATA],
+                "by": ["judge", "context", 1, None, ["judge"]],
+                **v.OPTIONS,
+            },
+        ),
+        "GroupFits.to_dataframe": Target(
+            inference.GroupFits.to_dataframe,
+            {"probability": v.PROBABILITIES, "scale": ["utility", "elo", "odd"]},
+            {"self": Made(v.group_fits)},
+        ),
         "fit_mode": Target(
             inference.fit_mode,
             {"model": [models.BradleyTerry(), *v.MODELS], "data": [*v.DATA, None]},

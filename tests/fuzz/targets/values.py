@@ -183,6 +183,21 @@ def ballot_fit() -> inference.Fit:
 
 
 @cache
+def judged_votes() -> votes.Comparisons:
+    return votes.Comparisons.from_votes(
+        ["tea", "milk"] * 4, ["milk", "tea"] * 4, ["left"] * 8,
+        columns={"judge": ["ann"] * 4 + ["bob"] * 4},
+    )  # fmt: skip
+
+
+@cache
+def group_fits() -> inference.GroupFits:
+    return inference.fit_groups(
+        models.BradleyTerry(), judged_votes(), "judge", num_draws=50
+    )
+
+
+@cache
 def mode_fit() -> inference.ModeFit:
     return inference.fit_mode(models.BradleyTerry(), some_votes())
 
