@@ -100,3 +100,31 @@ def test_groups_are_fitted_apart_and_named_in_all_that_is_written(run, tmp_path)
     for name, value in (("--reference", "tea"), ("--method", "mode")):
         refused = run(*arguments, name, value)
         assert refused.exit_code == 2 and f"{name}: is for one fit" in refused.output
+
+
+def test_clustered_errors_stand_beside_the_models(run, tmp_path):
+    """Judges who all say the same ten times: the model takes it for ten times more."""
+    path = tmp_path / "votes.csv"
+    rows = [f"{pair},{'left' if (judge % 3 > 0) == ahead else 'right'},{judge}"
+            for judge in range(9)
+            for pair, ahead in (("tea,milk", True), ("milk,tea", False),
+                                ("milk,water", True), ("water,milk", False))
+            ]  # fmt: skip
+    head, errors = "left,right,winner,by", {}
+    arguments = ("fit", path, "--cluster", "by", "--order-effect", "-q")
+    for times in (1, 10):
+        path.write_text("\n".join([head, *rows * times]) + "\n")
+        said = run(*arguments, "--prior-scale", "50", "--json")
+        assert said.exit_code == 0, said.output
+        record = json.loads(said.stdout)
+        by_arm = {row["arm"]: row for row in record["arms"]}
+        errors[times] = [by_arm["tea"][key] for key in ("error", "error_clustered")]
+        assert record["clusters"] == 9
+        assert set(record["parameters"][0]) >= {"error", "error_clustered"}
+    assert errors[10][0] == pytest.approx(errors[1][0] / 10**0.5, rel=0.01)
+    assert errors[10][1] == pytest.approx(errors[1][1], rel=0.01)
+    said = run(*arguments)
+    assert "9 clusters are independent" in " ".join(said.stdout.split())
+    assert ["error", "clustered"] == said.stdout.splitlines()[1].split()[5:7]
+    for options in (["--method", "nuts"], ["--model", "beta"]):
+        assert run(*arguments, *options).exit_code == 2

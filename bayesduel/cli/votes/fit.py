@@ -20,7 +20,7 @@ from bayesduel.cli.options import (
 from bayesduel.cli.output import console, print_json, say, say_warning
 from bayesduel.cli.parse import claim_folder
 from bayesduel.cli.votes.contrasts import Reference
-from bayesduel.cli.votes.grouped import By, check_by
+from bayesduel.cli.votes.grouped import By, Cluster, check_by, method_of
 from bayesduel.cli.votes.options import (
     Arms,
     Covariates,
@@ -117,6 +117,7 @@ def fit(
     covariates: Covariates = None,
     residual: Residual = False,
     by: By = None,
+    cluster: Cluster = None,
     method: Annotated[
         Method,
         typer.Option(
@@ -193,6 +194,7 @@ def fit(
     refused = {"--reference": reference, "--anchor": anchor, "--check": check,
                "--log-likelihood": log_likelihood}  # fmt: skip
     check_by(by, refused | {"--method": "mode" * (method is Method.mode)})
+    method = method_of(method, cluster)
     by_threshold = ties is Ties.rao_kupper
     if by_threshold and (model is not Model.bradley_terry or judge is not None):
         raise option_error(
@@ -216,6 +218,7 @@ def fit(
         judge,
         neutral,
         group=by,
+        cluster=cluster,
     )
     rows = vote_rows(votes, columns)
     if dry_run:
@@ -239,7 +242,8 @@ def fit(
 
         show_groups(chosen, data, probability, on, everything=everything,
                     as_json=as_json, out=out, quiet=quiet, method=method.value,
-                    rng_key=seed, num_draws=draws)  # fmt: skip
+                    clustered=cluster is not None, rng_key=seed,
+                    num_draws=draws)  # fmt: skip
         return
     if method is Method.mode:
         from bayesduel.cli.votes.modes import show_mode
@@ -249,8 +253,9 @@ def fit(
         return
     found = _fitted(chosen, data, method, draws, seed)
     judged = _judged(found, check=check, as_json=as_json)
+    clusters = None if cluster is None else "cluster"
     _show(found, judged, probability, on, to, everything=everything,
-          as_json=as_json, check=check)  # fmt: skip
+          as_json=as_json, check=check, cluster=clusters)  # fmt: skip
     if out is not None:
         from bayesduel.cli.votes.saved_fits import save_fit
 
@@ -261,6 +266,7 @@ def fit(
             scale=on,
             check=judged if check else None,
             reference=to,
+            cluster=clusters,
             log_likelihood=log_likelihood,
             quiet=quiet,
         )
@@ -332,16 +338,24 @@ def _show(
     everything: bool,
     as_json: bool,
     check: bool,
+    cluster: str | None,
 ) -> None:
     from bayesduel.cli.votes.saved_fits import as_record, print_standings
 
     if as_json:
-        record = as_record(found, probability, scale, judged if check else None, to)
+        looked_at = judged if check else None
+        record = as_record(found, probability, scale, looked_at, to, cluster)
         print_json(record | {"report": str(judged).splitlines()})
         return
     screen = console()
     print_standings(
-        screen, found, probability, everything=everything, scale=scale, reference=to
+        screen,
+        found,
+        probability,
+        everything=everything,
+        scale=scale,
+        reference=to,
+        cluster=cluster,
     )
     if judged is not None and check:
         screen.print(judged.short(), markup=False, highlight=False, soft_wrap=True)

@@ -1,8 +1,9 @@
-"""Independent groups of votes: a fit of each, and one table of all."""
+"""Groups of votes, each with a fit of its own, and clusters of votes in one fit."""
 
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,8 +11,10 @@ import typer
 
 from bayesduel.cli.errors import option_error
 from bayesduel.cli.output import console, defined, print_json, say, say_warning, version
+from bayesduel.cli.votes.options import Method
 from bayesduel.cli.votes.saved_fits import (
     as_record,
+    clusters_said,
     standing_cells,
     with_doubt,
     write_table,
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
     from bayesduel.inference import GroupFits
     from bayesduel.votes import Comparisons
 
-__all__ = ["By", "check_by", "show_groups"]
+__all__ = ["By", "Cluster", "check_by", "method_of", "show_groups"]
 
 _MANY = 200
 """Rows that are printed without --all."""
@@ -34,6 +37,32 @@ By = Annotated[
         help="Fit the votes of each group apart, such as topics; one table of all.",
     ),
 ]
+
+
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Also say standard errors for votes that hang together, as those of one"
+        " judge or of one prompt do.",
+    ),
+]
+
+
+def method_of(method: Method, cluster: str | None) -> Method:
+    """Return the method, which must have a mode where clusters are named.
+
+    Raises
+    ------
+    ValueError
+        For a method that has none.
+    """
+    if cluster is None or method is Method.laplace:
+        return method
+    if method is not Method.auto:
+        rule = f"needs the curvature at a mode, and --method {method.value} has none"
+        raise option_error("--cluster", rule, remedy="choose laplace")
+    return Method.laplace
 
 
 def check_by(by: str | None, refused: dict[str, Any]) -> None:
@@ -59,13 +88,15 @@ def show_groups(
     as_json: bool,
     out: Path | None,
     quiet: bool,
+    clustered: bool,
     **options: Any,  # noqa: ANN401
 ) -> None:
     """Fit each group; print, and save, who stands where in it."""
     from bayesduel.inference import fit_groups
 
     found = fit_groups(model, data, "group", **options)
-    records = [_record(found, group, probability, scale) for group in found.remarks]
+    by = "cluster" if clustered else None
+    records = [_record(found, group, probability, scale, by) for group in found.remarks]
     for record in records:
         for remark in record["remarks"]:
             say_warning(f"{record['group']}: {remark}")
@@ -80,13 +111,26 @@ def show_groups(
 
 
 def _record(
-    found: GroupFits, group: str, probability: float, scale: Scale
+    found: GroupFits, group: str, probability: float, scale: Scale, by: str | None
 ) -> dict[str, Any]:
     """Return what is known of a group: of one that has no fit, why."""
     remarks = list(found.remarks[group])
     if group not in found.fits:
         return {"group": group, "remarks": remarks, "arms": [], "parameters": []}
-    record = as_record(found.fits[group], probability, scale)
+    from bayesduel.errors import FitError
+
+    posterior = found.fits[group]
+    try:
+        record = as_record(posterior, probability, scale, cluster=by)
+    except FitError as error:
+        if by is None:
+            raise
+        # Such as a group of one cluster.
+        remarks.append(f"no clustered errors: {error}")
+        record = as_record(posterior, probability, scale)
+        empty = {"error": math.nan, "error_clustered": math.nan}
+        for row in (*record["arms"], *record["parameters"]):
+            row |= empty
     arms = [row for row in record["arms"] if row["comparisons"] > 0]
     told = {"remarks": remarks, "arms": arms, "parts": len({a["part"] for a in arms})}
     return {"group": group, **record, **told}
@@ -138,6 +182,9 @@ def _print(whole: dict[str, Any], title: str, *, everything: bool) -> None:
         "rank, shared rank, score and P(best) are among the arms of the same group",
         f"intervals hold {whole['interval']:.0%}; bayesduel {whole['version']}",
     ]
+    if "clustered" in heads:
+        least = min(record.get("clusters", 1) for record in fitted)
+        captions.insert(1, f"least of all groups: {clusters_said(least)}")
     doubtful = [each["group"] for each in fitted if each["doubts"]]
     if doubtful:
         captions.insert(0, f"DOUBTFUL: {', '.join(doubtful)}; see the warnings")

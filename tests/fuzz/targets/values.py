@@ -191,6 +191,13 @@ def judged_votes() -> votes.Comparisons:
 
 
 @cache
+def judged_fit() -> inference.Fit:
+    return inference.fit(
+        models.BradleyTerry(), judged_votes(), method="laplace", num_draws=50
+    )
+
+
+@cache
 def group_fits() -> inference.GroupFits:
     return inference.fit_groups(
         models.BradleyTerry(), judged_votes(), "judge", num_draws=50
