@@ -247,7 +247,8 @@ PARAMETERS = {
     "spread": "standard deviation of the coefficient among persons",
     "judge_spread": "standard deviation of the judges' biases",
     "judge_bias": "utility that the arm shown first gains more by this judge",
-    "standard_bias": "the same in units of judge_spread",
+    "discrimination": "what this judge multiplies differences of utilities by",
+    "discrimination_spread": "standard deviation of its logarithm among judges",
 }
 """What the quantities of stock models that belong to no arm mean."""
 

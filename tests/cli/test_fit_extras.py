@@ -128,3 +128,27 @@ def test_clustered_errors_stand_beside_the_models(run, tmp_path):
     assert ["error", "clustered"] == said.stdout.splitlines()[1].split()[5:7]
     for options in (["--method", "nuts"], ["--model", "beta"]):
         assert run(*arguments, *options).exit_code == 2
+
+
+def test_both_orders_of_one_prompt_are_one_vote(run, tmp_path, caplog):
+    """Four prompts: two agree, one is always on the left, one ties; one order alone."""
+    path = tmp_path / "votes.csv"
+    answers = {"p1": ("tea", "tea"), "p2": ("milk", "milk"), "p3": ("left", "left"),
+               "p4": ("tie", "tie"), "p5": ("tea",), "p6": ("tea", "tea")}  # fmt: skip
+    rows = [f"{pair},{answer},{prompt},ann"
+            for prompt, each in answers.items()
+            for pair, answer in zip(("tea,milk", "milk,tea"), each, strict=False)
+            ]  # fmt: skip
+    path.write_text("\n".join(["left,right,winner,prompt,by", *rows]) + "\n")
+    named = ("fit", path, "--context", "prompt", "--judge", "by", "--json")
+    for rule, ties in (("tie", 2), ("nothing", 1)):
+        said = run(*named, "--both-orders", rule)
+        assert said.exit_code == 0, said.output
+        tea = {row["arm"]: row for row in json.loads(said.stdout)["arms"]}["tea"]
+        assert [tea[key] for key in ("wins", "losses", "ties")] == [2, 1, ties]
+        assert "1 of 11 rows of votes left out" in caplog.text
+    for option in ("--order-effect", "--discrimination"):
+        refused = run(*named, "--both-orders", "tie", option)
+        assert refused.exit_code == 2 and f"{option}: is for votes" in refused.output
+    refused = run("fit", path, "--both-orders", "tie", "-q")
+    assert refused.exit_code == 2 and "name what was asked" in refused.output

@@ -19,11 +19,19 @@ from bayesduel.cli.options import (
 )
 from bayesduel.cli.output import console, print_json, say, say_warning
 from bayesduel.cli.parse import claim_folder
+from bayesduel.cli.votes.both_orders import (
+    BothOrders,
+    Context,
+    Contradiction,
+    check_both_orders,
+)
+from bayesduel.cli.votes.chosen_models import check_model, preference_model
 from bayesduel.cli.votes.contrasts import Reference
 from bayesduel.cli.votes.grouped import By, Cluster, check_by, method_of
 from bayesduel.cli.votes.options import (
     Arms,
     Covariates,
+    Discrimination,
     DryRun,
     Judge,
     Method,
@@ -44,8 +52,6 @@ from bayesduel.cli.votes.options import (
     Wins,
     WithoutAnswer,
     Words,
-    check_model,
-    preference_model,
     vote_rows,
     with_covariates,
 )
@@ -113,9 +119,12 @@ def fit(
     order_effect: OrderEffect = False,
     order_known: OrderKnown = False,
     judge: Judge = None,
+    discrimination: Discrimination = False,
     neutral: Neutral = None,
     covariates: Covariates = None,
     residual: Residual = False,
+    context: Context = None,
+    both_orders: BothOrders = None,
     by: By = None,
     cluster: Cluster = None,
     method: Annotated[
@@ -190,10 +199,14 @@ def fit(
         covariates=covariates,
         residual=residual,
         judge=judge,
+        discrimination=discrimination,
     )
     refused = {"--reference": reference, "--anchor": anchor, "--check": check,
                "--log-likelihood": log_likelihood}  # fmt: skip
     check_by(by, refused | {"--method": "mode" * (method is Method.mode)})
+    check_both_orders(
+        both_orders, order_effect=order_effect, discrimination=discrimination
+    )
     method = method_of(method, cluster)
     by_threshold = ties is Ties.rao_kupper
     if by_threshold and (model is not Model.bradley_terry or judge is not None):
@@ -217,6 +230,7 @@ def fit(
         missing.value,
         judge,
         neutral,
+        context=context,
         group=by,
         cluster=cluster,
     )
@@ -224,7 +238,8 @@ def fit(
     if dry_run:
         print_preview(rows)
         return
-    data = with_covariates(_with_ties(rows.comparisons(), ties, votes), covariates)
+    read = _with_ties(_as_asked(rows.comparisons(), both_orders), ties, votes)
+    data = with_covariates(read, covariates)
     chosen = preference_model(
         model,
         data,
@@ -232,6 +247,8 @@ def fit(
         order_effect=order_effect,
         residual=residual,
         rao_kupper=by_threshold,
+        discrimination=discrimination,
+        judged=both_orders is None,
     )
     chosen.arrays(data)  # Says what does not fit before a folder is made.
     if out is not None:
@@ -283,6 +300,13 @@ def _anchor(text: str | None) -> tuple[str, float] | None:
     if not equals or not name.strip() or value is None:
         raise option_error("--anchor", "must be an arm and a score, A=1000", text)
     return name.strip(), value
+
+
+def _as_asked(data: Comparisons, both_orders: Contradiction | None) -> Comparisons:
+    """Return the votes, those in both orders as one where that was asked for."""
+    if both_orders is None or not data.num_votes:
+        return data
+    return data.with_both_orders_as_one(both_orders.value)
 
 
 def _with_ties(data: Comparisons, ties: Ties, votes: Path) -> Comparisons:
