@@ -211,11 +211,10 @@ def _of_one_shape(
     model: PreferenceModel, groups: Mapping[str, Comparisons]
 ) -> Iterator[tuple[str, Comparisons]]:
     """Yield votes with as many arms and rows in each group as in the largest one."""
-    least = {}
-    for label, data in groups.items():
-        reads = columns_read(model, data)
-        unread = [name for name in data.columns if name not in reads]
-        least[label] = data.without_columns(*unread) if unread else data
+    least = {
+        label: data if columns_read(model, data) else data.without_columns()
+        for label, data in groups.items()
+    }
     arms = max(data.num_arms for data in least.values())
     rows = max(len(data.first) for data in least.values())
     names = dict.fromkeys(name for data in least.values() for name in data.arm_names)

@@ -338,16 +338,14 @@ class Comparisons(PairRows):
         counts = np.concatenate([self.counts[:, :2] + half, 0.0 * half], axis=1)
         return self._with_rows(counts, self.order_known)
 
-    def without_columns(self, *names: str) -> Comparisons:
+    def without_columns(self) -> Comparisons:
         """Return the votes per pair, whoever judged them and whatever else they carry.
 
-        Covariates of the arms stay, and so do other columns where some are named.
+        Covariates of the arms stay.
         """
-        dropped = [each for each in names or self.columns if each in self.columns]
-        if not dropped:
+        if not self.columns:
             return self
-        kept = self._extra.without(*dropped)
-        return self._with_rows(self.counts, self.order_known, kept)
+        return self._with_rows(self.counts, self.order_known, RowColumns({}, {}))
 
     def _with_rows(
         self, counts: NDArray, order_known: bool, extra: RowColumns | None = None

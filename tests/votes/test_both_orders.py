@@ -89,7 +89,7 @@ def test_votes_that_have_no_other_order_are_left_out_and_counted(caplog):
 def test_what_cannot_be_told_apart_is_refused():
     votes = votes_of(asked(np.random.default_rng(5)))
     with pytest.raises(ComparisonDataError, match="votes that differ.*name what was"):
-        votes.without_columns("context").with_both_orders_as_one()
+        votes.without_columns().with_both_orders_as_one()
     with pytest.raises(ComparisonDataError, match="order_known"):
         votes.without_order().with_both_orders_as_one()
     wrongs: list[Any] = ["drop", None, 1]

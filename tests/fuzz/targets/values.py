@@ -185,8 +185,9 @@ def ballot_fit() -> inference.Fit:
 @cache
 def judged_votes() -> votes.Comparisons:
     return votes.Comparisons.from_votes(
-        ["tea", "milk"] * 4, ["milk", "tea"] * 4, ["left"] * 8,
-        columns={"judge": ["ann"] * 4 + ["bob"] * 4},
+        ["tea", "tea", "milk", "milk"] * 2, ["milk", "milk", "tea", "tea"] * 2,
+        ["left"] * 8,
+        columns={"judge": ["ann"] * 4 + ["bob"] * 4, "context": ["art", "bio"] * 4},
     )  # fmt: skip
 
 
