@@ -303,7 +303,12 @@ def save_fit(
         "ranks": plots.forest(posterior, by="rank", probability=probability),
         "winners": plots.winners(posterior),
         "preferences": plots.heat_map(posterior),
-        "best-two": plots.pair(posterior, *best_two, probability=probability),
+        "best-two": plots.pair(
+            posterior,
+            *best_two,
+            probability=probability,
+            scale="elo" if scale.name == "elo" else "probability",
+        ),
     }
     if posterior.data.is_whole and posterior.data.without_ties().num_votes:
         figures["check"] = plots.predictive_check(posterior)
