@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LOOK",
+    "MANY",
     "Standing",
     "fit_votes",
     "judged_votes",
@@ -33,6 +34,9 @@ _CHAINS = 4
 
 LOOK = 6e6, 200, 4000
 """What :func:`fit_votes` draws for a look at a study."""
+
+MANY = 200
+"""Arms; of more, draws of all pairs take longer than one waits for a look."""
 
 
 def votes_between(
@@ -199,13 +203,22 @@ def _rank(value: float) -> int | None:
 
 
 def standings_of(
-    posterior: Fit, probability: float
+    posterior: Fit, probability: float, *, full: bool = True
 ) -> tuple[tuple[Standing, ...], dict[str, Any]]:
-    """Return the arms, the best first, and what the numbers mean, as a fit has it."""
+    """Return the arms, the best first, and what the numbers mean, as a fit has it.
+
+    Unless ``full``, without ranks and probabilities, which need draws of all pairs.
+    """
     from bayesduel.inference.tables import standing_columns
 
-    names, columns, words = standing_columns(posterior, probability)
-    shares = posterior.winner_shares()
+    if full:
+        names, columns, words = standing_columns(posterior, probability)
+        shares = posterior.winner_shares()
+    else:
+        names, columns, words = _columns_by_moments(posterior, probability)
+        unknown = np.full(posterior.num_arms, np.nan)
+        columns |= {"rank_lower": unknown, "rank_upper": unknown}
+        shares = {"condorcet": unknown, "copeland": unknown, "borda": unknown}
     rows = []
     for place, name in enumerate(names):
         arm = posterior.arm_names.index(name)
@@ -229,3 +242,47 @@ def standings_of(
             )
         )
     return tuple(rows), words
+
+
+def _columns_by_moments(
+    posterior: Fit, probability: float
+) -> tuple[list[str], dict[str, np.ndarray], dict[str, Any]]:
+    """Return scores under one Beta distribution per pair, without a draw.
+
+    The mean of an arm's pairs within its part, exactly; its interval as that of the
+    normal distribution with the same variance: a mean of many independent quantities.
+    """
+    from scipy.special import ndtri
+
+    pairs, number = posterior.extras["posterior"], posterior.num_arms
+    a, b = np.zeros((2, number, number))
+    upper = np.triu_indices(number, 1)
+    a[upper], b[upper] = pairs.for_first, pairs.for_second
+    a, b = a + b.T, b + a.T
+    near = posterior.part_of[:, None] == posterior.part_of
+    np.fill_diagonal(near, False)
+    others = near.sum(axis=1)
+    total = np.where(near, a + b, 1.0)
+    with np.errstate(invalid="ignore"):  # An arm that is alone has no score.
+        mean = np.sum(a / total, axis=1, where=near) / others
+        variance = np.sum(a * b / total**2 / (total + 1.0), axis=1, where=near)
+        half = ndtri((1.0 + probability) / 2.0) * np.sqrt(variance) / others
+    wins, ties = posterior.data.wins, posterior.data.ties
+    columns = {
+        "part": posterior.part_of + 1,
+        "score": mean,
+        "score_lower": np.maximum(mean - half, 0.0),
+        "score_upper": np.minimum(mean + half, 1.0),
+        "comparisons": (wins + wins.T + ties).sum(axis=1),
+        "wins": wins.sum(axis=1),
+        "losses": wins.sum(axis=0),
+        "ties": ties.sum(axis=1),
+    }
+    places = np.lexsort((-mean, posterior.part_of))
+    names = [posterior.arm_names[arm] for arm in places]
+    words = {
+        "score": "probability of beating another arm",
+        "parts": len(posterior.parts),
+        "condorcet_exists": math.nan,
+    }
+    return names, {name: each[places] for name, each in columns.items()}, words

@@ -92,13 +92,15 @@ class StoppingLine:
         return low, high
 
 
-def stopping_of(state: StudyState, posterior: Fit) -> tuple[StoppingLine, ...]:
+def stopping_of(
+    state: StudyState, posterior: Fit, *, certain: bool = True
+) -> tuple[StoppingLine, ...]:
     """Return what the rules say of the votes that are no ties.
 
-    The rules of certainty first, then "judges" where the study stops by it, then what
-    may be spent.
+    The rules of certainty first, if these are wanted, then "judges" where the study
+    stops by it, then what may be spent.
     """
-    lines = [_anytime(state), _posterior(state, posterior)]
+    lines = [_anytime(state), _posterior(state, posterior)] if certain else []
     if "judges" in state.settings.stop_when:
         lines.append(_judges(left_out_of(state)))
     if state.settings.budget is not None:
