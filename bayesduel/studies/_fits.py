@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import warnings
+from collections import Counter
+from collections.abc import Container
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +15,7 @@ from jaxtyping import Float64
 
 from bayesduel.errors import DisconnectedComparisonsWarning
 from bayesduel.studies.replay.state import StudyState
+from bayesduel.votes.choices import Choices
 from bayesduel.votes.comparisons import Comparisons
 
 if TYPE_CHECKING:
@@ -22,6 +25,7 @@ __all__ = [
     "LOOK",
     "MANY",
     "Standing",
+    "choices_of",
     "fit_votes",
     "judged_votes",
     "known",
@@ -51,6 +55,32 @@ def votes_between(
         ties=(state.ties if ties is None else ties)[both],
         arm_names=[state.arms[arm] for arm in state.active],
     )
+
+
+def choices_of(state: StudyState, without: Container[int] = ()) -> Choices:
+    """Return the choices of a study of sets, but for questions of such numbers.
+
+    Among arms that are not retired: what is chosen of a part of a set has the same
+    probabilities as if that part had been shown.
+    """
+    arms = state.active
+    place = {arm: at for at, arm in enumerate(arms)}
+    counts: dict[tuple[int, ...], Counter[int]] = {(): Counter()}
+    for unit in state.questions.values():
+        if unit.number in without or not state.is_vote(unit):
+            continue
+        shown = tuple(sorted(place[arm] for arm in unit.arms if arm in place))
+        best = place.get(unit.arms[int(unit.outcome or 0) - 1])
+        if best is not None and len(shown) > 1:
+            counts.setdefault(shown, Counter())[best] += 1
+    offered, chosen = np.zeros((2, len(counts), len(arms)))
+    for row, (shown, best) in enumerate(counts.items()):
+        # Before the first choice there is one row, without a vote.
+        offered[row, [*shown] or slice(None)] = 1
+        for arm, count in best.items():
+            chosen[row, arm] = count
+    names = [state.arms[arm] for arm in arms]
+    return Choices.from_counts(offered, chosen, arm_names=names)
 
 
 def judged_votes(state: StudyState) -> Comparisons:
@@ -96,7 +126,7 @@ def fit_votes(
     least: int,
     most: int,
     *,
-    votes: Comparisons | None = None,
+    votes: Comparisons | Choices | None = None,
     **options: Any,
 ) -> Fit:
     """Fit the model of the study, with as many draws as make that many numbers.
@@ -108,9 +138,11 @@ def fit_votes(
     from bayesduel.inference.fitting import fit
 
     if votes is None:
-        votes = votes_between(state)
+        votes = choices_of(state) if state.is_of_sets else votes_between(state)
     draws = int(np.clip(numbers / votes.num_arms**2, least, most)) // _CHAINS
-    model = replace(state.model, ties=votes.has_ties)  # pyright: ignore
+    model = state.model
+    if isinstance(votes, Comparisons):
+        model = replace(model, ties=votes.has_ties)  # pyright: ignore
     with warnings.catch_warnings():
         # In the beginning no arm has been compared.
         warnings.simplefilter("ignore", DisconnectedComparisonsWarning)
@@ -219,6 +251,8 @@ def standings_of(
         unknown = np.full(posterior.num_arms, np.nan)
         columns |= {"rank_lower": unknown, "rank_upper": unknown}
         shares = {"condorcet": unknown, "copeland": unknown, "borda": unknown}
+    if isinstance(posterior.data, Choices):
+        columns |= _counts_of(posterior.data, names)
     rows = []
     for place, name in enumerate(names):
         arm = posterior.arm_names.index(name)
@@ -242,6 +276,17 @@ def standings_of(
             )
         )
     return tuple(rows), words
+
+
+def _counts_of(choices: Choices, names: list[str]) -> dict[str, np.ndarray]:
+    """Return in how many choices each arm stood, and was the best one."""
+    places = [choices.arm_names.index(name) for name in names]
+    total = choices.counts.sum(axis=1)
+    stood = (total @ choices.offered)[places]
+    best = choices.counts.sum(axis=0)[places]
+    return {
+        "comparisons": stood, "wins": best, "losses": stood - best, "ties": 0.0 * best,
+    }  # fmt: skip
 
 
 def _columns_by_moments(

@@ -95,6 +95,7 @@ class StudyAnalysis(StudyFile):
         from bayesduel.studies.contents.contexts import context_table
 
         with self._turn:
+            self._settings.check_of_pairs("by_context")
             return context_table(self._current())
 
     def to_dataframe(self) -> pd.DataFrame:
@@ -196,6 +197,7 @@ class StudyAnalysis(StudyFile):
         from bayesduel.studies.forecast import forecast_of
 
         error = StudyError
+        self._settings.check_of_pairs("forecast")
         level = share_of(probability, "probability", kind=error)
         most = integer_from(most_votes, 1, "most_votes", _MOST_VOTES, kind=error)
         runs = integer_from(num_runs, 1, "num_runs", _MOST_RUNS, kind=error)
@@ -245,6 +247,7 @@ class StudyAnalysis(StudyFile):
         """
         from bayesduel.studies.audits import StoredAudit, audit_of
 
+        self._settings.check_of_pairs("audit_stopping")
         with self._turn:
             # A copy: votes and arms may come meanwhile, and the event says of what.
             state = deepcopy(self._current())

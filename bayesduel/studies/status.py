@@ -189,7 +189,7 @@ def status_of(
     clock = state.clock_at(now)
     stale = [q for q in state.open.values() if clock - q.asked >= q.lease]
     leave_out = leave_out or "judges" in state.settings.stop_when
-    ties = posterior.data.ties
+    ties = 0 if state.is_of_sets else np.triu(posterior.data.ties).sum()
     return StudyStatus(
         policy=state.settings.policy,
         model=repr(posterior.model),
@@ -201,7 +201,7 @@ def status_of(
         ),
         votes=state.num_votes,
         imported=int(state.num_imported),
-        ties=int(np.triu(ties).sum()),
+        ties=int(ties),
         skipped=state.num_skipped,
         beyond=state.num_beyond,
         aside=state.num_aside,

@@ -362,7 +362,7 @@ def _alike_by_unit(usual: Iterable[Question]) -> tuple[int, int]:
     said = Counter(
         (_unit(each), _said(each, each.answer))
         for each in usual
-        if each.answer is not None and each.answer != "skip"
+        if each.answer in MIRRORED
     )
     number: Counter[_Unit] = Counter()
     for (unit, _), count in said.items():
