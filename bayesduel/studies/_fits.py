@@ -65,7 +65,7 @@ def choices_of(state: StudyState, without: Container[int] = ()) -> Choices:
     """
     arms = state.active
     place = {arm: at for at, arm in enumerate(arms)}
-    counts: dict[tuple[int, ...], Counter[int]] = {(): Counter()}
+    counts: dict[tuple[int, ...], Counter[int]] = {}
     for unit in state.questions.values():
         if unit.number in without or not state.is_vote(unit):
             continue
@@ -73,10 +73,11 @@ def choices_of(state: StudyState, without: Container[int] = ()) -> Choices:
         best = place.get(unit.arms[int(unit.outcome or 0) - 1])
         if best is not None and len(shown) > 1:
             counts.setdefault(shown, Counter())[best] += 1
+    if not counts:  # A table needs a row, if of no choice.
+        counts[tuple(place.values())] = Counter()
     offered, chosen = np.zeros((2, len(counts), len(arms)))
     for row, (shown, best) in enumerate(counts.items()):
-        # Before the first choice there is one row, without a vote.
-        offered[row, [*shown] or slice(None)] = 1
+        offered[row, [*shown]] = 1
         for arm, count in best.items():
             chosen[row, arm] = count
     names = [state.arms[arm] for arm in arms]

@@ -130,9 +130,14 @@ class StudyStatus:
         """Return everything as plain values, for JSON."""
         return asdict(self)
 
+    @property
+    def _is_audited(self) -> bool:
+        """Whether there is a rule that can be played in simulations: of pairs."""
+        return any(line.rule == "anytime" for line in self.stopping)
+
     def measured_words(self, line: StoppingLine) -> str:
         """Return in words how often a rule stops wrongly in studies like this one."""
-        if not line.is_error:
+        if not line.is_error or not self._is_audited:
             return ""
         if self.audit is None:
             return "never measured"
@@ -147,6 +152,8 @@ class StudyStatus:
         path : str
             Of the study, for the command.
         """
+        if not self._is_audited:
+            return ()
         again = shlex.join(["bayesduel", "audit-stopping", "--from-study", path])
         if self.audit is None:
             return (f"to measure how often these rules stop wrongly: {again}",)

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from statistics import median
 
+from bayesduel.ops.shares import share_interval
 from bayesduel.studies._fits import LOOK, fit_votes, leader_of
 from bayesduel.studies.judges.agreement import krippendorff_alpha
 from bayesduel.studies.judges.left_out import left_out_of
@@ -310,9 +311,6 @@ def _line(
     answered: list[Question],
     shared: list[dict[str, str]],
 ) -> JudgeLine:
-    # Not before it is used: each question would wait for it.
-    from bayesduel.analysis.audited_rules import share_interval
-
     usual = [question for question in answered if question.gold is None]
     words = Counter(question.answer for question in usual)
     sides = words["left"] + words["right"]
