@@ -1,4 +1,4 @@
-"""What became of the runs of an audit of rules for stopping: numbers and shares."""
+"""How the runs of an audit of rules for stopping ended: numbers and shares."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class AuditRow:
 
 @dataclass(frozen=True, eq=False)
 class AuditedRule:
-    """What became of the runs of one rule on one instance.
+    """How the runs of one rule for stopping ended on one instance.
 
     Attributes
     ----------
