@@ -63,9 +63,6 @@ _UsageError: Any = typer.BadParameter.__mro__[1]
 """What the reader of options raises; public only as the base of this one."""
 
 
-_WITH_INSTANCES = ("audit-stopping", "compare", "config", "list", "plot")
-
-
 class Terminated(KeyboardInterrupt):
     """SIGTERM or SIGHUP: to be cleaned up after as Ctrl-C is."""
 
@@ -110,7 +107,7 @@ class FriendlyGroup(TyperGroup):
         """Read what stands before the subcommand."""
         # Without any argument the help is shown, which is no error.
         with friendly_errors() if args else nullcontext():
-            return super().parse_args(ctx, _as_called_now(args))
+            return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401
         """Run the subcommand; see :func:`friendly_errors`."""
@@ -129,22 +126,6 @@ class FriendlyGroup(TyperGroup):
                 options = [parameter.metavar or name] if alone else parameter.opts
                 return max(options, key=len)
         return ""
-
-
-def _as_called_now(args: list[str]) -> list[str]:
-    """Return what was typed with today's words for those that were others once."""
-    if not args or args[0] not in _WITH_INSTANCES:
-        return args
-    today = list(args)
-    for place, word in enumerate(args):
-        name, equals, value = word.partition("=")
-        if name in ("-e", "--environment"):
-            today[place] = f"--instance{equals}{value}"
-    if args == ["list", "environments", *args[2:]]:
-        today[1] = "instances"
-    if today != args:
-        say_warning("what was called environment (-e) is called instance (-i) now")
-    return today
 
 
 @contextmanager
