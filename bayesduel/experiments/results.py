@@ -140,7 +140,7 @@ def load(path: Path | str, *, lazy: bool = False) -> xr.DataTree:
 
 
 load_results = load
-"""As it is called at the top of the package."""
+"""Read results that were saved; the name of `load` at the top of the package."""
 
 
 def _file_in(folder: Path) -> Path:
