@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import typer
-
-__all__ = ["EXAMPLES", "show_examples"]
+__all__ = ["EXAMPLES"]
 
 EXAMPLES = {
     "compare": "compare -i gap -p d-ts -p rucb --horizon 1e6 --out results",
@@ -46,17 +44,3 @@ EXAMPLES = {
     "study serve-stdin": "study serve-stdin drinks.study",
 }
 """What is typed after ``bayesduel``, by subcommand."""
-
-
-def show_examples(app: typer.Typer, within: str = "") -> None:
-    """Let the help of every subcommand end with its example."""
-    for command in app.registered_commands:
-        command.epilog = _epilog(f"{within}{command.name}")
-    for group in app.registered_groups:
-        if group.typer_instance is not None:
-            group.epilog = _epilog(f"{within}{group.name}")
-            show_examples(group.typer_instance, f"{group.name} ")
-
-
-def _epilog(name: str) -> str:
-    return f"Example: bayesduel {EXAMPLES[name]}" if name in EXAMPLES else ""
