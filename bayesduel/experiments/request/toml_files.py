@@ -89,7 +89,8 @@ def arguments_in(text: str, folder: Path, called: str) -> dict[str, Any]:
         data = tomllib.loads(text)
     # Arrays within arrays, a thousand deep; integers of 5000 digits.
     except (RecursionError, ValueError) as error:
-        raise SimulationArgumentError(f"{called} is not TOML: {error}") from error
+        rule = f"{called} is not TOML: {error}"
+        raise SimulationArgumentError("", rule, called) from error
     _check_keys(data, KEYS, f"{called}: ")
     with errors_name_file(called):
         for key, read in (("instances", _instance), ("policies", _policy)):
