@@ -13,13 +13,11 @@ from bayesduel.errors import (
     errors_about,
     near_names,
 )
-from bayesduel.experiments.request.arm_features import with_features_of
 from bayesduel.files.folders import as_path
 from bayesduel.files.user_files import read_text
 from bayesduel.instances.catalog import is_path
 from bayesduel.instances.files import read_matrix
 from bayesduel.stopping.rules import StoppingRule
-from bayesduel.stopping.words import parse_rule
 from theory.arguments import short_repr
 from theory.preferences import PreferenceMatrix
 
@@ -176,6 +174,8 @@ def _instance(given: Any, folder: Path) -> Any:
         if not isinstance(table, str):
             return PreferenceMatrix(matrix.values, **words)
         plain = PreferenceMatrix(matrix.values, **words | {"features": None})
+        from bayesduel.experiments.request.arm_features import with_features_of
+
         return with_features_of(plain, folder / table)
     return _text(given)
 
@@ -242,6 +242,8 @@ def _stopping(given: Any) -> StoppingRule:
             given,
             remedy='such as "anytime:delta=0.05|budget:duels=1000"',
         )
+    from bayesduel.stopping.words import parse_rule
+
     return parse_rule(given)
 
 
