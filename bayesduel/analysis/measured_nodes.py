@@ -18,8 +18,9 @@ import numpy as np
 from bayesduel.analysis.anchored_bounds import lower_slope, model_known_by
 from bayesduel.analysis.run_statistics import (
     RunStatistics,
-    StatisticsOfRuns,
-    StatisticsOfSummaries,
+    of_runs,
+    of_summaries,
+    spread,
 )
 from bayesduel.errors import ArgumentError
 from theory import REGRET_NOTIONS, ChoiceTable, PreferenceMatrix
@@ -33,15 +34,6 @@ if TYPE_CHECKING:
     from theory import RegretBound
 
     Result = xr.DataTree | xr.Dataset | list[Any]
-
-__all__ = [
-    "Measurement",
-    "checkpoint_index",
-    "largest_regret",
-    "measurements",
-    "run_numbers",
-    "standard_error",
-]
 
 
 @dataclass(frozen=True)
@@ -186,8 +178,8 @@ class Measurement:
         """
         index = self._index(notion)
         if "regret" in self.data:
-            return StatisticsOfRuns(self.regret(notion))
-        return StatisticsOfSummaries(self.data.isel(notion=index))
+            return of_runs(self.regret(notion))
+        return of_summaries(self.data.isel(notion=index))
 
     def _index(self, notion: str) -> int:
         """Return the place of a notion among those recorded."""
@@ -321,10 +313,7 @@ def checkpoint_index(
 ) -> int:
     """Return the position of a round among the checkpoints.
 
-    Raises
-    ------
-    ValueError
-        When it is no checkpoint; the text names the nearest ones.
+    Raises ``ValueError`` when it is no checkpoint; the text names the nearest ones.
     """
     round_ = integer_from(round_, 1, argument)
     position = int(np.searchsorted(rounds, round_))
@@ -343,9 +332,7 @@ def checkpoint_index(
 
 def standard_error(values: Float64[np.ndarray, " run"]) -> float:
     """Return the standard error of the mean; ``math.inf`` for a single value."""
-    if values.size < 2:
-        return math.inf
-    return float(values.std(ddof=1) / math.sqrt(values.size))
+    return float(spread(values)) / math.sqrt(values.size)
 
 
 def largest_regret(measured: Measurement, notion: str, round_: int) -> float:

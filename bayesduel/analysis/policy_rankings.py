@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 
     from bayesduel.analysis.measured_nodes import Result
 
-__all__ = ["rankings"]
-
 _WORST = 0.05
 """Share of the runs that `RankedPolicy.worst_share` is about."""
 

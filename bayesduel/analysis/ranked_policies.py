@@ -10,8 +10,6 @@ from bayesduel.errors import ArgumentError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CERTAIN", "OPEN", "SEEN", "Difference", "RankedPolicy", "Ranking"]
-
 CERTAIN, SEEN, OPEN = "certain", "in the runs seen", "open"
 """What can be said of the order of two policies."""
 
@@ -103,7 +101,7 @@ class RankedPolicy:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Policies on one instance.
+    """The ranks of the policies on one instance.
 
     Attributes
     ----------

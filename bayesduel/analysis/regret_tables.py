@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from bayesduel.analysis.measured_nodes import Result
 
-__all__ = ["regret_dataframe"]
-
 
 def regret_dataframe(result: Result, *, notion: str = "copeland") -> pd.DataFrame:
     """Return cumulative regret in long form.

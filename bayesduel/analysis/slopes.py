@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from bayesduel.analysis.measured_nodes import Result
 
-__all__ = ["Slope", "last_decades", "slope", "slope_span"]
-
 
 @dataclass(frozen=True)
 class Slope:
@@ -150,12 +148,7 @@ def last_decades(
     """Return the checkpoints that span about the last ``decades`` before the end.
 
     The first is the checkpoint nearest to horizon / 10^decades in log t, before the
-    last one.
-
-    Raises
-    ------
-    ValueError
-        When there are fewer than two checkpoints.
+    last one; a ``ValueError`` where there is but one.
 
     Examples
     --------
@@ -179,11 +172,6 @@ def slope_span(
     Tables and figures ask here, so that they give the same number. The end is the
     shortest horizon, the start the checkpoint nearest (in log t) to a hundredth of the
     end.
-
-    Raises
-    ------
-    ValueError
-        When a round is no checkpoint, or there are fewer than two up to the end.
     """
     if to_round is None:
         to_round = min(int(each.rounds[-1]) for each in measured)

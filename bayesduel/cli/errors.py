@@ -199,7 +199,7 @@ def friendly_errors(called: Callable[[str], str] = lambda _: "") -> Iterator[Non
         text = error.format_message().rstrip(".").replace("Value error, ", "")
         say_error(f"{text}; see {path} --help")
         raise typer.Exit(WRONG_INPUT) from error
-    except (ValueError, OSError, RuntimeError) as error:
+    except (ValueError, OSError, RuntimeError, ImportError) as error:
         code = _exit_code(error)
         if code is None or os.environ.get("BAYESDUEL_TRACEBACK"):
             raise
@@ -213,6 +213,8 @@ def _exit_code(error: Exception) -> int | None:
         return None
     if isinstance(error, OSError):
         return WRONG_INPUT
+    if isinstance(error, ImportError):  # Ours name an extra; a missing module is a bug.
+        return WRONG_INPUT if type(error) is ImportError else None
     from bayesduel.errors import ArgumentError, BayesduelError, ProgramError
 
     ours = isinstance(error, ArgumentError | BayesduelError | ProgramError)

@@ -75,15 +75,11 @@ class Configuration:
 def chunk_dataset(
     configuration: Configuration, runs: range, records: "RunRecords", device: str
 ) -> xr.Dataset:
-    """Label the results of some runs of one policy on one instance.
+    """Label what an experiment records of some runs of one policy on one instance.
 
-    Returns
-    -------
-    xarray.Dataset
-        ``regret`` (notion, run, checkpoint), ``recommendation``, ``num_events`` (run),
-        what was played (see :mod:`bayesduel.experiments.problems`), and what else the
-        policy tells of its runs, with the provenance in the attributes. Of that, what
-        the experiment records.
+    That is ``regret`` (notion, run, checkpoint), ``recommendation``, ``num_events``
+    (run), what was played (see :mod:`bayesduel.experiments.problems`), and what else
+    the policy tells of its runs, with the provenance in the attributes.
     """
     problem = configuration.problem
     dataset = xr.Dataset(

@@ -231,12 +231,7 @@ def dataset_from_bytes(data: bytes) -> xr.Dataset:
 def without_timings(tree: xr.DataTree) -> tuple[xr.DataTree, dict[str, Any]]:
     """Split off what differs between two executions of the same request.
 
-    Returns
-    -------
-    tree : xarray.DataTree
-        Without the attributes named in ``_TIMINGS``.
-    timings : dict
-        Those attributes, by the path of their node.
+    That are the attributes named in ``_TIMINGS``, by the path of their node.
     """
     contents, timings = {}, {}
     for node in tree.subtree:

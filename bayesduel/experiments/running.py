@@ -223,6 +223,3 @@ def _called(**names: str) -> Iterator[None]:
         if name is None:
             raise
         raise error.renamed(name) from error
-
-
-__all__ = ["compare", "simulate"]

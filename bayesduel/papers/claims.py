@@ -48,7 +48,7 @@ _FEWEST = 3
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a statement for one pair of policies in one panel.
+    """Whether a statement holds for one pair of policies in one panel.
 
     Attributes
     ----------

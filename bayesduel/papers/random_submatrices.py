@@ -26,7 +26,7 @@ __all__ = ["SubmatrixConstants", "SubmatrixRow", "submatrix_constants"]
 
 @dataclass(frozen=True)
 class SubmatrixConstants:
-    """Constants of all submatrices.
+    """Constants of CW-RMED, ECW-RMED and CCB for all submatrices that were drawn.
 
     Attributes
     ----------

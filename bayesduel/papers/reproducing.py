@@ -57,7 +57,7 @@ class PanelResult:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A figure, measured.
+    """A figure of a paper, and what was measured for each of its panels.
 
     Attributes
     ----------

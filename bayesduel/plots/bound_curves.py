@@ -31,16 +31,6 @@ if TYPE_CHECKING:
     from bayesduel.plots.asked_bounds import Bounds
     from theory import RegretBound
 
-__all__ = [
-    "DrawnBound",
-    "anchor_of",
-    "bound_title",
-    "bounds_of_panel",
-    "draw_bounds",
-    "power_text",
-    "within",
-]
-
 # Of bounds that are slopes, and of those that are levels.
 _SLOPES = ((0, (4, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
 _LEVELS = ("-", (0, (12, 1.2)), (0, (12, 1.2, 1.2, 1.2)))
@@ -129,11 +119,8 @@ def bounds_of_panel(
 ) -> list[DrawnBound]:
     """Return what a panel shows of its bounds.
 
-    Raises
-    ------
-    ValueError
-        When a bound speaks of another regret than ``notion``, or ``bounds`` is not
-        understood.
+    Raises ``ValueError`` when a bound speaks of another regret than ``notion``, or
+    ``bounds`` is not understood.
     """
     if isinstance(bounds, Mapping):
         per_instance: Any = bounds

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from bayesduel.analysis.measured_nodes import Result
     from bayesduel.plots.asked_bounds import Bounds
 
-__all__ = ["regret"]
-
 _LINEAR = 3.0
 """A bound that ends higher than so many times the lines is on a logarithmic axis."""
 

@@ -49,8 +49,6 @@ if TYPE_CHECKING:
     from bayesduel.plots.asked_bounds import Bounds
     from theory import RegretBound
 
-__all__ = ["slopes"]
-
 _DASHES = ((0, (4, 2)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
 
 

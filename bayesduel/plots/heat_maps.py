@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from bayesduel.inference import Fit
 
-__all__ = ["heat_map"]
-
 _WITH_NUMBERS = 12
 _MOST_LABELS = 40
 _SMALLEST = 7.5

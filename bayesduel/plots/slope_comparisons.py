@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from bayesduel.analysis.measured_nodes import Measurement, Result
     from bayesduel.plots.style import Look
 
-__all__ = ["slope_ratios"]
-
 DASHES = (0, (4, 2))
 _LINE: dict[str, Any] = {"color": INK, "linewidth": 1.1, "zorder": 1}
 _SPREAD = 1.5

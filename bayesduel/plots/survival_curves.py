@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from bayesduel.analysis.measured_nodes import Measurement, Result
     from bayesduel.plots.style import Look
 
-__all__ = ["survival"]
-
 
 def survival(
     result: Result,

@@ -19,8 +19,6 @@ from theory.arguments import items_of
 if TYPE_CHECKING:
     from bayesduel.analysis.measured_nodes import Measurement, Result
 
-__all__ = ["Sweep", "sweep_of"]
-
 
 @dataclass(frozen=True)
 class Sweep:
@@ -150,10 +148,7 @@ def _is_number(value: Any) -> TypeGuard[float]:  # noqa: ANN401
 def _chosen(parameter: str | None, *kinds: list[_Point]) -> tuple[str, list[_Point]]:
     """Return the parameter, and the points of who has it: policies first.
 
-    Raises
-    ------
-    ValueError
-        Where it takes a single value, or none takes several.
+    Raises ``ValueError`` where it takes a single value, or none takes several.
     """
     found: dict[str, tuple[int, list[_Point]]] = {}
     for points in kinds:

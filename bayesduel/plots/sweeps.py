@@ -51,8 +51,6 @@ if TYPE_CHECKING:
     from bayesduel.plots.lines import Panel
     from bayesduel.plots.style import Look
 
-__all__ = ["sweep"]
-
 _DOTS = (0, (1, 1.5))
 _MOST_TICKS = 7
 _TREND = 3

@@ -117,7 +117,7 @@ def register[T: type](
     theorems: tuple[Callable[..., Any], ...] = (),
     **parameters: Any,
 ) -> Callable[[T], T]:
-    """Enter a policy class under a name, or one form of it.
+    """Register a policy class, or one form of it, under a name.
 
     Parameters
     ----------

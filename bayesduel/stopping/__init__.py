@@ -5,7 +5,8 @@ stop. `AnytimeEvidence` names each wrong arm with probability at most
 delta, whoever chooses the duels and however often one looks (and any of them, too,
 without exact ties); `PosteriorProbability` is what Bayesians look at, and has no such
 guarantee; `Budget` gives up. ``one | other`` stops with the first of them.
-`FixedNumber`, `SeparateIntervals` and `LeaderTest` are heuristics, here to be measured.
+`FixedNumber`, `SeparateIntervals` and `LeaderTest` are heuristics, which are here so
+that their error can be measured.
 """
 
 from theory.lazy import lazy_names

@@ -165,8 +165,11 @@ def _figures(state: StudyState, probability: float) -> list[str]:
     from bayesduel import plots
 
     posterior = fit_votes(state, _DRAWN_NUMBERS, _FEWEST_DRAWS, _MOST_DRAWS)
+    scores = plots.forest(posterior, probability=probability)
+    if state.is_of_sets:
+        return [_image(scores, "scores of the arms")]
     return [
-        _image(plots.forest(posterior, probability=probability), "scores of the arms"),
+        _image(scores, "scores of the arms"),
         "<h2>Who met whom</h2>",
         _image(plots.heat_map(posterior), "probabilities and votes of all pairs"),
     ]

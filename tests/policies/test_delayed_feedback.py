@@ -103,11 +103,7 @@ def duels_in_order(policy, matrix, seed):
     return play_kernel(kernel_of(policy), outcomes, 300, seed).duels
 
 
-KERNELS = ["rucb", "ccb", "d-ts", "rd-ts", "rmed1", "rmed2", "ecw-rmed", "savage",
-           "beat-the-mean", "sparring"]  # fmt: skip
-
-
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", ["d-ts", "rmed1", "savage"])
 def test_no_delay_is_the_kernel_itself(name):
     delayed = DelayedFeedback(policies.get(name), every=1)
     for seed, matrix in enumerate([DECISIVE, TWO_WINNERS, CONDORCET]):

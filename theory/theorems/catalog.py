@@ -150,7 +150,7 @@ def theorem[F: Callable[..., Any]](
     knows: tuple[str, ...] = (),
     **fixed: Any,
 ) -> Callable[[F], F]:
-    """Enter a function into the catalog; several times, if it has several forms.
+    """Enter a function into the catalog of theorems, once for each of its forms.
 
     Parameters
     ----------

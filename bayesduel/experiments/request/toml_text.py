@@ -203,6 +203,3 @@ def _string(text: str) -> str:
         return plain
     # Files are read with composed characters.
     return "".join(each if each.isascii() else f"\\U{ord(each):08x}" for each in plain)
-
-
-__all__ = ["folder_files", "to_toml"]
