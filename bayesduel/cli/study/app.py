@@ -42,7 +42,7 @@ class _Group(FriendlyGroup):
 
 study = typer.Typer(
     cls=_Group,
-    help="Let real judges compare: which pair next, and may one stop.",
+    help="Ask real judges: choose the next pair, and say when to stop.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",
