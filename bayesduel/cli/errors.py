@@ -108,7 +108,8 @@ class FriendlyGroup(TyperGroup):
     """They are made when they are asked for."""
 
     def __init__(self, **attrs: Any) -> None:  # noqa: ANN401
-        super().__init__(**attrs | {"commands": self.lazy_commands})
+        attrs["commands"] = self.lazy_commands
+        super().__init__(**attrs)
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401
         """Return their names."""
