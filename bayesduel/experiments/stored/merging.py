@@ -180,10 +180,8 @@ class Merge(RunSweep):
     def read_back(self, folder: OwnedFolder) -> list[JobResult]:
         """Read all parts.
 
-        Raises
-        ------
-        OutputFolderError
-            If one is missing or of another request, before anything is joined.
+        Raises ``OutputFolderError`` if one is missing or of another request, before
+        anything is joined.
         """
         found = super().read_back(folder)
         done: dict[Place, list[range]] = {}
@@ -241,6 +239,3 @@ def _listed(numbers: Sequence[int]) -> str:
     return ",".join(
         str(first) if first == last else f"{first}-{last}" for first, last in spans
     )
-
-
-__all__ = ["merge"]

@@ -246,11 +246,8 @@ class RunSweep(Sweep):
         The runs may have been cut into jobs in another way: for other cores, or when
         fewer of them were asked for.
 
-        Raises
-        ------
-        OutputFolderError
-            If the folder holds results of another request, or some that are not
-            wanted: going on would delete them.
+        Raises ``OutputFolderError`` if the folder holds results of another request, or
+        some that are not wanted: going on would delete them.
         """
         stored = _runs_in(folder)
         self._check_nothing_is_dropped(folder, stored)
@@ -375,8 +372,7 @@ def _largest_first(datasets: Sequence[xr.Dataset]) -> list[xr.Dataset]:
 
 def _named(dataset: xr.Dataset) -> Place:
     """Return the instance and the policy that results say they are of."""
-    named = dataset.attrs.get("instance", dataset.attrs.get("environment"))
-    return str(named), str(dataset.attrs.get("policy"))
+    return str(dataset.attrs.get("instance")), str(dataset.attrs.get("policy"))
 
 
 def _policy_nodes(whole: xr.DataTree) -> list[tuple[Place, xr.Dataset]]:
