@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesduel.cli.figures import save_figures
+from bayesduel.cli.figures import font_warnings
 from bayesduel.cli.output import say
 
 if TYPE_CHECKING:
@@ -314,6 +314,9 @@ def save_allocations(
     say(f"saved {path}", quiet=quiet)
     from bayesduel import plots
 
-    figure = plots.allocation(preference)
-    for path in save_figures({out / "allocation": figure}, quiet=quiet):
+    # Labels are measured when the figure is made, and so their fonts are found then.
+    with font_warnings(quiet=quiet):
+        figure = plots.allocation(preference)
+        paths = plots.save(figure, out / "allocation", ("png", "svg"))
+    for path in paths:
         say(f"saved {path}", quiet=quiet)

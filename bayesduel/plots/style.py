@@ -19,6 +19,7 @@ from matplotlib.backend_bases import RendererBase
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from matplotlib.transforms import Bbox
 
 from bayesduel.errors import ArgumentError, MissingGlyphWarning
 from bayesduel.files.folders import as_path
@@ -157,6 +158,12 @@ class StyledFigure(Figure):
                     (round(float(wide), 2), round(float(tall), 2)),
                     remedy="give more inches",
                 ) from warning
+
+    def get_tightbbox(self, *args: Any, **kwargs: Any) -> Bbox:  # noqa: ANN401
+        """Measure what is drawn; of characters without a font drawing has warned."""
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", r"Glyph .* missing from")
+            return super().get_tightbbox(*args, **kwargs)
 
     def _find_fonts(self) -> None:
         """Choose fonts for what is written in other scripts; warn of what is left."""

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
-from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
@@ -16,9 +15,11 @@ import xarray as xr
 import bayesduel
 from bayesduel.experiments import comparison, experiment
 from bayesduel.experiments.owned_folder import OwnedFolder
-from bayesduel.plots.style import StyledFigure
 from tests import fake_results as fake
 from tests.command_line import invoke
+from tests.figures import drawn, saved_undrawn
+
+__all__ = ["drawn", "engine", "run", "saved_undrawn"]
 
 
 @dataclass
@@ -91,26 +92,3 @@ def run(monkeypatch):
         return invoke([str(each) for each in arguments])
 
     return runs
-
-
-@pytest.fixture(autouse=True)
-def _saved_undrawn(request, monkeypatch):
-    """Save figures as empty files, but for tests that ask for ``drawn`` ones.
-
-    Drawing took most of the time of comparisons whose figures nobody looks into.
-    """
-    plain = StyledFigure.savefig
-
-    def save(figure, file, **options):
-        if isinstance(file, Path):
-            file.touch()
-        else:
-            plain(figure, file, **options)
-
-    if "drawn" not in request.fixturenames:
-        monkeypatch.setattr(StyledFigure, "savefig", save)
-
-
-@pytest.fixture
-def drawn():
-    """Let figures be drawn."""

@@ -103,19 +103,9 @@ def test_the_command_ends_well_where_names_cannot_be_written(tmp_path, environme
 @pytest.mark.usefixtures("drawn")
 def test_a_script_without_a_font_is_said_in_one_line(run, tmp_path, monkeypatch, quiet):
     monkeypatch.setattr(fonts, "_families", dict)
-    votes = tmp_path / "votes.csv"
-    votes.write_text("winner,loser\n東京,Ålesund\nÅlesund,東京\n", "utf-8")
-    arguments = (
-        "fit",
-        votes,
-        "--model",
-        "beta",
-        "--draws",
-        "50",
-        "--out",
-        tmp_path / "x",
-    )
-    result = run(*arguments, *quiet)
+    matrix = tmp_path / "towns.csv"
+    matrix.write_text(",東京,Ålesund\n東京,0.5,0.7\nÅlesund,0.3,0.5\n", "utf-8")
+    result = run("bounds", matrix, "--out", tmp_path / "x", *quiet)
     assert result.exit_code == 0, result.output
     said = " ".join(result.stderr.split())
     assert said.count("no installed font has 京東") == (0 if quiet else 1)

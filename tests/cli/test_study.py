@@ -155,6 +155,7 @@ def test_the_standings_name_the_arms_at_any_width(run, file, monkeypatch, column
     assert sorted(shown) == sorted(arm.split()[0] for arm in ARMS)
 
 
+@pytest.mark.usefixtures("drawn")
 def test_a_page_holds_everything_and_runs_nothing(run, file, tmp_path):
     with Study.open(file) as study:
         for place, ticket in enumerate(

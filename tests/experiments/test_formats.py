@@ -39,17 +39,18 @@ def test_zarr_holds_the_same_as_netcdf(tmp_path):
     assert found.equals(other)
 
 
-@pytest.mark.parametrize("lazy", [False, True])
-def test_zarr_keeps_the_order_of_environments_and_policies(tmp_path, lazy):
+def test_zarr_keeps_the_order_of_environments_and_policies(tmp_path):
     instances, policies = ["sushi", "cyclic"], ["rucb", "d-ts", "rcs"]
     request = {"num_runs": 2, "horizon": 100, "seed": 3}
     tree = bayesduel.compare(
         instances, policies, out=tmp_path, format="zarr", **request
     )
     assert [*tree.children] == instances
-    found = results.load(tmp_path, lazy=lazy)
-    assert [node.path for node in found.subtree] == [node.path for node in tree.subtree]
-    found.close()
+    for lazy in (False, True):
+        found = results.load(tmp_path, lazy=lazy)
+        names = [node.path for node in found.subtree]
+        assert names == [node.path for node in tree.subtree]
+        found.close()
 
 
 def test_the_same_request_is_the_same_zarr_file(tmp_path, monkeypatch):

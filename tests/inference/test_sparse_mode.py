@@ -35,9 +35,9 @@ def votes(arms, number, seed=0, columns=None):
     ],
     ids=["plain", "davidson", "probit", "order"],
 )
-def test_the_mode_of_300_arms_is_that_of_the_dense_fit(model):
-    neutral = {"neutral": (np.arange(2400) % 7 == 0).astype(float)}
-    data = votes(300, 2400, columns=neutral)
+def test_the_mode_is_that_of_the_dense_fit(model):
+    neutral = {"neutral": (np.arange(960) % 7 == 0).astype(float)}
+    data = votes(120, 960, columns=neutral)
     data = data if model.ties else data.without_ties()
     found, dense = fit_mode(model, data), fit(model, data, method="laplace",
                                               num_draws=10, num_chains=1)  # fmt: skip
@@ -58,7 +58,7 @@ def test_the_mode_of_300_arms_is_that_of_the_dense_fit(model):
         inverse = basis @ inverse[count:, count:] @ basis.T
     else:
         inverse = inverse[len(extras) :, len(extras) :]
-    said = found.contrasts(["arm 0", "arm 17", "arm 299"], "arm 5", probability=0.5)
+    said = found.contrasts(["arm 0", "arm 17", "arm 119"], "arm 5", probability=0.5)
     for name, low, high in zip(said["arm"].values, said["lower"].values,
                                said["upper"].values, strict=True):  # fmt: skip
         arm = int(name.split()[1])

@@ -47,7 +47,7 @@ def test_the_likelihood_is_that_of_a_numpy_twin(discrimination):
 
 def test_judges_are_told_apart_and_votes_better_predicted():
     votes = votes_of_judges()
-    found = fit(JudgedBradleyTerry(), votes, num_draws=250, num_chains=2)
+    found = fit(JudgedBradleyTerry(), votes, num_draws=150, num_chains=2)
     assert found.method == "nuts"
     plain = fit(BradleyTerry(order_effect=True), votes)
     assert loo(found).elpd > loo(plain).elpd + 10.0

@@ -10,12 +10,10 @@ import pytest
 from numpyro import distributions as dist
 from scipy.special import log_expit
 
-import bayesduel
 from bayesduel.diagnostics import compare_models, loo
 from bayesduel.errors import FitError, PolicyParameterError
 from bayesduel.inference import fit, parameter_summary, standings
 from bayesduel.models import BradleyTerry, from_numpyro
-from bayesduel.policies import DoubleThompson
 from bayesduel.posteriors import Laplace
 from bayesduel.votes import Comparisons, read_comparisons
 
@@ -149,10 +147,8 @@ def test_leave_one_out_prefers_the_judges():
     assert np.corrcoef(mine, theirs)[0, 1] > 0.5
 
 
-def test_a_policy_asks_by_it():
-    policy = DoubleThompson(posterior=Laplace(from_numpyro(judges)))
-    result = bayesduel.simulate("cyclic", policy, num_runs=2, horizon=20)
-    assert result.sizes["run"] == 2
+def test_a_policy_needs_the_utilities_of_a_model():
+    Laplace(from_numpyro(judges)).check(3)
     with pytest.raises(PolicyParameterError, match="utility"):
         Laplace(from_numpyro(lambda votes: votes.first * 1.0)).check(3)
 

@@ -3,7 +3,10 @@
 import pytest
 
 from bayesduel.studies import Study
+from tests.figures import drawn, saved_undrawn
 from tests.studies.helpers import DRINKS, Clock
+
+__all__ = ["drawn", "make", "saved_undrawn"]
 
 
 @pytest.fixture

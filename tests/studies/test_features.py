@@ -24,7 +24,10 @@ def answer(study, number, seed=0):
         study.tell(ticket, "left" if rng.random() < expit(gap) else "right")
 
 
-@pytest.mark.parametrize("policy", ["d-ts:posterior=linear", "information"])
+@pytest.mark.parametrize(
+    "policy",
+    ["d-ts:posterior=linear", pytest.param("information", marks=pytest.mark.slow)],
+)
 def test_a_study_knows_the_features_of_its_arms(tmp_path, policy):
     path = tmp_path / "drinks.study"
     model = LinearUtilities(FEATURES)

@@ -59,11 +59,11 @@ class MixedLogit(ConditionalLogit):
     ...     arm_names=["bus", "car"],
     ...     attribute_names=["price"],
     ... )
-    >>> found = fit(MixedLogit(), choices, num_draws=50, num_warmup=100)
+    >>> found = fit(MixedLogit(), choices, num_draws=20, num_warmup=40)
     >>> [row["parameter"] for row in parameter_summary(found)]
     ['coefficient[price]', 'spread[price]']
     >>> found.draws["person_coefficient"].shape
-    (4, 50, 2, 1)
+    (4, 20, 2, 1)
     """
 
     random: tuple[str, ...] | None = None
