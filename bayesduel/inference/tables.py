@@ -41,7 +41,7 @@ def standings(
     anchor: tuple[str, float] | None = None,
     cluster: str | None = None,
 ) -> xr.Dataset:
-    """Return the table that one wants of a fit, the best arm first.
+    """Return scores, intervals and ranks of all arms, the best arm first.
 
     Parameters
     ----------

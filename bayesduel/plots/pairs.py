@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from bayesduel.inference import Fit
 
-__all__ = ["pair", "predictive_check"]
-
 _BLUE, _ORANGE = "#0072B2", "#D55E00"
 _MOST_ROWS = 60
 _POINT = 4.0

@@ -10,9 +10,9 @@ from matplotlib.ticker import LogLocator, NullLocator, PercentFormatter
 from bayesduel.analysis.audited_rules import (
     StoppingAudit,
     false_until,
-    share_interval,
 )
 from bayesduel.errors import ArgumentError
+from bayesduel.ops.shares import share_interval
 from bayesduel.plots.axes import (
     TWO_COLUMNS,
     caption_below,
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
     from bayesduel.analysis.audited_rules import AuditedRule
     from bayesduel.plots.style import Look
-
-__all__ = ["false_stops"]
 
 _POINTS = 120
 """Per line; steps between them are not seen."""
