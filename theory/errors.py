@@ -14,7 +14,7 @@ from typing import Any, Self
 
 
 class ArgumentError(ValueError):
-    """An argument breaks a rule; the text is made of the parts below.
+    """An argument breaks a rule: its name, the rule, the value, index and remedy.
 
     Parameters
     ----------

@@ -85,10 +85,14 @@ def bounds(
     ] = False,
     solver: Annotated[
         Solver,
-        typer.Option(help="Of the optimal program; cvxpy states it as it reads."),
+        typer.Option(help="How to solve it; cvxpy takes it as printed (extra verify)."),
     ] = Solver.prefix,
     verify: Annotated[
-        bool, flag("--verify", help="Solve it both ways; fail where they differ.")
+        bool,
+        flag(
+            "--verify",
+            help="Solve it both ways, and compare (extra verify).",
+        ),
     ] = False,
     identify: Annotated[
         bool, flag("--identify", help="The least cost of naming a winner instead.")
@@ -113,7 +117,7 @@ def bounds(
             "--batches",
             metavar="B",
             least=1,
-            help="Of the theorems on batched algorithms.",
+            help="Batches, in theorems on batched algorithms.",
         ),
     ] = _BATCHES,
     num_submatrices: Annotated[
@@ -137,7 +141,7 @@ def bounds(
     seed: Annotated[
         int | None,
         integer_option(
-            metavar="S", least=0, help="Of the random submatrices; default 0."
+            metavar="S", least=0, help="Seed of the random submatrices; default 0."
         ),
     ] = None,
     jobs: Annotated[int | None, jobs_option] = None,

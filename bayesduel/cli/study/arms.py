@@ -101,7 +101,7 @@ def merge_arms(
     by: By = None,
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:
-    """Let two arms be one: votes for either count for the second, for good.
+    """Merge two arms: votes for either count for the second, for good.
 
     Votes between the two are kept, and count for neither.
     """

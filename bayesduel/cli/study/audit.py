@@ -65,7 +65,10 @@ def audit_stopping(
         ),
     ] = None,
     policy: Annotated[
-        str, typer.Option("-p", "--policy", help="Who asks; or balanced, information.")
+        str,
+        typer.Option(
+            "-p", "--policy", help="What asks: a policy, balanced or information."
+        ),
     ] = "d-ts+",
     delta: Annotated[
         float, number_option(metavar="D", help="Error that is accepted.")

@@ -32,7 +32,7 @@ def judge(
     by: By = None,
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:
-    """Say what holds for a judge; what is left out holds no more."""
+    """Set the terms of a judge, in place of all earlier ones."""
     own = None if arms is None else names_of(arms, "--arms")
     with opened(file, by) as study:
         study.set_judge(name, limit=limit, arms=own, price=price, trusted=trusted)
@@ -46,7 +46,7 @@ def gold(
     by: By = None,
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:
-    """Ask judges now and then which of these two is better, which is known.
+    """Ask judges now and then about two things of which one is known to be better.
 
     Judges who often err are set aside; the two names need not be arms.
     """

@@ -116,7 +116,7 @@ def compare(
     Instances are preference matrices, or worlds of subset choice such as camera.
 
     Prints final regret, the measured slope beside the constant of the lower bound,
-    and the ranks with which of them are certain.
+    and the ranks, and which of them are certain.
     """
     if dask is None:  # A cluster of Dask has processes that do not end with this one.
         ctx.with_resource(in_time(out, _DONE))

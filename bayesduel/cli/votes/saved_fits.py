@@ -8,8 +8,6 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from bayesduel.cli.figures import save_figures
 from bayesduel.cli.output import defined, say, say_warning, version
 from bayesduel.cli.votes.contrasts import (
@@ -93,6 +91,8 @@ def as_record(
 
 
 def _number_of(posterior: Fit, cluster: str) -> int:
+    import numpy as np
+
     return len(np.unique(posterior.data.columns[cluster]))
 
 
@@ -337,6 +337,8 @@ def write_table(path: Path, rows: list[dict[str, Any]]) -> None:
 
 def packed(tree: xr.DataTree) -> dict[str, dict[str, dict[str, Any]]]:
     """Return how to store the larger variables: compressed, counts in few bytes."""
+    import numpy as np
+
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for node in tree.subtree:
         found[node.path] = {}
