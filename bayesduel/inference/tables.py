@@ -296,7 +296,7 @@ def parameter_summary(
     shown = {("pair",)} | ({("arm",)} if model.utilities(flat) is not None else set())
     errors: dict[str, dict[str, np.ndarray]] = {}
     if cluster is not None:
-        errors = both_errors(posterior, cluster)  # pyright: ignore[reportArgumentType]
+        errors = both_errors(posterior, cluster)
     rows = []
     for name, draws in sorted(flat.items()):
         if name in model.auxiliary or axes_of(model, name, draws.ndim - 1) in shown:

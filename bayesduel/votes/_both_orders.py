@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float64, Int64
@@ -12,9 +12,6 @@ from jaxtyping import Float64, Int64
 from bayesduel.errors import ComparisonDataError
 from bayesduel.votes._row_columns import NEUTRAL, groups_of
 from theory.arguments import one_of
-
-if TYPE_CHECKING:
-    from bayesduel.votes.comparisons import Comparisons
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -24,7 +21,7 @@ _REMEDY = (
 )
 
 
-def both_orders_as_one(data: Comparisons, contradiction: str) -> Comparisons:
+def both_orders_as_one(data: Any, contradiction: str) -> Any:
     """See :meth:`Comparisons.with_both_orders_as_one`."""
     one_of(contradiction, ("tie", "nothing"), "contradiction", kind=ComparisonDataError)
     if not data.order_known or NEUTRAL in data.columns:
@@ -57,7 +54,7 @@ def both_orders_as_one(data: Comparisons, contradiction: str) -> Comparisons:
 
 
 def _joined(
-    data: Comparisons, pairs: Int64[np.ndarray, "unit 2"], contradiction: str
+    data: Any, pairs: Int64[np.ndarray, "unit 2"], contradiction: str
 ) -> Float64[np.ndarray, "unit 3"]:
     """Return what both orders say together: votes for the first arm, second, ties."""
     there, back = data.counts[pairs[:, 0]], data.counts[pairs[:, 1]][:, [1, 0, 2]]
@@ -77,7 +74,7 @@ def _joined(
 
 
 def _say_what_is_alone(
-    data: Comparisons,
+    data: Any,
     alone: Int64[np.ndarray, "unit 2"],
     rows: Int64[np.ndarray, " row"],
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Float64
@@ -16,20 +16,17 @@ from bayesduel.models.vote_arrays import Votes
 from bayesduel.votes._row_columns import NEUTRAL
 from bayesduel.votes.checks import shortened
 
-if TYPE_CHECKING:
-    from bayesduel.inference.fits.fit_result import Fit
-
 Steps = Float[np.ndarray, "step D"]
 """Rows s whose sum of s^T s is a covariance matrix."""
 
 
-def model_steps(posterior: Fit) -> Steps:
+def model_steps(posterior: Any) -> Steps:
     """Return steps of the inverse of minus the Hessian at the mode."""
     factor = np.asarray(posterior.around_mode()[0].factor)
     return solve_triangular(factor, np.eye(len(factor)), lower=True)
 
 
-def clustered_steps(posterior: Fit, cluster: str) -> tuple[Steps, int]:
+def clustered_steps(posterior: Any, cluster: str) -> tuple[Steps, int]:
     """Return steps of the sandwich clustered by a column, and the number of clusters.
 
     See :meth:`bayesduel.inference.Fit.clustered_errors`.
@@ -50,7 +47,7 @@ def clustered_steps(posterior: Fit, cluster: str) -> tuple[Steps, int]:
 
 
 def errors_along(
-    posterior: Fit,
+    posterior: Any,
     steps: Steps,
     of: Callable[[Mapping[str, Any]], Mapping[str, np.ndarray]] = dict,
 ) -> dict[str, Float64[np.ndarray, "*shape"]]:
@@ -76,7 +73,7 @@ def errors_along(
 
 
 def both_errors(
-    posterior: Fit,
+    posterior: Any,
     cluster: str,
     of: Callable[[Mapping[str, Any]], Mapping[str, np.ndarray]] = dict,
 ) -> dict[str, dict[str, np.ndarray]]:
@@ -91,7 +88,7 @@ def both_errors(
     }
 
 
-def _density_of_rows(posterior: Fit, cluster: str) -> PairwiseDensity:
+def _density_of_rows(posterior: Any, cluster: str) -> PairwiseDensity:
     """Return the log density with a row for each row of the data."""
     data, model, arrays = posterior.data, posterior.model, posterior.arrays
     carried = getattr(data, "columns", {})
