@@ -17,6 +17,7 @@ from bayesduel.analysis.text import format_number
 from bayesduel.errors import ArgumentError
 from bayesduel.plots.style import (
     FAINT,
+    FRAMED,
     INK,
     StyledFigure,
     check_height,
@@ -132,22 +133,13 @@ def allocation(
     rows, columns = (1, len(panels)) if side_by_side else (len(panels), 1)
     wide = (inches - 0.4) / columns if side_by_side else inches - 0.9
     tall = rows * (wide + 0.9) + 1.2
-    style = font_style(inches) | {
-        "axes.spines.right": True,
-        "axes.spines.top": True,
-    }
+    style = font_style(inches) | FRAMED
     with new_figure(inches, height or tall, style) as figure:
         grid = figure.subplots(rows, columns, squeeze=False).ravel()
+        cell = wide / checked.num_arms * 72.0
         images = [
-            _draw(
-                axes,
-                panel,
-                checked,
-                order,
-                wide / checked.num_arms * 72.0,
-                first=index == 0 or not side_by_side,
-            )  # fmt: skip
-            for index, (axes, panel) in enumerate(zip(grid, panels, strict=True))
+            _draw(*each, checked, order, cell, first=index == 0 or not side_by_side)
+            for index, each in enumerate(zip(grid, panels, strict=True))
         ]
         _color_bars(figure, grid, images)
         _legend(figure, dots=checked.num_arms <= _WITH_DOTS, columns=columns)
@@ -261,12 +253,10 @@ def _label_arms(
     size = min(float(mpl.rcParams["ytick.labelsize"]), 0.75 * cell * step)
     axes.tick_params(length=0, pad=1.5, labelsize=size)
     winners = set(matrix.copeland_winners)
-    for label, place in zip(axes.get_yticklabels(), places, strict=True):
-        if int(order[place]) in winners:
-            label.set_fontweight("bold")
-    for label, place in zip(axes.get_xticklabels(), places, strict=True):
-        if int(order[place]) in winners:
-            label.set_fontweight("bold")
+    for labels in (axes.get_xticklabels(), axes.get_yticklabels()):
+        for label, place in zip(labels, places, strict=True):
+            if int(order[place]) in winners:
+                label.set_fontweight("bold")
     if names:
         axes.set_ylabel("arm, best Copeland score first")
 

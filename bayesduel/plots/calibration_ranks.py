@@ -9,6 +9,7 @@ import numpy as np
 from bayesduel.errors import FitError
 from bayesduel.models.argument_checks import check_probability
 from bayesduel.plots.style import (
+    BLUE,
     FAINT,
     StyledFigure,
     light_grid,
@@ -19,7 +20,7 @@ from bayesduel.plots.style import (
 if TYPE_CHECKING:
     from bayesduel.diagnostics import Calibration
 
-_BLUE, _BAND = "#0072B2", "#CCCCCC"
+_BAND = "#CCCCCC"
 _SIMULATIONS = 2000
 _SEED = 214
 _COLUMNS = 3
@@ -79,7 +80,7 @@ def calibration(
             flat = np.sort(ranks.reshape(number, -1), axis=0)
             for each in flat.T:
                 below = np.searchsorted(each, np.arange(found.num_draws), side="right")
-                axes.plot(point, below / number - point, color=_BLUE, lw=0.8)
+                axes.plot(point, below / number - point, color=BLUE, lw=0.8)
             axes.set_title(name, loc="left")
             light_grid(axes, "y")
         words = (

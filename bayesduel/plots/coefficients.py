@@ -11,6 +11,8 @@ from bayesduel.inference.fits.fitted import check_posterior
 from bayesduel.models.argument_checks import check_probability
 from bayesduel.plots.posteriors import _caption, short_names
 from bayesduel.plots.style import (
+    BLUE,
+    ORANGE,
     StyledFigure,
     light_grid,
     new_figure,
@@ -20,7 +22,6 @@ from bayesduel.plots.style import (
 if TYPE_CHECKING:
     from bayesduel.inference import Fit
 
-_BLUE, _ORANGE = "#0072B2", "#D55E00"
 _ROW = 0.24
 """Inches per attribute."""
 
@@ -80,13 +81,13 @@ def coefficients(
             spread = np.zeros(len(names))
             spread[varying] = draws["standard_spread"].mean(axis=0)
             reach = 1.645 * spread[order]
-            axes.barh(rows, 2 * reach, left=mean - reach, height=0.7, color=_ORANGE,
+            axes.barh(rows, 2 * reach, left=mean - reach, height=0.7, color=ORANGE,
                       alpha=0.3)  # fmt: skip
         for share, thickness in ((probability, 1.0), (0.5, 3.0)):
             tails = [(1.0 - share) / 2.0, (1.0 + share) / 2.0]
             low, high = np.quantile(standard[:, order], tails, axis=0)
-            axes.hlines(rows, low, high, color=_BLUE, linewidth=thickness)
-        axes.plot(mean, rows, "o", color="white", markeredgecolor=_BLUE)
+            axes.hlines(rows, low, high, color=BLUE, linewidth=thickness)
+        axes.plot(mean, rows, "o", color="white", markeredgecolor=BLUE)
         axes.set_xlabel("utility per standard deviation of the attribute")
         axes.set_yticks(rows, short_names(names[place] for place in order))
         axes.set_ylim(len(rows) - 0.4, -0.6)

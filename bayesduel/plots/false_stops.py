@@ -89,13 +89,8 @@ def false_stops(
     for each in audit.rules:
         panels.setdefault(each.instance, []).append(each)
     inches, height = width_in_inches(width), check_height(height)
-    columns = (
-        1
-        if inches < TWO_COLUMNS
-        else 2
-        if len(panels) in (2, 4)
-        else min(len(panels), 3)
-    )
+    columns = 2 if len(panels) == 4 else min(len(panels), 3)
+    columns = columns if inches >= TWO_COLUMNS else 1
     rows = -(-len(panels) // columns)
     tall = rows * max(1.9, inches / columns * 0.7) + 0.8
     looked = _looks_of(audit)

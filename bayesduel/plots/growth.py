@@ -190,11 +190,8 @@ def _dashes(
         if bound is None:
             entries += words_only(each.text)
             continue
-        dashed: dict[str, Any] = {
-            "color": INK,
-            "linewidth": 0.9,
-            "linestyle": next(styles),
-        }
+        dashed: dict[str, Any] = {"color": INK, "linewidth": 0.9}
+        dashed["linestyle"] = next(styles)
         for line in each.lines:
             place = checkpoint_index(line.rounds, start, "from_round")
             anchored = anchored_bound(bound, start, float(line.mean[place]))
@@ -223,12 +220,8 @@ def _write_slopes(
     for line, value in zip(panel.lines, values, strict=True):
         color = look[line.policy].text_color
         number = format_with_error(value.value, value.standard_error)
-        rows.append(
-            [
-                end_text(axes, line.policy, color, bold=True),
-                end_text(axes, number, color),
-            ]
-        )
+        name = end_text(axes, line.policy, color, bold=True)
+        rows.append([name, end_text(axes, number, color)])
     first = values[0]
     span = f"{power_text(first.from_round)} to {power_text(first.to_round)}"
     heading = [
@@ -237,10 +230,7 @@ def _write_slopes(
     for bound in bounds:
         side = "lower bound" if bound.kind == "asymptotic lower" else "upper bound"
         side = "under the model" if "(" in bound.name and len(bounds) > 1 else side
-        heading.append(
-            [
-                end_text(axes, side, INK, bold=True),
-                end_text(axes, f"{bound.log_coefficient:.1f}", INK),
-            ]
-        )
+        name = end_text(axes, side, INK, bold=True)
+        number = end_text(axes, f"{bound.log_coefficient:.1f}", INK)
+        heading.append([name, number])
     place_at_ends(figure, axes, panel, rows, look, heading=heading)

@@ -10,6 +10,7 @@ from matplotlib.colors import Normalize
 from bayesduel.plots.allocation import best_first
 from bayesduel.plots.posteriors import _caption, across_parts, check_pairs, short_names
 from bayesduel.plots.style import (
+    FRAMED,
     INK,
     StyledFigure,
     font_style,
@@ -72,7 +73,7 @@ def heat_map(
     else:
         names, probability, votes = _of_fit(fit, max_arms)
     np.fill_diagonal(probability, np.nan)
-    style = font_style(inches) | {"axes.spines.right": True, "axes.spines.top": True}
+    style = font_style(inches) | FRAMED
     count = len(names)
     # A few arms need no whole page.
     tall = min(0.86 * inches, 0.55 * count + 1.2)

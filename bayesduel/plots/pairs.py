@@ -14,8 +14,10 @@ from bayesduel.models.argument_checks import (
 )
 from bayesduel.plots.posteriors import _caption, check_pairs, short_names
 from bayesduel.plots.style import (
+    BLUE,
     FAINT,
     INK,
+    ORANGE,
     StyledFigure,
     font_style,
     new_figure,
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
 
     from bayesduel.inference import Fit
 
-_BLUE, _ORANGE = "#0072B2", "#D55E00"
 _MOST_ROWS = 60
 _POINT = 4.0
 """Area of the point of one pair, in square points."""
@@ -93,12 +94,12 @@ def pair(
         )
         grid = np.linspace(*reach, 400)
         axes.hist(
-            draws, bins=50, range=reach, density=True, color=_BLUE, alpha=0.45,
+            draws, bins=50, range=reach, density=True, color=BLUE, alpha=0.45,
             label=f"posterior ({posterior.model.title})",
         )  # fmt: skip
         label = f"its votes alone: {won:g} to {lost:g}"
         label += f", {tied:g} tie{'' if tied == 1 else 's'}" if tied else ""
-        axes.plot(grid, alone.pdf(grid), color=_ORANGE, label=label)
+        axes.plot(grid, alone.pdf(grid), color=ORANGE, label=label)
         if reach[0] < 0.5 < reach[1]:
             axes.axvline(0.5, color=INK, linewidth=0.6, linestyle=(0, (1, 1)))
         axes.yaxis.set_major_locator(MaxNLocator(4))
@@ -204,12 +205,12 @@ def _by_name(
 ) -> None:
     low, high, observed = values
     rows = np.arange(len(names))
-    axes.hlines(rows, low, high, color=_BLUE, linewidth=3.0, alpha=0.5,
+    axes.hlines(rows, low, high, color=BLUE, linewidth=3.0, alpha=0.5,
                 label="90 % of replicated votes")  # fmt: skip
     inside = ~outside
     axes.plot(observed[inside], rows[inside], "o", color=INK, label="observed")
     if np.any(outside):
-        axes.plot(observed[outside], rows[outside], "D", color=_ORANGE,
+        axes.plot(observed[outside], rows[outside], "D", color=ORANGE,
                   label="observed, outside")  # fmt: skip
     axes.set_yticks(rows, names)
     axes.set_ylim(-0.6, len(names) - 0.4)
@@ -223,9 +224,9 @@ def _by_name(
 
 def _by_point(axes: Axes, values: list[NDArray[Any]], outside: NDArray[Any]) -> None:
     middle, low, high, observed = values
-    axes.vlines(middle, low, high, color=_BLUE, linewidth=0.4, alpha=0.25)
-    axes.plot([], [], color=_BLUE, linewidth=0.8, label="90 % of replicated votes")
-    looks = ((~outside, "o", INK, "observed"), (outside, "D", _ORANGE, "outside"))
+    axes.vlines(middle, low, high, color=BLUE, linewidth=0.4, alpha=0.25)
+    axes.plot([], [], color=BLUE, linewidth=0.8, label="90 % of replicated votes")
+    looks = ((~outside, "o", INK, "observed"), (outside, "D", ORANGE, "outside"))
     for chosen, marker, color, label in looks:
         # With few votes many pairs are one point: its area is their number.
         points = np.round(np.column_stack([middle, observed])[chosen], 6)

@@ -13,8 +13,11 @@ from bayesduel.errors import ArgumentError, FitError
 from bayesduel.inference.fits.fitted import check_posterior
 from bayesduel.inference.tables import ELO_MEAN
 from bayesduel.plots.style import (
+    BLUE,
     FAINT,
+    GREEN,
     INK,
+    ORANGE,
     StyledFigure,
     font_style,
     light_grid,
@@ -30,7 +33,6 @@ if TYPE_CHECKING:
 
     from bayesduel.inference import Fit
 
-_BLUE, _ORANGE = "#0072B2", "#D55E00"
 _ROW = 0.19
 """Inches per arm."""
 _LONGEST_NAME = 28
@@ -102,16 +104,16 @@ def forest(
         axes = figure.add_subplot()
         low, high = table[f"{by}_lower"].values, table[f"{by}_upper"].values
         if by == "score":
-            axes.hlines(rows, low, high, color=_BLUE, linewidth=1.0)
+            axes.hlines(rows, low, high, color=BLUE, linewidth=1.0)
             inner = half["score_lower"].values, half["score_upper"].values
-            axes.hlines(rows, *inner, color=_BLUE, linewidth=3.0)
-            axes.plot(table["score"], rows, "o", color="white", markeredgecolor=_BLUE)
+            axes.hlines(rows, *inner, color=BLUE, linewidth=3.0)
+            axes.plot(table["score"], rows, "o", color="white", markeredgecolor=BLUE)
             score = table.attrs["score"]
             axes.set_xlabel("Elo" if score == "elo" else score)
             axes.axvline(middle, color="#BBBBBB", linewidth=0.6, zorder=0)
         else:
             # Half a rank to either side: one certain rank is seen too.
-            axes.barh(rows, high - low + 1, left=low - 0.5, height=0.62, color=_BLUE,
+            axes.barh(rows, high - low + 1, left=low - 0.5, height=0.62, color=BLUE,
                       alpha=0.75)  # fmt: skip
             axes.set_xlabel("rank")
             axes.xaxis.set_major_locator(MaxNLocator(8, integer=True, min_n_ticks=2))
@@ -161,7 +163,7 @@ def winners(
     order = order[:max_arms]
     style = font_style(inches)
     thick = 0.8 / len(senses)
-    colors = (_BLUE, _ORANGE, "#009E73")
+    colors = (BLUE, ORANGE, GREEN)
     height = max(_ROW, 0.13 * len(senses)) * 1.15 * len(order) + 1.1
     with new_figure(inches, height, style) as figure:
         axes = figure.add_subplot()
