@@ -15,16 +15,8 @@ from matplotlib.ticker import LogLocator, StrMethodFormatter
 
 from bayesduel.analysis.text import format_number
 from bayesduel.errors import ArgumentError
-from bayesduel.plots.style import (
-    FAINT,
-    FRAMED,
-    INK,
-    StyledFigure,
-    check_height,
-    font_style,
-    new_figure,
-    width_in_inches,
-)
+from bayesduel.plots import style
+from bayesduel.plots.style import StyledFigure
 from theory import arguments
 
 if TYPE_CHECKING:
@@ -110,7 +102,7 @@ def allocation(
     from theory.preferences import as_preference_matrix
 
     checked = as_preference_matrix(matrix)
-    inches, height = width_in_inches(width), check_height(height)
+    inches, height = style.width_in_inches(width), style.check_height(height)
     if not isinstance(optima, Mapping | None):
         raise ArgumentError("optima", "must be a mapping of titles to optima", optima)
     drawn = _optima(checked) if optima is None else dict(optima)
@@ -133,8 +125,8 @@ def allocation(
     rows, columns = (1, len(panels)) if side_by_side else (len(panels), 1)
     wide = (inches - 0.4) / columns if side_by_side else inches - 0.9
     tall = rows * (wide + 0.9) + 1.2
-    style = font_style(inches) | FRAMED
-    with new_figure(inches, height or tall, style) as figure:
+    fonts = style.font_style(inches) | style.FRAMED
+    with style.new_figure(inches, height or tall, fonts) as figure:
         grid = figure.subplots(rows, columns, squeeze=False).ravel()
         cell = wide / checked.num_arms * 72.0
         images = [
@@ -276,7 +268,7 @@ def _write_numbers(
         text = f"{value:{digits}}"[1:] if probability else _short(float(value))
         axes.text(
             j, i, text if value < 1 or not probability else "1",
-            ha="center", va="center", color="white" if dark else INK,
+            ha="center", va="center", color="white" if dark else style.INK,
             fontsize=size,
         )  # fmt: skip
 
@@ -295,7 +287,7 @@ def _mark_superiors(axes: Axes, gaps: NDArray[np.float64]) -> None:
     corner = 0.36 if count <= _WITH_NUMBERS else 0.0
     size = 3.0 if count <= _WITH_NUMBERS else (90.0 / count) ** 2 / 9.0
     axes.scatter(
-        columns + corner, rows - corner, s=min(size, 5.0), color=INK,
+        columns + corner, rows - corner, s=min(size, 5.0), color=style.INK,
         edgecolors="white", linewidths=0.3,
     )  # fmt: skip
 
@@ -317,7 +309,7 @@ def _color_bars(figure: StyledFigure, grid: Any, images: list[AxesImage]) -> Non
 
 def _legend(figure: StyledFigure, *, dots: bool, columns: int) -> None:
     dot = Line2D(
-        [], [], linestyle="none", marker="o", color=INK, markersize=2.5,
+        [], [], linestyle="none", marker="o", color=style.INK, markersize=2.5,
         label="column beats row (a superior of the row's arm)",
     )  # fmt: skip
     bold = Patch(visible=False, label="bold: Copeland winners")
@@ -328,7 +320,7 @@ def _legend(figure: StyledFigure, *, dots: bool, columns: int) -> None:
         borderpad=0.1,
     )
     for text in legend.get_texts():
-        text.set_color(FAINT)
+        text.set_color(style.FAINT)
 
 
 def _trim(figure: StyledFigure) -> None:
