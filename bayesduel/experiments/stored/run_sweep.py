@@ -25,8 +25,7 @@ from bayesduel.simulation.driver import ARMS_OF_ONE_LANE
 
 RUNS_PER_JOB = 256
 """Runs of a job at most: what an interrupt can lose where many go side by side, and
-what cores can share. A few times as many as lanes, so that runs which need several
-times the events of others do not leave the other lanes idle."""
+what cores can share."""
 
 RUNS_PER_SUMMARY = 4 * RUNS_PER_JOB
 """As many of few arms: what is sent and written of them does not grow."""
