@@ -152,7 +152,9 @@ def at_size(folder, num_arms=1000, num_votes=10**5):
             study.ask(10)
             print(f", then {100 * lap():.1f} ms each", end="")
             study.status()
-            print(f", status {lap():.1f} s (processor time)", flush=True)
+            print(f", status {lap():.1f} s", end="")
+            study.status(full=True)
+            print(f", all of it {lap():.1f} s (processor time)", flush=True)
 
 
 def main():

@@ -1,4 +1,4 @@
-"""What became of the runs of an audit of rules for stopping: numbers and shares."""
+"""How the runs of an audit of rules for stopping ended: numbers and shares."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.analysis.text import aligned
+from bayesduel.ops.shares import share_interval
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Int
@@ -45,7 +46,7 @@ class AuditRow:
 
 @dataclass(frozen=True, eq=False)
 class AuditedRule:
-    """What became of the runs of one rule on one instance.
+    """How the runs of one rule for stopping ended on one instance.
 
     Attributes
     ----------
@@ -166,24 +167,3 @@ def false_until(
     """
     wrong = np.sort(audited.votes[audited.is_wrong])
     return np.searchsorted(wrong, votes, side="right")
-
-
-def share_interval(
-    events: int | Int[np.ndarray, " look"], number: int, probability: float = 0.95
-) -> tuple[Any, Any]:
-    """Return the exact interval of a share, by Clopper and Pearson (1934).
-
-    Examples
-    --------
-    >>> low, high = share_interval(0, 100)
-    >>> low, round(high, 4)
-    (0.0, 0.0362)
-    """
-    from scipy.special import betaincinv
-
-    tail, count = (1.0 - probability) / 2.0, np.asarray(events)
-    low = betaincinv(np.maximum(count, 1), number - count + 1, tail)
-    high = betaincinv(count + 1, np.maximum(number - count, 1), 1.0 - tail)
-    low = np.where(count > 0, low, 0.0)
-    high = np.where(count < number, high, 1.0)
-    return (float(low), float(high)) if low.ndim == 0 else (low, high)

@@ -101,7 +101,7 @@ class RankedPolicy:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Policies on one instance.
+    """The ranks of the policies on one instance.
 
     Attributes
     ----------

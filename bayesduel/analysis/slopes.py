@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.analysis.measurements import (
+from bayesduel.analysis.measured_nodes import (
     Measurement,
     checkpoint_index,
     measurements,
@@ -20,7 +20,7 @@ from bayesduel.errors import ArgumentError
 if TYPE_CHECKING:
     from jaxtyping import Int
 
-    from bayesduel.analysis.measurements import Result
+    from bayesduel.analysis.measured_nodes import Result
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
-from bayesduel.analysis.measurements import (
+from bayesduel.analysis.measured_nodes import (
     Measurement,
     checkpoint_index,
     measurements,
@@ -24,7 +24,7 @@ from theory.choice import SUBSET_REGRET_NOTIONS
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayesduel.analysis.measurements import Result
+    from bayesduel.analysis.measured_nodes import Result
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from bayesduel.analysis.measurements import Measurement, measurements
+from bayesduel.analysis.measured_nodes import Measurement, measurements
 from bayesduel.analysis.summaries import Summary, summary
 
 if TYPE_CHECKING:
-    from bayesduel.analysis.measurements import Result
+    from bayesduel.analysis.measured_nodes import Result
 
 
 def by_notion(

@@ -139,6 +139,10 @@ def load(path: Path | str, *, lazy: bool = False) -> xr.DataTree:
     return tree
 
 
+load_results = load
+"""As it is called at the top of the package."""
+
+
 def _file_in(folder: Path) -> Path:
     """Return the results in a folder; the last ones, should there be several."""
     files = [folder / name for name in FILE_NAMES.values()]

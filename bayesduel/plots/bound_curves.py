@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from bayesduel.analysis.anchored_bounds import anchored_bound
-from bayesduel.analysis.measurements import checkpoint_index
+from bayesduel.analysis.measured_nodes import checkpoint_index
 from bayesduel.analysis.slopes import last_decades
 from bayesduel.analysis.text import format_number
 from bayesduel.plots.asked_bounds import (

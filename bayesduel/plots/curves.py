@@ -32,7 +32,7 @@ from bayesduel.plots.style import StyledFigure
 from theory.arguments import integer_from, true_or_false
 
 if TYPE_CHECKING:
-    from bayesduel.analysis.measurements import Result
+    from bayesduel.analysis.measured_nodes import Result
     from bayesduel.plots.asked_bounds import Bounds
 
 _LINEAR = 3.0

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from bayesduel.analysis.anchored_bounds import anchored_bound
-from bayesduel.analysis.measurements import checkpoint_index, measurements
+from bayesduel.analysis.measured_nodes import checkpoint_index, measurements
 from bayesduel.analysis.slopes import Slope, slope, slope_span
 from bayesduel.analysis.text import format_with_error
 from bayesduel.errors import ArgumentError
@@ -36,7 +36,7 @@ from theory.choice import SUBSET_REGRET_NOTIONS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayesduel.analysis.measurements import Result
+    from bayesduel.analysis.measured_nodes import Result
     from bayesduel.plots.asked_bounds import Bounds
     from theory import RegretBound
 

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.colors import Normalize
 
 from bayesduel.plots import style
-from bayesduel.plots.allocation import best_first
+from bayesduel.plots.allocation_maps import best_first
 from bayesduel.plots.posteriors import _caption, across_parts, check_pairs, short_names
 from bayesduel.plots.style import StyledFigure
 from theory import PreferenceMatrix

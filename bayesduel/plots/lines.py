@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.analysis.anchored_bounds import model_known_by
-from bayesduel.analysis.measurements import Measurement, measurements
+from bayesduel.analysis.measured_nodes import Measurement, measurements
 from bayesduel.errors import ArgumentError
 
 if TYPE_CHECKING:
     from jaxtyping import Float64, Int64
 
-    from bayesduel.analysis.measurements import Result
+    from bayesduel.analysis.measured_nodes import Result
 
 #: What a band can be, and how the caption calls it.
 BANDS = {

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.ticker import MaxNLocator
+from scipy.special import expit, logit
 
 from bayesduel.errors import FitError
+from bayesduel.inference.tables import ELO
 from bayesduel.models.argument_checks import (
     check_numbers,
     check_probability,
@@ -15,7 +17,7 @@ from bayesduel.models.argument_checks import (
 from bayesduel.plots import style
 from bayesduel.plots.posteriors import _caption, check_pairs, short_names
 from bayesduel.plots.style import StyledFigure
-from theory.arguments import seed_of
+from theory.arguments import one_of, seed_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,6 +36,7 @@ def pair(
     other: str,
     *,
     probability: float = 0.9,
+    scale: str = "probability",
     width: str | float = "column",
 ) -> StyledFigure:
     """Draw the posterior of P(one beats other) against what the pair's votes say alone.
@@ -51,6 +54,9 @@ def pair(
     probability : float
         Of the central interval that is written above, beside the probability of winning
         a vote and the probability that ``one`` is the stronger.
+    scale : {"probability", "elo"}
+        What is drawn: P(one beats other), or how far ``one`` is above on Elo's scale,
+        400 times the decimal logarithm of the odds.
     width : "full" (7 in), "column" (3.4 in) or float
 
     Raises
@@ -71,12 +77,13 @@ def pair(
     if one == other:
         raise FitError("pair", "must be of two different arms", (one, other))
     probability, inches = check_probability(probability), style.width_in_inches(width)
+    one_of(scale, ("probability", "elo"), "scale", kind=FitError)
     row, column = posterior.arm_names.index(one), posterior.arm_names.index(other)
     draws = np.concatenate([block[:, row, column] for block in posterior.matrices()])
     won, lost = posterior.data.wins[row, column], posterior.data.wins[column, row]
     tied = posterior.data.ties[row, column]
     alone: Any = beta(1.0 + won, 1.0 + lost)
-    low, high = np.quantile(draws, [0.5 - probability / 2, 0.5 + probability / 2])
+    ends = [0.5 - probability / 2, 0.5 + probability / 2]
     fonts = style.font_style(inches)
     with style.new_figure(inches, inches * 0.75, fonts) as figure:
         axes = figure.add_subplot()
@@ -84,24 +91,35 @@ def pair(
             min(draws.min(), alone.ppf(1e-3)),
             max(draws.max(), alone.ppf(1 - 1e-3)),
         )
-        grid = np.linspace(*reach, 400)
+        shown, even, grid = draws, 0.5, np.linspace(*reach, 400)
+        height = alone.pdf(grid)
+        if scale == "elo":
+            shown, even, reach = _elo(draws), 0.0, tuple(_elo(np.array(reach)))
+            grid = np.linspace(reach[0], reach[1], 400)
+            share = expit(grid / ELO)
+            height = alone.pdf(share) * share * (1.0 - share) / ELO
+        low, high = np.quantile(shown, ends)
         axes.hist(
-            draws, bins=50, range=reach, density=True, color=style.BLUE, alpha=0.45,
+            shown, bins=50, range=reach, density=True, color=style.BLUE, alpha=0.45,
             label=f"posterior ({posterior.model.title})",
         )  # fmt: skip
         label = f"its votes alone: {won:g} to {lost:g}"
         label += f", {tied:g} tie{'' if tied == 1 else 's'}" if tied else ""
-        axes.plot(grid, alone.pdf(grid), color=style.ORANGE, label=label)
-        if reach[0] < 0.5 < reach[1]:
-            axes.axvline(0.5, color=style.INK, linewidth=0.6, linestyle=(0, (1, 1)))
+        axes.plot(grid, height, color=style.ORANGE, label=label)
+        if reach[0] < even < reach[1]:
+            axes.axvline(even, color=style.INK, linewidth=0.6, linestyle=(0, (1, 1)))
         axes.yaxis.set_major_locator(MaxNLocator(4))
         axes.set_ylabel("density")
         axes.set_xlim(*reach)
         names = short_names((one, other))
+        within = f"[{low:.3f}, {high:.3f}]"
         axes.set_xlabel(f"P({names[0]} beats {names[1]})")
+        if scale == "elo":
+            axes.set_xlabel(f"Elo of {names[0]} minus that of {names[1]}")
+            within = f"[{low:z.0f}, {high:z.0f}] of Elo"
         title = (
             f"probability of winning {draws.mean():.3f}, {probability:.0%} in "
-            f"[{low:.3f}, {high:.3f}]\n"
+            f"{within}\n"
             f"probability of being the stronger (above 1/2) {np.mean(draws > 0.5):.3f}"
         )
         if posterior.part_of[row] != posterior.part_of[column]:
@@ -113,6 +131,11 @@ def pair(
         )  # fmt: skip
         legend.get_title().set_fontsize(fonts["axes.titlesize"])
     return figure
+
+
+def _elo(probability: NDArray[Any]) -> NDArray[Any]:
+    """Return what a probability of winning is on Elo's scale, within 4,000 points."""
+    return ELO * logit(np.clip(probability, 1e-10, 1.0 - 1e-10))
 
 
 def predictive_check(

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from bayesduel.analysis.measurements import Result
+    from bayesduel.analysis.measured_nodes import Result
     from bayesduel.plots.lines import Panel
 
 _DOTS = (0, (1, 1.5))

@@ -10,7 +10,7 @@ from bayesduel.studies._settings import checked_arm
 from bayesduel.studies._study_analysis import StudyAnalysis
 from bayesduel.studies.replay.questions import Question
 from bayesduel.studies.replay.state import StudyState
-from bayesduel.studies.stored.events import ANSWERS
+from bayesduel.studies.stored.events import answers_to
 from bayesduel.studies.terms import checked_price
 from bayesduel.studies.tickets import Ticket, check_own, checked_judge, question_of
 from bayesduel.votes.checks import labels_of
@@ -28,7 +28,7 @@ class Answering(StudyAnalysis):
         return self._remark
 
     def tell(
-        self, ticket: Ticket | int, answer: str, *, judge: str | None = None
+        self, ticket: Ticket | int, answer: str | int, *, judge: str | None = None
     ) -> bool:
         """Store the answer to a question.
 
@@ -36,8 +36,9 @@ class Answering(StudyAnalysis):
         ----------
         ticket : Ticket or int
             The question, or its number. One whose lease is over counts as well.
-        answer : {"left", "right", "tie", "skip"}
-            Who is preferred; "skip" is no vote.
+        answer : {"left", "right", "tie", "skip"} or int
+            Who is preferred; "skip" is no vote. Of a set the number of the card, from
+            1, or "skip".
         judge : str, optional
             Who answers, which is kept; must be the one who was asked, if one was.
 
@@ -55,12 +56,15 @@ class Answering(StudyAnalysis):
         OutputWriteError
             If it cannot be stored; then it is not.
         """
-        answer = one_of(answer, ANSWERS, "answer", kind=StudyError)
         judge = checked_judge(judge)
         with self._writing() as state:
             self._remark = ""
             question = question_of(state, ticket)
             check_own(question, judge)
+            words = answers_to(len(question.arms))
+            if type(answer) is int and question.also:
+                answer = str(answer)
+            answer = one_of(answer, words, "answer", kind=StudyError)
             if question.withdrawn:
                 rule = "must not have been withdrawn"
                 raise StudyError("ticket", rule, question.number)
@@ -168,6 +172,7 @@ class Answering(StudyAnalysis):
         if better == worse:
             raise StudyError("worse", "must be another one than better", worse)
         with self._writing() as state:
+            state.settings.check_of_pairs("gold questions")
             if pair[::-1] in state.golds:
                 rule = f"must not be better, as it is known to be worse than {worse!r}"
                 raise StudyError("better", rule, better)

@@ -66,11 +66,17 @@ def next_question(
         if gold is not None:
             dear = too_dear(state, judge, state.golds[gold["gold"]])
             return Nothing(dear) if dear else NextQuestion("gold asked", common | gold)
-    names = state.arms[found.first], state.arms[found.second]
+    arms = found.first, found.second, *found.body.get("also", ())
+    names = tuple(state.arms[arm] for arm in arms)
     again, times = found.body.get("replaces"), num_orders(state)
     dear = too_dear(state, judge, names, times=times, replaces=again)
     if dear is not None:
         return Nothing(dear)
+    if also := found.body.get("also"):
+        cards = [found.first, found.second, *also]
+        generator(state, -number).shuffle(cards)
+        left, right, *found.body["also"] = cards
+        return NextQuestion("asked", _asked_body(state, found, left, right) | common)
     left, right = found.first, found.second
     counts = state.shown[left, right], state.shown[right, left]
     swaps = counts[0] > counts[1]
@@ -80,8 +86,14 @@ def next_question(
         left, right = right, left
     if context is None and state.settings.contexts:
         common["context"] = _context_of(state, found, number)
-    body = {
-        "question": common["question"],
+    return NextQuestion("asked", _asked_body(state, found, left, right) | common)
+
+
+def _asked_body(
+    state: StudyState, found: Proposal, left: int, right: int
+) -> dict[str, Any]:
+    return {
+        "question": len(state.questions) + 1,
         "left": left,
         "right": right,
         "rule": found.rule,
@@ -89,7 +101,6 @@ def next_question(
         "lease": state.settings.lease,
         **found.body,
     }
-    return NextQuestion("asked", body | common)
 
 
 def _proposal(
@@ -141,10 +152,12 @@ def _asked_anew(
     for question in state.waiting.values():
         if clock - question.since < question.lease:
             break  # Those behind it were asked later, and have the same lease.
-        pair = question.left, question.right
-        if allowed[pair]:
+        pair, may = (question.left, question.right), allowed.any(axis=1)
+        if allowed[pair] and may[[*question.arms]].all():
             reason = f"question {question.number} has no answer yet"
             body: dict[str, Any] = {"replaces": question.number}
+            if question.also:
+                body["also"] = [*question.also]
             if question.request in state.requests:
                 body["request"] = question.request
             return Proposal(*pair, question.rule, reason, body)

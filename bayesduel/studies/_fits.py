@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import warnings
+from collections import Counter
+from collections.abc import Container
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +15,7 @@ from jaxtyping import Float64
 
 from bayesduel.errors import DisconnectedComparisonsWarning
 from bayesduel.studies.replay.state import StudyState
+from bayesduel.votes.choices import Choices
 from bayesduel.votes.comparisons import Comparisons
 
 if TYPE_CHECKING:
@@ -20,7 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LOOK",
+    "MANY",
     "Standing",
+    "choices_of",
     "fit_votes",
     "judged_votes",
     "known",
@@ -33,6 +38,9 @@ _CHAINS = 4
 
 LOOK = 6e6, 200, 4000
 """What :func:`fit_votes` draws for a look at a study."""
+
+MANY = 200
+"""Arms; of more, draws of all pairs take longer than one waits for a look."""
 
 
 def votes_between(
@@ -47,6 +55,33 @@ def votes_between(
         ties=(state.ties if ties is None else ties)[both],
         arm_names=[state.arms[arm] for arm in state.active],
     )
+
+
+def choices_of(state: StudyState, without: Container[int] = ()) -> Choices:
+    """Return the choices of a study of sets, but for questions of such numbers.
+
+    Among arms that are not retired: what is chosen of a part of a set has the same
+    probabilities as if that part had been shown.
+    """
+    arms = state.active
+    place = {arm: at for at, arm in enumerate(arms)}
+    counts: dict[tuple[int, ...], Counter[int]] = {}
+    for unit in state.questions.values():
+        if unit.number in without or not state.is_vote(unit):
+            continue
+        shown = tuple(sorted(place[arm] for arm in unit.arms if arm in place))
+        best = place.get(unit.arms[int(unit.outcome or 0) - 1])
+        if best is not None and len(shown) > 1:
+            counts.setdefault(shown, Counter())[best] += 1
+    if not counts:  # A table needs a row, if of no choice.
+        counts[tuple(place.values())] = Counter()
+    offered, chosen = np.zeros((2, len(counts), len(arms)))
+    for row, (shown, best) in enumerate(counts.items()):
+        offered[row, [*shown]] = 1
+        for arm, count in best.items():
+            chosen[row, arm] = count
+    names = [state.arms[arm] for arm in arms]
+    return Choices.from_counts(offered, chosen, arm_names=names)
 
 
 def judged_votes(state: StudyState) -> Comparisons:
@@ -92,7 +127,7 @@ def fit_votes(
     least: int,
     most: int,
     *,
-    votes: Comparisons | None = None,
+    votes: Comparisons | Choices | None = None,
     **options: Any,
 ) -> Fit:
     """Fit the model of the study, with as many draws as make that many numbers.
@@ -104,9 +139,11 @@ def fit_votes(
     from bayesduel.inference.fitting import fit
 
     if votes is None:
-        votes = votes_between(state)
+        votes = choices_of(state) if state.is_of_sets else votes_between(state)
     draws = int(np.clip(numbers / votes.num_arms**2, least, most)) // _CHAINS
-    model = replace(state.model, ties=votes.has_ties)  # pyright: ignore
+    model = state.model
+    if isinstance(votes, Comparisons):
+        model = replace(model, ties=votes.has_ties)  # pyright: ignore
     with warnings.catch_warnings():
         # In the beginning no arm has been compared.
         warnings.simplefilter("ignore", DisconnectedComparisonsWarning)
@@ -199,13 +236,24 @@ def _rank(value: float) -> int | None:
 
 
 def standings_of(
-    posterior: Fit, probability: float
+    posterior: Fit, probability: float, *, full: bool = True
 ) -> tuple[tuple[Standing, ...], dict[str, Any]]:
-    """Return the arms, the best first, and what the numbers mean, as a fit has it."""
+    """Return the arms, the best first, and what the numbers mean, as a fit has it.
+
+    Unless ``full``, without ranks and probabilities, which need draws of all pairs.
+    """
     from bayesduel.inference.tables import standing_columns
 
-    names, columns, words = standing_columns(posterior, probability)
-    shares = posterior.winner_shares()
+    if full:
+        names, columns, words = standing_columns(posterior, probability)
+        shares = posterior.winner_shares()
+    else:
+        names, columns, words = _columns_by_moments(posterior, probability)
+        unknown = np.full(posterior.num_arms, np.nan)
+        columns |= {"rank_lower": unknown, "rank_upper": unknown}
+        shares = {"condorcet": unknown, "copeland": unknown, "borda": unknown}
+    if isinstance(posterior.data, Choices):
+        columns |= _counts_of(posterior.data, names)
     rows = []
     for place, name in enumerate(names):
         arm = posterior.arm_names.index(name)
@@ -229,3 +277,58 @@ def standings_of(
             )
         )
     return tuple(rows), words
+
+
+def _counts_of(choices: Choices, names: list[str]) -> dict[str, np.ndarray]:
+    """Return in how many choices each arm stood, and was the best one."""
+    places = [choices.arm_names.index(name) for name in names]
+    total = choices.counts.sum(axis=1)
+    stood = (total @ choices.offered)[places]
+    best = choices.counts.sum(axis=0)[places]
+    return {
+        "comparisons": stood, "wins": best, "losses": stood - best, "ties": 0.0 * best,
+    }  # fmt: skip
+
+
+def _columns_by_moments(
+    posterior: Fit, probability: float
+) -> tuple[list[str], dict[str, np.ndarray], dict[str, Any]]:
+    """Return scores under one Beta distribution per pair, without a draw.
+
+    The mean of an arm's pairs within its part, exactly; its interval as that of the
+    normal distribution with the same variance: a mean of many independent quantities.
+    """
+    from scipy.special import ndtri
+
+    pairs, number = posterior.extras["posterior"], posterior.num_arms
+    a, b = np.zeros((2, number, number))
+    upper = np.triu_indices(number, 1)
+    a[upper], b[upper] = pairs.for_first, pairs.for_second
+    a, b = a + b.T, b + a.T
+    near = posterior.part_of[:, None] == posterior.part_of
+    np.fill_diagonal(near, False)
+    others = near.sum(axis=1)
+    total = np.where(near, a + b, 1.0)
+    with np.errstate(invalid="ignore"):  # An arm that is alone has no score.
+        mean = np.sum(a / total, axis=1, where=near) / others
+        variance = np.sum(a * b / total**2 / (total + 1.0), axis=1, where=near)
+        half = ndtri((1.0 + probability) / 2.0) * np.sqrt(variance) / others
+    wins, ties = posterior.data.wins, posterior.data.ties
+    columns = {
+        "part": posterior.part_of + 1,
+        "score": mean,
+        "score_lower": np.maximum(mean - half, 0.0),
+        "score_upper": np.minimum(mean + half, 1.0),
+        "comparisons": (wins + wins.T + ties).sum(axis=1),
+        "wins": wins.sum(axis=1),
+        "losses": wins.sum(axis=0),
+        "ties": ties.sum(axis=1),
+    }
+    places = np.lexsort((-mean, posterior.part_of))
+    names = [posterior.arm_names[arm] for arm in places]
+    words = {
+        "score": "probability of beating another arm",
+        "parts": len(posterior.parts),
+        "condorcet_exists": math.nan,
+    }
+    return names, {name: each[places] for name, each in columns.items()}, words

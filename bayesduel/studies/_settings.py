@@ -10,6 +10,7 @@ from bayesduel.errors import ArgumentError, StudyError, near_names
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.linear_utilities import LinearUtilities
+from bayesduel.models.multinomial_logit import MultinomialLogit
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.models.thurstone import Thurstone
 from bayesduel.studies.terms import Judging, Spending, body_of, checked_stops
@@ -28,11 +29,18 @@ __all__ = ["MODELS", "RULES", "Settings", "checked_name"]
 RULES = ("information", "balanced")
 """Ways to ask that are no policies: they learn, and exploit nothing."""
 
+SET_RULES = ("d-ts", "logit-ts", "balanced")
+"""Ways to ask for sets; see :class:`bayesduel.studies._set_rules.SetRule`."""
+
+MOST_SHOWN = 9
+"""Arms at once: a key for each."""
+
 MODELS: dict[str, type[PreferenceModel]] = {
     "beta": PairwiseBeta,
     "bradley-terry": BradleyTerry,
     "thurstone": Thurstone,
     "linear": LinearUtilities,
+    "multinomial-logit": MultinomialLogit,
 }
 """What may be assumed of the votes, by name."""
 
@@ -43,7 +51,7 @@ _MOST_CONTEXTS, _LONGEST_CONTEXT = 10**4, 50_000
 
 _MOST_SECONDS = 10.0**9
 
-_LATER = ("judging", "spending", "stop_when", "contexts")
+_LATER = ("judging", "spending", "stop_when", "contexts", "choose_from")
 """What the first event of a file may lack."""
 
 
@@ -65,13 +73,14 @@ class Settings:
     spending: Spending = Spending()
     stop_when: tuple[str, ...] = ()
     contexts: tuple[str, ...] = ()
+    choose_from: int = 2
 
     @classmethod
     def checked(
         cls,
         arms: Iterable[str],
-        policy: str,
-        model: str | PreferenceModel,
+        policy: str | None,
+        model: str | PreferenceModel | None,
         delta: float,
         width: float,
         budget: int | None,
@@ -83,12 +92,19 @@ class Settings:
         spending: Spending | None = None,
         stop_when: Iterable[str] = (),
         contexts: Iterable[str] = (),
+        choose_from: int = 2,
     ) -> Self:
         """Check everything but the policy, which needs JAX to be known."""
         names = _checked_names(arms, "arms")
         if len(names) > MOST_ARMS:
             rule = f"must be at most {MOST_ARMS}"
             raise StudyError("arms", rule, len(names))
+        most = min(MOST_SHOWN, len(names))
+        shown = integer_from(choose_from, 2, "choose_from", most, kind=StudyError)
+        if policy is None:
+            policy = "d-ts+" if shown == 2 else SET_RULES[0]
+        if model is None:
+            model = "beta" if shown == 2 else "multinomial-logit"
         if not isinstance(policy, str):
             rule = "must be the name of a policy, such as 'd-ts+'"
             raise StudyError("policy", rule, policy)
@@ -99,7 +115,7 @@ class Settings:
         if budget is not None:
             budget = integer_from(budget, 1, "budget", kind=StudyError)
         seconds = f"a number of seconds above 0, at most {_MOST_SECONDS:g}"
-        return cls(
+        found = cls(
             arms=names,
             policy=policy,
             model=_checked_model(model, len(names)),
@@ -114,7 +130,39 @@ class Settings:
             spending=_checked_spending(spending, names),
             stop_when=checked_stops(stop_when),
             contexts=_checked_contexts(contexts),
+            choose_from=shown,
         )
+        found._check_sets()
+        return found
+
+    def _check_sets(self) -> None:
+        """Refuse what means nothing for the number of arms that are shown."""
+        is_logit = isinstance(self.model, MultinomialLogit)
+        if self.choose_from == 2:
+            if is_logit:
+                rule, remedy = "must be one of pairs", "take BradleyTerry()"
+                raise StudyError("model", rule, self.model, remedy=remedy)
+            return
+        if self.policy not in SET_RULES:
+            rule = f"must be one of {', '.join(SET_RULES)} where sets are shown"
+            raise StudyError("policy", rule, self.policy)
+        if not is_logit:
+            rule = "must be MultinomialLogit(...) where sets are shown"
+            raise StudyError("model", rule, self.model, remedy="leave it out")
+        for name in ("floor", "width", "blocked", "contexts"):
+            if getattr(self, name):
+                rule = "must be left out where sets are shown"
+                raise StudyError(name, rule, getattr(self, name))
+        self.check_of_pairs("anytime", unless="anytime" not in self.stop_when)
+        self.check_of_pairs("both_orders", unless=self.judging.both_orders is None)
+
+    def check_of_pairs(self, what: str, *, unless: bool = False) -> None:
+        """Refuse something that needs two arms at a time."""
+        if self.choose_from > 2 and not unless:
+            raise StudyError(
+                f"{what}: for studies of pairs alone, and this one shows sets of "
+                f"{self.choose_from}"
+            )
 
     def as_body(self) -> dict[str, Any]:
         """Return the settings as plain values."""
@@ -128,6 +176,8 @@ class Settings:
         }
         for name in ("judging", "spending"):
             found[name] = body_of(found[name])
+        if self.choose_from == 2:
+            del found["choose_from"]
         # What no older version knows is left out where nothing is said of it.
         found = {
             name: each for name, each in found.items() if name not in _LATER or each
@@ -216,6 +266,7 @@ def _checked_model(model: Any, num_arms: int) -> PreferenceModel:
     if isinstance(model, str) and model in MODELS:
         model = MODELS[model]()
     if not isinstance(model, PreferenceModel) or type(model) not in MODELS.values():
+        # The last one is of sets, and taken for them by itself.
         rule = f"must be one of {', '.join(MODELS)}, or a model such as BradleyTerry()"
         raise StudyError("model", rule, model)
     if getattr(model, "order_effect", False):

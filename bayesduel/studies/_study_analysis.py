@@ -31,7 +31,7 @@ class StudyAnalysis(StudyFile):
     """A study that is looked at, and played on or again in simulations."""
 
     def status(
-        self, probability: float = 0.9, *, forecast: bool = False
+        self, probability: float = 0.9, *, forecast: bool = False, full: bool = False
     ) -> StudyStatus:
         """Return where the study stands, and whether one may stop.
 
@@ -41,10 +41,15 @@ class StudyAnalysis(StudyFile):
             Of the intervals of the standings.
         forecast : bool
             Simulate how many votes are still needed, too; see :meth:`forecast`.
+        full : bool
+            Of more than 200 arms, too, say whether one may stop, and draw what needs
+            draws of all pairs: ranks and the probabilities of being the best under
+            ``PairwiseBeta``. Of 1,000 arms that takes ten seconds.
         """
         foreseen = self.forecast() if forecast else None
+        full = true_or_false(full, "full", kind=StudyError)
         with self._turn:
-            found = status_of(self._current(), probability, self._clock())
+            found = status_of(self._current(), probability, self._clock(), full=full)
         return replace(found, forecast=foreseen)
 
     def report(self, probability: float = 0.9, *, forecast: bool = False) -> str:
@@ -90,6 +95,7 @@ class StudyAnalysis(StudyFile):
         from bayesduel.studies.contents.contexts import context_table
 
         with self._turn:
+            self._settings.check_of_pairs("by_context")
             return context_table(self._current())
 
     def to_dataframe(self) -> pd.DataFrame:
@@ -191,6 +197,7 @@ class StudyAnalysis(StudyFile):
         from bayesduel.studies.forecast import forecast_of
 
         error = StudyError
+        self._settings.check_of_pairs("forecast")
         level = share_of(probability, "probability", kind=error)
         most = integer_from(most_votes, 1, "most_votes", _MOST_VOTES, kind=error)
         runs = integer_from(num_runs, 1, "num_runs", _MOST_RUNS, kind=error)
@@ -240,6 +247,7 @@ class StudyAnalysis(StudyFile):
         """
         from bayesduel.studies.audits import StoredAudit, audit_of
 
+        self._settings.check_of_pairs("audit_stopping")
         with self._turn:
             # A copy: votes and arms may come meanwhile, and the event says of what.
             state = deepcopy(self._current())

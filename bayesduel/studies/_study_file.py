@@ -73,6 +73,11 @@ class StudyFile:
             state = self._current()
             return tuple(state.arms[arm] for arm in state.active)
 
+    @property
+    def policy(self) -> str:
+        """Who asks."""
+        return self._settings.policy
+
     def events(self) -> list[Event]:
         """Return the history of the study."""
         return self._log.read(0)

@@ -30,7 +30,7 @@ _PAGE = 4096
 
 @dataclass(frozen=True)
 class IntegrityReport:
-    """What of a study can be believed; as :func:`check_study` returns it.
+    """Which events of a study are sound; returned by :func:`check_study`.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class ForeignQuestion(NamedTuple):
 
 @dataclass(frozen=True)
 class VerifiedQuestions:
-    """Whether the questions of a study are its own; as :func:`verify_study` returns it.
+    """Whether the policy asked all questions of a study; see :func:`verify_study`.
 
     Attributes
     ----------
@@ -148,12 +148,12 @@ def verify_study(path: str | os.PathLike[str]) -> VerifiedQuestions:
     ...     verify_study(path)
     VerifiedQuestions(questions=1, foreign=())
     """
-    from bayesduel.studies._rules import rule_of
+    from bayesduel.studies._set_rules import rule_of_study
 
     with closing(EventLog.open(path)) as log:
         first, *others = log.read(0)
     state, foreign = StudyState.begin(first), []
-    rule = rule_of(state.settings)
+    rule = rule_of_study(state.settings)
     for event in others:
         asked = event.kind in ("asked", "gold asked")
         found = _not_own(state, rule, event) if asked else None

@@ -16,7 +16,7 @@ __all__ = ["answer_line"]
 
 
 def answer_line(study: Study, line: str) -> str:
-    """Do what a line says; return a line about it.
+    """Carry out one line of JSON on a study; return the answer as a line of JSON.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def answer_line(study: Study, line: str) -> str:
         (``name``, ``share``), "retire_arm", "restore_arm" (``name``), "rename_arm"
         (``name``, ``to``), "merge_arms" (``name``, ``into``), "add_gold"
         (``better``, ``worse``), "set_judge" (``name``, with ``limit``,
-        ``arms``, ``price``, ``trusted``) or "status".
+        ``arms``, ``price``, ``trusted``) or "status" (``forecast``, ``full``).
         Whoever answers, skips, undoes or withdraws may be named by ``judge``. Other
         members than these are refused, but for ``id``, which comes back.
 
@@ -95,9 +95,9 @@ def _stored(name: str) -> Callable[..., dict[str, Any]]:
     return do
 
 
-def _status(study: Study, forecast: bool = False) -> dict[str, Any]:
+def _status(study: Study, forecast: bool = False, **options: Any) -> dict[str, Any]:
     asked = true_or_false(forecast, "forecast", kind=StudyError)
-    return {"status": study.status(forecast=asked).as_dict()}
+    return {"status": study.status(forecast=asked, **options).as_dict()}
 
 
 _DEEDS: dict[str, tuple[tuple[str, ...], tuple[str, ...], Callable[..., Any]]] = {
@@ -117,7 +117,7 @@ _DEEDS: dict[str, tuple[tuple[str, ...], tuple[str, ...], Callable[..., Any]]] =
         ("limit", "arms", "price", "trusted"),
         _stored("set_judge"),
     ),
-    "status": ((), ("forecast",), _status),
+    "status": ((), ("forecast", "full"), _status),
 }
 """By word: what it needs, what it may have, and what does it."""
 

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bayesduel.package.version import package_version
+from bayesduel.package.version import __version__
 from bayesduel.studies._fits import fit_votes
 from bayesduel.studies._history import draw_history, history_of
 from bayesduel.studies.contents.contexts import context_table
@@ -165,8 +165,11 @@ def _figures(state: StudyState, probability: float) -> list[str]:
     from bayesduel import plots
 
     posterior = fit_votes(state, _DRAWN_NUMBERS, _FEWEST_DRAWS, _MOST_DRAWS)
+    scores = plots.forest(posterior, probability=probability)
+    if state.is_of_sets:
+        return [_image(scores, "scores of the arms")]
     return [
-        _image(plots.forest(posterior, probability=probability), "scores of the arms"),
+        _image(scores, "scores of the arms"),
         "<h2>Who met whom</h2>",
         _image(plots.heat_map(posterior), "probabilities and votes of all pairs"),
     ]
@@ -222,7 +225,7 @@ def _small_print(status: StudyStatus) -> str:
         f'<p class="small">{escape(status.policy)} asked; model: '
         f"{escape(status.model)}. {status.idle_rounds} rounds of exploitation were "
         f"left out, {status.restarts} times the policy began anew from the votes. "
-        f"bayesduel {escape(package_version())}.</p>"
+        f"bayesduel {escape(__version__)}.</p>"
     )
 
 

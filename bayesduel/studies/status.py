@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.studies._fits import LOOK, Standing, fit_votes, known, standings_of
+from bayesduel.models.pairwise_beta import PairwiseBeta
+from bayesduel.studies._fits import LOOK, MANY, Standing, fit_votes, known, standings_of
 from bayesduel.studies.audits import StoredAudit, stored_audit
 from bayesduel.studies.judges.reliability import JudgeTable, judge_table
 from bayesduel.studies.replay.state import StudyState
@@ -72,6 +73,8 @@ class StudyStatus:
         What the answers have cost.
     doubts : tuple of str
         Why standings and the posterior rule may be wrong; mostly empty.
+    is_full : bool
+        Whether nothing was left out; see ``Study.status``.
     """
 
     policy: str
@@ -102,6 +105,7 @@ class StudyStatus:
     forecast: Forecast | None = None
     doubts: tuple[str, ...] = ()
     parts: int = 1
+    is_full: bool = True
 
     def parts_words(self) -> str:
         """Say what several parts mean for standings; empty where there is one."""
@@ -113,13 +117,27 @@ class StudyStatus:
             "across parts"
         )
 
+    def left_out_words(self) -> str:
+        """Say what a quick look at many arms leaves out; empty where it is nothing."""
+        if self.is_full:
+            return ""
+        return (
+            f"of more than {MANY} arms, whether one may stop, and what needs draws of "
+            "all pairs, is said with full=True (--full)"
+        )
+
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
         return asdict(self)
 
+    @property
+    def _is_audited(self) -> bool:
+        """Whether there is a rule that can be played in simulations: of pairs."""
+        return any(line.rule == "anytime" for line in self.stopping)
+
     def measured_words(self, line: StoppingLine) -> str:
         """Return in words how often a rule stops wrongly in studies like this one."""
-        if not line.is_error:
+        if not line.is_error or not self._is_audited:
             return ""
         if self.audit is None:
             return "never measured"
@@ -134,6 +152,8 @@ class StudyStatus:
         path : str
             Of the study, for the command.
         """
+        if not self._is_audited:
+            return ()
         again = shlex.join(["bayesduel", "audit-stopping", "--from-study", path])
         if self.audit is None:
             return (f"to measure how often these rules stop wrongly: {again}",)
@@ -151,20 +171,32 @@ class StudyStatus:
 
 
 def status_of(
-    state: StudyState, probability: float, now: float, *, leave_out: bool = False
+    state: StudyState,
+    probability: float,
+    now: float,
+    *,
+    leave_out: bool = False,
+    full: bool = True,
 ) -> StudyStatus:
     """Return the status at a time of day.
 
     With ``leave_out``, or where the study stops by it, also who would lead without the
-    votes of each judge.
+    votes of each judge. Unless ``full``, of many arms what is known at once.
     """
-    posterior = fit_votes(state, *LOOK)
-    rows, words = standings_of(posterior, probability)
+    full = full or len(state.active) <= MANY
+    of_pairs = isinstance(state.model, PairwiseBeta)
+    if full:
+        posterior = fit_votes(state, *LOOK)
+    elif of_pairs:  # Its moments need no draws.
+        posterior = fit_votes(state, 0, 4, 4)
+    else:
+        posterior = fit_votes(state, *LOOK, resample=False)
+    rows, words = standings_of(posterior, probability, full=full or not of_pairs)
     audit = stored_audit(state)
     clock = state.clock_at(now)
     stale = [q for q in state.open.values() if clock - q.asked >= q.lease]
     leave_out = leave_out or "judges" in state.settings.stop_when
-    ties = posterior.data.ties
+    ties = 0 if state.is_of_sets else np.triu(posterior.data.ties).sum()
     return StudyStatus(
         policy=state.settings.policy,
         model=repr(posterior.model),
@@ -176,7 +208,7 @@ def status_of(
         ),
         votes=state.num_votes,
         imported=int(state.num_imported),
-        ties=int(np.triu(ties).sum()),
+        ties=int(ties),
         skipped=state.num_skipped,
         beyond=state.num_beyond,
         aside=state.num_aside,
@@ -193,11 +225,12 @@ def status_of(
         delta=state.settings.delta,
         stopping=tuple(
             replace(line, measured=None if audit is None else audit.rate(line.rule))
-            for line in stopping_of(state, posterior)
+            for line in stopping_of(state, posterior, certain=full)
         ),
-        judges=judge_table(state, leave_out=leave_out),
+        judges=judge_table(state, leave_out=leave_out, everyone=full),
         spent=state.spent,
         audit=audit,
         doubts=posterior.doubts,
         parts=words["parts"],
+        is_full=full,
     )

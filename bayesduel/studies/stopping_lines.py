@@ -92,13 +92,17 @@ class StoppingLine:
         return low, high
 
 
-def stopping_of(state: StudyState, posterior: Fit) -> tuple[StoppingLine, ...]:
+def stopping_of(
+    state: StudyState, posterior: Fit, *, certain: bool = True
+) -> tuple[StoppingLine, ...]:
     """Return what the rules say of the votes that are no ties.
 
-    The rules of certainty first, then "judges" where the study stops by it, then what
-    may be spent.
+    The rules of certainty first, if these are wanted, then "judges" where the study
+    stops by it, then what may be spent.
     """
-    lines = [_anytime(state), _posterior(state, posterior)]
+    lines = [_posterior(state, posterior)] if certain else []
+    if certain and not state.is_of_sets:  # Its bets are on single pairs.
+        lines.insert(0, _anytime(state))
     if "judges" in state.settings.stop_when:
         lines.append(_judges(left_out_of(state)))
     if state.settings.budget is not None:

@@ -10,8 +10,9 @@ from typing import Any, Self
 from bayesduel.errors import OutputWriteError, StudyError
 from bayesduel.models.base import PreferenceModel
 from bayesduel.studies._asking import next_question
-from bayesduel.studies._fits import judged_votes, votes_between
-from bayesduel.studies._rules import Nothing, Rule, check_policy_text, rule_of
+from bayesduel.studies._fits import choices_of, judged_votes, votes_between
+from bayesduel.studies._rules import Nothing, Rule, check_policy_text
+from bayesduel.studies._set_rules import rule_of_study
 from bayesduel.studies._settings import RULES, Settings
 from bayesduel.studies.contents.arms import Contents
 from bayesduel.studies.stored import snapshots
@@ -24,6 +25,7 @@ from bayesduel.studies.tickets import (
     checked_judge,
     ticket_of,
 )
+from bayesduel.votes.choices import Choices
 from bayesduel.votes.comparisons import Comparisons
 from theory.arguments import integer_from
 
@@ -70,9 +72,9 @@ class Study(Contents):
         cls,
         path: str | os.PathLike[str],
         arms: Sequence[str],
-        policy: str = "d-ts+",
+        policy: str | None = None,
         *,
-        model: str | PreferenceModel = "beta",
+        model: str | PreferenceModel | None = None,
         delta: float = 0.05,
         width: float = 0.0,
         budget: int | None = None,
@@ -84,6 +86,7 @@ class Study(Contents):
         spending: Spending | None = None,
         stop_when: Sequence[str] = (),
         contexts: Sequence[str] = (),
+        choose_from: int = 2,
         by: str | None = None,
     ) -> Self:
         """Make the file of a new study.
@@ -94,11 +97,11 @@ class Study(Contents):
             Of a file that does not exist, on a disk of this machine.
         arms : sequence of K str
             What is compared, at least two, at most 4096.
-        policy : str
+        policy : str, optional
             Who asks: a policy with parameters, as in ``policies.parse_policy``;
             "information", the pair whose vote is expected to teach most; or "balanced",
-            the pair with the fewest votes.
-        model : {"beta", "bradley-terry", "thurstone"} or PreferenceModel
+            the pair with the fewest votes. By default "d-ts+".
+        model : {"beta", "bradley-terry", "thurstone"} or PreferenceModel, optional
             What standings and expected information assume of the votes; ties are added
             to it when there are any. With ``LinearUtilities(features)`` a policy such
             as ``"d-ts:posterior=linear"`` knows these features, too.
@@ -130,6 +133,12 @@ class Study(Contents):
             A pool, such as prompts, of which each question draws one: that in which its
             pair was compared least often, then the one with the fewest questions, else
             at random.
+        choose_from : int
+            Arms that are shown at once, from 2 to 9; of more than two a judge names the
+            best. The model is a multinomial logit then, and the policy one of "d-ts"
+            (the default: each card the best arm of a posterior draw of its own, of
+            those not yet taken), "logit-ts" (the best arms of one draw) and "balanced"
+            (those that were shown least).
         by : str, optional
             Who makes it, and later changes what it is about; see :meth:`open`.
 
@@ -142,9 +151,9 @@ class Study(Contents):
         """
         settings = Settings.checked(
             arms, policy, model, delta, width, budget, seed, floor, lease, blocked,
-            judging, spending, stop_when, contexts,
+            judging, spending, stop_when, contexts, choose_from,
         )  # fmt: skip
-        if policy not in RULES:
+        if settings.choose_from == 2 and settings.policy not in RULES:
             check_policy_text(settings)
         by = checked_judge(by, "by")
         body = {"format": FORMAT, **settings.as_body(), **({"by": by} if by else {})}
@@ -190,7 +199,7 @@ class Study(Contents):
         context = checked_context(context)
         with self._turn:
             if self._rule is None:
-                self._rule = rule_of(self._settings)
+                self._rule = rule_of_study(self._settings)
                 self._recall_rule(self._rule)
             rule = self._rule
             tickets: list[Ticket] = []
@@ -275,4 +284,23 @@ class Study(Contents):
             shown, and the columns ``judge`` and, where there was any, ``context``.
         """
         with self._turn:
+            self._settings.check_of_pairs("comparisons")
             return (judged_votes if judged else votes_between)(self._current())
+
+    def choices(self) -> Choices:
+        """Return all votes of a study of sets, between arms that are not retired.
+
+        A choice of a retired arm is left out; out of the rest of a set it is a choice
+        among those that are left, as the multinomial logit has it.
+
+        Raises
+        ------
+        StudyError
+            If the study is of pairs.
+        """
+        with self._turn:
+            state = self._current()
+            if not state.is_of_sets:
+                rule = "choices: for studies of sets; this one has comparisons()"
+                raise StudyError(rule)
+            return choices_of(state)

@@ -9,6 +9,7 @@ from typing import Any
 from bayesduel.errors import StudyError, errors_as
 from bayesduel.studies.replay.questions import Question
 from bayesduel.studies.replay.state import StudyState
+from bayesduel.studies.stored.events import answers_to
 from bayesduel.votes.checks import labels_of
 from theory.arguments import whole_number
 
@@ -35,7 +36,8 @@ class Ticket:
     number : int
         What :meth:`Study.tell` calls it.
     left, right : str
-        The two arms, in the order in which they are to be shown.
+        The two arms, in the order in which they are to be shown; the first two of a
+        set.
     rule : str
         Who asks: the policy, "floor", "gold", or the name of the rule.
     reason : str
@@ -46,6 +48,8 @@ class Ticket:
         What was given to :meth:`Study.ask`.
     lease : float
         Seconds after which the pair may be asked anew. The answer counts even then.
+    shown : tuple of str
+        All arms, in the order in which they are to be shown: two, or a set.
     """
 
     number: int
@@ -56,20 +60,28 @@ class Ticket:
     judge: str | None = None
     context: Any = None
     lease: float = LEASE
+    shown: tuple[str, ...] = ()
+
+    @property
+    def answers(self) -> dict[str, str]:
+        """What names each arm that is shown as the best one."""
+        words = answers_to(len(self.shown))
+        return dict(zip(words, self.shown, strict=False))
 
 
 def ticket_of(state: StudyState, question: Question) -> Ticket:
     """Return a question with the names of its arms."""
-    left, right = state.names_of(question)
+    shown = state.names_of(question)
     return Ticket(
         number=question.number,
-        left=left,
-        right=right,
+        left=shown[0],
+        right=shown[1],
         rule=question.rule,
         reason=question.reason,
         judge=question.judge,
         context=question.context,
         lease=question.lease,
+        shown=shown,
     )
 
 

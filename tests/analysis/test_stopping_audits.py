@@ -10,7 +10,6 @@ from scipy.stats import binom, binomtest
 import bayesduel
 from bayesduel import stopping
 from bayesduel.analysis import audit_stopping, usual_rules
-from bayesduel.analysis.audited_rules import share_interval
 from bayesduel.analysis.simulated.asked_votes import asking_kernel, decisions
 from bayesduel.analysis.simulated.stopping_audits import right_answers
 from bayesduel.errors import (
@@ -20,6 +19,7 @@ from bayesduel.errors import (
 )
 from bayesduel.inference import fit
 from bayesduel.models import PairwiseBeta
+from bayesduel.ops.shares import share_interval
 from bayesduel.votes import Comparisons
 
 FALSE_ALARM = 1e-5

@@ -47,7 +47,7 @@ def test_a_study_from_beginning_to_end(run, file, tmp_path):
     assert run("tell", file, 1, "left").stderr == "this was stored before\n"
     result = run("tell", file, 1, "right")
     assert result.exit_code == 2
-    assert "error: answer: must be 'left'" in result.stderr
+    assert "error: ANSWER: must be 'left'" in result.stderr
     assert run("undo", file, 1).stderr == "open again\n"
     assert run("tell", file, 1, "tie", "-q").stderr == ""
     assert run("withdraw", file, 2).stderr == "withdrawn\n"
@@ -217,6 +217,28 @@ def test_a_judge_votes_with_one_key_each(run, file, monkeypatch):
     assert result.stderr.count("q: quit") == 6
 
 
+def test_a_study_of_sets(run, tmp_path, monkeypatch):
+    file, arms = tmp_path / "sets.study", "tea,milk,water,juice"
+    options = "--arms", arms, "--choose-from", 3
+    assert run("new", file, *options).stderr.endswith("4 arms; d-ts asks\n")
+    (ticket,) = asked(run, file)
+    assert len({*ticket["shown"]} & {*arms.split(",")}) == 3
+    table = run("ask", file).stdout
+    assert table.split()[:5] == ["question", "1", "2", "3", "why"]
+    assert run("tell", file, 1, 3).stderr == "stored\n"
+    wrong = run("tell", file, 2, "left")
+    assert "ANSWER: must be one of 1, 2, 3, skip, got 'left'" in wrong.stderr
+    keys(monkeypatch, "2", LEFT, "t", "4", "s", "q")
+    result = run("vote", file, "--judge", "Ada")
+    assert result.stderr.count("1 to 3: the best one") == 6
+    assert answers(file) == ["3", None, "2", "skip", None]
+    status = run("status", file)
+    assert (status.exit_code, "anytime" in status.stdout) == (0, False)
+    assert "audit" not in status.stdout
+    votes = run("export", file, "--votes").stdout.splitlines()
+    assert f",3,{ticket['shown'][2]},True," in votes[1]
+
+
 def test_who_has_no_name_leaves_no_question_open(run, file, monkeypatch):
     keys(monkeypatch, LEFT, "q")
     run("vote", file)
@@ -366,7 +388,7 @@ def test_lines_of_json_serve_any_language(file):
         (["ask", "missing"], "must be the file of a study"),
         (["ask", "FILE", "--context", "{"], "--context: must be JSON"),
         (["tell", "FILE", 1, "left"], "nothing was asked yet"),
-        (["tell", "FILE", 1, "up"], "see bayesduel study tell --help"),
+        (["tell", "FILE", 1, "up"], "ANSWER: must be left, right, tie or skip"),
         (["retire-arm", "FILE", "beer"], "NAME: must be an arm of the study"),
         (["import", "FILE", "missing.csv"], "VOTES: missing.csv does not exist"),
     ],

@@ -138,9 +138,7 @@ def test_an_answer_that_is_none_stores_nothing(untouched, body):
 def test_two_judges_get_different_questions_and_keep_them(client, study):
     other = Client(client.port, "Bob")
     mine, theirs = client.question(), other.question()
-    pairs = [
-        {each[side]["name"] for side in ("left", "right")} for each in (mine, theirs)
-    ]
+    pairs = [{card["name"] for card in each["cards"]} for each in (mine, theirs)]
     assert pairs[0] != pairs[1]
     assert client.question() == mine
     assert other.question() == theirs
@@ -222,7 +220,24 @@ def test_the_end_of_the_questions_is_said(tmp_path):
 def shown(client):
     """Return what is shown of the two arms."""
     found = client.question()
-    return [found["left"], found["right"]]
+    return found["cards"]
+
+
+def test_a_set_is_shown_as_so_many_cards(tmp_path):
+    with Study.create(
+        tmp_path / "a.study", ["a", "b", "c", "d"], choose_from=3
+    ) as study:
+        with served(study) as port:
+            client = Client(port)
+            cards = shown(client)
+            assert [each["answer"] for each in cards] == ["1", "2", "3"]
+            (ticket,) = study.open_tickets()
+            assert tuple(each["name"] for each in cards) == ticket.shown
+            status, found = client.post("answer", number=1, answer="left")
+            assert (status, found["question"]["number"]) == (409, 1)
+            status, found = client.post("answer", number=1, answer="3")
+            assert (status, found["question"]["number"]) == (200, 2)
+        assert study._current().questions[1].answer == "3"
 
 
 @pytest.fixture
@@ -245,7 +260,9 @@ def test_texts_and_images_are_shown_in_place_of_names(tmp_path, folder):
         with served(study, **both) as port:
             client = Client(port)
             text, image = sorted(shown(client), key=lambda arm: arm["image"] or "")
-            assert text == {"name": None, "text": "<b>bold</b>", "image": None}
+            assert text["answer"] in ("left", "right")
+            assert (text["name"], text["text"]) == (None, "<b>bold</b>")
+            assert text["image"] is None
             assert (image["name"], image["text"]) == (None, None)
             assert "one" not in image["image"]
             status, headers, content = client.get(image["image"])

@@ -2,37 +2,39 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated
 
 import typer
 
+from bayesduel.cli.errors import option_error
 from bayesduel.cli.options import quiet_flag
 from bayesduel.cli.output import say
 from bayesduel.cli.study.options import File, Judge, Number, opened
+from bayesduel.studies.stored.events import ANSWERS
 
 __all__ = ["tell", "undo", "withdraw"]
-
-
-class Answer(StrEnum):
-    """What may be said of a question."""
-
-    left = "left"
-    right = "right"
-    tie = "tie"
-    skip = "skip"
 
 
 def tell(
     file: File,
     number: Number,
-    answer: Annotated[Answer, typer.Argument(help="Which arm is preferred.")],
+    answer: Annotated[
+        str,
+        typer.Argument(
+            metavar="ANSWER",
+            help="left, right, tie or skip; of a set the number of the card, or skip.",
+            autocompletion=lambda: [*ANSWERS],
+        ),
+    ],
     judge: Judge = None,
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:
     """Store the answer to a question; the same one again changes nothing."""
+    if answer not in ANSWERS and not answer.isdecimal():
+        rule = "must be left, right, tie or skip, or the number of a card of a set"
+        raise option_error("ANSWER", rule, answer)
     with opened(file) as study:
-        is_new = study.tell(number, answer.value, judge=judge)
+        is_new = study.tell(number, answer, judge=judge)
         remark = study.remark
     said = "stored" if is_new else "this was stored before"
     say(remark or said, quiet=quiet)

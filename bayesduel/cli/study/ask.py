@@ -30,7 +30,7 @@ def ask(
     ] = None,
     as_json: Annotated[bool, json_flag] = False,
 ) -> None:
-    """Print the next questions: number, the arm on the left, the arm on the right.
+    """Print the next questions: number, and the arms from the left to the right.
 
     Fewer than asked for, or none, where there is nothing to ask; then it says why.
     """
@@ -51,12 +51,13 @@ def _show(tickets: list[Ticket]) -> None:
 
     from bayesduel.cli.tables import new_table
 
-    table = new_table(names=("question", "left", "right"))
+    cards = tickets[0].answers
+    table = new_table(names=("question", *cards))
     table.add_column("question", justify="right")
-    for head in ("left", "right", "why"):
+    for head in (*cards, "why"):
         table.add_column(head)
     for each in tickets:
-        words = map(escape, (each.left, each.right, each.reason))
+        words = map(escape, (*each.shown, each.reason))
         table.add_row(str(each.number), *words)
     console().print(table)
 

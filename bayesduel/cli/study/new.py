@@ -46,19 +46,32 @@ def new(
     arms_file: Annotated[
         Path | None, typer.Option(metavar="PATH", help="Or a name a line.")
     ] = None,
+    choose_from: Annotated[
+        int,
+        integer_option(
+            metavar="N",
+            least=2,
+            help="Arms shown at once: of more than two, judges name the best.",
+        ),
+    ] = 2,
     policy: Annotated[
-        str,
+        str | None,
         typer.Option(
             "-p",
             "--policy",
             metavar="NAME",
             help="Who asks: a policy (see: bayesduel list policies), information,"
-            " or balanced.",
+            " or balanced; of sets d-ts, logit-ts or balanced. By default d-ts+, or"
+            " d-ts.",
         ),
-    ] = "d-ts+",
+    ] = None,
     model: Annotated[
-        Model, typer.Option(help="A Beta per pair, or one scale of utilities.")
-    ] = Model.beta,
+        Model | None,
+        typer.Option(
+            help="A Beta per pair (the default), or one scale of utilities; left out "
+            "for sets."
+        ),
+    ] = None,
     delta: Annotated[
         float, number_option(metavar="D", help="Error that is accepted.")
     ] = 0.05,
@@ -159,7 +172,7 @@ def new(
         file,
         names,
         policy,
-        model=model.value if known is None else known,
+        model=known or (None if model is None else model.value),
         delta=delta,
         width=width,
         budget=budget,
@@ -179,10 +192,11 @@ def new(
         ),
         stop_when=[rule.value for rule in stop_when or ()],
         contexts=pool,
+        choose_from=choose_from,
         by=by,
-    ):
-        pass
-    say(f"made {file}: {len(names)} arms; {policy} asks", quiet=quiet)
+    ) as made:
+        asks = made.policy
+    say(f"made {file}: {len(names)} arms; {asks} asks", quiet=quiet)
 
 
 def _names(arms: str | None, arms_file: Path | None) -> list[str]:

@@ -10,14 +10,11 @@ from bayesduel.cli.output import console, print_json, print_text
 from bayesduel.cli.study.options import File, Forecasts, opened
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rich.console import Console
 
     from bayesduel.cli.tables import FittingTable
     from bayesduel.studies import Forecast, StudyStatus
     from bayesduel.studies.contents.contexts import ContextTable
-    from bayesduel.studies.status import Standing
 
 __all__ = ["status"]
 
@@ -31,11 +28,14 @@ def status(
     contexts: Annotated[
         bool, flag("--contexts", help="Also who wins in each context of the pool.")
     ] = False,
+    full: Annotated[
+        bool, flag("--full", help="All of it, also of more than 200 arms: seconds.")
+    ] = False,
     as_json: Annotated[bool, json_flag] = False,
 ) -> None:
     """Print the standings of a study, and whether one may stop."""
     with opened(file) as study:
-        found = study.status(probability, forecast=forecast)
+        found = study.status(probability, forecast=forecast, full=full)
         table = study.by_context() if contexts else None
     if as_json:
         more = {} if table is None else {"contexts": asdict(table)}
@@ -81,35 +81,37 @@ _OPTIONAL_OF_JUDGES = (
 )  # fmt: skip
 
 
-def _standings(rows: Sequence[Standing], parts: int) -> FittingTable:
+def _standings(found: StudyStatus) -> FittingTable:
     from rich.markup import escape
 
     from bayesduel.cli.tables import new_table
 
     table = new_table(optional=_OPTIONAL)
     table.add_column("arm")
-    headers = _HEADERS[parts == 1 :]
+    cells = [row.cells() for row in found.standings]
+    headers = [
+        head
+        for head in _HEADERS[found.parts == 1 :]
+        if found.is_full or any(each[head] != "-" for each in cells)
+    ]
     for head in headers:
         table.add_column(head, justify="right", no_wrap=True)
-    for row in rows:
-        cells = row.cells()
-        table.add_row(escape(row.arm), *(cells[head] for head in headers))
+    for row, each in zip(found.standings, cells, strict=True):
+        table.add_row(escape(row.arm), *(each[head] for head in headers))
     return table
 
 
 def _show(found: StudyStatus, path: str, name: str, probability: float) -> None:
-    from rich.markup import escape
-
-    from bayesduel.cli.tables import new_table, show
+    from bayesduel.cli.tables import show
 
     screen = console()
-    table = _standings(found.standings, found.parts).fitted(screen.width)
+    table = _standings(found).fitted(screen.width)
     headers = table.headers
     votes = f"votes: {found.votes}, imported: {found.imported}"
     title = f"{name}; {votes}; questions out: {found.out}, stale: {found.stale}"
     intervals = f"; intervals hold {probability:.0%}" if "interval" in headers else ""
     captions = [*(f"DOUBTFUL: {each}" for each in found.doubts)]
-    captions += [found.parts_words()] * (found.parts > 1)
+    captions += [*filter(None, (found.left_out_words(), found.parts_words()))]
     captions += [f"score: {found.score}{intervals}"]
     winners = [head for head in ("Condorcet", "Copeland", "Borda") if head in headers]
     if winners:
@@ -131,6 +133,19 @@ def _show(found: StudyStatus, path: str, name: str, probability: float) -> None:
     if found.retired:
         captions.append(f"retired: {', '.join(found.retired)}")
     show(screen, title, table, *captions)
+    _show_stopping(screen, found, path)
+    _show_judges(screen, found)
+    if found.forecast is not None:
+        _show_forecast(screen, found.forecast)
+
+
+def _show_stopping(screen: Console, found: StudyStatus, path: str) -> None:
+    from rich.markup import escape
+
+    from bayesduel.cli.tables import new_table
+
+    if not found.stopping:
+        return
     rules = new_table(names=("may I stop", ""))
     for head in ("may I stop", "", "needs", "has", "false stops in simulations"):
         rules.add_column(head)
@@ -146,9 +161,6 @@ def _show(found: StudyStatus, path: str, name: str, probability: float) -> None:
         screen.print(f"{line.rule}: {line.meaning}", style="dim", markup=False)
     for text in found.audit_words(path):
         print_text(screen, text, style="dim")
-    _show_judges(screen, found)
-    if found.forecast is not None:
-        _show_forecast(screen, found.forecast)
 
 
 def _show_judges(screen: Console, found: StudyStatus) -> None:

@@ -27,6 +27,7 @@ _KEYS = {
 """Arrows as terminals send them, and letters."""
 
 _HELP = "← or 1: left   → or 2: right   t: tie   s: skip   u: undo   q: quit"
+_HELP_OF_SETS = "1 to {}: the best one   s: skip   u: undo   q: quit"
 
 _LARGEST_TEXT = 20_000
 """Bytes of a text that are shown; a screen holds less."""
@@ -37,7 +38,7 @@ def vote(
     judge: Judge = None,
     texts: Texts = None,
 ) -> None:
-    """Vote at the terminal: two arms side by side, one key a vote.
+    """Vote at the terminal: arms side by side, one key a vote.
 
     Each vote is stored before the next question is asked; u takes the last one back,
     and the one before it when it is pressed again. A named judge who comes back gets
@@ -52,7 +53,7 @@ def vote(
         try:
             while (ticket := judge_session.next()) is not None:
                 _show(ticket, files, judge_session.num_answered)
-                word = _pressed()
+                word = _pressed(ticket)
                 if word == "quit":
                     break
                 _do(judge_session, ticket, word)
@@ -79,7 +80,7 @@ def _do(judge_session: JudgeSession, ticket: Ticket, word: str) -> None:
         say_warning(str(error))
 
 
-def _pressed() -> str:
+def _pressed(ticket: Ticket) -> str:
     """Return what the next key that means something means."""
     from bayesduel.errors import StudyError
 
@@ -93,10 +94,21 @@ def _pressed() -> str:
             raise StudyError(f"no terminal to vote at; {remedy}") from error
         if not key:
             return "quit"
+        if key in ticket.answers:  # The number of a card.
+            return key
         word = _KEYS.get(key, _KEYS.get(key.lower(), ""))
-        if word:
+        if word in ticket.answers or word in _OTHERS[len(ticket.shown) > 2 :]:
             return word
-        say(_HELP)
+        say(_help(ticket))
+
+
+_OTHERS = ("tie", "skip", "undo", "quit")
+"""What names no arm; the first is of pairs alone."""
+
+
+def _help(ticket: Ticket) -> str:
+    number = len(ticket.shown)
+    return _HELP if number == 2 else _HELP_OF_SETS.format(number)
 
 
 def _show(ticket: Ticket, files: ArmFiles | None, number: int) -> None:
@@ -105,16 +117,20 @@ def _show(ticket: Ticket, files: ArmFiles | None, number: int) -> None:
     from rich.text import Text
 
     screen = console(stderr=True)
-    half = max(10, screen.width // 2 - 1)
+    width = max(10, screen.width // min(len(ticket.shown), 3) - 1)
     panels = []
-    for side, arm in (("left", ticket.left), ("right", ticket.right)):
+    for side, arm in ticket.answers.items():
         text = None if files is None else files.text(arm, _LARGEST_TEXT)
         # Who reads a text need not know whose it is.
         title, shown = (arm, arm) if text is None else (side, text)
-        panels.append(Panel(Text(_plain(shown)), title=Text(_plain(title)), width=half))
+        if len(ticket.shown) > 2:
+            title = side
+        panels.append(
+            Panel(Text(_plain(shown)), title=Text(_plain(title)), width=width)
+        )
     screen.rule(f"question {ticket.number}; {number} answered")
     screen.print(Columns(panels, padding=0))
-    screen.print(_HELP, style="dim", markup=False)
+    screen.print(_help(ticket), style="dim", markup=False)
 
 
 def _plain(text: str) -> str:

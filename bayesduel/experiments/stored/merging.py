@@ -15,6 +15,7 @@ from bayesduel.experiments.checks import check_format
 from bayesduel.experiments.jobs import JobResult
 from bayesduel.experiments.owned_folder import OwnedFolder
 from bayesduel.experiments.store import PLAN, execute_sweep
+from bayesduel.experiments.stored import part_files
 from bayesduel.experiments.stored.run_ranges import Place, name_of
 from bayesduel.experiments.stored.run_sweep import PLACES, Contents, RunSweep
 from bayesduel.files.folders import as_path, read_marker
@@ -82,7 +83,7 @@ def merge(out: Path | str, *, format: str = results.NETCDF) -> xr.DataTree:  # n
             remedy="an interrupted comparison goes on with {resume}",
         )
     return execute_sweep(
-        Merge(path, results.tree_from_bytes(plan), marker, format),
+        Merge(path, part_files.tree_from_bytes(plan), marker, format),
         jobs=1,
         out=path,
         resume=True,

@@ -18,7 +18,7 @@ from bayesduel.errors import OutputFolderError
 from bayesduel.experiments import nodes, results
 from bayesduel.experiments.jobs import JobResult, Sweep, refuse_others
 from bayesduel.experiments.owned_folder import OwnedFolder
-from bayesduel.experiments.stored import run_ranges
+from bayesduel.experiments.stored import part_files, run_ranges
 from bayesduel.experiments.stored.run_ranges import Place
 from bayesduel.simulation import run_summaries
 from bayesduel.simulation.driver import ARMS_OF_ONE_LANE
@@ -69,7 +69,7 @@ class RunSweep(Sweep):
     """Runs of policies on instances, however they are asked for."""
 
     kind: ClassVar[str] = "comparison"
-    ending: ClassVar[str] = "nc"
+    ending: ClassVar[str] = part_files.ENDING
 
     format: str
     """Of the finished file: one of :data:`bayesduel.experiments.results.FILE_NAMES`."""
@@ -170,13 +170,13 @@ class RunSweep(Sweep):
 
     @staticmethod
     def to_bytes(value: xr.Dataset) -> memoryview:
-        """Return the netCDF file of some runs."""
-        return results.to_bytes(value)
+        """Return the file of some runs."""
+        return part_files.to_bytes(value)
 
     @staticmethod
     def from_bytes(data: bytes) -> xr.Dataset:
         """Read what :meth:`to_bytes` gave."""
-        return results.dataset_from_bytes(data)
+        return part_files.dataset_from_bytes(data)
 
     # --- Everything ------------------------------------------------------------------
 
@@ -230,10 +230,9 @@ class RunSweep(Sweep):
             )
             for place, mark in asked.fingerprints.items()
         }
-        # HDF5 forgets the order.
         own = {PLACES: json.dumps([*empty]), "record": asked.record}
         attributes = {"tree": json.dumps(asked.attributes)} | own
-        return results.to_bytes(nodes.build_tree(asked.instances, empty, attributes))
+        return part_files.to_bytes(nodes.build_tree(asked.instances, empty, attributes))
 
     # --- What a folder holds ---------------------------------------------------------
 
@@ -267,7 +266,7 @@ class RunSweep(Sweep):
         Names agree by now; sources of policies, values of matrices, checkpoints,
         notions and programs may not.
         """
-        tree = results.tree_from_bytes(plan)
+        tree = part_files.tree_from_bytes(plan)
         for place in map(tuple, json.loads(tree.attrs[PLACES])):
             if place not in self.contents.notions:
                 continue  # The words of the request differ, and are refused.
@@ -355,7 +354,7 @@ def _runs_in(folder: OwnedFolder) -> dict[Place, list[xr.Dataset]]:
         for place, dataset in _policy_nodes(results.load(folder.path)):
             stored.setdefault(place, []).append(dataset)
     for data in folder.parts():
-        part = results.dataset_from_bytes(data)
+        part = part_files.dataset_from_bytes(data)
         if PLACES in part.attrs:
             continue
         stored.setdefault(_named(part), []).append(part)

@@ -124,6 +124,7 @@ class Contents(Answering):
         that differ, it judges a mixture.
         """
         with self._writing() as state:
+            state.settings.check_of_pairs("merge_arms")
             for argument, each in (("name", name), ("into", into)):
                 if state.is_retired[checked_arm(each, state.arms, argument)]:
                     rule = "must not be retired"
@@ -185,6 +186,7 @@ class Contents(Answering):
                 )
                 if sum(counts)
             ]
+            state.settings.check_of_pairs("imports")
             if not again:
                 self._check_new(rows, state)
             named = source or ("" if read else str(votes))
@@ -223,6 +225,7 @@ class Contents(Answering):
         """
         found = votes_of(other)
         with self._writing() as state:
+            state.settings.check_of_pairs("imports")
             places = _places(state, found.arms, "other")
             counts, keys = [], []
             for row in new_rows(found, self.events(), state):
@@ -281,13 +284,17 @@ class Contents(Answering):
                 )
 
     def _check_one_fewer(self, state: StudyState) -> None:
-        if len(state.active) == 2:
-            rule, remedy = "must leave two arms to be compared", "add another first"
+        least = state.settings.choose_from
+        if len(state.active) == least:
+            rule, remedy = (
+                f"must leave {least} arms to be compared",
+                "add another first",
+            )
             raise StudyError("name", rule, state.active, remedy=remedy)
         self._check_policy(len(state.active) - 1)
 
     def _check_policy(self, num_arms: int) -> None:
-        if self._settings.policy not in RULES:
+        if self._settings.policy not in RULES and self._settings.choose_from == 2:
             check_policy_text(self._settings, num_arms)
 
 
@@ -298,7 +305,7 @@ def _places(state: StudyState, names: Iterable[str], argument: str) -> list[int]
 
 
 def _share_of(share: float | None, state: StudyState) -> dict[str, float]:
-    if state.settings.policy not in RULES:
+    if state.settings.policy not in RULES or state.is_of_sets:
         if share is not None:
             rule = f"must be left out where {state.settings.policy} asks"
             remedy = "it finds the place of a new arm by itself"

@@ -12,7 +12,7 @@ from bayesduel.files.folders import renamed_when_whole
 from bayesduel.studies.replay.state import StudyState
 from bayesduel.studies.stored.disk import PRIVATE, writing_to
 from bayesduel.studies.stored.event_log import write_new
-from bayesduel.studies.stored.events import Event
+from bayesduel.studies.stored.events import Event, answers_to
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["answers_frame", "write_frame"]
 
 _COLUMNS = {
-    "question": "int64", "left": "object", "right": "object", "answer": "object",
+    "question": "int64", "left": "object", "right": "object", "shown": "object",
+    "answer": "object",
     "winner": "object", "counts": "bool", "gold": "bool", "other_order_of": "Int64",
     "judge": "object", "context": "object", "rule": "object", "seconds": "float64",
     "cost": "float64", "asked": "datetime64[us, UTC]",
@@ -42,17 +43,19 @@ def answers_frame(events: Iterable[Event], state: StudyState) -> pd.DataFrame:
     for each in state.questions.values():
         if each.answer is None or each.withdrawn:
             continue
-        left, right = state.names_of(each)
+        shown = state.names_of(each)
+        best = dict(zip(answers_to(len(shown)), shown, strict=False)) | {"tie": "tie"}
         context = each.context
         if context is not None and not isinstance(context, str):
             context = json.dumps(context, ensure_ascii=False)
         rows.append(
             {
                 "question": each.number,
-                "left": left,
-                "right": right,
+                "left": shown[0],
+                "right": shown[1],
+                "shown": json.dumps(shown, ensure_ascii=False),
                 "answer": each.answer,
-                "winner": {"left": left, "right": right, "tie": "tie"}.get(each.answer),
+                "winner": None if each.answer == "skip" else best[each.answer],
                 "counts": each.gold is None and state.is_vote(state.unit_of(each)),
                 "gold": each.gold is not None,
                 "other_order_of": each.twin_of,

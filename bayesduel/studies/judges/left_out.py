@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from bayesduel.studies._fits import LOOK, fit_votes, leader_of, votes_between
+from bayesduel.studies._fits import (
+    LOOK,
+    choices_of,
+    fit_votes,
+    leader_of,
+    votes_between,
+)
 from bayesduel.studies.replay.questions import Question
 from bayesduel.studies.replay.state import StudyState
 
@@ -33,6 +39,9 @@ def left_out_of(state: StudyState) -> LeftOut:
 
 
 def _leader(state: StudyState, without: Iterable[Question]) -> str | None:
+    if state.is_of_sets:
+        choices = choices_of(state, {unit.number for unit in without})
+        return leader_of(fit_votes(state, *LOOK, votes=choices))
     wins, ties = state.wins.copy(), state.ties.copy()
     for unit in without:
         pair = unit.left, unit.right

@@ -2,8 +2,7 @@
 // What is shown is always what the server said last; every request may be sent again.
 
 const KEYS = {
-  ArrowLeft: "left", h: "left", 1: "left",
-  ArrowRight: "right", l: "right", 2: "right",
+  ArrowLeft: "left", h: "left", ArrowRight: "right", l: "right",
   t: "tie", "=": "tie", s: "skip", u: "undo", Backspace: "undo",
 };
 // The second half of a double click must not answer the question that comes next.
@@ -93,7 +92,37 @@ function what(arm) {
   return arm.name ?? arm.text?.slice(0, SPOKEN) ?? "an image";
 }
 
-async function fill(side, arm) {
+// A card is named by the answer that chooses it: left and right, or 1, 2, 3 ...
+const cards = () => [...find("sides").children];
+
+function deal(answers) {
+  const made = answers.map((answer) => {
+    const card = element("section", "", "");
+    card.id = answers.length > 2 ? `card-${answer}` : answer;
+    card.dataset.side = answer;
+    card.setAttribute("role", "button");
+    card.tabIndex = 0;
+    card.addEventListener("click", (event) => {
+      if (event.detail < 2 && getSelection().isCollapsed) press(answer);
+    });
+    card.addEventListener("keydown", (event) => {
+      if (event.target !== card || event.repeat) return;
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      press(answer);
+    });
+    return card;
+  });
+  find("sides").replaceChildren(...made);
+  document.body.classList.toggle("set", answers.length > 2);
+  for (const button of document.querySelectorAll("footer [data-answer]")) {
+    const { answer } = button.dataset;
+    button.hidden = answer !== "skip" && answers.length > 2;
+  }
+}
+
+async function fill(card, arm) {
+  const side = arm.answer;
   const parts = [];
   let loaded = null;
   if (arm.image) {
@@ -107,12 +136,13 @@ async function fill(side, arm) {
   }
   if (arm.text !== null) parts.push(element("p", "text", arm.text));
   if (arm.name !== null) parts.push(element("p", "label", arm.name));
-  find(side).replaceChildren(...parts);
-  find(side).dataset.side = side;
-  find(side).setAttribute("aria-label", `${side}: ${what(arm)}`);
-  find(side).classList.remove("chosen");
+  card.replaceChildren(...parts);
+  card.setAttribute("aria-label", `${side}: ${what(arm)}`);
+  card.classList.remove("chosen");
   await loaded;
 }
+
+const spoken = (answer) => answer[0].toUpperCase() + answer.slice(1);
 
 async function show({ question, answered }) {
   find("name").hidden = true;
@@ -120,15 +150,17 @@ async function show({ question, answered }) {
   find("keys").hidden = state === null;
   if (answered !== undefined) find("who").textContent = `${judge}, ${answered} answered`;
   if (question === null) return;
-  document.body.classList.toggle("long", question.left.text !== null
-    || question.right.text !== null);
+  const arms = question.cards;
+  document.body.classList.toggle("long", arms.some((arm) => arm.text !== null));
+  // The same cards stay, and the focus with them.
+  if (cards().length !== arms.length) deal(arms.map((arm) => arm.answer));
   scrollTo(0, 0);
   find("context").hidden = question.context === null;
   find("context").textContent = question.context ?? "";
-  await Promise.all([fill("left", question.left), fill("right", question.right)]);
+  await Promise.all(cards().map((card, place) => fill(card, arms[place])));
   const about = (question.context ?? "").slice(0, SPOKEN);
-  find("said").textContent = `Question ${question.number}. ${about} Left: ${
-    what(question.left)}. Right: ${what(question.right)}.`;
+  const read = arms.map((arm) => `${spoken(arm.answer)}: ${what(arm)}.`).join(" ");
+  find("said").textContent = `Question ${question.number}. ${about} ${read}`;
 }
 
 function press(word) {
@@ -136,7 +168,9 @@ function press(word) {
   if (word === "undo") {
     if (state.last !== null) act("undo", { number: state.last });
   } else if (state.question !== null) {
-    if (word === "left" || word === "right") find(word).classList.add("chosen");
+    const card = cards().find((each) => each.dataset.side === word);
+    if (card === undefined && word !== "skip" && cards().length > 2) return;
+    card?.classList.add("chosen");
     act("answer", { number: state.question.number, answer: word });
   }
 }
@@ -148,7 +182,8 @@ function askName() {
 
 addEventListener("keydown", (event) => {
   const plain = !event.repeat && !event.ctrlKey && !event.metaKey && !event.altKey;
-  const word = KEYS[event.key] ?? KEYS[event.key?.toLowerCase()];
+  const word = cards()[Number(event.key) - 1]?.dataset.side
+    ?? KEYS[event.key] ?? KEYS[event.key?.toLowerCase()];
   if (!plain || word === undefined || event.target.tagName === "INPUT") return;
   event.preventDefault();
   press(word);
@@ -159,18 +194,6 @@ for (const button of document.querySelectorAll("footer button")) {
     if (event.detail < 2) press(button.dataset.answer ?? "undo");
   });
 }
-for (const side of ["left", "right"]) {
-  find(side).addEventListener("click", (event) => {
-    if (event.detail < 2 && getSelection().isCollapsed) press(side);
-  });
-  find(side).addEventListener("keydown", (event) => {
-    if (event.target !== find(side) || event.repeat) return;
-    if (event.key !== "Enter" && event.key !== " ") return;
-    event.preventDefault();
-    press(side);
-  });
-}
-
 find("name").addEventListener("submit", (event) => {
   event.preventDefault();
   judge = find("judge").value.trim();

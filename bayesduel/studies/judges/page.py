@@ -242,12 +242,12 @@ class JudgePage:
 
     def _question(self, ticket: Ticket) -> dict[str, Any]:
         context = ticket.context
-        sides = {
-            side: self._shown(arm, context)
-            for side, arm in (("left", ticket.left), ("right", ticket.right))
-        }
+        cards = [
+            {"answer": answer, **self._shown(arm, context)}
+            for answer, arm in ticket.answers.items()
+        ]
         shown = context if isinstance(context, str) else None
-        return {"number": ticket.number, "context": shown, **sides}
+        return {"number": ticket.number, "context": shown, "cards": cards}
 
     def _shown(self, arm: str, context: Any) -> dict[str, str | None]:
         """Return what a judge sees of an arm: its name only where there is no file."""

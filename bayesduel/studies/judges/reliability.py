@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from statistics import median
 
+from bayesduel.ops.shares import share_interval
 from bayesduel.studies._fits import LOOK, fit_votes, leader_of
 from bayesduel.studies.judges.agreement import krippendorff_alpha
 from bayesduel.studies.judges.left_out import left_out_of
@@ -177,7 +178,7 @@ class JudgeTable:
     leaders_without : dict or None
         By judge, who would lead without their votes; None where it was not computed.
     everyone : WithEveryone or None
-        None where nobody is set aside.
+        None where nobody is set aside, or it was not computed.
     """
 
     lines: tuple[JudgeLine, ...]
@@ -230,29 +231,32 @@ class JudgeTable:
         )
 
 
-def judge_table(state: StudyState, *, leave_out: bool) -> JudgeTable:
+def judge_table(
+    state: StudyState, *, leave_out: bool, everyone: bool = False
+) -> JudgeTable:
     """Return what is known of the judges of a study.
 
-    With ``leave_out`` also who would lead without each of them, a fit for each.
+    With ``leave_out`` also who would lead without each of them, a fit for each; with
+    ``everyone`` also what would be said if nobody were set aside.
     """
     answers: dict[str | None, list[Question]] = {}
     for question in state.questions.values():
         if question.answer is not None and not question.withdrawn:
             answers.setdefault(question.voter, []).append(question)
-    units = _answers_in_turn(state)
-    lines = tuple(_line(state, judge, answers[judge], units) for judge in answers)
-    shared = [list(said.values()) for said in units.values() if len(said) > 1]
+    shared = [said for said in _answers_in_turn(state) if len(said) > 1]
+    lines = tuple(_line(state, judge, answers[judge], shared) for judge in answers)
+    units = [list(said.values()) for said in shared]
     # Each unit once more with its two arms exchanged: which one comes first says
     # nothing, and must not make one answer more usual than the other.
-    exchanged = [[MIRRORED[each] for each in said] for said in shared]
-    alpha = krippendorff_alpha([*shared, *exchanged])
-    aside = any(line.is_aside for line in lines)
+    exchanged = [[MIRRORED[each] for each in said] for said in units]
+    alpha = krippendorff_alpha([*units, *exchanged])
+    everyone = everyone and any(line.is_aside for line in lines)
     return JudgeTable(
         lines=lines,
         alpha=None if math.isnan(alpha) else alpha,
         alpha_units=len(shared),
         leaders_without=left_out_of(state).leaders if leave_out else None,
-        everyone=with_everyone(state) if aside else None,
+        everyone=with_everyone(state) if everyone else None,
     )
 
 
@@ -273,11 +277,10 @@ _Unit = tuple[int, int, str | None]
 
 def _unit(question: Question) -> _Unit:
     """Return which two arms a question is about, and in which context."""
-    first, second = sorted((question.left, question.right))
-    context = question.context
+    left, right, context = question.left, question.right, question.context
     if context is not None:
         context = json.dumps(context, sort_keys=True)
-    return first, second, context
+    return (left, right, context) if left < right else (right, left, context)
 
 
 def _said(question: Question, answer: str) -> str:
@@ -285,32 +288,29 @@ def _said(question: Question, answer: str) -> str:
     return answer if question.left < question.right else MIRRORED[answer]
 
 
-_Answers = dict[tuple[_Unit, int], dict[str, str]]
-"""By what was judged, and for which time: what each judge said."""
+def _answers_in_turn(state: StudyState) -> Iterable[dict[str, str]]:
+    """Return what judges with a name said, both orders as one.
 
-
-def _answers_in_turn(state: StudyState) -> _Answers:
-    """Return what judges with a name said, both orders as one."""
+    By judge: of what was judged, for the first time, for the second time ...
+    """
     times: Counter[tuple[_Unit, str]] = Counter()
-    found: _Answers = {}
+    found: dict[tuple[_Unit, int], dict[str, str]] = {}
     for unit in state.questions.values():
         if unit.outcome in MIRRORED and unit.voter is not None:
-            judged = _unit(unit), unit.voter
-            turn = _unit(unit), times[judged]
+            what = _unit(unit)
+            judged = what, unit.voter
+            turn = what, times[judged]
             times[judged] += 1
             found.setdefault(turn, {})[unit.voter] = _said(unit, unit.outcome)
-    return found
+    return found.values()
 
 
 def _line(
     state: StudyState,
     judge: str | None,
     answered: list[Question],
-    units: _Answers,
+    shared: list[dict[str, str]],
 ) -> JudgeLine:
-    # Not before it is used: each question would wait for it.
-    from bayesduel.analysis.audited_rules import share_interval
-
     usual = [question for question in answered if question.gold is None]
     words = Counter(question.answer for question in usual)
     sides = words["left"] + words["right"]
@@ -320,12 +320,12 @@ def _line(
         each for each in answered if each.gold is not None and each.answer != "skip"
     ]
     alike, pairs = _alike_by_unit(usual)
-    mine = [said for said in units.values() if judge in said]
     others = [
         said[judge] == answer
-        for said in mine
+        for said in shared
+        if judge is not None and judge in said
         for other, answer in said.items()
-        if other != judge and judge is not None
+        if other != judge
     ]
     both = [
         unit for unit in usual if unit.outcome is not None and unit.twin is not None
@@ -357,13 +357,18 @@ def _line(
 
 def _alike_by_unit(usual: Iterable[Question]) -> tuple[int, int]:
     """Count pairs of answers to the same two arms that say the same, and all pairs."""
-    found: dict[_Unit, Counter[str]] = {}
-    for each in usual:
-        if each.answer is not None and each.answer != "skip":
-            said = _said(each, each.answer)
-            found.setdefault(_unit(each), Counter())[said] += 1
-    alike = sum(math.comb(n, 2) for said in found.values() for n in said.values())
-    return alike, sum(math.comb(said.total(), 2) for said in found.values())
+    said = Counter(
+        (_unit(each), _said(each, each.answer))
+        for each in usual
+        if each.answer in MIRRORED
+    )
+    number: Counter[_Unit] = Counter()
+    for (unit, _), count in said.items():
+        number[unit] += count
+    alike, pairs = (
+        sum(math.comb(count, 2) for count in each.values()) for each in (said, number)
+    )
+    return alike, pairs
 
 
 def _contradicts(state: StudyState, unit: Question) -> bool:

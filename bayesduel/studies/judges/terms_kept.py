@@ -92,7 +92,7 @@ def due_gold(state: StudyState, judge: str | None) -> dict[str, Any] | None:
 def too_dear(
     state: StudyState,
     judge: str | None,
-    names: tuple[str, str],
+    names: tuple[str, ...],
     *,
     times: int = 1,
     replaces: int | None = None,
@@ -134,4 +134,4 @@ def cheapest(state: StudyState) -> float:
     judge = min([spending.price, *(each for each in own if each is not None)])
     prices = dict(spending.arm_prices)
     arms = sorted(prices.get(state.arms[arm], 0.0) for arm in state.active)
-    return num_orders(state) * (judge + sum(arms[:2]))
+    return num_orders(state) * (judge + sum(arms[: state.settings.choose_from]))

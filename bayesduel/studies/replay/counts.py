@@ -102,6 +102,11 @@ class Counts(Questions):
         return [arm for arm, gone in enumerate(self.is_retired) if not gone]
 
     @property
+    def is_of_sets(self) -> bool:
+        """Whether judges choose out of more than two arms."""
+        return self.settings.choose_from > 2
+
+    @property
     def is_spent(self) -> bool:
         """Whether there is a budget of votes, and all of them came."""
         budget = self.settings.budget
@@ -225,6 +230,8 @@ class Counts(Questions):
         """Count the outcome of a question, or with -1 count it no more."""
         if unit.outcome == "skip":
             self.num_skipped += change
+            if unit.also:
+                return
             pairs = self.skipped.setdefault(unit.judge, set())
             (pairs.add if change > 0 else pairs.discard)((unit.left, unit.right))
         elif unit.is_within:
@@ -237,7 +244,8 @@ class Counts(Questions):
             self.num_nothing += change
         else:
             self.num_votes += change
-            self._count_vote(unit, change)
+            if not unit.also:
+                self._count_vote(unit, change)
 
     def begin_anew(self) -> None:
         """Let the policy begin from counts: what it went through no longer holds."""
@@ -276,6 +284,8 @@ class Counts(Questions):
             )
 
     def _count_out(self, unit: Question, change: int) -> None:
+        if unit.also:
+            return
         pair = unit.left, unit.right
         for table in (self.out, self.told_pairs):
             table[pair] += change

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
+from itertools import repeat
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from bayesduel.studies.replay.questions import Question
+from bayesduel.studies.replay.questions import JudgeRecord, PolicyEvent, Question
 from bayesduel.studies.replay.state import StudyState
 
 __all__ = ["packed", "unpacked"]
@@ -25,7 +26,8 @@ def packed(state: StudyState) -> dict[str, Any]:
         if isinstance(value, np.ndarray):
             places = np.flatnonzero(value)
             known[name] = value.shape, value.dtype.str, places, value.ravel()[places]
-    known["questions"] = [_ROW(each) for each in state.questions.values()]
+    known["questions"] = _columns(_ROW(each) for each in state.questions.values())
+    known["told"] = _columns(state.told)
     for name in ("open", "waiting"):
         known[name] = _numbers(known[name].values())
     known["halves"] = {
@@ -44,11 +46,10 @@ def packed(state: StudyState) -> dict[str, Any]:
 
 def unpacked(known: dict[str, Any]) -> StudyState:
     """Return the state."""
-    from bayesduel.studies.replay.questions import JudgeRecord
-
     known = dict(known)
-    questions = {row[0]: Question(*row) for row in known["questions"]}
+    questions = {row[0]: Question(*row) for row in _rows(known["questions"])}
     known["questions"] = questions
+    known["told"] = [*map(PolicyEvent._make, _rows(known["told"]))]
     for name in ("open", "waiting"):
         known[name] = {number: questions[number] for number in known[name]}
     names = [each.name for each in fields(JudgeRecord) if each.name != "halves"]
@@ -73,3 +74,40 @@ def unpacked(known: dict[str, Any]) -> StudyState:
 
 def _numbers(questions: Iterable[Question]) -> list[int]:
     return [each.number for each in questions]
+
+
+_Column = np.ndarray | tuple[np.ndarray, list[Any]] | list[Any]
+"""Numbers; places among few values, and these; or values as they are."""
+
+
+def _columns(rows: Iterable[tuple[Any, ...]]) -> list[_Column]:
+    """Return a table by columns: few objects, where rows would be very many."""
+    return [_column(list(each)) for each in zip(*rows, strict=True)]
+
+
+def _column(values: list[Any]) -> _Column:
+    if set(map(type, values)) in ({int}, {float}):
+        return np.array(values)
+    # A number is another value than the truth that equals it.
+    known: dict[tuple[type, Any], int] = {}
+    try:
+        places = [known.setdefault((type(each), each), len(known)) for each in values]
+    except TypeError:  # Some cannot be looked up.
+        return values
+    few = len(known) < len(values) // 2
+    return (np.array(places), [each for _, each in known]) if few else values
+
+
+def _rows(columns: list[_Column]) -> Iterator[tuple[Any, ...]]:
+    return zip(*map(_values, columns), strict=True)
+
+
+def _values(column: _Column) -> Iterable[Any]:
+    if isinstance(column, np.ndarray):
+        return column.tolist()
+    if isinstance(column, list):
+        return column
+    places, few = column
+    if len(few) == 1:
+        return repeat(few[0], len(places))
+    return map(few.__getitem__, places.tolist())

@@ -26,6 +26,8 @@ class Question:
 
     Asked in both orders, the first question stands for both: it has the outcome. Of a
     gold question ``left`` and ``right`` are places in ``gold``, whose first is better.
+    Of a set ``left`` and ``right`` are its first two cards; its answer is the number of
+    a card, from "1".
     """
 
     number: int
@@ -77,6 +79,14 @@ class Question:
 
     is_within: bool = False
     """Whether its two arms were merged into one: the answer is kept, but no vote."""
+
+    also: tuple[int, ...] = ()
+    """What else is shown, where it is a set of more than two arms."""
+
+    @property
+    def arms(self) -> tuple[int, ...]:
+        """All that is shown, in this order."""
+        return self.left, self.right, *self.also
 
     @property
     def voter(self) -> str | None:
@@ -211,7 +221,7 @@ class Questions:
     def is_vote(self, unit: Question) -> bool:
         """Say whether it counts as a vote."""
         kept = unit.is_aside or unit.beyond or unit.is_within
-        return unit.outcome in MIRRORED and not kept
+        return unit.outcome not in (None, "skip", "nothing") and not kept
 
     def is_sure(self, unit: Question) -> bool:
         """Say whether it was never withdrawn, nor answered in two ways."""
@@ -219,15 +229,15 @@ class Questions:
             each.answer == each.first_answer for each in self.orders_of(unit)
         )
 
-    def price_of(self, judge: str | None, names: tuple[str, str]) -> float:
-        """Return what the answer of a judge to a question about two names costs."""
+    def price_of(self, judge: str | None, names: tuple[str, ...]) -> float:
+        """Return what the answer of a judge to a question about such names costs."""
         spending, own = self.settings.spending, self.record(judge).price
         arms = dict(spending.arm_prices)
         return (spending.price if own is None else own) + sum(
             arms.get(name, 0.0) for name in names
         )
 
-    def names_of(self, question: Question) -> tuple[str, str]:
-        """Return the names of what is shown on the left and on the right."""
+    def names_of(self, question: Question) -> tuple[str, ...]:
+        """Return the names of what is shown, in this order."""
         names = self.arms if question.gold is None else question.gold
-        return names[question.left], names[question.right]
+        return tuple(names[arm] for arm in question.arms)

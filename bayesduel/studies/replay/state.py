@@ -105,6 +105,7 @@ class StudyState(Counts):
             request=body.get("request"),
             replaces=body.get("replaces"),
             twin_of=body.get("twin_of"),
+            also=tuple(body.get("also", ())),
         )
         self.shown[question.left, question.right] += 1
         if question.twin_of is not None:
@@ -187,7 +188,8 @@ class StudyState(Counts):
         unit.is_aside = self.record(unit.voter).is_aside
         unit.beyond = unit.outcome != "skip" and not unit.is_aside and self.is_spent
         self.count(unit, +1)
-        told = self.told_left(unit) if self.is_vote(unit) else None
+        is_told = self.is_vote(unit) and not unit.also
+        told = self.told_left(unit) if is_told else None
         self.resolve(number, unit, told)
 
     def _note(self, question: Question) -> None:
@@ -285,7 +287,7 @@ class StudyState(Counts):
         self.is_retired[arm] = True
         # What is out about it is asked no more, and holds up no budget.
         for unit in [*self.waiting.values()]:
-            if arm in (unit.left, unit.right):
+            if arm in unit.arms:
                 self.leave(unit)
         self.begin_anew()
 
@@ -321,7 +323,7 @@ class StudyState(Counts):
             return False
         if unit.is_within:
             return False
-        arms = () if unit.gold is not None else (unit.left, unit.right)
+        arms = () if unit.gold is not None else unit.arms
         return not any(self.is_retired[arm] for arm in arms)
 
     def _waits(self, unit: Question) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from bayesduel.errors import StudyError
 from bayesduel.studies.replay.questions import Questions
-from bayesduel.studies.stored.events import ANSWERS, Event
+from bayesduel.studies.stored.events import Event, answers_to
 
 __all__ = ["KEPT_WITH_WHO", "broken", "check_event", "check_names"]
 
@@ -95,6 +95,10 @@ def _scalars(value: Any) -> bool:
     )
 
 
+def _places(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_whole, value))
+
+
 def _anything(value: Any) -> bool:
     return True
 
@@ -149,7 +153,7 @@ _FIELDS: dict[str, tuple[_Fields, _Fields]] = {
         {"question": _some, "left": _whole, "right": _whole, "rule": _text,
          "reason": _text, "lease": _number},
         {"judge": _text, "context": _anything, "request": _some, "replaces": _some,
-         "duel": _duel, "information": _number, "twin_of": _some},
+         "duel": _duel, "information": _number, "twin_of": _some, "also": _places},
     ),
     "gold asked": (
         {"question": _some, "gold": _whole, "swapped": _yes_or_no, "lease": _number},
@@ -194,8 +198,12 @@ def _asked(state: Questions, number: int, body: dict[str, Any]) -> str | None:
     left, right = body["left"], body["right"]
     if (what := _next(state, body)) is not None:
         return what
-    if left == right or not (_is_asked(state, left) and _is_asked(state, right)):
-        return f"it asks about arms {left} and {right}"
+    arms = [left, right, *body.get("also", ())]
+    number = state.settings.choose_from
+    if len({*arms}) != number or len(arms) != number:
+        return f"it asks about arms {arms}, and not about {number} different ones"
+    if not all(_is_asked(state, arm) for arm in arms):
+        return f"it asks about arms {arms}"
     if "twin_of" in body and not _is_other_order(state, body):
         return f"it is not the other order of question {body['twin_of']}"
     if "replaces" in body and body["replaces"] not in state.waiting:
@@ -244,9 +252,11 @@ def _is_asked(state: Questions, arm: int) -> bool:
 
 
 def _answered(state: Questions, number: int, body: dict[str, Any]) -> str | None:
-    if body["answer"] not in ANSWERS:
-        return f"its answer is {_short(body['answer'])}"
-    return _question(state, body, answered=False)
+    if (what := _question(state, body, answered=False)) is not None:
+        return what
+    number = len(state.questions[body["question"]].arms)
+    known = body["answer"] in answers_to(number)
+    return None if known else f"its answer is {_short(body['answer'])}"
 
 
 def _undone(state: Questions, number: int, body: dict[str, Any]) -> str | None:

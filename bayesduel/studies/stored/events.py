@@ -7,13 +7,18 @@ import json
 from json.encoder import encode_basestring_ascii
 from typing import Any, NamedTuple
 
-__all__ = ["ANSWERS", "BEGINNING", "Event", "body_text", "chained"]
+__all__ = ["ANSWERS", "BEGINNING", "Event", "answers_to", "body_text", "chained"]
 
 ANSWERS = ("left", "right", "tie", "skip")
-"""What may be said of a question."""
+"""What may be said of two arms."""
 
 BEGINNING = ""
 """The checksum before the first event."""
+
+
+def answers_to(number: int) -> tuple[str, ...]:
+    """Return what may be said of so many arms: of more than two, which card is best."""
+    return ANSWERS if number == 2 else (*map(str, range(1, number + 1)), "skip")
 
 
 class Event(NamedTuple):

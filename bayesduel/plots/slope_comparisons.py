@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from jaxtyping import Float64
     from matplotlib.axes import Axes
 
-    from bayesduel.analysis.measurements import Measurement, Result
+    from bayesduel.analysis.measured_nodes import Measurement, Result
 
 DASHES = (0, (4, 2))
 _LINE: dict[str, Any] = {"color": style.INK, "linewidth": 1.1, "zorder": 1}

@@ -10,9 +10,9 @@ from matplotlib.ticker import LogLocator, NullLocator, PercentFormatter
 from bayesduel.analysis.audited_rules import (
     StoppingAudit,
     false_until,
-    share_interval,
 )
 from bayesduel.errors import ArgumentError
+from bayesduel.ops.shares import share_interval
 from bayesduel.plots import style
 from bayesduel.plots.axes import (
     TWO_COLUMNS,

@@ -1,0 +1,192 @@
+"""Studies in which judges choose the best of a set."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bayesduel.errors import StudyError
+from bayesduel.inference import fit
+from bayesduel.models import BradleyTerry, MultinomialLogit
+from bayesduel.studies import Judging, Study, verify_study
+from bayesduel.studies._set_rules import SetRule
+from bayesduel.studies.lines import answer_line
+from bayesduel.studies.replay.packed import packed, unpacked
+from bayesduel.votes import Choices
+from tests.studies.helpers import DRINKS, assert_replays, same
+
+ARMS = [*DRINKS, "juice"]
+UTILITIES = dict(zip(ARMS, [1.2, 0.4, 0.0, -0.5, 0.1], strict=True))
+FALSE_ALARM = 1e-6
+
+
+def chosen(ticket, rng):
+    """Return the number of a card, as the multinomial logit draws it."""
+    worths = [np.exp(UTILITIES[arm]) for arm in ticket.shown]
+    return rng.choices(range(1, len(worths) + 1), worths)[0]
+
+
+def play(study, number, rng, judges=("Ada", "Bob")):
+    """Answer questions; return what was shown, and what was best."""
+    record = []
+    for _ in range(number):
+        (ticket,) = study.ask(judge=rng.choice(judges))
+        card = chosen(ticket, rng)
+        study.tell(ticket, card)
+        record.append((ticket.shown, ticket.shown[card - 1]))
+    return record
+
+
+@pytest.mark.parametrize("policy", [None, "logit-ts", "balanced"])
+def test_what_is_chosen_is_what_is_fitted(make, policy):
+    study, rng = make(policy, ARMS, choose_from=3), random.Random(2)
+    record = play(study, 30, rng)
+    assert all(len({*shown}) == 3 for shown, _ in record)
+    (skipped,) = study.ask(judge="Ada")
+    study.skip(skipped)
+    (back, gone) = study.ask(2, judge="Bob")
+    study.tell(back, 1)
+    study.undo(back)
+    study.tell(back, "3")
+    record.append((back.shown, back.shown[2]))
+    study.tell(gone, 2)
+    study.withdraw(gone)
+    assert_replays(study)
+    state = study._current()
+    assert same(state, unpacked(packed(state)))
+    votes = Choices.from_subsets(*zip(*record, strict=True), arm_names=ARMS)
+    given = study.choices()
+    for one, other in ((votes, given), (given, votes)):
+        rows = {
+            tuple(o): c for o, c in zip(one.offered, one.counts.tolist(), strict=True)
+        }
+        for offered, counts in zip(other.offered, other.counts.tolist(), strict=True):
+            assert rows.get(tuple(offered), [0] * 6) == counts
+    status = study.status()
+    found = fit(MultinomialLogit(), votes, method="laplace", num_draws=1000)
+    shares = dict(zip(ARMS, found.winner_shares()["copeland"], strict=True))
+    for row in status.standings:
+        assert row.copeland == pytest.approx(shares[row.arm], abs=0.05)
+        assert row.won == sum(best == row.arm for _, best in record)
+        assert row.votes == sum(row.arm in shown for shown, _ in record)
+    assert (status.votes, status.skipped, status.ties) == (31, 1, 0)
+    assert [line.rule for line in status.stopping] == ["posterior"]
+    # An arm that goes takes its choices with it; the others stay choices of the rest.
+    study.retire_arm("juice")
+    kept = [best for shown, best in record if best != "juice"]
+    assert study.choices().num_votes == len(kept)
+    assert not study.choices().offered.all(axis=1).any()
+    assert all("juice" not in each.shown for each in study.ask(5))
+    assert verify_study(study.path).foreign == ()
+    frame = study.to_dataframe()
+    winners = frame.loc[frame["counts"], "winner"]
+    assert [*winners] == [best for _, best in record]
+    assert json.loads(frame["shown"][0]) == [*record[0][0]]
+
+
+def test_a_report_of_sets_has_no_table_of_pairs(make):
+    study = make(None, ARMS, choose_from=3)
+    play(study, 3, random.Random(1))
+    page = study.report()
+    assert ("Who met whom" in page, "scores of the arms" in page) == (False, True)
+
+
+@pytest.mark.parametrize("policy", ["d-ts", "logit-ts"])
+def test_sets_have_the_distribution_of_the_rule(make, policy):
+    study = make(policy, ARMS, choose_from=3)
+    play(study, 12, random.Random(5))
+    state, rule, number = study._current(), SetRule(study._settings), 1500
+    allowed = state.may_ask(None)
+    pairs = np.zeros((5, 5))
+    for event in range(number):
+        found = rule.propose(state, allowed, event)
+        pairs[found.first, found.second] += 1
+    # From draws of its own, 50 times as many.
+    draws = rule._fitted(state).sample_utilities(7, 50 * number)
+    expected = np.zeros((5, 5))
+    if policy == "logit-ts":
+        order = np.argsort(-draws, axis=1)
+        np.add.at(expected, (order[:, 0], order[:, 1]), 1.0)
+    else:
+        best = np.bincount(draws.argmax(axis=1), minlength=5) / len(draws)
+        for first in range(5):
+            left = draws.copy()
+            left[:, first] = -np.inf
+            second = np.bincount(left.argmax(axis=1), minlength=5)
+            expected[first] = best[first] * second
+    expected *= number / expected.sum()
+    often = expected > 10
+    assert not pairs[expected == 0].any()
+    seen = [*pairs[often], pairs[~often].sum()]
+    wanted = [*expected[often], expected[~often].sum()]
+    assert stats.chisquare(seen, wanted).pvalue > FALSE_ALARM
+
+
+def test_balanced_sets_show_every_arm_as_often(make):
+    study = make("balanced", ARMS, choose_from=4)
+    tickets = study.ask(25)
+    shown = [arm for each in tickets for arm in each.shown]
+    assert {shown.count(arm) for arm in ARMS} == {20}
+    first = [each.shown[0] for each in tickets]
+    assert len({*first}) == 5
+
+
+def test_a_set_is_asked_anew_as_a_whole(make):
+    study = make("balanced", ARMS, choose_from=4, lease=10.0, budget=1)
+    (late,) = study.ask()
+    study.clock.now += 11
+    (again,) = study.ask()
+    assert {*again.shown} == {*late.shown}
+    assert again.reason == "question 1 has no answer yet"
+    study.tell(again, 4)
+    study.tell(late, 1)
+    assert study.status().beyond == 1
+    assert study.choices().num_votes == 1
+    assert_replays(study)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"choose_from": 6}, "choose_from must be at most 5"),
+        ({"choose_from": 1}, "choose_from must be"),
+        ({"choose_from": 3, "policy": "d-ts+"}, "policy must be one of d-ts, logit-ts"),
+        ({"choose_from": 3, "model": BradleyTerry()}, "model must be MultinomialLogit"),
+        ({"choose_from": 3, "floor": 2}, "floor must be left out"),
+        ({"choose_from": 3, "contexts": ["a"]}, "contexts must be left out"),
+        ({"choose_from": 3, "stop_when": ["anytime"]}, "anytime: for studies of pairs"),
+        ({"choose_from": 3, "judging": Judging("tie")}, "both_orders: for studies of"),
+        ({"model": MultinomialLogit()}, "model must be one of pairs"),
+    ],
+)
+def test_what_a_study_of_sets_cannot_be_is_refused(tmp_path, options, words):
+    policy = options.pop("policy", None)
+    with pytest.raises(StudyError, match=words):
+        Study.create(tmp_path / "no.study", ARMS, policy, **options)
+    assert not (tmp_path / "no.study").exists()
+
+
+def test_what_needs_pairs_is_refused_and_stores_nothing(make):
+    study = make(None, ARMS, choose_from=3)
+    (ticket,) = study.ask()
+    before = study.events()
+    for deed in (
+        study.comparisons, study.forecast, study.audit_stopping, study.by_context,
+        lambda: study.add_gold("good", "bad"), lambda: study.merge_arms("tea", "milk"),
+    ):  # fmt: skip
+        with pytest.raises(
+            StudyError, match="for studies of pairs alone, and this one"
+        ):
+            deed()
+    for answer in ("left", "tie", 0, 4, "0", True, None):
+        with pytest.raises(StudyError, match="answer must be one of 1, 2, 3, skip"):
+            study.tell(ticket, answer)
+    assert study.events() == before
+    said = answer_line(study, '{"do": "tell", "ticket": 1, "answer": 2}')
+    assert json.loads(said) == {"new": True}
+    for arm in ARMS[:2]:
+        study.retire_arm(arm)
+    with pytest.raises(StudyError, match="must leave 3 arms"):
+        study.retire_arm(ARMS[2])
