@@ -120,7 +120,6 @@ def instant_run_chunk(calls):
             recommendation=np.array(best, dtype=np.int64),
             events=np.array(events, dtype=np.int64),
             info={"marks": np.array(best, dtype=np.float64) / 3},
-            finished=np.ones(len(runs), dtype=bool),
             run_seconds=0.25,
             compile_seconds=0.5,
         )

@@ -1,8 +1,10 @@
 """How an experiment is carried out: jobs that simulate some runs of one policy each."""
 
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from bayesduel.experiments.request.checked import CheckedRequest
 from bayesduel.experiments.request.toml_text import folder_files
 from bayesduel.experiments.store import Part, execute_sweep
 from bayesduel.experiments.stored.run_ranges import Place, name_of
-from bayesduel.experiments.stored.run_sweep import RunSweep
+from bayesduel.experiments.stored.run_sweep import Contents, RunSweep
 from bayesduel.package.version import __version__
 from bayesduel.policies.policy import PolicyBase
 
@@ -120,24 +122,27 @@ class Comparison(RunSweep):
     tables: Tables | None = None
     """What makes the tables beside the results, where not the usual ones."""
 
-    @property
-    def num_runs(self) -> int:
+    @cached_property
+    def contents(self) -> Contents:
         """As the experiment says."""
-        return self.experiment.num_runs
-
-    @property
-    def record(self) -> str:
-        """As the experiment says."""
-        return self.experiment.record
-
-    @property
-    def places(self) -> tuple[Place, ...]:
-        """All instances, and on each of them all policies."""
-        return tuple(self.experiment.configurations)
-
-    def num_arms(self, place: Place) -> int:
-        """Return how many arms an instance has."""
-        return self.experiment.configurations[place][0].instance.num_arms
+        asked = self.experiment
+        configurations = {at: each for at, (each, _) in asked.configurations.items()}
+        marks = {at: each.fingerprint() for at, each in configurations.items()}
+        nodes_of = map(nodes.instance_dataset, asked.problems)
+        return Contents(
+            num_runs=asked.num_runs,
+            record=asked.record,
+            attributes={
+                "seed": asked.seed,
+                "num_runs": asked.num_runs,
+                "horizon": asked.horizon,
+                "version": __version__,
+            },
+            instances=dict(zip(asked.names, nodes_of, strict=True)),
+            num_arms={x: y.instance.num_arms for x, y in configurations.items()},
+            notions={x: y.notions for x, y in configurations.items()},
+            fingerprints={x: json.loads(json.dumps(y)) for x, y in marks.items()},
+        )
 
     def job(
         self, place: Place, runs: range, *, num_lanes: int | None = None
@@ -174,31 +179,6 @@ class Comparison(RunSweep):
         return [
             replace(job, whole=job.runs, most_seconds=MOST_SECONDS) for job in found
         ]
-
-    def fingerprint(self, place: Place) -> dict[str, Any]:
-        """Return what must agree for runs to belong together."""
-        return self.experiment.configurations[place][0].fingerprint()
-
-    def notions(self, place: Place) -> Sequence[str]:
-        """Return the notions of regret that are asked for."""
-        return self.experiment.configurations[place][0].notions
-
-    def instances(self) -> dict[str, xr.Dataset]:
-        """Return the nodes of the instances."""
-        asked = self.experiment
-        return dict(
-            zip(asked.names, map(nodes.instance_dataset, asked.problems), strict=True)
-        )
-
-    def attributes(self) -> dict[str, Any]:
-        """Return what the tree says of itself, but for the date."""
-        asked = self.experiment
-        return {
-            "seed": asked.seed,
-            "num_runs": asked.num_runs,
-            "horizon": asked.horizon,
-            "version": __version__,
-        }
 
     def request_files(self) -> dict[str, bytes]:
         """Return the experiment as a file."""

@@ -15,15 +15,8 @@ from matplotlib.ticker import LogLocator, StrMethodFormatter
 
 from bayesduel.analysis.text import format_number
 from bayesduel.errors import ArgumentError
-from bayesduel.plots.style import (
-    FAINT,
-    INK,
-    StyledFigure,
-    check_height,
-    font_style,
-    new_figure,
-    width_in_inches,
-)
+from bayesduel.plots import style
+from bayesduel.plots.style import StyledFigure
 from theory import arguments
 
 if TYPE_CHECKING:
@@ -109,7 +102,7 @@ def allocation(
     from theory.preferences import as_preference_matrix
 
     checked = as_preference_matrix(matrix)
-    inches, height = width_in_inches(width), check_height(height)
+    inches, height = style.width_in_inches(width), style.check_height(height)
     if not isinstance(optima, Mapping | None):
         raise ArgumentError("optima", "must be a mapping of titles to optima", optima)
     drawn = _optima(checked) if optima is None else dict(optima)
@@ -132,22 +125,13 @@ def allocation(
     rows, columns = (1, len(panels)) if side_by_side else (len(panels), 1)
     wide = (inches - 0.4) / columns if side_by_side else inches - 0.9
     tall = rows * (wide + 0.9) + 1.2
-    style = font_style(inches) | {
-        "axes.spines.right": True,
-        "axes.spines.top": True,
-    }
-    with new_figure(inches, height or tall, style) as figure:
+    fonts = style.font_style(inches) | style.FRAMED
+    with style.new_figure(inches, height or tall, fonts) as figure:
         grid = figure.subplots(rows, columns, squeeze=False).ravel()
+        cell = wide / checked.num_arms * 72.0
         images = [
-            _draw(
-                axes,
-                panel,
-                checked,
-                order,
-                wide / checked.num_arms * 72.0,
-                first=index == 0 or not side_by_side,
-            )  # fmt: skip
-            for index, (axes, panel) in enumerate(zip(grid, panels, strict=True))
+            _draw(*each, checked, order, cell, first=index == 0 or not side_by_side)
+            for index, each in enumerate(zip(grid, panels, strict=True))
         ]
         _color_bars(figure, grid, images)
         _legend(figure, dots=checked.num_arms <= _WITH_DOTS, columns=columns)
@@ -261,12 +245,10 @@ def _label_arms(
     size = min(float(mpl.rcParams["ytick.labelsize"]), 0.75 * cell * step)
     axes.tick_params(length=0, pad=1.5, labelsize=size)
     winners = set(matrix.copeland_winners)
-    for label, place in zip(axes.get_yticklabels(), places, strict=True):
-        if int(order[place]) in winners:
-            label.set_fontweight("bold")
-    for label, place in zip(axes.get_xticklabels(), places, strict=True):
-        if int(order[place]) in winners:
-            label.set_fontweight("bold")
+    for labels in (axes.get_xticklabels(), axes.get_yticklabels()):
+        for label, place in zip(labels, places, strict=True):
+            if int(order[place]) in winners:
+                label.set_fontweight("bold")
     if names:
         axes.set_ylabel("arm, best Copeland score first")
 
@@ -286,7 +268,7 @@ def _write_numbers(
         text = f"{value:{digits}}"[1:] if probability else _short(float(value))
         axes.text(
             j, i, text if value < 1 or not probability else "1",
-            ha="center", va="center", color="white" if dark else INK,
+            ha="center", va="center", color="white" if dark else style.INK,
             fontsize=size,
         )  # fmt: skip
 
@@ -305,7 +287,7 @@ def _mark_superiors(axes: Axes, gaps: NDArray[np.float64]) -> None:
     corner = 0.36 if count <= _WITH_NUMBERS else 0.0
     size = 3.0 if count <= _WITH_NUMBERS else (90.0 / count) ** 2 / 9.0
     axes.scatter(
-        columns + corner, rows - corner, s=min(size, 5.0), color=INK,
+        columns + corner, rows - corner, s=min(size, 5.0), color=style.INK,
         edgecolors="white", linewidths=0.3,
     )  # fmt: skip
 
@@ -327,7 +309,7 @@ def _color_bars(figure: StyledFigure, grid: Any, images: list[AxesImage]) -> Non
 
 def _legend(figure: StyledFigure, *, dots: bool, columns: int) -> None:
     dot = Line2D(
-        [], [], linestyle="none", marker="o", color=INK, markersize=2.5,
+        [], [], linestyle="none", marker="o", color=style.INK, markersize=2.5,
         label="column beats row (a superior of the row's arm)",
     )  # fmt: skip
     bold = Patch(visible=False, label="bold: Copeland winners")
@@ -338,7 +320,7 @@ def _legend(figure: StyledFigure, *, dots: bool, columns: int) -> None:
         borderpad=0.1,
     )
     for text in legend.get_texts():
-        text.set_color(FAINT)
+        text.set_color(style.FAINT)
 
 
 def _trim(figure: StyledFigure) -> None:

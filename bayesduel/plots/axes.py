@@ -13,11 +13,11 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator, StrMethodFormatter
 from matplotlib.transforms import ScaledTranslation
 
-from bayesduel.plots.labels import spread
 from bayesduel.plots.lines import BANDS, Line, Panel
 from bayesduel.plots.style import FAINT, Look, StyledFigure, light_grid
 
 if TYPE_CHECKING:
+    from jaxtyping import Float64
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
@@ -102,10 +102,8 @@ def runs_text(counts: Iterable[int]) -> str:
     runs = sorted(set(counts))
     if runs == [1]:
         return "1 run"
-    return (
-        " to ".join(f"{each:,}" for each in dict.fromkeys([runs[0], runs[-1]]))
-        + " runs"
-    )
+    ends = dict.fromkeys([runs[0], runs[-1]])
+    return f"{' to '.join(f'{each:,}' for each in ends)} runs"
 
 
 def draw_line(
@@ -117,17 +115,11 @@ def draw_line(
             line.rounds, line.low, line.high, color=look.color, alpha=0.18, linewidth=0
         )
     axes.plot(
-        line.rounds,
-        line.mean,
-        color=look.color,
-        marker=look.marker,
-        linestyle=look.line,
+        line.rounds, line.mean, color=look.color, marker=look.marker,
+        linestyle=look.line, clip_on=not all_marked, markeredgecolor="white",
+        markeredgewidth=0.4, zorder=3,
         markevery=None if all_marked else _marked(line.rounds, log_x=log_x),
-        clip_on=not all_marked,
-        markeredgecolor="white",
-        markeredgewidth=0.4,
-        zorder=3,
-    )
+    )  # fmt: skip
 
 
 def draw_points(axes: Axes, line: Line, look: Look) -> None:
@@ -325,6 +317,32 @@ def place_at_ends(
             [left, 1.0 + reach], [start, end], transform=axes.transAxes,
             color=look[line.policy].color, linewidth=0.6, clip_on=False,
         )  # fmt: skip
+
+
+def spread(
+    wanted: Float64[np.ndarray, " label"], height: float, low: float, high: float
+) -> Float64[np.ndarray, " label"]:
+    """Move centers apart to a distance of ``height``, as little as possible.
+
+    Least squares under ``x[k+1] - x[k] >= height`` in the order of ``wanted``: with
+    ``k * height`` subtracted it is isotonic regression. Then the stack is shifted into
+    ``[low, high]`` if it fits there.
+
+    Examples
+    --------
+    >>> spread(np.array([1.0, 1.2, 5.0]), 1.0, 0.0, 10.0).round(2).tolist()
+    [0.6, 1.6, 5.0]
+    """
+    from scipy.optimize import isotonic_regression
+
+    order = np.argsort(wanted, kind="stable")
+    steps = height * np.arange(wanted.size)
+    base = isotonic_regression(wanted[order] - steps).x
+    # Clipping keeps the order; a stack too tall for the range overflows at the top.
+    base = np.maximum(np.minimum(base, high - height * (wanted.size - 1)), low)
+    placed = np.empty_like(wanted)
+    placed[order] = base + steps
+    return placed
 
 
 def _align_columns(

@@ -8,18 +8,13 @@ import numpy as np
 
 from bayesduel.errors import FitError
 from bayesduel.models.argument_checks import check_probability
-from bayesduel.plots.style import (
-    FAINT,
-    StyledFigure,
-    light_grid,
-    new_figure,
-    width_in_inches,
-)
+from bayesduel.plots import style
+from bayesduel.plots.style import StyledFigure
 
 if TYPE_CHECKING:
     from bayesduel.diagnostics import Calibration
 
-_BLUE, _BAND = "#0072B2", "#CCCCCC"
+_BAND = "#CCCCCC"
 _SIMULATIONS = 2000
 _SEED = 214
 _COLUMNS = 3
@@ -63,10 +58,10 @@ def calibration(
 
     if not isinstance(found, Calibration):
         raise FitError("found", "must be what calibrate() returns", found)
-    probability, inches = check_probability(probability), width_in_inches(width)
+    probability, inches = check_probability(probability), style.width_in_inches(width)
     columns = min(_COLUMNS, len(found.ranks))
     rows = -(-len(found.ranks) // columns)
-    with new_figure(inches, 0.5 + 1.6 * rows) as figure:
+    with style.new_figure(inches, 0.5 + 1.6 * rows) as figure:
         grid = figure.subplots(rows, columns, squeeze=False, sharex=True)
         panels = list(grid.ravel())
         for axes in panels[len(found.ranks) :]:
@@ -79,14 +74,14 @@ def calibration(
             flat = np.sort(ranks.reshape(number, -1), axis=0)
             for each in flat.T:
                 below = np.searchsorted(each, np.arange(found.num_draws), side="right")
-                axes.plot(point, below / number - point, color=_BLUE, lw=0.8)
+                axes.plot(point, below / number - point, color=style.BLUE, lw=0.8)
             axes.set_title(name, loc="left")
-            light_grid(axes, "y")
+            style.light_grid(axes, "y")
         words = (
             f"rank / {found.num_draws + 1}; empirical distribution minus the uniform "
             f"one; bands hold a whole line: {probability:.0%}"
         )
-        figure.supxlabel(words, fontsize=7, color=FAINT)
+        figure.supxlabel(words, fontsize=7, color=style.FAINT)
     return figure
 
 

@@ -9,18 +9,13 @@ import numpy as np
 from bayesduel.errors import FitError
 from bayesduel.inference.fits.fitted import check_posterior
 from bayesduel.models.argument_checks import check_probability
+from bayesduel.plots import style
 from bayesduel.plots.posteriors import _caption, short_names
-from bayesduel.plots.style import (
-    StyledFigure,
-    light_grid,
-    new_figure,
-    width_in_inches,
-)
+from bayesduel.plots.style import StyledFigure
 
 if TYPE_CHECKING:
     from bayesduel.inference import Fit
 
-_BLUE, _ORANGE = "#0072B2", "#D55E00"
 _ROW = 0.24
 """Inches per attribute."""
 
@@ -62,7 +57,7 @@ def coefficients(
     'utility per standard deviation of the attribute'
     """
     draws = check_posterior(posterior).flat_draws()
-    probability, inches = check_probability(probability), width_in_inches(width)
+    probability, inches = check_probability(probability), style.width_in_inches(width)
     if "standard_coefficient" not in draws:
         rule = "must be of a model with attributes, such as ConditionalLogit"
         raise FitError("posterior", rule, repr(posterior.model))
@@ -70,7 +65,7 @@ def coefficients(
     names = list(posterior.data.attribute_names)
     order = np.argsort(-np.abs(standard.mean(axis=0)), kind="stable")
     rows = np.arange(len(order))
-    with new_figure(inches, _ROW * len(order) + 0.9) as figure:
+    with style.new_figure(inches, _ROW * len(order) + 0.9) as figure:
         axes = figure.add_subplot()
         axes.use_sticky_edges = False  # Bars end within the axes.
         axes.axvline(0.0, color="#BBBBBB", linewidth=0.6, zorder=0)
@@ -80,18 +75,18 @@ def coefficients(
             spread = np.zeros(len(names))
             spread[varying] = draws["standard_spread"].mean(axis=0)
             reach = 1.645 * spread[order]
-            axes.barh(rows, 2 * reach, left=mean - reach, height=0.7, color=_ORANGE,
-                      alpha=0.3)  # fmt: skip
+            axes.barh(rows, 2 * reach, left=mean - reach, height=0.7, alpha=0.3,
+                      color=style.ORANGE)  # fmt: skip
         for share, thickness in ((probability, 1.0), (0.5, 3.0)):
             tails = [(1.0 - share) / 2.0, (1.0 + share) / 2.0]
             low, high = np.quantile(standard[:, order], tails, axis=0)
-            axes.hlines(rows, low, high, color=_BLUE, linewidth=thickness)
-        axes.plot(mean, rows, "o", color="white", markeredgecolor=_BLUE)
+            axes.hlines(rows, low, high, color=style.BLUE, linewidth=thickness)
+        axes.plot(mean, rows, "o", color="white", markeredgecolor=style.BLUE)
         axes.set_xlabel("utility per standard deviation of the attribute")
         axes.set_yticks(rows, short_names(names[place] for place in order))
         axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.tick_params(axis="y", length=0)
-        light_grid(axes, "x")
+        style.light_grid(axes, "x")
         people = "; orange: 90 % of the persons" if "standard_spread" in draws else ""
         _caption(
             figure, posterior, f"intervals: thick 50 %, thin {probability:.0%}{people}"

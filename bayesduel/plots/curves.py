@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bayesduel.errors import ArgumentError
+from bayesduel.plots import style
 from bayesduel.plots.axes import (
     band_text,
     beyond_text,
@@ -27,13 +28,7 @@ from bayesduel.plots.bound_curves import (
     within,
 )
 from bayesduel.plots.lines import Panel, panels
-from bayesduel.plots.style import (
-    StyledFigure,
-    check_height,
-    looks,
-    new_figure,
-    width_in_inches,
-)
+from bayesduel.plots.style import StyledFigure
 from theory.arguments import integer_from, true_or_false
 
 if TYPE_CHECKING:
@@ -133,9 +128,9 @@ def regret(
     if not isinstance(labels, str) or labels not in ("auto", "direct", "legend"):
         raise ArgumentError("labels", "must be 'auto', 'direct' or 'legend'", labels)
     log_x = true_or_false(log_x, "log_x")
-    height = check_height(height)
+    height = style.check_height(height)
     direct = labels == "direct" or (labels == "auto" and len(groups) == 1)
-    inches = width_in_inches(width)
+    inches = style.width_in_inches(width)
     columns = _columns(columns, len(groups), inches)
     rows = -(-len(groups) // columns)
     drawn = {
@@ -154,12 +149,12 @@ def regret(
     # A row is as high as the highest head in it.
     heads = sum(max(heads[at : at + columns]) for at in range(0, len(heads), columns))
     tall = heads + rows * _panel_height(inches / columns, direct) + 0.55
-    with new_figure(inches, height or tall) as figure:
+    with style.new_figure(inches, height or tall) as figure:
         y_label = notion_label(notion)
         grid = panel_grid(
             figure, len(groups), columns, x_label="round t", y_label=y_label
         )
-        look = looks(line.policy for panel in groups for line in panel.lines)
+        look = style.looks(line.policy for panel in groups for line in panel.lines)
         for axes, panel, text in zip(grid, groups, beyond, strict=True):
             for line in panel.lines:
                 draw_line(axes, line, look[line.policy], log_x=log_x)

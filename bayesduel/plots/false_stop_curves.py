@@ -13,6 +13,7 @@ from bayesduel.analysis.audited_rules import (
 )
 from bayesduel.errors import ArgumentError
 from bayesduel.ops.shares import share_interval
+from bayesduel.plots import style
 from bayesduel.plots.axes import (
     TWO_COLUMNS,
     caption_below,
@@ -22,22 +23,13 @@ from bayesduel.plots.axes import (
     words_only,
     wrap_label,
 )
-from bayesduel.plots.style import (
-    FAINT,
-    StyledFigure,
-    check_height,
-    light_grid,
-    looks,
-    new_figure,
-    width_in_inches,
-)
+from bayesduel.plots.style import StyledFigure
 
 if TYPE_CHECKING:
     from jaxtyping import Int
     from matplotlib.axes import Axes
 
     from bayesduel.analysis.audited_rules import AuditedRule
-    from bayesduel.plots.style import Look
 
 _POINTS = 120
 """Per line; steps between them are not seen."""
@@ -88,19 +80,14 @@ def false_stops(
     panels: dict[str, list[AuditedRule]] = {}
     for each in audit.rules:
         panels.setdefault(each.instance, []).append(each)
-    inches, height = width_in_inches(width), check_height(height)
-    columns = (
-        1
-        if inches < TWO_COLUMNS
-        else 2
-        if len(panels) in (2, 4)
-        else min(len(panels), 3)
-    )
+    inches, height = style.width_in_inches(width), style.check_height(height)
+    columns = 2 if len(panels) == 4 else min(len(panels), 3)
+    columns = columns if inches >= TWO_COLUMNS else 1
     rows = -(-len(panels) // columns)
     tall = rows * max(1.9, inches / columns * 0.7) + 0.8
     looked = _looks_of(audit)
     after = "each" if audit.look_every == 1 else f"every {audit.look_every}"
-    with new_figure(inches, height or tall) as figure:
+    with style.new_figure(inches, height or tall) as figure:
         grid = panel_grid(
             figure,
             len(panels),
@@ -109,7 +96,7 @@ def false_stops(
             y_label="studies stopped\nat a wrong arm",
             share=True,
         )
-        look = looks(each.rule for each in audit.rules)
+        look = style.looks(each.rule for each in audit.rules)
         for axes, (name, members) in zip(grid, panels.items(), strict=True):
             _draw(axes, members, looked, look, audit.delta)
             none = [each.rule for each in members if not each.row().false_share]
@@ -144,7 +131,7 @@ def _draw(
     axes: Axes,
     members: list[AuditedRule],
     looked: Int[np.ndarray, " look"],
-    look: dict[str, Look],
+    look: dict[str, style.Look],
     delta: float,
 ) -> None:
     every = max(1, len(looked) // _MARKS)
@@ -158,22 +145,22 @@ def _draw(
         if same.index(same[place]) == place:
             axes.fill_between(
                 looked, low, high, step="post", alpha=0.18, linewidth=0,
-                color=shown.color if sharing == 1 else FAINT,
+                color=shown.color if sharing == 1 else style.FAINT,
             )  # fmt: skip
         # One line for several rules has the colors of all in turn.
         turn = same[:place].count(same[place])
-        style = shown.line if sharing == 1 else _in_turn(turn, sharing)
+        dashes = shown.line if sharing == 1 else _in_turn(turn, sharing)
         # Moved on from line to line: markers of lines at zero do not cover each other.
         marks = list(range(place * every // len(members), len(looked) - 1, every))
         marks += [len(looked) - 1] if wrong[-1] else []
         axes.step(
             looked, wrong / each.num_runs, where="post", color=shown.color,
-            linestyle=style, marker=shown.marker, markevery=marks,
+            linestyle=dashes, marker=shown.marker, markevery=marks,
             markeredgecolor="white", markeredgewidth=0.4, zorder=4.0 - 0.1 * place,
         )  # fmt: skip
-    axes.axhline(delta, color=FAINT, linewidth=0.8, zorder=2)
+    axes.axhline(delta, color=style.FAINT, linewidth=0.8, zorder=2)
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(base=10.0))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_formatter(PercentFormatter(xmax=1.0, decimals=None))
-    light_grid(axes)
+    style.light_grid(axes)

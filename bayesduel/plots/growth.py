@@ -13,6 +13,7 @@ from bayesduel.analysis.measured_nodes import checkpoint_index, measurements
 from bayesduel.analysis.slopes import Slope, slope, slope_span
 from bayesduel.analysis.text import format_with_error
 from bayesduel.errors import ArgumentError
+from bayesduel.plots import style
 from bayesduel.plots.asked_bounds import AskedBound, asked_bounds
 from bayesduel.plots.axes import (
     band_text,
@@ -29,17 +30,7 @@ from bayesduel.plots.axes import (
 )
 from bayesduel.plots.bound_curves import bound_title, power_text
 from bayesduel.plots.lines import Panel, panels
-from bayesduel.plots.style import (
-    FAINT,
-    INK,
-    SHADE,
-    Look,
-    StyledFigure,
-    check_height,
-    looks,
-    new_figure,
-    width_in_inches,
-)
+from bayesduel.plots.style import StyledFigure
 from theory.choice import SUBSET_REGRET_NOTIONS
 
 if TYPE_CHECKING:
@@ -121,20 +112,20 @@ def slopes(
             f"slopes are drawn for one instance, but there are {len(groups)} ({names})",
             remedy=f"pick one, e.g. result[{groups[0].instance!r}]",
         )
-    panel, inches = groups[0], width_in_inches(width)
-    height = check_height(height)
+    panel, inches = groups[0], style.width_in_inches(width)
+    height = style.check_height(height)
     measured = [m for m in measurements(result) if m.has_regret]
     start, end = slope_span(measured, from_round, to_round)
     values = [slope(each, start, end, notion) for each in measured]
     asked = _bounds(bound, panel, notion)
     tall = inches * (0.58 if inches >= 5.0 else 0.9)
-    with new_figure(inches, height or tall) as figure:
+    with style.new_figure(inches, height or tall) as figure:
         axes = figure.subplots()
-        look = looks(line.policy for line in panel.lines)
+        look = style.looks(line.policy for line in panel.lines)
         for line in panel.lines:
             draw_line(axes, line, look[line.policy], log_x=True)
         scale_axes(axes, panel, log_x=True, log_y=False)
-        axes.axvspan(start, end, color=SHADE, zorder=0, linewidth=0)
+        axes.axvspan(start, end, color=style.SHADE, zorder=0, linewidth=0)
         handles = _dashes(axes, panel, asked, start, end)
         caption = band_text([panel], band)
         if inches < 5.0 and handles:
@@ -190,11 +181,8 @@ def _dashes(
         if bound is None:
             entries += words_only(each.text)
             continue
-        dashed: dict[str, Any] = {
-            "color": INK,
-            "linewidth": 0.9,
-            "linestyle": next(styles),
-        }
+        dashed: dict[str, Any] = {"color": style.INK, "linewidth": 0.9}
+        dashed["linestyle"] = next(styles)
         for line in each.lines:
             place = checkpoint_index(line.rounds, start, "from_round")
             anchored = anchored_bound(bound, start, float(line.mean[place]))
@@ -215,7 +203,7 @@ def _write_slopes(
     axes: Axes,
     panel: Panel,
     values: list[Slope],
-    look: dict[str, Look],
+    look: dict[str, style.Look],
     bounds: list[RegretBound],
 ) -> None:
     """Write name and slope at the end of each line, under one common heading."""
@@ -223,24 +211,17 @@ def _write_slopes(
     for line, value in zip(panel.lines, values, strict=True):
         color = look[line.policy].text_color
         number = format_with_error(value.value, value.standard_error)
-        rows.append(
-            [
-                end_text(axes, line.policy, color, bold=True),
-                end_text(axes, number, color),
-            ]
-        )
+        name = end_text(axes, line.policy, color, bold=True)
+        rows.append([name, end_text(axes, number, color)])
     first = values[0]
     span = f"{power_text(first.from_round)} to {power_text(first.to_round)}"
     heading = [
-        [end_text(axes, text, FAINT)] for text in ("regret per log-round,", span)
+        [end_text(axes, text, style.FAINT)] for text in ("regret per log-round,", span)
     ]
     for bound in bounds:
         side = "lower bound" if bound.kind == "asymptotic lower" else "upper bound"
         side = "under the model" if "(" in bound.name and len(bounds) > 1 else side
-        heading.append(
-            [
-                end_text(axes, side, INK, bold=True),
-                end_text(axes, f"{bound.log_coefficient:.1f}", INK),
-            ]
-        )
+        name = end_text(axes, side, style.INK, bold=True)
+        number = end_text(axes, f"{bound.log_coefficient:.1f}", style.INK)
+        heading.append([name, number])
     place_at_ends(figure, axes, panel, rows, look, heading=heading)

@@ -7,15 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from matplotlib.colors import Normalize
 
+from bayesduel.plots import style
 from bayesduel.plots.allocation_maps import best_first
 from bayesduel.plots.posteriors import _caption, across_parts, check_pairs, short_names
-from bayesduel.plots.style import (
-    INK,
-    StyledFigure,
-    font_style,
-    new_figure,
-    width_in_inches,
-)
+from bayesduel.plots.style import StyledFigure
 from theory import PreferenceMatrix
 from theory.arguments import integer_from
 from theory.preferences import as_preference_matrix
@@ -65,18 +60,21 @@ def heat_map(
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
     ['0', '1', '2', '3', '4']
     """
-    max_arms, inches = integer_from(max_arms, 1, "max_arms"), width_in_inches(width)
+    max_arms, inches = (
+        integer_from(max_arms, 1, "max_arms"),
+        style.width_in_inches(width),
+    )
     fit: Any = posterior
     if isinstance(posterior, PreferenceMatrix | np.ndarray | list | tuple):
         fit, (names, probability, votes) = None, _of_matrix(posterior, max_arms)
     else:
         names, probability, votes = _of_fit(fit, max_arms)
     np.fill_diagonal(probability, np.nan)
-    style = font_style(inches) | {"axes.spines.right": True, "axes.spines.top": True}
+    fonts = style.font_style(inches) | style.FRAMED
     count = len(names)
     # A few arms need no whole page.
     tall = min(0.86 * inches, 0.55 * count + 1.2)
-    with new_figure(inches, tall, style) as figure:
+    with style.new_figure(inches, tall, fonts) as figure:
         axes = figure.add_subplot()
         # A few arms fill the width, many are square.
         aspect = "auto" if count <= _WITH_NUMBERS else "equal"
@@ -88,7 +86,7 @@ def heat_map(
         places = np.arange(0, count, step)
         labels = short_names(names[place] for place in places)
         axes.set_yticks(places, labels)
-        usual = style["xtick.labelsize"]
+        usual = fonts["xtick.labelsize"]
         is_level = sum(map(len, labels)) * 0.7 * usual < room
         axes.set_xticks(places, labels, rotation=0 if is_level else 90)
         axes.tick_params(
@@ -103,7 +101,7 @@ def heat_map(
         )
         _pale(axes, unseen, aspect)
         if count <= _WITH_NUMBERS:
-            _write(axes, probability, votes, style["font.size"] - 1.5)
+            _write(axes, probability, votes, fonts["font.size"] - 1.5)
         figure.colorbar(image, ax=axes, label="P(row beats column)", pad=0.02)
         if votes is None:
             return figure
@@ -161,7 +159,7 @@ def _write(
         if np.isnan(value):  # An arm and itself, or two that no votes connect.
             continue
         seen = votes is None or votes[i, j]
-        ink = "white" if abs(value - 0.5) > 0.3 and seen else INK
+        ink = "white" if abs(value - 0.5) > 0.3 and seen else style.INK
         middle: dict[str, Any] = {
             "ha": "center",
             "color": ink,

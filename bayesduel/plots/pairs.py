@@ -14,15 +14,9 @@ from bayesduel.models.argument_checks import (
     check_numbers,
     check_probability,
 )
+from bayesduel.plots import style
 from bayesduel.plots.posteriors import _caption, check_pairs, short_names
-from bayesduel.plots.style import (
-    FAINT,
-    INK,
-    StyledFigure,
-    font_style,
-    new_figure,
-    width_in_inches,
-)
+from bayesduel.plots.style import StyledFigure
 from theory.arguments import one_of, seed_of
 
 if TYPE_CHECKING:
@@ -31,7 +25,6 @@ if TYPE_CHECKING:
 
     from bayesduel.inference import Fit
 
-_BLUE, _ORANGE = "#0072B2", "#D55E00"
 _MOST_ROWS = 60
 _POINT = 4.0
 """Area of the point of one pair, in square points."""
@@ -83,7 +76,7 @@ def pair(
             )
     if one == other:
         raise FitError("pair", "must be of two different arms", (one, other))
-    probability, inches = check_probability(probability), width_in_inches(width)
+    probability, inches = check_probability(probability), style.width_in_inches(width)
     one_of(scale, ("probability", "elo"), "scale", kind=FitError)
     row, column = posterior.arm_names.index(one), posterior.arm_names.index(other)
     draws = np.concatenate([block[:, row, column] for block in posterior.matrices()])
@@ -91,8 +84,8 @@ def pair(
     tied = posterior.data.ties[row, column]
     alone: Any = beta(1.0 + won, 1.0 + lost)
     ends = [0.5 - probability / 2, 0.5 + probability / 2]
-    style = font_style(inches)
-    with new_figure(inches, inches * 0.75, style) as figure:
+    fonts = style.font_style(inches)
+    with style.new_figure(inches, inches * 0.75, fonts) as figure:
         axes = figure.add_subplot()
         reach = (
             min(draws.min(), alone.ppf(1e-3)),
@@ -102,19 +95,19 @@ def pair(
         height = alone.pdf(grid)
         if scale == "elo":
             shown, even, reach = _elo(draws), 0.0, tuple(_elo(np.array(reach)))
-            grid = np.linspace(*reach, 400)
+            grid = np.linspace(reach[0], reach[1], 400)
             share = expit(grid / ELO)
             height = alone.pdf(share) * share * (1.0 - share) / ELO
         low, high = np.quantile(shown, ends)
         axes.hist(
-            shown, bins=50, range=reach, density=True, color=_BLUE, alpha=0.45,
+            shown, bins=50, range=reach, density=True, color=style.BLUE, alpha=0.45,
             label=f"posterior ({posterior.model.title})",
         )  # fmt: skip
         label = f"its votes alone: {won:g} to {lost:g}"
         label += f", {tied:g} tie{'' if tied == 1 else 's'}" if tied else ""
-        axes.plot(grid, height, color=_ORANGE, label=label)
+        axes.plot(grid, height, color=style.ORANGE, label=label)
         if reach[0] < even < reach[1]:
-            axes.axvline(even, color=INK, linewidth=0.6, linestyle=(0, (1, 1)))
+            axes.axvline(even, color=style.INK, linewidth=0.6, linestyle=(0, (1, 1)))
         axes.yaxis.set_major_locator(MaxNLocator(4))
         axes.set_ylabel("density")
         axes.set_xlim(*reach)
@@ -136,7 +129,7 @@ def pair(
             loc="lower left", bbox_to_anchor=(0.0, 1.0), title=title, alignment="left",
             borderaxespad=0.3, borderpad=0.1,
         )  # fmt: skip
-        legend.get_title().set_fontsize(style["axes.titlesize"])
+        legend.get_title().set_fontsize(fonts["axes.titlesize"])
     return figure
 
 
@@ -178,7 +171,10 @@ def predictive_check(
 
     check_pairs(posterior, "predictive_check")
     check_whole(posterior.data, "predictive_check")
-    rng_key, inches = seed_of(rng_key, "rng_key", kind=FitError), width_in_inches(width)
+    rng_key, inches = (
+        seed_of(rng_key, "rng_key", kind=FitError),
+        style.width_in_inches(width),
+    )
     num_draws = check_numbers("num_draws", num_draws)
     votes = posterior.data.without_columns().without_ties().without_order()
     if not len(votes.counts):
@@ -199,7 +195,7 @@ def predictive_check(
     outside = (observed < low) | (observed > high)
     few = len(total) <= _MOST_ROWS
     tall = 0.15 * len(total) + 1.3 if few else inches * 0.8
-    with new_figure(inches, tall) as figure:
+    with style.new_figure(inches, tall) as figure:
         axes = figure.add_subplot()
         if few:
             order = np.argsort(middle)
@@ -227,12 +223,12 @@ def _by_name(
 ) -> None:
     low, high, observed = values
     rows = np.arange(len(names))
-    axes.hlines(rows, low, high, color=_BLUE, linewidth=3.0, alpha=0.5,
+    axes.hlines(rows, low, high, color=style.BLUE, linewidth=3.0, alpha=0.5,
                 label="90 % of replicated votes")  # fmt: skip
     inside = ~outside
-    axes.plot(observed[inside], rows[inside], "o", color=INK, label="observed")
+    axes.plot(observed[inside], rows[inside], "o", color=style.INK, label="observed")
     if np.any(outside):
-        axes.plot(observed[outside], rows[outside], "D", color=_ORANGE,
+        axes.plot(observed[outside], rows[outside], "D", color=style.ORANGE,
                   label="observed, outside")  # fmt: skip
     axes.set_yticks(rows, names)
     axes.set_ylim(-0.6, len(names) - 0.4)
@@ -246,9 +242,12 @@ def _by_name(
 
 def _by_point(axes: Axes, values: list[NDArray[Any]], outside: NDArray[Any]) -> None:
     middle, low, high, observed = values
-    axes.vlines(middle, low, high, color=_BLUE, linewidth=0.4, alpha=0.25)
-    axes.plot([], [], color=_BLUE, linewidth=0.8, label="90 % of replicated votes")
-    looks = ((~outside, "o", INK, "observed"), (outside, "D", _ORANGE, "outside"))
+    axes.vlines(middle, low, high, color=style.BLUE, linewidth=0.4, alpha=0.25)
+    axes.plot([], [], color=style.BLUE, linewidth=0.8, label="90 % of replicated votes")
+    looks = (
+        (~outside, "o", style.INK, "observed"),
+        (outside, "D", style.ORANGE, "outside"),
+    )
     for chosen, marker, color, label in looks:
         # With few votes many pairs are one point: its area is their number.
         points = np.round(np.column_stack([middle, observed])[chosen], 6)
@@ -258,7 +257,7 @@ def _by_point(axes: Axes, values: list[NDArray[Any]], outside: NDArray[Any]) -> 
             alpha=0.6,
         )  # fmt: skip
         axes.scatter([], [], s=4 * _POINT, marker=marker, color=color, label=label)
-    axes.plot([0, 1], [0, 1], color=FAINT, linewidth=0.5)
+    axes.plot([0, 1], [0, 1], color=style.FAINT, linewidth=0.5)
     axes.set_xlim(-0.02, 1.02)
     axes.set_ylim(-0.02, 1.02)
     axes.set_xlabel("share of wins in replicated votes (median)")

@@ -12,15 +12,8 @@ from matplotlib.ticker import MaxNLocator
 from bayesduel.errors import ArgumentError, FitError
 from bayesduel.inference.fits.fitted import check_posterior
 from bayesduel.inference.tables import ELO_MEAN
-from bayesduel.plots.style import (
-    FAINT,
-    INK,
-    StyledFigure,
-    font_style,
-    light_grid,
-    new_figure,
-    width_in_inches,
-)
+from bayesduel.plots import style
+from bayesduel.plots.style import StyledFigure
 from theory.arguments import integer_from
 
 if TYPE_CHECKING:
@@ -30,7 +23,6 @@ if TYPE_CHECKING:
 
     from bayesduel.inference import Fit
 
-_BLUE, _ORANGE = "#0072B2", "#D55E00"
 _ROW = 0.19
 """Inches per arm."""
 _LONGEST_NAME = 28
@@ -90,7 +82,10 @@ def forest(
 
     if not isinstance(by, str) or by not in ("score", "rank"):
         raise ArgumentError("by", "must be score or rank", by)
-    max_arms, inches = integer_from(max_arms, 1, "max_arms"), width_in_inches(width)
+    max_arms, inches = (
+        integer_from(max_arms, 1, "max_arms"),
+        style.width_in_inches(width),
+    )
     table = standings(posterior, probability, scale=scale, anchor=anchor)
     half = standings(posterior, 0.5, scale=scale, anchor=anchor)
     middle = _middle(table) if anchor is None else anchor[1]
@@ -98,28 +93,30 @@ def forest(
     table, half = (each.isel(arm=slice(0, max_arms)) for each in (table, half))
     count = table.sizes["arm"]
     rows = np.arange(count)
-    with new_figure(inches, _ROW * count + 0.9) as figure:
+    with style.new_figure(inches, _ROW * count + 0.9) as figure:
         axes = figure.add_subplot()
         low, high = table[f"{by}_lower"].values, table[f"{by}_upper"].values
         if by == "score":
-            axes.hlines(rows, low, high, color=_BLUE, linewidth=1.0)
+            axes.hlines(rows, low, high, color=style.BLUE, linewidth=1.0)
             inner = half["score_lower"].values, half["score_upper"].values
-            axes.hlines(rows, *inner, color=_BLUE, linewidth=3.0)
-            axes.plot(table["score"], rows, "o", color="white", markeredgecolor=_BLUE)
+            axes.hlines(rows, *inner, color=style.BLUE, linewidth=3.0)
+            axes.plot(
+                table["score"], rows, "o", color="white", markeredgecolor=style.BLUE
+            )
             score = table.attrs["score"]
             axes.set_xlabel("Elo" if score == "elo" else score)
             axes.axvline(middle, color="#BBBBBB", linewidth=0.6, zorder=0)
         else:
             # Half a rank to either side: one certain rank is seen too.
-            axes.barh(rows, high - low + 1, left=low - 0.5, height=0.62, color=_BLUE,
-                      alpha=0.75)  # fmt: skip
+            axes.barh(rows, high - low + 1, left=low - 0.5, height=0.62, alpha=0.75,
+                      color=style.BLUE)  # fmt: skip
             axes.set_xlabel("rank")
             axes.xaxis.set_major_locator(MaxNLocator(8, integer=True, min_n_ticks=2))
             axes.set_xlim(0.3, posterior.num_arms + 0.7)
         axes.set_yticks(rows, _labels(table))
         axes.set_ylim(count - 0.4, -0.6)
         axes.tick_params(axis="y", length=0)
-        light_grid(axes, "x")
+        style.light_grid(axes, "x")
         left_out = posterior.num_arms - count
         more = f"; {left_out} more arms left out" if left_out else ""
         thick = "thick 50 %, thin " if by == "score" else ""
@@ -151,7 +148,10 @@ def winners(
     several arms may share the first place of Copeland: those bars then add up to less,
     or more, than 1.
     """
-    max_arms, inches = integer_from(max_arms, 1, "max_arms"), width_in_inches(width)
+    max_arms, inches = (
+        integer_from(max_arms, 1, "max_arms"),
+        style.width_in_inches(width),
+    )
     found = check_posterior(posterior).winner_probabilities()
     senses = ["best_utility"] if "best_utility" in found else list(_SENSES)[1:]
     shares = np.stack([found[sense].values for sense in senses])
@@ -159,11 +159,11 @@ def winners(
     # An arm that is alone in its part has no share.
     order = [arm for arm in order if shares[:, arm].max() >= _SMALLEST_SHARE]
     order = order[:max_arms]
-    style = font_style(inches)
+    fonts = style.font_style(inches)
     thick = 0.8 / len(senses)
-    colors = (_BLUE, _ORANGE, "#009E73")
+    colors = (style.BLUE, style.ORANGE, style.GREEN)
     height = max(_ROW, 0.13 * len(senses)) * 1.15 * len(order) + 1.1
-    with new_figure(inches, height, style) as figure:
+    with style.new_figure(inches, height, fonts) as figure:
         axes = figure.add_subplot()
         for index, sense in enumerate(senses):
             place = np.arange(len(order)) + (index - (len(senses) - 1) / 2) * thick
@@ -173,7 +173,11 @@ def winners(
             )  # fmt: skip
             labels = [f"{share:.2f}" for share in shares[index, order]]
             axes.bar_label(
-                bars, labels, padding=2, color=INK, fontsize=style["font.size"] - 1.5
+                bars,
+                labels,
+                padding=2,
+                color=style.INK,
+                fontsize=fonts["font.size"] - 1.5,
             )
         axes.set_yticks(
             range(len(order)), short_names(posterior.arm_names[arm] for arm in order)
@@ -252,7 +256,7 @@ def _caption(figure: StyledFigure, posterior: Fit, words: str) -> None:
     if posterior.doubts:
         text = f"DOUBTFUL, intervals and probabilities may be wrong. {text}"
     wrapped = textwrap.fill(text, int(19 * figure.get_figwidth()))
-    figure.supxlabel(wrapped, fontsize=7, color=FAINT)
+    figure.supxlabel(wrapped, fontsize=7, color=style.FAINT)
 
 
 def check_pairs(posterior: Fit, purpose: str) -> None:

@@ -15,18 +15,11 @@ from bayesduel.analysis.anchored_bounds import (
 )
 from bayesduel.analysis.slopes import Slope, slope, slope_span
 from bayesduel.errors import ArgumentError
+from bayesduel.plots import style
 from bayesduel.plots.axes import caption_below, head_panel, runs_text, wrap_label
 from bayesduel.plots.bound_curves import power_text
 from bayesduel.plots.lines import by_instance
-from bayesduel.plots.style import (
-    INK,
-    StyledFigure,
-    check_height,
-    light_grid,
-    looks,
-    new_figure,
-    width_in_inches,
-)
+from bayesduel.plots.style import StyledFigure
 from theory import ecw_rmed_constant
 from theory.arguments import one_of
 
@@ -35,10 +28,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from bayesduel.analysis.measured_nodes import Measurement, Result
-    from bayesduel.plots.style import Look
 
 DASHES = (0, (4, 2))
-_LINE: dict[str, Any] = {"color": INK, "linewidth": 1.1, "zorder": 1}
+_LINE: dict[str, Any] = {"color": style.INK, "linewidth": 1.1, "zorder": 1}
 _SPREAD = 1.5
 """Instances that differ less in C_E / C* have columns instead of an axis."""
 _WIDE = 0.7
@@ -110,14 +102,14 @@ def slope_ratios(
     1.21
     """
     one_of(notion, BOUNDED_NOTIONS, "notion")
-    inches, height = width_in_inches(width), check_height(height)
+    inches, height = style.width_in_inches(width), style.check_height(height)
     groups = by_instance(result)
     found = [measured for members in groups.values() for measured in members]
     points, left_out = _points(found, from_round, to_round, notion)
     tall = inches * (0.6 if inches >= 5.0 else 0.95)
-    with new_figure(inches, height or tall) as figure:
+    with style.new_figure(inches, height or tall) as figure:
         axes = figure.subplots()
-        look = looks(each.policy for each in found)
+        look = style.looks(each.policy for each in found)
         columns = _columns(points)
         for place, (policy, shown) in enumerate(look.items()):
             of_policy = [each for each in points if each.policy == policy]
@@ -213,7 +205,10 @@ def _constants(measured: Measurement) -> tuple[float, float] | None:
 
 
 def _draw(
-    axes: Axes, where: Float64[np.ndarray, " point"], points: list[_Point], look: Look
+    axes: Axes,
+    where: Float64[np.ndarray, " point"],
+    points: list[_Point],
+    look: style.Look,
 ) -> None:
     ratios = np.array([each.slope.value / each.constant for each in points])
     errors = np.array([each.slope.standard_error / each.constant for each in points])
@@ -278,7 +273,7 @@ def _scale_ratios(axes: Axes, points: list[_Point], *, levels: bool) -> None:
         axes.yaxis.set_major_locator(MaxNLocator(6))
         axes.set_ylim(min(0.0, 1.1 * low), 1.1 * high)
     axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    light_grid(axes, "y")
+    style.light_grid(axes, "y")
 
 
 def _caption(points: list[_Point], left_out: list[str]) -> str:

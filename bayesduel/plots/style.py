@@ -34,7 +34,8 @@ WIDTHS = {"column": 3.4, "full": 7.0}
 
 # Okabe and Ito (2008), safe for the common color deficiencies; yellow is left out (it
 # vanishes on white), black is kept for bounds.
-_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
+BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
+_COLORS = (BLUE, ORANGE, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 # Policies are solid until the colors run out: dashes are the mark of theory.
 _LINES = ("-", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
@@ -68,6 +69,10 @@ STYLE: dict[str, Any] = {
     "ytick.major.width": 0.6,
     "ytick.minor.visible": False,
 }
+
+
+FRAMED = {"axes.spines.right": True, "axes.spines.top": True}
+"""Of panels that are tables of colors."""
 
 
 def font_style(width: float) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.ticker import LogLocator, NullLocator
 
 from bayesduel.analysis.measured_nodes import checkpoint_index
+from bayesduel.plots import style
 from bayesduel.plots.axes import (
     caption_below,
     head_panel,
@@ -19,22 +20,13 @@ from bayesduel.plots.axes import (
 )
 from bayesduel.plots.bound_curves import power_text
 from bayesduel.plots.lines import by_instance
-from bayesduel.plots.style import (
-    FAINT,
-    StyledFigure,
-    check_height,
-    light_grid,
-    looks,
-    new_figure,
-    width_in_inches,
-)
+from bayesduel.plots.style import StyledFigure
 
 if TYPE_CHECKING:
     from jaxtyping import Float64
     from matplotlib.axes import Axes
 
     from bayesduel.analysis.measured_nodes import Measurement, Result
-    from bayesduel.plots.style import Look
 
 
 def survival(
@@ -89,11 +81,11 @@ def survival(
     groups = by_instance(result)
     found = [measured for members in groups.values() for measured in members]
     values = {id(each): _final(each, checkpoint, notion) for each in found}
-    inches, height = width_in_inches(width), check_height(height)
+    inches, height = style.width_in_inches(width), style.check_height(height)
     columns = usual_columns(len(groups), inches)
     rows = -(-len(groups) // columns)
     tall = rows * inches / columns * 0.72 + 0.7
-    with new_figure(inches, height or tall) as figure:
+    with style.new_figure(inches, height or tall) as figure:
         grid = panel_grid(
             figure,
             len(groups),
@@ -101,7 +93,7 @@ def survival(
             x_label=notion_label(notion),
             y_label="share of runs with at least that regret",
         )
-        look = looks(each.policy for each in found)
+        look = style.looks(each.policy for each in found)
         for axes, (name, members) in zip(grid, groups.items(), strict=True):
             _draw(axes, members, values, look)
             head_panel(axes, name, [], inches / columns)
@@ -124,7 +116,7 @@ def _draw(
     axes: Axes,
     members: list[Measurement],
     values: dict[int, Float64[np.ndarray, " run"]],
-    look: dict[str, Look],
+    look: dict[str, style.Look],
 ) -> None:
     largest, rarest = 0.0, 1.0
     for measured in members:
@@ -146,11 +138,11 @@ def _draw(
         limits = axes.get_xlim()
         ends = np.array([largest * rarest, largest])
         axes.plot(
-            ends, largest * rarest / ends, color=FAINT, linestyle=(0, (4, 2)),
+            ends, largest * rarest / ends, color=style.FAINT, linestyle=(0, (4, 2)),
             linewidth=0.8, zorder=1,
         )  # fmt: skip
         axes.set_xlim(limits)
-    light_grid(axes)
+    style.light_grid(axes)
 
 
 def _caption(

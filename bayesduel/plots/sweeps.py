@@ -14,6 +14,7 @@ from matplotlib.ticker import (
 )
 
 from bayesduel.errors import ArgumentError
+from bayesduel.plots import style
 from bayesduel.plots.axes import (
     band_text,
     beyond_text,
@@ -31,14 +32,7 @@ from bayesduel.plots.axes import (
 )
 from bayesduel.plots.bound_curves import power_text
 from bayesduel.plots.lines import check_band
-from bayesduel.plots.style import (
-    FAINT,
-    StyledFigure,
-    check_height,
-    looks,
-    new_figure,
-    width_in_inches,
-)
+from bayesduel.plots.style import StyledFigure
 from bayesduel.plots.sweep_lines import Sweep, sweep_of
 from theory.arguments import true_or_false
 
@@ -49,7 +43,6 @@ if TYPE_CHECKING:
 
     from bayesduel.analysis.measured_nodes import Result
     from bayesduel.plots.lines import Panel
-    from bayesduel.plots.style import Look
 
 _DOTS = (0, (1, 1.5))
 _MOST_TICKS = 7
@@ -127,13 +120,13 @@ def sweep(
     check_band(band)
     found = sweep_of(result, parameter, at, notion, band)
     log_x, log_y = _log_x(found, log_x), true_or_false(log_y, "log_y")
-    inches, height = width_in_inches(width), check_height(height)
+    inches, height = style.width_in_inches(width), style.check_height(height)
     columns = usual_columns(len(found.panels), inches)
     rows = -(-len(found.panels) // columns)
     direct = len(found.panels) == 1
     share = 0.5 if direct and inches >= 5.0 else 0.66
     tall = rows * inches / columns * share + 0.7
-    with new_figure(inches, height or tall) as figure:
+    with style.new_figure(inches, height or tall) as figure:
         grid = panel_grid(
             figure,
             len(found.panels),
@@ -141,7 +134,9 @@ def sweep(
             x_label=_axis_label(found),
             y_label=notion_label(notion),
         )
-        look = looks(line.policy for panel in found.panels for line in panel.lines)
+        look = style.looks(
+            line.policy for panel in found.panels for line in panel.lines
+        )
         for axes, panel in zip(grid, found.panels, strict=True):
             _draw(axes, panel, found, look, log_x=log_x, log_y=log_y)
             words = words_only(beyond_text(panel, log_y=log_y))
@@ -178,7 +173,7 @@ def _draw(
     axes: Axes,
     panel: Panel,
     found: Sweep,
-    look: dict[str, Look],
+    look: dict[str, style.Look],
     *,
     log_x: bool,
     log_y: bool,
@@ -202,7 +197,7 @@ def _draw(
     common = len({*inside.values()}) == 1
     for value in {*inside.values()}:
         label = next(each for each in inside if inside[each] == value)
-        color = FAINT if common else look[label].color
+        color = style.FAINT if common else look[label].color
         axes.axvline(value, color=color, linestyle=_DOTS, linewidth=1.1, zorder=1)
 
 

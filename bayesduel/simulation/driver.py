@@ -160,9 +160,8 @@ def compiled_as(
 def default_num_lanes(num_runs: int, num_arms: int = 2) -> int:
     """Return how many lanes suit this machine, a multiple of 8; 1 for very many arms.
 
-    Up to 64 runs go side by side on a CPU: a second wave of a few runs costs as much as
-    the first. Of more runs, some take several times as many events as others, and free
-    lanes take the next ones.
+    Up to 64 runs go side by side on a CPU, in waves of about the same size: one of few
+    runs costs as much as any.
     """
     import jax  # Takes a second.
 

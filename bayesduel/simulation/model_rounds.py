@@ -276,7 +276,6 @@ def run_chunk(
         recommendation=best,
         info=info,
         events=events,
-        finished=np.ones(done, dtype=bool),
         run_seconds=time.perf_counter() - compiled,
         compile_seconds=compiled - began,
         device=next(iter(jnp.zeros(()).devices())).device_kind,

@@ -83,7 +83,7 @@ def count_wins(policy: Any, rng: Generator, probability: float, rounds: int) -> 
 
 
 def recommend(policy: Any, state: Any, rng: Generator) -> Any:
-    """Ask a policy for its best arm, likewise."""
+    """Ask a policy for its best arm or set, likewise."""
     return policy.recommend(state, rng)
 
 

@@ -24,7 +24,6 @@ class RunRecords:
     recommendation: np.ndarray
     info: dict[str, np.ndarray]
     events: np.ndarray
-    finished: np.ndarray
     run_seconds: float
     compile_seconds: float
     device: str = "cpu"
@@ -98,7 +97,6 @@ def play_runs(
         recommendation=found.recommendation,
         info=told | found.info,
         events=found.events,
-        finished=np.ones(len(infos), dtype=bool),
         run_seconds=time.perf_counter() - compiled,
         compile_seconds=compiled - began,
     )

@@ -20,6 +20,8 @@ from bayesduel.simulation.rounds import (
     NO_FAULT,
     PLAYED,
     WRONG,
+    choose,
+    recommend,
 )
 from bayesduel.simulation.set_worlds import SetLane, SetWorld, answer, put_forward
 
@@ -44,11 +46,6 @@ class SetLedger(NamedTuple):
     """What is recommended at the end."""
 
 
-def choose(policy: Any, state: Any, rng: Generator, round_: int) -> Any:
-    """Ask a policy; compiled, it is the function of the policy itself."""
-    return policy.choose(state, rng, round_)
-
-
 def update(
     policy: Any,
     state: Any,
@@ -58,13 +55,8 @@ def update(
     rounds: int,
     rewards: Float[np.ndarray, " n"],
 ) -> None:
-    """Tell a policy, likewise."""
+    """Tell a policy; compiled, it is the function of the policy itself."""
     policy.update(state, rng, round_, subset, rounds, rewards)
-
-
-def recommend(policy: Any, state: Any, rng: Generator) -> Any:
-    """Ask a policy for its best set, likewise."""
-    return policy.recommend(state, rng)
 
 
 def as_offer(asked: Any) -> Offer:

@@ -62,7 +62,6 @@ def chunk(runs=range(3), own=None, **changes):
         "recommendation": rng.integers(0, 4, len(runs), dtype=np.int32),
         "info": {},
         "events": rng.integers(1, 99, len(runs), dtype=np.uint32),
-        "finished": np.ones(len(runs), dtype=bool),
         "run_seconds": 1.5,
         "compile_seconds": 2.0,
     }

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesduel import plots
-from bayesduel.plots.labels import spread
+from bayesduel.plots.axes import spread
 from bayesduel.plots.style import looks, width_in_inches
 from tests import fake_results as fake
 from tests.figures import all_text, means

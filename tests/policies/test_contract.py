@@ -210,7 +210,6 @@ def test_plays_add_up_to_the_round(name, matrix):
     assert np.all(plays.sum(axis=(2, 3)) == CHECKPOINTS)
     assert np.all(np.tril(plays, -1) == 0)
     assert np.all(np.diff(plays, axis=1) >= 0)
-    assert records.finished.all()
     assert records.recommendation.min() >= 0 and records.recommendation.max() < 4
 
 

@@ -32,7 +32,6 @@ def same(one, other, pick_one=slice(None), pick_other=slice(None)):
         (one.ledger["plays"], other.ledger["plays"]),
         (one.recommendation, other.recommendation),
         (one.events, other.events),
-        (one.finished, other.finished),
     ):
         assert ours.dtype == theirs.dtype
         np.testing.assert_array_equal(ours[pick_one], theirs[pick_other])

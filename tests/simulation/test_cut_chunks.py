@@ -35,7 +35,7 @@ def played(policy, runs, rule=None, **options):
 
 def columns(records):
     own = {"recommendation": records.recommendation, "events": records.events}
-    return records.ledger | records.info | own | {"finished": records.finished}
+    return records.ledger | records.info | own
 
 
 @pytest.mark.parametrize(

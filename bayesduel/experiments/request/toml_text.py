@@ -30,22 +30,7 @@ _MOST_WRITTEN_OUT = 128
 
 def to_toml(asked: CheckedRequest) -> str:
     """Return the text; see :meth:`bayesduel.Experiment.to_toml`."""
-
-    def refuse(error: ValueError, argument: str, value: Any, index: int | None) -> Any:
-        with errors_about(argument, value, index):
-            raise error
-
-    def refuse_large(matrix: PreferenceMatrix, index: int) -> Any:
-        raise SimulationArgumentError(
-            "instances",
-            f"a matrix of {matrix.num_arms} arms is too large for a text, which holds "
-            f"{_MOST_WRITTEN_OUT}",
-            matrix,
-            index=index,
-            remedy="save it with numpy.save, and give the path of that file",
-        )
-
-    return _document(asked, refuse, refuse_large)
+    return _document(asked, None)
 
 
 def folder_files(asked: CheckedRequest) -> dict[str, bytes]:
@@ -55,31 +40,18 @@ def folder_files(asked: CheckedRequest) -> dict[str, bytes]:
     large matrix is a file of its own.
     """
     files: dict[str, bytes] = {}
-
-    def name_it(error: ValueError, argument: str, value: Any, index: int | None) -> Any:
-        named = getattr(value, "label", None) or getattr(value, "name", None)
-        return {"python": named or type(value).__name__}
-
-    def put_beside(matrix: PreferenceMatrix, index: int) -> Any:
-        name, stream = f"experiment-{index}.npy", io.BytesIO()
-        np.save(stream, matrix.values)
-        files[name] = stream.getvalue()
-        return {"file": name} | _words_of(matrix)
-
-    text = _document(asked, name_it, put_beside)
+    text = _document(asked, files)
     return {REQUEST: text.encode("utf-8", "backslashreplace"), **files}
 
 
-def _document(
-    asked: CheckedRequest, unsaid: Callable[..., Any], large: Callable[..., Any]
-) -> str:
+def _document(asked: CheckedRequest, files: dict[str, bytes] | None) -> str:
+    """Return the text, with ``files`` beside it, or where there are none by itself."""
     data: dict[str, Any] = {
         "instances": [
-            _instance(each, index, unsaid, large)
-            for index, each in enumerate(asked.instances)
+            _instance(each, index, files) for index, each in enumerate(asked.instances)
         ],
         "policies": [
-            _said(policy_text, each, "policies", index, unsaid)
+            _said(policy_text, each, "policies", index, files)
             for index, each in enumerate(asked.policies)
         ],
         "num_runs": asked.num_runs,
@@ -93,7 +65,7 @@ def _document(
         data["regret"] = list(asked.regret)
     data |= {"shuffle": asked.shuffle, "record": asked.record}
     if asked.stopping is not None:
-        data["stopping"] = _said(rule_text, asked.stopping, "stopping", None, unsaid)
+        data["stopping"] = _said(rule_text, asked.stopping, "stopping", None, files)
     lines = (f"{key} = {_toml(value)}" for key, value in data.items())
     head = f"# An experiment of bayesduel {__version__}.\n"
     return head + "\n".join(lines) + "\n"
@@ -104,32 +76,50 @@ def _said(
     value: Any,
     argument: str,
     index: int | None,
-    unsaid: Callable[..., Any],
+    files: dict[str, bytes] | None,
 ) -> Any:
-    try:
-        return spell(value)
-    except ValueError as error:
-        return unsaid(error, argument, value, index)
+    """Return a text for something; in a folder its name where there is none."""
+    with errors_about(argument, value, index):
+        try:
+            return spell(value)
+        except ValueError:
+            if files is None:
+                raise
+    named = getattr(value, "label", None) or getattr(value, "name", None)
+    return {"python": named or type(value).__name__}
 
 
-def _instance(
-    instance: Instance, index: int, unsaid: Callable[..., Any], large: Callable
-) -> Any:
+def _instance(instance: Instance, index: int, files: dict[str, bytes] | None) -> Any:
     """Return the name of a matrix or a world, or the matrix itself."""
     if name := _name_that_loads(instance):
         return name
     if not isinstance(instance, PreferenceMatrix):
-        world = problem_of(instance)
-        error = SimulationArgumentError(
-            "",
-            f"{world.name} is {world.words} of your own, which no text can name",
+        return _said(_refuse_world, instance, "instances", index, files)
+    if instance.num_arms <= _MOST_WRITTEN_OUT:
+        return _words_of(instance) | {"values": instance.values.tolist()}
+    if files is None:
+        raise SimulationArgumentError(
+            "instances",
+            f"a matrix of {instance.num_arms} arms is too large for a text, which "
+            f"holds {_MOST_WRITTEN_OUT}",
             instance,
-            remedy="run it in Python, or take one of instances.choice.world_names()",
+            index=index,
+            remedy="save it with numpy.save, and give the path of that file",
         )
-        return unsaid(error, "instances", instance, index)
-    if instance.num_arms > _MOST_WRITTEN_OUT:
-        return large(instance, index)
-    return _words_of(instance) | {"values": instance.values.tolist()}
+    name, stream = f"experiment-{index}.npy", io.BytesIO()
+    np.save(stream, instance.values)
+    files[name] = stream.getvalue()
+    return {"file": name} | _words_of(instance)
+
+
+def _refuse_world(instance: Instance) -> str:
+    world = problem_of(instance)
+    raise SimulationArgumentError(
+        "",
+        f"{world.name} is {world.words} of your own, which no text can name",
+        instance,
+        remedy="run it in Python, or take one of instances.choice.world_names()",
+    )
 
 
 def _words_of(matrix: PreferenceMatrix) -> dict[str, Any]:

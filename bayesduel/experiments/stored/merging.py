@@ -17,7 +17,7 @@ from bayesduel.experiments.owned_folder import OwnedFolder
 from bayesduel.experiments.store import PLAN, execute_sweep
 from bayesduel.experiments.stored import part_files
 from bayesduel.experiments.stored.run_ranges import Place, name_of
-from bayesduel.experiments.stored.run_sweep import RunSweep
+from bayesduel.experiments.stored.run_sweep import PLACES, Contents, RunSweep
 from bayesduel.files.folders import as_path, read_marker
 
 _REQUEST = "experiment.toml"
@@ -115,55 +115,27 @@ class Merge(RunSweep):
     marker: Mapping[str, Any]
     format: str = results.NETCDF
 
-    @property
-    def places(self) -> tuple[Place, ...]:
-        """As the plan orders them."""
-        return self._places
-
     @cached_property
-    def _places(self) -> tuple[Place, ...]:
-        listed = json.loads(self.tree.attrs["places"])
-        return tuple((instance, policy) for instance, policy in listed)
-
-    @cached_property
-    def _attributes(self) -> dict[str, Any]:
-        return json.loads(self.tree.attrs["tree"])
-
-    @property
-    def num_runs(self) -> int:
+    def contents(self) -> Contents:
         """As the plan says."""
-        return self._attributes["num_runs"]
-
-    @property
-    def record(self) -> str:
-        """As the plan says."""
-        return str(self.tree.attrs["record"])
-
-    def num_arms(self, place: Place) -> int:
-        """Return how many arms an instance has."""
-        return self.tree[place[0]].sizes["arm"]
-
-    def fingerprint(self, place: Place) -> dict[str, Any]:
-        """Return what must agree for runs to belong together."""
-        return json.loads(self._node(place).attrs["fingerprint"])
-
-    def notions(self, place: Place) -> Sequence[str]:
-        """Return the notions of regret that are kept."""
-        return json.loads(self._node(place).attrs["notions"])
-
-    def _node(self, place: Place) -> xr.DataTree:
-        return self.tree.children[place[0]].children[place[1]]
-
-    def instances(self) -> dict[str, xr.Dataset]:
-        """Return the nodes of the instances, in the order of the request."""
-        return {
+        places = [(x, y) for x, y in json.loads(self.tree.attrs[PLACES])]
+        told = {at: self.tree.children[at[0]].children[at[1]].attrs for at in places}
+        attributes = json.loads(self.tree.attrs["tree"])
+        instances = {
             name: self.tree.children[name].to_dataset(inherit=False).drop_encoding()
-            for name in dict.fromkeys(name for name, _ in self.places)
+            for name in dict.fromkeys(name for name, _ in places)
         }
-
-    def attributes(self) -> dict[str, Any]:
-        """Return what the tree says of itself, but for the date."""
-        return self._attributes
+        return Contents(
+            num_runs=attributes["num_runs"],
+            record=str(self.tree.attrs["record"]),
+            attributes=attributes,
+            instances=instances,
+            num_arms={at: instances[at[0]].sizes["arm"] for at in places},
+            notions={at: json.loads(each["notions"]) for at, each in told.items()},
+            fingerprints={
+                at: json.loads(each["fingerprint"]) for at, each in told.items()
+            },
+        )
 
     def job(self, place: Place, runs: range) -> StoredJob:
         """Return the job that somebody has done."""

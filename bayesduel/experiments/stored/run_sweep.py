@@ -7,7 +7,9 @@ its number, so the cut changes nothing.
 import json
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any, ClassVar
 
 import xarray as xr
@@ -23,19 +25,44 @@ from bayesduel.simulation.driver import ARMS_OF_ONE_LANE
 
 RUNS_PER_JOB = 256
 """Runs of a job at most: what an interrupt can lose where many go side by side, and
-what cores can share. A few times as many as lanes, so that runs which need several
-times the events of others do not leave the other lanes idle."""
+what cores can share."""
 
 RUNS_PER_SUMMARY = 4 * RUNS_PER_JOB
 """As many of few arms: what is sent and written of them does not grow."""
 
 _FEW_ARMS = 16
 
-_PLACES = "places"
+PLACES = "places"
 """Attribute that only a plan has."""
 
 _CALLED = {"code": "code: the source of the policy has changed since"}
 """What a reader calls an entry of the fingerprint."""
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What runs are asked for; by place in the order of the results."""
+
+    num_runs: int
+    """Of each policy on each instance."""
+
+    record: str
+    """What is kept of a run."""
+
+    attributes: dict[str, Any]
+    """What the tree says of itself, but for the date."""
+
+    instances: dict[str, xr.Dataset]
+    """The nodes of the instances."""
+
+    num_arms: dict[Place, int]
+    """Of the instance."""
+
+    notions: dict[Place, Sequence[str]]
+    """Of regret, that are kept."""
+
+    fingerprints: dict[Place, dict[str, Any]]
+    """What must agree for runs to belong together, as JSON has it."""
 
 
 class RunSweep(Sweep):
@@ -57,40 +84,10 @@ class RunSweep(Sweep):
         """The finished file in other formats, which it takes the place of."""
         return tuple(name for name in results.FILE_NAMES.values() if name != self.file)
 
-    @property
+    @cached_property
     @abstractmethod
-    def num_runs(self) -> int:
-        """Of each policy on each instance."""
-
-    @property
-    @abstractmethod
-    def record(self) -> str:
-        """What is kept of a run."""
-
-    @property
-    @abstractmethod
-    def places(self) -> Sequence[Place]:
-        """Of each policy on each instance, in the order of the results."""
-
-    @abstractmethod
-    def num_arms(self, place: Place) -> int:
-        """Return how many arms an instance has."""
-
-    @abstractmethod
-    def fingerprint(self, place: Place) -> dict[str, Any]:
-        """Return what must agree for runs to belong together."""
-
-    @abstractmethod
-    def notions(self, place: Place) -> Sequence[str]:
-        """Return the notions of regret that are kept."""
-
-    @abstractmethod
-    def instances(self) -> dict[str, xr.Dataset]:
-        """Return the nodes of the instances."""
-
-    @abstractmethod
-    def attributes(self) -> dict[str, Any]:
-        """Return what the tree says of itself, but for the date."""
+    def contents(self) -> Contents:
+        """What runs are asked for."""
 
     @abstractmethod
     def job(self, place: Place, runs: range) -> Any:
@@ -106,7 +103,7 @@ class RunSweep(Sweep):
         self, workers: int, done: Mapping[Place, Sequence[range]]
     ) -> list[tuple[Place, range]]:
         """Cut what is missing; more finely for idle workers and for many arms."""
-        num_runs, places = self.num_runs, self.places
+        num_runs, places = self.contents.num_runs, self.contents.num_arms
         parts = max(-(-num_runs // RUNS_PER_JOB), -(-workers // len(places)))
         usual = -(-num_runs // min(parts, num_runs))
         found = []
@@ -126,7 +123,7 @@ class RunSweep(Sweep):
 
         Those of many arms are played one by one, and gain nothing from a common job.
         """
-        num_arms = self.num_arms(place)
+        num_arms = self.contents.num_arms[place]
         if num_arms >= ARMS_OF_ONE_LANE:
             return 1
         few = self._summarizes and num_arms <= _FEW_ARMS
@@ -134,7 +131,7 @@ class RunSweep(Sweep):
 
     @property
     def _summarizes(self) -> bool:
-        return self.record == "quantiles"
+        return self.contents.record == "quantiles"
 
     def joined(
         self, finished: Sequence[JobResult], last: JobResult
@@ -186,17 +183,17 @@ class RunSweep(Sweep):
     def assemble(self, finished: Sequence[JobResult]) -> xr.DataTree:
         """Assemble what is finished; policies without a finished run are left out."""
         found: dict[Place, xr.Dataset] = {}
-        for place in self.places:
+        for place in self.contents.num_arms:
             own = [each for each in finished if each.job.place == place]
             failures = [each for each in own if each.failure is not None]
             if failures:
                 job, failure = failures[0].job, failures[0].failure
                 text = f"{type(failure).__name__}: {failure}"
-                found[place] = job.failed(text, self.num_runs)
+                found[place] = job.failed(text, self.contents.num_runs)
             elif own:
                 found[place] = nodes.join_chunks([each.value for each in own])
-        attributes = self.attributes() | {"created": now()}
-        return nodes.build_tree(self.instances(), found, attributes)
+        attributes = self.contents.attributes | {"created": now()}
+        return nodes.build_tree(self.contents.instances, found, attributes)
 
     def to_file(self, found: xr.DataTree) -> tuple[bytes | memoryview, dict[str, Any]]:
         """Return the finished file, and what differs from one execution to the next.
@@ -223,20 +220,19 @@ class RunSweep(Sweep):
 
     def plan(self) -> memoryview:
         """Return a tree without runs, which says what all parts make together."""
-        contents = {
+        asked = self.contents
+        empty = {
             place: xr.Dataset(
                 attrs={
-                    "fingerprint": json.dumps(self.fingerprint(place), sort_keys=True),
-                    "notions": json.dumps(self.notions(place)),
+                    "fingerprint": json.dumps(mark, sort_keys=True),
+                    "notions": json.dumps(asked.notions[place]),
                 }
             )
-            for place in self.places
+            for place, mark in asked.fingerprints.items()
         }
-        own = {_PLACES: json.dumps([*self.places]), "record": self.record}
-        attributes = {"tree": json.dumps(self.attributes())} | own
-        return part_files.to_bytes(
-            nodes.build_tree(self.instances(), contents, attributes)
-        )
+        own = {PLACES: json.dumps([*empty]), "record": asked.record}
+        attributes = {"tree": json.dumps(asked.attributes)} | own
+        return part_files.to_bytes(nodes.build_tree(asked.instances, empty, attributes))
 
     # --- What a folder holds ---------------------------------------------------------
 
@@ -252,7 +248,7 @@ class RunSweep(Sweep):
         stored = _runs_in(folder)
         self._check_nothing_is_dropped(folder, stored)
         found = []
-        for place in self.places:
+        for place, notions in self.contents.notions.items():
             taken: set[int] = set()
             for dataset in _largest_first(stored.get(place, ())):
                 runs = nodes.runs_of(dataset)
@@ -260,7 +256,7 @@ class RunSweep(Sweep):
                 if not taken.isdisjoint(runs) or not self._is_usable(place, runs):
                     continue
                 taken.update(runs)
-                dataset = dataset.sel(notion=list(self.notions(place)))
+                dataset = dataset.sel(notion=list(notions))
                 found.append(JobResult(self.job(place, runs), dataset))
         return found
 
@@ -271,15 +267,15 @@ class RunSweep(Sweep):
         notions and programs may not.
         """
         tree = part_files.tree_from_bytes(plan)
-        for place in map(tuple, json.loads(tree.attrs[_PLACES])):
-            if place not in self.places:
+        for place in map(tuple, json.loads(tree.attrs[PLACES])):
+            if place not in self.contents.notions:
                 continue  # The words of the request differ, and are refused.
             instance, policy = place
             planned = tree.children[instance].children[policy].attrs
-            ours = json.loads(json.dumps(self.fingerprint(place)))
+            ours = {**self.contents.fingerprints[place]}
             theirs = json.loads(planned["fingerprint"])
             _refuse_another_program(folder, place, ours, theirs)
-            ours["regret"] = list(self.notions(place))
+            ours["regret"] = list(self.contents.notions[place])
             theirs["regret"] = json.loads(planned["notions"])
             what = f"parts of {policy} on {instance}"
             refuse_others(folder, what, ours, theirs, _CALLED)
@@ -288,16 +284,16 @@ class RunSweep(Sweep):
         """Say whether stored runs can be put together with others."""
         if not self._summarizes:
             return True
-        return run_summaries.is_node(runs, self._block(place), self.num_runs)
+        return run_summaries.is_node(runs, self._block(place), self.contents.num_runs)
 
     def _check_nothing_is_dropped(
         self, folder: OwnedFolder, stored: Mapping[Place, Sequence[xr.Dataset]]
     ) -> None:
         """Refuse to go on with less than the folder holds."""
-        wanted = {*self.places}
+        asked = self.contents
         for place, datasets in stored.items():
             last = max(nodes.runs_of(dataset).stop for dataset in datasets) - 1
-            if last >= (self.num_runs if place in wanted else 0):
+            if last >= (asked.num_runs if place in asked.notions else 0):
                 instance, policy = _named(datasets[0])
                 raise OutputFolderError(
                     "out",
@@ -313,11 +309,11 @@ class RunSweep(Sweep):
     ) -> None:
         """Refuse results of another request."""
         instance, policy = place
-        ours = json.loads(json.dumps(self.fingerprint(place)))
+        ours = {**self.contents.fingerprints[place]}
         theirs = json.loads(dataset.attrs["fingerprint"])
         _refuse_another_program(folder, place, ours, theirs)
         # More notions than those asked for do no harm.
-        asked = set(self.notions(place))
+        asked = set(self.contents.notions[place])
         ours["regret"] = sorted(asked)
         theirs["regret"] = sorted(asked & {*dataset["notion"].values.tolist()})
         refuse_others(folder, f"{policy} on {instance}", ours, theirs, _CALLED)
@@ -359,7 +355,7 @@ def _runs_in(folder: OwnedFolder) -> dict[Place, list[xr.Dataset]]:
             stored.setdefault(place, []).append(dataset)
     for data in folder.parts():
         part = part_files.dataset_from_bytes(data)
-        if _PLACES in part.attrs:
+        if PLACES in part.attrs:
             continue
         stored.setdefault(_named(part), []).append(part)
     return stored

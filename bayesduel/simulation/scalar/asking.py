@@ -22,31 +22,17 @@ from bayesduel.policies.scalar_kernel import (
     update,
 )
 
-FOUND = np.dtype(
-    [
-        ("has_duel", np.int64),
-        ("champion", np.int64),
-        ("idle", np.int64),  # Its last rounds before the duel.
-        ("first", np.int64),
-        ("second", np.int64),
-        ("noted", np.int64),
-        ("round", np.int64),  # On the clock of the policy, after the question.
-    ]
-)
-"""What a policy asks for."""
+_ASKED = ("has_duel", "champion", "idle", "first", "second", "noted", "round")
 
-VOTE = np.dtype(
-    [
-        ("first", np.int64),
-        ("second", np.int64),
-        ("round", np.int64),  # In which the policy asked for them; 0 if it did not.
-        ("noted", np.int64),
-        ("won", np.int64),  # Whether ``first`` got them.
-        ("count", np.int64),
-    ]
-)
-"""Equal votes."""
+FOUND = np.dtype([(name, np.int64) for name in _ASKED])
+"""What a policy asks for, after ``idle`` last rounds of the champion; ``round`` is on
+the clock of the policy, after the question."""
 
+_VOTED = ("first", "second", "round", "noted", "won", "count")
+
+VOTE = np.dtype([(name, np.int64) for name in _VOTED])
+"""Equal votes: the ``round`` in which the policy asked for them, 0 if it did not, and
+whether ``first`` got them."""
 
 MOST_SECONDS = 1.0
 """In Python; loading the program of a kernel takes as long, compiling it longer."""

@@ -65,7 +65,6 @@ def test_a_program_that_fails_costs_no_run(monkeypatch):
     records = simulate_runs(policy, CYCLIC, runs=RUNS)
     failed = records.info["programs_failed"] > 0
     assert 3 <= failed.sum() <= failed.size - 3, failed.sum()
-    assert records.finished.all()
     plays, others = (each.ledger["plays"] for each in (records, whole))
     same = np.all(plays == others, axis=(1, 2, 3))
     assert same[~failed].all()
