@@ -199,9 +199,9 @@ def _asked(state: Questions, number: int, body: dict[str, Any]) -> str | None:
     if (what := _next(state, body)) is not None:
         return what
     arms = [left, right, *body.get("also", ())]
-    number = state.settings.choose_from
-    if len({*arms}) != number or len(arms) != number:
-        return f"it asks about arms {arms}, and not about {number} different ones"
+    size = state.settings.choose_from
+    if len({*arms}) != size or len(arms) != size:
+        return f"it asks about arms {arms}, and not about {size} different ones"
     if not all(_is_asked(state, arm) for arm in arms):
         return f"it asks about arms {arms}"
     if "twin_of" in body and not _is_other_order(state, body):
