@@ -87,7 +87,7 @@ constraints: venv ## Pin the newest versions that fit pyproject.toml
 # An environment of its own, .venv.oldest or .venv.newest, without constraints.txt.
 other_venv = uv=$$(sh tools/bootstrap.sh uv) && \
 	$$uv venv --quiet --clear --no-project --python "$(3)" .venv.$(1) && \
-	$$uv pip install --quiet --python .venv.$(1)/bin/python --editable '.[distributed,page,zarr]' \
+	$$uv pip install --quiet --python .venv.$(1)/bin/python --editable '.[distributed,page,verify,zarr]' \
 		--group test --group build --resolution $(2)
 other_pytest = .venv.$(1)/bin/python -m pytest -n $(WORKERS) --dist worksteal \
 	-m "not slow" $(ARGS)

@@ -19,7 +19,7 @@ from theory.errors import (
 
 
 class BayesduelError(Exception):
-    """Common base of the errors below."""
+    """Base class of all errors of this package."""
 
 
 class PolicyParameterError(BayesduelError, ArgumentError):
@@ -35,7 +35,7 @@ class SimulationArgumentError(BayesduelError, ArgumentError):
 
 
 class StoppingRuleError(BayesduelError, ArgumentError):
-    """A rule for stopping that cannot be, or is asked for where none can be."""
+    """A rule for stopping has wrong parameters, or does not fit what it stops."""
 
 
 class OutputFolderError(BayesduelError, ArgumentError):
@@ -87,7 +87,7 @@ class ComparisonDataError(BayesduelError, ArgumentError):
 
 
 class FitError(BayesduelError, ArgumentError):
-    """A model, a method and data that do not go together, or a fit asked too much."""
+    """A model, a method and data do not go together, or a fit lacks what is asked."""
 
 
 class MissingGlyphWarning(UserWarning):
@@ -99,7 +99,7 @@ class DisconnectedComparisonsWarning(UserWarning):
 
 
 class ChoiceWorldError(BayesduelError, ArgumentError):
-    """A world of subset choice that cannot exist, or a question about it."""
+    """A world of subset choice, or a question about it, breaks a rule."""
 
 
 class AssumptionWarning(UserWarning):
@@ -107,7 +107,7 @@ class AssumptionWarning(UserWarning):
 
 
 class StudyError(BayesduelError, ArgumentError):
-    """A study that cannot be made or read, or something it cannot be told."""
+    """A study cannot be created or read, or refuses what it is told."""
 
 
 class SimulationError(BayesduelError, RuntimeError):

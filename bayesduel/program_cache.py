@@ -46,14 +46,11 @@ _IMPORTED = re.compile(r"^from ((?:bayesduel|theory)\.[\w.]+) import", re.MULTIL
 
 
 def enable_program_cache() -> Path | None:
-    """Keep compiled programs on disk from now on; once per process.
+    """Keep compiled programs on disk from now on; return the folder.
 
-    Returns
-    -------
-    Path or None
-        The folder; None where programs are not kept by us: where ``BAYESDUEL_CACHE`` is
-        "off", or unset in a process of the user's, the folder cannot be written to, or
-        JAX has been told a folder already.
+    Once per process. None where programs are not kept by us: where ``BAYESDUEL_CACHE``
+    is "off", or unset in a process of the user's, the folder cannot be written to, or
+    JAX has been told a folder already.
     """
     wanted = os.environ.get(VARIABLE)
     if wanted is None and not _process_is_ours:
@@ -106,16 +103,11 @@ def kernel_folder(kernel: str) -> Path | None:
 
 
 def drop_programs_if_many() -> bool:
-    """Drop all programs of JAX before there are too many for one process.
+    """Drop all programs of JAX before there are too many; say whether that was done.
 
     XLA ends the process where it gets no further mapping: a comparison of all policies
     over models on matrices of five sizes has more programs than that. They are compiled
-    again, or read from the disk.
-
-    Returns
-    -------
-    bool
-        Whether they were dropped. Never where the system has no list of mappings.
+    again, or read from the disk. Never where the system has no list of mappings.
     """
     if "jax" not in sys.modules:
         return False

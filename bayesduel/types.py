@@ -41,7 +41,7 @@ class Duel(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came of a :class:`Duel`, as far as it was played.
+    """Outcomes of a :class:`Duel`, as far as it was played.
 
     ``exploit_rounds`` and ``rounds`` are the two parts as really played (0 is
     possible); ``wins`` counts the rounds of the second part that ``first`` won.
@@ -53,7 +53,7 @@ class Outcome(NamedTuple):
 
 
 class Offer(NamedTuple):
-    """What a policy over subsets asks for.
+    """The set that a policy over subsets offers, and for how many rounds.
 
     ``subset`` is offered for ``rounds`` rounds, or, with ``until_no_choice``, until
     the first round in which nothing is chosen, that one included, but for ``rounds``
@@ -66,7 +66,7 @@ class Offer(NamedTuple):
 
 
 class Rewards(NamedTuple):
-    """What came of an :class:`Offer`, as far as it was played.
+    """Outcomes of an :class:`Offer`, as far as it was played.
 
     ``rewards`` has the sum of the rewards of every arm, 0 for those that were not
     offered. What one round gives is said by the environment.

@@ -1,7 +1,7 @@
 """Run all benchmarks of speed, or those named: `python -m benchmarks horizon events`.
 
-`slopes` is about regret and `replay` about votes, not speed, and both take long: they
-run if they are named.
+`slopes` is about regret, `replay` and `recovery` are about votes, not speed, and take
+long: they run if they are named.
 """
 
 import sys
@@ -13,6 +13,7 @@ from benchmarks import (
     learning,
     look_ahead,
     lower_bounds,
+    recovery,
     replay,
     slopes,
     studies,
@@ -29,9 +30,10 @@ BENCHMARKS = {
     "slopes": slopes.main,
     "studies": studies.main,
     "replay": replay.main,
+    "recovery": recovery.main,
 }
 
-ON_REQUEST = ("slopes", "replay")
+ON_REQUEST = ("slopes", "replay", "recovery")
 
 
 def main() -> None:

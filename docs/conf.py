@@ -18,7 +18,7 @@ author = "The bayesduel authors"
 copyright = "The bayesduel authors"  # noqa: A001
 release = version = version_of("bayesduel")
 
-sys.path.insert(0, str(Path(__file__).parent))  # What the next two and formulas are in.
+sys.path.insert(0, str(Path(__file__).parent))  # Two are imported, two extensions.
 from benchmark_page import write_benchmark_page  # noqa: E402
 from policy_pages import write_policy_pages  # noqa: E402
 
@@ -26,6 +26,7 @@ extensions = [
     "formulas",
     "myst_nb",
     "numpydoc",
+    "reference_pages",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.intersphinx",
@@ -33,6 +34,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinxcontrib.bibtex",
 ]
+templates_path = ["_templates"]
 exclude_patterns = ["_build", "paper"]
 nitpicky = False
 
@@ -63,7 +65,6 @@ nb_output_stderr = "remove"  # Progress bars, and what they miss.
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
-autosummary_generate = False
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
@@ -114,18 +115,6 @@ def _without_imported_names(app, what, name, obj, skip, options):  # noqa: PLR09
     return skip
 
 
-def _put_a_table_first(app, what, name, obj, options, lines):  # noqa: PLR0913
-    """List what a module offers, a line each, before it is described in full."""
-    offered = [
-        each
-        for each in getattr(obj, "__all__", ())
-        if callable(getattr(obj, each, None)) and options.get("members")
-    ]
-    if what == "module" and len(offered) > 3:
-        lines += ["", ".. autosummary::", "   :nosignatures:", ""]
-        lines += [f"   {each}" for each in offered] + [""]
-
-
 _NOTEBOOK = {"name": "nbformat", "type": "plugin"}
 _CELLS = {"name": "myst_nb_md", "type": "plugin"}
 """How the cache reads what it executes."""
@@ -161,4 +150,3 @@ def setup(app):
     """Connect the handlers above."""
     app.connect("env-before-read-docs", _execute_notebooks)
     app.connect("autodoc-skip-member", _without_imported_names)
-    app.connect("autodoc-process-docstring", _put_a_table_first)

@@ -13,10 +13,10 @@ import atexit
 import inspect
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import fields, is_dataclass
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from types import CodeType, FunctionType, ModuleType, NoneType, UnionType
 from typing import Any, TypeAliasType, Union, get_args, get_origin, get_type_hints
@@ -35,6 +35,9 @@ _TOOL = 4
 _MANY_CALLS = 1000
 """In one test: from then on, not even counting them is worth it."""
 
+type _Check = Callable[[Any, str], str]
+"""Says which array in a value of some name is not as annotated; nothing if all are."""
+
 _watched: dict[int, FunctionType] = {}
 """Functions whose annotations speak of arrays, by their codes, as below."""
 
@@ -50,7 +53,7 @@ def install() -> None:
     watch = {
         _EVENTS.PY_START: _begins,
         _EVENTS.PY_RETURN: _returns,
-        _EVENTS.PY_UNWIND: lambda *_: _arguments.pop(id(sys._getframe(1)), None),
+        _EVENTS.PY_UNWIND: _unwinds,
     }
     sys.monitoring.use_tool_id(_TOOL, "annotations of arrays")
     for event, callback in watch.items():
@@ -69,6 +72,7 @@ def look_again() -> None:
         _off.clear()
         sys.monitoring.restart_events()
     _num_in_this_test.clear()
+    _arguments.clear()
 
 
 def _begins(code: CodeType, _: int) -> Any:
@@ -80,7 +84,7 @@ def _begins(code: CodeType, _: int) -> Any:
         if getattr(sys.modules[name].__spec__, "_initializing", False):
             return None  # Not all that annotations name can be imported yet.
         function = function_of(code, name)
-        if function is None or not _array_hints(function):
+        if function is None or not _array_checks(function):
             return sys.monitoring.DISABLE
         _watched[key] = function
     _num_in_this_test[key] += 1
@@ -91,29 +95,38 @@ def _begins(code: CodeType, _: int) -> Any:
         return sys.monitoring.DISABLE
     _num_calls[key] += 1
     function, frame = _watched[key], sys._getframe(1)
-    hints = _array_hints(function)
-    given = {each: frame.f_locals[each] for each in hints if each != "return"}
+    local = frame.f_locals
+    given = {each: local[each] for each in _array_checks(function) if each != "return"}
     _compare(function, given)
     _arguments[id(frame)] = function, given
     return None
 
 
+# The frame is looked up last: whatever watches audited events, as a library that locks
+# files does, is told of each look.
 def _returns(code: CodeType, _: int, value: object) -> Any:
-    begun = _arguments.pop(id(sys._getframe(1)), None)
-    if begun is None:
-        is_watched = id(code) in _watched and id(code) not in _off
-        return None if is_watched else sys.monitoring.DISABLE
-    function, given = begun
-    if "return" in _array_hints(function):
-        _compare(function, given | {"return": value})
-    return None
+    key = id(code)
+    if _arguments and key in _watched:
+        if begun := _arguments.pop(id(sys._getframe(1)), None):
+            function, given = begun
+            if "return" in _array_checks(function):
+                _compare(function, given | {"return": value})
+            return None
+    is_watched = key in _watched and key not in _off
+    return None if is_watched else sys.monitoring.DISABLE
+
+
+def _unwinds(code: CodeType, *_: object) -> None:
+    if _arguments and id(code) in _watched:
+        _arguments.pop(id(sys._getframe(1)), None)
 
 
 def _compare(function: FunctionType, values: dict[str, Any]) -> None:
-    where = f"{function.__module__}.{function.__qualname__}"
+    checks = _array_checks(function)
     with jaxtyped("context"):  # The same letter is the same size in all of them.
         for name, value in values.items():
-            if wrong := misfit(value, _array_hints(function)[name], name):
+            if wrong := checks[name](value, name):
+                where = f"{function.__module__}.{function.__qualname__}"
                 raise TypeCheckError(f"{where}: {wrong}")
 
 
@@ -139,8 +152,9 @@ def plain_functions(value: Any) -> list[FunctionType]:
 
 
 @cache
-def _array_hints(function: FunctionType) -> dict[str, Any]:
-    return {name: hint for name, hint in hints_of(function).items() if _speaks(hint)}
+def _array_checks(function: FunctionType) -> dict[str, _Check]:
+    checks = {name: _check_of(hint) for name, hint in hints_of(function).items()}
+    return {name: check for name, check in checks.items() if check}
 
 
 def hints_of(thing: Any) -> dict[str, Any]:
@@ -221,48 +235,123 @@ def _fields(kind: Any) -> dict[str, Any]:
     return {name: hints[name] for name in names}
 
 
+def misfit(value: Any, hint: Any, name: str) -> str:
+    """Say which array in a value is not as a hint says; nothing if all are."""
+    check = _check_of(hint)
+    return check(value, name) if check else ""
+
+
 @cache
-def _speaks(hint: Any) -> bool:
-    """Return whether a hint says anything of arrays."""
+def _check_of(hint: Any) -> _Check | None:
+    """Return how a value is compared with a hint; none if the hint speaks of no array.
+
+    Hints are read once: values are compared a million times.
+    """
     hint = without_alias(hint)
     if get_origin(hint) in (Union, UnionType):
         # Beside a text, an array may be anything that our own checks refuse.
-        return all(_speaks(each) for each in get_args(hint) if each is not NoneType)
-    if _is_container(hint):
-        return any(_speaks(each) for each in get_args(hint) if each is not ...)
-    return _is_array(hint) or bool(_fields(hint))
-
-
-def misfit(value: Any, hint: Any, name: str) -> str:
-    """Say which array in a value is not as a hint says; nothing if all are."""
-    hint = without_alias(hint)
-    if not _speaks(hint):
-        return ""
-    if get_origin(hint) in (Union, UnionType):
-        if NoneType in get_args(hint) and not hasattr(value, "shape"):
-            return ""
         members = [each for each in get_args(hint) if each is not NoneType]
-        found = [misfit(value, each, name) for each in members]
-        return "" if "" in found else found[0]
-    if _is_array(hint):
-        # Kernels that Python plays have objects in place of arrays of their fields.
-        played = type(value).__module__ == "bayesduel.ops.scalar.uncompiled"
-        if played or getattr(getattr(value, "dtype", None), "kind", "") == "O":
-            return ""
-        is_such = _is_such_array(value, hint)
-        got = f"{getattr(value, 'dtype', type(value))}{getattr(value, 'shape', '')}"
-        return "" if is_such else f"{name} is annotated {hint}, got {got}"
+        checks = [_check_of(each) for each in members]
+        if None in checks:
+            return None
+        may_lack = NoneType in get_args(hint)
+        return partial(_misfit_of_union, may_lack, [each for each in checks if each])
     if _is_container(hint):
-        return next(filter(None, _misfits_inside(value, hint, name)), "")
-    if not isinstance(value, hint):
+        parts = [None if each is ... else _check_of(each) for each in get_args(hint)]
+        if not any(parts):
+            return None
+        if issubclass(get_origin(hint), tuple) and ... not in get_args(hint):
+            return partial(_misfit_of_tuple, get_origin(hint), parts)
+        if issubclass(get_origin(hint), Mapping):
+            return parts[1] and partial(_misfit_of_rows, get_origin(hint), parts[1])
+        return partial(_misfit_of_rows, get_origin(hint), parts[0])
+    if _is_array(hint):
+        return partial(_misfit_of_array, hint)
+    if _record_speaks(hint, set()):
+        return partial(_misfit_of_record, hint)
+    return None
+
+
+def _record_speaks(hint: Any, above: set[Any]) -> bool:
+    """Return whether a record holds arrays, at any depth; it may hold its own kind."""
+    hint = without_alias(hint)
+    if hint in above:
+        return False
+    if _is_array(hint):
+        return True
+    inner = [each for each in get_args(hint) if each not in (..., NoneType)]
+    if get_origin(hint) in (Union, UnionType):
+        return all(_record_speaks(each, above) for each in inner)
+    if _is_container(hint):
+        return any(_record_speaks(each, above) for each in inner)
+    return any(_record_speaks(each, above | {hint}) for each in _fields(hint).values())
+
+
+def _misfit_of_union(
+    may_lack: bool, checks: Sequence[_Check], value: Any, name: str
+) -> str:
+    if may_lack and not hasattr(value, "shape"):
+        return ""
+    found = ""
+    for check in checks:
+        wrong = check(value, name)
+        if not wrong:
+            return ""
+        found = found or wrong
+    return found
+
+
+def _misfit_of_array(hint: Any, value: Any, name: str) -> str:
+    # Kernels that Python plays have objects in place of arrays of their fields.
+    played = type(value).__module__ == "bayesduel.ops.scalar.uncompiled"
+    if played or getattr(getattr(value, "dtype", None), "kind", "") == "O":
+        return ""
+    if _is_such_array(value, hint):
+        return ""
+    got = f"{getattr(value, 'dtype', type(value))}{getattr(value, 'shape', '')}"
+    return f"{name} is annotated {hint}, got {got}"
+
+
+def _misfit_of_record(kind: Any, value: Any, name: str) -> str:
+    if not isinstance(value, kind):
         return ""
     # Names of axes hold within one record: another may be of another size.
     with jaxtyped("context"):
-        inner = (
-            misfit(getattr(value, each), part, f"{hint.__name__}.{each}")
-            for each, part in _fields(hint).items()
-        )
-        return next(filter(None, inner), "")
+        for each, check in _checks_of_fields(kind):
+            if wrong := check(getattr(value, each), f"{kind.__name__}.{each}"):
+                return wrong
+    return ""
+
+
+@cache
+def _checks_of_fields(kind: Any) -> list[tuple[str, _Check]]:
+    checks = {name: _check_of(hint) for name, hint in _fields(kind).items()}
+    return [(name, check) for name, check in checks.items() if check]
+
+
+def _misfit_of_tuple(
+    kind: Any, checks: Sequence[_Check | None], value: Any, name: str
+) -> str:
+    if not isinstance(value, kind):
+        return ""
+    if len(checks) != len(value):
+        return f"{name} must have {len(checks)} parts, got {len(value)}"
+    for place, (each, check) in enumerate(zip(value, checks, strict=True)):
+        if check and (wrong := check(each, f"{name}[{place}]")):
+            return wrong
+    return ""
+
+
+def _misfit_of_rows(kind: Any, check: _Check, value: Any, name: str) -> str:
+    if not isinstance(value, kind):
+        return ""
+    rows = value.items() if isinstance(value, Mapping) else enumerate(value)
+    for place, (key, each) in enumerate(rows):
+        # Names of axes hold for the first one: another may be of another size.
+        with jaxtyped("context") if place else nullcontext():
+            if wrong := check(each, f"{name}[{key!r}]"):
+                return wrong
+    return ""
 
 
 def _is_such_array(value: Any, hint: Any) -> bool:
@@ -273,22 +362,3 @@ def _is_such_array(value: Any, hint: Any) -> bool:
     if isinstance(value, np.generic) and getattr(hint, "array_type", 0) is np.ndarray:
         value = np.asarray(value)  # What NumPy makes of an array without axes.
     return isinstance(value, hint)
-
-
-def _misfits_inside(value: Any, hint: Any, name: str) -> Iterable[str]:
-    parts, kind = get_args(hint), get_origin(hint)
-    if not isinstance(value, kind):
-        return
-    if issubclass(kind, tuple) and ... not in parts:
-        if len(parts) != len(value):
-            yield f"{name} must have {len(parts)} parts, got {len(value)}"
-        for place, (each, part) in enumerate(zip(value, parts, strict=False)):
-            yield misfit(each, part, f"{name}[{place}]")
-        return
-    is_mapping = isinstance(value, Mapping)
-    rows = value.items() if is_mapping else enumerate(value)
-    for place, (key, each) in enumerate(rows):
-        # Names of axes hold for the first one: another may be of another size.
-        with jaxtyped("context") if place else nullcontext():
-            wrong = misfit(each, parts[int(is_mapping)], f"{name}[{key!r}]")
-        yield wrong

@@ -15,6 +15,9 @@ from hypothesis import HealthCheck, settings
 from tests import checked_annotations
 from tests.chromium import BROWSER
 
+# Nearly all that importing and collecting make stays.
+gc.disable()
+
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("BAYESDUEL_SHARED", ROOT.parent / "shared"))
 
@@ -107,6 +110,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000)
+    gc.enable()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -31,8 +31,9 @@ pytestmark = [
 def build(folder, pages):
     """Build some pages as `make docs` does, without executing anything."""
     source = folder / "docs"
-    shutil.copytree(DOCS / "_static", source / "_static")
-    for kind in ("*.py", "*.js", "references.bib"):
+    for name in ("_static", "_templates"):
+        shutil.copytree(DOCS / name, source / name)
+    for kind in ("*.py", "*.js", "benchmark.*", "references.bib"):
         for path in DOCS.glob(kind):
             shutil.copy(path, source)
     for name, text in pages.items():

@@ -1,6 +1,7 @@
 """Words that a reader types lead to the right page, by the search of the pages."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,8 @@ pytestmark = [
     ),
 ]
 
+OBJECTS = "reference/objects/bayesduel"
+
 SOUGHT = {
     "D-TS": "policies/d-ts",
     "rucb": "policies/rucb",
@@ -30,10 +33,24 @@ SOUGHT = {
     "lower bound": "theory/lower_bound",
     "install": "install",
     "when to stop": "theory/stopping",
+    "Thompson sampling": "theory/thompson",
+    "Bradley-Terry": "theory/posteriors",
+    "home advantage": "how_to/my_votes",
+    "custom model": "how_to/my_model",
+    "cite": "bibliography",
+    "compare": f"{OBJECTS}.compare",
+    "DoubleThompson": f"{OBJECTS}.policies.DoubleThompson",
+    "copeland_lower_bound": "reference/objects/theory.copeland_lower_bound",
+    "plots.regret": f"{OBJECTS}.plots.regret",
 }
 
 # Formulas take long to draw: of the theory notes those that rival for these words.
-NOTES = ("lower_bound", "stopping", "cw_rmed", "thompson")
+NOTES = ("lower_bound", "stopping", "cw_rmed", "thompson", "posteriors")
+
+# Public objects whose names hold a word that is sought: they rival for it.
+RIVALS = re.compile(
+    "(?i)elo|rucb|copeland|interval|lower|stop|thompson|bradley|compare|regret$"
+)
 
 # The pages' own script, without a page: it asks for no more of a document than this.
 SEARCH = """
@@ -73,6 +90,7 @@ def found_first(folder, words):
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
     """Pages in words, those of the policies among them, built without executing."""
+    from tests.test_docs import in_the_reference
     from tests.test_docs_pages import build
 
     names = [path for path in DOCS.rglob("*.md") if "_build" not in path.parts]
@@ -82,9 +100,19 @@ def pages(tmp_path_factory):
         if path.parent in (DOCS, DOCS / "how_to") or path.stem in NOTES
     }
     # Pages that list others, and those that the build writes by itself.
-    for name in ("index.md", "bibliography.md", "changelog.md", "notebooks.md",
-                 "policies.md", "benchmark.md"):  # fmt: skip
+    for name in ("index.md", "changelog.md", "notebooks.md", "policies.md",
+                 "benchmark.md"):  # fmt: skip
         texts.pop(name, None)
+    rivals = [name for name in in_the_reference() if RIVALS.search(name.split(".")[-1])]
+    table = [
+        ".. autosummary::",
+        "   :toctree: objects",
+        "",
+        *(f"   {x}" for x in rivals),
+    ]
+    texts["reference/some.md"] = "\n".join(
+        ["# Some objects", "```{eval-rst}", *table, "```"]
+    )
     return build(tmp_path_factory.mktemp("pages"), texts)[0]
 
 

@@ -122,6 +122,30 @@ copeland_lower_bound(asked.instances[0])
     assert loaded_by(code, tmp_path) & HEAVY == {"xarray"}
 
 
+def test_a_policy_by_name_loads_no_other_policy(tmp_path: Path) -> None:
+    code = """
+import sys
+from bayesduel import policies
+policies.parse_policy("rucb"), policies.names(), policies.subset_names()
+above = {"sup_kl_ucb", "double_thompson", "relative_ucb", "ucb_without_order"}
+print(above & {name.rpartition(".")[2] for name in sys.modules})
+"""
+    assert run(code, tmp_path).strip() == "{'relative_ucb'}"
+
+
+def test_stubs_offer_what_is_there(tmp_path: Path) -> None:
+    """Names that a stub takes from elsewhere are not those of a module beside it."""
+    root = Path(__file__).resolve().parent.parent
+    stubs = [*root.glob("bayesduel/**/*.pyi"), *root.glob("theory/**/*.pyi")]
+    assert len(stubs) > 20
+    for stub in stubs:
+        beside = {path.stem for path in stub.parent.glob("*.py")}
+        taken = re.findall(
+            r"^from \.\w[\w.]* import .*?(\w+)[,)\s]*$", stub.read_text(), re.M
+        )
+        assert not beside & set(taken), stub
+
+
 def test_a_question_of_a_policy_of_counts_loads_nothing_heavy(tmp_path: Path) -> None:
     code = """
 from bayesduel.studies import Study

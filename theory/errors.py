@@ -141,7 +141,7 @@ def _found_in(
 
 @contextmanager
 def errors_as(kind: type[ArgumentError]) -> Iterator[None]:
-    """Let errors in a block be of another kind."""
+    """Raise the errors of a block as another kind of error."""
     try:
         yield
     except ArgumentError as error:

@@ -191,7 +191,7 @@ find_uv() {
 install() {
     set -- "$@" --python "$venv/bin/python" --exact --compile-bytecode \
         --constraints constraints.txt --build-constraints constraints.txt \
-        --group dev --editable '.[distributed,page,zarr]'
+        --group dev --editable '.[distributed,page,verify,zarr]'
     [ -t 2 ] || set -- "$@" --quiet
     # A second try from the cache alone serves a machine that is off the network.
     "$uv" pip install "$@" || "$uv" pip install --offline --quiet "$@" 2>/dev/null

@@ -18,16 +18,6 @@ if TYPE_CHECKING:
 
     from theory import Optimum, PreferenceMatrix, RegretBound, StructuredBound
 
-__all__ = [
-    "BOUNDED_NOTIONS",
-    "AnchoredBound",
-    "anchored_bound",
-    "lower_bound",
-    "lower_slope",
-    "model_known_by",
-    "regret_bound",
-]
-
 BOUNDED_NOTIONS = ("copeland", "copeland_losses")
 """Regrets in the unit of the Copeland lower bound.
 
@@ -106,13 +96,7 @@ def anchored_bound(
 
 
 def regret_bound(bound: object) -> RegretBound:
-    """Return the bound itself; an optimum stands for its ``bound``.
-
-    Raises
-    ------
-    ValueError
-        When it is neither, or the optimum is of another cost than regret.
-    """
+    """Return the bound itself; an optimum stands for its ``bound``."""
     from theory import Optimum, RegretBound, StructuredBound
 
     optimum = isinstance(bound, Optimum | StructuredBound)
@@ -129,10 +113,7 @@ def regret_bound(bound: object) -> RegretBound:
 def model_known_by(parameters: Mapping[str, Any]) -> str:
     """Return the name of the model that a policy samples from, empty without one.
 
-    Parameters
-    ----------
-    parameters : mapping
-        Of the policy, as results hold them.
+    By the parameters of the policy, as results hold them.
     """
     from theory.theorems.catalog import option_of
 
@@ -199,26 +180,9 @@ def lower_slope(
 
     Of Copeland regret that of Komiyama et al. (2016), of the mean gap to a Condorcet
     winner that of Komiyama et al. (2015); for policies that know a model that of
-    `theory.structured_lower_bound`. Tables and figures ask here.
-
-    Parameters
-    ----------
-    preference : float (K, K)
-        The matrix.
-    arms : tuple of str
-        Labels for the text.
-    notion : str
-        Which regret.
-    model : str
-        What the policy knows of the matrix; see `model_known_by`.
-
-    Returns
-    -------
-    bound : theory.RegretBound or None
-    winner : int or None
-        The winner that attains it.
-    note : str
-        Empty, or why there is none.
+    `theory.structured_lower_bound`. Tables and figures ask here. With it come the
+    winner that attains it, and a note that is empty or says why there is none, by the
+    labels ``arms``.
     """
     from theory import condorcet_lower_bound
     from theory.preferences import as_preference_matrix
@@ -227,18 +191,12 @@ def lower_slope(
         return _lower_under_model(as_preference_matrix(preference), notion, model)
     if notion in BOUNDED_NOTIONS:
         optimum, note = lower_bound(preference, arms)
-        return (
-            (None, None, note)
-            if optimum is None
-            else (optimum.bound, int(optimum.winner), "")
-        )
+        if optimum is None:
+            return None, None, note
+        return optimum.bound, int(optimum.winner), ""
     if notion != "condorcet_mean":
-        return (
-            None,
-            None,
-            "lower bound: stated for Copeland and condorcet_mean regret, not for "
-            f"{notion}",
-        )
+        stated = "stated for Copeland and condorcet_mean regret"
+        return None, None, f"lower bound: {stated}, not for {notion}"
     matrix = as_preference_matrix(preference)
     try:
         return condorcet_lower_bound(matrix), matrix.condorcet_winner, ""

@@ -1,4 +1,4 @@
-"""What became of the runs of an audit of rules for stopping: numbers and shares."""
+"""How the runs of an audit of rules for stopping ended: numbers and shares."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesduel.analysis.text import aligned
 from bayesduel.ops.shares import share_interval
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Int
-
-__all__ = ["AuditRow", "AuditedRule", "StoppingAudit", "false_until"]
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class AuditRow:
 
 @dataclass(frozen=True, eq=False)
 class AuditedRule:
-    """What became of the runs of one rule on one instance.
+    """How the runs of one rule for stopping ended on one instance.
 
     Attributes
     ----------
@@ -152,16 +151,7 @@ class StoppingAudit:
         ]
 
     def __str__(self) -> str:
-        table = [self.HEADER, *self.cells()]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines = [
-            "  ".join(
-                cell.ljust(width) if place < 2 else cell.rjust(width)
-                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in table
-        ]
-        return "\n".join(lines)
+        return "\n".join(aligned(self.HEADER, self.cells()))
 
 
 def false_until(

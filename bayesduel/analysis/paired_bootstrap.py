@@ -15,8 +15,6 @@ from theory.validation import numeric_array
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["FEWEST_RUNS", "PairedIntervals", "paired_intervals"]
-
 FEWEST_RUNS = 8
 """With fewer runs a resample too often repeats one run, and nothing is claimed."""
 

@@ -6,12 +6,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from bayesduel.errors import ArgumentError
-from bayesduel.package.lazy import CalledEnvironment
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["CERTAIN", "OPEN", "SEEN", "Difference", "RankedPolicy", "Ranking"]
 
 CERTAIN, SEEN, OPEN = "certain", "in the runs seen", "open"
 """What can be said of the order of two policies."""
@@ -103,8 +100,8 @@ class RankedPolicy:
 
 
 @dataclass(frozen=True)
-class Ranking(CalledEnvironment):
-    """Policies on one instance.
+class Ranking:
+    """The ranks of the policies on one instance.
 
     Attributes
     ----------

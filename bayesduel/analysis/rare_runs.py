@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["PEAK", "enough_runs", "reversal", "unseen_share"]
-
 PEAK = 50.0
 """No run is taken to cost more than that many times the mean of its policy.
 

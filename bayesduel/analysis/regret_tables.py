@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.analysis.measurements import measurements, run_numbers
+from bayesduel.analysis.measured_nodes import measurements, run_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayesduel.analysis.measurements import Result
-
-__all__ = ["regret_dataframe"]
+    from bayesduel.analysis.measured_nodes import Result
 
 
 def regret_dataframe(result: Result, *, notion: str = "copeland") -> pd.DataFrame:

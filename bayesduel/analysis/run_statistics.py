@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,141 +15,93 @@ if TYPE_CHECKING:
     import xarray as xr
     from jaxtyping import Float64
 
-__all__ = ["StatisticsOfRuns", "StatisticsOfSummaries", "RunStatistics"]
 
+@dataclass(frozen=True)
+class RunStatistics:
+    """Regret in one notion at all checkpoints, over runs.
 
-class RunStatistics(ABC):
-    """Regret in one notion at all checkpoints, over runs."""
+    Attributes
+    ----------
+    num_runs : int
+    mean, standard_deviation : float64 (checkpoint,)
+        The latter with n - 1; ``math.inf`` for a single run.
+    quantiles : callable
+        Quantiles of runs at some levels, float64 (level, checkpoint).
+    increase : callable
+        What is lost between two checkpoints, by their places: the mean and its standard
+        error.
+    """
 
-    @property
-    @abstractmethod
-    def num_runs(self) -> int:
-        """Number of runs."""
-
-    @property
-    @abstractmethod
-    def mean(self) -> Float64[np.ndarray, " checkpoint"]:
-        """Mean regret, float64 (checkpoint,)."""
-
-    @property
-    @abstractmethod
-    def standard_deviation(self) -> Float64[np.ndarray, " checkpoint"]:
-        """Standard deviation with n - 1; ``math.inf`` for a single run."""
+    num_runs: int
+    mean: Float64[np.ndarray, " checkpoint"]
+    standard_deviation: Float64[np.ndarray, " checkpoint"]
+    quantiles: Callable[[Sequence[float]], Float64[np.ndarray, "level checkpoint"]]
+    increase: Callable[[int, int], tuple[float, float]]
 
     @property
     def standard_error(self) -> Float64[np.ndarray, " checkpoint"]:
         """Standard error of the mean; ``math.inf`` for a single run."""
         return self.standard_deviation / math.sqrt(self.num_runs)
 
-    @abstractmethod
-    def quantiles(
-        self, levels: Sequence[float]
-    ) -> Float64[np.ndarray, "level checkpoint"]:
-        """Return quantiles of runs, float64 (level, checkpoint)."""
 
-    @abstractmethod
-    def increase(self, first: int, last: int) -> tuple[float, float]:
-        """Return what is lost between two checkpoints: mean and its standard error."""
+def of_runs(regret: Float64[np.ndarray, "run checkpoint"]) -> RunStatistics:
+    """Return the statistics of the regret of every run."""
 
+    def increase(first: int, last: int) -> tuple[float, float]:
+        lost = regret[:, last] - regret[:, first]
+        return float(lost.mean()), float(spread(lost)) / math.sqrt(lost.size)
 
-@dataclass(frozen=True)
-class StatisticsOfRuns(RunStatistics):
-    """Of the regret of every run, float64 (run, checkpoint)."""
+    def quantiles(levels: Sequence[float]) -> np.ndarray:
+        return np.quantile(regret, levels, axis=0)
 
-    regret: Float64[np.ndarray, "run checkpoint"]
-
-    @property
-    def num_runs(self) -> int:
-        """Number of runs."""
-        return self.regret.shape[0]
-
-    @property
-    def mean(self) -> Float64[np.ndarray, " checkpoint"]:
-        """Mean regret, float64 (checkpoint,)."""
-        return self.regret.mean(axis=0)
-
-    @property
-    def standard_deviation(self) -> Float64[np.ndarray, " checkpoint"]:
-        """Standard deviation with n - 1; ``math.inf`` for a single run."""
-        return _spread(self.regret)
-
-    def quantiles(
-        self, levels: Sequence[float]
-    ) -> Float64[np.ndarray, "level checkpoint"]:
-        """Return quantiles of runs, interpolated between neighbors."""
-        return np.quantile(self.regret, levels, axis=0)
-
-    def increase(self, first: int, last: int) -> tuple[float, float]:
-        """Return what is lost between two checkpoints: mean and its standard error."""
-        lost = self.regret[:, last] - self.regret[:, first]
-        return float(lost.mean()), float(_spread(lost)) / math.sqrt(lost.size)
+    mean = regret.mean(axis=0)
+    return RunStatistics(len(regret), mean, spread(regret), quantiles, increase)
 
 
-@dataclass(frozen=True)
-class StatisticsOfSummaries(RunStatistics):
-    """Of moments and a histogram; see :mod:`bayesduel.simulation.run_summaries`.
+def of_summaries(summary: xr.Dataset) -> RunStatistics:
+    """Return those of moments and a histogram of one notion.
 
-    Mean and spread are exact but for rounding, quantiles to 1 %.
+    See :mod:`bayesduel.simulation.run_summaries`: mean and spread are exact but for
+    rounding, quantiles to 1 %.
     """
+    num_runs = int(summary.attrs["num_runs"])
+    mean, products, counts, least, most = (
+        summary[f"regret_{name}"].to_numpy()
+        for name in ("mean", "comoment", "histogram", "minimum", "maximum")
+    )
+    below = counts.cumsum(axis=-1)
+    values = middles(summary["bin"].to_numpy())
 
-    summary: xr.Dataset
-    """Of one notion."""
+    def deviation(squares: Any) -> Any:
+        if num_runs < 2:
+            return np.full_like(squares, math.inf)
+        return np.sqrt(squares / (num_runs - 1))
 
-    @property
-    def num_runs(self) -> int:
-        """Number of runs."""
-        return int(self.summary.attrs["num_runs"])
+    def ordered(rank: int) -> np.ndarray:
+        """Return what stands at a place among the runs, from 0."""
+        return np.clip(values[np.argmax(below > rank, axis=-1)], least, most)
 
-    @property
-    def mean(self) -> Float64[np.ndarray, " checkpoint"]:
-        """Mean regret, float64 (checkpoint,)."""
-        return self.summary["regret_mean"].to_numpy()
-
-    @property
-    def standard_deviation(self) -> Float64[np.ndarray, " checkpoint"]:
-        """Standard deviation with n - 1; ``math.inf`` for a single run."""
-        squares = np.diagonal(self.summary["regret_comoment"].to_numpy())
-        return self._deviation(squares)
-
-    def quantiles(
-        self, levels: Sequence[float]
-    ) -> Float64[np.ndarray, "level checkpoint"]:
-        """Return quantiles of runs, interpolated between neighbors, to 1 %."""
-        below = self.summary["regret_histogram"].to_numpy().cumsum(axis=-1)
-        values = middles(self.summary["bin"].to_numpy())
-        least = self.summary["regret_minimum"].to_numpy()
-        most = self.summary["regret_maximum"].to_numpy()
-
-        def ordered(rank: int) -> np.ndarray:
-            """Return what stands at a place among the runs, from 0."""
-            found = values[np.argmax(below > rank, axis=-1)]
-            return np.clip(found, least, most)
-
+    def quantiles(levels: Sequence[float]) -> np.ndarray:
         rows = []
         for level in levels:
-            place = level * (self.num_runs - 1)
+            place = level * (num_runs - 1)
             low, high = ordered(math.floor(place)), ordered(math.ceil(place))
             rows.append(low + (high - low) * (place - math.floor(place)))
         return np.stack(rows)
 
-    def increase(self, first: int, last: int) -> tuple[float, float]:
-        """Return what is lost between two checkpoints: mean and its standard error."""
-        products = self.summary["regret_comoment"].to_numpy()
+    def increase(first: int, last: int) -> tuple[float, float]:
         # Rounding may leave less than nothing of what all runs lose alike.
         square = products[first, first] + products[last, last]
         square = np.maximum(square - 2 * products[first, last], 0.0)
-        mean = self.mean[last] - self.mean[first]
-        return float(mean), float(self._deviation(square)) / math.sqrt(self.num_runs)
+        error = float(deviation(square)) / math.sqrt(num_runs)
+        return float(mean[last] - mean[first]), error
 
-    def _deviation(self, squares: Any) -> Any:
-        """Return the standard deviation of a sum of squares."""
-        if self.num_runs < 2:
-            return np.full_like(squares, math.inf)
-        return np.sqrt(squares / (self.num_runs - 1))
+    deviations = deviation(np.diagonal(products))
+    return RunStatistics(num_runs, mean, deviations, quantiles, increase)
 
 
-def _spread(values: np.ndarray) -> Any:
-    """Return the standard deviation over the first axis."""
+def spread(values: np.ndarray) -> Any:
+    """Return the standard deviation over the first axis; ``math.inf`` of one."""
     if len(values) < 2:
         return np.full(values.shape[1:], math.inf)
     return values.std(axis=0, ddof=1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.analysis.measurements import (
+from bayesduel.analysis.measured_nodes import (
     Measurement,
     checkpoint_index,
     measurements,
@@ -20,9 +20,7 @@ from bayesduel.errors import ArgumentError
 if TYPE_CHECKING:
     from jaxtyping import Int
 
-    from bayesduel.analysis.measurements import Result
-
-__all__ = ["Slope", "last_decades", "slope", "slope_span"]
+    from bayesduel.analysis.measured_nodes import Result
 
 
 @dataclass(frozen=True)
@@ -150,12 +148,7 @@ def last_decades(
     """Return the checkpoints that span about the last ``decades`` before the end.
 
     The first is the checkpoint nearest to horizon / 10^decades in log t, before the
-    last one.
-
-    Raises
-    ------
-    ValueError
-        When there are fewer than two checkpoints.
+    last one; a ``ValueError`` where there is but one.
 
     Examples
     --------
@@ -179,11 +172,6 @@ def slope_span(
     Tables and figures ask here, so that they give the same number. The end is the
     shortest horizon, the start the checkpoint nearest (in log t) to a hundredth of the
     end.
-
-    Raises
-    ------
-    ValueError
-        When a round is no checkpoint, or there are fewer than two up to the end.
     """
     if to_round is None:
         to_round = min(int(each.rounds[-1]) for each in measured)

@@ -6,24 +6,25 @@ import math
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
-from bayesduel.analysis.measurements import (
+from bayesduel.analysis.measured_nodes import (
     Measurement,
     checkpoint_index,
     measurements,
 )
 from bayesduel.analysis.slopes import Slope, slope, slope_span
-from bayesduel.analysis.text import format_number, format_rounds, format_with_error
+from bayesduel.analysis.text import (
+    aligned,
+    format_number,
+    format_rounds,
+    format_with_error,
+)
 from bayesduel.errors import ArgumentError
-from bayesduel.package.lazy import CalledEnvironment
 from theory.choice import SUBSET_REGRET_NOTIONS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayesduel.analysis.measurements import Result
-    from theory import RegretBound
-
-__all__ = ["FinalRegret", "Summary", "SummaryRow", "summary"]
+    from bayesduel.analysis.measured_nodes import Result
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class FinalRegret:
 
 
 @dataclass(frozen=True)
-class SummaryRow(CalledEnvironment):
+class SummaryRow:
     """One policy on one instance, beside the lower bound that applies to it.
 
     Attributes
@@ -148,20 +149,11 @@ class Summary:
 
     def __str__(self) -> str:
         """Return an aligned plain-text table with seed and version."""
-        table = [self.HEADER, *self.cells()]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines = [
-            "  ".join(
-                cell.ljust(width) if position < 2 else cell.rjust(width)
-                for position, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in table
-        ]
         caption = (
             f"{self.notion} regret; slope and lower bound per unit of natural log t; "
             f"seed {self.seed}, bayesduel {self.version}"
         )
-        return "\n".join([*lines, *self.notes(), caption])
+        return "\n".join([*aligned(self.HEADER, self.cells()), *self.notes(), caption])
 
 
 def _flat(row: SummaryRow) -> dict[str, object]:
@@ -180,11 +172,9 @@ def _flat(row: SummaryRow) -> dict[str, object]:
 
 
 def _row_cells(row: SummaryRow) -> tuple[str, ...]:
-    missing = "-"
-    names = (row.instance, row.policy)
-    if row.regret is None:
-        return (*names, missing, missing, "failed", *(missing,) * 5)
-    final = row.regret
+    names, final, slope = (row.instance, row.policy), row.regret, row.slope
+    if final is None:
+        return (*names, "-", "-", "failed", *"-----")
     return (
         *names,
         str(row.num_runs),
@@ -192,11 +182,9 @@ def _row_cells(row: SummaryRow) -> tuple[str, ...]:
         format_with_error(final.mean, final.standard_error),
         format_number(final.median),
         f"{format_number(final.quantile_10)} to {format_number(final.quantile_90)}",
-        format_with_error(row.slope.value, row.slope.standard_error)
-        if row.slope
-        else missing,
-        f"{row.lower_bound:.1f}" if row.lower_bound is not None else missing,
-        f"{row.ratio:.2f}" if row.ratio is not None else missing,
+        format_with_error(slope.value, slope.standard_error) if slope else "-",
+        "-" if row.lower_bound is None else f"{row.lower_bound:.1f}",
+        "-" if row.ratio is None else f"{row.ratio:.2f}",
     )
 
 
@@ -249,34 +237,20 @@ def summary(
     found = measurements(comparison)
     if not isinstance(notion, str):
         raise ArgumentError("notion", "must be the name of one", notion)
-    rows = tuple(
-        _summary_row(each, notion, from_round, to_round, *_bound_of(each, notion))
-        for each in found
-    )
+    rows = tuple(_summary_row(each, notion, from_round, to_round) for each in found)
     attrs = {**found[0].data.attrs, **getattr(comparison, "attrs", {})}
     return Summary(
         rows, notion, str(attrs.get("seed", "?")), str(attrs.get("version", "?"))
     )
 
 
-def _bound_of(
-    measured: Measurement, notion: str
-) -> tuple[RegretBound | None, int | None, str]:
-    if notion in SUBSET_REGRET_NOTIONS:
-        return None, None, ""
-    return measured.lower_slope(notion)
-
-
 def _summary_row(
-    measured: Measurement,
-    notion: str,
-    from_round: int | None,
-    to_round: int | None,
-    lower: RegretBound | None,
-    winner: int | None,
-    note: str,
+    measured: Measurement, notion: str, from_round: int | None, to_round: int | None
 ) -> SummaryRow:
     names = (measured.instance, measured.policy)
+    lower, winner, note = None, None, ""
+    if notion not in SUBSET_REGRET_NOTIONS:
+        lower, winner, note = measured.lower_slope(notion)
     bound = None if lower is None else float(lower.log_coefficient)
     if not measured.has_regret:
         return SummaryRow(

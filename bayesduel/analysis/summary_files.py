@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from bayesduel.analysis.measurements import Measurement, measurements
+from bayesduel.analysis.measured_nodes import Measurement, measurements
 from bayesduel.analysis.summaries import Summary, summary
 
 if TYPE_CHECKING:
-    from bayesduel.analysis.measurements import Result
-
-__all__ = ["by_notion", "summary_files"]
+    from bayesduel.analysis.measured_nodes import Result
 
 
 def by_notion(
@@ -22,11 +20,7 @@ def by_notion(
 ) -> list[tuple[str, list[Measurement]]]:
     """Return every notion of regret with what is of instances that record it.
 
-    Parameters
-    ----------
-    measured : sequence of Measurement
-    notions : mapping
-        What each instance records; ``main`` keeps the first of each.
+    ``notions`` is what each instance records; ``main`` keeps the first of each.
     """
     recorded = {name: own[:1] if main else own for name, own in notions.items()}
     return [
@@ -38,20 +32,10 @@ def by_notion(
 def summary_files(
     result: Result, summarize: Callable[..., Summary] = summary
 ) -> dict[str, bytes]:
-    """Return a row per instance, policy and notion of regret, in two formats.
+    """Return ``summary.csv`` and ``summary.json`` of what ``compare`` returned.
 
-    Parameters
-    ----------
-    result : xarray.DataTree, xarray.Dataset or list of Measurement
-        Result of ``bayesduel.compare``.
-    summarize : callable
-        What is called as :func:`bayesduel.analysis.summary` is.
-
-    Returns
-    -------
-    dict of bytes
-        ``summary.csv`` and ``summary.json``, with the fields of
-        :class:`bayesduel.analysis.SummaryRow` and the notion.
+    A row per instance, policy and notion of regret has the notion and the fields of
+    :class:`bayesduel.analysis.SummaryRow`; ``summarize`` is called as ``summary`` is.
     """
     import pandas as pd
 

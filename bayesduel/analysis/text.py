@@ -3,8 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
-__all__ = ["format_number", "format_rounds", "format_with_error"]
+
+def aligned(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
+    """Return the lines of a table: two columns of names, the others of numbers."""
+    table = [header, *rows]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if place < 2 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in table
+    ]
 
 
 def format_with_error(value: float, error: float) -> str:

@@ -63,9 +63,6 @@ _UsageError: Any = typer.BadParameter.__mro__[1]
 """What the reader of options raises; public only as the base of this one."""
 
 
-_WITH_INSTANCES = ("audit-stopping", "compare", "config", "list", "plot")
-
-
 class Terminated(KeyboardInterrupt):
     """SIGTERM or SIGHUP: to be cleaned up after as Ctrl-C is."""
 
@@ -110,7 +107,7 @@ class FriendlyGroup(TyperGroup):
         """Read what stands before the subcommand."""
         # Without any argument the help is shown, which is no error.
         with friendly_errors() if args else nullcontext():
-            return super().parse_args(ctx, _as_called_now(args))
+            return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401
         """Run the subcommand; see :func:`friendly_errors`."""
@@ -129,22 +126,6 @@ class FriendlyGroup(TyperGroup):
                 options = [parameter.metavar or name] if alone else parameter.opts
                 return max(options, key=len)
         return ""
-
-
-def _as_called_now(args: list[str]) -> list[str]:
-    """Return what was typed with today's words for those that were others once."""
-    if not args or args[0] not in _WITH_INSTANCES:
-        return args
-    today = list(args)
-    for place, word in enumerate(args):
-        name, equals, value = word.partition("=")
-        if name in ("-e", "--environment"):
-            today[place] = f"--instance{equals}{value}"
-    if args == ["list", "environments", *args[2:]]:
-        today[1] = "instances"
-    if today != args:
-        say_warning("what was called environment (-e) is called instance (-i) now")
-    return today
 
 
 @contextmanager
@@ -207,7 +188,7 @@ def friendly_errors(called: Callable[[str], str] = lambda _: "") -> Iterator[Non
         text = error.format_message().rstrip(".").replace("Value error, ", "")
         say_error(f"{text}; see {path} --help")
         raise typer.Exit(WRONG_INPUT) from error
-    except (ValueError, OSError, RuntimeError) as error:
+    except (ValueError, OSError, RuntimeError, ImportError) as error:
         code = _exit_code(error)
         if code is None or os.environ.get("BAYESDUEL_TRACEBACK"):
             raise
@@ -221,6 +202,8 @@ def _exit_code(error: Exception) -> int | None:
         return None
     if isinstance(error, OSError):
         return WRONG_INPUT
+    if isinstance(error, ImportError):  # Ours name an extra; a missing module is a bug.
+        return WRONG_INPUT if type(error) is ImportError else None
     from bayesduel.errors import ArgumentError, BayesduelError, ProgramError
 
     ours = isinstance(error, ArgumentError | BayesduelError | ProgramError)

@@ -57,7 +57,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Report:
-    """What was looked at; ``print`` it."""
+    """Whether a fit can be believed, in a few lines of text; ``print`` it."""
 
     title: str
     findings: tuple[Finding, ...]

@@ -19,7 +19,7 @@ from theory.arguments import true_or_false
 
 
 def report(posterior: Fit, *, with_loo: bool = True, with_votes: bool = True) -> Report:
-    """Look at a fit as one should before it is believed.
+    """Check whether a fit can be believed: its draws, its model, its judges.
 
     nuts: R-hat (rank-normalized), effective draws in bulk and tails, divergences, BFMI.
     laplace and svi: whether the search converged, and whether the draws that were kept

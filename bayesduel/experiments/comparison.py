@@ -16,7 +16,7 @@ from bayesduel.experiments.request.toml_text import folder_files
 from bayesduel.experiments.store import Part, execute_sweep
 from bayesduel.experiments.stored.run_ranges import Place, name_of
 from bayesduel.experiments.stored.run_sweep import RunSweep
-from bayesduel.package.version import package_version
+from bayesduel.package.version import __version__
 from bayesduel.policies.policy import PolicyBase
 
 Tables = Callable[[xr.DataTree], Mapping[str, bytes]]
@@ -158,7 +158,7 @@ class Comparison(RunSweep):
             "horizon": asked.horizon,
             "seed": asked.seed,
             "shuffle": asked.shuffle,
-            "version": package_version(),
+            "version": __version__,
         }
 
     def jobs(
@@ -197,7 +197,7 @@ class Comparison(RunSweep):
             "seed": asked.seed,
             "num_runs": asked.num_runs,
             "horizon": asked.horizon,
-            "version": package_version(),
+            "version": __version__,
         }
 
     def request_files(self) -> dict[str, bytes]:

@@ -72,10 +72,7 @@ def run_jobs(
     ``executor`` gets all jobs; it is not shut down. Its workers ``write`` the values,
     if they are told how, and send what that returns.
 
-    Raises
-    ------
-    ExecutorError
-        If the executor is gone before all jobs are done.
+    Raises ``ExecutorError`` if the executor is gone before all jobs are done.
     """
     report.expect(len(jobs))
     workers = min(workers, len(jobs))

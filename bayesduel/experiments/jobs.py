@@ -45,22 +45,15 @@ class Job(Protocol):
 
 @dataclass(frozen=True)
 class Cut:
-    """What a job returns that has done a part of itself only.
-
-    Attributes
-    ----------
-    done, rest : Job
-        What it was cut into.
-    value : object
-        Of what is done.
-    share : float
-        How much of the job that is.
-    """
+    """What a job returns that has done a part of itself only."""
 
     done: Job
     value: Any
+    """Of what is done."""
+
     rest: Job
     share: float
+    """How much of the job is done."""
 
 
 @dataclass(frozen=True)
@@ -99,10 +92,7 @@ class PartWriter:
     def __call__(self, job: Job, value: Any) -> Written:
         """Write what a job computed.
 
-        Raises
-        ------
-        OutputFolderError
-            If the folder is not seen from here.
+        Raises ``OutputFolderError`` if the folder is not seen from here.
         """
         if not (self.folder / OWN / MARKER).is_file():
             raise OutputFolderError(
@@ -145,10 +135,8 @@ class Sweep(ABC):
     def read_back(self, folder: OwnedFolder) -> list[JobResult]:
         """Return what a folder holds of this sweep.
 
-        Raises
-        ------
-        OutputFolderError
-            If its fingerprint is another one, or going on would delete something.
+        Raises ``OutputFolderError`` if its fingerprint is another one, or going on
+        would delete something.
         """
 
     @abstractmethod
@@ -204,10 +192,7 @@ class Sweep(ABC):
     def check_plan(self, folder: OwnedFolder, plan: bytes) -> None:
         """Refuse to add a part to parts of something else, before it is computed.
 
-        Raises
-        ------
-        OutputFolderError
-            If :meth:`plan` would say something else.
+        Raises ``OutputFolderError`` if :meth:`plan` would say something else.
         """
         return
 

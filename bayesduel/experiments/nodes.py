@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.experiments.problems import Instance, Problem, problem_of
-from bayesduel.package.version import package_version
+from bayesduel.package.version import __version__
 from bayesduel.simulation import run_summaries
 from bayesduel.stopping.rules import StoppingRule
 
@@ -67,7 +67,7 @@ class Configuration:
             "checkpoints": list(self.checkpoints),
             "seed": self.seed,
             "shuffle": int(self.shuffle),
-            "version": package_version(),
+            "version": __version__,
             "program": self.program,
         }
 
@@ -75,15 +75,11 @@ class Configuration:
 def chunk_dataset(
     configuration: Configuration, runs: range, records: "RunRecords", device: str
 ) -> xr.Dataset:
-    """Label the results of some runs of one policy on one instance.
+    """Label what an experiment records of some runs of one policy on one instance.
 
-    Returns
-    -------
-    xarray.Dataset
-        ``regret`` (notion, run, checkpoint), ``recommendation``, ``num_events`` (run),
-        what was played (see :mod:`bayesduel.experiments.problems`), and what else the
-        policy tells of its runs, with the provenance in the attributes. Of that, what
-        the experiment records.
+    That is ``regret`` (notion, run, checkpoint), ``recommendation``, ``num_events``
+    (run), what was played (see :mod:`bayesduel.experiments.problems`), and what else
+    the policy tells of its runs, with the provenance in the attributes.
     """
     problem = configuration.problem
     dataset = xr.Dataset(
@@ -139,7 +135,7 @@ def node_attributes(configuration: Configuration) -> dict[str, Any]:
         "shuffle": int(configuration.shuffle),
         "matrix_sha256": configuration.instance.checksum,
         "program": configuration.program,
-        "version": package_version(),
+        "version": __version__,
         "versions": json.dumps(_versions()),
         "fingerprint": json.dumps(configuration.fingerprint(), sort_keys=True),
     }

@@ -202,10 +202,7 @@ class OwnedFolder:
     def wait_for(self, file: str) -> None:
         """Wait until a part is seen that another machine has written.
 
-        Raises
-        ------
-        OutputWriteError
-            If it does not appear.
+        Raises ``OutputWriteError`` if it does not appear.
         """
         deadline = time.monotonic() + _LOOKING_SECONDS
         while not (self._parts / file).is_file():
@@ -258,10 +255,7 @@ class OwnedFolder:
     def read(self, name: str) -> bytes | None:
         """Read a finished file; None if there is none.
 
-        Raises
-        ------
-        OutputFolderError
-            If its content is not what was written.
+        Raises ``OutputFolderError`` if its content is not what was written.
         """
         file = self.path / name
         return read_checked(file) if file.is_file() else None
@@ -363,6 +357,3 @@ def _holder(own: Path, share: str = "") -> str:
         if text := (own / name).read_text("utf-8"):
             return text
     return "another process"
-
-
-__all__ = ["OwnedFolder", "write_part"]

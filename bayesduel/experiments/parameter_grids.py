@@ -103,6 +103,3 @@ def _refused(text: str, rule: str) -> SimulationArgumentError:
         "together as a=1|2&b=10|20"
     )
     return SimulationArgumentError("", rule, text, remedy=remedy)
-
-
-__all__ = ["expand"]

@@ -235,7 +235,7 @@ class SubsetProblem(Problem):
         notions: Sequence[str],
     ) -> Variables:
         """Return regret, rounds of every arm, the recommended and the best set."""
-        total = regret.of_sums(ledger["regret"])
+        total = np.moveaxis(ledger["regret"], -1, 0)
         return {
             "regret": (("notion", "run", "checkpoint"), total),
             "offers": (("run", "checkpoint", "arm"), ledger["offers"]),

@@ -19,31 +19,12 @@ def of_plays(
 ) -> Float[np.ndarray, "notion run checkpoint"]:
     """Return cumulative regret, float64 (notion, run, checkpoint).
 
-    Parameters
-    ----------
-    plays : int64 (run, checkpoint, K, K)
-        Rounds per unordered pair (upper triangle) and of self-duels (diagonal).
-    matrix : PreferenceMatrix
-        K arms.
-    notions : sequence of str
-        Of ``theory.REGRET_NOTIONS``.
+    ``plays`` are rounds per unordered pair (upper triangle) and of self-duels
+    (diagonal).
     """
     return np.stack(
         [weighted_sum(plays, matrix.regret_per_pair(notion)) for notion in notions]
     )
-
-
-def of_sums(
-    sums: Float[np.ndarray, "run checkpoint notion"],
-) -> Float[np.ndarray, "notion run checkpoint"]:
-    """Return cumulative regret, float64 (notion, run, checkpoint).
-
-    Parameters
-    ----------
-    sums : float64 (run, checkpoint, notion)
-        As the instance of subset choice added them up.
-    """
-    return np.moveaxis(sums, -1, 0)
 
 
 def weighted_sum(

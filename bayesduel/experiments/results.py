@@ -139,6 +139,10 @@ def load(path: Path | str, *, lazy: bool = False) -> xr.DataTree:
     return tree
 
 
+load_results = load
+"""As it is called at the top of the package."""
+
+
 def _file_in(folder: Path) -> Path:
     """Return the results in a folder; the last ones, should there be several."""
     files = [folder / name for name in FILE_NAMES.values()]
@@ -228,12 +232,7 @@ def dataset_from_bytes(data: bytes) -> xr.Dataset:
 def without_timings(tree: xr.DataTree) -> tuple[xr.DataTree, dict[str, Any]]:
     """Split off what differs between two executions of the same request.
 
-    Returns
-    -------
-    tree : xarray.DataTree
-        Without the attributes named in ``_TIMINGS``.
-    timings : dict
-        Those attributes, by the path of their node.
+    That are the attributes named in ``_TIMINGS``, by the path of their node.
     """
     contents, timings = {}, {}
     for node in tree.subtree:

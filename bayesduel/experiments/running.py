@@ -14,13 +14,11 @@ from bayesduel.experiments.experiment import Experiment
 from bayesduel.experiments.problems import InstanceLike
 from bayesduel.experiments.progress import progress_reporter
 from bayesduel.experiments.stored.run_sweep import now
-from bayesduel.package.lazy import called_before
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.stopping.rules import StoppingRule
 from theory.arguments import integer_from, true_or_false
 
 
-@called_before(environment="instance")
 def simulate(
     instance: InstanceLike,
     policy: PolicyBase | str,
@@ -99,7 +97,6 @@ def simulate(
     return xr.DataTree(dataset, name=job.configuration.policy)
 
 
-@called_before(environments="instances")
 def compare(
     instances: InstanceLike | Sequence[InstanceLike],
     policies: PolicyBase | str | Sequence[PolicyBase | str],
@@ -226,6 +223,3 @@ def _called(**names: str) -> Iterator[None]:
         if name is None:
             raise
         raise error.renamed(name) from error
-
-
-__all__ = ["compare", "simulate"]

@@ -36,13 +36,7 @@ PLAN = "plan"
 
 @dataclass(frozen=True)
 class Part:
-    """The jobs of one of several processes that share a sweep.
-
-    Attributes
-    ----------
-    number, count : int
-        Which one, from 1, and of how many.
-    """
+    """The jobs of one of several processes that share a sweep, numbered from 1."""
 
     number: int
     count: int
@@ -56,10 +50,7 @@ class Part:
     def read(cls, value: Any) -> Self:
         """Read a part such as "3/10".
 
-        Raises
-        ------
-        SimulationArgumentError
-            If it is none.
+        Raises ``SimulationArgumentError`` if it is none.
         """
         found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", str(value))
         numbers = [int(each) for each in found.groups()] if found else [0, 0]
@@ -100,12 +91,9 @@ class SweepFolder:
     ) -> Self:
         """Check the folder, make it and lock it.
 
-        Raises
-        ------
-        OutputFolderError
-            If it cannot be used (see
-            :meth:`bayesduel.experiments.owned_folder.OwnedFolder.claim`), or ``resume``
-            or ``overwrite`` has no folder.
+        Raises ``OutputFolderError`` if it cannot be used (see
+        :meth:`bayesduel.experiments.owned_folder.OwnedFolder.claim`), or ``resume`` or
+        ``overwrite`` has no folder.
         """
         require_folder(path, resume=resume, overwrite=overwrite)
         if part is not None:
@@ -139,8 +127,6 @@ class SweepFolder:
                     remedy="what is missing there is done by {resume} without a part",
                 )
             if known := marker.get("request"):
-                if "environments" in known:  # As it was called once.
-                    known["instances"] = known.pop("environments")
                 ours = json.loads(json.dumps(sweep.request()))
                 refuse_others(owned, "parts", ours, known)
             if plan := owned.part(PLAN):
@@ -197,10 +183,7 @@ class SweepFolder:
     def writer(self) -> PartWriter:
         """Return what lets workers that share the folder write to it themselves.
 
-        Raises
-        ------
-        OutputFolderError
-            If there is no folder.
+        Raises ``OutputFolderError`` if there is no folder.
         """
         if self.owned is None:
             rule = "needs a folder"
@@ -279,15 +262,9 @@ def execute_sweep(
 
     With ``part`` only its jobs are run and kept, and what came of them is returned;
     other processes may do the other parts at the same time. What runs the jobs of an
-    executor writes their values to a ``shared`` folder itself.
-
-    Raises
-    ------
-    ValueError
-        For an argument that breaks a rule, and a folder that cannot be used, before
-        anything is computed.
-    OutputWriteError, ExecutorError, Interrupted
-        With what is finished as ``.partial``.
+    executor writes their values to a ``shared`` folder itself. Errors of arguments and
+    folders come before anything is computed, others have what is finished as
+    ``.partial``.
     """
     flags = {"progress": progress, "resume": resume, "overwrite": overwrite}
     flags["shared"] = shared

@@ -126,10 +126,7 @@ def as_path(
 def read_marker(folder: Path) -> dict[str, Any] | None:
     """Return what the marker of a folder says; None if there is none.
 
-    Raises
-    ------
-    OutputFolderError
-        If it cannot be understood, or is of a newer layout.
+    Raises ``OutputFolderError`` if it cannot be understood, or is of a newer layout.
     """
     file = folder / OWN / MARKER
     try:
@@ -161,10 +158,8 @@ def read_marker(folder: Path) -> dict[str, Any] | None:
 def read_checked(file: Path) -> bytes:
     """Read a file, and hold it against the checksum in the marker beside it, if any.
 
-    Raises
-    ------
-    OutputFolderError
-        If it cannot be read, or its content is not what was written.
+    Raises ``OutputFolderError`` if it cannot be read, or its content is not what was
+    written.
     """
     try:
         data = file.read_bytes()
@@ -223,10 +218,8 @@ def renamed_when_whole(file: Path, mode: int = 0o666) -> Iterator[Path]:
 def write_whole(file: Path, data: bytes | memoryview) -> None:
     """Write a file under a name of its own first, then rename it.
 
-    Raises
-    ------
-    OutputWriteError
-        If it cannot be written; nothing is left of it, and an older file stays.
+    Raises ``OutputWriteError`` if it cannot be written; nothing is left of it, and an
+    older file stays.
     """
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -237,22 +230,3 @@ def write_whole(file: Path, data: bytes | memoryview) -> None:
             f"out: cannot write {file}: {error.strerror or error}; what was finished "
             "before is kept; make room, and go on with resume"
         ) from error
-
-
-__all__ = [
-    "FORMAT",
-    "MARKER",
-    "OWN",
-    "PARTS",
-    "REQUEST",
-    "UNFINISHED",
-    "as_path",
-    "check_folder",
-    "check_whole",
-    "read_checked",
-    "read_marker",
-    "renamed_when_whole",
-    "require_folder",
-    "unwritable",
-    "write_whole",
-]

@@ -16,17 +16,6 @@ from pathlib import Path
 from bayesduel.errors import ArgumentError
 from bayesduel.files.folders import as_path
 
-__all__ = [
-    "LARGEST_FILE",
-    "decoded",
-    "is_json",
-    "number",
-    "read_bytes",
-    "read_rows",
-    "read_text",
-    "rows_of",
-]
-
 LARGEST_FILE = 10**9
 """Bytes that are read of a file, unpacked."""
 

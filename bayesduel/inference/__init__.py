@@ -3,37 +3,6 @@
 Nothing heavy is imported before it is used.
 """
 
-from typing import TYPE_CHECKING
+from theory.lazy import lazy_names
 
-from bayesduel.package.lazy import lazy_attributes
-
-if TYPE_CHECKING:
-    from bayesduel.inference.differences.of_draws import contrasts
-    from bayesduel.inference.differences.sparse_mode import ModeFit, fit_mode
-    from bayesduel.inference.fits.fit_result import Fit
-    from bayesduel.inference.fitting import fit
-    from bayesduel.inference.tables import parameter_summary, standings
-
-_HOMES = {
-    "Fit": ".fits.fit_result",
-    "ModeFit": ".differences.sparse_mode",
-    "contrasts": ".differences.of_draws",
-    "fit": ".fitting",
-    "fit_mode": ".differences.sparse_mode",
-    "parameter_summary": ".tables",
-    "standings": ".tables",
-}
-
-_GONE = {"Posterior": "Fit", "parameters": "parameter_summary"}
-
-__all__ = [
-    "Fit",
-    "ModeFit",
-    "contrasts",
-    "fit",
-    "fit_mode",
-    "parameter_summary",
-    "standings",
-]
-
-__getattr__, __dir__ = lazy_attributes(__name__, _HOMES, _GONE)
+__getattr__, __dir__ = lazy_names(__name__, __file__)

@@ -38,7 +38,7 @@ from bayesduel.models.argument_checks import (
 )
 from bayesduel.models.axes import axes_of, labels_along
 from bayesduel.models.plackett_luce import Ballots
-from bayesduel.package.version import package_version
+from bayesduel.package.version import __version__
 from theory.arguments import one_of, seed_of, true_or_false
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def to_datatree(
     stamp: dict[str, Any] = {
         "created_at": datetime.now(UTC).isoformat(),
         "creation_library": "bayesduel",
-        "creation_library_version": package_version(),
+        "creation_library_version": __version__,
         "model": repr(posterior.model),
         "inference_method": posterior.inference,
         "sampling_time": posterior.seconds,

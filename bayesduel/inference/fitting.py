@@ -139,7 +139,7 @@ def fit(
     arrays = model.arrays(data)
     _check_size(name, data, num_draws * num_chains)
     seed_words(rng_key)
-    remarks = _remarks(model, data)
+    remarks = remarks_on(model, data)
     began = time.perf_counter()
     size = num_chains, num_draws
     sampled = _sampler(name)(model, arrays, rng_key, *size, **options)
@@ -223,7 +223,7 @@ def _check_options(method: str, options: dict[str, Any]) -> None:
             )
 
 
-def _remarks(model: PreferenceModel, data: Any) -> tuple[str, ...]:
+def remarks_on(model: PreferenceModel, data: Any) -> tuple[str, ...]:
     """Say what the data leave open; warn where arms were never compared."""
     remarks = [*model.remarks(data)]
     if not data.is_whole:

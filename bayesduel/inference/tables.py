@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy.special import ndtri
 
 from bayesduel.errors import FitError, near_names
 from bayesduel.inference import winners
+from bayesduel.inference.fits.errors_at_mode import both_errors
 from bayesduel.inference.fits.fitted import check_posterior
 from bayesduel.models.argument_checks import (
     check_probability,
@@ -37,8 +39,9 @@ def standings(
     *,
     scale: str = "utility",
     anchor: tuple[str, float] | None = None,
+    cluster: str | None = None,
 ) -> xr.Dataset:
-    """Return the table that one wants of a fit, the best arm first.
+    """Return scores, intervals and ranks of all arms, the best arm first.
 
     Parameters
     ----------
@@ -51,6 +54,11 @@ def standings(
     anchor : (str, float), optional
         An arm, and the score that it shall have. Scores of the others are then as
         uncertain as their difference from it.
+    cluster : str, optional
+        A column that the votes carry, such as ``judge``, for standard errors of the
+        scores that allow for votes which hang together: ``error`` is the model's, by
+        the curvature at the mode, and ``error_clustered`` that of
+        :meth:`Fit.clustered_errors`. Of fits by laplace.
 
     Returns
     -------
@@ -83,7 +91,7 @@ def standings(
     import xarray as xr
 
     names, columns, words = standing_columns(
-        posterior, probability, scale=scale, anchor=anchor
+        posterior, probability, scale=scale, anchor=anchor, cluster=cluster
     )
     return xr.Dataset(
         {name: ("arm", values) for name, values in columns.items()},
@@ -98,6 +106,7 @@ def standing_columns(
     *,
     scale: str = "utility",
     anchor: tuple[str, float] | None = None,
+    cluster: str | None = None,
 ) -> tuple[list[str], dict[str, Shaped[np.ndarray, " K"]], dict[str, Any]]:
     """Return :func:`standings` as plain values: names of arms, columns, attributes."""
     check_posterior(posterior)
@@ -127,6 +136,7 @@ def standing_columns(
         "score": mean,
         "score_lower": low,
         "score_upper": high,
+        **_errors_of_scores(posterior, cluster, scale, anchor),
         "p_best": probabilities,
     }
     if isinstance(posterior.data, Comparisons):
@@ -148,6 +158,26 @@ def standing_columns(
         ),
     }
     return names, {name: each[places] for name, each in columns.items()}, words
+
+
+def _errors_of_scores(
+    posterior: Any,
+    cluster: str | None,
+    scale: str,
+    anchor: tuple[str, float] | None,
+) -> dict[str, Shaped[np.ndarray, " K"]]:
+    """Return both kinds of standard errors of scores, where a cluster is named."""
+    if cluster is None:
+        return {}
+
+    def of(named: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        utilities = posterior.model.utilities(named)
+        return {"score": _on_scale(posterior, utilities, scale, anchor)}
+
+    return {
+        name: each["score"]
+        for name, each in both_errors(posterior, cluster, of).items()
+    }
 
 
 def _shared_ranks(
@@ -217,13 +247,14 @@ PARAMETERS = {
     "spread": "standard deviation of the coefficient among persons",
     "judge_spread": "standard deviation of the judges' biases",
     "judge_bias": "utility that the arm shown first gains more by this judge",
-    "standard_bias": "the same in units of judge_spread",
+    "discrimination": "what this judge multiplies differences of utilities by",
+    "discrimination_spread": "standard deviation of its logarithm among judges",
 }
 """What the quantities of stock models that belong to no arm mean."""
 
 
 def parameter_summary(
-    posterior: FitBase, probability: float = 0.9
+    posterior: FitBase, probability: float = 0.9, *, cluster: str | None = None
 ) -> list[dict[str, Any]]:
     """Return the quantities of a fit that the table of arms does not show.
 
@@ -237,6 +268,8 @@ def parameter_summary(
     posterior : Fit
     probability : float
         Of the central intervals, in (0, 1).
+    cluster : str, optional
+        As in :func:`standings`: adds ``error`` and ``error_clustered``.
 
     Returns
     -------
@@ -261,6 +294,9 @@ def parameter_summary(
     probability = check_probability(probability)
     model, flat = posterior.model, posterior.flat_draws()
     shown = {("pair",)} | ({("arm",)} if model.utilities(flat) is not None else set())
+    errors: dict[str, dict[str, np.ndarray]] = {}
+    if cluster is not None:
+        errors = both_errors(posterior, cluster)  # pyright: ignore[reportArgumentType]
     rows = []
     for name, draws in sorted(flat.items()):
         if name in model.auxiliary or axes_of(model, name, draws.ndim - 1) in shown:
@@ -275,6 +311,10 @@ def parameter_summary(
                     "mean": float(values[:, place].mean()),
                     "lower": float(low[place]),
                     "upper": float(high[place]),
+                    **{
+                        kind: float(each[name].reshape(-1)[place])
+                        for kind, each in errors.items()
+                    },
                     "meaning": PARAMETERS.get(name, ""),
                 }
             )

@@ -6,38 +6,6 @@ member of a family, ``load("mine.csv")`` a file. Arms are numbered from 0, and e
 subset choice.
 """
 
-from bayesduel.instances import choice, generators
-from bayesduel.instances.catalog import (
-    Description,
-    describe,
-    family_names,
-    load,
-    names,
-)
-from bayesduel.instances.files import matrix_of_table, read_matrix, read_prices
-from bayesduel.instances.generators import GeneratedInstance
-from bayesduel.instances.mslr import (
-    MSLR_SELECTIONS,
-    mslr_submatrix,
-    random_submatrix,
-)
-from bayesduel.instances.submatrices import SubmatrixDraw, SubmatrixSampler
+from theory.lazy import lazy_names
 
-__all__ = [
-    "MSLR_SELECTIONS",
-    "Description",
-    "GeneratedInstance",
-    "SubmatrixDraw",
-    "SubmatrixSampler",
-    "choice",
-    "describe",
-    "family_names",
-    "generators",
-    "load",
-    "matrix_of_table",
-    "mslr_submatrix",
-    "names",
-    "random_submatrix",
-    "read_matrix",
-    "read_prices",
-]
+__getattr__, __dir__ = lazy_names(__name__, __file__)

@@ -22,7 +22,7 @@ _LARGEST_BATCH = 16_384
 
 
 class SubmatrixDraw(NamedTuple):
-    """One random submatrix.
+    """One random submatrix, and which arms it has.
 
     Attributes
     ----------

@@ -204,7 +204,7 @@ def sample(name: str, distribution: Any) -> Shaped[Array, "*shape"]:
 def derived(
     name: str, value: Shaped[Array | np.ndarray, "*shape"]
 ) -> Shaped[Array, "*shape"]:
-    """Give a quantity that follows from others a name of its own."""
+    """Name a quantity that is computed from sampled ones, so that fits report it."""
     import jax.numpy as jnp
     import numpyro
 

@@ -1,4 +1,4 @@
-"""Bradley-Terry where each judge has a bias of their own for the arm shown first."""
+"""Bradley-Terry with judges: a bias of their own for the arm shown first, and more."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from bayesduel.models.base import derived, sample
 from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.vote_arrays import Votes, with_one_label
 from bayesduel.votes.comparisons import Comparisons
+from theory.arguments import true_or_false
 
 if TYPE_CHECKING:
     from jax import Array
@@ -29,16 +30,36 @@ class JudgedBradleyTerry(BradleyTerry):
     Judges with few votes borrow from the others (partial pooling). In rows that the
     column ``neutral`` marks there is no bias.
 
+    With ``discrimination`` judges also differ in how clearly they see what arms differ
+    in: the difference of utilities is multiplied by discrimination_j, near 0 for a
+    judge who votes at random and above 1 for one who is surer than most, log
+    discrimination_j ~ Normal(0, discrimination_spread), conditioned on a sum of 0, and
+    discrimination_spread ~ HalfNormal(discrimination_scale). The bias is not
+    multiplied. Utilities are those of a judge with discrimination 1, the geometric
+    mean of all judges, and so are preferences. The same roles as in item
+    response theory (Birnbaum 1968) and in crowd-BT (Chen et al. 2013).
+
     Parameters
     ----------
     spread_scale : float
         Standard deviation of the half-normal prior of ``judge_spread``.
+    discrimination : bool
+        Judges differ in discrimination as well.
+    discrimination_scale : float
+        Standard deviation of the half-normal prior of ``discrimination_spread``.
     order_effect : bool
         Always True.
     prior_scale, zero_sum, learn_scale, ties, tie_scale, order_scale
         As in :class:`BradleyTerry`.
     covariates, covariate_scale, residual
         As in :class:`BradleyTerry`.
+
+    References
+    ----------
+    A. Birnbaum, "Some latent trait models and their use in inferring an examinee's
+    ability", in F. M. Lord and M. R. Novick, Statistical Theories of Mental Test Scores
+    (1968). X. Chen, P. N. Bennett, K. Collins-Thompson and E. Horvitz, "Pairwise
+    ranking aggregation in a crowdsourced setting", WSDM 2013.
 
     Examples
     --------
@@ -57,10 +78,14 @@ class JudgedBradleyTerry(BradleyTerry):
 
     order_effect: bool = True
     spread_scale: float = 1.0
+    discrimination: bool = False
+    discrimination_scale: float = 0.5
 
     title: ClassVar[str] = "Bradley-Terry with judges"
     reads: ClassVar[tuple[str, ...]] = ("judge",)
     """Columns of the votes that it needs."""
+
+    auxiliary: ClassVar[tuple[str, ...]] = ("standard_bias", "standard_discrimination")
 
     @property
     def usual_method(self) -> str:
@@ -78,7 +103,9 @@ class JudgedBradleyTerry(BradleyTerry):
         if not self.order_effect:
             rule = "must be True: it is what judges differ in"
             raise FitError("order_effect", rule, self.order_effect)
+        true_or_false(self.discrimination, "discrimination", kind=FitError)
         check_real("spread_scale", self.spread_scale)
+        check_real("discrimination_scale", self.discrimination_scale)
 
     def sample_difference(self, votes: Votes) -> Float[Array, " row"]:
         """Sample utilities and biases; return the first arm's lead in every row."""
@@ -86,11 +113,27 @@ class JudgedBradleyTerry(BradleyTerry):
         from numpyro import distributions as dist
 
         lead = super().sample_difference(votes)
-        spread = sample("judge_spread", dist.HalfNormal(self.spread_scale))
         normal = dist.Normal(0.0, 1.0).expand([votes.size("judge")]).to_event(1)
-        own = spread * sample("standard_bias", normal)
-        derived("judge_bias", own)
+        spread = sample("judge_spread", dist.HalfNormal(self.spread_scale))
+        own = derived("judge_bias", spread * sample("standard_bias", normal))
         return lead + votes.ordered(own[jnp.asarray(votes["judge"])])
+
+    def sample_gap(self, votes: Votes) -> Float[Array, " row"]:
+        """Sample utilities; return their difference as the judge of a row sees it."""
+        import jax.numpy as jnp
+        from numpyro import distributions as dist
+
+        gap, number = super().sample_gap(votes), votes.size("judge")
+        # Of a single judge utilities say it all.
+        if not self.discrimination or number == 1:
+            return gap
+        spread = sample(
+            "discrimination_spread", dist.HalfNormal(self.discrimination_scale)
+        )
+        normal = dist.ZeroSumNormal(1.0, event_shape=(number,))
+        logs = spread * sample("standard_discrimination", normal)
+        own = derived("discrimination", jnp.exp(logs))
+        return gap * own[jnp.asarray(votes["judge"])]
 
     def completed(self, data: Comparisons) -> Comparisons:
         """Return votes as if one judge had cast them all."""
@@ -98,8 +141,8 @@ class JudgedBradleyTerry(BradleyTerry):
 
     def dims(self) -> dict[str, tuple[str, ...]]:
         """Return names of the axes of each named quantity."""
-        biases = {"judge_bias": ("judge",), "standard_bias": ("judge",)}
-        return super().dims() | biases
+        of_judges = "judge_bias", "discrimination", *self.auxiliary
+        return super().dims() | dict.fromkeys(of_judges, ("judge",))
 
     def coords(self, data: Comparisons) -> dict[str, list[str]]:
         """Return labels along the named axes."""

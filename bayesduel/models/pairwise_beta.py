@@ -106,7 +106,7 @@ def information_of_betas(one: Any, other: Any, special: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class PairwiseBeta(PreferenceModel):
-    """Independent Beta per pair: nothing is said of one pair by another.
+    """An independent Beta distribution per pair, which assumes no scale of the arms.
 
     P(i beats j) = theta_ij ~ Beta(a_ij, a_ji), independent for the pairs i < j; no
     transitivity of any kind. Conjugate: after w wins and l losses theta_ij ~

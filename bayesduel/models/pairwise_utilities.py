@@ -94,20 +94,25 @@ class PairwiseUtilityModel(UtilityModel):
         return count_votes(jnp.asarray(votes.counts), log_probability)
 
     def sample_difference(self, votes: Votes) -> Float[Array, " row"]:
+        """Sample what is unknown; return the lead of the first arm in every row."""
+        from numpyro import distributions as dist
+
+        difference = self.sample_gap(votes)
+        if not self.order_effect:
+            return difference
+        prior = dist.Normal(0.0, self.order_scale)
+        return difference + votes.ordered(sample("first_advantage", prior))
+
+    def sample_gap(self, votes: Votes) -> Float[Array, " row"]:
         """Sample utilities and return that of the first arm minus the second's."""
         import jax.numpy as jnp
-        from numpyro import distributions as dist
 
         utility = self.sample_utilities(
             votes.num_arms,
             jnp.asarray(votes.covariates) if self.covariates else None,
             self.covariate_scale,
         )
-        difference = utility[votes.first] - utility[votes.second]
-        if not self.order_effect:
-            return difference
-        prior = dist.Normal(0.0, self.order_scale)
-        return difference + votes.ordered(sample("first_advantage", prior))
+        return utility[votes.first] - utility[votes.second]
 
     def arrays(self, data: Comparisons) -> Votes:
         """Check data against the model; return them as a pytree of NumPy arrays."""
@@ -293,6 +298,7 @@ class PairwiseUtilityModel(UtilityModel):
 _CLOSED_FORM_OF = (
     "__call__",
     "sample_difference",
+    "sample_gap",
     "sample_utilities",
     "_normal",
     "_coefficient",

@@ -188,7 +188,7 @@ def votes_of(model: Any, data: Comparisons) -> Votes:
             remedy="add them with .with_covariates(table)",
         )
     table = data.covariates if wants_covariates else np.zeros((data.num_arms, 0))
-    reads = _columns_read(model, data)
+    reads = columns_read(model, data)
     data = data if reads else data.without_columns()
     labels = {name: data.labels[name] for name in reads if name in data.labels}
     return Votes(
@@ -205,8 +205,14 @@ def votes_of(model: Any, data: Comparisons) -> Votes:
     )
 
 
-def _columns_read(model: Any, data: Comparisons) -> list[str]:
-    """Return the columns that a model reads: its own, and where nobody was first."""
+def columns_read(model: Any, data: Comparisons) -> list[str]:
+    """Return the columns that a model reads: its own, and where nobody was first.
+
+    Raises
+    ------
+    FitError
+        If the votes lack one.
+    """
     found: list[str] = list(getattr(model, "reads", ()))
     for name in found:
         if name not in data.columns:

@@ -1,8 +1,5 @@
-"""The version of this distribution."""
+"""The version of this distribution, as it is installed."""
 
 from importlib.metadata import version
 
-
-def package_version() -> str:
-    """Return it, as it is installed."""
-    return version("bayesduel")
+__version__ = version("bayesduel")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.analysis.measurements import (
+from bayesduel.analysis.measured_nodes import (
     Measurement,
     largest_regret,
     standard_error,

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 from bayesduel.experiments.jobs import JobResult, Sweep, refuse_others
 from bayesduel.experiments.owned_folder import OwnedFolder
 from bayesduel.instances.submatrices import SubmatrixSampler
-from bayesduel.package.version import package_version
+from bayesduel.package.version import __version__
 from theory import ProgramError, copeland_lower_bound, ecw_rmed_constant
 from theory.theorems import ccb_order
 
@@ -101,7 +101,7 @@ class SubmatrixTable(Sweep):
             "size": self.sampler.size,
             "min_gap": self.sampler.min_gap,
             "seed": self.sampler.seed,
-            "version": package_version(),
+            "version": __version__,
         }
 
     def read_back(self, folder: OwnedFolder) -> list[JobResult]:

@@ -31,7 +31,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bayesduel.analysis.measurements import Measurement
+from bayesduel.analysis.measured_nodes import Measurement
 from bayesduel.errors import ArgumentError
 from bayesduel.papers._claim_kinds import KINDS, ClaimCase, exploitation
 
@@ -48,7 +48,7 @@ _FEWEST = 3
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a statement for one pair of policies in one panel.
+    """Whether a statement holds for one pair of policies in one panel.
 
     Attributes
     ----------

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.ticker import PercentFormatter, StrMethodFormatter
 
-from bayesduel.analysis.measurements import standard_error
+from bayesduel.analysis.measured_nodes import standard_error
 from bayesduel.errors import ArgumentError
 from bayesduel.papers.claims import exploitation
 from bayesduel.plots.curves import regret
@@ -25,7 +25,7 @@ from bayesduel.plots.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayesduel.analysis.measurements import Measurement
+    from bayesduel.analysis.measured_nodes import Measurement
     from bayesduel.papers.reproducing import PanelResult, Reproduction
     from theory import RegretBound
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.analysis.measurements import standard_error
+from bayesduel.analysis.measured_nodes import standard_error
 from bayesduel.arguments.limits import MOST_SUBMATRICES
 from bayesduel.experiments.store import execute_sweep
 from bayesduel.instances.submatrices import SubmatrixSampler
@@ -26,7 +26,7 @@ __all__ = ["SubmatrixConstants", "SubmatrixRow", "submatrix_constants"]
 
 @dataclass(frozen=True)
 class SubmatrixConstants:
-    """Constants of all submatrices.
+    """Constants of CW-RMED, ECW-RMED and CCB for all submatrices that were drawn.
 
     Attributes
     ----------

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.analysis.measurements import Measurement, measurements
+from bayesduel.analysis.measured_nodes import Measurement, measurements
 from bayesduel.errors import ArgumentError
 from bayesduel.experiments.checks import worker_count
 from bayesduel.experiments.problems import Instance
@@ -57,7 +57,7 @@ class PanelResult:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A figure, measured.
+    """A figure of a paper, and what was measured for each of its panels.
 
     Attributes
     ----------

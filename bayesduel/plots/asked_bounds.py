@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     OneBound = str | Optimum | RegretBound | StructuredBound | AppliedTheorem
     Bounds = None | OneBound | Iterable[OneBound] | Mapping[str, Any]
 
-__all__ = ["AskedBound", "asked_bounds", "bounds_that_apply", "check_notion"]
-
 _ALL, _AUTO, _LOWER = "all", "auto", "lower"
 
 
@@ -46,11 +44,8 @@ class AskedBound:
 def asked_bounds(bounds: Bounds, panel: Panel, notion: str) -> list[AskedBound]:
     """Return what is asked of a panel by other words than "auto".
 
-    Raises
-    ------
-    ValueError
-        When a bound speaks of another regret than ``notion``, a name is of none, or
-        ``bounds`` is not understood.
+    Raises ``ValueError`` when a bound speaks of another regret than ``notion``, a name
+    is of none, or ``bounds`` is not understood.
     """
     if isinstance(bounds, str | AppliedTheorem) or not isinstance(bounds, Iterable):
         items: Any = (bounds,)

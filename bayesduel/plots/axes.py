@@ -21,28 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
-
-__all__ = [
-    "band_text",
-    "beyond_text",
-    "caption_below",
-    "draw_line",
-    "draw_points",
-    "end_text",
-    "head_height",
-    "head_panel",
-    "label_ends",
-    "notion_label",
-    "panel_grid",
-    "place_at_ends",
-    "runs_text",
-    "scale_axes",
-    "scale_regret",
-    "usual_columns",
-    "words_only",
-    "wrap_label",
-]
-
 _NOTIONS = {
     "copeland": "Copeland",
     "copeland_losses": "Copeland (losses)",

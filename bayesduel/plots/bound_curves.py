@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from bayesduel.analysis.anchored_bounds import anchored_bound
-from bayesduel.analysis.measurements import checkpoint_index
+from bayesduel.analysis.measured_nodes import checkpoint_index
 from bayesduel.analysis.slopes import last_decades
 from bayesduel.analysis.text import format_number
 from bayesduel.plots.asked_bounds import (
@@ -30,16 +30,6 @@ if TYPE_CHECKING:
 
     from bayesduel.plots.asked_bounds import Bounds
     from theory import RegretBound
-
-__all__ = [
-    "DrawnBound",
-    "anchor_of",
-    "bound_title",
-    "bounds_of_panel",
-    "draw_bounds",
-    "power_text",
-    "within",
-]
 
 # Of bounds that are slopes, and of those that are levels.
 _SLOPES = ((0, (4, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
@@ -129,11 +119,8 @@ def bounds_of_panel(
 ) -> list[DrawnBound]:
     """Return what a panel shows of its bounds.
 
-    Raises
-    ------
-    ValueError
-        When a bound speaks of another regret than ``notion``, or ``bounds`` is not
-        understood.
+    Raises ``ValueError`` when a bound speaks of another regret than ``notion``, or
+    ``bounds`` is not understood.
     """
     if isinstance(bounds, Mapping):
         per_instance: Any = bounds

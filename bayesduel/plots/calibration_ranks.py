@@ -19,8 +19,6 @@ from bayesduel.plots.style import (
 if TYPE_CHECKING:
     from bayesduel.diagnostics import Calibration
 
-__all__ = ["calibration"]
-
 _BLUE, _BAND = "#0072B2", "#CCCCCC"
 _SIMULATIONS = 2000
 _SEED = 214

@@ -37,10 +37,8 @@ from bayesduel.plots.style import (
 from theory.arguments import integer_from, true_or_false
 
 if TYPE_CHECKING:
-    from bayesduel.analysis.measurements import Result
+    from bayesduel.analysis.measured_nodes import Result
     from bayesduel.plots.asked_bounds import Bounds
-
-__all__ = ["regret"]
 
 _LINEAR = 3.0
 """A bound that ends higher than so many times the lines is on a logarithmic axis."""

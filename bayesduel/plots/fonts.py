@@ -9,8 +9,6 @@ from matplotlib import font_manager
 from matplotlib.ft2font import FT2Font
 from matplotlib.text import Text
 
-__all__ = ["USUAL_FONT", "give_fonts"]
-
 USUAL_FONT = "DejaVu Sans"
 """It comes with matplotlib."""
 

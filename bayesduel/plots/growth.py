@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from bayesduel.analysis.anchored_bounds import anchored_bound
-from bayesduel.analysis.measurements import checkpoint_index, measurements
+from bayesduel.analysis.measured_nodes import checkpoint_index, measurements
 from bayesduel.analysis.slopes import Slope, slope, slope_span
 from bayesduel.analysis.text import format_with_error
 from bayesduel.errors import ArgumentError
@@ -45,11 +45,9 @@ from theory.choice import SUBSET_REGRET_NOTIONS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayesduel.analysis.measurements import Result
+    from bayesduel.analysis.measured_nodes import Result
     from bayesduel.plots.asked_bounds import Bounds
     from theory import RegretBound
-
-__all__ = ["slopes"]
 
 _DASHES = ((0, (4, 2)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
 

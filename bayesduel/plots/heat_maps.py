@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from matplotlib.colors import Normalize
 
-from bayesduel.plots.allocation import best_first
+from bayesduel.plots.allocation_maps import best_first
 from bayesduel.plots.posteriors import _caption, across_parts, check_pairs, short_names
 from bayesduel.plots.style import (
     INK,
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from bayesduel.inference import Fit
-
-__all__ = ["heat_map"]
 
 _WITH_NUMBERS = 12
 _MOST_LABELS = 40

@@ -10,9 +10,6 @@ if TYPE_CHECKING:
     from jaxtyping import Float64
 
 
-__all__ = ["spread"]
-
-
 def spread(
     wanted: Float64[np.ndarray, " label"], height: float, low: float, high: float
 ) -> Float64[np.ndarray, " label"]:

@@ -9,23 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.analysis.anchored_bounds import model_known_by
-from bayesduel.analysis.measurements import Measurement, measurements
+from bayesduel.analysis.measured_nodes import Measurement, measurements
 from bayesduel.errors import ArgumentError
 
 if TYPE_CHECKING:
     from jaxtyping import Float64, Int64
 
-    from bayesduel.analysis.measurements import Result
-
-__all__ = [
-    "BANDS",
-    "Line",
-    "Panel",
-    "by_instance",
-    "check_band",
-    "line_of",
-    "panels",
-]
+    from bayesduel.analysis.measured_nodes import Result
 
 #: What a band can be, and how the caption calls it.
 BANDS = {
@@ -114,11 +104,8 @@ class Panel:
 def panels(result: Result, notion: str, band: str) -> list[Panel]:
     """Group the policies of a result by instance, without the failed ones.
 
-    Raises
-    ------
-    ValueError
-        For an unknown band, a notion that was not recorded, or when every policy
-        failed.
+    Raises ``ValueError`` for an unknown band, a notion that was not recorded, or when
+    every policy failed.
     """
     check_band(band)
     groups = by_instance(result)
@@ -139,10 +126,7 @@ def check_band(band: Any) -> None:  # noqa: ANN401
 def by_instance(result: Result) -> dict[str, list[Measurement]]:
     """Group the policies that did not fail by instance, in the order of the result.
 
-    Raises
-    ------
-    ValueError
-        When every policy failed.
+    Raises ``ValueError`` when every policy failed.
     """
     groups: dict[str, list[Measurement]] = {}
     for measured in measurements(result):

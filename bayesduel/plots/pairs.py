@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.ticker import MaxNLocator
+from scipy.special import expit, logit
 
 from bayesduel.errors import FitError
+from bayesduel.inference.tables import ELO
 from bayesduel.models.argument_checks import (
     check_numbers,
     check_probability,
@@ -21,15 +23,13 @@ from bayesduel.plots.style import (
     new_figure,
     width_in_inches,
 )
-from theory.arguments import seed_of
+from theory.arguments import one_of, seed_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from bayesduel.inference import Fit
-
-__all__ = ["pair", "predictive_check"]
 
 _BLUE, _ORANGE = "#0072B2", "#D55E00"
 _MOST_ROWS = 60
@@ -43,6 +43,7 @@ def pair(
     other: str,
     *,
     probability: float = 0.9,
+    scale: str = "probability",
     width: str | float = "column",
 ) -> StyledFigure:
     """Draw the posterior of P(one beats other) against what the pair's votes say alone.
@@ -60,6 +61,9 @@ def pair(
     probability : float
         Of the central interval that is written above, beside the probability of winning
         a vote and the probability that ``one`` is the stronger.
+    scale : {"probability", "elo"}
+        What is drawn: P(one beats other), or how far ``one`` is above on Elo's scale,
+        400 times the decimal logarithm of the odds.
     width : "full" (7 in), "column" (3.4 in) or float
 
     Raises
@@ -80,12 +84,13 @@ def pair(
     if one == other:
         raise FitError("pair", "must be of two different arms", (one, other))
     probability, inches = check_probability(probability), width_in_inches(width)
+    one_of(scale, ("probability", "elo"), "scale", kind=FitError)
     row, column = posterior.arm_names.index(one), posterior.arm_names.index(other)
     draws = np.concatenate([block[:, row, column] for block in posterior.matrices()])
     won, lost = posterior.data.wins[row, column], posterior.data.wins[column, row]
     tied = posterior.data.ties[row, column]
     alone: Any = beta(1.0 + won, 1.0 + lost)
-    low, high = np.quantile(draws, [0.5 - probability / 2, 0.5 + probability / 2])
+    ends = [0.5 - probability / 2, 0.5 + probability / 2]
     style = font_style(inches)
     with new_figure(inches, inches * 0.75, style) as figure:
         axes = figure.add_subplot()
@@ -93,24 +98,35 @@ def pair(
             min(draws.min(), alone.ppf(1e-3)),
             max(draws.max(), alone.ppf(1 - 1e-3)),
         )
-        grid = np.linspace(*reach, 400)
+        shown, even, grid = draws, 0.5, np.linspace(*reach, 400)
+        height = alone.pdf(grid)
+        if scale == "elo":
+            shown, even, reach = _elo(draws), 0.0, tuple(_elo(np.array(reach)))
+            grid = np.linspace(*reach, 400)
+            share = expit(grid / ELO)
+            height = alone.pdf(share) * share * (1.0 - share) / ELO
+        low, high = np.quantile(shown, ends)
         axes.hist(
-            draws, bins=50, range=reach, density=True, color=_BLUE, alpha=0.45,
+            shown, bins=50, range=reach, density=True, color=_BLUE, alpha=0.45,
             label=f"posterior ({posterior.model.title})",
         )  # fmt: skip
         label = f"its votes alone: {won:g} to {lost:g}"
         label += f", {tied:g} tie{'' if tied == 1 else 's'}" if tied else ""
-        axes.plot(grid, alone.pdf(grid), color=_ORANGE, label=label)
-        if reach[0] < 0.5 < reach[1]:
-            axes.axvline(0.5, color=INK, linewidth=0.6, linestyle=(0, (1, 1)))
+        axes.plot(grid, height, color=_ORANGE, label=label)
+        if reach[0] < even < reach[1]:
+            axes.axvline(even, color=INK, linewidth=0.6, linestyle=(0, (1, 1)))
         axes.yaxis.set_major_locator(MaxNLocator(4))
         axes.set_ylabel("density")
         axes.set_xlim(*reach)
         names = short_names((one, other))
+        within = f"[{low:.3f}, {high:.3f}]"
         axes.set_xlabel(f"P({names[0]} beats {names[1]})")
+        if scale == "elo":
+            axes.set_xlabel(f"Elo of {names[0]} minus that of {names[1]}")
+            within = f"[{low:z.0f}, {high:z.0f}] of Elo"
         title = (
             f"probability of winning {draws.mean():.3f}, {probability:.0%} in "
-            f"[{low:.3f}, {high:.3f}]\n"
+            f"{within}\n"
             f"probability of being the stronger (above 1/2) {np.mean(draws > 0.5):.3f}"
         )
         if posterior.part_of[row] != posterior.part_of[column]:
@@ -122,6 +138,11 @@ def pair(
         )  # fmt: skip
         legend.get_title().set_fontsize(style["axes.titlesize"])
     return figure
+
+
+def _elo(probability: NDArray[Any]) -> NDArray[Any]:
+    """Return what a probability of winning is on Elo's scale, within 4,000 points."""
+    return ELO * logit(np.clip(probability, 1e-10, 1.0 - 1e-10))
 
 
 def predictive_check(

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     from bayesduel.inference import Fit
 
-__all__ = ["forest", "winners"]
-
 _BLUE, _ORANGE = "#0072B2", "#D55E00"
 _ROW = 0.19
 """Inches per arm."""
@@ -258,6 +256,7 @@ def _caption(figure: StyledFigure, posterior: Fit, words: str) -> None:
 
 
 def check_pairs(posterior: Fit, purpose: str) -> None:
+    """Raise unless something is a fit to ``Comparisons``."""
     from bayesduel.votes import Comparisons
 
     check_posterior(posterior)

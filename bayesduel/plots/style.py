@@ -28,20 +28,6 @@ from theory.arguments import as_number, items_of, one_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "WIDTHS",
-    "StyledFigure",
-    "Look",
-    "check_height",
-    "light_grid",
-    "looks",
-    "missing_words",
-    "new_figure",
-    "save",
-    "styled",
-    "width_in_inches",
-]
-
 #: Widths in inches of one column and of the text of a two-column paper.
 WIDTHS = {"column": 3.4, "full": 7.0}
 
@@ -249,10 +235,7 @@ def width_in_inches(width: str | float) -> float:
 def check_height(height: float | None) -> float | None:
     """Return the height in inches, None where it follows from what is drawn.
 
-    Raises
-    ------
-    ValueError
-        For a height outside 0.5 to 200 inches.
+    Raises ``ValueError`` for a height outside 0.5 to 200 inches.
     """
     if height is None:
         return None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
-from bayesduel.analysis.measurements import checkpoint_index
+from bayesduel.analysis.measured_nodes import checkpoint_index
 from bayesduel.arguments.literals import literal
 from bayesduel.errors import ArgumentError
 from bayesduel.plots.bound_curves import power_text
@@ -17,9 +17,7 @@ from bayesduel.plots.lines import Line, Panel, by_instance, line_of
 from theory.arguments import items_of
 
 if TYPE_CHECKING:
-    from bayesduel.analysis.measurements import Measurement, Result
-
-__all__ = ["Sweep", "sweep_of"]
+    from bayesduel.analysis.measured_nodes import Measurement, Result
 
 
 @dataclass(frozen=True)
@@ -150,10 +148,7 @@ def _is_number(value: Any) -> TypeGuard[float]:  # noqa: ANN401
 def _chosen(parameter: str | None, *kinds: list[_Point]) -> tuple[str, list[_Point]]:
     """Return the parameter, and the points of who has it: policies first.
 
-    Raises
-    ------
-    ValueError
-        Where it takes a single value, or none takes several.
+    Raises ``ValueError`` where it takes a single value, or none takes several.
     """
     found: dict[str, tuple[int, list[_Point]]] = {}
     for points in kinds:
@@ -273,16 +268,16 @@ def _defaults(
     """Return the default of the parameter, by the label of a line."""
     from bayesduel.instances.families import FAMILIES, family_parameters
     from bayesduel.policies.lookup import settable
-    from bayesduel.policies.registry import entries
+    from bayesduel.policies.registry import entry, registered_names
 
-    known = entries()
+    known = registered_names()
     found: dict[str, float] = {}
     for point in swept:
         usual: dict[str, Any] = {}
         if of_policies:
             attrs = point.measured.data.attrs
-            entry = known.get(str(attrs.get("policy_name")).partition(",")[0])
-            usual = {} if entry is None else settable(entry.default)
+            policy = str(attrs.get("policy_name")).partition(",")[0]
+            usual = settable(entry(policy).default) if policy in known else {}
         elif point.panel in FAMILIES:
             usual = dict(family_parameters(point.panel))
         value = usual.get(name)

@@ -47,11 +47,9 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from bayesduel.analysis.measurements import Result
+    from bayesduel.analysis.measured_nodes import Result
     from bayesduel.plots.lines import Panel
     from bayesduel.plots.style import Look
-
-__all__ = ["sweep"]
 
 _DOTS = (0, (1, 1.5))
 _MOST_TICKS = 7

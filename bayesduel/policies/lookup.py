@@ -8,9 +8,9 @@ from bayesduel.errors import PolicyParameterError, UnknownNameError, near_names
 from bayesduel.policies.checks import check_policy
 from bayesduel.policies.delayed_feedback import DelayedFeedback
 from bayesduel.policies.own_policies import default_of, is_own_name, own_policy
-from bayesduel.policies.parameters import parameters, parameters_json
+from bayesduel.policies.parameter_values import parameters, parameters_json
 from bayesduel.policies.policy import PolicyBase
-from bayesduel.policies.registry import entries
+from bayesduel.policies.registry import MODULES, entry, registered_names
 from bayesduel.policies.subset_base import OfferingPolicy
 from bayesduel.policies.without_self_duels import WithoutSelfDuels
 from bayesduel.posteriors.names import is_posterior, numbers_of, with_numbers
@@ -26,11 +26,7 @@ def names() -> tuple[str, ...]:
     >>> "d-ts" in policies.names()
     True
     """
-    return tuple(
-        name
-        for name, entry in entries().items()
-        if not issubclass(entry.kind, OfferingPolicy)
-    )
+    return tuple(name for name in registered_names() if not _offers_subsets(name))
 
 
 def subset_names() -> tuple[str, ...]:
@@ -42,11 +38,14 @@ def subset_names() -> tuple[str, ...]:
     >>> "ucb-no-order" in policies.subset_names()
     True
     """
-    return tuple(
-        name
-        for name, entry in entries().items()
-        if issubclass(entry.kind, OfferingPolicy)
-    )
+    return tuple(filter(_offers_subsets, registered_names()))
+
+
+def _offers_subsets(name: str) -> bool:
+    """Say so of a policy; one of ours need not be imported for that."""
+    if name in MODULES:
+        return MODULES[name].startswith("subsets.")
+    return issubclass(entry(name).kind, OfferingPolicy)
 
 
 def get(name: str, **parameters: Any) -> PolicyBase:
@@ -77,7 +76,7 @@ def get(name: str, **parameters: Any) -> PolicyBase:
     >>> policies.get("rucb", every=100).label
     'RUCB, told every 100 rounds'
     """
-    known = entries()
+    known = registered_names()
     if not isinstance(name, str) or name not in known:
         near = near_names(str(name).lower(), known)
         raise UnknownNameError(
@@ -86,8 +85,7 @@ def get(name: str, **parameters: Any) -> PolicyBase:
             name,
             remedy=f"{near}all: {', '.join(known)}; one of your own is module:Class",
         )
-    default = known[name].default
-    return _changed(name, default, parameters)
+    return _changed(name, entry(name).default, parameters)
 
 
 def _changed(name: str, default: PolicyBase, parameters: dict[str, Any]) -> PolicyBase:
@@ -162,13 +160,13 @@ def parse_policy(text: str) -> PolicyBase:
         )
     name, _, rest = text.strip().partition(":")
     name = name.strip().lower()
-    known = entries()
+    known = registered_names()
     if name not in known and is_own_name(text):
         kind, rest = own_policy(text)
         default = default_of(kind)
         parameters = _parameters(text, rest, default)
         return _changed(type(default).__name__, default, parameters)
-    default = known[name].default if name in known else None
+    default = entry(name).default if name in known else None
     return get(name, **_parameters(text, rest, default))
 
 

@@ -26,7 +26,7 @@ class Duel(NamedTuple):
 
 
 class Wins(NamedTuple):
-    """What came of several rounds of a pair: ``won`` of them by the first arm."""
+    """Outcomes of several rounds of one pair: the first arm won ``won`` of them."""
 
     won: int
     rounds: int

@@ -1,7 +1,7 @@
 """Policies by name: each enters itself, where it is written.
 
-Nothing here imports a policy. A policy's names, its acronym and the theorems on it
-stand above its class; importing `bayesduel.policies` imports the families.
+A policy's names, its acronym and the theorems on it stand above its class. Its file is
+imported when it is first asked for by name.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -23,17 +24,53 @@ from bayesduel.posteriors.names import (
     numbers_that_differ,
 )
 
-FAMILIES = (
-    "thompson",
-    "ucb",
-    "rmed",
-    "elimination",
-    "reductions",
-    "batched",
-    "identification",
-    "subsets",
-)
-"""Folders of policies, in the order in which they are listed."""
+MODULES = {
+    "d-ts": "thompson.double_thompson",
+    "d-ts+": "thompson.double_thompson",
+    "pure-d-ts": "thompson.double_thompson",
+    "bt-ts": "thompson.double_thompson",
+    "rcs": "thompson.relative_confidence_sampling",
+    "rd-ts": "thompson.rival_directed",
+    "self-sparring": "thompson.self_sparring",
+    "ccb": "ucb.copeland_confidence_bound",
+    "merge-rucb": "ucb.merge_relative_ucb",
+    "rucb": "ucb.relative_ucb",
+    "sup-klucb": "ucb.sup_kl_ucb",
+    "cw-rmed": "rmed.copeland_winner",
+    "ecw-rmed": "rmed.efficient_copeland_winner",
+    "rmed1": "rmed.rmed1",
+    "rmed2": "rmed.rmed2",
+    "rmed2fh": "rmed.rmed2_fixed_horizon",
+    "beat-the-mean": "elimination.beat_the_mean",
+    "savage": "elimination.generic_exploration",
+    "savage-copeland": "elimination.generic_exploration",
+    "interleaved-filter": "elimination.interleaved_filter",
+    "scb": "elimination.scalable_copeland_bandits",
+    "doubler": "reductions.doubler",
+    "multisbm": "reductions.singleton_machines",
+    "sparring": "reductions.sparring",
+    "scomp": "batched.seeded_comparisons",
+    "scomp2": "batched.candidate_comparisons",
+    "pcomp": "batched.pairwise_comparisons",
+    "parwis": "identification.active_winner_recovery",
+    "d-optimal": "identification.d_optimal",
+    "information": "identification.expected_information",
+    "track-and-stop": "identification.track_and_stop",
+    "choice-bandits": "subsets.choice_bandits",
+    "cucb": "subsets.combinatorial_ucb",
+    "combucb1": "subsets.combinatorial_ucb",
+    "escb": "subsets.efficient_sampling",
+    "logit-ts": "subsets.logit_thompson",
+    "maxmin-ucb": "subsets.maxmin_ucb",
+    "rec-maxmin-ucb": "subsets.maxmin_ucb",
+    "mnl-ee": "subsets.mnl_exploration",
+    "mnl-ts": "subsets.mnl_thompson",
+    "random-subsets": "subsets.random_subsets",
+    "stagewise": "subsets.stagewise_elimination",
+    "ucb-no-order": "subsets.ucb_without_order",
+    "random": "random_pairs",
+}
+"""Where each policy of the package is written, by name, family by family."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +117,7 @@ def register[T: type](
     theorems: tuple[Callable[..., Any], ...] = (),
     **parameters: Any,
 ) -> Callable[[T], T]:
-    """Enter a policy class under a name, or one form of it.
+    """Register a policy class, or one form of it, under a name.
 
     Parameters
     ----------
@@ -117,6 +154,8 @@ def register[T: type](
 
     def enter(cls: T) -> T:
         other = _ENTRIES.get(name)
+        if name in MODULES and cls.__module__ != _module_of(name):
+            other = entry(name)
         # A module that is run again brings its classes anew.
         if other is not None and other.kind.__qualname__ != cls.__qualname__:
             raise ArgumentError(
@@ -131,13 +170,25 @@ def register[T: type](
     return enter
 
 
+def _module_of(name: str) -> str:
+    return f"bayesduel.policies.{MODULES[name]}"
+
+
+def registered_names() -> tuple[str, ...]:
+    """Return the names, family by family, those of one's own policies last."""
+    return tuple(dict.fromkeys([*MODULES, *_ENTRIES]))
+
+
+def entry(name: str) -> Entry:
+    """Return what is registered under a name."""
+    if name in MODULES:
+        import_module(_module_of(name))
+    return _ENTRIES[name]
+
+
 def entries() -> dict[str, Entry]:
-    """Return what is registered, family by family."""
-    rank = {family: place for place, family in enumerate(FAMILIES)}
-    ordered = sorted(
-        _ENTRIES.items(), key=lambda item: rank.get(item[1].family, len(rank))
-    )
-    return dict(ordered)
+    """Return all that is registered, family by family."""
+    return {name: entry(name) for name in registered_names()}
 
 
 def registered_name(policy: Any) -> str | None:

@@ -40,7 +40,7 @@ class ChainBeliefs(NamedTuple):
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class HMC:
-    """The exact posterior of a model, by Hamiltonian Monte Carlo: the slow truth.
+    """The exact posterior of a model, by Hamiltonian Monte Carlo; slow.
 
     Independent chains follow the posterior. At every update, whether there was a vote
     or not, each moves a few trajectories, in coordinates in which Laplace's normal

@@ -130,9 +130,7 @@ class Seat(NamedTuple):
     """How many of them there are."""
 
 
-def _seat(
-    policy: Any, manner: Manner, most: int, state: State, played: RoundCount
-) -> Seat:
+def _seat(policy: Any, manner: Manner, most: int, state: State) -> Seat:
     none = jnp.int64(0)
     reports = None
     if manner.every > 1:
@@ -142,7 +140,7 @@ def _seat(
             lambda leaf: jnp.zeros((room, *leaf.shape), leaf.dtype),
             Report(none, duel, Outcome(none, none, none)),
         )
-    return Seat(state, jnp.uint32(0), played, none, reports, jnp.int32(0))
+    return Seat(state, jnp.uint32(0), none, none, reports, jnp.int32(0))
 
 
 def _play(
@@ -240,17 +238,11 @@ Consumes the states.
 conclude = jax.jit(jax.vmap(_conclude, in_axes=(None, 0, 0, 0)))
 """What a policy recommends, and its numbers of finished runs."""
 
-chosen = partial(jax.jit, donate_argnums=2)(jax.vmap(_either))
-"""Of two states per run, one or the other; consumes the second."""
-
 
 @partial(jax.jit, static_argnums=(1, 2))
-def seated(policy: Any, manner: Manner, most: int, *given: Any) -> Batch[Seat]:
-    """Return runs before their first event; those that are over have played all.
-
-    No more than ``most`` rounds are played.
-    """
-    return jax.vmap(partial(_seat, policy, manner, most))(*given)
+def seated(policy: Any, manner: Manner, most: int, states: State) -> Batch[Seat]:
+    """Return runs before their first event, of ``most`` rounds that are told late."""
+    return jax.vmap(partial(_seat, policy, manner, most))(states)
 
 
 @partial(jax.jit, static_argnames="manner", donate_argnames="seats")

@@ -52,39 +52,23 @@ def run_chunk(
 
     Parameters
     ----------
-    environment : PairwiseEnvironment or SubsetEnvironment
-        Who answers.
-    policy : Policy
-        Who asks.
     runs : range
-        Numbers of the runs, contiguous. Run r is the same in every chunk.
+        Contiguous. Run r is the same in every chunk.
     checkpoints : int64 (C,)
         Increasing positive rounds to record at; the last one is the horizon.
-    seed : int
-        Seed of all runs.
     num_lanes : int, optional
-        Runs simulated side by side; a matter of speed only.
+        Runs over a model simulated side by side; a matter of speed only.
     on_progress : callable, optional
         Called with 0 before anything is compiled, and after each segment with the
         share of rounds played, on a log scale.
     stopping : StoppingRule, optional
         Looked at after every duel of different arms. A run that it ends plays nothing
         more: its counts stay as they are up to the last checkpoint. Not over a model.
+        ``info`` has ``stopped_at``, the round, or -1, and ``answer``, the arm that is
+        named, or -1.
     most_seconds : float
         Runs that are finished after so long are enough if the others would still take
-        long. The first one always ends, and those beside one that has.
-
-    Returns
-    -------
-    RunRecords
-        Of all runs, or of as many as there was time for, from the first. With
-        ``stopping``, ``info`` has ``stopped_at``, the round, or -1, and ``answer``, the
-        arm that is named, or -1.
-
-    Raises
-    ------
-    SimulationError
-        If a run used up its event numbers; names run and round.
+        long: the first one, and those beside it, always end.
     """
     if on_progress is not None:
         on_progress(0.0)

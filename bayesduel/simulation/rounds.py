@@ -90,10 +90,7 @@ def recommend(policy: Any, state: Any, rng: Generator) -> Any:
 def as_duel(asked: Any) -> Duel:
     """Return a pair as a duel of a single round, and a duel as it is.
 
-    Raises
-    ------
-    PolicyParameterError
-        If it is neither.
+    Raises ``PolicyParameterError`` if it is neither.
     """
     if isinstance(asked, Duel):
         return asked

@@ -25,22 +25,11 @@ from bayesduel.stopping.scalar_rules import ScalarStopping
 
 
 class PairTables:
-    """What runs of duels read and write.
+    """What runs of duels read and write, ``grid`` being their checkpoints.
 
-    Parameters
-    ----------
-    environment : PairwiseEnvironment
-        Who answers.
-    num_runs : int
-        How many there are.
-    grid : int64 (C,)
-        Checkpoints.
-    every : int
-        After so many rounds the policy is told the outcomes so far.
-    self_duels : bool
-        Whether the self-duels that it chooses are played.
-    new_stopping : callable, optional
-        Makes the state of a rule for stopping, for so many arms.
+    After ``every`` so many rounds the policy is told the outcomes so far. Whether the
+    self-duels that it chooses are played, ``self_duels`` says. ``new_stopping`` makes
+    the state of a rule for stopping, for so many arms.
     """
 
     loop = rounds
@@ -201,10 +190,8 @@ class RuleRuns:
     ) -> Callable[[int], tuple[int, int]]:
         """Return what plays a run up to so many events: the events, the rounds.
 
-        Raises
-        ------
-        SimulationError
-            If the policy asks for what there is not; names run and round.
+        Raises ``SimulationError`` if the policy asks for what there is not; names run
+        and round.
         """
         progress, order = self._progress[place], self._orders[place]
         self._place = place
@@ -276,20 +263,8 @@ def run_chunk(
 ) -> RunRecords:
     """Simulate the runs numbered ``runs``; see ``bayesduel.simulation.driver``.
 
-    Parameters
-    ----------
-    manner
-        How duels are played: parameters of :class:`PairTables`.
-    **settings
-        As :func:`bayesduel.simulation.runs.play_runs` takes them.
-
-    Raises
-    ------
-    PolicyParameterError
-        If the policy lacks a function, or cannot be compiled though it shall be.
-    SimulationError
-        If it asks for what there is not; names run and round. An exception of the
-        policy itself is raised as it is, with a note that names them.
+    ``manner`` says how duels are played, by parameters of :class:`PairTables`. An
+    exception of the policy is raised as it is, with a note that names run and round.
     """
     orders, words = orders_and_words(environment, runs, seed)
     grid = np.ascontiguousarray(checkpoints, dtype=np.int64)

@@ -123,20 +123,10 @@ def reseed(rng: np.random.Generator, seed: UInt32[np.ndarray, " W"]) -> None:
 
 
 class Segments:
-    """Plays runs a segment at a time, and reports in between.
+    """Plays runs a segment of about so many ``seconds`` at a time, reporting between.
 
-    Parameters
-    ----------
-    seconds : float
-        About how long a segment lasts.
-    num_runs, horizon : int
-        What is played.
-    event_limit : int
-        Events that one run may take.
-    on_progress : callable, optional
-        Called with the share of rounds played, on a log scale.
-    most_seconds : float
-        How long runs are played if the others would still take long.
+    ``on_progress`` is called with the share of rounds played, on a log scale. Runs are
+    played for ``most_seconds`` if the others would still take long.
     """
 
     def __init__(
@@ -169,19 +159,9 @@ class Segments:
         return to_come > self._most_seconds / 2
 
     def play(self, run: int, go_on: Callable[[int], tuple[int, int]]) -> None:
-        """Play a run to its end.
+        """Play a run to its end, by what :meth:`Runs.begin` returns.
 
-        Parameters
-        ----------
-        run : int
-            Its number.
-        go_on : callable
-            Plays up to so many events; returns the events and the rounds so far.
-
-        Raises
-        ------
-        SimulationError
-            If the run has used up its events.
+        Raises ``SimulationError`` if the run has used up its events.
         """
         done = 0
         while True:
@@ -205,9 +185,6 @@ class Segments:
         Those on their way by the logarithms of one more than their rounds, summed.
         """
         self._finished += finished
-        self._report(log_rounds)
-
-    def _report(self, log_rounds: float) -> None:
         if self._on_progress is None:
             return
         now = time.perf_counter()

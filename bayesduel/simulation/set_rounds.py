@@ -70,10 +70,7 @@ def recommend(policy: Any, state: Any, rng: Generator) -> Any:
 def as_offer(asked: Any) -> Offer:
     """Return a set as an offer for a single round, and an offer as it is.
 
-    Raises
-    ------
-    PolicyParameterError
-        If it is neither.
+    Raises ``PolicyParameterError`` if it is neither.
     """
     offer = asked if isinstance(asked, Offer) else Offer(asked)
     subset = as_mask(offer.subset)
@@ -91,10 +88,7 @@ def as_offer(asked: Any) -> Offer:
 def as_mask(subset: Any) -> Any:
     """Return a mask over arms as it is.
 
-    Raises
-    ------
-    PolicyParameterError
-        If it is none.
+    Raises ``PolicyParameterError`` if it is none.
     """
     if isinstance(subset, np.ndarray) and subset.dtype == bool and subset.ndim == 1:
         return subset

@@ -98,10 +98,7 @@ class SetLane(NamedTuple):
 def set_world(environment: Any) -> SetWorld:
     """Return the world of a :class:`bayesduel.simulation.SubsetEnvironment`.
 
-    Raises
-    ------
-    SimulationArgumentError
-        If its rule is none of this package.
+    Raises ``SimulationArgumentError`` if its rule is none of this package.
     """
     rule: Any = environment.rule
     found: dict[str, Any] = {

@@ -19,7 +19,7 @@ NOBODY = -1
 
 
 class StoppingState(NamedTuple):
-    """What a rule says of counts."""
+    """What a rule concludes from counts: whether to stop, and which arm to name."""
 
     stopped: bool
     """Whether to stop now."""

@@ -22,7 +22,7 @@ _BUDGET = 2000
 
 @dataclass(frozen=True)
 class MeasuredRate:
-    """What became of the simulated studies under one rule.
+    """How the simulated studies ended under one rule for stopping.
 
     Attributes
     ----------

@@ -69,7 +69,7 @@ class ForecastLine:
 
 @dataclass(frozen=True)
 class Forecast:
-    """What simulations say of the votes to come; of ``Study.forecast``.
+    """How many votes a study still needs, by simulation; see ``Study.forecast``.
 
     Attributes
     ----------

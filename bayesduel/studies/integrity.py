@@ -30,7 +30,7 @@ _PAGE = 4096
 
 @dataclass(frozen=True)
 class IntegrityReport:
-    """What of a study can be believed; as :func:`check_study` returns it.
+    """Which events of a study are sound; returned by :func:`check_study`.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class ForeignQuestion(NamedTuple):
 
 @dataclass(frozen=True)
 class VerifiedQuestions:
-    """Whether the questions of a study are its own; as :func:`verify_study` returns it.
+    """Whether the policy asked all questions of a study; see :func:`verify_study`.
 
     Attributes
     ----------

@@ -16,7 +16,7 @@ __all__ = ["answer_line"]
 
 
 def answer_line(study: Study, line: str) -> str:
-    """Do what a line says; return a line about it.
+    """Carry out one line of JSON on a study; return the answer as a line of JSON.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bayesduel.package.version import package_version
+from bayesduel.package.version import __version__
 from bayesduel.studies._fits import fit_votes
 from bayesduel.studies._history import draw_history, history_of
 from bayesduel.studies.contents.contexts import context_table
@@ -225,7 +225,7 @@ def _small_print(status: StudyStatus) -> str:
         f'<p class="small">{escape(status.policy)} asked; model: '
         f"{escape(status.model)}. {status.idle_rounds} rounds of exploitation were "
         f"left out, {status.restarts} times the policy began anew from the votes. "
-        f"bayesduel {escape(package_version())}.</p>"
+        f"bayesduel {escape(__version__)}.</p>"
     )
 
 

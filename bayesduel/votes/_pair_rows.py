@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +78,50 @@ class PairRows(CountedVotes):
     @property
     def _extra(self) -> RowColumns:
         return RowColumns(self.columns, self.labels)
+
+    def with_both_orders_as_one(self, contradiction: str = "tie") -> Self:
+        """Return one vote for each question that was asked in both orders.
+
+        Language models prefer a side so often that each pair is best shown either way
+        round. Two votes on the same pair, with the same entries in all columns (what
+        was asked, who judged), are one question. Where both are for the same arm, or
+        both ties, that is the vote; else they contradict each other.
+
+        Parameters
+        ----------
+        contradiction : {"tie", "nothing"}
+            What it counts as.
+
+        Returns
+        -------
+        Comparisons
+            Without an order, with the same columns. Each vote counts as much as the
+            mean of the two. Votes without one in the other order are left out, and
+            counted in a log message of level WARNING.
+
+        Raises
+        ------
+        ComparisonDataError
+            If the order is not known, no vote has another one in the other order, or
+            several votes that differ are in one order of one question; names the row.
+
+        Examples
+        --------
+        >>> from bayesduel.votes import Comparisons
+        >>> votes = Comparisons.from_votes(
+        ...     ["tea", "milk", "tea", "milk"],
+        ...     ["milk", "tea", "milk", "tea"],
+        ...     ["tea", "tea", "left", "left"],
+        ...     columns={"context": ["dawn", "dawn", "night", "night"]},
+        ... )
+        >>> votes.with_both_orders_as_one("tie").without_columns()
+        Comparisons(2 arms, 1 of 1 pairs, 2 votes, 1 ties)
+        >>> votes.with_both_orders_as_one("nothing")
+        Comparisons(2 arms, 1 of 1 pairs, 1 votes, with 2 contexts)
+        """
+        from bayesduel.votes._both_orders import both_orders_as_one
+
+        return both_orders_as_one(self, contradiction)  # pyright: ignore
 
     def parts(self) -> list[list[str]]:
         """Return the parts of the graph whose edges are pairs with votes.

@@ -18,7 +18,7 @@ from bayesduel.votes.checks import (
     shortened,
 )
 
-LABELS = ("judge", "context")
+LABELS = ("judge", "context", "group", "cluster")
 """Columns of labels, even where these are numbers."""
 
 NEUTRAL = "neutral"

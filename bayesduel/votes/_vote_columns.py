@@ -54,6 +54,8 @@ class VoteFormat(NamedTuple):
     context: str | None = None
     neutral: str | None = None
     columns: Any = ()
+    group: str | None = None
+    cluster: str | None = None
 
     def kept(self) -> dict[str, str]:
         """Return the columns that stay with each vote, by what they are called there.
@@ -63,7 +65,8 @@ class VoteFormat(NamedTuple):
         ComparisonDataError
             If one of them is no title, or two are called the same.
         """
-        found = {"judge": self.judge, "context": self.context, "neutral": self.neutral}
+        names = "judge", "context", "neutral", "group", "cluster"
+        found = {name: getattr(self, name) for name in names}
         found = {name: title for name, title in found.items() if title is not None}
         for name, title in found.items():
             if not isinstance(title, str):

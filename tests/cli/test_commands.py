@@ -259,3 +259,21 @@ def test_help_imports_nothing_heavy():
         [sys.executable, "-c", code], check=True, capture_output=True, text=True
     )
     assert result.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("missing", "extra", "words"),
+    [
+        ("cvxpy", "verify", ("bounds", "cyclic", "--verify")),
+        ("cvxpy", "verify", ("bounds", "cyclic", "--solver", "cvxpy")),
+        ("dask", "distributed", ("compare", "-i", "gap", "-p", "rucb", "--dask", "x")),
+    ],
+)
+def test_what_an_extra_brings_is_asked_for_by_its_name(
+    run, monkeypatch, missing, extra, words
+):
+    monkeypatch.setitem(sys.modules, missing, None)
+    result = run(*words)
+    assert result.exit_code == 2
+    assert f"extra '{extra}'" in result.stderr
+    assert len(result.stderr.splitlines()) == 1

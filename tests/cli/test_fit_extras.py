@@ -68,3 +68,87 @@ def test_a_fit_by_the_mode_is_printed_and_saved(run, votes, tmp_path):
     found = json.loads(run("fit", votes, *options, "--json", "--quiet").stdout)
     by_name = {row["arm"]: row["mean"] for row in found["contrasts"]}
     assert by_name["tea"] == pytest.approx(rows["tea"] - rows["milk"])
+
+
+def test_groups_are_fitted_apart_and_named_in_all_that_is_written(run, tmp_path):
+    path, out = tmp_path / "votes.csv", tmp_path / "out"
+    rows = ["tea,milk,left,1", "milk,tea,right,1", "tea,water,left,1"] * 4
+    rows += ["milk,tea,left,2"] * 5 + ["water,tea,tie,3"]
+    path.write_text("\n".join(["left,right,winner,topic", *rows]) + "\n")
+    arguments = ("fit", path, "--by", "topic", "--ties", "drop", "--scale", "elo")
+    said = run(*arguments, "--out", out)
+    assert said.exit_code == 0, said.output
+    assert "3: no vote is left in this group" in " ".join(said.stderr.split())
+    assert "P(best) are among the arms of the same group" in said.stdout
+    record = json.loads((out / "standings.json").read_text())
+    assert [each["group"] for each in record["groups"]] == ["1", "2", "3"]
+    assert record["groups"][2]["arms"] == []
+    with (out / "standings.csv").open(newline="") as file:
+        table = list(csv.DictReader(file))
+    assert [(row["group"], row["arm"]) for row in table] == [
+        ("1", "tea"), ("1", "water"), ("1", "milk"), ("2", "milk"), ("2", "tea")
+    ]  # fmt: skip
+    best = {group: [float(row["p_best"]) for row in table if row["group"] == group]
+            for group in "12"}  # fmt: skip
+    assert sum(best["1"]) == pytest.approx(1.0) == sum(best["2"])
+    # As the group has them alone.
+    path.write_text("\n".join(["left,right,winner", *["milk,tea,left"] * 5]) + "\n")
+    alone = json.loads(run("fit", path, "--scale", "elo", "--json", "-q").stdout)
+    for one, row in zip(alone["arms"], table[3:], strict=True):
+        assert one["score"] == pytest.approx(float(row["score"]), abs=25)
+        assert one["p_best"] == pytest.approx(float(row["p_best"]), abs=0.03)
+    for name, value in (("--reference", "tea"), ("--method", "mode")):
+        refused = run(*arguments, name, value)
+        assert refused.exit_code == 2 and f"{name}: is for one fit" in refused.output
+
+
+def test_clustered_errors_stand_beside_the_models(run, tmp_path):
+    """Judges who all say the same ten times: the model takes it for ten times more."""
+    path = tmp_path / "votes.csv"
+    rows = [f"{pair},{'left' if (judge % 3 > 0) == ahead else 'right'},{judge}"
+            for judge in range(9)
+            for pair, ahead in (("tea,milk", True), ("milk,tea", False),
+                                ("milk,water", True), ("water,milk", False))
+            ]  # fmt: skip
+    head, errors = "left,right,winner,by", {}
+    arguments = ("fit", path, "--cluster", "by", "--order-effect", "-q")
+    for times in (1, 10):
+        path.write_text("\n".join([head, *rows * times]) + "\n")
+        said = run(*arguments, "--prior-scale", "50", "--json")
+        assert said.exit_code == 0, said.output
+        record = json.loads(said.stdout)
+        by_arm = {row["arm"]: row for row in record["arms"]}
+        errors[times] = [by_arm["tea"][key] for key in ("error", "error_clustered")]
+        assert record["clusters"] == 9
+        assert set(record["parameters"][0]) >= {"error", "error_clustered"}
+    assert errors[10][0] == pytest.approx(errors[1][0] / 10**0.5, rel=0.01)
+    assert errors[10][1] == pytest.approx(errors[1][1], rel=0.01)
+    said = run(*arguments)
+    assert "9 clusters are independent" in " ".join(said.stdout.split())
+    assert ["error", "clustered"] == said.stdout.splitlines()[1].split()[5:7]
+    for options in (["--method", "nuts"], ["--model", "beta"]):
+        assert run(*arguments, *options).exit_code == 2
+
+
+def test_both_orders_of_one_prompt_are_one_vote(run, tmp_path, caplog):
+    """Four prompts: two agree, one is always on the left, one ties; one order alone."""
+    path = tmp_path / "votes.csv"
+    answers = {"p1": ("tea", "tea"), "p2": ("milk", "milk"), "p3": ("left", "left"),
+               "p4": ("tie", "tie"), "p5": ("tea",), "p6": ("tea", "tea")}  # fmt: skip
+    rows = [f"{pair},{answer},{prompt},ann"
+            for prompt, each in answers.items()
+            for pair, answer in zip(("tea,milk", "milk,tea"), each, strict=False)
+            ]  # fmt: skip
+    path.write_text("\n".join(["left,right,winner,prompt,by", *rows]) + "\n")
+    named = ("fit", path, "--context", "prompt", "--judge", "by", "--json")
+    for rule, ties in (("tie", 2), ("nothing", 1)):
+        said = run(*named, "--both-orders", rule)
+        assert said.exit_code == 0, said.output
+        tea = {row["arm"]: row for row in json.loads(said.stdout)["arms"]}["tea"]
+        assert [tea[key] for key in ("wins", "losses", "ties")] == [2, 1, ties]
+        assert "1 of 11 rows of votes left out" in caplog.text
+    for option in ("--order-effect", "--discrimination"):
+        refused = run(*named, "--both-orders", "tie", option)
+        assert refused.exit_code == 2 and f"{option}: is for votes" in refused.output
+    refused = run("fit", path, "--both-orders", "tie", "-q")
+    assert refused.exit_code == 2 and "name what was asked" in refused.output

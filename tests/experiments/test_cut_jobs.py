@@ -51,7 +51,7 @@ def content(out):
 
 
 def parts_of(out):
-    return [*out.glob(".bayesduel/parts/*.nc")]
+    return [*out.glob(".bayesduel/parts/*.zip")]
 
 
 def stop_after(count, monkeypatch):

@@ -87,18 +87,6 @@ def test_errors_name_the_arguments_of_the_function_that_was_called():
         assert (error.argument, error.value, error.index) == (called, value, None)
 
 
-@pytest.mark.parametrize(
-    ("function", "before", "today"),
-    [
-        (bayesduel.simulate, "environment", "instance"),
-        (bayesduel.compare, "environments", "instances"),
-    ],
-)
-def test_an_argument_of_another_name_is_named(function, before, today):
-    with pytest.raises(TypeError, match=f"argument {before} is called {today} now"):
-        function(**{before: "cyclic"}, policies="d-ts", num_runs=1, horizon=10)
-
-
 def test_what_a_policy_refuses_is_said_of_the_policy():
     error = error_of(
         Experiment, instances="gap", policies=["rucb", policies.get("d-ts", alpha=0.2)]

@@ -12,7 +12,8 @@ import xarray as xr
 import bayesduel
 from bayesduel import results
 from bayesduel.errors import DamagedPartWarning, OutputFolderError
-from bayesduel.experiments.stored import run_sweep
+from bayesduel.experiments.owned_folder import write_part
+from bayesduel.experiments.stored import part_files, run_sweep
 from bayesduel.simulation import driver
 from tests.fake_policies import Broken, Scripted, Wanderer, instant_run_chunk
 from tests.folders import WHOLE, same_tree, visible
@@ -36,7 +37,7 @@ def compare(out, policies=POLICIES, matrix="cyclic", **options):
 
 
 def parts_of(out):
-    return sorted((out / ".bayesduel/parts").glob("*.nc"))
+    return sorted((out / ".bayesduel/parts").glob("*.zip"))
 
 
 class Interrupting:
@@ -277,7 +278,13 @@ CHANGES = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_resuming_another_request_is_refused(calls, begun, change):
     options, words = CHANGES[change]
-    before = {each: each.stat().st_mtime_ns for each in begun.rglob("*.nc")}
+
+    def written():
+        files = (each for each in begun.rglob("*") if each.suffix in (".nc", ".zip"))
+        return {each: each.stat().st_mtime_ns for each in files}
+
+    before = written()
+    assert before
     matrix = bayesduel.load("cyclic")
     if change == "matrix":
         values = np.array(matrix.values)
@@ -290,7 +297,7 @@ def test_resuming_another_request_is_refused(calls, begun, change):
     for word in ("Wanderer on cyclic", "overwrite", str(begun)):
         assert word in str(raised.value)
     assert not calls
-    assert before == {each: each.stat().st_mtime_ns for each in begun.rglob("*.nc")}
+    assert before == written()
 
 
 def test_resuming_never_drops_what_was_not_asked_for(calls, begun):
@@ -395,8 +402,22 @@ def test_a_failed_policy_is_tried_again_and_nothing_else(calls, tmp_path, monkey
 def test_parts_say_what_they_are(calls, interrupted):
     found = []
     for file in parts_of(interrupted):
-        with xr.open_dataset(file, engine="h5netcdf") as dataset:
-            found.append((dataset.attrs["policy"], dataset["run"].values.tolist()))
-            assert json.loads(dataset.attrs["fingerprint"])["seed"] == 5
+        dataset = part_files.dataset_from_bytes(file.read_bytes())
+        found.append((dataset.attrs["policy"], dataset["run"].values.tolist()))
+        assert json.loads(dataset.attrs["fingerprint"])["seed"] == 5
     expected = [("Scripted", 0, 50), ("Wanderer", 0, 50), ("Wanderer", 50, 100)]
     assert sorted(found) == [(name, [*range(a, b)]) for name, a, b in expected]
+
+
+def test_parts_of_earlier_versions_are_gone_on_with(calls, interrupted):
+    """They were netCDF."""
+    kept = parts_of(interrupted)
+    for file in kept:
+        old = results.to_bytes(part_files.dataset_from_bytes(file.read_bytes()))
+        name = file.name.rpartition("-")[0].removesuffix("-")
+        write_part(interrupted, name, "nc", old)
+        file.unlink()
+    calls.clear()
+    resumed = compare(interrupted, resume=True)
+    assert len(calls) == 4 - len(kept)
+    same_tree(resumed, compare(None))

@@ -115,11 +115,11 @@ def test_merge_names_the_parts_that_are_missing_and_keeps_the_others(
     out = tmp_path / "out"
     for number in (1, 4):
         compare(out, part=f"{number}/5")
-    before = sorted(out.rglob("*.nc"))
+    before = sorted(out.glob(".bayesduel/parts/*"))
     named = r"3 of its 5 parts: 2-3,5; .*part[= ]2/5"
     with pytest.raises(OutputFolderError, match=named):
         bayesduel.merge(out)
-    assert sorted(out.rglob("*.nc")) == before
+    assert sorted(out.glob(".bayesduel/parts/*")) == before
     assert compare(out, part="1/5") == []
     for number in (2, 3, 5):
         compare(out, part=f"{number}/5")
@@ -131,7 +131,7 @@ def test_a_damaged_part_is_named_and_done_again(compare, whole, tmp_path):
     out = tmp_path / "out"
     for number in (1, 2):
         compare(out, part=f"{number}/2")
-    done = sorted(out.glob(".bayesduel/parts/*.nc"))
+    done = sorted(out.glob(".bayesduel/parts/*.zip"))
     # Not the plan, which is smaller than what holds plays of four runs.
     damaged = max(done, key=lambda file: file.stat().st_size)
     damaged.write_bytes(damaged.read_bytes()[:-1] + b"x")
@@ -298,10 +298,10 @@ def test_a_part_of_an_edited_instance_is_refused_before_it_is_computed(tmp_path)
         )
 
     play(0.7, "1/2")
-    before = sorted(tmp_path.rglob("*.nc"))
+    before = sorted(tmp_path.glob(".bayesduel/parts/*"))
     with pytest.raises(OutputFolderError, match="another matrix_sha256"):
         play(0.8, "2/2")
-    assert sorted(tmp_path.rglob("*.nc")) == before
+    assert sorted(tmp_path.glob(".bayesduel/parts/*")) == before
 
 
 @pytest.mark.parametrize("part", ["0/3", "4/3", "3", "1/0", "a/b", "-1/3", 2, "1/2/3"])

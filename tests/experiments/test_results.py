@@ -17,7 +17,7 @@ from bayesduel import results
 from bayesduel.errors import OutputFolderError, OutputWriteError
 from bayesduel.experiments import nodes
 from bayesduel.experiments.problems import problem_of
-from bayesduel.policies.parameters import parameters_json
+from bayesduel.policies.parameter_values import parameters_json
 from bayesduel.simulation.driver import RunRecords
 from tests.fake_policies import Wanderer
 from tests.policies.instances import CONDORCET

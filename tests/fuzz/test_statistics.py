@@ -29,7 +29,7 @@ from tests.fuzz.targets.values import FILES, WRONG, Made
 from tests.fuzz.test_functions import StartedError, check
 
 RECORDS = {
-    "models": {"Fit", "ModeFit"},
+    "models": {"Fit", "GroupFits", "ModeFit"},
     "diagnostics": {"Calibration", "Report", "Transitivity"},
     "plots": {"StyledFigure"},
     "analysis": {

@@ -4,18 +4,23 @@ import numpy as np
 import pytest
 from scipy.special import log_expit
 
+from bayesduel.cli.votes.chosen_models import preference_model
+from bayesduel.cli.votes.options import Model
 from bayesduel.diagnostics import loo
 from bayesduel.errors import FitError
 from bayesduel.inference import fit, parameter_summary
 from bayesduel.inference.numpyro_models import log_probabilities_of
 from bayesduel.models import BradleyTerry, JudgedBradleyTerry
 from bayesduel.posteriors import Laplace
+from bayesduel.votes import Comparisons
 from tests.command_line import invoke
 from tests.models.test_own_models import votes_of_judges
 
 
-def test_the_likelihood_is_that_of_a_numpy_twin():
+@pytest.mark.parametrize("discrimination", [False, True])
+def test_the_likelihood_is_that_of_a_numpy_twin(discrimination):
     votes = votes_of_judges()
+    model = JudgedBradleyTerry(discrimination=discrimination)
     rng = np.random.default_rng(4)
     values = {
         "utility": rng.normal(size=4),
@@ -23,12 +28,17 @@ def test_the_likelihood_is_that_of_a_numpy_twin():
         "judge_spread": np.array(0.7),
         "standard_bias": rng.normal(size=5),
     }
-    arrays = JudgedBradleyTerry().arrays(votes)
+    clearly = np.ones(5)
+    if discrimination:
+        values["discrimination_spread"] = np.array(0.4)
+        values["standard_discrimination"] = np.array([0.5, -1.0, 0.2, 1.3, -1.0])
+        clearly = np.exp(0.4 * values["standard_discrimination"])
+    arrays = model.arrays(votes)
     draws = {name: each[None] for name, each in values.items()}
-    (logs,) = log_probabilities_of(JudgedBradleyTerry(), arrays, draws)
+    (logs,) = log_probabilities_of(model, arrays, draws)
     bias = 0.3 + 0.7 * values["standard_bias"]
     odds = values["utility"][votes.first] - values["utility"][votes.second]
-    odds = odds + bias[votes.columns["judge"]]
+    odds = odds * clearly[votes.columns["judge"]] + bias[votes.columns["judge"]]
     twin = np.stack([log_expit(odds), log_expit(-odds)], axis=1)
     np.testing.assert_allclose(logs, twin, rtol=1e-10)
     # Columns that it does not read are no part of its arrays.
@@ -48,6 +58,39 @@ def test_judges_are_told_apart_and_votes_better_predicted():
     assert "judges" in rows["judge_spread"]["meaning"]
 
 
+@pytest.mark.slow
+def test_discrimination_of_judges_is_recovered():
+    """A judge who guesses, one who is sure, and biases; 100 votes of each of six."""
+    rng = np.random.default_rng(8)
+    utility = np.array([1.2, 0.4, -0.4, -1.2])
+    clearly = np.array([0.1, 0.5, 1.0, 1.0, 1.6, 2.5])
+    bias = np.array([0.8, -0.6, 0.0, 0.5, -0.9, 0.2])
+    judge = np.repeat(np.arange(6), 100)
+    first = rng.integers(4, size=600)
+    second = (first + rng.integers(1, 4, size=600)) % 4
+    odds = clearly[judge] * (utility[first] - utility[second]) + bias[judge]
+    won = rng.random(600) < 1.0 / (1.0 + np.exp(-odds))
+    votes = Comparisons.from_rows(
+        "abcd", first, second, np.stack([won, ~won, 0 * won], axis=1), order_known=True,
+        columns={"judge": [f"j{each}" for each in judge]},
+    )  # fmt: skip
+    model = JudgedBradleyTerry(zero_sum=True, discrimination=True)
+    found = fit(model, votes, num_draws=1000, num_chains=2)
+    assert found.method == "nuts" and not found.doubts
+    flat = found.flat_draws()
+    logs, against = np.log(flat["discrimination"]), np.log(clearly)
+    np.testing.assert_allclose(logs.sum(axis=1), 0.0, atol=1e-9)
+    favors = flat["first_advantage"][:, None] + flat["judge_bias"]
+    seen = utility * np.exp(against.mean())
+    pairs = (logs, against - against.mean()), (favors, bias), (flat["utility"], seen)
+    for draws, truth in pairs:
+        assert np.all(np.abs(draws.mean(axis=0) - truth) < 4.0 * draws.std(axis=0))
+    assert np.quantile(logs[:, 0], 0.95) < np.log(0.5)  # Who guesses is found out,
+    assert np.quantile(logs[:, 5] - logs[:, 1], 0.05) > 0.3  # and who is sure.
+    names = [row["parameter"] for row in parameter_summary(found)]
+    assert "discrimination[j0]" in names and "standard_discrimination[j0]" not in names
+
+
 def test_what_does_not_fit_is_refused():
     votes = votes_of_judges()
     with pytest.raises(FitError, match="reads the column 'judge'"):
@@ -56,9 +99,14 @@ def test_what_does_not_fit_is_refused():
         JudgedBradleyTerry(order_effect=False).arrays(votes)
     with pytest.raises(FitError, match="spread_scale"):
         JudgedBradleyTerry(spread_scale=0.0).arrays(votes)
+    with pytest.raises(FitError, match="discrimination_scale"):
+        JudgedBradleyTerry(discrimination_scale=-1.0).arrays(votes)
+    with pytest.raises(FitError, match="discrimination.*True or False"):
+        JudgedBradleyTerry(discrimination=1).arrays(votes)  # pyright: ignore
     with pytest.raises(FitError, match="order_known"):
         JudgedBradleyTerry().arrays(votes.without_order())
-    Laplace(JudgedBradleyTerry()).check(3)  # A policy may hold it.
+    for each in (False, True):  # A policy may hold it.
+        Laplace(JudgedBradleyTerry(discrimination=each)).check(3)
 
 
 def test_the_command_reads_judges_and_neutral_rows(tmp_path):
@@ -72,5 +120,14 @@ def test_the_command_reads_judges_and_neutral_rows(tmp_path):
         assert words in said.output
     said = invoke(["fit", str(path), "--neutral", "away", "--order-effect", "--json"])
     assert said.exit_code == 0 and '"first_advantage"' in said.output
+    model = preference_model(
+        Model.bradley_terry, votes_of_judges(), 3.0, order_effect=False,
+        discrimination=True,
+    )  # fmt: skip
+    assert model == JudgedBradleyTerry(
+        zero_sum=True, discrimination=True, prior_scale=3.0
+    )
+    said = invoke(["fit", str(path), "--discrimination"])
+    assert said.exit_code == 2 and "--discrimination: is one of judges" in said.output
     said = invoke(["fit", str(path), "--judge", "by", "--model", "thurstone"])
     assert said.exit_code == 2 and "--judge: thurstone has none" in said.output

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from bayesduel.analysis.measurements import Measurement
+from bayesduel.analysis.measured_nodes import Measurement
 from bayesduel.papers.claims import check_claim, exploitation
 from bayesduel.papers.recipes import Claim
 

@@ -8,6 +8,7 @@ import pytest
 from matplotlib import font_manager
 from matplotlib.collections import PathCollection
 from matplotlib.text import Text
+from scipy.stats import beta
 
 import bayesduel
 from bayesduel import plots
@@ -148,6 +149,22 @@ def test_one_pair_against_its_votes():
     ):
         with pytest.raises(FitError, match=words):
             plots.pair(found(), *arguments)
+
+
+def test_one_pair_on_the_scale_of_elo():
+    """400 points are odds of 10 to 1: shares of the curve are those of Beta(8, 4)."""
+    axes = plots.pair(found(), "tea", "coffee", scale="elo").axes[0]
+    points, height = axes.lines[0].get_data()
+    below = np.concatenate([[0.0], np.cumsum(np.diff(points) * height[1:])])
+    for elo, share in ((0.0, 1 / 2), (400.0, 10 / 11), (-100.0, 1 / (1 + 10**0.25))):
+        of_curve = np.interp(elo, points, below)
+        assert of_curve == pytest.approx(beta(8, 4).cdf(share), abs=0.01)
+    assert axes.get_xlabel() == "Elo of tea minus that of coffee"
+    draws = np.concatenate([block[:, 0, 1] for block in found().matrices()])
+    low = 400 * np.log10(np.quantile(draws / (1 - draws), 0.05))
+    assert f"90% in [{low:.0f}," in axes.get_legend().get_title().get_text()
+    with pytest.raises(FitError, match="scale must be.*probability"):
+        plots.pair(found(), "tea", "coffee", scale="glicko")
 
 
 def test_predictive_check_finds_what_does_not_fit():

@@ -191,12 +191,12 @@ def test_two_arms_of_a_rule(name):
 
 @pytest.mark.parametrize("name", RULES)
 def test_compiled_and_plain_rules_play_the_same_runs(name):
-    """Two of each matrix: to a digit, and Python is slow."""
-    for matrix in MATRICES:
+    """One with a winner and one with two: to a digit, and Python is slow."""
+    for matrix in ("condorcet", "two winners"):
         plain = simulate_runs(
-            policies.get(name, compiled=False), INSTANCES[matrix], runs=range(2)
+            policies.get(name, compiled=False), INSTANCES[matrix], runs=range(1)
         )
-        assert_same_runs(plain, slice(None), runs_of(name, matrix), slice(2))
+        assert_same_runs(plain, slice(None), runs_of(name, matrix), slice(1))
 
 
 @pytest.mark.parametrize("matrix", MATRICES)

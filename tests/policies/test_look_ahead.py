@@ -66,7 +66,7 @@ of one matrix. The distribution of single rounds, ``thompson`` and ``posteriors`
 more sharply."""
 
 EARLY = (30, 100, 200, 300)
-LATE = (50, 200, 500, 1000)
+LATE = (50, 200, 600)
 
 
 @cache
@@ -149,9 +149,10 @@ def early_cases():
 
 @pytest.mark.parametrize(("name", "matrix"), early_cases())
 def test_early_rounds_have_the_distribution_of_the_twin(name, matrix):
-    checkpoints = EARLY[:2] if name in SLOW_TWIN else EARLY
+    slow = name in SLOW_TWIN
+    checkpoints, num_runs = ((20, 50), 60) if slow else (EARLY, 100)
     ours = plays_of(policies.get(name), matrix, checkpoints, 2, seed=61)
-    theirs = twin_plays(name, matrix, checkpoints, 100)
+    theirs = twin_plays(name, matrix, checkpoints, num_runs)
     assert not disagreements(name, matrix, ours, theirs)
 
 
@@ -169,9 +170,10 @@ def test_late_rounds_have_the_distribution_of_the_twin(name, matrix):
 @pytest.mark.parametrize(("name", "matrix"), late_cases(["bt-ts", "ccb", "rucb"]))
 def test_both_forms_have_the_same_distribution(name, matrix):
     """The others: ``thompson.test_scalar_steps``."""
-    ours = plays_of(policies.get(name), matrix, LATE, 8, seed=62)
+    slow = name in SLOW_TWIN
+    ours = plays_of(policies.get(name), matrix, LATE, 2 if slow else 8, seed=62)
     step = policies.get(name, look_ahead=False)
-    theirs = plays_of(step, matrix, LATE, 2 if name in ONE_CHAMPION else 4, seed=63)
+    theirs = plays_of(step, matrix, LATE, 1 if slow else 4, seed=63)
     assert not disagreements(name, matrix, ours, theirs)
 
 

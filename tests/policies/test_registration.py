@@ -1,18 +1,22 @@
 """Policies enter the registry where they are written; users' policies too."""
 
+import re
 from itertools import groupby
+from pathlib import Path
 
 import pytest
 
 import bayesduel
 from bayesduel import policies
 from bayesduel.policies import registry
+from bayesduel.policies.subset_base import OfferingPolicy
 from bayesduel.policies.thompson.double_thompson import DoubleThompson
 
 
 @pytest.fixture
 def own_registry(monkeypatch):
     """Let a test register what the others never see."""
+    registry.entries()  # What is imported registers once.
     monkeypatch.setattr(registry, "_ENTRIES", dict(registry._ENTRIES))
 
 
@@ -39,6 +43,21 @@ def test_a_name_belongs_to_one_class(own_registry):
         policies.register("d-ts", acronym="D-TS")(ExploreFirst)
     # A module that is loaded again registers its class again.
     policies.register("d-ts", acronym="D-TS")(DoubleThompson)
+
+
+def test_the_table_says_where_every_policy_is_written():
+    folder = Path(policies.__file__).parent
+    written = {
+        name: path.relative_to(folder).with_suffix("").as_posix().replace("/", ".")
+        for path in folder.rglob("*.py")
+        for name in re.findall(r'^@register\(\s*"([^"]+)"', path.read_text(), re.M)
+    }
+    assert written == registry.MODULES
+    for name, entry in registry.entries().items():
+        assert entry.kind.__module__ == f"bayesduel.policies.{registry.MODULES[name]}"
+        assert issubclass(entry.kind, OfferingPolicy) == (
+            name in policies.subset_names()
+        )
 
 
 def test_outside_the_registry_a_class_speaks_for_itself():

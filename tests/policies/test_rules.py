@@ -12,7 +12,7 @@ import pytest
 import bayesduel
 from bayesduel import policies
 from bayesduel.errors import PolicyParameterError, SimulationError
-from bayesduel.policies.parameters import parameters, parameters_json
+from bayesduel.policies.parameter_values import parameters, parameters_json
 from bayesduel.studies import Study
 from bayesduel.studies.players.rules import RulePlayer
 from tests.rules import ExploreFirst, Greedy

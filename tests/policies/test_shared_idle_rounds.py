@@ -25,7 +25,7 @@ FALSE_ALARM = 1e-5
 
 CYCLE = np.array([[0.5, 0.9, 0.4], [0.1, 0.5, 0.6], [0.6, 0.4, 0.5]])
 TWINS = {"d-ts": DoubleThompson, "ccb": CopelandConfidenceBound}
-GRID = (150, 500)
+GRID = (150, 300)
 
 
 @cache
@@ -55,7 +55,7 @@ def spreads(plays):
 def test_self_duels_have_the_distribution_of_the_twin(name):
     ours = plays_of(name, GRID)
     theirs = []
-    for run in range(200):
+    for run in range(150):
         rng = np.random.default_rng([81, run])
         theirs.append(simulate(TWINS[name](3, rng), CYCLE, GRID[-1], GRID, rng))
     p_values = same_distribution(spreads(ours), spreads(np.stack(theirs)))

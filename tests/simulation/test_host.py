@@ -130,7 +130,7 @@ def one_run(policy, manner, words, horizon):
     order = jnp.arange(len(CONDORCET), dtype=jnp.int32)
     state = asked_models._begin(policy, words, order, None, horizon, None)
     matrix = jnp.asarray(CONDORCET)
-    seat = asked_models._seat(policy, manner, 30, state, jnp.int64(0))
+    seat = asked_models._seat(policy, manner, 30, state)
     play = partial(asked_models._play, policy, manner, matrix, horizon, words, order)
     seat, duel = play(seat)
     return duel, asked_models._conclude(policy, words, seat.event, seat.state)

@@ -7,7 +7,7 @@ import pytest
 
 import bayesduel
 from bayesduel.analysis import measurements, rankings
-from bayesduel.analysis.measurements import largest_regret
+from bayesduel.analysis.measured_nodes import largest_regret
 from bayesduel.errors import (
     AssumptionWarning,
     ChoiceWorldError,

@@ -27,6 +27,17 @@ WRAPPED = [
     policies.WithoutSelfDuels(policies.get("ccb")),
 ]
 
+ONE_OF_A_KIND = {"d-ts", "cw-rmed", "savage", "track-and-stop"}
+"""Draws, a program that the host solves, stages, and numbers found by iteration."""
+
+
+def by_kind():
+    """Return all policies, with those like another one left to the slow tests."""
+    for each in (*KERNELS, *WRAPPED):
+        often = each in (*ONE_OF_A_KIND, WRAPPED[0])
+        yield pytest.param(each, marks=[pytest.mark.slow] * (not often))
+
+
 LOPSIDED = [(0, 1, 0, 0, 1, 40), (1, 0, 0, 0, 1, 3)]
 """Votes from before: 40 for one arm of a pair and 3 for the other."""
 
@@ -109,7 +120,7 @@ def name_of(policy):
     return policy if isinstance(policy, str) else policy.label
 
 
-@pytest.mark.parametrize("policy", [*KERNELS, *WRAPPED], ids=name_of)
+@pytest.mark.parametrize("policy", [*by_kind()], ids=name_of)
 def test_python_and_the_program_ask_the_same(policy):
     """And know the same, bit for bit, whichever of them began."""
     policy = policies.get(policy) if isinstance(policy, str) else policy

@@ -91,7 +91,8 @@ def served(command, shell):
 def entered(block, shell):
     """Run a block of commands, without what a person has set; return what it writes."""
     done = subprocess.run(
-        ["bash", "--norc", "-i", "-c", block], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        ["bash", "--norc", "-i", "-c", block],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         text=True, timeout=PATIENCE, **shell,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout

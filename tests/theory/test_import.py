@@ -4,8 +4,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import theory
 from tests.public_names import TOPICS, public
 
@@ -49,10 +47,3 @@ def test_public_names_are_documented():
         if callable(part):
             assert part.__doc__, name
             assert not part.__doc__.startswith(f"{part.__name__}("), name
-
-
-def test_what_has_moved_to_a_topic_is_found_with_a_warning():
-    with pytest.warns(DeprecationWarning, match=r"theory\.theorems\.rucb_bound now"):
-        assert getattr(theory, "rucb_" + "bound") is theory.theorems.rucb_bound
-    with pytest.raises(AttributeError, match="no attribute 'rucb'"):
-        getattr(theory, "rucb")  # noqa: B009

@@ -1,5 +1,5 @@
 """Exact Bayes regret of three arms: of the best policy there is, and of given rules."""
 
-from theory.bayes.thompson import DoubleThompsonChoices
+from theory.lazy import lazy_names
 
-__all__ = ["DoubleThompsonChoices"]
+__getattr__, __dir__ = lazy_names(__name__, __file__)

@@ -1,20 +1,5 @@
 """Choice out of subsets: rules, tables of probabilities, notions of regret."""
 
-from theory.choice.order import (
-    Inconsistency,
-    OrderViolation,
-    find_inconsistency,
-    find_order_violation,
-)
-from theory.choice.regret import SUBSET_REGRET_NOTIONS, subset_cost
-from theory.choice.tables import find_missing_set
+from theory.lazy import lazy_names
 
-__all__ = [
-    "Inconsistency",
-    "OrderViolation",
-    "SUBSET_REGRET_NOTIONS",
-    "find_inconsistency",
-    "find_missing_set",
-    "find_order_violation",
-    "subset_cost",
-]
+__getattr__, __dir__ = lazy_names(__name__, __file__)

@@ -98,7 +98,7 @@ def tilted_costs(gaps: Float64[np.ndarray, "K K"]) -> Float64[np.ndarray, "K K"]
 
 @lru_cache(maxsize=8)
 def cost_tilts(num_arms: int) -> NDArray[np.float64]:
-    """Return the factor of every pair.
+    """Return the factor of every pair that makes the optimum of a program unique.
 
     1 + 1e-6 sin n for the n-th pair, n = 1, 2, ... in lexicographic order; the numbers
     sin n are linearly independent over the rationals.
@@ -172,7 +172,7 @@ def allocation(basis: Basis, table: PriceTable) -> Float64[np.ndarray, "K K"]:
 def directed_allocation(
     amounts: Float64[np.ndarray, "K K"], table: PriceTable
 ) -> Float64[np.ndarray, "K K"]:
-    """Lay out the evidence of all blocks by the amounts of a basis.
+    """Compute the allocation of evidence that belongs to a basis.
 
     Entry (i2, j) is the evidence that the block of i2 asks for on its superior j, or
     that the winner, as i2, needs on its inferior j. An allocation is the sum of all

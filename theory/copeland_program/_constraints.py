@@ -39,7 +39,7 @@ def constraint_slack(
     gaps: AnyArrayLike,
     candidates: AnyArrayLike | None = None,
 ) -> Float[Any, " K"]:
-    """Compute the smallest left-hand side of (P) for every arm as the winner i1.
+    """Compute the smallest slack of the exploration program, for every arm as winner.
 
     Counts N suffice to call i1 a Copeland winner at time t when its slack at
     ``evidence = N * kl_to_half(gaps) / log(t)`` is at least 1 - 1e-12. The slack is
@@ -94,7 +94,7 @@ def candidate_slack(
     candidate: AnyArrayLike,
     sums: AnyArrayLike | None = None,
 ) -> Float[Any, ""]:
-    """Compute the smallest left-hand side of (P) for one arm as the winner i1.
+    """Compute the smallest slack of the exploration program, for one arm as winner.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def superior_sums(
 def ecw_slack(
     evidence: AnyArrayLike, gaps: AnyArrayLike, candidate: AnyArrayLike
 ) -> Float[Any, ""]:
-    """Compute the smallest left-hand side of the efficient program for one winner.
+    """Compute the smallest slack of the efficient program, for one arm as winner.
 
     The efficient program (Komiyama et al. 2016, eqs. 4 and 5) asks for one unit of
     evidence on every inferior of the winner i1, and of every rival i2 that the evidence

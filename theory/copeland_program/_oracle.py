@@ -30,7 +30,7 @@ PLAIN, WITH_PAIR, WITHOUT_PAIR = range(3)
 
 @dataclass(frozen=True)
 class Violation:
-    """A constraint of (P) that the evidence breaks.
+    """A constraint of the exploration program that the evidence breaks.
 
     Attributes
     ----------

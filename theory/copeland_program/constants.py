@@ -82,9 +82,11 @@ def copeland_lower_bound(
     method : {"prefix", "cvxpy"}
         "prefix" is the small program of `theory.copeland_program._cutting_planes`;
         "cvxpy" solves `theory.copeland_program.statement`, the program as it reads,
-        and is some hundred times slower. Each has a certificate of its own.
+        and is some hundred times slower; it needs the extra "verify". Each has a
+        certificate of its own.
     verify : bool
         Solve in both ways, and raise where the values differ by more than 1e-7 of them.
+        Needs the extra "verify".
     ties : {"error", "ignore"}
         "error" refuses matrices with a tied pair, abs(P - 1/2) < 1e-8. "ignore" allows
         ties between arms that are no winners. The constant jumps at a tie: it is not
@@ -107,6 +109,8 @@ def copeland_lower_bound(
         If a tie is not allowed.
     ProgramError
         If a solver fails, or its result cannot be certified.
+    ImportError
+        If CVXPY is asked for and not installed.
 
     Notes
     -----

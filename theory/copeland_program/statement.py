@@ -147,7 +147,12 @@ def solve(instance: ProgramData, winner: int) -> Solution:
     for at the bounds of the variables, all of which lie in [0, 1], so that the bound
     holds whatever the solver returned. `ProgramError` unless it reports an optimum.
     """
-    import cvxpy
+    try:
+        import cvxpy
+    except ImportError as error:
+        raise ImportError(
+            "CVXPY is missing; install bayesduel with the extra 'verify'"
+        ) from error
 
     program = state(instance, winner)
     evidence = np.zeros_like(instance.costs)

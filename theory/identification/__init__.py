@@ -4,7 +4,6 @@
 at it, `theory.identification.evidence` what may be looked at after every duel.
 """
 
-from theory.identification.bound import counts_suffice
-from theory.identification.evidence import likelihood_evidence
+from theory.lazy import lazy_names
 
-__all__ = ["counts_suffice", "likelihood_evidence"]
+__getattr__, __dir__ = lazy_names(__name__, __file__)

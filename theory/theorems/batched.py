@@ -4,7 +4,7 @@ All outcomes of a batch arrive together, and an algorithm may use a given number
 batches. Regret of a duel: (eps_i + eps_j) / 2, "condorcet_mean", where eps_j is the gap
 of the Condorcet winner to arm j. Natural logarithms. B is fixed while T varies; with B
 = log2 T the factor T^(1/B) is 2. Sizes of the batches are in
-`theory.theorems.batch_sizes`.
+`theory.theorems.batch_schedules`.
 """
 
 from __future__ import annotations

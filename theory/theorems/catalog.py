@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -114,6 +115,16 @@ class AppliedTheorem:
 
 _CATALOG: dict[str, Theorem] = {}
 
+_FILES = ("batched", "lower_bounds", "rmed", "subsets", "thompson", "ucb")
+"""Where the theorems are written."""
+
+
+def _catalog() -> dict[str, Theorem]:
+    """Return the catalog, with all that is written in this folder."""
+    for file in _FILES:
+        import_module(f"theory.theorems.{file}")
+    return _CATALOG
+
 
 def option_of(parameters: Mapping[str, Any], name: str) -> Any:
     """Return an option of a policy, or of the policy within it; None without it.
@@ -139,7 +150,7 @@ def theorem[F: Callable[..., Any]](
     knows: tuple[str, ...] = (),
     **fixed: Any,
 ) -> Callable[[F], F]:
-    """Enter a function into the catalog; several times, if it has several forms.
+    """Enter a function into the catalog of theorems, once for each of its forms.
 
     Parameters
     ----------
@@ -168,7 +179,8 @@ def theorem[F: Callable[..., Any]](
     """
 
     def enter(function: F) -> F:
-        if name in _CATALOG:
+        ours = function.__module__.startswith("theory.")
+        if name in (_CATALOG if ours else _catalog()):
             raise ArgumentError(
                 "name", "must be new, and not be in the catalog already", name
             )
@@ -200,7 +212,7 @@ def known_theorems(policy: str | None = None) -> tuple[Theorem, ...]:
     ['D-TS', 'D-TS, refined']
     """
     _check_policy(policy)
-    found = [x for x in _CATALOG.values() if policy is None or x.policy == policy]
+    found = [x for x in _catalog().values() if policy is None or x.policy == policy]
     return tuple(sorted(found, key=lambda each: each.policy))
 
 
@@ -242,7 +254,7 @@ def all_bounds(
     () matrix[0, 2] must be above 1/2: the theorem needs an arm that beats all ...
     """
     _check_policy(policy)
-    known = {each.policy for each in _CATALOG.values()} - {""}
+    known = {each.policy for each in _catalog().values()} - {""}
     if policy and policy not in known:
         raise ArgumentError(
             "policy",

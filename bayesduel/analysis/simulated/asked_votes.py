@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from bayesduel.policies.scalar_kernel import ScalarKernel
     from bayesduel.stopping.rules import StoppingRule
 
-__all__ = ["Decisions", "asking_kernel", "decisions"]
-
 _MOST_COUNTS = 2**22
 """Of the pairs of the runs that are simulated at once: 32 MiB."""
 
@@ -44,19 +42,8 @@ def asking_kernel(
 ) -> ScalarKernel:
     """Return what asks for the informative pairs of a policy, one after the other.
 
-    Parameters
-    ----------
-    policy : str or Policy
-        As for ``Study.create``; "information" with a Beta distribution per pair.
-    num_arms, budget : int
-        What the policy has to fit.
-    rounds : int
-        Of the policy's own clock that have passed.
-
-    Raises
-    ------
-    SimulationArgumentError
-        If no kernel plays the policy.
+    Of a policy as for ``Study.create``, of whose own clock so many ``rounds`` have
+    passed. Raises ``SimulationArgumentError`` if no kernel plays it.
     """
     if isinstance(policy, str) and policy == "balanced":
         from bayesduel.policies.identification._scalar_fewest_duels import kernel
@@ -91,12 +78,8 @@ def decisions(
     """Simulate a run with each matrix until a rule stops, or the budget is spent.
 
     Runs with the same seed agree under all rules until they stop: what differs between
-    rules is what they say.
-
-    Parameters
-    ----------
-    votes : int (vote, 3), optional
-        Votes from before, as the engine has them; the budget does not count them.
+    rules is what they say. The budget does not count ``votes`` from before, which are
+    as the engine has them.
     """
     # Numba takes half a second to import.
     from bayesduel.simulation.scalar.engine import Variations, run_chunk

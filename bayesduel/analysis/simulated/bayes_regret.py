@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from bayesduel.policies.policy import PolicyBase
 
-__all__ = ["SimulatedBayesRegret", "simulated_bayes_regret"]
-
 _NOTIONS = ("copeland",)
 _MOST_ARMS = 1000
 _MOST_RUNS = 10**7

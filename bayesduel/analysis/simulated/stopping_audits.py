@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     from bayesduel.policies.policy import PolicyBase
 
-__all__ = ["audit_stopping", "right_answers", "usual_rules"]
-
 _TIE = 1e-8
 _MOST_RUNS = 10**7
 

@@ -20,6 +20,7 @@ from bayesduel.cli.options import (
     seed_option,
 )
 from bayesduel.cli.output import console, print_json, say
+from bayesduel.cli.votes.chosen_models import preference_model
 from bayesduel.cli.votes.options import (
     Arms,
     Model,
@@ -30,7 +31,6 @@ from bayesduel.cli.votes.options import (
     Winner,
     Wins,
     Words,
-    preference_model,
     read_votes,
 )
 

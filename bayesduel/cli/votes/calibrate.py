@@ -18,6 +18,7 @@ from bayesduel.cli.options import (
 )
 from bayesduel.cli.output import console, print_json, say, version
 from bayesduel.cli.parse import claim_folder
+from bayesduel.cli.votes.chosen_models import check_model, preference_model
 from bayesduel.cli.votes.options import (
     Arms,
     Method,
@@ -31,8 +32,6 @@ from bayesduel.cli.votes.options import (
     Winner,
     Wins,
     Words,
-    check_model,
-    preference_model,
     read_votes,
 )
 

@@ -19,10 +19,19 @@ from bayesduel.cli.options import (
 )
 from bayesduel.cli.output import console, print_json, say, say_warning
 from bayesduel.cli.parse import claim_folder
+from bayesduel.cli.votes.both_orders import (
+    BothOrders,
+    Context,
+    Contradiction,
+    check_both_orders,
+)
+from bayesduel.cli.votes.chosen_models import check_model, preference_model
 from bayesduel.cli.votes.contrasts import Reference
+from bayesduel.cli.votes.grouped import By, Cluster, check_by, method_of
 from bayesduel.cli.votes.options import (
     Arms,
     Covariates,
+    Discrimination,
     DryRun,
     Judge,
     Method,
@@ -43,8 +52,6 @@ from bayesduel.cli.votes.options import (
     Wins,
     WithoutAnswer,
     Words,
-    check_model,
-    preference_model,
     vote_rows,
     with_covariates,
 )
@@ -112,9 +119,14 @@ def fit(
     order_effect: OrderEffect = False,
     order_known: OrderKnown = False,
     judge: Judge = None,
+    discrimination: Discrimination = False,
     neutral: Neutral = None,
     covariates: Covariates = None,
     residual: Residual = False,
+    context: Context = None,
+    both_orders: BothOrders = None,
+    by: By = None,
+    cluster: Cluster = None,
     method: Annotated[
         Method,
         typer.Option(
@@ -187,7 +199,15 @@ def fit(
         covariates=covariates,
         residual=residual,
         judge=judge,
+        discrimination=discrimination,
     )
+    refused = {"--reference": reference, "--anchor": anchor, "--check": check,
+               "--log-likelihood": log_likelihood}  # fmt: skip
+    check_by(by, refused | {"--method": "mode" * (method is Method.mode)})
+    check_both_orders(
+        both_orders, order_effect=order_effect, discrimination=discrimination
+    )
+    method = method_of(method, cluster)
     by_threshold = ties is Ties.rao_kupper
     if by_threshold and (model is not Model.bradley_terry or judge is not None):
         raise option_error(
@@ -210,12 +230,16 @@ def fit(
         missing.value,
         judge,
         neutral,
+        context=context,
+        group=by,
+        cluster=cluster,
     )
     rows = vote_rows(votes, columns)
     if dry_run:
         print_preview(rows)
         return
-    data = with_covariates(_with_ties(rows.comparisons(), ties, votes), covariates)
+    read = _with_ties(_as_asked(rows.comparisons(), both_orders), ties, votes)
+    data = with_covariates(read, covariates)
     chosen = preference_model(
         model,
         data,
@@ -223,11 +247,21 @@ def fit(
         order_effect=order_effect,
         residual=residual,
         rao_kupper=by_threshold,
+        discrimination=discrimination,
+        judged=both_orders is None,
     )
     chosen.arrays(data)  # Says what does not fit before a folder is made.
     if out is not None:
         claim_folder(out, kind="fit", overwrite=overwrite)
     say(f"{votes.name}: {data}", quiet=quiet)
+    if by is not None:
+        from bayesduel.cli.votes.grouped import show_groups
+
+        show_groups(chosen, data, probability, on, everything=everything,
+                    as_json=as_json, out=out, quiet=quiet, method=method.value,
+                    clustered=cluster is not None, rng_key=seed,
+                    num_draws=draws)  # fmt: skip
+        return
     if method is Method.mode:
         from bayesduel.cli.votes.modes import show_mode
 
@@ -236,8 +270,9 @@ def fit(
         return
     found = _fitted(chosen, data, method, draws, seed)
     judged = _judged(found, check=check, as_json=as_json)
+    clusters = None if cluster is None else "cluster"
     _show(found, judged, probability, on, to, everything=everything,
-          as_json=as_json, check=check)  # fmt: skip
+          as_json=as_json, check=check, cluster=clusters)  # fmt: skip
     if out is not None:
         from bayesduel.cli.votes.saved_fits import save_fit
 
@@ -248,6 +283,7 @@ def fit(
             scale=on,
             check=judged if check else None,
             reference=to,
+            cluster=clusters,
             log_likelihood=log_likelihood,
             quiet=quiet,
         )
@@ -264,6 +300,13 @@ def _anchor(text: str | None) -> tuple[str, float] | None:
     if not equals or not name.strip() or value is None:
         raise option_error("--anchor", "must be an arm and a score, A=1000", text)
     return name.strip(), value
+
+
+def _as_asked(data: Comparisons, both_orders: Contradiction | None) -> Comparisons:
+    """Return the votes, those in both orders as one where that was asked for."""
+    if both_orders is None or not data.num_votes:
+        return data
+    return data.with_both_orders_as_one(both_orders.value)
 
 
 def _with_ties(data: Comparisons, ties: Ties, votes: Path) -> Comparisons:
@@ -319,16 +362,24 @@ def _show(
     everything: bool,
     as_json: bool,
     check: bool,
+    cluster: str | None,
 ) -> None:
     from bayesduel.cli.votes.saved_fits import as_record, print_standings
 
     if as_json:
-        record = as_record(found, probability, scale, judged if check else None, to)
+        looked_at = judged if check else None
+        record = as_record(found, probability, scale, looked_at, to, cluster)
         print_json(record | {"report": str(judged).splitlines()})
         return
     screen = console()
     print_standings(
-        screen, found, probability, everything=everything, scale=scale, reference=to
+        screen,
+        found,
+        probability,
+        everything=everything,
+        scale=scale,
+        reference=to,
+        cluster=cluster,
     )
     if judged is not None and check:
         screen.print(judged.short(), markup=False, highlight=False, soft_wrap=True)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Arms",
     "Covariates",
+    "Discrimination",
     "DryRun",
     "Judge",
     "Method",
@@ -41,10 +42,8 @@ __all__ = [
     "WithoutAnswer",
     "Wins",
     "Words",
-    "check_model",
     "names_between",
     "nearby",
-    "preference_model",
     "read_votes",
     "vote_rows",
     "with_covariates",
@@ -164,6 +163,13 @@ Residual = Annotated[
         " a learned standard deviation.",
     ),
 ]
+Discrimination = Annotated[
+    bool,
+    flag(
+        "--discrimination",
+        help="With --judge: each may also see differences more or less clearly.",
+    ),
+]
 Judge = Annotated[
     str | None,
     typer.Option(
@@ -186,39 +192,6 @@ OrderKnown = Annotated[
         help="The first arm of each row of counts was shown first; for --order-effect.",
     ),
 ]
-
-
-def check_model(
-    model: Model,
-    *,
-    order_effect: bool,
-    covariates: Path | None = None,
-    residual: bool = False,
-    judge: str | None = None,
-) -> None:
-    """Refuse options of a model that do not go together, before a file is read.
-
-    Raises
-    ------
-    ValueError
-        Naming the option.
-    """
-    if model is Model.beta and order_effect:
-        raise option_error(
-            "--order-effect", "a Beta per pair has none", remedy="choose a scale"
-        )
-    if model is Model.beta and covariates is not None:
-        raise option_error(
-            "--covariates", "a Beta per pair has none", remedy="choose a scale"
-        )
-    if judge is not None and model is not Model.bradley_terry:
-        raise option_error(
-            "--judge", f"{model.value} has none", remedy="choose bradley-terry"
-        )
-    if residual and covariates is None:
-        raise option_error(
-            "--residual", "is what --covariates leave open", remedy="name a file"
-        )
 
 
 class Scale(NamedTuple):
@@ -246,6 +219,9 @@ class VoteColumns(NamedTuple):
     missing: str = "refuse"
     judge: str | None = None
     neutral: str | None = None
+    context: str | None = None
+    group: str | None = None
+    cluster: str | None = None
 
 
 def read_votes(votes: Path, columns: VoteColumns) -> Comparisons:
@@ -274,8 +250,10 @@ def vote_rows(votes: Path, columns: VoteColumns) -> VoteRows:
         "where": columns.where,
         "missing": columns.missing,
         "order_known": columns.order_known or None,
-        "judge": columns.judge,
-        "neutral": columns.neutral,
+        **{
+            name: getattr(columns, name)
+            for name in ("judge", "neutral", "context", "group", "cluster")
+        },
     }
     if not votes.exists():
         raise option_error("VOTES", f"{votes} does not exist{nearby(votes)}", votes)
@@ -299,49 +277,6 @@ def with_covariates(data: Comparisons, path: Path | None) -> Comparisons:
     from bayesduel.votes import read_covariates
 
     return data.with_covariates(*read_covariates(path, data.arm_names))
-
-
-def preference_model(
-    model: Model,
-    data: Comparisons,
-    prior: float | None,
-    *,
-    order_effect: bool,
-    residual: bool = False,
-    rao_kupper: bool = False,
-) -> Any:  # noqa: ANN401
-    """Return the model that was asked for, with what the data have: ties, covariates.
-
-    The scale of a residual is learned: it must not drown what covariates tell.
-    """
-    from bayesduel.models import (
-        BradleyTerry,
-        JudgedBradleyTerry,
-        PairwiseBeta,
-        RaoKupper,
-        Thurstone,
-    )
-
-    if model is Model.beta:
-        return PairwiseBeta(prior=1.0 if prior is None else prior, ties=data.has_ties)
-    kind = BradleyTerry if model is Model.bradley_terry else Thurstone
-    if rao_kupper and data.has_ties:
-        kind = RaoKupper
-    if "judge" in data.columns:
-        kind, order_effect = JudgedBradleyTerry, True
-    explained = bool(data.covariate_names)
-    scales = {} if prior is None else {"prior_scale": prior}
-    if explained and not residual and prior is not None:
-        scales = {"covariate_scale": prior}
-    return kind(
-        zero_sum=True,
-        ties=data.has_ties,
-        order_effect=order_effect,
-        covariates=explained,
-        residual=residual,
-        learn_scale=residual,
-        **scales,
-    )
 
 
 def _words(text: str) -> tuple[dict[str, float], ...]:

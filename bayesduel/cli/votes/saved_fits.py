@@ -30,10 +30,12 @@ if TYPE_CHECKING:
 __all__ = [
     "as_record",
     "belief_in",
+    "clusters_said",
     "markdown",
     "packed",
     "print_standings",
     "save_fit",
+    "standing_cells",
     "with_doubt",
     "write_table",
 ]
@@ -62,12 +64,13 @@ def as_record(
     scale: Scale = UTILITY,
     check: Report | None = None,
     reference: Reference | None = None,
+    cluster: str | None = None,
 ) -> dict[str, Any]:
     """Return the table and what was fitted as plain values, for JSON."""
     from bayesduel.inference.tables import parameter_summary, standing_columns
 
     names, columns, words = standing_columns(
-        posterior, probability, scale=scale.name, anchor=scale.anchor
+        posterior, probability, scale=scale.name, anchor=scale.anchor, cluster=cluster
     )
     rows = [
         {"arm": name} | {key: _plain(values[place]) for key, values in columns.items()}
@@ -79,13 +82,18 @@ def as_record(
         "interval": probability,
         "anchor": scale.anchor,
         **words,
+        **({} if cluster is None else {"clusters": _number_of(posterior, cluster)}),
         "remarks": list(posterior.remarks),
         "version": version(),
-        "parameters": parameter_summary(posterior, probability),
+        "parameters": parameter_summary(posterior, probability, cluster=cluster),
         "arms": rows,
         **({"check": _checked(check)} if check is not None else {}),
         **compared(posterior, probability, scale, reference),
     }
+
+
+def _number_of(posterior: Fit, cluster: str) -> int:
+    return len(np.unique(posterior.data.columns[cluster]))
 
 
 def _checked(check: Report) -> dict[str, Any]:
@@ -99,19 +107,24 @@ def _plain(value: Any) -> int | float:  # noqa: ANN401
     return int(number) if number.is_integer() and abs(number) < 2**53 else number
 
 
-_HEADERS = ("arm", "part", "rank", "shared", "score", "interval", "P(best)", "votes",
-            "won", "lost", "tied")  # fmt: skip
+_HEADERS = ("arm", "part", "rank", "shared", "score", "interval", "error", "clustered",
+            "P(best)", "votes", "won", "lost", "tied")  # fmt: skip
+
+
+_ERRORS = ("error", "error_clustered")
 
 
 def _cells(row: dict[str, Any], record: dict[str, Any]) -> list[str]:
     form = "z.0f" if record["score"] == "elo" else "z.3f"
     low, high = row["rank_lower"], row["rank_upper"]
     # An arm that is alone in its part has no rank.
-    standing = ["-"] * 5 if math.isnan(low) else [
+    errors = [f"{row[key]:{form}}" for key in _ERRORS if key in row]
+    standing = ["-"] * (5 + len(errors)) if math.isnan(low) else [
         str(low) if low == high else f"{low}-{high}",
         str(row["rank_shared"]),
         f"{row['score']:{form}}",
         f"{row['score_lower']:{form}} to {row['score_upper']:{form}}",
+        *errors,
         f"{row['p_best']:.3f}",
     ]  # fmt: skip
     return [
@@ -123,7 +136,31 @@ def _cells(row: dict[str, Any], record: dict[str, Any]) -> list[str]:
     ]  # fmt: skip
 
 
+def standing_cells(record: dict[str, Any]) -> list[list[str]]:
+    """Return the table of arms, its heads first."""
+    return [_heads(record), *(_cells(row, record) for row in record["arms"])]
+
+
+_FEW_CLUSTERS = 40
+
+
+def clusters_said(number: int) -> str:
+    """Return what a table says of its two kinds of standard errors."""
+    few = ", rather too small with so few" if number < _FEW_CLUSTERS else ""
+    return (
+        f"error: standard error by the model; clustered: where {number} clusters are "
+        f"independent, and not votes{few}"
+    )
+
+
 _PARAMETER_HEADERS = ("parameter", "mean", "interval", "meaning")
+
+
+def _parameter_table(record: dict[str, Any]) -> list[list[str]]:
+    """Return the table of what belongs to no arm, its heads first."""
+    heads, *rows = [_PARAMETER_HEADERS, *map(_parameter_cells, record["parameters"])]
+    errors = ("error", "clustered") if len(rows[0]) > len(heads) else ()
+    return [[*heads[:3], *errors, *heads[3:]], *rows]
 
 
 def _parameter_cells(row: dict[str, Any]) -> list[str]:
@@ -131,6 +168,7 @@ def _parameter_cells(row: dict[str, Any]) -> list[str]:
         row["parameter"],
         f"{row['mean']:z.3f}",
         f"{row['lower']:z.3f} to {row['upper']:z.3f}",
+        *(f"{row[key]:z.3f}" for key in _ERRORS if key in row),
         row["meaning"],
     ]
 
@@ -138,8 +176,11 @@ def _parameter_cells(row: dict[str, Any]) -> list[str]:
 def _heads(record: dict[str, Any]) -> list[str]:
     names = {"utility": "utility", "elo": "Elo"}
     score = names.get(record["score"], "P(win)")
-    headers = [score if head == "score" else head for head in _HEADERS]
-    return [head for head in headers if head != "part" or record["parts"] > 1]
+    left_out = {"part"} if record["parts"] == 1 else set()
+    if not record["arms"] or "error" not in record["arms"][0]:
+        left_out |= {"error", "clustered"}
+    headers = [head for head in _HEADERS if head not in left_out]
+    return [score if head == "score" else head for head in headers]
 
 
 def print_standings(
@@ -150,13 +191,16 @@ def print_standings(
     everything: bool,
     scale: Scale = UTILITY,
     reference: Reference | None = None,
+    cluster: str | None = None,
 ) -> None:
     """Print one row per arm, the best first."""
     from rich.markup import escape
 
     from bayesduel.cli.tables import new_table, show
 
-    record = as_record(posterior, probability, scale, reference=reference)
+    record = as_record(
+        posterior, probability, scale, reference=reference, cluster=cluster
+    )
     rows = record["arms"] if everything else record["arms"][:_MANY]
     table = new_table()
     for head in _heads(record):
@@ -191,16 +235,19 @@ def print_standings(
     elif record["score"] not in ("utility", "elo"):
         exists = record["condorcet_exists"]
         captions.insert(1, f"an arm that beats every other one exists: {exists:.2f}")
+    if cluster is not None:
+        captions.insert(1, clusters_said(record["clusters"]))
     if hidden:
         captions.insert(0, f"left out: {hidden} more arms; see --all")
     show(screen, repr(posterior), table, *captions)
     if record["parameters"]:
         table = new_table()
-        for head in _PARAMETER_HEADERS:
-            right = head in ("mean", "interval")
-            table.add_column(head, justify="right" if right else "left")
-        for row in record["parameters"]:
-            table.add_row(*map(escape, _parameter_cells(row)))
+        heads, *rows = _parameter_table(record)
+        for head in heads:
+            left = head in ("parameter", "meaning")
+            table.add_column(head, justify="left" if left else "right")
+        for row in rows:
+            table.add_row(*map(escape, row))
         show(screen, "of all arms", table)
     if reference is not None:
         rows = record["contrasts"] if everything else record["contrasts"][:_MANY]
@@ -215,6 +262,7 @@ def save_fit(
     scale: Scale = UTILITY,
     check: Report | None = None,
     reference: Reference | None = None,
+    cluster: str | None = None,
     log_likelihood: bool = False,
     quiet: bool,
 ) -> None:
@@ -224,7 +272,7 @@ def save_fit(
     """
     from bayesduel import plots
 
-    record = as_record(posterior, probability, scale, check, reference)
+    record = as_record(posterior, probability, scale, check, reference, cluster)
     names = [out / f"standings.{kind}" for kind in ("csv", "json", "md")]
     write_table(names[0], with_doubt(record, "arms"))
     text = json.dumps(defined(record), indent=2, allow_nan=False, ensure_ascii=False)
@@ -255,7 +303,12 @@ def save_fit(
         "ranks": plots.forest(posterior, by="rank", probability=probability),
         "winners": plots.winners(posterior),
         "preferences": plots.heat_map(posterior),
-        "best-two": plots.pair(posterior, *best_two, probability=probability),
+        "best-two": plots.pair(
+            posterior,
+            *best_two,
+            probability=probability,
+            scale="elo" if scale.name == "elo" else "probability",
+        ),
     }
     if posterior.data.is_whole and posterior.data.without_ties().num_votes:
         figures["check"] = plots.predictive_check(posterior)
@@ -298,14 +351,13 @@ def packed(tree: xr.DataTree) -> dict[str, dict[str, dict[str, Any]]]:
 
 def markdown(record: dict[str, Any]) -> str:
     """Return a record as tables in Markdown."""
-    heads = _heads(record)
+    heads, *rows = standing_cells(record)
     lines = [heads, [":--", *["--:"] * (len(heads) - 1)]]
-    for row in record["arms"]:
-        cells = _cells(row, record)
-        lines.append([cells[0].replace("|", "\\|"), *cells[1:]])
+    lines += [[cells[0].replace("|", "\\|"), *cells[1:]] for cells in rows]
     if record["parameters"]:
-        lines += [[], list(_PARAMETER_HEADERS), [":--", "--:", "--:", ":--"]]
-        lines += [_parameter_cells(row) for row in record["parameters"]]
+        heads, *rows = _parameter_table(record)
+        sides = [":--" if each in ("parameter", "meaning") else "--:" for each in heads]
+        lines += [[], heads, sides, *rows]
     if "contrasts" in record:
         heads, *rows = contrast_cells(record["contrasts"], record["reference"])
         rows = [[each.replace("|", "\\|") for each in row] for row in (heads, *rows)]

@@ -11,12 +11,8 @@ def with_features_of(
 ) -> PreferenceMatrix:
     """Return a matrix with the features that a file tells of its arms.
 
-    Parameters
-    ----------
-    matrix : PreferenceMatrix
-        Arms without names are called 0, 1, ... there.
-    path : path
-        As for :func:`bayesduel.votes.read_covariates`.
+    As :func:`bayesduel.votes.read_covariates` reads it; arms without names are called
+    0, 1, ... there.
     """
     names = matrix.arm_names or [str(arm) for arm in range(matrix.num_arms)]
     table, _ = read_covariates(path, names)

@@ -23,7 +23,7 @@ from bayesduel.experiments.request.arguments import (
     read_stopping,
 )
 from bayesduel.experiments.stored.run_ranges import Place
-from bayesduel.policies.parameters import parameters_json
+from bayesduel.policies.parameter_values import parameters_json
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.simulation.driver import program_of
 from bayesduel.stopping.rules import StoppingRule

@@ -58,25 +58,10 @@ _OF_A_FILE = ("file", "key", "repair", "name", "arm_names", "source", "features"
 
 
 def arguments_in_file(path: Path | str) -> dict[str, Any]:
-    """Return the arguments of an experiment that a TOML file gives.
+    """Return the arguments of :class:`bayesduel.Experiment` that a TOML file gives.
 
-    Parameters
-    ----------
-    path : path
-        Paths of matrices in it are relative to its folder.
-
-    Returns
-    -------
-    dict
-        Arguments of :class:`bayesduel.Experiment`, texts of several values not yet
-        taken apart. Some may be missing.
-
-    Raises
-    ------
-    ValueError
-        For what is no TOML, and keys that are not known; the text names the file.
-    OSError
-        For a file that cannot be read.
+    Some may be missing, and texts of several values are not yet taken apart. Paths of
+    matrices are relative to the folder of the file, which errors name.
     """
     path = as_path("path", path, SimulationArgumentError)
     text = read_text(path, error=SimulationArgumentError, largest=_LARGEST)
@@ -186,10 +171,8 @@ def _policy(given: Any, _: Path) -> Any:
 def _text(table: dict[str, Any]) -> str:
     """Return the text that says the same as a table of a name and parameters.
 
-    Raises
-    ------
-    SimulationArgumentError
-        For a table without a name, or values that no text can hold.
+    Raises ``SimulationArgumentError`` for a table without a name, or values that no
+    text can hold.
     """
     if "python" in table:
         raise SimulationArgumentError(
@@ -242,12 +225,3 @@ def _stopping(given: Any) -> StoppingRule:
             remedy='such as "anytime:delta=0.05|budget:duels=1000"',
         )
     return parse_rule(given)
-
-
-__all__ = [
-    "KEYS",
-    "arguments_in",
-    "arguments_in_file",
-    "check_complete",
-    "errors_name_file",
-]

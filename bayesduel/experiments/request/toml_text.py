@@ -16,7 +16,7 @@ from bayesduel.experiments.problems import Instance, problem_of, read_instance
 from bayesduel.experiments.request.checked import CheckedRequest
 from bayesduel.files.folders import REQUEST
 from bayesduel.instances.catalog import is_path
-from bayesduel.package.version import package_version
+from bayesduel.package.version import __version__
 from bayesduel.policies.lookup import policy_text
 from bayesduel.stopping.words import rule_text
 from theory.preferences import PreferenceMatrix
@@ -95,7 +95,7 @@ def _document(
     if asked.stopping is not None:
         data["stopping"] = _said(rule_text, asked.stopping, "stopping", None, unsaid)
     lines = (f"{key} = {_toml(value)}" for key, value in data.items())
-    head = f"# An experiment of bayesduel {package_version()}.\n"
+    head = f"# An experiment of bayesduel {__version__}.\n"
     return head + "\n".join(lines) + "\n"
 
 
@@ -203,6 +203,3 @@ def _string(text: str) -> str:
         return plain
     # Files are read with composed characters.
     return "".join(each if each.isascii() else f"\\U{ord(each):08x}" for each in plain)
-
-
-__all__ = ["folder_files", "to_toml"]

@@ -15,6 +15,7 @@ from bayesduel.experiments.checks import check_format
 from bayesduel.experiments.jobs import JobResult
 from bayesduel.experiments.owned_folder import OwnedFolder
 from bayesduel.experiments.store import PLAN, execute_sweep
+from bayesduel.experiments.stored import part_files
 from bayesduel.experiments.stored.run_ranges import Place, name_of
 from bayesduel.experiments.stored.run_sweep import RunSweep
 from bayesduel.files.folders import as_path, read_marker
@@ -82,7 +83,7 @@ def merge(out: Path | str, *, format: str = results.NETCDF) -> xr.DataTree:  # n
             remedy="an interrupted comparison goes on with {resume}",
         )
     return execute_sweep(
-        Merge(path, results.tree_from_bytes(plan), marker, format),
+        Merge(path, part_files.tree_from_bytes(plan), marker, format),
         jobs=1,
         out=path,
         resume=True,
@@ -179,10 +180,8 @@ class Merge(RunSweep):
     def read_back(self, folder: OwnedFolder) -> list[JobResult]:
         """Read all parts.
 
-        Raises
-        ------
-        OutputFolderError
-            If one is missing or of another request, before anything is joined.
+        Raises ``OutputFolderError`` if one is missing or of another request, before
+        anything is joined.
         """
         found = super().read_back(folder)
         done: dict[Place, list[range]] = {}
@@ -240,6 +239,3 @@ def _listed(numbers: Sequence[int]) -> str:
     return ",".join(
         str(first) if first == last else f"{first}-{last}" for first, last in spans
     )
-
-
-__all__ = ["merge"]

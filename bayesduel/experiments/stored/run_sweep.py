@@ -16,7 +16,7 @@ from bayesduel.errors import OutputFolderError
 from bayesduel.experiments import nodes, results
 from bayesduel.experiments.jobs import JobResult, Sweep, refuse_others
 from bayesduel.experiments.owned_folder import OwnedFolder
-from bayesduel.experiments.stored import run_ranges
+from bayesduel.experiments.stored import part_files, run_ranges
 from bayesduel.experiments.stored.run_ranges import Place
 from bayesduel.simulation import run_summaries
 from bayesduel.simulation.driver import ARMS_OF_ONE_LANE
@@ -42,7 +42,7 @@ class RunSweep(Sweep):
     """Runs of policies on instances, however they are asked for."""
 
     kind: ClassVar[str] = "comparison"
-    ending: ClassVar[str] = "nc"
+    ending: ClassVar[str] = part_files.ENDING
 
     format: str
     """Of the finished file: one of :data:`bayesduel.experiments.results.FILE_NAMES`."""
@@ -173,13 +173,13 @@ class RunSweep(Sweep):
 
     @staticmethod
     def to_bytes(value: xr.Dataset) -> memoryview:
-        """Return the netCDF file of some runs."""
-        return results.to_bytes(value)
+        """Return the file of some runs."""
+        return part_files.to_bytes(value)
 
     @staticmethod
     def from_bytes(data: bytes) -> xr.Dataset:
         """Read what :meth:`to_bytes` gave."""
-        return results.dataset_from_bytes(data)
+        return part_files.dataset_from_bytes(data)
 
     # --- Everything ------------------------------------------------------------------
 
@@ -232,10 +232,9 @@ class RunSweep(Sweep):
             )
             for place in self.places
         }
-        # HDF5 forgets the order.
         own = {_PLACES: json.dumps([*self.places]), "record": self.record}
         attributes = {"tree": json.dumps(self.attributes())} | own
-        return results.to_bytes(
+        return part_files.to_bytes(
             nodes.build_tree(self.instances(), contents, attributes)
         )
 
@@ -247,11 +246,8 @@ class RunSweep(Sweep):
         The runs may have been cut into jobs in another way: for other cores, or when
         fewer of them were asked for.
 
-        Raises
-        ------
-        OutputFolderError
-            If the folder holds results of another request, or some that are not
-            wanted: going on would delete them.
+        Raises ``OutputFolderError`` if the folder holds results of another request, or
+        some that are not wanted: going on would delete them.
         """
         stored = _runs_in(folder)
         self._check_nothing_is_dropped(folder, stored)
@@ -274,7 +270,7 @@ class RunSweep(Sweep):
         Names agree by now; sources of policies, values of matrices, checkpoints,
         notions and programs may not.
         """
-        tree = results.tree_from_bytes(plan)
+        tree = part_files.tree_from_bytes(plan)
         for place in map(tuple, json.loads(tree.attrs[_PLACES])):
             if place not in self.places:
                 continue  # The words of the request differ, and are refused.
@@ -362,7 +358,7 @@ def _runs_in(folder: OwnedFolder) -> dict[Place, list[xr.Dataset]]:
         for place, dataset in _policy_nodes(results.load(folder.path)):
             stored.setdefault(place, []).append(dataset)
     for data in folder.parts():
-        part = results.dataset_from_bytes(data)
+        part = part_files.dataset_from_bytes(data)
         if _PLACES in part.attrs:
             continue
         stored.setdefault(_named(part), []).append(part)
@@ -376,8 +372,7 @@ def _largest_first(datasets: Sequence[xr.Dataset]) -> list[xr.Dataset]:
 
 def _named(dataset: xr.Dataset) -> Place:
     """Return the instance and the policy that results say they are of."""
-    named = dataset.attrs.get("instance", dataset.attrs.get("environment"))
-    return str(named), str(dataset.attrs.get("policy"))
+    return str(dataset.attrs.get("instance")), str(dataset.attrs.get("policy"))
 
 
 def _policy_nodes(whole: xr.DataTree) -> list[tuple[Place, xr.Dataset]]:

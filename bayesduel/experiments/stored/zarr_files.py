@@ -30,10 +30,7 @@ _FORMAT = 2
 def to_bytes(tree: xr.DataTree) -> memoryview:
     """Return the file of a tree.
 
-    Raises
-    ------
-    ImportError
-        Without Zarr; names the extra.
+    Raises ``ImportError`` without Zarr; names the extra.
     """
     zarr = require_zarr()
     contents: dict[str, Any] = {}
@@ -105,10 +102,7 @@ def _in_order(tree: xr.DataTree, names: Iterable[str]) -> xr.DataTree:
 def require_zarr() -> ModuleType:
     """Return the library.
 
-    Raises
-    ------
-    ImportError
-        If it is not there; names the extra.
+    Raises ``ImportError`` if it is not there; names the extra.
     """
     try:
         import zarr.storage

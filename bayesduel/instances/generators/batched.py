@@ -122,7 +122,7 @@ def batched_gap(
 
 
 def batched_all_ties(num_arms: int = 100) -> PreferenceMatrix:
-    """Return F: every entry 1/2.
+    """Return the instance F of the batched lower bound: every entry is 1/2.
 
     Appendix C of Agarwal et al. (2022). No arm beats any other, so every notion of
     regret that exists for it is 0.

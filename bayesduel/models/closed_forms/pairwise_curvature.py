@@ -86,7 +86,7 @@ class PairwiseDensity(ClosedDensity):
 
     def gradient(self, point: Values) -> Values:
         """Return the gradient (D,)."""
-        return self._gradient(point, self._by_row(point))
+        return self._gradient(point, self.by_row(point))
 
     @np.errstate(all="ignore")
     def hessian(self, point: Values) -> Values:
@@ -95,7 +95,7 @@ class PairwiseDensity(ClosedDensity):
 
     def gradient_and_hessian(self, point: Values) -> tuple[Values, Values]:
         """Return gradient and Hessian, the rows looked at once."""
-        by = self._by_row(point)
+        by = self.by_row(point)
         curvature = _hessian_of(self.coordinates, self.votes, by, point)
         return self._gradient(point, by), curvature
 
@@ -141,7 +141,8 @@ class PairwiseDensity(ClosedDensity):
             found = found + xp.where(number > 0, each, 0.0 * number) * number
         return found, by
 
-    def _by_row(self, point: Values) -> RowDerivatives:
+    def by_row(self, point: Values) -> RowDerivatives:
+        """Return the derivatives of the log likelihood of each row."""
         difference, tie = self.coordinates.rows(self.votes, point)
         return self.derivatives(self.votes.counts, difference, tie)
 

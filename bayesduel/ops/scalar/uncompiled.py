@@ -20,19 +20,10 @@ _MOST_ENTRIES = 2**18
 def run_uncompiled(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function that could be compiled as it stands; to the same effect.
 
-    Parameters
-    ----------
-    function : callable
-        Of a kernel, or of what plays kernels.
-    arguments : object
-        Arrays among them, and in named tuples among them, are changed as the compiled
-        function would change them; not at all where it raises.
-
-    Raises
-    ------
-    ArithmeticError or ValueError
-        Where compiled code goes on with infinity or what is no number, as after a
-        division by zero, or where an array is too large to be worth it.
+    Arrays, also in named tuples, are changed as the compiled function would change
+    them; not at all where it raises: an ``ArithmeticError`` or ``ValueError`` where
+    compiled code goes on with infinity or what is no number, as after a division by
+    zero, or where an array is too large to be worth it.
     """
     given = [unpacked(each) for each in arguments]
     with np.errstate(all="ignore"):

@@ -18,7 +18,7 @@ from bayesduel.ops.divergences import kl_to_half
 from bayesduel.ops.rules import most_beaten, record
 from bayesduel.policies.policy import Duel, Policy, Wins
 from theory.arguments import one_of
-from theory.theorems.batch_sizes import MOST_BATCHES, batch_sizes
+from theory.theorems.batch_schedules import MOST_BATCHES, batch_sizes
 
 
 class BatchedState(NamedTuple):

@@ -3,15 +3,6 @@
 Nothing here is imported before such a policy is played.
 """
 
-from typing import TYPE_CHECKING
+from theory.lazy import lazy_names
 
-from bayesduel.package.lazy import lazy_attributes
-
-if TYPE_CHECKING:
-    from bayesduel.policies.over_models.base import ModelRule, model_rule, one_round
-
-_HOMES = {"ModelRule": ".base", "model_rule": ".base", "one_round": ".base"}
-
-__all__ = ["ModelRule", "model_rule", "one_round"]
-
-__getattr__, __dir__ = lazy_attributes(__name__, _HOMES)
+__getattr__, __dir__ = lazy_names(__name__, __file__)

@@ -183,10 +183,7 @@ def parameters_record(policy: PolicyBase) -> np.record:
 
     Posteriors are left out: what is drawn from them is in the state.
 
-    Raises
-    ------
-    PolicyParameterError
-        If one of them is nothing of the kind.
+    Raises ``PolicyParameterError`` if one of them is nothing of the kind.
     """
     named = [each.name for each in fields(policy)]  # pyright: ignore[reportArgumentType]
     named = [name for name in named if not is_posterior(getattr(policy, name))]

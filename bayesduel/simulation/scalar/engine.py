@@ -120,12 +120,7 @@ def run_chunk(
 ) -> RunRecords:
     """Simulate the runs numbered ``runs``; see ``bayesduel.simulation.driver``.
 
-    Parameters
-    ----------
-    stopping, variations
-        As of :class:`KernelRuns`.
-    **settings
-        As :func:`bayesduel.simulation.runs.play_runs` takes them.
+    With stopping and variations as of :class:`KernelRuns`.
     """
     orders, words = orders_and_words(environment, runs, seed)
     grid = np.ascontiguousarray(checkpoints, dtype=np.int64)

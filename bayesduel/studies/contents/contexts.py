@@ -42,7 +42,7 @@ class ContextLine:
 
 @dataclass(frozen=True)
 class ContextTable:
-    """Who wins in which context; as ``Study.by_context`` returns it.
+    """Which arm wins in which context; returned by ``Study.by_context``.
 
     Attributes
     ----------

@@ -1,5 +1,5 @@
 """What a judge has before them, at a terminal or on a page."""
 
-from bayesduel.package.lazy import lazy_attributes
+from theory.lazy import lazy_names
 
-__getattr__, __dir__ = lazy_attributes(__name__, {})
+__getattr__, __dir__ = lazy_names(__name__, __file__)

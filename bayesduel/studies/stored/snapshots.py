@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bayesduel.files.folders import renamed_when_whole
-from bayesduel.package.version import package_version
+from bayesduel.package.version import __version__
 from bayesduel.program_cache import study_folder
 from bayesduel.studies.stored.disk import PRIVATE
 
@@ -98,7 +98,7 @@ def _file(path: Path, what: str) -> Path | None:
 @cache
 def _program() -> str:
     """Name the sources that a snapshot depends on: any may change what events mean."""
-    digest = hashlib.sha256(f"{package_version()}\n".encode())
+    digest = hashlib.sha256(f"{__version__}\n".encode())
     root = Path(__file__).resolve().parents[2]
     for source in sorted(root.rglob("*.py")):
         state = source.stat()

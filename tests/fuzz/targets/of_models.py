@@ -153,6 +153,11 @@ def of_models() -> dict[str, Target]:
             {"probability": v.PROBABILITIES, "scale": ["utility", "elo", "odd"]},
             self,
         ),
+        "Fit.clustered_errors": Target(
+            inference.Fit.clustered_errors,
+            {"cluster": ["judge", "prompt", 1, None, ["judge"]]},
+            {"self": Made(v.judged_fit)},
+        ),
         "Fit.to_datatree": Target(
             inference.Fit.to_datatree,
             v.TREE,
@@ -185,6 +190,20 @@ def of_models() -> dict[str, Target]:
                 "scale": ["utility", "elo", "glicko"],
             },
         ),
+        "fit_groups": Target(
+            inference.fit_groups,
+            {
+                "model": [models.BradleyTerry(), *v.MODELS],
+                "data": [Made(v.judged_votes), *v.DATA],
+                "by": ["judge", "context", 1, None, ["judge"]],
+                **v.OPTIONS,
+            },
+        ),
+        "GroupFits.to_dataframe": Target(
+            inference.GroupFits.to_dataframe,
+            {"probability": v.PROBABILITIES, "scale": ["utility", "elo", "odd"]},
+            {"self": Made(v.group_fits)},
+        ),
         "fit_mode": Target(
             inference.fit_mode,
             {"model": [models.BradleyTerry(), *v.MODELS], "data": [*v.DATA, None]},
@@ -206,10 +225,15 @@ def of_models() -> dict[str, Target]:
                 "probability": v.PROBABILITIES,
                 "scale": ["utility", "elo", "glicko"],
                 "anchor": [None, ("tea", 1000.0), ("wine", 0), ("tea",), "tea"],
+                "cluster": [None, "judge", 1],
             },
         ),
         "parameter_summary": Target(
             inference.parameter_summary,
-            {"posterior": v.POSTERIORS, "probability": v.PROBABILITIES},
+            {
+                "posterior": v.POSTERIORS,
+                "probability": v.PROBABILITIES,
+                "cluster": [None, "judge", 1],
+            },
         ),
     }

@@ -82,6 +82,7 @@ def of_plots() -> dict[str, Target]:
                 "one": ["tea", "milk", "wine"],
                 "other": ["milk", "tea", 1],
                 "probability": v.PROBABILITIES,
+                "scale": ["probability", "elo", "odd"],
             },
         ),
         "predictive_check": Target(

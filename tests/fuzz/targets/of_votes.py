@@ -92,6 +92,11 @@ def of_votes() -> dict[str, Target]:
             },
         ),
         "Comparisons.from_rows": Target(comparisons.from_rows, _ROWS),
+        "Comparisons.with_both_orders_as_one": Target(
+            comparisons.with_both_orders_as_one,
+            {"contradiction": ["tie", "nothing", "odd", 1]},
+            {"self": Made(v.judged_votes)},
+        ),
         "Comparisons.with_covariates": Target(
             comparisons.with_covariates,
             {

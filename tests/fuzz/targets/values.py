@@ -183,6 +183,29 @@ def ballot_fit() -> inference.Fit:
 
 
 @cache
+def judged_votes() -> votes.Comparisons:
+    return votes.Comparisons.from_votes(
+        ["tea", "tea", "milk", "milk"] * 2, ["milk", "milk", "tea", "tea"] * 2,
+        ["left"] * 8,
+        columns={"judge": ["ann"] * 4 + ["bob"] * 4, "context": ["art", "bio"] * 4},
+    )  # fmt: skip
+
+
+@cache
+def judged_fit() -> inference.Fit:
+    return inference.fit(
+        models.BradleyTerry(), judged_votes(), method="laplace", num_draws=50
+    )
+
+
+@cache
+def group_fits() -> inference.GroupFits:
+    return inference.fit_groups(
+        models.BradleyTerry(), judged_votes(), "judge", num_draws=50
+    )
+
+
+@cache
 def mode_fit() -> inference.ModeFit:
     return inference.fit_mode(models.BradleyTerry(), some_votes())
 

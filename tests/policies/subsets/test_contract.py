@@ -227,7 +227,7 @@ def test_compiled_rules_play_the_runs_of_python(text, world):
         simulate_offers(
             replace(policy, compiled=each),
             world,
-            runs=range(3),
+            runs=range(1),
             notions=(world.regret,),
         )
         for each in (True, False)

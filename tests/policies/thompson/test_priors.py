@@ -10,7 +10,7 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.errors import PolicyParameterError
-from bayesduel.policies.parameters import parameters_json
+from bayesduel.policies.parameter_values import parameters_json
 from bayesduel.posteriors import BetaPairs
 from tests.policies.distributions import features, rejected, same_distribution
 from tests.policies.driving import simulate_runs

@@ -127,7 +127,7 @@ def test_every_rival_asks_for_the_pair_of_the_twin(name, costs_regret):
             assert len(ours) == 2, "either arm may be the first"
 
 
-def rounds_of(rule, wins, rank, number=1500):
+def rounds_of(rule, wins, rank, number=600):
     """Count who plays the first round of stretches, pair by pair, and how they end."""
     with jax.enable_x64(True):
         state = state_of(wins, rank)
@@ -177,7 +177,7 @@ def test_naming_asks_of_likely_rivals_and_never_rests(name):
     assert np.all(duel.exploit_rounds == 0)
     falls = np.array([twin.level_world(twin.leader(), a)[1] for a in range(len(wins))])
     twin.level_world = _remembered(twin.level_world)
-    assert two_sample_chi_square(ours, rounds_of_twin(twin, 1500)) > FALSE_ALARM
+    assert two_sample_chi_square(ours, rounds_of_twin(twin, 600)) > FALSE_ALARM
     assert name == "none" or np.ptp(falls) > 0.1
 
 
@@ -302,17 +302,17 @@ def test_own_models_and_chains_play(cost):
 
 @pytest.mark.slow
 def test_regret_is_that_of_the_twin():
-    """Round by round and by stretches alike, four arms, 300 rounds."""
+    """Round by round and by stretches alike, four arms, 100 rounds."""
     utility = np.array([1.0, 0.2, -0.3, -1.5])
     world = 1 / (1 + np.exp(utility[None, :] - utility[:, None]))
     above = np.arange(4)
     cost = (above[:, None] + above[None, :]) / 6
     theirs = []
-    for run in range(60):
+    for run in range(30):
         twin = RivalOverScale(4, np.random.default_rng([5, run]))
         rng, total = np.random.default_rng([6, run]), 0.0
         order = rng.permutation(4)
-        for _ in range(300):
+        for _ in range(100):
             first, second = twin.choose()
             pair = order[first], order[second]
             total += cost[pair]
@@ -320,8 +320,8 @@ def test_regret_is_that_of_the_twin():
         theirs.append(total)
     for look_ahead in (True, False):
         policy = policies.get("rd-ts", posterior="bradley-terry", look_ahead=look_ahead)
-        found = bayesduel.simulate(world, policy, num_runs=400, horizon=300, seed=1)
-        ours = found["regret"].sel(notion="copeland", checkpoint=300).values
+        found = bayesduel.simulate(world, policy, num_runs=400, horizon=100, seed=1)
+        ours = found["regret"].sel(notion="copeland", checkpoint=100).values
         p_values = same_mean({"regret": ours}, {"regret": np.array(theirs)})
         assert not rejected(p_values, FALSE_ALARM)
 

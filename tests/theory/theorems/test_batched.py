@@ -20,7 +20,7 @@ from theory.theorems import (
     scomp2_order,
     scomp_order,
 )
-from theory.theorems.batch_sizes import (
+from theory.theorems.batch_schedules import (
     batch_radius,
     batch_ratio,
     batch_sizes,

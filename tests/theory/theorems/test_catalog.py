@@ -12,6 +12,7 @@ from bayesduel import policies
 from bayesduel.policies.registry import entries
 from tests.public_names import of_theory
 from theory import theorems
+from theory.theorems import catalog
 
 CYCLIC = np.array([[0.5, 0.6, 0.4], [0.4, 0.5, 0.6], [0.6, 0.4, 0.5]])
 ORDERED = np.array([[0.5, 0.6, 0.8], [0.4, 0.5, 0.7], [0.2, 0.3, 0.5]])
@@ -34,6 +35,11 @@ def test_every_bound_of_one_instance_is_in_the_catalog_and_in_theory():
         and "RegretBound" in str(inspect.signature(function).return_annotation)
     }
     assert not {each.__name__ for each in public} - set(of_theory())
+    # The catalog imports the files that enter something.
+    entering = {x.__name__ for x in modules if hasattr(x, "theorem")} - {
+        catalog.__name__
+    }
+    assert entering == {f"theory.theorems.{file}" for file in catalog._FILES}
     listed = {each.function for each in theory.known_theorems()}
     constants = {theory.copeland_lower_bound, theory.structured_lower_bound}
     assert public | constants == listed

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
     Allocated = Optimum | StructuredBound
 
-__all__ = ["allocation", "best_first"]
-
 # Both maps keep their order in every common color deficiency and in gray.
 _PROBABILITIES, _DUELS = "PuOr", "cividis_r"
 # Numbers in the cells up to this many arms, and every arm labelled up to that many.

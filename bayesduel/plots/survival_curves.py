@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.ticker import LogLocator, NullLocator
 
-from bayesduel.analysis.measurements import checkpoint_index
+from bayesduel.analysis.measured_nodes import checkpoint_index
 from bayesduel.plots.axes import (
     caption_below,
     head_panel,
@@ -33,10 +33,8 @@ if TYPE_CHECKING:
     from jaxtyping import Float64
     from matplotlib.axes import Axes
 
-    from bayesduel.analysis.measurements import Measurement, Result
+    from bayesduel.analysis.measured_nodes import Measurement, Result
     from bayesduel.plots.style import Look
-
-__all__ = ["survival"]
 
 
 def survival(

@@ -34,10 +34,8 @@ if TYPE_CHECKING:
     from jaxtyping import Float64
     from matplotlib.axes import Axes
 
-    from bayesduel.analysis.measurements import Measurement, Result
+    from bayesduel.analysis.measured_nodes import Measurement, Result
     from bayesduel.plots.style import Look
-
-__all__ = ["slope_ratios"]
 
 DASHES = (0, (4, 2))
 _LINE: dict[str, Any] = {"color": INK, "linewidth": 1.1, "zorder": 1}

@@ -20,8 +20,6 @@ from bayesduel.plots.style import (
 if TYPE_CHECKING:
     from bayesduel.inference import Fit
 
-__all__ = ["coefficients"]
-
 _BLUE, _ORANGE = "#0072B2", "#D55E00"
 _ROW = 0.24
 """Inches per attribute."""

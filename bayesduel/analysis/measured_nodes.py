@@ -18,11 +18,11 @@ import numpy as np
 from bayesduel.analysis.anchored_bounds import lower_slope, model_known_by
 from bayesduel.analysis.run_statistics import (
     RunStatistics,
-    StatisticsOfRuns,
-    StatisticsOfSummaries,
+    of_runs,
+    of_summaries,
+    spread,
 )
 from bayesduel.errors import ArgumentError
-from bayesduel.package.lazy import CalledEnvironment
 from theory import REGRET_NOTIONS, ChoiceTable, PreferenceMatrix
 from theory.arguments import integer_from
 
@@ -35,18 +35,9 @@ if TYPE_CHECKING:
 
     Result = xr.DataTree | xr.Dataset | list[Any]
 
-__all__ = [
-    "Measurement",
-    "checkpoint_index",
-    "largest_regret",
-    "measurements",
-    "run_numbers",
-    "standard_error",
-]
-
 
 @dataclass(frozen=True)
-class Measurement(CalledEnvironment):
+class Measurement:
     """One policy on one instance, found in a result tree.
 
     Attributes
@@ -187,8 +178,8 @@ class Measurement(CalledEnvironment):
         """
         index = self._index(notion)
         if "regret" in self.data:
-            return StatisticsOfRuns(self.regret(notion))
-        return StatisticsOfSummaries(self.data.isel(notion=index))
+            return of_runs(self.regret(notion))
+        return of_summaries(self.data.isel(notion=index))
 
     def _index(self, notion: str) -> int:
         """Return the place of a notion among those recorded."""
@@ -270,9 +261,7 @@ def _measurement(node: xr.DataTree | xr.Dataset, shared: dict[str, Any]) -> Meas
     parent: Any = getattr(node, "parent", None)
     if "regret" in data:
         _check_layout(data)
-    # Older files say "environment".
-    named = data.attrs.get("instance", data.attrs.get("environment"))
-    instance = named or getattr(parent, "name", None)
+    instance = data.attrs.get("instance") or getattr(parent, "name", None)
     policy = data.attrs.get("policy") or getattr(node, "name", None)
     source = next(
         (part for part in (node, parent) if part is not None and "preference" in part),
@@ -324,10 +313,7 @@ def checkpoint_index(
 ) -> int:
     """Return the position of a round among the checkpoints.
 
-    Raises
-    ------
-    ValueError
-        When it is no checkpoint; the text names the nearest ones.
+    Raises ``ValueError`` when it is no checkpoint; the text names the nearest ones.
     """
     round_ = integer_from(round_, 1, argument)
     position = int(np.searchsorted(rounds, round_))
@@ -346,9 +332,7 @@ def checkpoint_index(
 
 def standard_error(values: Float64[np.ndarray, " run"]) -> float:
     """Return the standard error of the mean; ``math.inf`` for a single value."""
-    if values.size < 2:
-        return math.inf
-    return float(values.std(ddof=1) / math.sqrt(values.size))
+    return float(spread(values)) / math.sqrt(values.size)
 
 
 def largest_regret(measured: Measurement, notion: str, round_: int) -> float:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.analysis.measurements import (
+from bayesduel.analysis.measured_nodes import (
     Measurement,
     largest_regret,
     measurements,
@@ -41,9 +41,7 @@ from theory.arguments import as_number
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bayesduel.analysis.measurements import Result
-
-__all__ = ["rankings"]
+    from bayesduel.analysis.measured_nodes import Result
 
 _WORST = 0.05
 """Share of the runs that `RankedPolicy.worst_share` is about."""

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from bayesduel.analysis.audited_rules import AuditedRule
     from bayesduel.plots.style import Look
 
-__all__ = ["false_stops"]
-
 _POINTS = 120
 """Per line; steps between them are not seen."""
 

@@ -1,0 +1,100 @@
+"""Which model the options of a command stand for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayesduel.cli.errors import option_error
+from bayesduel.cli.votes.options import Model
+
+if TYPE_CHECKING:
+    from bayesduel.votes import Comparisons
+
+__all__ = ["check_model", "preference_model"]
+
+
+def check_model(
+    model: Model,
+    *,
+    order_effect: bool,
+    covariates: Path | None = None,
+    residual: bool = False,
+    judge: str | None = None,
+    discrimination: bool = False,
+) -> None:
+    """Refuse options of a model that do not go together, before a file is read.
+
+    Raises
+    ------
+    ValueError
+        Naming the option.
+    """
+    if model is Model.beta and order_effect:
+        raise option_error(
+            "--order-effect", "a Beta per pair has none", remedy="choose a scale"
+        )
+    if model is Model.beta and covariates is not None:
+        raise option_error(
+            "--covariates", "a Beta per pair has none", remedy="choose a scale"
+        )
+    if judge is not None and model is not Model.bradley_terry:
+        raise option_error(
+            "--judge", f"{model.value} has none", remedy="choose bradley-terry"
+        )
+    if residual and covariates is None:
+        raise option_error(
+            "--residual", "is what --covariates leave open", remedy="name a file"
+        )
+    if discrimination and judge is None:
+        raise option_error(
+            "--discrimination", "is one of judges", remedy="name their column: --judge"
+        )
+
+
+def preference_model(
+    model: Model,
+    data: Comparisons,
+    prior: float | None,
+    *,
+    order_effect: bool,
+    residual: bool = False,
+    rao_kupper: bool = False,
+    discrimination: bool = False,
+    judged: bool = True,
+) -> Any:  # noqa: ANN401
+    """Return the model that was asked for, with what the data have: ties, covariates.
+
+    The scale of a residual is learned: it must not drown what covariates tell.
+    """
+    from bayesduel.models import (
+        BradleyTerry,
+        JudgedBradleyTerry,
+        PairwiseBeta,
+        RaoKupper,
+        Thurstone,
+    )
+
+    if model is Model.beta:
+        return PairwiseBeta(prior=1.0 if prior is None else prior, ties=data.has_ties)
+    kind = BradleyTerry if model is Model.bradley_terry else Thurstone
+    if rao_kupper and data.has_ties:
+        kind = RaoKupper
+    own: dict[str, Any] = {}
+    if judged and "judge" in data.columns:
+        kind, order_effect = JudgedBradleyTerry, True
+        own = {"discrimination": discrimination}
+    explained = bool(data.covariate_names)
+    scales: dict[str, Any] = {} if prior is None else {"prior_scale": prior}
+    if explained and not residual and prior is not None:
+        scales = {"covariate_scale": prior}
+    return kind(
+        zero_sum=True,
+        ties=data.has_ties,
+        order_effect=order_effect,
+        covariates=explained,
+        residual=residual,
+        learn_scale=residual,
+        **scales,
+        **own,
+    )

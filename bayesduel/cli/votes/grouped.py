@@ -1,0 +1,193 @@
+"""Groups of votes, each with a fit of its own, and clusters of votes in one fit."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayesduel.cli.errors import option_error
+from bayesduel.cli.output import console, defined, print_json, say, say_warning, version
+from bayesduel.cli.votes.options import Method
+from bayesduel.cli.votes.saved_fits import (
+    as_record,
+    clusters_said,
+    standing_cells,
+    with_doubt,
+    write_table,
+)
+
+if TYPE_CHECKING:
+    from bayesduel.cli.votes.options import Scale
+    from bayesduel.inference import GroupFits
+    from bayesduel.votes import Comparisons
+
+__all__ = ["By", "Cluster", "check_by", "method_of", "show_groups"]
+
+_MANY = 200
+"""Rows that are printed without --all."""
+
+By = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Fit the votes of each group apart, such as topics; one table of all.",
+    ),
+]
+
+
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Also say standard errors for votes that hang together, as those of one"
+        " judge or of one prompt do.",
+    ),
+]
+
+
+def method_of(method: Method, cluster: str | None) -> Method:
+    """Return the method, which must have a mode where clusters are named.
+
+    Raises
+    ------
+    ValueError
+        For a method that has none.
+    """
+    if cluster is None or method is Method.laplace:
+        return method
+    if method is not Method.auto:
+        rule = f"needs the curvature at a mode, and --method {method.value} has none"
+        raise option_error("--cluster", rule, remedy="choose laplace")
+    return Method.laplace
+
+
+def check_by(by: str | None, refused: dict[str, Any]) -> None:
+    """Refuse options that are about one fit alone, before a file is read.
+
+    Raises
+    ------
+    ValueError
+        Naming the first of them.
+    """
+    for name, given in refused.items():
+        if by is not None and given:
+            raise option_error(name, "is for one fit, and --by makes several", given)
+
+
+def show_groups(
+    model: Any,  # noqa: ANN401
+    data: Comparisons,
+    probability: float,
+    scale: Scale,
+    *,
+    everything: bool,
+    as_json: bool,
+    out: Path | None,
+    quiet: bool,
+    clustered: bool,
+    **options: Any,  # noqa: ANN401
+) -> None:
+    """Fit each group; print, and save, who stands where in it."""
+    from bayesduel.inference import fit_groups
+
+    found = fit_groups(model, data, "group", **options)
+    by = "cluster" if clustered else None
+    records = [_record(found, group, probability, scale, by) for group in found.remarks]
+    for record in records:
+        for remark in record["remarks"]:
+            say_warning(f"{record['group']}: {remark}")
+    whole = {"model": repr(model), "interval": probability, "version": version(),
+             "groups": records}  # fmt: skip
+    if out is not None:
+        _save(whole, out, quiet=quiet)
+    if as_json:
+        print_json(whole)
+    else:
+        _print(whole, model.title, everything=everything)
+
+
+def _record(
+    found: GroupFits, group: str, probability: float, scale: Scale, by: str | None
+) -> dict[str, Any]:
+    """Return what is known of a group: of one that has no fit, why."""
+    remarks = list(found.remarks[group])
+    if group not in found.fits:
+        return {"group": group, "remarks": remarks, "arms": [], "parameters": []}
+    from bayesduel.errors import FitError
+
+    posterior = found.fits[group]
+    try:
+        record = as_record(posterior, probability, scale, cluster=by)
+    except FitError as error:
+        if by is None:
+            raise
+        # Such as a group of one cluster.
+        remarks.append(f"no clustered errors: {error}")
+        record = as_record(posterior, probability, scale)
+        empty = {"error": math.nan, "error_clustered": math.nan}
+        for row in (*record["arms"], *record["parameters"]):
+            row |= empty
+    arms = [row for row in record["arms"] if row["comparisons"] > 0]
+    told = {"remarks": remarks, "arms": arms, "parts": len({a["part"] for a in arms})}
+    return {"group": group, **record, **told}
+
+
+def _rows(whole: dict[str, Any], part: str) -> list[dict[str, Any]]:
+    """Return rows of all groups, with the group first."""
+    return [
+        {"group": record["group"]} | row
+        for record in whole["groups"]
+        if record[part]
+        for row in with_doubt(record, part)
+    ]
+
+
+def _save(whole: dict[str, Any], out: Path, *, quiet: bool) -> None:
+    """Write standings.csv and .json, parameters.csv, and the remarks on groups."""
+    names = [out / "standings.csv", out / "standings.json"]
+    write_table(names[0], _rows(whole, "arms"))
+    text = json.dumps(defined(whole), indent=2, allow_nan=False, ensure_ascii=False)
+    names[1].write_text(text + "\n", encoding="utf-8")
+    if rows := _rows(whole, "parameters"):
+        names.append(out / "parameters.csv")
+        write_table(names[-1], rows)
+    for path in names:
+        say(f"saved {path}", quiet=quiet)
+
+
+def _print(whole: dict[str, Any], title: str, *, everything: bool) -> None:
+    from rich.markup import escape
+
+    from bayesduel.cli.tables import new_table, show
+
+    fitted = [record for record in whole["groups"] if record["arms"]]
+    # A column of parts where some group has several.
+    parts = {"parts": max(record["parts"] for record in fitted)}
+    heads, rows = [], []
+    for record in fitted:
+        heads, *cells = standing_cells(record | parts)
+        rows += [[record["group"], *each] for each in cells]
+    table = new_table()
+    for head in ("group", *heads):
+        left = head in ("group", "arm")
+        table.add_column(head, justify="left" if left else "right", no_wrap=not left)
+    shown = rows if everything else rows[:_MANY]
+    for row in shown:
+        table.add_row(*map(escape, row))
+    captions = [
+        "rank, shared rank, score and P(best) are among the arms of the same group",
+        f"intervals hold {whole['interval']:.0%}; bayesduel {whole['version']}",
+    ]
+    if "clustered" in heads:
+        least = min(record.get("clusters", 1) for record in fitted)
+        captions.insert(1, f"least of all groups: {clusters_said(least)}")
+    doubtful = [each["group"] for each in fitted if each["doubts"]]
+    if doubtful:
+        captions.insert(0, f"DOUBTFUL: {', '.join(doubtful)}; see the warnings")
+    if len(shown) < len(rows):
+        captions.insert(0, f"left out: {len(rows) - len(shown)} more rows; see --all")
+    show(console(), f"{title} of {len(fitted)} groups", table, *captions)

@@ -1,0 +1,16 @@
+from . import choice as choice
+from . import generators as generators
+from .catalog import Description as Description
+from .catalog import describe as describe
+from .catalog import family_names as family_names
+from .catalog import load as load
+from .catalog import names as names
+from .files import matrix_of_table as matrix_of_table
+from .files import read_matrix as read_matrix
+from .files import read_prices as read_prices
+from .generators import GeneratedInstance as GeneratedInstance
+from .mslr import MSLR_SELECTIONS as MSLR_SELECTIONS
+from .mslr import mslr_submatrix as mslr_submatrix
+from .mslr import random_submatrix as random_submatrix
+from .submatrices import SubmatrixDraw as SubmatrixDraw
+from .submatrices import SubmatrixSampler as SubmatrixSampler

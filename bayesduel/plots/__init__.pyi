@@ -1,0 +1,16 @@
+from .allocation_maps import allocation as allocation
+from .calibration_ranks import calibration as calibration
+from .coefficient_intervals import coefficients as coefficients
+from .curves import regret as regret
+from .false_stop_curves import false_stops as false_stops
+from .growth import slopes as slopes
+from .heat_maps import heat_map as heat_map
+from .pairs import pair as pair
+from .pairs import predictive_check as predictive_check
+from .posteriors import forest as forest
+from .posteriors import winners as winners
+from .slope_comparisons import slope_ratios as slope_ratios
+from .style import StyledFigure as StyledFigure
+from .style import save as save
+from .survival_curves import survival as survival
+from .sweeps import sweep as sweep

@@ -1,0 +1,2 @@
+from .environments import PairwiseEnvironment as PairwiseEnvironment
+from .environments import SubsetEnvironment as SubsetEnvironment

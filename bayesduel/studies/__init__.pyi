@@ -1,0 +1,12 @@
+from .contents.contexts import ContextTable as ContextTable
+from .contents.contexts import Items as Items
+from .forecast import Forecast as Forecast
+from .integrity import IntegrityReport as IntegrityReport
+from .integrity import VerifiedQuestions as VerifiedQuestions
+from .integrity import check_study as check_study
+from .integrity import verify_study as verify_study
+from .status import StudyStatus as StudyStatus
+from .study import Study as Study
+from .terms import Judging as Judging
+from .terms import Spending as Spending
+from .tickets import Ticket as Ticket

@@ -1,0 +1,1 @@
+# Nothing public: its modules are imported by their own names.

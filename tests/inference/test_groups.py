@@ -1,0 +1,117 @@
+"""Independent groups of votes: each is fitted as if it were alone."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bayesduel.errors import DisconnectedComparisonsWarning, FitError
+from bayesduel.inference import fit, fit_groups
+from bayesduel.models import BradleyTerry, PairwiseBeta
+from bayesduel.votes import Comparisons
+
+TRACES: list[int] = []
+
+
+@dataclass(frozen=True, kw_only=True)
+class Watched(BradleyTerry):
+    """Bradley-Terry that counts how often it is traced, and has no closed form."""
+
+    def __call__(self, votes):
+        TRACES.append(len(votes.counts))
+        return super().__call__(votes)
+
+
+def votes_of_topics():
+    """Three topics of four, three and two arms, judged by one of two judges each."""
+    rows = [("a", "b", "left", "art"), ("b", "c", "left", "art")] * 5
+    rows += [("c", "d", "left", "art"), ("d", "a", "right", "art")] * 4
+    rows += [("c", "b", "left", "bio"), ("b", "a", "left", "bio")] * 6
+    rows += [("d", "a", "left", "few")]
+    first, second, winner, topic = zip(*rows, strict=True)
+    columns = {"context": topic, "judge": [f"j{len(each) % 2}" for each in first]}
+    return Comparisons.from_votes(first, second, winner, columns=columns)
+
+
+def alone(votes, topic):
+    """The votes of one topic, put together anew."""
+    rows = votes.columns["context"] == votes.labels["context"].index(topic)
+    arms = sorted({*votes.first[rows], *votes.second[rows]})
+    return Comparisons.from_rows(
+        [votes.arm_names[arm] for arm in arms],
+        [arms.index(arm) for arm in votes.first[rows]],
+        [arms.index(arm) for arm in votes.second[rows]],
+        votes.counts[rows],
+        order_known=True,
+    )
+
+
+@pytest.mark.parametrize("method", ["laplace", "auto"])
+def test_each_group_has_the_posterior_that_it_has_alone(method):
+    """To 7 standard errors of 4,000 draws each; with "auto" groups are filled up."""
+    votes = votes_of_topics()
+    model = BradleyTerry(zero_sum=True)
+    table = fit_groups(model, votes, method=method).to_dataframe()
+    groups = table.index.get_level_values("group").unique()
+    assert list(groups) == ["art", "bio", "few"]
+    for topic in groups:
+        own = fit(model, alone(votes, topic), method="laplace").to_dataframe()
+        here = table.loc[topic]
+        assert sorted(here.index) == sorted(own.index)
+        here = here.loc[own.index]
+        assert here["comparisons"].tolist() == own["comparisons"].tolist()
+        spread = (own["score_upper"] - own["score_lower"]) / 3.29
+        error = 7 * spread * np.sqrt(2 / 4000)
+        assert np.all(np.abs(here["score"] - own["score"]) < error)
+        assert np.all(np.abs(here["p_best"] - own["p_best"]) < 0.06)
+        assert here["p_best"].sum() == pytest.approx(1.0)
+
+
+@pytest.mark.slow
+def test_programs_are_compiled_once_and_not_for_each_group():
+    votes = votes_of_topics()
+    options = {"method": "laplace", "num_draws": 20}
+    model = Watched(zero_sum=True)
+    one = Comparisons.from_rows(
+        votes.arm_names, votes.first, votes.second, votes.counts, order_known=True,
+        columns={"context": ["all"] * len(votes.first)},
+    )  # fmt: skip
+    fit_groups(model, one, **options)
+    traced = len(TRACES)
+    found = fit_groups(model, votes, **options)
+    # As often as for one group, however many there are.
+    assert 0 < len(TRACES) - traced <= traced
+    for topic, each in found.fits.items():
+        own = fit(BradleyTerry(zero_sum=True), alone(votes, topic), method="laplace")
+        arms = list(own.arm_names)
+        gaps = [mode - mode[0] for mode in (
+            each.mode["utility"].sel(arm=arms).values, own.mode["utility"].values
+        )]  # fmt: skip
+        np.testing.assert_allclose(*gaps, atol=1e-6)
+        assert each.num_arms == 4 and len(each.data.first) == 4
+
+
+def test_a_group_that_cannot_be_fitted_stops_no_other():
+    votes = votes_of_topics()
+    counts = votes.counts.copy()
+    counts[votes.columns["context"] == 0] = 0.0
+    tied = counts.copy()
+    place = int(np.flatnonzero(votes.columns["context"] == 1)[0])
+    tied[place] = [0.0, 0.0, 1.0]
+    data = Comparisons(
+        votes.arm_names, votes.first, votes.second, tied, True,
+        columns=votes.columns, labels=votes.labels,
+    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DisconnectedComparisonsWarning)
+        found = fit_groups(PairwiseBeta(), data)
+    assert list(found.fits) == ["few"] and repr(found).startswith("GroupFits(1 of 3")
+    assert found.remarks["art"] == ("no vote is left in this group",)
+    assert "not fitted" in found.remarks["bio"][0] and "ties" in found.remarks["bio"][0]
+    assert "few votes: 1 on 2 arms" in found.remarks["few"][0]
+    wrongs: list[Any] = ["topic", 3, None]
+    for wrong in wrongs:
+        with pytest.raises(FitError, match="by must be a column of labels"):
+            fit_groups(PairwiseBeta(), votes, wrong)

@@ -1,0 +1,1 @@
+from .thompson import DoubleThompsonChoices as DoubleThompsonChoices

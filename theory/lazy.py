@@ -1,0 +1,55 @@
+"""Packages whose public names are imported when they are first asked for."""
+
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+
+def lazy_names(
+    package: str, file: str
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` of a package, to be assigned there.
+
+    The stub beside ``file``, ``__init__.pyi``, says in imports where each public name
+    is at home; type checkers read the same. Modules of the package are found by
+    themselves. No module may be called as a public name is.
+
+    Examples
+    --------
+    >>> import theory
+    >>> get, names = lazy_names("theory", theory.__file__)
+    >>> "RegretBound" in names(), get("RegretBound").__module__
+    (True, 'theory.regret_bound')
+    """
+
+    @cache
+    def homes() -> dict[str, tuple[str, str]]:
+        import ast
+
+        stub = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
+        return {
+            each.asname or each.name: (
+                f"{'.' * line.level}{line.module or ''}",
+                each.name,
+            )
+            for line in stub.body
+            if isinstance(line, ast.ImportFrom)
+            for each in line.names
+        }
+
+    def get(name: str) -> Any:  # noqa: ANN401
+        if name == "__all__":
+            return list(homes())
+        if name in homes():
+            home, own = homes()[name]
+            if home == ".":
+                return import_module(f".{own}", package)
+            return getattr(import_module(home, package), own)
+        if not name.startswith("__") and find_spec(f".{name}", package) is not None:
+            return import_module(f".{name}", package)
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    return get, lambda: sorted(homes())
