@@ -88,7 +88,7 @@ def test_what_is_chosen_is_what_is_fitted(make, policy):
 
 def test_a_report_of_sets_has_no_table_of_pairs(make):
     study = make(None, ARMS, choose_from=3)
-    play(study, 3, random.Random(1))
+    play(study, 1, random.Random(1))
     page = study.report()
     assert ("Who met whom" in page, "scores of the arms" in page) == (False, True)
 
@@ -97,7 +97,7 @@ def test_a_report_of_sets_has_no_table_of_pairs(make):
 def test_sets_have_the_distribution_of_the_rule(make, policy):
     study = make(policy, ARMS, choose_from=3)
     play(study, 12, random.Random(5))
-    state, rule, number = study._current(), SetRule(study._settings), 600
+    state, rule, number = study._current(), SetRule(study._settings), 400
     allowed = state.may_ask(None)
     pairs = np.zeros((5, 5))
     for event in range(number):
