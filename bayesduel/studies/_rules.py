@@ -26,7 +26,6 @@ __all__ = [
     "RuleOfState",
     "check_policy_text",
     "least_of",
-    "rule_of",
 ]
 
 _DRAWN_NUMBERS, _FEWEST_DRAWS, _MOST_DRAWS = 8e5, 80, 1000
@@ -268,17 +267,6 @@ def _player(policy: PolicyBase, state: StudyState) -> Player:
     from bayesduel.studies.players.models import ModelPlayer
 
     return ModelPlayer(over_model(policy), state)
-
-
-def rule_of(settings: Settings) -> Rule:
-    """Return what asks, for pairs or for sets."""
-    if settings.choose_from > 2:
-        from bayesduel.studies._set_rules import SetRule
-
-        return SetRule(settings)
-    named = {"information": Information, "balanced": Balanced}
-    kind = named.get(settings.policy)
-    return PolicyRule(settings) if kind is None else kind()
 
 
 def check_policy_text(settings: Settings, num_arms: int | None = None) -> PolicyBase:

@@ -8,11 +8,20 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from bayesduel.studies._fits import fit_votes
-from bayesduel.studies._rules import Nothing, Proposal, RuleOfState, generator
+from bayesduel.studies._rules import (
+    Balanced,
+    Information,
+    Nothing,
+    PolicyRule,
+    Proposal,
+    Rule,
+    RuleOfState,
+    generator,
+)
 from bayesduel.studies._settings import Settings
 from bayesduel.studies.replay.state import StudyState
 
-__all__ = ["SetRule"]
+__all__ = ["SetRule", "rule_of"]
 
 
 class SetRule(RuleOfState):
@@ -74,3 +83,12 @@ def _seldom_shown(state: StudyState) -> Float[np.ndarray, "card K"]:
         if not (question.withdrawn or question.replaced):
             shown[[*question.arms]] -= 1
     return np.tile(shown, (state.settings.choose_from, 1))
+
+
+def rule_of(settings: Settings) -> Rule:
+    """Return what asks, for pairs or for sets."""
+    if settings.choose_from > 2:
+        return SetRule(settings)
+    named = {"information": Information, "balanced": Balanced}
+    kind = named.get(settings.policy)
+    return PolicyRule(settings) if kind is None else kind()
