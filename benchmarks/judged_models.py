@@ -129,6 +129,7 @@ RULES = {"anytime": by_evidence, "one scale": by_scale}
 def drawn(outcomes: dict[tuple[str, str], list[Outcome]], path: Path) -> None:
     """Draw the share of replays that have named a model after so many votes."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import LogLocator, NullFormatter
 
     figure = Figure(figsize=(7.0, 2.9), layout="constrained")
     axes = figure.subplots(1, len(RULES), sharey=True)
@@ -140,6 +141,9 @@ def drawn(outcomes: dict[tuple[str, str], list[Outcome]], path: Path) -> None:
             label = policy.partition(":")[0]
             axis.step(votes[known], shares[known], style, where="post", label=label)
         axis.set_xscale("log")
+        axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+        axis.xaxis.set_major_formatter("{x:,.0f}")
+        axis.xaxis.set_minor_formatter(NullFormatter())
         axis.set_title(rule, fontsize="medium")
         axis.set_xlabel("votes")
     axes[0].set_ylabel("replays with a name")
