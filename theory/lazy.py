@@ -3,14 +3,11 @@
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
-from pathlib import Path
-from typing import Any
 
 
 def lazy_names(
     package: str, file: str
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
     """Return ``__getattr__`` and ``__dir__`` of a package, to be assigned there.
 
     The stub beside ``file``, ``__init__.pyi``, says in imports where each public name
@@ -28,6 +25,7 @@ def lazy_names(
     @cache
     def homes() -> dict[str, tuple[str, str]]:
         import ast
+        from pathlib import Path
 
         stub = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
         return {
@@ -40,7 +38,7 @@ def lazy_names(
             for each in line.names
         }
 
-    def get(name: str) -> Any:  # noqa: ANN401
+    def get(name: str) -> object:
         if name == "__all__":
             return list(homes())
         if name in homes():
@@ -48,6 +46,8 @@ def lazy_names(
             if home == ".":
                 return import_module(f".{own}", package)
             return getattr(import_module(home, package), own)
+        from importlib.util import find_spec
+
         if not name.startswith("__") and find_spec(f".{name}", package) is not None:
             return import_module(f".{name}", package)
         raise AttributeError(f"module {package!r} has no attribute {name!r}")

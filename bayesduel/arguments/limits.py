@@ -36,20 +36,6 @@ MOST_STEPS = 10**6
 MOST_SUBMATRICES = 10**7
 """Rows of a table that is kept in memory; ten thousand took half a minute."""
 
-__all__ = [
-    "LONGEST_HORIZON",
-    "MOST_ARMS_OF_MODE",
-    "MOST_CHECKPOINTS",
-    "MOST_DRAWS",
-    "MOST_FITTED_ARMS",
-    "MOST_FITTED_NUMBERS",
-    "MOST_JOBS",
-    "MOST_LANES",
-    "MOST_RESAMPLES",
-    "MOST_RUNS",
-    "MOST_STEPS",
-    "MOST_SUBMATRICES",
-]
 
 PATIENCE = 2000
 """Choices of a policy in a row without two different arms, after which a study takes it

@@ -24,6 +24,3 @@ def literal(text: str) -> int | float | bool | str:
     if _INTEGER.fullmatch(text):
         return int(text)
     return float(text) if _FLOAT.fullmatch(text) else text
-
-
-__all__ = ["literal"]

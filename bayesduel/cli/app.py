@@ -7,34 +7,40 @@ from typing import Annotated
 
 import typer
 
-from bayesduel.cli import (
-    bounds,
-    demo,
-    listing,
-    plot,
-    reproduce,
-    show,
-)
 from bayesduel.cli.errors import SIGNALLED, FriendlyGroup
-from bayesduel.cli.examples import show_examples
+from bayesduel.cli.lazy_commands import LazyCommands
 from bayesduel.cli.options import flag
 from bayesduel.cli.output import degrade_encodings, version
-from bayesduel.cli.study.app import study
-from bayesduel.cli.study.audit import audit_stopping
-from bayesduel.cli.sweeps.compare import compare
-from bayesduel.cli.sweeps.config import config
 from bayesduel.cli.sweeps.deadline import left_in_time
-from bayesduel.cli.sweeps.merge import merge
-from bayesduel.cli.votes.calibrate import calibrate
-from bayesduel.cli.votes.fit import fit
-from bayesduel.cli.votes.fit_choices import fit_choices
 from bayesduel.program_cache import own_process
 
 __all__ = ["app", "main"]
 
+_COMMANDS = {
+    "compare": "sweeps.compare:compare",
+    "config": "sweeps.config:config",
+    "merge": "sweeps.merge:merge",
+    "bounds": "bounds:bounds",
+    "plot": "plot:plot",
+    "fit": "votes.fit:fit",
+    "fit-choices": "votes.fit_choices:fit_choices",
+    "calibrate": "votes.calibrate:calibrate",
+    "audit-stopping": "study.audit:audit_stopping",
+    "reproduce": "reproduce:reproduce",
+    "list": "listing:list_",
+    "show": "show:show",
+    "demo": "demo:demo",
+    "study": "study.app:study",
+}
+
+
+class _Group(FriendlyGroup):
+    lazy_commands = LazyCommands(_COMMANDS)
+
+
 app = typer.Typer(
     name="bayesduel",
-    cls=FriendlyGroup,
+    cls=_Group,
     help="Simulate dueling bandits exactly and compare them with their theory.",
     epilog="Try: bayesduel compare -i mslr5-condorcet -p d-ts -p rucb --horizon 1e6",
     no_args_is_help=True,
@@ -44,21 +50,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-app.command("compare")(compare)
-app.command("config")(config)
-app.command("merge")(merge)
-app.command("bounds")(bounds.bounds)
-app.command("plot")(plot.plot)
-app.command("fit")(fit)
-app.command("fit-choices")(fit_choices)
-app.command("calibrate")(calibrate)
-app.command("audit-stopping")(audit_stopping)
-app.command("reproduce")(reproduce.reproduce)
-app.command("list")(listing.list_)
-app.command("show")(show.show)
-app.command("demo")(demo.demo)
-app.add_typer(study, name="study")
-show_examples(app)
 
 
 def _print_version(asked: bool) -> None:

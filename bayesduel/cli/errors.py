@@ -17,11 +17,12 @@ from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, ClassVar
 
 import typer
 from typer.core import TyperGroup
 
+from bayesduel.cli.lazy_commands import LazyCommands
 from bayesduel.cli.output import ending, go_on, say, say_error, say_warning
 
 __all__ = [
@@ -102,6 +103,17 @@ def option_error(
 
 class FriendlyGroup(TyperGroup):
     """A group of commands whose wrong input gives one line on standard error."""
+
+    lazy_commands: ClassVar[LazyCommands]
+    """They are made when they are asked for."""
+
+    def __init__(self, **attrs: Any) -> None:  # noqa: ANN401
+        attrs["commands"] = self.lazy_commands
+        super().__init__(**attrs)
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401
+        """Return their names."""
+        return list(self.commands)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
         """Read what stands before the subcommand."""

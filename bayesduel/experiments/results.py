@@ -132,9 +132,8 @@ def load(path: Path | str, *, lazy: bool = False) -> xr.DataTree:
         raise
     # What a damaged header makes HDF5 raise is any of half a dozen kinds.
     except Exception as error:
-        raise OutputFolderError(
-            f"{file} cannot be read as results: {_first_line(error)}"
-        ) from error
+        rule = f"{file} cannot be read as results: {_first_line(error)}"
+        raise OutputFolderError("", rule, file) from error
     _add_timings(tree, file)
     return tree
 

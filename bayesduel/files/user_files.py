@@ -62,25 +62,23 @@ def read_bytes(
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist; give the path of a file")
     if not path.is_file():
-        raise error(
-            f"{path} is not a regular file; save what it delivers, and give that"
-        )
+        remedy = "save what it delivers, and give that"
+        raise error("", f"{path} is not a regular file", path, remedy=remedy)
     remedy = f"the limit is {largest:.0e} bytes; split it, or count equal rows together"
     if path.stat().st_size > largest:
-        raise error(f"{path} is too large; {remedy}")
+        raise error("", f"{path} is too large", path, remedy=remedy)
     content = path.read_bytes()
     if not content.startswith(_GZIP):
         return content
     try:
         # Counted first: a small file can unpack to more than there is memory.
         if sum(map(len, _unpacked(content, largest))) > largest:
-            raise error(f"{path} is too large when it is unpacked; {remedy}")
+            rule = f"{path} is too large when it is unpacked"
+            raise error("", rule, path, remedy=remedy)
         return b"".join(_unpacked(content, largest))
     except (EOFError, zlib.error, gzip.BadGzipFile) as damage:
-        raise error(
-            f"{path} is compressed with gzip, and cut off or damaged ({damage}); copy "
-            "or pack it again"
-        ) from damage
+        rule = f"{path} is compressed with gzip, and cut off or damaged ({damage})"
+        raise error("", rule, path, remedy="copy or pack it again") from damage
 
 
 def _unpacked(content: bytes, largest: int) -> Iterator[bytes]:
@@ -108,7 +106,7 @@ def read_text(
     try:
         return decoded(content)
     except ValueError as problem:
-        raise error(f"{path} {problem}") from problem
+        raise error("", f"{path} {problem}", path) from problem
 
 
 def decoded(content: bytes) -> str:
@@ -163,7 +161,7 @@ def rows_of(
 ) -> list[list[str]]:
     """Return the rows of the text of a table, as :func:`read_rows`; ``name`` it has."""
     if problem := _no_table(text, name):
-        raise error(f"{name} {problem}")
+        raise error("", f"{name} {problem}", name)
     first_line = text.lstrip("\r\n").partition("\n")[0]
     separator = max(separators, key=first_line.count)
     # Only line ends end a row: splitlines() also cuts at other characters of Unicode,
@@ -172,10 +170,9 @@ def rows_of(
     try:
         return [row for row in reader if row]
     except csv.Error as problem:
-        raise error(
-            f"{name}: line {reader.line_num}: {problem}; look for a quote "
-            "that is not closed, and double quotes within a quoted cell"
-        ) from problem
+        rule = f"{name}: line {reader.line_num}: {problem}"
+        remedy = "look for a quote that is not closed, and double quotes within a "
+        raise error("", rule, name, remedy=f"{remedy}quoted cell") from problem
 
 
 def _no_table(text: str, name: str) -> str:

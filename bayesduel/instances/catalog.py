@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 
 from bayesduel.errors import ArgumentError, UnknownNameError, near_names
-from bayesduel.instances.choice import is_world_name, world_names
 from bayesduel.instances.families import (
     FAMILIES,
     REQUIRED,
@@ -229,6 +228,8 @@ def _spelled(parameter: str, default: object) -> str:
 
 def _unknown(name: object) -> UnknownNameError:
     """Return the error for a name that is neither a matrix, a family nor a path."""
+    from bayesduel.instances.choice import is_world_name, world_names
+
     if is_world_name(str(name)):
         return UnknownNameError(
             "",

@@ -198,9 +198,8 @@ def _decode(
     try:
         text = decoded(content)
     except ValueError as error:
-        raise InvalidPreferenceError(
-            f"the file is neither an NPY or NPZ file nor text in UTF-8: it {error}"
-        ) from error
+        rule = f"the file is neither an NPY or NPZ file nor text in UTF-8: it {error}"
+        raise InvalidPreferenceError("", rule, content) from error
     return parse_table(text, prices=prices)
 
 
@@ -217,9 +216,11 @@ def _load_array(stream: io.BytesIO) -> np.ndarray:
         return np.lib.format.read_array(stream, allow_pickle=False)
     # NumPy lets errors of its parsers through for a damaged header: any kind.
     except Exception as error:
-        raise InvalidPreferenceError(
-            f"the array cannot be read ({error}); save it with numpy.save as float64"
-        ) from error
+        rule, remedy = (
+            f"the array cannot be read ({error})",
+            "save it with numpy.save as float64",
+        )
+        raise InvalidPreferenceError("", rule, stream, remedy=remedy) from error
 
 
 def _from_npz(content: bytes, key: str | None) -> NDArray[np.floating]:
@@ -236,14 +237,15 @@ def _from_npz(content: bytes, key: str | None) -> NDArray[np.floating]:
         data = archive.read(arrays[chosen]) if chosen in arrays and not large else b""
     # A damaged archive fails in zipfile, zlib, seek or decryption: any kind.
     except Exception as error:
-        raise InvalidPreferenceError(
-            f"the NPZ file is damaged or encrypted ({error}); save it again"
-        ) from error
-    if large:
-        raise InvalidPreferenceError(
-            f"the array {chosen!r} is too large when it is unpacked, "
-            f"{arrays[chosen].file_size} bytes; the limit is {LARGEST_FILE:.0e}"
+        rule, remedy = (
+            f"the NPZ file is damaged or encrypted ({error})",
+            "save it again",
         )
+        raise InvalidPreferenceError("", rule, key, remedy=remedy) from error
+    if large:
+        size, remedy = arrays[chosen].file_size, f"the limit is {LARGEST_FILE:.0e}"
+        rule = f"the array {chosen!r} is too large when it is unpacked, {size} bytes"
+        raise InvalidPreferenceError("", rule, size, remedy=remedy)
     listed = ", ".join(sorted(arrays)) or "none"
     if key is None and len(arrays) != 1:
         raise InvalidPreferenceError(
@@ -266,13 +268,11 @@ def _as_square(array: np.ndarray) -> NDArray[np.floating]:
     Numbers of 32 bits have a tolerance of their own, `PreferenceMatrix` says which.
     """
     if array.dtype.kind not in "fiu":
-        raise InvalidPreferenceError(
-            f"the array must hold real numbers, found dtype {array.dtype}"
-        )
+        rule = f"the array must hold real numbers, found dtype {array.dtype}"
+        raise InvalidPreferenceError("", rule, array.dtype)
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
-        raise InvalidPreferenceError(
-            f"the array must be square, found shape {array.shape}"
-        )
+        rule = f"the array must be square, found shape {array.shape}"
+        raise InvalidPreferenceError("", rule, array.shape)
     return array if array.dtype == np.float32 else array.astype(np.float64)
 
 

@@ -49,11 +49,10 @@ def parse_table(
     has_names = width == len(body) + 1 and (texts > 0 or counts)
     if not has_names and (width != len(body) or texts == len(body)):
         trailing = all(not row.cells[-1].strip() for row in body)
-        raise InvalidPreferenceError(
-            f"the table must be square, found {len(body)} rows of "
-            f"{width - (texts == len(body))} entries"
-            + (", the last of them empty" if trailing else "")
-        )
+        entries = width - (texts == len(body))
+        rule = f"the table must be square, found {len(body)} rows of {entries} entries"
+        rule += ", the last of them empty" if trailing else ""
+        raise InvalidPreferenceError("", rule, (len(body), entries))
     row_names = [row.cells[0].strip() for row in body] if has_names else []
     values = np.array(
         [
@@ -77,9 +76,8 @@ def _split(text: str) -> tuple[list[_Row], bool]:
         if line.strip() and not line.lstrip().startswith("#")
     ]
     if not lines:
-        raise InvalidPreferenceError(
-            "the file holds no numbers" if text.strip() else "the file is empty"
-        )
+        rule = "the file holds no numbers" if text.strip() else "the file is empty"
+        raise InvalidPreferenceError("", rule, text)
 
     def cells(line: str, separator: str) -> list[str]:
         if separator == " ":
@@ -121,10 +119,9 @@ def _header(rows: list[_Row], comma: bool) -> list[str]:
     if len(rows) == 1:
         # One row is either a name and a number, or names without a table.
         if all(_number(cell, comma) is None for cell in first):
-            raise InvalidPreferenceError(
-                f"line {rows[0].line}: the table ends after its header; rows of "
-                "probabilities must follow"
-            )
+            rule = f"line {rows[0].line}: the table ends after its header"
+            remedy = "rows of probabilities must follow"
+            raise InvalidPreferenceError("", rule, first, remedy=remedy)
         return []
     values = [_number(cell, comma) for cell in first]
     if any(value is not None and 0 < value < 1 for value in values):
@@ -147,15 +144,16 @@ def _width(body: list[_Row], header: list[str]) -> int:
     width = len(body[0].cells)
     for row in body:
         if len(row.cells) != width:
-            raise InvalidPreferenceError(
-                f"line {row.line} has {len(row.cells)} cells, but line {body[0].line} "
-                f"has {width}; every row must have as many"
-            )
+            rule = f"line {row.line} has {len(row.cells)} cells, but line "
+            rule += f"{body[0].line} has {width}"
+            remedy = "every row must have as many"
+            raise InvalidPreferenceError("", rule, row.cells, remedy=remedy)
     # R leaves the corner out: one name less than the rows have cells.
     if header and len(header) != width and len(header) != width - 1:
-        raise InvalidPreferenceError(
+        rule = (
             f"the header has {len(header)} cells, but line {body[0].line} has {width}"
         )
+        raise InvalidPreferenceError("", rule, header)
     return width
 
 
@@ -167,17 +165,17 @@ def _entry(row: _Row, column: int, comma: bool, price: bool) -> float:
     where = f"line {row.line}, column {column + 1}"
     if value is None:
         what = f"{cell!r} is not a number" if cell else "the cell is empty"
-        raise InvalidPreferenceError(f"{where}: {what}")
+        raise InvalidPreferenceError("", f"{where}: {what}", cell)
     if price and not value >= 0:
-        raise InvalidPreferenceError(
-            f"{where}: {cell} is not a price; entries must be 0 or more (row i, column "
-            "j: the price of a duel of i and j), inf where a pair cannot be asked"
-        )
+        remedy = "entries must be 0 or more (row i, column j: the price of a duel of i "
+        remedy += "and j), inf where a pair cannot be asked"
+        rule = f"{where}: {cell} is not a price"
+        raise InvalidPreferenceError("", rule, value, remedy=remedy)
     if not price and not (math.isfinite(value) and 0 <= value <= 1):
-        raise InvalidPreferenceError(
-            f"{where}: {cell} is not a probability; entries must lie in [0, 1] (row i, "
-            "column j: the probability that i beats j)"
-        )
+        remedy = "entries must lie in [0, 1] (row i, column j: the probability that i "
+        remedy += "beats j)"
+        rule = f"{where}: {cell} is not a probability"
+        raise InvalidPreferenceError("", rule, value, remedy=remedy)
     return value
 
 
@@ -185,21 +183,17 @@ def _arm_names(header: list[str], row_names: list[str], width: int) -> tuple[str
     """Return the names of the arms, which must agree where both sides have them."""
     num_arms = width - bool(row_names)
     if header and not row_names and len(header) != width:
-        raise InvalidPreferenceError(
-            f"the header has {len(header)} cells for {width} columns"
-        )
+        rule = f"the header has {len(header)} cells for {width} columns"
+        raise InvalidPreferenceError("", rule, header)
     column_names = header[-num_arms:]
     for column, row in zip(column_names, row_names, strict=False):
         if column != row:
-            raise InvalidPreferenceError(
-                f"rows and columns must name the same arms in the same order, but "
-                f"column {column!r} stands where row {row!r} does"
-            )
+            rule = "rows and columns must name the same arms in the same order, but "
+            rule += f"column {column!r} stands where row {row!r} does"
+            raise InvalidPreferenceError("", rule, column)
     names = tuple(column_names or row_names)
     for position, name in enumerate(names):
         if not name or name in names[:position]:
-            raise InvalidPreferenceError(
-                f"arm names must be distinct and not empty, got {name!r} for arm "
-                f"{position}"
-            )
+            rule = f"arm names must be distinct and not empty, got {name!r} for arm "
+            raise InvalidPreferenceError("", f"{rule}{position}", name)
     return names

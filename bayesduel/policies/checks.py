@@ -64,17 +64,12 @@ _DTYPES = {
 }
 
 
-def check_beta_pairs(posterior: Any, num_arms: int) -> None:
-    """Raise unless ``posterior`` is one Beta per pair that fits ``num_arms``."""
-    if not isinstance(posterior, BetaPairs):
-        rule = "must be a Beta distribution per pair, such as BetaPairs(prior=2)"
+def check_beta(posterior: Any, kind: type[BetaPairs | BetaArms], num_arms: int) -> None:
+    """Raise unless ``posterior`` is a Beta per pair, or per arm, that fits."""
+    if not isinstance(posterior, kind):
+        one = "pair" if kind is BetaPairs else "arm"
+        rule = (
+            f"must be a Beta distribution per {one}, such as {kind.__name__}(prior=2)"
+        )
         raise PolicyParameterError("posterior", rule, posterior)
     posterior.check(num_arms)
-
-
-def check_beta_arms(posterior: Any) -> None:
-    """Raise unless ``posterior`` is a Beta distribution per arm."""
-    if not isinstance(posterior, BetaArms):
-        rule = "must be a Beta distribution per arm, such as BetaArms(prior=2)"
-        raise PolicyParameterError("posterior", rule, posterior)
-    posterior.check()

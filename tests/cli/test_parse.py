@@ -6,6 +6,7 @@ import typing
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.main import get_command
 
 from bayesduel.cli import app, parse
 
@@ -71,7 +72,9 @@ def test_bad_numbers(text):
 def numeric_options():
     """Return the options with a number, and whether they have a reader of ours."""
     found = []
-    for command in app.registered_commands:
+    for command in get_command(app).commands.values():
+        if hasattr(command, "commands"):
+            continue
         hints = typing.get_type_hints(command.callback, include_extras=True)
         for name, hint in hints.items():
             kind, *extras = typing.get_args(hint) or (hint,)

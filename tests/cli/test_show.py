@@ -9,7 +9,7 @@ import typer
 from bayesduel import instances, policies
 from bayesduel.cli import completion, show
 from bayesduel.cli.app import app
-from bayesduel.cli.examples import EXAMPLES
+from bayesduel.cli.lazy_commands import EXAMPLES
 from bayesduel.instances import choice
 from theory.theorems.catalog import known_theorems
 

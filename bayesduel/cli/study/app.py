@@ -5,49 +5,50 @@ from __future__ import annotations
 import typer
 
 from bayesduel.cli.errors import FriendlyGroup
-from bayesduel.cli.study import (
-    answers,
-    arms,
-    ask,
-    check,
-    export,
-    judges,
-    new,
-    page,
-    report,
-    serve,
-    status,
-    vote,
-)
+from bayesduel.cli.lazy_commands import LazyCommands
 
 __all__ = ["study"]
 
+_COMMANDS = {
+    "new": "study.new:new",
+    "ask": "study.ask:ask",
+    "tell": "study.answers:tell",
+    "undo": "study.answers:undo",
+    "withdraw": "study.answers:withdraw",
+    "vote": "study.vote:vote",
+    "page": "study.page:page",
+    "status": "study.status:status",
+    "report": "study.report:report",
+    "add-arm": "study.arms:add_arm",
+    "retire-arm": "study.arms:retire_arm",
+    "restore-arm": "study.arms:restore_arm",
+    "rename-arm": "study.arms:rename_arm",
+    "merge-arms": "study.arms:merge_arms",
+    "gold": "study.judges:gold",
+    "judge": "study.judges:judge",
+    "import": "study.arms:import_",
+    "undo-import": "study.arms:undo_import",
+    "export": "study.export:export",
+    "copy": "study.export:copy",
+    "check": "study.check:check",
+    "verify": "study.check:verify",
+    "serve-stdin": "study.serve:serve_stdin",
+}
+
+
+class _Group(FriendlyGroup):
+    lazy_commands = LazyCommands(_COMMANDS, within="study ")
+
+
 study = typer.Typer(
-    cls=FriendlyGroup,
-    help="Let real judges compare: which pair next, and may one stop.",
+    cls=_Group,
+    help="Ask real judges: choose the next pair, and say when to stop.",
     no_args_is_help=True,
+    add_completion=False,
     rich_markup_mode="rich",
 )
-study.command("new")(new.new)
-study.command("ask")(ask.ask)
-study.command("tell")(answers.tell)
-study.command("undo")(answers.undo)
-study.command("withdraw")(answers.withdraw)
-study.command("vote")(vote.vote)
-study.command("page")(page.page)
-study.command("status")(status.status)
-study.command("report")(report.report)
-study.command("add-arm")(arms.add_arm)
-study.command("retire-arm")(arms.retire_arm)
-study.command("restore-arm")(arms.restore_arm)
-study.command("rename-arm")(arms.rename_arm)
-study.command("merge-arms")(arms.merge_arms)
-study.command("gold")(judges.gold)
-study.command("judge")(judges.judge)
-study.command("import")(arms.import_)
-study.command("undo-import")(arms.undo_import)
-study.command("export")(export.export)
-study.command("copy")(export.copy)
-study.command("check")(check.check)
-study.command("verify")(check.verify)
-study.command("serve-stdin")(serve.serve_stdin)
+
+
+@study.callback()
+def _root() -> None:
+    pass

@@ -159,7 +159,8 @@ def new(
     known_items = None if items is None else Items(items)
     if known_items is not None:
         if arms is not None or arms_file is not None or contexts is not None:
-            raise ValueError("--items: has arms and contexts; leave out the others")
+            remedy = "leave out the others"
+            raise option_error("--items", "has arms and contexts", items, remedy=remedy)
         names, pool = list(known_items.arms), list(known_items.contexts)
     else:
         names = _names(arms, arms_file)

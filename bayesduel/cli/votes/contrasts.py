@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from bayesduel.cli.errors import option_error
 from bayesduel.cli.votes.options import Scale
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ class Reference(NamedTuple):
             Where a difference is named, but no arm.
         """
         if arm is None and equivalent is not None:
-            raise ValueError("--equivalent: needs an arm to be compared: --reference")
+            rule = "needs an arm to be compared: --reference"
+            raise option_error("--equivalent", rule, equivalent)
         return None if arm is None else cls(arm, equivalent)
 
 

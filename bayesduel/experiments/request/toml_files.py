@@ -13,13 +13,11 @@ from bayesduel.errors import (
     errors_about,
     near_names,
 )
-from bayesduel.experiments.request.arm_features import with_features_of
 from bayesduel.files.folders import as_path
 from bayesduel.files.user_files import read_text
 from bayesduel.instances.catalog import is_path
 from bayesduel.instances.files import read_matrix
 from bayesduel.stopping.rules import StoppingRule
-from bayesduel.stopping.words import parse_rule
 from theory.arguments import short_repr
 from theory.preferences import PreferenceMatrix
 
@@ -74,7 +72,8 @@ def arguments_in(text: str, folder: Path, called: str) -> dict[str, Any]:
         data = tomllib.loads(text)
     # Arrays within arrays, a thousand deep; integers of 5000 digits.
     except (RecursionError, ValueError) as error:
-        raise SimulationArgumentError(f"{called} is not TOML: {error}") from error
+        rule = f"{called} is not TOML: {error}"
+        raise SimulationArgumentError("", rule, called) from error
     _check_keys(data, KEYS, f"{called}: ")
     with errors_name_file(called):
         for key, read in (("instances", _instance), ("policies", _policy)):
@@ -160,6 +159,8 @@ def _instance(given: Any, folder: Path) -> Any:
         if not isinstance(table, str):
             return PreferenceMatrix(matrix.values, **words)
         plain = PreferenceMatrix(matrix.values, **words | {"features": None})
+        from bayesduel.experiments.request.arm_features import with_features_of
+
         return with_features_of(plain, folder / table)
     return _text(given)
 
@@ -224,4 +225,6 @@ def _stopping(given: Any) -> StoppingRule:
             given,
             remedy='such as "anytime:delta=0.05|budget:duels=1000"',
         )
+    from bayesduel.stopping.words import parse_rule
+
     return parse_rule(given)

@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.policies.checks import check_beta_arms
+from bayesduel.policies.checks import check_beta
 from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.posteriors.beta_arms import BetaArms
@@ -58,7 +58,7 @@ class Sparring(KernelPolicy):
         """Raise ``PolicyParameterError`` for a bad parameter."""
         one_of(self.inner, INNER, "inner", kind=PolicyParameterError)
         number_above(self.alpha, 0, "alpha", kind=PolicyParameterError)
-        check_beta_arms(self.posterior)
+        check_beta(self.posterior, BetaArms, num_arms)
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.registry import register
-from bayesduel.policies.rmed._copeland_rmed import CopelandRMED
+from bayesduel.policies.rmed.efficient_copeland_winner import CopelandRMED
 
 
 @register("cw-rmed", acronym="CW-RMED")

@@ -2,9 +2,24 @@
 
 from typing import Any, ClassVar
 
+from bayesduel.errors import PolicyParameterError
+from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
-from bayesduel.policies.rmed._copeland_rmed import CopelandRMED
+from theory.arguments import number_above, number_from
 from theory.theorems import ecw_kl_sum_bound, ecw_kl_worst_case_bound, ecw_rmed_bound
+
+
+class CopelandRMED(KernelPolicy):
+    """What CW-RMED and ECW-RMED share: the numbers of Algorithm 1."""
+
+    alpha: float = 3.0
+    beta: float = 0.01
+    look_ahead: bool = True
+
+    def check(self, num_arms: int, horizon: int) -> None:
+        """Raise ``PolicyParameterError`` for a bad parameter."""
+        number_above(self.alpha, 0, "alpha", kind=PolicyParameterError)
+        number_from(self.beta, 0, "beta", kind=PolicyParameterError)
 
 
 @register(

@@ -2,14 +2,12 @@
 
 from typing import Any, ClassVar
 
-from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.registry import register
-from bayesduel.policies.rmed.rmed1 import RMED1
-from theory.arguments import number_above, number_from
+from bayesduel.policies.rmed.rmed2 import RMED2
 
 
 @register("rmed2fh", acronym="RMED2FH")
-class RMED2FH(RMED1):
+class RMED2FH(RMED2):
     """Relative Minimum Empirical Divergence 2, fixed horizon (RMED2FH).
 
     :class:`RMED2` made simple by the knowledge of the horizon T: every pair is drawn
@@ -47,19 +45,8 @@ class RMED2FH(RMED1):
     'RMED2FH:f_scale=0.45'
     """
 
-    alpha: float = 3.0
-    numerator_floor: float = 0.01
-
     title: ClassVar[str] = "Relative Minimum Empirical Divergence 2, fixed horizon"
     needs_horizon: ClassVar[bool] = True
-
-    def check(self, num_arms: int, horizon: int) -> None:
-        """Raise ``PolicyParameterError`` for a bad parameter."""
-        super().check(num_arms, horizon)
-        number_above(self.alpha, 0, "alpha", kind=PolicyParameterError)
-        number_from(
-            self.numerator_floor, -1, "numerator_floor", kind=PolicyParameterError
-        )
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.policies.checks import check_beta_pairs
+from bayesduel.policies.checks import check_beta
 from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.posteriors.beta_pairs import BetaPairs
@@ -67,7 +67,7 @@ class RelativeConfidenceSampling(KernelPolicy):
         one_of(
             self.fallback, ("least", "random"), "fallback", kind=PolicyParameterError
         )
-        check_beta_pairs(self.posterior, num_arms)
+        check_beta(self.posterior, BetaPairs, num_arms)
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""

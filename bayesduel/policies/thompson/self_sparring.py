@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.rules import among_largest
-from bayesduel.policies.checks import check_beta_arms
+from bayesduel.policies.checks import check_beta
 from bayesduel.policies.policy import Policy
 from bayesduel.policies.registry import register
 from bayesduel.posteriors.beta_arms import BetaArms
@@ -72,7 +72,7 @@ class SelfSparring(Policy):
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
         number_above(self.eta, 0, "eta", kind=PolicyParameterError)
-        check_beta_arms(self.posterior)
+        check_beta(self.posterior, BetaArms, num_arms)
 
     def start(self, num_arms: int, horizon: int, rng: Generator) -> SelfSparringState:
         """Return the state before the first round."""

@@ -1,10 +1,14 @@
-"""An example of every subcommand, shown at the end of its ``--help``."""
+"""Subcommands that are imported when they are typed, and the example of each."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Any
+
 import typer
 
-__all__ = ["EXAMPLES", "show_examples"]
+__all__ = ["EXAMPLES", "LazyCommands"]
 
 EXAMPLES = {
     "compare": "compare -i gap -p d-ts -p rucb --horizon 1e6 --out results",
@@ -48,15 +52,33 @@ EXAMPLES = {
 """What is typed after ``bayesduel``, by subcommand."""
 
 
-def show_examples(app: typer.Typer, within: str = "") -> None:
-    """Let the help of every subcommand end with its example."""
-    for command in app.registered_commands:
-        command.epilog = _epilog(f"{within}{command.name}")
-    for group in app.registered_groups:
-        if group.typer_instance is not None:
-            group.epilog = _epilog(f"{within}{group.name}")
-            show_examples(group.typer_instance, f"{group.name} ")
+class LazyCommands(Mapping[str, Any]):
+    """The commands of a group by name, as Typer reads them.
 
+    ``places`` says where the function of each is written, ``module:function`` below
+    `bayesduel.cli`, or the Typer group of further ones.
+    """
 
-def _epilog(name: str) -> str:
-    return f"Example: bayesduel {EXAMPLES[name]}" if name in EXAMPLES else ""
+    def __init__(self, places: dict[str, str], within: str = "") -> None:
+        self._places, self._within = places, within
+        self._made: dict[str, Any] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            module, _, own = self._places[name].partition(":")
+            found = getattr(import_module(f"bayesduel.cli.{module}"), own)
+            if not isinstance(found, typer.Typer):
+                alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
+                alone.command(name)(found)
+                found = alone
+            command = typer.main.get_command(found)
+            command.name = name
+            command.epilog = f"Example: bayesduel {EXAMPLES[self._within + name]}"
+            self._made[name] = command
+        return self._made[name]
