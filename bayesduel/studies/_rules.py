@@ -19,7 +19,14 @@ if TYPE_CHECKING:
     from bayesduel.policies.policy import PolicyBase
     from bayesduel.studies.players.played import Player
 
-__all__ = ["Nothing", "Proposal", "Rule", "check_policy_text", "least_of", "rule_of"]
+__all__ = [
+    "Nothing",
+    "Proposal",
+    "Rule",
+    "RuleOfState",
+    "check_policy_text",
+    "least_of",
+]
 
 _DRAWN_NUMBERS, _FEWEST_DRAWS, _MOST_DRAWS = 8e5, 80, 1000
 """Of draws for expected information, where it cannot do without: a learned scale."""
@@ -90,20 +97,11 @@ def _largest(values: Num[np.ndarray, "K K"]) -> float:
     return np.inf if values.dtype.kind == "f" else np.iinfo(values.dtype).max
 
 
-class Balanced:
-    """The pair with the fewest votes and open questions; ties at random."""
+class RuleOfState:
+    """A rule that knows what the state says, and nothing else."""
 
     def prepare(self, state: StudyState) -> None:
         """Nothing takes long."""
-
-    def propose(
-        self, state: StudyState, allowed: Bool[np.ndarray, "K K"], number: int
-    ) -> Proposal | Nothing:
-        """Return the pair."""
-        pair = least_of(state.told_pairs, allowed, generator(state, number))
-        count = int(state.told_pairs[pair])
-        reason = f"no pair has fewer votes and open questions than {count}"
-        return Proposal(*pair, "balanced", reason, {})
 
     def accepted(self, state: StudyState) -> None:
         """Nothing is to be noted."""
@@ -115,7 +113,20 @@ class Balanced:
         """Nothing was kept."""
 
 
-class Information:
+class Balanced(RuleOfState):
+    """The pair with the fewest votes and open questions; ties at random."""
+
+    def propose(
+        self, state: StudyState, allowed: Bool[np.ndarray, "K K"], number: int
+    ) -> Proposal | Nothing:
+        """Return the pair."""
+        pair = least_of(state.told_pairs, allowed, generator(state, number))
+        count = int(state.told_pairs[pair])
+        reason = f"no pair has fewer votes and open questions than {count}"
+        return Proposal(*pair, "balanced", reason, {})
+
+
+class Information(RuleOfState):
     """The pair whose next vote is expected to teach most.
 
     Mutual information of the vote and all unknown quantities of the model, in nats;
@@ -158,15 +169,6 @@ class Information:
         gain = float(table[pair])
         reason = f"the vote is expected to teach {gain:.3g} nats"
         return Proposal(*pair, "information", reason, {"information": gain})
-
-    def accepted(self, state: StudyState) -> None:
-        """Nothing is to be noted."""
-
-    def kept(self, state: StudyState) -> Any:
-        """Return nothing."""
-
-    def recall(self, found: Any) -> None:
-        """Nothing was kept."""
 
 
 class PolicyRule:
@@ -265,13 +267,6 @@ def _player(policy: PolicyBase, state: StudyState) -> Player:
     from bayesduel.studies.players.models import ModelPlayer
 
     return ModelPlayer(over_model(policy), state)
-
-
-def rule_of(settings: Settings) -> Rule:
-    """Return what asks."""
-    named = {"information": Information, "balanced": Balanced}
-    kind = named.get(settings.policy)
-    return PolicyRule(settings) if kind is None else kind()
 
 
 def check_policy_text(settings: Settings, num_arms: int | None = None) -> PolicyBase:

@@ -8,14 +8,23 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from bayesduel.studies._fits import fit_votes
-from bayesduel.studies._rules import Nothing, Proposal, Rule, generator, rule_of
+from bayesduel.studies._rules import (
+    Balanced,
+    Information,
+    Nothing,
+    PolicyRule,
+    Proposal,
+    Rule,
+    RuleOfState,
+    generator,
+)
 from bayesduel.studies._settings import Settings
 from bayesduel.studies.replay.state import StudyState
 
-__all__ = ["rule_of_study"]
+__all__ = ["SetRule", "rule_of"]
 
 
-class SetRule:
+class SetRule(RuleOfState):
     """Sets by draws from the posterior of utilities, or balanced.
 
     ``d-ts``: the first card is the best arm of a draw, and each further one the best
@@ -66,15 +75,6 @@ class SetRule:
         body = {"also": set_[2:]}
         return Proposal(set_[0], set_[1], state.settings.policy, reason, body)
 
-    def accepted(self, state: StudyState) -> None:
-        """Nothing is to be noted."""
-
-    def kept(self, state: StudyState) -> Any:
-        """Return nothing."""
-
-    def recall(self, found: Any) -> None:
-        """Nothing was kept."""
-
 
 def _seldom_shown(state: StudyState) -> Float[np.ndarray, "card K"]:
     """Return minus how often each arm stands in a question, for each card."""
@@ -85,6 +85,10 @@ def _seldom_shown(state: StudyState) -> Float[np.ndarray, "card K"]:
     return np.tile(shown, (state.settings.choose_from, 1))
 
 
-def rule_of_study(settings: Settings) -> Rule:
-    """Return what asks for pairs, or for sets."""
-    return SetRule(settings) if settings.choose_from > 2 else rule_of(settings)
+def rule_of(settings: Settings) -> Rule:
+    """Return what asks, for pairs or for sets."""
+    if settings.choose_from > 2:
+        return SetRule(settings)
+    named = {"information": Information, "balanced": Balanced}
+    kind = named.get(settings.policy)
+    return PolicyRule(settings) if kind is None else kind()

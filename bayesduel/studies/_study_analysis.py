@@ -111,7 +111,8 @@ class StudyAnalysis(StudyFile):
             missing; ``counts``, whether it is a vote, or one half of it;
             ``gold``; ``other_order_of``, the first question of both orders; ``judge``,
             ``context`` (as JSON where it is no text), ``rule``; ``seconds`` and
-            ``cost`` of the answer; ``asked`` and ``answered``, times in UTC.
+            ``cost`` of the answer; ``asked`` and ``answered``, times in UTC; ``shown``,
+            all arms that were shown, as JSON.
 
         Examples
         --------

@@ -148,12 +148,12 @@ def verify_study(path: str | os.PathLike[str]) -> VerifiedQuestions:
     ...     verify_study(path)
     VerifiedQuestions(questions=1, foreign=())
     """
-    from bayesduel.studies._set_rules import rule_of_study
+    from bayesduel.studies._set_rules import rule_of
 
     with closing(EventLog.open(path)) as log:
         first, *others = log.read(0)
     state, foreign = StudyState.begin(first), []
-    rule = rule_of_study(state.settings)
+    rule = rule_of(state.settings)
     for event in others:
         asked = event.kind in ("asked", "gold asked")
         found = _not_own(state, rule, event) if asked else None

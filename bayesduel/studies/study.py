@@ -12,7 +12,7 @@ from bayesduel.models.base import PreferenceModel
 from bayesduel.studies._asking import next_question
 from bayesduel.studies._fits import choices_of, judged_votes, votes_between
 from bayesduel.studies._rules import Nothing, Rule, check_policy_text
-from bayesduel.studies._set_rules import rule_of_study
+from bayesduel.studies._set_rules import rule_of
 from bayesduel.studies._settings import RULES, Settings
 from bayesduel.studies.contents.arms import Contents
 from bayesduel.studies.stored import snapshots
@@ -199,7 +199,7 @@ class Study(Contents):
         context = checked_context(context)
         with self._turn:
             if self._rule is None:
-                self._rule = rule_of_study(self._settings)
+                self._rule = rule_of(self._settings)
                 self._recall_rule(self._rule)
             rule = self._rule
             tickets: list[Ticket] = []

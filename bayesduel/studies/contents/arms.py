@@ -286,10 +286,9 @@ class Contents(Answering):
     def _check_one_fewer(self, state: StudyState) -> None:
         least = state.settings.choose_from
         if len(state.active) == least:
-            rule, remedy = (
-                f"must leave {least} arms to be compared",
-                "add another first",
-            )
+            number = "two" if least == 2 else least
+            rule = f"must leave {number} arms to be compared"
+            remedy = "add another first"
             raise StudyError("name", rule, state.active, remedy=remedy)
         self._check_policy(len(state.active) - 1)
 

@@ -20,12 +20,11 @@ if TYPE_CHECKING:
 __all__ = ["answers_frame", "write_frame"]
 
 _COLUMNS = {
-    "question": "int64", "left": "object", "right": "object", "shown": "object",
-    "answer": "object",
+    "question": "int64", "left": "object", "right": "object", "answer": "object",
     "winner": "object", "counts": "bool", "gold": "bool", "other_order_of": "Int64",
     "judge": "object", "context": "object", "rule": "object", "seconds": "float64",
     "cost": "float64", "asked": "datetime64[us, UTC]",
-    "answered": "datetime64[us, UTC]",
+    "answered": "datetime64[us, UTC]", "shown": "object",
 }  # fmt: skip
 
 
@@ -53,7 +52,6 @@ def answers_frame(events: Iterable[Event], state: StudyState) -> pd.DataFrame:
                 "question": each.number,
                 "left": shown[0],
                 "right": shown[1],
-                "shown": json.dumps(shown, ensure_ascii=False),
                 "answer": each.answer,
                 "winner": None if each.answer == "skip" else best[each.answer],
                 "counts": each.gold is None and state.is_vote(state.unit_of(each)),
@@ -66,6 +64,7 @@ def answers_frame(events: Iterable[Event], state: StudyState) -> pd.DataFrame:
                 "cost": each.cost,
                 "asked": pd.Timestamp(asked[each.number], unit="s", tz="UTC"),
                 "answered": pd.Timestamp(answered[each.number], unit="s", tz="UTC"),
+                "shown": json.dumps(shown, ensure_ascii=False),
             }
         )
     return pd.DataFrame(rows, columns=list(_COLUMNS)).astype(_COLUMNS)
