@@ -100,7 +100,7 @@ def of_summaries(summary: xr.Dataset) -> RunStatistics:
     return RunStatistics(num_runs, mean, deviations, quantiles, increase)
 
 
-def spread(values: np.ndarray) -> Any:
+def spread(values: Float64[np.ndarray, "run ..."]) -> Any:
     """Return the standard deviation over the first axis; ``math.inf`` of one."""
     if len(values) < 2:
         return np.full(values.shape[1:], math.inf)

@@ -16,6 +16,9 @@ from bayesduel.models.vote_arrays import Votes
 from bayesduel.votes._row_columns import NEUTRAL
 from bayesduel.votes.checks import shortened
 
+Named = Float[np.ndarray, "*shape"]
+"""A quantity by its name, of one point or of several."""
+
 Steps = Float[np.ndarray, "step D"]
 """Rows s whose sum of s^T s is a covariance matrix."""
 
@@ -49,7 +52,7 @@ def clustered_steps(posterior: Any, cluster: str) -> tuple[Steps, int]:
 def errors_along(
     posterior: Any,
     steps: Steps,
-    of: Callable[[Mapping[str, Any]], Mapping[str, np.ndarray]] = dict,
+    of: Callable[[Mapping[str, Any]], Mapping[str, Named]] = dict,
 ) -> dict[str, Float64[np.ndarray, "*shape"]]:
     """Return the standard errors of quantities by the delta method.
 
@@ -75,8 +78,8 @@ def errors_along(
 def both_errors(
     posterior: Any,
     cluster: str,
-    of: Callable[[Mapping[str, Any]], Mapping[str, np.ndarray]] = dict,
-) -> dict[str, dict[str, np.ndarray]]:
+    of: Callable[[Mapping[str, Any]], Mapping[str, Named]] = dict,
+) -> dict[str, dict[str, Named]]:
     """Return the model's standard errors as ``error``, others as ``error_clustered``.
 
     By quantity in each.

@@ -16,6 +16,7 @@ from bayesduel.models.closed_forms.closed_density import ClosedDensity
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
+    from jaxtyping import Float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -160,7 +161,9 @@ class Fit(FitBase):
         found = self._labelled(errors_along(self, steps))
         return found.assign_attrs(cluster=cluster, clusters=number)
 
-    def around_mode(self) -> tuple[Any, Callable[[Any], dict[str, np.ndarray]]]:
+    def around_mode(
+        self,
+    ) -> tuple[Any, Callable[[Any], dict[str, Float[np.ndarray, "*shape"]]]]:
         """Return the normal distribution there, and what names points by quantity."""
         from bayesduel.inference.laplace_draws import density_of
 
