@@ -111,7 +111,7 @@ def test_ctrl_c_keeps_pieces_of_a_long_job_and_resume_goes_on(tmp_path):
         [sys.executable, "-c", STUCK, *command], stderr=subprocess.PIPE, text=True
     )
     try:
-        while len(kept := [*out.glob(".bayesduel/parts/*.zip")]) < 3:
+        while len(kept := [*out.glob(".bayesduel/parts/*.npz")]) < 3:
             assert process.poll() is None, process.communicate()[1]
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
@@ -120,10 +120,10 @@ def test_ctrl_c_keeps_pieces_of_a_long_job_and_resume_goes_on(tmp_path):
         process.kill()
     assert process.returncode == 130
     assert f"kept 3 finished runs in {out}; go on with" in said
-    assert sorted(out.glob(".bayesduel/parts/*.zip")) == sorted(kept)
+    assert sorted(out.glob(".bayesduel/parts/*.npz")) == sorted(kept)
     subprocess.run([sys.executable, "-c", CALM, *command, "--resume"], check=True)
     whole = tmp_path / "whole"
     bayesduel.compare("cyclic", "d-ts", num_runs=6, horizon=500, out=whole)
     ours, theirs = (each / results.FILE_NAME for each in (out, whole))
     assert ours.read_bytes() == theirs.read_bytes()
-    assert not [*out.glob(".bayesduel/parts/*.zip")]
+    assert not [*out.glob(".bayesduel/parts/*.npz")]

@@ -51,7 +51,7 @@ def content(out):
 
 
 def parts_of(out):
-    return [*out.glob(".bayesduel/parts/*.zip")]
+    return [*out.glob(".bayesduel/parts/*.npz")]
 
 
 def stop_after(count, monkeypatch):

@@ -178,7 +178,7 @@ def test_the_command_on_a_cluster_of_its_own_is_interrupted_and_goes_on(tmp_path
 
     process = command(tmp_path / "dask", "--dask", "local", "--jobs", "2")
     deadline = time.monotonic() + 240
-    while not [*tmp_path.glob("dask/.bayesduel/parts/*.zip")]:
+    while not [*tmp_path.glob("dask/.bayesduel/parts/*.npz")]:
         assert process.poll() is None, process.communicate()[1]
         assert time.monotonic() < deadline
         time.sleep(0.05)

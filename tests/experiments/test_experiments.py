@@ -121,7 +121,7 @@ def two_workers(out, finished):
     )
     deadline = time.monotonic() + 240
     while (
-        len(list(out.glob(".bayesduel/parts/*.zip"))) < finished
+        len(list(out.glob(".bayesduel/parts/*.npz"))) < finished
         and time.monotonic() < deadline
     ):
         assert process.poll() is None, process.communicate()[1]
@@ -143,7 +143,7 @@ def test_an_interrupt_keeps_what_is_finished_and_resume_goes_on(whole, tmp_path)
         errors = process.communicate(timeout=120)[1]
         assert "KeyboardInterrupt" in errors
         assert ends(process.pid)
-    assert len(list(out.glob(".bayesduel/parts/*.zip"))) == wanted
+    assert len(list(out.glob(".bayesduel/parts/*.npz"))) == wanted
     assert not (out / "results.nc").exists()
 
     policies = [Wanderer(), Sleepy()]

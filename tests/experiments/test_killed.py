@@ -72,7 +72,7 @@ def test_killed_at_any_moment_of_writing(tmp_path, monkeypatch):
             found["whole"] += 1
             assert content(out) == whole
         else:
-            found["parts" if list(out.rglob("*-*.zip")) else "nothing"] += 1
+            found["parts" if list(out.rglob("*-*.npz")) else "nothing"] += 1
         bayesduel.compare("cyclic", POLICIES, out=out, resume=True, **REQUEST)
         assert content(out) == whole
         assert not [*out.rglob("*.unfinished"), *out.rglob("parts/*")]

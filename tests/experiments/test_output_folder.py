@@ -37,7 +37,7 @@ def compare(out, policies=POLICIES, matrix="cyclic", **options):
 
 
 def parts_of(out):
-    return sorted((out / ".bayesduel/parts").glob("*.zip"))
+    return sorted((out / ".bayesduel/parts").glob("*.npz"))
 
 
 class Interrupting:
@@ -280,7 +280,7 @@ def test_resuming_another_request_is_refused(calls, begun, change):
     options, words = CHANGES[change]
 
     def written():
-        files = (each for each in begun.rglob("*") if each.suffix in (".nc", ".zip"))
+        files = (each for each in begun.rglob("*") if each.suffix in (".nc", ".npz"))
         return {each: each.stat().st_mtime_ns for each in files}
 
     before = written()

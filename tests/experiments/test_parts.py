@@ -131,7 +131,7 @@ def test_a_damaged_part_is_named_and_done_again(compare, whole, tmp_path):
     out = tmp_path / "out"
     for number in (1, 2):
         compare(out, part=f"{number}/2")
-    done = sorted(out.glob(".bayesduel/parts/*.zip"))
+    done = sorted(out.glob(".bayesduel/parts/*.npz"))
     # Not the plan, which is smaller than what holds plays of four runs.
     damaged = max(done, key=lambda file: file.stat().st_size)
     damaged.write_bytes(damaged.read_bytes()[:-1] + b"x")
