@@ -266,7 +266,11 @@ def test_help_imports_nothing_heavy():
     [
         ("cvxpy", "verify", ("bounds", "cyclic", "--verify")),
         ("cvxpy", "verify", ("bounds", "cyclic", "--solver", "cvxpy")),
-        ("dask", "distributed", ("compare", "-i", "gap", "-p", "rucb", "--dask", "x")),
+        (
+            "distributed",
+            "distributed",
+            ("compare", "-i", "gap", "-p", "rucb", "--dask", "x"),
+        ),
     ],
 )
 def test_what_an_extra_brings_is_asked_for_by_its_name(

@@ -14,9 +14,9 @@ COUNTED = {
     "read_instance": "bayesduel.experiments.problems",
     "lower_slope": "bayesduel.analysis.anchored_bounds",
     "copeland_lower_bound": "theory.copeland_program.constants",
-    "_measurement": "bayesduel.analysis.measurements",
+    "_measurement": "bayesduel.analysis.measured_nodes",
     "_summary_row": "bayesduel.analysis.summaries",
-    "_ranking": "bayesduel.analysis.rankings",
+    "_ranking": "bayesduel.analysis.policy_rankings",
 }
 """Functions that do the work, and their modules."""
 
@@ -73,7 +73,7 @@ def test_a_comparison_by_command_imports_no_dask(tmp_path):
     code = (
         "import sys\n"
         "from bayesduel.cli import main\n"
-        "sys.argv = ['bayesduel', 'compare', '-e', 'cyclic', '-p', 'rucb', '-q',\n"
+        "sys.argv = ['bayesduel', 'compare', '-i', 'cyclic', '-p', 'rucb', '-q',\n"
         "    '--runs', '2', '--horizon', '100', '--jobs', '1', '--out', 'out']\n"
         "try:\n"
         "    main()\n"

@@ -41,7 +41,9 @@ RECORDS = {
 }
 """Classes of results, which nobody but a function makes."""
 
-FOREIGN = {f"StyledFigure.{name}" for name in ("draw", "savefig", "set")}
+FOREIGN = {
+    f"StyledFigure.{name}" for name in ("draw", "get_tightbbox", "savefig", "set")
+}
 """Methods of matplotlib."""
 
 FOR_MODELS = {

@@ -62,6 +62,8 @@ def of_models() -> dict[str, Target]:
             | {
                 "data": [Made(v.shown_votes), Made(v.some_votes), Made(v.ballots)],
                 "spread_scale": [1.0, 0],
+                "discrimination": [False, True],
+                "discrimination_scale": [0.5, 0],
                 "order_effect": [True, False],
             },
         ),

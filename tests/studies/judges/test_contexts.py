@@ -152,11 +152,11 @@ def test_items_are_shown_in_their_context(tmp_path):
     texts = {("small", "2+2?"): "4", ("large", "2+2?"): "four",
              ("small", "3?"): "5", ("large", "3?"): "three"}  # fmt: skip
     assert shown["context"] == ticket.context
-    for side in ("left", "right"):
-        arm = getattr(ticket, side)
-        assert shown[side] == {
-            "name": None, "image": None, "text": texts[arm, ticket.context]
-        }  # fmt: skip
+    assert shown["cards"] == [
+        {"answer": side, "name": None, "image": None,
+         "text": texts[getattr(ticket, side), ticket.context]}
+        for side in ("left", "right")
+    ]  # fmt: skip
     for options in (["--contexts"], ["--contexts", "--json"]):
         done = invoke(["study", "status", str(path), *options])
         assert done.exit_code == 0 and "2+2?" in done.stdout
