@@ -19,6 +19,7 @@ from bayesduel.cli.options import (
 )
 from bayesduel.cli.output import console, print_json, say, say_warning
 from bayesduel.cli.parse import claim_folder
+from bayesduel.cli.votes.ballots import holds_ballots, read_ballots
 from bayesduel.cli.votes.both_orders import (
     BothOrders,
     Context,
@@ -87,7 +88,8 @@ def fit(
         typer.Argument(
             metavar="VOTES",
             help="CSV, TSV, JSON or JSON lines, perhaps .gz: a vote a row, or a pair a"
-            " row with its counts; or a square table of wins.",
+            " row with its counts; or a square table of wins; or ballots of PrefLib"
+            " (.soc, .soi, .toc, .toi).",
         ),
     ],
     arms: Arms = None,
@@ -234,22 +236,37 @@ def fit(
         group=by,
         cluster=cluster,
     )
-    rows = vote_rows(votes, columns)
-    if dry_run:
-        print_preview(rows)
-        return
-    read = _with_ties(_as_asked(rows.comparisons(), both_orders), ties, votes)
-    data = with_covariates(read, covariates)
-    chosen = preference_model(
-        model,
-        data,
-        prior_scale,
-        order_effect=order_effect,
-        residual=residual,
-        rao_kupper=by_threshold,
-        discrimination=discrimination,
-        judged=both_orders is None,
-    )
+    data: Any  # Votes on pairs, or whole rankings.
+    chosen: Any
+    if holds_ballots(votes):
+        chosen, data = read_ballots(
+            votes,
+            columns,
+            {"--model": model.value * (model is not Model.bradley_terry),
+             "--ties": ties.value * (ties is not Ties.modelled),
+             "--method": "mode" * (method is Method.mode),
+             "--order-effect": order_effect, "--discrimination": discrimination,
+             "--covariates": covariates, "--residual": residual,
+             "--both-orders": both_orders, "--dry-run": dry_run},
+            prior_scale,
+        )  # fmt: skip
+    else:
+        rows = vote_rows(votes, columns)
+        if dry_run:
+            print_preview(rows)
+            return
+        read = _with_ties(_as_asked(rows.comparisons(), both_orders), ties, votes)
+        data = with_covariates(read, covariates)
+        chosen = preference_model(
+            model,
+            data,
+            prior_scale,
+            order_effect=order_effect,
+            residual=residual,
+            rao_kupper=by_threshold,
+            discrimination=discrimination,
+            judged=both_orders is None,
+        )
     chosen.arrays(data)  # Says what does not fit before a folder is made.
     if out is not None:
         claim_folder(out, kind="fit", overwrite=overwrite)

@@ -112,6 +112,8 @@ _HEADERS = ("arm", "part", "rank", "shared", "score", "interval", "error", "clus
 
 
 _ERRORS = ("error", "error_clustered")
+_COUNTS = ("comparisons", "wins", "losses", "ties")
+"""Which whole ballots have not."""
 
 
 def _cells(row: dict[str, Any], record: dict[str, Any]) -> list[str]:
@@ -132,7 +134,7 @@ def _cells(row: dict[str, Any], record: dict[str, Any]) -> list[str]:
         *([str(row["part"])] if record["parts"] > 1 else []),
         *standing,
         *(f"{row[key]:g}" if row[key] % 1 else f"{int(row[key])}"
-          for key in ("comparisons", "wins", "losses", "ties")),
+          for key in _COUNTS if key in row),
     ]  # fmt: skip
 
 
@@ -179,6 +181,8 @@ def _heads(record: dict[str, Any]) -> list[str]:
     left_out = {"part"} if record["parts"] == 1 else set()
     if not record["arms"] or "error" not in record["arms"][0]:
         left_out |= {"error", "clustered"}
+    if record["arms"] and _COUNTS[0] not in record["arms"][0]:
+        left_out |= {"votes", "won", "lost", "tied"}
     headers = [head for head in _HEADERS if head not in left_out]
     return [score if head == "score" else head for head in headers]
 
@@ -289,29 +293,30 @@ def save_fit(
     if reference is not None:
         names.append(out / "contrasts.csv")
         write_table(names[-1], with_doubt(record, "contrasts"))
-    if posterior.data.is_whole:
+    of_pairs = _COUNTS[0] in record["arms"][0]
+    if not of_pairs or posterior.data.is_whole:
         names.append(out / "fit.nc")
         tree = posterior.to_datatree(log_likelihood=log_likelihood)
         tree.to_netcdf(names[-1], engine="h5netcdf", encoding=packed(tree))
     else:
         say_warning("no fit.nc: split or weighted votes cannot be drawn anew")
-    best_two = [row["arm"] for row in record["arms"][:2]]
     figures = {
         "forest": plots.forest(
             posterior, probability=probability, scale=scale.name, anchor=scale.anchor
         ),
         "ranks": plots.forest(posterior, by="rank", probability=probability),
         "winners": plots.winners(posterior),
-        "preferences": plots.heat_map(posterior),
-        "best-two": plots.pair(
+    }
+    if of_pairs:
+        figures["best-two"] = plots.pair(
             posterior,
-            *best_two,
+            *(row["arm"] for row in record["arms"][:2]),
             probability=probability,
             scale="elo" if scale.name == "elo" else "probability",
-        ),
-    }
-    if posterior.data.is_whole and posterior.data.without_ties().num_votes:
-        figures["check"] = plots.predictive_check(posterior)
+        )
+        figures["preferences"] = plots.heat_map(posterior)
+        if posterior.data.is_whole and posterior.data.without_ties().num_votes:
+            figures["check"] = plots.predictive_check(posterior)
     by_stem = {out / name: figure for name, figure in figures.items()}
     names += save_figures(by_stem, quiet=quiet)
     for path in names:
