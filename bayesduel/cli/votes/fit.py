@@ -258,15 +258,10 @@ def fit(
         read = _with_ties(_as_asked(rows.comparisons(), both_orders), ties, votes)
         data = with_covariates(read, covariates)
         chosen = preference_model(
-            model,
-            data,
-            prior_scale,
-            order_effect=order_effect,
-            residual=residual,
-            rao_kupper=by_threshold,
-            discrimination=discrimination,
+            model, data, prior_scale, order_effect=order_effect, residual=residual,
+            rao_kupper=by_threshold, discrimination=discrimination,
             judged=both_orders is None,
-        )
+        )  # fmt: skip
     chosen.arrays(data)  # Says what does not fit before a folder is made.
     if out is not None:
         claim_folder(out, kind="fit", overwrite=overwrite)
