@@ -66,7 +66,7 @@ of one matrix. The distribution of single rounds, ``thompson`` and ``posteriors`
 more sharply."""
 
 EARLY = (30, 100, 200, 300)
-LATE = (50, 200, 600)
+LATE = (50, 200, 500, 1000)
 
 
 @cache
