@@ -30,7 +30,7 @@ def to_bytes(data: xr.Dataset | xr.DataTree) -> memoryview:
         header[path] = node.to_dict(data=False)
         for name, variable in node.variables.items():
             values = variable.to_numpy()
-            is_text = values.dtype.kind in "OT"  # As other formats return it.
+            is_text = values.dtype.kind in ("O", "T")  # As other formats return it.
             arrays[f"{path}:{name}"] = values.astype(np.str_) if is_text else values
     file = BytesIO()
     np.savez_compressed(file, **{_HEADER: json.dumps(header)}, **arrays)
