@@ -58,7 +58,7 @@ class Difference:
 
     @property
     def is_certain(self) -> bool:
-        """Whether neither chance nor runs of a kind not seen can undo the order."""
+        """Whether neither noise nor runs of a kind not seen can undo the order."""
         return self.verdict == CERTAIN
 
     @property

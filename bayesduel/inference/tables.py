@@ -22,7 +22,7 @@ from theory.arguments import number_that, one_of
 
 if TYPE_CHECKING:
     import xarray as xr
-    from jaxtyping import Shaped
+    from jaxtyping import Float64, Shaped
 
     from bayesduel.inference.fits.fitted import FitBase
 
@@ -100,6 +100,17 @@ def standings(
     )
 
 
+def votes_of_arms(data: Comparisons) -> dict[str, Float64[np.ndarray, " K"]]:
+    """Return how many votes each arm is in, won, lost and tied, by column."""
+    wins, ties = data.wins, data.ties
+    return {
+        "comparisons": (wins + wins.T + ties).sum(axis=1),
+        "wins": wins.sum(axis=1),
+        "losses": wins.sum(axis=0),
+        "ties": ties.sum(axis=1),
+    }
+
+
 def standing_columns(
     posterior: FitBase,
     probability: float,
@@ -140,13 +151,7 @@ def standing_columns(
         "p_best": probabilities,
     }
     if isinstance(posterior.data, Comparisons):
-        wins, ties = posterior.data.wins, posterior.data.ties
-        columns |= {
-            "comparisons": (wins + wins.T + ties).sum(axis=1),
-            "wins": wins.sum(axis=1),
-            "losses": wins.sum(axis=0),
-            "ties": ties.sum(axis=1),
-        }
+        columns |= votes_of_arms(posterior.data)
     places = np.lexsort((-mean, posterior.part_of))
     names = [posterior.arm_names[arm] for arm in places]
     words = {

@@ -300,6 +300,8 @@ def _columns_by_moments(
     """
     from scipy.special import ndtri
 
+    from bayesduel.inference.tables import votes_of_arms
+
     pairs, number = posterior.extras["posterior"], posterior.num_arms
     a, b = np.zeros((2, number, number))
     upper = np.triu_indices(number, 1)
@@ -313,16 +315,12 @@ def _columns_by_moments(
         mean = np.sum(a / total, axis=1, where=near) / others
         variance = np.sum(a * b / total**2 / (total + 1.0), axis=1, where=near)
         half = ndtri((1.0 + probability) / 2.0) * np.sqrt(variance) / others
-    wins, ties = posterior.data.wins, posterior.data.ties
     columns = {
         "part": posterior.part_of + 1,
         "score": mean,
         "score_lower": np.maximum(mean - half, 0.0),
         "score_upper": np.minimum(mean + half, 1.0),
-        "comparisons": (wins + wins.T + ties).sum(axis=1),
-        "wins": wins.sum(axis=1),
-        "losses": wins.sum(axis=0),
-        "ties": ties.sum(axis=1),
+        **votes_of_arms(posterior.data),
     }
     places = np.lexsort((-mean, posterior.part_of))
     names = [posterior.arm_names[arm] for arm in places]

@@ -84,7 +84,7 @@ COMMITTING = {
 them, or cost them millions of rounds first, and two seeds can end in the same plays."""
 
 DETERMINED = {"interleaved-filter"}
-"""Rules without chance after their first arm, one of four."""
+"""Rules without randomness after their first arm, one of four."""
 
 BALANCED = {"information"}
 """Rules that let all pairs meet nearly equally often, in an order that varies."""

@@ -1,4 +1,4 @@
-"""Rules without chance, duel by duel, against slow twins."""
+"""Deterministic rules, duel by duel, against slow twins."""
 
 from functools import cache, partial
 

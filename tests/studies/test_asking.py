@@ -99,7 +99,7 @@ def test_every_policy_asks_for_different_arms_and_replays(make, name):
 
 
 def test_a_policy_that_waits_for_the_host_asks_for_the_duels_of_simulations(make):
-    """CW-RMED is without chance: also its self-duels come to wait."""
+    """CW-RMED is deterministic: also its self-duels come to wait."""
     outcomes = random_outcomes(CYCLIC, 400, np.random.default_rng(6))
     kernel = policies.get("cw-rmed").scalar_kernel()
     duels = [

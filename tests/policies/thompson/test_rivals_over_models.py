@@ -105,7 +105,7 @@ def twin_of(wins, **options):
 @pytest.mark.parametrize("costs_regret", [True, False])
 @pytest.mark.parametrize("name", STATES)
 def test_every_rival_asks_for_the_pair_of_the_twin(name, costs_regret):
-    """Which of two equal ones, and in what order, is a matter of chance."""
+    """Which of two equal ones, and in what order, is random."""
     cost = "regret" if costs_regret else "duels"
     wins, rule = STATES[name], rule_of(cost=cost)
     twin = twin_of(wins, costs_regret=costs_regret)
