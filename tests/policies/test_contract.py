@@ -320,9 +320,8 @@ def test_relabeled_arms_permute_the_distribution(name):
     order = np.array([2, 0, 3, 1])
     instance = clear_instance(name)
     matrix = INSTANCES[instance]
-    relabeled = simulate_runs(
-        policies.get(name), matrix[np.ix_(order, order)], seed=2, runs=runs
-    )
+    policy = policies.get(name)
+    relabeled = simulate_runs(policy, matrix[np.ix_(order, order)], seed=2, runs=runs)
     own = plays_of(relabeled)
     both = own + np.swapaxes(np.triu(own, 1), 2, 3)
     back = np.argsort(order)
