@@ -30,8 +30,8 @@ FALSE_ALARM = 1e-5
 
 MATRIX = MATRICES["cyclic"]
 CHECKPOINTS = (30, 100, 200, 300)
-LATE = (100, 1000, 3000)
-NUM_RUNS = 1024
+LATE = (100, 600, 1500)
+NUM_RUNS = 512
 
 TWINS = {
     "d-ts": DoubleThompson,
