@@ -156,7 +156,9 @@ def told(kind):
     return state
 
 
-@pytest.mark.parametrize("elimination", [False, True])
+@pytest.mark.parametrize(
+    "elimination", [pytest.param(False, marks=pytest.mark.slow), True]
+)
 def test_utilities_choose_as_matrices_do(elimination):
     """The same draws, the same two arms, with and without bounds."""
     with jax.enable_x64(True):
