@@ -7,7 +7,6 @@ from zlib import crc32
 
 import numpy as np
 
-from bayesduel.ops.scalar.compiled import reference
 from bayesduel.ops.scalar.uncompiled import run_uncompiled
 from bayesduel.policies.scalar_kernel import (
     choose,
@@ -53,10 +52,9 @@ def play_kernel(kernel, outcomes, horizon, seed=0, *, compiled=True) -> PlayedBy
     )
 
 
-def _play(arrays, rng, outcomes, counts, duels, run):
+def _play(state, rng, outcomes, counts, duels, run):
     """Play on until the policy waits; ``run`` is rounds, longest stretch, best arm."""
     played, longest = run[0], run[1]
-    state = reference(arrays)
     if played == 0:
         init(state, rng)
     while played < len(duels) and not is_waiting(state):

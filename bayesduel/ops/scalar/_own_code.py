@@ -1,7 +1,7 @@
 """Kernels compiled faster, and to faster code, than Numba does by itself.
 
-All that rests on names which Numba calls private is here and in ``_own_references``;
-without them ``ops.scalar.compiler`` does.
+All that rests on names which Numba calls private is here; ``ops.scalar.compiler`` can
+do without it.
 
 Numba by itself optimizes every function and makes machine code of it, then copies it
 into what calls it and optimizes it there again: two thirds of the time of compiling a
@@ -37,11 +37,7 @@ from numba.core.untyped_passes import FixupArgs, IRProcessing, TranslateByteCode
 from numba.np.random.generator_core import next_uint64
 from numpy.random import Generator
 
-from bayesduel.ops.scalar import _own_references
 from bayesduel.ops.scalar.compiled import inlined
-
-Reference: Any = _own_references.Reference
-reference: Any = _own_references.reference
 
 
 @inlined
