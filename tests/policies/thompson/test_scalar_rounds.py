@@ -54,8 +54,8 @@ FALSE_ALARM = 1e-5
 
 SLOW = pytest.mark.slow
 
-NUM_DRAWS = 50_000
-NUM_RULE_DRAWS = 15_000
+NUM_DRAWS = 20_000
+NUM_RULE_DRAWS = 8_000
 """Of the rule with all its Beta draws, which cost more than those of the kernel."""
 
 
