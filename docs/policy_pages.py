@@ -63,9 +63,10 @@ def _page(entry: dict) -> str:
 def _theorems(entry: dict) -> list[str]:
     lines = []
     for each in entry["theorems"]:
-        lines += [f"**{each['name']}**, `{each['function']}`.", ""]
+        lines += [f"**{each['name']}**, {{func}}`{each['function']}`.", ""]
         if each["kind"]:
-            lines += [f"{each['kind'].capitalize()} bound on {each['regret']} regret, "
+            regret = each["regret"].replace("copeland", "Copeland")
+            lines += [f"{each['kind'].capitalize()} bound on {regret} regret, "
                       f"from {each['source']}."]  # fmt: skip
         if each["assumes"]:
             lines += [f"It presumes: {_markdown('; '.join(each['assumes']))}."]

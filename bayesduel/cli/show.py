@@ -274,6 +274,10 @@ def _stated(each: Theorem) -> Entry:
     """Return what a theorem says, as far as it does not depend on the matrix."""
     import numpy as np
 
+    import theory
+
+    name = each.function.__name__
+    home = "theory" if hasattr(theory, name) else "theory.theorems"
     found: AppliedTheorem | None = None
     if each.about.__name__ == "PreferenceMatrix":
         from theory import PreferenceMatrix
@@ -290,8 +294,7 @@ def _stated(each: Theorem) -> Entry:
         if bound is None
         else [text for text in (bound.condition, *bound.assumptions) if text],
         "source": "" if bound is None else bound.source,
-        "function": f"{each.function.__module__.split('.')[0]}."
-        f"{each.function.__name__}",
+        "function": f"{home}.{name}",
     }
 
 

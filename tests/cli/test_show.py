@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from importlib import import_module
 
 import pytest
 import typer
@@ -65,7 +66,10 @@ def test_every_name_is_shown_with_its_parameters_theorems_and_an_example():
                 )  # fmt: skip
                 for parameter, each in entry["parameters"].items():
                     assert each["meaning"], (name, parameter)
-            stated |= {each["name"] for each in entry.get("theorems", ())}
+            for each in entry.get("theorems", ()):
+                stated.add(each["name"])
+                module, _, function = each["function"].rpartition(".")
+                assert callable(getattr(import_module(module), function))
     assert stated == {each.name for each in known_theorems()}
 
 
