@@ -90,7 +90,6 @@ CHOICES = Choices.from_counts(
 @pytest.mark.parametrize(
     ("model", "data"),
     [
-        (BradleyTerry(learn_scale=True), alike()),
         (
             Thurstone(learn_scale=True, ties=True, order_effect=True, zero_sum=True),
             TERNARY,

@@ -35,8 +35,8 @@ MIXED = {"bt-ts:posterior=mcmc"}
 """NumPyro's sampler is not as strict."""
 
 
-def slowly(quick, among=RULES):
-    """Return all rules, with all but these left to the slow tests."""
+def slowly(quick, among):
+    """Return rules, with all but these left to the slow tests."""
     return [
         pytest.param(text, marks=[pytest.mark.slow] * (text not in quick))
         for text in among
@@ -109,8 +109,16 @@ def test_a_key_used_twice_is_noticed(strict_jax):
 HORIZON, EVENTS = 60, 120
 """More events than these rules need, reports that are read included."""
 
+ONE_OF_A_KIND = (
+    "bt-ts",
+    "bt-ts:posterior=mcmc",
+    "information:posterior=bradley-terry",
+    "bt-ts:every=3",
+)
+"""RD-TS is asked for its rounds, state by state, in ``test_rivals_over_models``."""
 
-@pytest.mark.parametrize("text", slowly({"bt-ts"}))
+
+@pytest.mark.parametrize("text", slowly({"bt-ts"}, ONE_OF_A_KIND))
 def test_duels_are_well_formed(text):
     """Arms are indices wherever they are asked to play, and all rounds are played."""
     outcomes = random_outcomes(MATRICES["cyclic"], 400, np.random.default_rng(30))
