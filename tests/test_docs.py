@@ -28,7 +28,7 @@ LONG = {"index.md", "my_model.md", "my_posterior.md", "posteriors.md"}
 
 
 def pages_with_code():
-    """Return the pages but those of cells: the build executes these, and fails there."""
+    """Return all pages but those of cells, which the build executes, or fails."""
     pages = sorted(DOCS.rglob("*.md"))
     texts = {page: page.read_text("utf-8") for page in pages}
     return [
@@ -38,6 +38,7 @@ def pages_with_code():
     ]
 
 
+@pytest.mark.usefixtures("hardly_optimized")
 @pytest.mark.parametrize("page", pages_with_code(), ids=lambda page: page.stem)
 def test_code_runs(page, tmp_path, monkeypatch, capsys):
     """The blocks of a page run one after the other, as a reader would run them.

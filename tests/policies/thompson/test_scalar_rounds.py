@@ -53,8 +53,6 @@ from theory.divergences import kl_to_half as kl_of_arrays
 FALSE_ALARM = 1e-5
 """Of all p-values of one test together."""
 
-SLOW = pytest.mark.slow
-
 NUM_DRAWS = 50_000
 NUM_RULE_DRAWS = 15_000
 """Of the rule with all its Beta draws, which cost more than those of the kernel."""
@@ -383,14 +381,7 @@ def plays_of(name, form, matrix, seed, num_runs=600):
 NAMES = ("d-ts", "d-ts+", "pure-d-ts")
 
 
-@pytest.mark.parametrize(
-    ("name", "matrix"),
-    [
-        pytest.param(name, matrix, marks=[SLOW] * (turn != place))
-        for turn, name in enumerate(NAMES)
-        for place, matrix in enumerate(MATRICES)
-    ],
-)
+@pytest.mark.parametrize(("name", "matrix"), [*zip(NAMES, MATRICES, strict=True)])
 def test_all_forms_have_the_same_distribution(name, matrix):
     """Look-ahead D-TS+ has one champion per stretch: there only means agree."""
     values = MATRICES[matrix]
