@@ -74,16 +74,10 @@ FULL = (MODELS[3], MODELS[7], MODELS[9], MODELS[11])
 """With all options of their classes that there is a closed form for."""
 
 
-def with_slow(kept):
-    """Return all models; those that are not kept among the fast tests are slow."""
-    return pytest.mark.parametrize(
-        "model",
-        [
-            pytest.param(model, marks=[pytest.mark.slow] * (model not in kept))
-            for model in MODELS
-        ],
-        ids=name_of,
-    )
+def with_slow(kept, others):
+    """Return models; those that are not kept among the fast tests are slow."""
+    slow = (pytest.param(each, marks=pytest.mark.slow) for each in others)
+    return pytest.mark.parametrize("model", [*kept, *slow], ids=name_of)
 
 
 def check_density(model, arrays):
@@ -119,7 +113,7 @@ def check_density(model, arrays):
     assert not named
 
 
-@with_slow(kept=(MODELS[0], *FULL))
+@with_slow((MODELS[0], *FULL), [each for each in MODELS[1:] if each not in FULL])
 @pytest.mark.usefixtures("_double_precision")
 def test_density_and_derivatives_are_those_of_the_numpyro_model(model):
     check_density(model, arrays_of(model))
@@ -152,7 +146,7 @@ def test_density_of_choices_is_that_of_the_numpyro_model(model, none):
     )
 
 
-@with_slow(kept=FULL[:1])
+@with_slow(FULL[:1], FULL[1:])
 @pytest.mark.usefixtures("_double_precision")
 def test_mode_and_covariance_are_those_of_automatic_differentiation(model):
     arrays = arrays_of(model)
@@ -176,7 +170,7 @@ def test_mode_and_covariance_are_those_of_automatic_differentiation(model):
     )
 
 
-@with_slow(kept=FULL[:1])
+@with_slow(FULL[:1], FULL[1:2])
 def test_draws_agree_with_those_of_the_numpyro_density(model):
     """The same distribution, targets by NumPy and by JAX: one set of proposals, one
     answer."""
