@@ -70,7 +70,6 @@ def file_of(tmp_path, monkeypatch):
 CASES = [
     pytest.param("cyclic", [Wanderer(), Scripted()], id="fakes", marks=SLOW),
     pytest.param("mslr5-condorcet", [model_fakes.Wanderer()], id="JAX", marks=SLOW),
-    pytest.param("sushi", ["d-ts+", "ecw-rmed"], id="16 arms", marks=SLOW),
     pytest.param("mslr5-condorcet", ["scomp2", "d-ts:every=50"], id="bulk", marks=SLOW),
     pytest.param("camera", ["ucb-no-order", "mnl-ts"], id="subsets", marks=SLOW),
 ]
