@@ -117,7 +117,6 @@ def test_seeds():
     ("name", "horizon"),
     [
         ("bt-ts", 300),
-        pytest.param("d-ts:posterior=bradley-terry,every=7", 60, marks=SLOW),
         pytest.param("bt-ts:posterior=bradley-terry-hmc", 40, marks=SLOW),
         ("rd-ts:posterior=bradley-terry", 200),
         pytest.param("information:posterior=bradley-terry", 30, marks=SLOW),
