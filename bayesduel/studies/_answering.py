@@ -62,7 +62,7 @@ class Answering(StudyAnalysis):
             question = question_of(state, ticket)
             check_own(question, judge)
             words = answers_to(len(question.arms))
-            if type(answer) is int and question.also:
+            if type(answer) is int and question.is_set:
                 answer = str(answer)
             answer = one_of(answer, words, "answer", kind=StudyError)
             if question.withdrawn:

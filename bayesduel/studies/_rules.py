@@ -33,10 +33,9 @@ _DRAWN_NUMBERS, _FEWEST_DRAWS, _MOST_DRAWS = 8e5, 80, 1000
 
 
 class Proposal(NamedTuple):
-    """A pair to be asked, and why."""
+    """A pair or a set to be asked, in whatever order, and why."""
 
-    first: int
-    second: int
+    arms: tuple[int, ...]
     rule: str
     reason: str
     body: dict[str, Any]
@@ -123,7 +122,7 @@ class Balanced(RuleOfState):
         pair = least_of(state.told_pairs, allowed, generator(state, number))
         count = int(state.told_pairs[pair])
         reason = f"no pair has fewer votes and open questions than {count}"
-        return Proposal(*pair, "balanced", reason, {})
+        return Proposal(pair, "balanced", reason, {})
 
 
 class Information(RuleOfState):
@@ -168,7 +167,7 @@ class Information(RuleOfState):
         pair = least_of(-table / (1 + state.out), allowed, generator(state, number))
         gain = float(table[pair])
         reason = f"the vote is expected to teach {gain:.3g} nats"
-        return Proposal(*pair, "information", reason, {"information": gain})
+        return Proposal(pair, "information", reason, {"information": gain})
 
 
 class PolicyRule:
@@ -216,10 +215,8 @@ class PolicyRule:
         if allowed[first, second]:
             idle = f", after {duel['idle']} rounds of exploitation" * bool(duel["idle"])
             reason = f"the next informative pair of {name}{idle}"
-            return Proposal(
-                first, second, state.settings.policy, reason,
-                {"request": number, "duel": duel},
-            )  # fmt: skip
+            body = {"request": number, "duel": duel}
+            return Proposal((first, second), state.settings.policy, reason, body)
         near = allowed.copy()
         both = np.isin(np.arange(len(near)), (first, second))
         near &= both[:, None] | both[None, :]
@@ -227,7 +224,7 @@ class PolicyRule:
         pair = least_of(state.told_pairs, among, generator(state, number))
         asked = f"{state.arms[first]} against {state.arms[second]}"
         reason = f"in place of {asked}, which may not be asked here"
-        return Proposal(*pair, state.settings.policy, reason, {"duel": duel})
+        return Proposal(pair, state.settings.policy, reason, {"duel": duel})
 
     def accepted(self, state: StudyState) -> None:
         """Go on from the question that was asked."""

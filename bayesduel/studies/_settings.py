@@ -149,7 +149,7 @@ class Settings:
         if not is_logit:
             rule = "must be MultinomialLogit(...) where sets are shown"
             raise StudyError("model", rule, self.model, remedy="leave it out")
-        for name in ("floor", "width", "blocked", "contexts"):
+        for name in ("floor", "width", "blocked"):
             if getattr(self, name):
                 rule = "must be left out where sets are shown"
                 raise StudyError(name, rule, getattr(self, name))

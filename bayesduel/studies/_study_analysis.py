@@ -95,7 +95,6 @@ class StudyAnalysis(StudyFile):
         from bayesduel.studies.contents.contexts import context_table
 
         with self._turn:
-            self._settings.check_of_pairs("by_context")
             return context_table(self._current())
 
     def to_dataframe(self) -> pd.DataFrame:

@@ -78,6 +78,11 @@ class StudyFile:
         """Who asks."""
         return self._settings.policy
 
+    @property
+    def choose_from(self) -> int:
+        """How many arms a question shows."""
+        return self._settings.choose_from
+
     def events(self) -> list[Event]:
         """Return the history of the study."""
         return self._log.read(0)

@@ -179,15 +179,15 @@ def _not_own(state: StudyState, rule: Rule, event: Event) -> ForeignQuestion | N
         None if context in state.settings.contexts else context,
         event.time,
     )
-    if not isinstance(own, Nothing) and context in state.settings.contexts:
-        # Whoever asks may have named one of the pool.
-        own = own._replace(body={**own.body, "context": context})
     if isinstance(own, Nothing):
         says = own.reason
-    elif own.kind == event.kind and _essence(own.body) == _essence(body):
-        return None
     else:
-        says = _words(state, own.body)
+        if context in state.settings.contexts:
+            # Whoever asks may have named one of the pool.
+            own["context"] = context
+        if _essence(own) == _essence(body):
+            return None
+        says = _words(state, own)
     return ForeignQuestion(event.number, body["question"], _words(state, body), says)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Self
 from bayesduel.errors import OutputWriteError, StudyError
 from bayesduel.models.base import PreferenceModel
 from bayesduel.studies._asking import next_question
-from bayesduel.studies._fits import choices_of, judged_votes, votes_between
+from bayesduel.studies._fits import judged_votes, votes_of
 from bayesduel.studies._rules import Nothing, Rule, check_policy_text
 from bayesduel.studies._set_rules import rule_of
 from bayesduel.studies._settings import RULES, Settings
@@ -243,11 +243,10 @@ class Study(Contents):
                 if isinstance(found, Nothing):
                     self._resting = found.reason
                     break
-                self._append(*found)
-                if "duel" in found.body:
+                self._append("gold asked" if "gold" in found else "asked", found)
+                if "duel" in found:
                     rule.accepted(state)
-                number = found.body["question"]
-                tickets.append(ticket_of(state, state.questions[number]))
+                tickets.append(ticket_of(state, state.questions[found["question"]]))
         return tickets
 
     def open_tickets(self, judge: str | None = None) -> list[Ticket]:
@@ -285,13 +284,14 @@ class Study(Contents):
         """
         with self._turn:
             self._settings.check_of_pairs("comparisons")
-            return (judged_votes if judged else votes_between)(self._current())
+            return (judged_votes if judged else votes_of)(self._current())  # pyright: ignore[reportReturnType]
 
     def choices(self) -> Choices:
-        """Return all votes of a study of sets, between arms that are not retired.
+        """Return all votes of a study of sets, imported ones too.
 
-        A choice of a retired arm is left out; out of the rest of a set it is a choice
-        among those that are left, as the multinomial logit has it.
+        Between arms that are not retired: a choice of another one is left out, and one
+        out of a set with others is a choice among the rest, as the multinomial logit
+        has it.
 
         Raises
         ------
@@ -303,4 +303,4 @@ class Study(Contents):
             if not state.is_of_sets:
                 rule = "choices: for studies of sets; this one has comparisons()"
                 raise StudyError(rule)
-            return choices_of(state)
+            return votes_of(state)  # pyright: ignore[reportReturnType]

@@ -129,6 +129,8 @@ def _show(ticket: Ticket, files: ArmFiles | None, number: int) -> None:
             Panel(Text(_plain(shown)), title=Text(_plain(title)), width=width)
         )
     screen.rule(f"question {ticket.number}; {number} answered")
+    if isinstance(ticket.context, str):
+        screen.print(_plain(ticket.context), markup=False)
     screen.print(Columns(panels, padding=0))
     screen.print(_help(ticket), style="dim", markup=False)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from bayesduel.studies._settings import Settings
+from bayesduel.studies.stored.events import answers_to
 
 __all__ = [
     "Imported",
@@ -14,6 +16,7 @@ __all__ = [
     "Question",
     "Questions",
     "Request",
+    "VoteRow",
 ]
 
 MIRRORED = {"left": "right", "right": "left", "tie": "tie"}
@@ -25,14 +28,14 @@ class Question:
     """A question that was asked, and what became of it.
 
     Asked in both orders, the first question stands for both: it has the outcome. Of a
-    gold question ``left`` and ``right`` are places in ``gold``, whose first is better.
-    Of a set ``left`` and ``right`` are its first two cards; its answer is the number of
-    a card, from "1".
+    gold question ``arms`` are places in ``gold``, whose first is better. Of a set the
+    answer is the number of a card, from "1".
     """
 
     number: int
-    left: int
-    right: int
+    arms: tuple[int, ...]
+    """All that is shown, from the left to the right: a pair, or a set."""
+
     judge: str | None
     context: Any
     rule: str
@@ -80,13 +83,20 @@ class Question:
     is_within: bool = False
     """Whether its two arms were merged into one: the answer is kept, but no vote."""
 
-    also: tuple[int, ...] = ()
-    """What else is shown, where it is a set of more than two arms."""
+    @property
+    def left(self) -> int:
+        """The first arm."""
+        return self.arms[0]
 
     @property
-    def arms(self) -> tuple[int, ...]:
-        """All that is shown, in this order."""
-        return self.left, self.right, *self.also
+    def right(self) -> int:
+        """The second arm."""
+        return self.arms[1]
+
+    @property
+    def is_set(self) -> bool:
+        """Whether more than two arms are shown."""
+        return len(self.arms) > 2
 
     @property
     def voter(self) -> str | None:
@@ -138,15 +148,47 @@ class Request:
     """Of ``first``."""
 
 
+class VoteRow(NamedTuple):
+    """Votes between the same arms: choices of each of them; of a pair also ties."""
+
+    arms: tuple[int, ...]
+    """Both are the same once they were merged; then nothing counts."""
+
+    counts: tuple[int, ...]
+    told: int = 0
+    """Ties that the policy is told as votes for the first arm."""
+
+    key: str = ""
+    """What it is known by in other studies."""
+
+    @property
+    def num_votes(self) -> int:
+        """How many votes it holds."""
+        return sum(self.counts)
+
+    def written(self, arms: Iterable[Any]) -> list[Any]:
+        """Return what an event holds of it: five numbers of a pair, lists of a set.
+
+        With other arms or their names in place of these.
+        """
+        if len(self.arms) < len(self.counts):
+            return [*arms, *self.counts]
+        return [[*arms], [*self.counts]]
+
+    @classmethod
+    def of_numbers(cls, row: list[Any]) -> Self:
+        """Return what an event holds."""
+        arms, counts = row if len(row) == 2 else (row[:2], row[2:])
+        return cls((*arms,), (*counts,))
+
+
 class Imported(NamedTuple):
     """Votes that were collected elsewhere."""
 
     asked: int
     """Questions that had been asked before they came."""
 
-    rows: list[list[int]]
-    """Two arms, votes for the first, for the second, ties, and what the policy is told:
-    ties that count for the first. Both arms are the same once they were merged."""
+    rows: list[VoteRow]
 
 
 class PolicyEvent(NamedTuple):
@@ -222,6 +264,11 @@ class Questions:
         """Say whether it counts as a vote."""
         kept = unit.is_aside or unit.beyond or unit.is_within
         return unit.outcome not in (None, "skip", "nothing") and not kept
+
+    def row_of(self, unit: Question) -> VoteRow:
+        """Return the vote of a question; of a pair also ties are counted."""
+        words = answers_to(len(unit.arms))[:-1]
+        return VoteRow(unit.arms, tuple(int(unit.outcome == word) for word in words))
 
     def is_sure(self, unit: Question) -> bool:
         """Say whether it was never withdrawn, nor answered in two ways."""

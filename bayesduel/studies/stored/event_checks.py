@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bayesduel.errors import StudyError
-from bayesduel.studies.replay.questions import Questions
+from bayesduel.studies.replay.questions import Questions, VoteRow
 from bayesduel.studies.stored.events import Event, answers_to
 
 __all__ = ["KEPT_WITH_WHO", "broken", "check_event", "check_names"]
@@ -122,9 +122,11 @@ def _duel(value: Any) -> bool:
 
 def _counts(value: Any) -> bool:
     return isinstance(value, list) and all(
-        isinstance(row, list) and len(row) == 5 and all(map(_whole, row))
+        isinstance(row, list)
+        and ((len(row) == 5 and all(map(_whole, row)))
+             or (len(row) == 2 and all(map(_places, row))))
         for row in value
-    )
+    )  # fmt: skip
 
 
 _RATE = {
@@ -323,10 +325,11 @@ def _import_undone(state: Questions, number: int, body: dict[str, Any]) -> str |
 
 
 def _imported(state: Questions, number: int, body: dict[str, Any]) -> str | None:
-    most = len(state.arms)
-    for first, second, *_ in body["counts"]:
-        if first == second or first >= most or second >= most:
-            return f"it has votes between arms {first} and {second}"
+    for row in map(VoteRow.of_numbers, body["counts"]):
+        arms, extra = row.arms, len(row.counts) - len(row.arms)
+        differ = 1 < len({*arms}) == len(arms) and max(arms) < len(state.arms)
+        if not differ or extra != (state.settings.choose_from == 2):
+            return f"it has votes between arms {[*arms]}"
     if len(body.get("keys", body["counts"])) != len(body["counts"]):
         return f"it has {len(body['keys'])} keys of {len(body['counts'])} rows"
     return None
