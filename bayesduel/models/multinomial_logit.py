@@ -92,7 +92,7 @@ class MultinomialLogit(UtilityModel):
         if choices.offered.shape[1] > choices.num_arms:
             utility = jnp.append(utility, 0.0)
         offered = jnp.asarray(choices.offered)
-        table = jnp.asarray(choices.sign) * utility
+        table = jnp.asarray(choices.sign) * utility[None, :]
         total = logsumexp(table, axis=1, where=offered, keepdims=True)
         log_probability = jnp.where(offered, table - total, -jnp.inf)
         return count_votes(jnp.asarray(choices.counts), log_probability)

@@ -29,6 +29,7 @@ __all__ = [
     "judged_votes",
     "known",
     "leader_of",
+    "num_votes_in",
     "standings_of",
     "votes_of",
 ]
@@ -56,7 +57,8 @@ def votes_of(
         gone = {unit.number for unit in without}
         asked = state.questions.values() if only is None else only
         units = [each for each in asked if each.number not in gone]
-        rows = [state.row_of(unit) for unit in units if state.is_vote(unit)]
+        votes = [each for each in units if state.is_vote(each)]
+        rows = [row for each in votes for row in state.rows_of(each)]
         if only is None:
             rows += [row for each in state.imports.values() for row in each.rows]
         return _choices(state, rows)
@@ -85,21 +87,29 @@ def _choices(state: StudyState, rows: Iterable[VoteRow]) -> Choices:
     """
     arms = state.active
     place = {arm: at for at, arm in enumerate(arms)}
-    counts: dict[tuple[int, ...], Counter[int]] = {}
+    counts: dict[tuple[tuple[int, ...], bool], Counter[int]] = {}
     for row in rows:
         shown = tuple(sorted(place[arm] for arm in row.arms if arm in place))
         both = zip(row.arms, row.counts, strict=True)
         best = {place[arm]: count for arm, count in both if arm in place and count}
         if best and len(shown) > 1:
-            counts.setdefault(shown, Counter()).update(best)
+            counts.setdefault((shown, row.worst), Counter()).update(best)
     if not counts:  # A table needs a row, if of no choice.
-        counts[tuple(place.values())] = Counter()
+        counts[tuple(place.values()), False] = Counter()
     offered, chosen = np.zeros((2, len(counts), len(arms)))
-    for row, (shown, best) in enumerate(counts.items()):
+    for row, ((shown, _), best) in enumerate(counts.items()):
         offered[row, [*shown]] = 1
         chosen[row, [*best]] = [*best.values()]
-    names = [state.arms[arm] for arm in arms]
-    return Choices.from_counts(offered, chosen, arm_names=names)
+    names, worst = [state.arms[arm] for arm in arms], [last for _, last in counts]
+    return Choices.from_counts(offered, chosen, arm_names=names, worst=worst)
+
+
+def num_votes_in(data: Comparisons | Choices) -> int:
+    """Count votes: who names the best and the worst of a set gives one."""
+    counts = data.counts
+    if isinstance(data, Choices) and data.worst is not None:
+        counts = counts[~data.worst]
+    return int(counts.sum())
 
 
 def judged_votes(state: StudyState) -> Comparisons:
@@ -298,14 +308,19 @@ def standings_of(
 
 
 def _counts_of(choices: Choices, names: list[str]) -> dict[str, np.ndarray]:
-    """Return in how many choices each arm stood, and was the best one."""
+    """Return in how many choices each arm stood, was the best one, and was not.
+
+    Where the worst is named, how often it was that, and not how often it was not best.
+    """
     places = [choices.arm_names.index(name) for name in names]
-    total = choices.counts.sum(axis=1)
-    stood = (total @ choices.offered)[places]
-    best = choices.counts.sum(axis=0)[places]
-    return {
-        "comparisons": stood, "wins": best, "losses": stood - best, "ties": 0.0 * best,
-    }  # fmt: skip
+    worst = np.zeros(len(choices.counts), dtype=bool)
+    if choices.worst is not None:
+        worst = choices.worst
+    stood = choices.counts[~worst].sum(axis=1) @ choices.offered[~worst]
+    best, last = (choices.counts[rows].sum(axis=0)[:-1] for rows in (~worst, worst))
+    lost = last if worst.any() else stood - best
+    found = {"comparisons": stood, "wins": best, "losses": lost, "ties": 0.0 * best}
+    return {name: each[places] for name, each in found.items()}
 
 
 def _columns_by_moments(

@@ -204,8 +204,9 @@ def _words(state: StudyState, body: dict[str, Any]) -> str:
     if "gold" in body:
         names = state.golds[body["gold"]][:: -1 if body["swapped"] else 1]
     else:
-        names = state.arms[body["left"]], state.arms[body["right"]]
-    return f"{names[0]} against {names[1]} for {body.get('rule', 'gold')}"
+        arms = body["left"], body["right"], *body.get("also", ())
+        names = [state.arms[arm] for arm in arms]
+    return f"{' against '.join(names)} for {body.get('rule', 'gold')}"
 
 
 def check_study(path: str | os.PathLike[str]) -> IntegrityReport:

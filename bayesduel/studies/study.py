@@ -87,6 +87,7 @@ class Study(Contents):
         stop_when: Sequence[str] = (),
         contexts: Sequence[str] = (),
         choose_from: int = 2,
+        worst: bool = False,
         by: str | None = None,
     ) -> Self:
         """Make the file of a new study.
@@ -139,6 +140,8 @@ class Study(Contents):
             (the default: each card the best arm of a posterior draw of its own, of
             those not yet taken), "logit-ts" (the best arms of one draw) and "balanced"
             (those that were shown least).
+        worst : bool
+            Of a set judges name the best and then the worst: one vote that says more.
         by : str, optional
             Who makes it, and later changes what it is about; see :meth:`open`.
 
@@ -151,7 +154,7 @@ class Study(Contents):
         """
         settings = Settings.checked(
             arms, policy, model, delta, width, budget, seed, floor, lease, blocked,
-            judging, spending, stop_when, contexts, choose_from,
+            judging, spending, stop_when, contexts, choose_from, worst,
         )  # fmt: skip
         if settings.choose_from == 2 and settings.policy not in RULES:
             check_policy_text(settings)

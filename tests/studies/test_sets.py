@@ -170,6 +170,68 @@ def test_contexts_of_sets_are_drawn_evenly_and_tell_who_wins_in_which(make):
     assert_replays(study)
 
 
+def test_the_worst_is_named_after_the_best(make, tmp_path):
+    study, rng = make(None, ARMS, choose_from=4, worst=True), random.Random(6)
+    shown, best, worst = [], [], []
+    for number in range(14):
+        (ticket,) = study.ask(judge="Ada")
+        assert ticket.worst and [*ticket.answers] == ["1", "2", "3", "4"]
+        first = chosen(ticket, rng)
+        last = rng.choice([card for card in range(1, 5) if card != first])
+        given = (first, last) if number % 2 else f"{first},{last}"
+        assert study.tell(ticket, given)
+        assert not study.tell(ticket, f"{first},{last}")
+        shown.append(ticket.shown)
+        best.append(ticket.shown[first - 1])
+        worst.append(ticket.shown[last - 1])
+    skipped, undone = study.ask(2)
+    study.skip(skipped)
+    study.tell(undone, (2, 1))
+    study.undo(undone)
+    for bad in (1, "1", "1,1", (1, 5), (1, 2, 3), [True, 2], "1, 2", "left", None, ()):
+        with pytest.raises(StudyError, match="must be the best card and the worst"):
+            study.tell(undone, bad)
+    votes = Choices.from_subsets(shown, best, worst=worst, arm_names=ARMS)
+    found = study.choices()
+    assert found.row_names == votes.row_names
+    assert found.counts.tolist() == votes.counts.tolist()
+    state, status = study._current(), study.status()
+    assert same(state, unpacked(packed(state)))
+    assert_replays(study)
+    assert (status.votes, status.skipped) == (14, 1)
+    fitted = fit(MultinomialLogit(), votes, method="laplace", num_draws=1000)
+    shares = dict(zip(ARMS, fitted.winner_shares()["copeland"], strict=True))
+    for row in status.standings:
+        assert row.copeland == pytest.approx(shares[row.arm], abs=0.05)
+        assert (row.won, row.lost) == (best.count(row.arm), worst.count(row.arm))
+        assert row.votes == sum(row.arm in each for each in shown)
+    # Elsewhere they are what they were, and one vote each.
+    study.export_votes(tmp_path / "votes.csv")
+    read = read_sets(tmp_path / "votes.csv", arm_names=ARMS)
+    assert (read.row_names, read.counts.tolist()) == (
+        votes.row_names, votes.counts.tolist(),
+    )  # fmt: skip
+    table, whole = (make("balanced", ARMS, choose_from=3) for _ in range(2))
+    assert table.import_votes(tmp_path / "votes.csv") == 14
+    assert whole.import_study(study.path) == (14, 0)
+    assert whole.import_study(study.path) == (0, 14)
+    for other in (table, whole):
+        assert other.choices().counts.tolist() == votes.counts.tolist()
+        assert other.status().imported == 14
+        assert_replays(other)
+    # A worst arm that goes takes its row along, and the best stays.
+    study.retire_arm("tea")
+    left = study.choices()
+    kept = [arm for arm in ARMS if arm != "tea"]
+    for rows, named in ((~left.worst, best), (left.worst, worst)):
+        counts = left.counts[rows].sum(axis=0)[:-1]
+        assert counts.max() > 0
+        assert all(count <= named.count(arm)
+                   for count, arm in zip(counts, kept, strict=True))  # fmt: skip
+    assert left.counts[~left.worst].sum() == 14 - best.count("tea")
+    assert verify_study(study.path).foreign == ()
+
+
 def test_choices_come_from_tables_and_other_studies(make, tmp_path):
     study, rng = make(None, ARMS, choose_from=3), random.Random(8)
     record = play(study, 12, rng)
@@ -232,6 +294,7 @@ def test_choices_come_from_tables_and_other_studies(make, tmp_path):
 
 @pytest.mark.parametrize("row", [
     [0, 1, 1, 0, 0], [[0, 1], [1]], [[0, 0], [1, 2]], [[0, 9], [1, 2]], [[0], [1]],
+    [[0, 1], [1, 1], False], [[0, 1], [1, 1], 2], [[0, 1], [1, -1]], [0, 1], [],
 ])  # fmt: skip
 def test_imported_sets_that_nobody_could_have_written_are_refused(make, row):
     study = make(None, ARMS, choose_from=3)
@@ -250,6 +313,8 @@ def test_imported_sets_that_nobody_could_have_written_are_refused(make, row):
         ({"choose_from": 3, "stop_when": ["anytime"]}, "anytime: for studies of pairs"),
         ({"choose_from": 3, "judging": Judging("tie")}, "both_orders: for studies of"),
         ({"model": MultinomialLogit()}, "model must be one of pairs"),
+        ({"worst": True}, "worst must be False for pairs"),
+        ({"choose_from": 3, "worst": 1}, "worst must be True or False"),
     ],
 )
 def test_what_a_study_of_sets_cannot_be_is_refused(tmp_path, options, words):

@@ -7,6 +7,7 @@ from typing import Any
 
 from bayesduel.errors import StudyError
 from bayesduel.studies._answering import Answering
+from bayesduel.studies._fits import num_votes_in
 from bayesduel.studies._rules import check_policy_text
 from bayesduel.studies._settings import MOST_ARMS, RULES, checked_arm, checked_name
 from bayesduel.studies.contents.incoming import fitting_rows, rows_of
@@ -143,7 +144,7 @@ class Contents(Answering):
         source: str = "",
         again: bool = False,
         **columns: Any,
-    ) -> float:
+    ) -> int:
         """Count votes that were collected elsewhere.
 
         Parameters
@@ -162,8 +163,8 @@ class Contents(Answering):
 
         Returns
         -------
-        float
-            Number of votes.
+        int
+            Number of votes; the best and the worst of a set are one.
 
         Raises
         ------
@@ -188,7 +189,7 @@ class Contents(Answering):
             if not again:
                 self._check_new(rows, state)
             self._append("imported", {"source": named, "counts": rows})
-        return data.num_votes
+        return num_votes_in(data)
 
     def import_study(
         self, other: str | os.PathLike[str], *, source: str = ""

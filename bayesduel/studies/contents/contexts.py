@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 
 from bayesduel.errors import StudyError
-from bayesduel.studies._fits import LOOK, fit_votes, standings_of, votes_of
+from bayesduel.studies._fits import (
+    LOOK,
+    fit_votes,
+    num_votes_in,
+    standings_of,
+    votes_of,
+)
 from bayesduel.studies.replay.questions import Question
 from bayesduel.studies.replay.state import StudyState
 from bayesduel.votes._columns import ColumnTable
@@ -90,7 +96,7 @@ def context_table(state: StudyState) -> ContextTable:
     lines, scores = [], []
     for context, votes in units.items():
         data = votes_of(state, votes)
-        number = int(data.num_votes)
+        number = num_votes_in(data)
         if not number:
             lines.append(ContextLine(context, 0, None, None))
             continue

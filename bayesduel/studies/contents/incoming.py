@@ -35,9 +35,11 @@ def rows_of(data: Comparisons | Choices) -> list[VoteRow]:
             raise StudyError("votes", rule, data, remedy=remedy)
         arms = [np.flatnonzero(offered).tolist() for offered in data.offered]
         counts = [row[own] for row, own in zip(data.counts, arms, strict=True)]
+    worst = getattr(data, "worst", None)
+    last = [False] * len(arms) if worst is None else worst.tolist()
     return [
-        VoteRow((*shown,), (*map(int, votes),))
-        for shown, votes in zip(arms, counts, strict=True)
+        VoteRow((*shown,), (*map(int, votes),), worst=is_worst)
+        for shown, votes, is_worst in zip(arms, counts, last, strict=True)
         if sum(votes)
     ]
 

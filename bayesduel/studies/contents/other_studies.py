@@ -94,7 +94,7 @@ def _own_rows(events: Iterable[Event], state: StudyState) -> list[VoteRow]:
     for unit in state.questions.values():
         if state.is_vote(unit) and _is_there(state, unit.arms):
             key = "".join(answers[each.number] for each in state.orders_of(unit))
-            found.append(state.row_of(unit)._replace(key=key))
+            found += [row._replace(key=key) for row in state.rows_of(unit)]
     return found
 
 

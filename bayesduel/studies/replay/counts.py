@@ -153,7 +153,7 @@ class Counts(Questions):
         if self.is_of_sets:
             self.num_imported += change * sum(row.num_votes for row in rows)
             return
-        for (first, second), counts, told, _ in rows:
+        for (first, second), counts, told, *_ in rows:
             if first == second:
                 continue
             total = sum(counts)

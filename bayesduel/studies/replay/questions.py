@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 from bayesduel.studies._settings import Settings
-from bayesduel.studies.stored.events import answers_to
+from bayesduel.studies.stored.events import named_places
 
 __all__ = [
     "Imported",
@@ -29,7 +29,7 @@ class Question:
 
     Asked in both orders, the first question stands for both: it has the outcome. Of a
     gold question ``arms`` are places in ``gold``, whose first is better. Of a set the
-    answer is the number of a card, from "1".
+    answer is the number of a card, from "1", or of two: the best and the worst.
     """
 
     number: int
@@ -161,10 +161,13 @@ class VoteRow(NamedTuple):
     key: str = ""
     """What it is known by in other studies."""
 
+    worst: bool = False
+    """Whether the worst was named, out of what the best left: no vote of its own."""
+
     @property
     def num_votes(self) -> int:
         """How many votes it holds."""
-        return sum(self.counts)
+        return 0 if self.worst else sum(self.counts)
 
     def written(self, arms: Iterable[Any]) -> list[Any]:
         """Return what an event holds of it: five numbers of a pair, lists of a set.
@@ -173,13 +176,13 @@ class VoteRow(NamedTuple):
         """
         if len(self.arms) < len(self.counts):
             return [*arms, *self.counts]
-        return [[*arms], [*self.counts]]
+        return [[*arms], [*self.counts], *([True] if self.worst else [])]
 
     @classmethod
     def of_numbers(cls, row: list[Any]) -> Self:
         """Return what an event holds."""
-        arms, counts = row if len(row) == 2 else (row[:2], row[2:])
-        return cls((*arms,), (*counts,))
+        arms, counts, *worst = [row[:2], row[2:]] if len(row) == 5 else row
+        return cls((*arms,), (*counts,), worst=bool(worst))
 
 
 class Imported(NamedTuple):
@@ -265,10 +268,17 @@ class Questions:
         kept = unit.is_aside or unit.beyond or unit.is_within
         return unit.outcome not in (None, "skip", "nothing") and not kept
 
-    def row_of(self, unit: Question) -> VoteRow:
-        """Return the vote of a question; of a pair also ties are counted."""
-        words = answers_to(len(unit.arms))[:-1]
-        return VoteRow(unit.arms, tuple(int(unit.outcome == word) for word in words))
+    def rows_of(self, unit: Question) -> list[VoteRow]:
+        """Return the vote of a question; the worst, where it is named, for itself."""
+        best, *worst = named_places(str(unit.outcome)) or (2,)
+        places = range(len(unit.arms) + (not unit.is_set))  # The last one is a tie.
+        rows = [VoteRow(unit.arms, tuple(int(each == best) for each in places))]
+        if worst:
+            left = [each for each in places if each != best]
+            arms = tuple(unit.arms[each] for each in left)
+            counts = tuple(int(each == worst[0]) for each in left)
+            rows.append(VoteRow(arms, counts, worst=True))
+        return rows
 
     def is_sure(self, unit: Question) -> bool:
         """Say whether it was never withdrawn, nor answered in two ways."""

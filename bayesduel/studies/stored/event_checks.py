@@ -121,12 +121,14 @@ def _duel(value: Any) -> bool:
 
 
 def _counts(value: Any) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(row, list)
-        and ((len(row) == 5 and all(map(_whole, row)))
-             or (len(row) == 2 and all(map(_places, row))))
-        for row in value
-    )  # fmt: skip
+    return isinstance(value, list) and all(map(_row, value))
+
+
+def _row(value: Any) -> bool:
+    if not isinstance(value, list) or len(value) == 5:
+        return isinstance(value, list) and all(map(_whole, value))
+    has_lists = len(value) in (2, 3) and all(map(_places, value[:2]))
+    return has_lists and value[2:] in ([], [True])
 
 
 _RATE = {
@@ -256,8 +258,8 @@ def _is_asked(state: Questions, arm: int) -> bool:
 def _answered(state: Questions, number: int, body: dict[str, Any]) -> str | None:
     if (what := _question(state, body, answered=False)) is not None:
         return what
-    number = len(state.questions[body["question"]].arms)
-    known = body["answer"] in answers_to(number)
+    arms = state.questions[body["question"]].arms
+    known = body["answer"] in answers_to(len(arms), worst=state.settings.worst)
     return None if known else f"its answer is {_short(body['answer'])}"
 
 
