@@ -126,8 +126,7 @@ def _proposal(
         others[late] = others[:, late] = False
         allowed = others if others.any() else allowed
     for request in state.unissued.values():
-        pair = request.first, request.second
-        if allowed[pair]:
+        if allowed[pair := request.pair]:
             total = request.duel["votes"]
             reason = f"vote {request.issued + 1} of {total} that were asked for"
             body = {"request": request.number}

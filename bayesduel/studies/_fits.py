@@ -120,7 +120,6 @@ def judged_votes(state: StudyState) -> Comparisons:
     """
     arms = state.active
     place = {arm: at for at, arm in enumerate(arms)}
-    said = {"left": 0, "right": 1, "tie": 2}
     asked = [
         each
         for each in state.questions.values()
@@ -133,7 +132,7 @@ def judged_votes(state: StudyState) -> Comparisons:
         [state.arms[arm] for arm in arms],
         [place[each.left] for each in asked],
         [place[each.right] for each in asked],
-        np.eye(3)[[said[str(each.outcome)] for each in asked]],
+        np.array([state.rows_of(each)[0].counts for each in asked]).reshape(-1, 3),
         order_known=True,
         columns=columns,
     )

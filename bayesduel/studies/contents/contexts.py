@@ -44,6 +44,13 @@ class ContextLine:
     leader: str | None
     probability: float | None
 
+    def cells(self) -> dict[str, str]:
+        """Return what tables show of a context, by header."""
+        share = "-" if self.probability is None else f"{self.probability:.3f}"
+        return {
+            "votes": str(self.votes), "leads": self.leader or "-", "Copeland": share,
+        }  # fmt: skip
+
 
 @dataclass(frozen=True)
 class ContextTable:

@@ -267,28 +267,18 @@ class Counts(Questions):
         request = self.requests.get(unit.request or -1)
         if request is None:
             if left is not None:
-                pair = unit.left, unit.right
-                self.told.append(
-                    PolicyEvent(number, {}, *pair, 1, int(left), asked_for=False)
-                )
+                told = number, {}, unit.left, unit.right, 1, int(left)
+                self.told.append(PolicyEvent(*told, asked_for=False))
             return
         request.resolved += 1
         if left is not None:
             request.votes += 1
-            request.wins += left == (unit.left == request.first)
+            request.wins += left == (unit.left == request.pair[0])
         if request.resolved == request.duel["votes"]:
             del self.requests[request.number]
             self.unissued.pop(request.number, None)
-            self.told.append(
-                PolicyEvent(
-                    number,
-                    request.duel,
-                    request.first,
-                    request.second,
-                    request.votes,
-                    request.wins,
-                )
-            )
+            counts = request.votes, request.wins
+            self.told.append(PolicyEvent(number, request.duel, *request.pair, *counts))
 
     def _count_out(self, unit: Question, change: int) -> None:
         if unit.is_set:

@@ -139,13 +139,16 @@ class Request:
 
     number: int
     duel: dict[str, Any]
-    first: int
-    second: int
     issued: int = 0
     resolved: int = 0
     votes: int = 0
     wins: int = 0
-    """Of ``first``."""
+    """Of the first arm."""
+
+    @property
+    def pair(self) -> tuple[int, int]:
+        """The two arms of the duel."""
+        return self.duel["first"], self.duel["second"]
 
 
 class VoteRow(NamedTuple):

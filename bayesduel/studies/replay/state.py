@@ -147,12 +147,11 @@ class StudyState(Counts):
     def _policy_asks(self, number: int, duel: dict[str, Any], *, serves: bool) -> None:
         self.told.append(PolicyEvent(number, None, program=duel.get("program")))
         self.idle_rounds += duel["idle"]
-        pair = duel["first"], duel["second"]
+        request = Request(number, duel)
         if serves:
-            request = self.requests[number] = Request(number, duel, *pair)
-            self.unissued[number] = request
+            self.requests[number] = self.unissued[number] = request
         else:  # It may not be put to this judge.
-            self.told.append(PolicyEvent(number, duel, *pair))
+            self.told.append(PolicyEvent(number, duel, *request.pair))
 
     def _gold_asked(self, number: int, body: dict[str, Any]) -> None:
         swapped = body["swapped"]
