@@ -66,7 +66,7 @@ class Rule(Protocol):
         ...
 
     def kept(self, state: StudyState) -> Any:
-        """Return what it knows of a long study, None where it knows it at once."""
+        """Return what it knows, None where it knows that soon again."""
         ...
 
     def recall(self, found: Any) -> None:
@@ -193,9 +193,9 @@ class PolicyRule:
 
             known = getattr(state.model, "features", None)
             self._played = _player(with_features(self._policy, known), state)
-            if self._found is not None and self._played.resume(self._found, state):
-                self._recalled = self._found[1]
-            self._found = None
+            found, self._found, self._recalled = self._found, None, 0
+            if found is not None and self._played.resume(found, state):
+                self._recalled = found[1]
         self._played.follow(state)
         return self._played
 
@@ -239,7 +239,8 @@ class PolicyRule:
         if played is None or not played.is_of(state):
             return None
         found = played.kept()
-        return found if found[1] - self._recalled >= snapshots.EVERY else None
+        is_far = found[1] - self._recalled >= snapshots.EVERY_TOLD
+        return found if is_far else None
 
     def recall(self, found: Any) -> None:
         """Go on from what was kept, where that is of the same beginning."""

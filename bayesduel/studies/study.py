@@ -228,7 +228,7 @@ class Study(Contents):
     def _recall_rule(self, rule: Rule) -> None:
         """Let a policy go on from where it was in an earlier session."""
         state = self._current()
-        if len(state.told) < snapshots.EVERY:
+        if len(state.told) < snapshots.EVERY_TOLD:
             return
         found = snapshots.kept(self.path, "policy")
         # The chain of the file is known to be sound.
