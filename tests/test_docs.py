@@ -24,10 +24,7 @@ pytestmark = pytest.mark.skipif(
 
 CELLS = "file_format: mystnb"
 
-LONG = {
-    "delayed_feedback.md", "index.md", "my_model.md", "my_posterior.md",
-    "posteriors.md", "tutorial.md"
-}  # fmt: skip
+LONG = {"index.md", "posteriors.md"}
 
 
 def pages_with_code():

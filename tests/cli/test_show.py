@@ -79,6 +79,8 @@ def test_every_name_is_shown_with_its_parameters_theorems_and_an_example():
         ("thurstone", ["thurstone: model", "prior_scale=2.0", "Standard deviation"]),
         ("d-ts, refined", ["bound", "Theorem 1", "beta > 2"]),
         ("condorcet_sum", ["notion of regret", "strong regret"]),
+        ("lower", ["Copeland lower bound: bound", "Theorem 2"]),
+        ("ccb", ["such self-duels is"]),  # The docstring breaks the line at the hyphen.
     ],
 )  # fmt: skip
 def test_a_name_in_any_case(run, name, words):

@@ -120,7 +120,7 @@ def test_seeds():
         pytest.param("d-ts:posterior=thurstone", 200, marks=SLOW),
         pytest.param("d-ts:posterior=bradley-terry,every=7", 60, marks=SLOW),
         pytest.param("bt-ts:posterior=bradley-terry-hmc", 40, marks=SLOW),
-        ("rd-ts:posterior=bradley-terry", 200),
+        pytest.param("rd-ts:posterior=bradley-terry", 200, marks=SLOW),
         pytest.param("information:posterior=bradley-terry", 30, marks=SLOW),
     ],
 )

@@ -148,6 +148,7 @@ def test_forecasts_beyond_what_was_simulated(make):
         study.forecast(1.0)
 
 
+@pytest.mark.slow
 def test_status_lines_and_page_have_it(make):
     study = make(budget=400)
     plain = study.status()

@@ -57,6 +57,9 @@ PLAYED = slowly(SLOW_TO_COMPILE | PLAYED_ELSEWHERE)
 KINDS = slowly(PLAYED_ELSEWHERE | set(NAMES) - ONE_OF_A_KIND)
 
 
+COMPILED_SLOWLY = PLAYED_ELSEWHERE - ONE_OF_A_KIND
+"""Rules of parts that others are made of; their sets are compared in Python."""
+
 IN_JAX = [name for name in NAMES if over_model(policies.get(name))]
 
 
@@ -215,7 +218,12 @@ def worlds_of(policy):
 @pytest.mark.parametrize(
     ("text", "world"),
     [
-        pytest.param(text, world, id=f"{text}-{world.feedback}-{number}")
+        pytest.param(
+            text,
+            world,
+            marks=[pytest.mark.slow] * (text.split(":")[0] in COMPILED_SLOWLY),
+            id=f"{text}-{world.feedback}-{number}",
+        )
         for text in (*(each for each in NAMES if each not in IN_JAX), *OTHER_FORMS)
         for number, world in enumerate(worlds_of(policies.parse_policy(text)))
     ],

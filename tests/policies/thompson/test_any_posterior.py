@@ -100,16 +100,16 @@ def test_thurstone_drives_a_simulation(posterior):
     found = bayesduel.simulate(
         thurstone_world(),
         f"d-ts:posterior={posterior}",
-        num_runs=16,
-        horizon=800,
-        checkpoints=[100, 400, 800],
+        num_runs=8,
+        horizon=600,
+        checkpoints=[100, 300, 600],
         seed=2,
     )
     regret = found["regret"].sel(notion="copeland").values.squeeze().mean(axis=0)
     assert np.all(found["recommendation"] == UTILITIES.argmax())
     # Of uniformly random pairs the regret of a round is 1/2.
     assert regret[0] > 5.0
-    assert regret[2] - regret[1] < 0.05 * 0.5 * 400
+    assert regret[2] - regret[1] < 0.05 * 0.5 * 300
 
 
 @pytest.mark.slow
@@ -156,7 +156,9 @@ def told(kind):
     return state
 
 
-@pytest.mark.parametrize("elimination", [False, True])
+@pytest.mark.parametrize(
+    "elimination", [pytest.param(False, marks=pytest.mark.slow), True]
+)
 def test_utilities_choose_as_matrices_do(elimination):
     """The same draws, the same two arms, with and without bounds."""
     with jax.enable_x64(True):
