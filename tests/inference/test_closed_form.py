@@ -120,22 +120,24 @@ def test_density_and_derivatives_are_those_of_the_numpyro_model(model):
 
 
 @pytest.mark.parametrize(
-    ("model", "none"),
+    ("model", "none", "worst"),
     [
-        (MultinomialLogit(prior_scale=0.8), [4, 0, 2]),
-        (MultinomialLogit(), None),
-        (MultinomialLogit(zero_sum=True), None),
+        (MultinomialLogit(prior_scale=0.8), [4, 0, 2], None),
+        (MultinomialLogit(), None, None),
+        (MultinomialLogit(zero_sum=True), None, None),
+        (MultinomialLogit(), None, [True, False, True, False]),
     ],
-    ids=["nobody may win", "somebody wins", "zero sum"],
+    ids=["nobody may win", "somebody wins", "zero sum", "the worst"],
 )
 @pytest.mark.usefixtures("_double_precision")
-def test_density_of_choices_is_that_of_the_numpyro_model(model, none):
+def test_density_of_choices_is_that_of_the_numpyro_model(model, none, worst):
     """With a lopsided set, one without votes and, if nobody may win, one of one arm."""
     single = [0, 0, 1, int(none is None)]
     offered = [[1, 1, 0, 1], [1, 1, 1, 1], single, [0, 1, 1, 0]]
     counts = [[900, 1, 0, 0], [5, 1, 3, 0], [0, 0, 7, 0], [0, 0, 0, 0]]
     nobody = None if none is None else [*none, 0]
-    arrays = model.arrays(Choices.from_counts(offered, counts, none=nobody))
+    choices = Choices.from_counts(offered, counts, none=nobody, worst=worst)
+    arrays = model.arrays(choices)
     check_density(model, arrays)
     distribution = model.closed_form(arrays).laplace()
     expected = NumPyroDensity(model, arrays).laplace()
