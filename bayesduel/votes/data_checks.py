@@ -171,7 +171,7 @@ def persons_of(
     return np.array([place[label] for label in labels], dtype=np.int64), names
 
 
-def worst_rows(worst: Any, number: int) -> NDArray[np.bool_] | None:
+def worst_rows(worst: Any, number: int) -> Bool[np.ndarray, " row"] | None:
     """Return which rows name the worst, None where there is none."""
     if worst is None:
         return None
