@@ -1,12 +1,13 @@
 """Driving kernels without the simulator, with outcomes that are fixed in advance."""
 
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
 
+from bayesduel.ops.scalar.uncompiled import run_uncompiled
 from bayesduel.policies.scalar_kernel import (
     choose,
     init,
@@ -26,8 +27,10 @@ class PlayedByKernel(NamedTuple):
     longest_stretch: int
 
 
-def play_kernel(kernel, outcomes, horizon, seed=0) -> PlayedByKernel:
+def play_kernel(kernel, outcomes, horizon, seed=0, *, compiled=True) -> PlayedByKernel:
     """Play one run of a ``ScalarKernel``, arms in their own order.
+
+    To the same digits, if not ``compiled``: of few rounds that takes less time.
 
     Parameters
     ----------
@@ -39,7 +42,7 @@ def play_kernel(kernel, outcomes, horizon, seed=0) -> PlayedByKernel:
     counts = np.zeros(outcomes.shape[:2], dtype=np.int64)
     rng = np.random.default_rng(seed)
     run = np.zeros(3, dtype=np.int64)
-    play = _program(kernel.name)
+    play = _program(kernel.name) if compiled else partial(run_uncompiled, _play)
     play(state, rng, outcomes, counts, duels, run)
     while kernel.solve_on_host(state):
         play(state, rng, outcomes, counts, duels, run)

@@ -167,13 +167,11 @@ def test_late_rounds_have_the_distribution_of_the_twin(name, matrix):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "matrix"), late_cases(["bt-ts", "ccb", "rucb"]))
+@pytest.mark.parametrize(("name", "matrix"), late_cases(["ccb", "rucb"]))
 def test_both_forms_have_the_same_distribution(name, matrix):
-    """The others: ``thompson.test_scalar_steps``."""
-    slow = name in SLOW_TWIN
-    ours = plays_of(policies.get(name), matrix, LATE, 2 if slow else 8, seed=62)
-    step = policies.get(name, look_ahead=False)
-    theirs = plays_of(step, matrix, LATE, 1 if slow else 4, seed=63)
+    """The others: ``thompson.test_scalar_steps``, ``test_bradley_terry_thompson``."""
+    ours = plays_of(policies.get(name), matrix, LATE, 8, seed=62)
+    theirs = plays_of(policies.get(name, look_ahead=False), matrix, LATE, 4, seed=63)
     assert not disagreements(name, matrix, ours, theirs)
 
 

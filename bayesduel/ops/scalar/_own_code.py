@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 from numba.core.codegen import CPUCodegen, JITCodeLibrary
-from numba.core.compiler import CompilerBase
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import AnalysisPass, PassManager, register_pass
 from numba.core.typed_passes import (
     AnnotateTypes,
@@ -235,3 +235,14 @@ class InlinedPartCompiler(ProgramCompiler):
     """The compiler of parts that are inlined whatever they cost."""
 
     _begin = _BeginInlinedPart
+
+
+class RulePartCompiler(CompilerBase):
+    """The compiler of parts in all of Python that Numba knows."""
+
+    def define_pipelines(self) -> list[Any]:
+        """Return the passes: those of Numba, which write into a part."""
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.add_pass_after(_BeginPart, AnnotateTypes)
+        passes.finalize()
+        return [passes]

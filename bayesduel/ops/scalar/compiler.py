@@ -44,11 +44,15 @@ _PART_OPTIONS: Any = OPTIONS
 
 _INLINED_OPTIONS: Any = OPTIONS
 
+RULE_PART_OPTIONS: Any = {**OPTIONS, "no_cpython_wrapper": True}
+"""Of the same, where it may make arrays."""
+
 _INSTEAD: dict[Callable[..., Any], Any] = {}
 """What is compiled in place of a function."""
 
 if _OWN is not None:
     # Python calls what is compiled, and no other language.
+    RULE_PART_OPTIONS = {**RULE_PART_OPTIONS, "pipeline_class": _OWN.RulePartCompiler}
     _ours = {**OPTIONS, "_nrt": False, "no_cfunc_wrapper": True}
     OPTIONS = {**_ours, "pipeline_class": _OWN.ProgramCompiler}
     _unseen = {**_ours, "no_cpython_wrapper": True}

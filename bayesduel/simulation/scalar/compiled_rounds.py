@@ -14,7 +14,7 @@ from numba.extending import overload, overload_method
 
 from bayesduel.code_digest import functions_digest, global_names, is_users
 from bayesduel.errors import PolicyParameterError
-from bayesduel.ops.scalar.compiler import learn_states
+from bayesduel.ops.scalar.compiler import RULE_PART_OPTIONS, learn_states
 from bayesduel.policies.policy import Duel, PolicyBase, Wins
 from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.posteriors.names import is_posterior
@@ -25,10 +25,10 @@ from bayesduel.simulation.set_rounds import as_mask, as_offer
 
 _OPTIONS: Any = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}
 
-_OUR_OPTIONS: Any = {**_OPTIONS, "no_cpython_wrapper": True}
+_OUR_OPTIONS: Any = {**RULE_PART_OPTIONS, "no_cfunc_wrapper": True}
 """Python calls the whole program only."""
 
-_PART_OPTIONS: Any = {**_OUR_OPTIONS, "_nrt": False}
+_PART_OPTIONS: Any = {**_OPTIONS, "no_cpython_wrapper": True, "_nrt": False}
 """Of what makes no array: it need not count the references to those that it is given,
 which took several times as long as the work itself."""
 
