@@ -65,6 +65,10 @@ SLOW_TWIN = {"bt-ts"}
 of one matrix. The distribution of single rounds, ``thompson`` and ``posteriors`` hold
 more sharply."""
 
+FEW_MATRICES = SLOW_TWIN | {"rd-ts"}
+"""Followed on one of them: the twin of RD-TS lists worlds for a quarter of a minute,
+and ``thompson.test_scalar_steps`` follows it on another one."""
+
 EARLY = (30, 100, 200, 300)
 LATE = (50, 200, 500, 1000)
 
@@ -143,7 +147,7 @@ def early_cases():
     return [
         pytest.param(*case, marks=[pytest.mark.slow] * (case not in quick))
         for case in product(TWINS, MATRICES)
-        if case in quick or (case not in late and case[0] not in SLOW_TWIN)
+        if case in quick or (case not in late and case[0] not in FEW_MATRICES)
     ] + [pytest.param("bt-ts", "cyclic", marks=pytest.mark.slow)]
 
 
