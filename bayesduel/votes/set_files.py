@@ -70,7 +70,7 @@ def read_sets(
     ...     path = pathlib.Path(folder, "drinks.csv")
     ...     _ = path.write_text("a,b,c,best,worst\ntea,milk,ale,milk,ale\n")
     ...     read_sets(path).row_names
-    ['ale | milk | tea', 'ale | tea (worst)']
+    ['ale | tea (worst)', 'ale | milk | tea']
     """
     one_of(missing, ("refuse", "skip"), "missing", kind=ComparisonDataError)
     table = ColumnTable(path)
