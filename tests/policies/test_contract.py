@@ -233,9 +233,9 @@ def test_runs_do_not_depend_on_their_chunk(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", IN_JAX)
 def test_runs_do_not_depend_on_their_company(name):
-    """Runs 0 to 4 alone in one lane, and among all in 16 lanes."""
+    """Runs 0 to 4 alone in one lane, and among all in 16 lanes; others know none."""
     assert_same_runs(few_runs_of(name), slice(None), runs_of(name), FEW)
 
 

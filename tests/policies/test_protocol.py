@@ -113,9 +113,17 @@ def test_a_key_used_twice_is_noticed(strict_jax):
 HORIZON, EVENTS = 60, 120
 """More events than these rules need, reports that are read included."""
 
+ONE_OF_A_KIND = (
+    "bt-ts",
+    "bt-ts:posterior=mcmc",
+    "information:posterior=bradley-terry",
+    "bt-ts:every=3",
+)
+"""RD-TS is asked for its rounds, state by state, in ``test_rivals_over_models``."""
+
 
 @pytest.mark.slow
-@pytest.mark.parametrize("text", [*RULES, "bt-ts:every=3"])
+@pytest.mark.parametrize("text", ONE_OF_A_KIND)
 def test_duels_are_well_formed(text):
     """Arms are indices wherever they are asked to play, and all rounds are played.
 

@@ -46,15 +46,13 @@ ONE_OF_A_KIND = {"ucb-no-order", "mnl-ts", "stagewise", "maxmin-ucb", "choice-ba
 """One for each kind of state: counts, epochs, stages, comparisons, lists."""
 
 
-def slowly(names):
-    """Return all policies, with these left to the slow tests."""
-    return [
-        pytest.param(name, marks=[pytest.mark.slow] * (name in names)) for name in NAMES
-    ]
-
-
-PLAYED = slowly(SLOW_TO_COMPILE | PLAYED_ELSEWHERE)
-KINDS = slowly(PLAYED_ELSEWHERE | set(NAMES) - ONE_OF_A_KIND)
+PLAYED = [
+    pytest.param(
+        name, marks=[pytest.mark.slow] * (name in SLOW_TO_COMPILE | PLAYED_ELSEWHERE)
+    )
+    for name in NAMES
+]
+KINDS = [case for case in PLAYED if ONE_OF_A_KIND.intersection(case.values)]
 
 
 COMPILED_SLOWLY = PLAYED_ELSEWHERE - ONE_OF_A_KIND

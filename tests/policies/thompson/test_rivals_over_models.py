@@ -288,18 +288,20 @@ def test_names_and_numbers():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cost", ["regret", "duels"])
-def test_own_models_and_chains_play(cost):
+@pytest.mark.parametrize(
+    ("posterior", "cost"),
+    [(Laplace(OnAScale()), "duels"), ("bradley-terry-hmc", "regret")],
+)
+def test_own_models_and_chains_play(posterior, cost):
     """A model of one's own, and the slow truth, find who is best."""
     utility = np.array([-0.6, 1.6, 0.1, -1.0])
     world = 1 / (1 + np.exp(utility[None, :] - utility[:, None]))
-    for posterior in (Laplace(OnAScale()), "bradley-terry-hmc"):
-        policy = policies.get("rd-ts", posterior=posterior, cost=cost)
-        found = bayesduel.simulate(world, policy, num_runs=8, horizon=150, seed=2)
-        assert np.mean(found["recommendation"] == 1) > 0.8
-        plays = found["plays"].values.squeeze()
-        met = np.trace(plays, axis1=-2, axis2=-1)
-        assert np.all(met == 0) if cost == "duels" else met.mean() > 20
+    policy = policies.get("rd-ts", posterior=posterior, cost=cost)
+    found = bayesduel.simulate(world, policy, num_runs=8, horizon=150, seed=2)
+    assert np.mean(found["recommendation"] == 1) > 0.8
+    plays = found["plays"].values.squeeze()
+    met = np.trace(plays, axis1=-2, axis2=-1)
+    assert np.all(met == 0) if cost == "duels" else met.mean() > 20
 
 
 @pytest.mark.slow
@@ -322,7 +324,7 @@ def test_regret_is_that_of_the_twin():
         theirs.append(total)
     for look_ahead in (True, False):
         policy = policies.get("rd-ts", posterior="bradley-terry", look_ahead=look_ahead)
-        found = bayesduel.simulate(world, policy, num_runs=400, horizon=100, seed=1)
+        found = bayesduel.simulate(world, policy, num_runs=120, horizon=100, seed=1)
         ours = found["regret"].sel(notion="copeland", checkpoint=100).values
         p_values = same_mean({"regret": ours}, {"regret": np.array(theirs)})
         assert not rejected(p_values, FALSE_ALARM)

@@ -380,14 +380,7 @@ def plays_of(name, form, matrix, seed, num_runs=600):
 NAMES = ("d-ts", "d-ts+", "pure-d-ts")
 
 
-@pytest.mark.parametrize(
-    ("name", "matrix"),
-    [
-        pytest.param(name, matrix, marks=[SLOW] * (turn != place))
-        for turn, name in enumerate(NAMES)
-        for place, matrix in enumerate(MATRICES)
-    ],
-)
+@pytest.mark.parametrize(("name", "matrix"), [*zip(NAMES, MATRICES, strict=True)])
 def test_all_forms_have_the_same_distribution(name, matrix):
     """Look-ahead D-TS+ has one champion per stretch: there only means agree."""
     values = MATRICES[matrix]
