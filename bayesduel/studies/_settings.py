@@ -269,6 +269,9 @@ def _checked_model(model: Any, num_arms: int) -> PreferenceModel:
         # The last one is of sets, and taken for them by itself.
         rule = f"must be one of {', '.join(MODELS)}, or a model such as BradleyTerry()"
         raise StudyError("model", rule, model)
+    if getattr(model, "contest_covariates", False):
+        rule, remedy = "must be without covariates of the contest", "answers carry none"
+        raise StudyError("model", rule, model, remedy=remedy)
     if getattr(model, "order_effect", False):
         rule, remedy = "must be without order effect", "the order shown is balanced"
         raise StudyError("model", rule, model, remedy=remedy)

@@ -63,6 +63,10 @@ class Comparisons(PairRows):
         means nothing in that row, since neither arm was shown first or was at home.
     labels : dict of tuples of str
         Of those columns that are not numbers.
+    contest_covariates : tuple of str
+        Names of columns of numbers that say what the first arm of a row has more of
+        than the second in this contest, such as the length of its answer; the sign
+        changes where the two change places.
 
     Examples
     --------
@@ -82,6 +86,7 @@ class Comparisons(PairRows):
     covariate_names: tuple[str, ...] = ()
     columns: dict[str, NDArray[Any]] = field(default_factory=dict)
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    contest_covariates: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check every field."""
@@ -160,6 +165,7 @@ class Comparisons(PairRows):
         words: Words = ("left", "right", "tie"),
         order_known: bool = True,
         columns: Mapping[str, Any] | None = None,
+        contest_covariates: Sequence[str] = (),
     ) -> Comparisons:
         """Count single votes, one per entry of the columns.
 
@@ -182,6 +188,8 @@ class Comparisons(PairRows):
             Keep the order in which the arms were shown.
         columns : mapping of names to sequences of n entries, optional
             What else is kept of each vote, as in :meth:`from_rows`.
+        contest_covariates : sequence of str
+            Those of the columns that are covariates of the contest, as there.
 
         Returns
         -------
@@ -215,7 +223,13 @@ class Comparisons(PairRows):
             outcome, votes = verdict(composed(word), row, arms, said)
             counts[row, outcome] = votes * weights[row]
         return cls.from_rows(
-            names, one, other, counts, order_known=order_known, columns=columns
+            names,
+            one,
+            other,
+            counts,
+            order_known=order_known,
+            columns=columns,
+            contest_covariates=contest_covariates,
         )
 
     @classmethod
@@ -228,6 +242,7 @@ class Comparisons(PairRows):
         *,
         order_known: bool = False,
         columns: Mapping[str, Any] | None = None,
+        contest_covariates: Sequence[str] = (),
     ) -> Comparisons:
         """Add up counts per row, several of which may belong to one pair.
 
@@ -244,9 +259,11 @@ class Comparisons(PairRows):
         columns : mapping of names to sequences of n entries, optional
             What else is kept of each row, for models that read it: ``judge`` and
             ``context`` (labels), ``neutral`` (true where neither arm was shown first),
-            or any other name, such as that of a covariate of the contest or a time:
-            numbers where all entries are, else labels. Rows that differ in an entry
-            are not added up.
+            or any other name, such as that of a time: numbers where all entries are,
+            else labels. Rows that differ in an entry are not added up.
+        contest_covariates : sequence of str
+            Those of the columns that are differences, the first arm's number minus the
+            second's in this contest, for models with ``contest_covariates=True``.
 
         Returns
         -------
@@ -282,7 +299,7 @@ class Comparisons(PairRows):
         check_lengths(first=one, second=other, counts=votes)
         check_opponents(one, other, names)
         known = true_or_false(order_known, "order_known", kind=ComparisonDataError)
-        extra = row_columns(columns, len(one))
+        extra = row_columns(columns, len(one), contest_covariates)
         found = added_up(len(names), one, other, votes, order_known=known, extra=extra)
         return cls(
             names,
@@ -292,6 +309,7 @@ class Comparisons(PairRows):
             known,
             columns=found.extra.columns,
             labels=found.extra.labels,
+            contest_covariates=found.extra.contest,
         )
 
     def with_covariates(
@@ -366,6 +384,5 @@ class Comparisons(PairRows):
             order_known,
             self.covariates,
             self.covariate_names,
-            found.extra.columns,
-            found.extra.labels,
+            *found.extra,
         )

@@ -62,6 +62,8 @@ class VoteRows:
         Whether the first arm of a row was shown first.
     columns : mapping of str to list or float64 (n,)
         What else is kept of every row.
+    contest_covariates : tuple of str
+        Those of the columns that are covariates of the contest.
     """
 
     table: ColumnTable
@@ -75,6 +77,7 @@ class VoteRows:
     counts: Float64[np.ndarray, "n 3"]
     order_known: bool
     columns: Mapping[str, Any] = field(default_factory=dict)
+    contest_covariates: tuple[str, ...] = ()
 
     def comparisons(self, arm_names: Sequence[str] | None = None) -> Comparisons:
         """Return the votes, counted per pair."""
@@ -91,6 +94,7 @@ class VoteRows:
                 self.counts,
                 order_known=self.order_known,
                 columns=self.columns,
+                contest_covariates=self.contest_covariates,
             )
 
 
@@ -120,6 +124,7 @@ def read_vote_rows(path: str | os.PathLike[str], asked: VoteFormat) -> VoteRows:
         order_known = _order_of_winners(table, columns, asked.order_known)
     one, other = columns.arms
     read = columns.read()
+    contest = tuple(map(str, labels_of("contest_covariates", asked.contest_covariates)))
     found = VoteRows(
         table,
         read,
@@ -131,7 +136,13 @@ def read_vote_rows(path: str | os.PathLike[str], asked: VoteFormat) -> VoteRows:
         table[other],
         counts,
         true_or_false(order_known, "order_known", kind=ComparisonDataError),
-        {name: _kept(table, name, title) for name, title in columns.kept},
+        {
+            name: table.numbers(title, least=-MOST_VOTES)
+            if name in contest
+            else _kept(table, name, title)
+            for name, title in columns.kept
+        },
+        contest,
     )
     _say_what_to_look_at(found)
     return found
