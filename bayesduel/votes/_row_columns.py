@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from bayesduel.errors import ComparisonDataError
 from bayesduel.votes.checks import (
+    all_composed,
     check_each,
-    composed,
     labels_of,
     numbers_of,
     shortened,
@@ -111,11 +111,8 @@ def _are_numbers(values: Any) -> bool:
 
 
 def _names(name: str, values: Any) -> list[str]:
-    given = labels_of(name, values)
-    # Few different labels stand for many votes.
-    texts = {label: composed(label) for label in dict.fromkeys(given)}
-    names = [texts[label] for label in given]
-    if "" in texts.values():
+    names = all_composed(labels_of(name, values))
+    if "" in names:
         remedy = "name it, or leave the row out (missing='skip')"
         raise ComparisonDataError(
             name, "is empty", "", index=names.index(""), remedy=remedy
@@ -159,10 +156,12 @@ def added_up(
     if extra.columns:
         places, index = groups_of([pair, *extra.columns.values()])
         pair, extra = pair[places], extra.of_rows(places)
+    elif num_arms**2 <= len(pair):  # Without sorting: there is room for all pairs.
+        pair, index = np.arange(num_arms**2), pair
     else:
         pair, index = np.unique(pair, return_inverse=True)
-    total = np.zeros((len(pair), 3))
-    np.add.at(total, index, counts)
+    sums = [np.bincount(index, each, len(pair)) for each in counts.T]
+    total = np.stack(sums, axis=1)
     kept = total.sum(axis=1) > 0
     pair = pair[kept]
     return Added(pair // num_arms, pair % num_arms, total[kept], extra.of_rows(kept))

@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from bayesduel.errors import ComparisonDataError
 from bayesduel.votes._pair_rows import PairRows, pairs_kept
 from bayesduel.votes._row_columns import RowColumns, added_up, row_columns
-from bayesduel.votes._verdicts import Words, verdict, verdicts_of
+from bayesduel.votes._verdicts import Words, verdict_counts, verdicts_of
 from bayesduel.votes.checks import (
+    all_composed,
     arm_names_of,
     arm_positions,
     check_lengths,
     check_one_each,
     check_opponents,
-    composed,
     different_labels,
     labelled_counts,
     labels_of,
@@ -216,12 +216,9 @@ class Comparisons(PairRows):
         weights = np.ones(len(one)) if weight is None else vote_counts("weight", weight)
         check_one_each("weight", weights, len(one), "votes")
         check_opponents(one, other, names)
-        said = verdicts_of(words)
-        counts = np.zeros((len(one), 3))
-        for row, word in enumerate(winner):
-            arms = names[one[row]], names[other[row]]
-            outcome, votes = verdict(composed(word), row, arms, said)
-            counts[row, outcome] = votes * weights[row]
+        said, *arms = map(all_composed, (winner, first, second))
+        votes = verdict_counts(said, range(len(said)), *arms, verdicts_of(words))
+        counts = votes * weights[:, None]
         return cls.from_rows(
             names,
             one,

@@ -12,7 +12,7 @@ from jaxtyping import Float64
 from bayesduel.errors import ComparisonDataError
 from bayesduel.votes._columns import ColumnTable
 from bayesduel.votes._row_columns import LABELS, NEUTRAL
-from bayesduel.votes._verdicts import verdict, verdicts_of
+from bayesduel.votes._verdicts import verdict_counts, verdicts_of
 from bayesduel.votes._vote_columns import (
     NOT_WHOLE,
     VoteColumns,
@@ -164,12 +164,8 @@ def _counts(
     if winner in columns.arms:
         counts[:, columns.arms.index(winner)] = 1.0
         return counts
-    verdicts = verdicts_of(words)
     first, second, said = (table[each] for each in (*columns.arms, winner))
-    for row, (word, place) in enumerate(zip(said, table.rows, strict=True)):
-        outcome, votes = verdict(word, place, (first[row], second[row]), verdicts)
-        counts[row, outcome] = votes
-    return counts
+    return verdict_counts(said, table.rows, first, second, verdicts_of(words))
 
 
 def _kept(table: ColumnTable, name: str, title: str) -> Any:
