@@ -159,10 +159,8 @@ class Settings:
     def check_of_pairs(self, what: str, *, unless: bool = False) -> None:
         """Refuse something that needs two arms at a time."""
         if self.choose_from > 2 and not unless:
-            raise StudyError(
-                f"{what}: for studies of pairs alone, and this one shows sets of "
-                f"{self.choose_from}"
-            )
+            rule = "for studies of pairs alone, and this one shows sets of "
+            raise StudyError(what, f"{rule}{self.choose_from}", self.choose_from)
 
     def as_body(self) -> dict[str, Any]:
         """Return the settings as plain values."""
