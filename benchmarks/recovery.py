@@ -13,6 +13,7 @@ import numpy as np
 from bayesduel.inference import fit
 from bayesduel.models import (
     BradleyTerry,
+    JudgedBradleyTerry,
     MultinomialLogit,
     PairwiseBeta,
     PlackettLuce,
@@ -40,6 +41,7 @@ class World(NamedTuple):
     """Arms of all data sets of one size together: how exact a row is."""
 
     method: str = "laplace"
+    num_draws: int = 250
 
 
 def pairwise(
@@ -47,14 +49,33 @@ def pairwise(
 ) -> tuple[Truth, Comparisons]:
     """Draw a truth from the prior of a model of utilities, and single votes."""
     number = PER_ARM * num_arms
-    first = rng.integers(num_arms, size=number)
-    second = (first + rng.integers(1, num_arms, size=number)) % num_arms
+    judges, columns = 0, {}
+    if isinstance(model, JudgedBradleyTerry):
+        # No judge sees a pair twice in one order: all data sets have as many rows, and
+        # one compiled program serves them all.
+        judges = num_arms
+        cells = rng.choice(judges * num_arms * (num_arms - 1), number, replace=False)
+        columns = {"judge": cells % judges}
+        cells //= judges
+        first, step = cells // (num_arms - 1), 1 + cells % (num_arms - 1)
+    else:
+        first = rng.integers(num_arms, size=number)
+        step = rng.integers(1, num_arms, size=number)
+    second = (first + step) % num_arms
     utility = model.prior_scale * rng.normal(size=num_arms)
     truth: Truth = {"utility": utility - utility.mean()}
     gap = utility[first] - utility[second]
     if model.order_effect:
         truth["first_advantage"] = model.order_scale * rng.normal(size=1)
         gap = gap + truth["first_advantage"]
+    if judges:
+        truth["judge_spread"] = model.spread_scale * np.abs(rng.normal(size=1))
+        truth["judge_bias"] = truth["judge_spread"] * rng.normal(size=judges)
+        gap = gap + truth["judge_bias"][columns["judge"]]
+    if model.contest_covariates:
+        truth["contest_effect"] = model.contest_scale * rng.normal(size=1)
+        columns = {"longer": rng.normal(size=number)}
+        gap = gap + truth["contest_effect"] * columns["longer"]
     tie = np.zeros(1)
     if model.ties:
         tie = truth[model.tie_name] = model.tie_scale * rng.normal(size=1)
@@ -63,7 +84,13 @@ def pairwise(
     outcome = (rng.random(number) > bounds).sum(axis=0)
     names = [str(arm) for arm in range(num_arms)]
     votes = Comparisons.from_rows(
-        names, first, second, np.eye(3)[outcome], order_known=True
+        names,
+        first,
+        second,
+        np.eye(3)[outcome],
+        order_known=True,
+        columns=columns,
+        contest_covariates=["longer"] if model.contest_covariates else (),
     )
     return truth, votes
 
@@ -109,6 +136,20 @@ _ORDER: dict[str, Any] = {"order_effect": True, "order_scale": 0.5}
 WORLDS = (
     World("Bradley-Terry", BradleyTerry(**_SCALE), pairwise),
     World("Bradley-Terry, order", BradleyTerry(**_SCALE, **_ORDER), pairwise),
+    World(
+        "Bradley-Terry, covariate of the contest",
+        BradleyTerry(**_SCALE, contest_covariates=True, contest_scale=0.5),
+        pairwise,
+    ),
+    World(
+        "Bradley-Terry, judges",
+        JudgedBradleyTerry(**_SCALE, order_scale=0.5, spread_scale=0.5),
+        pairwise,
+        (10,),
+        arms=300,
+        method="nuts",
+        num_draws=500,
+    ),
     World("Bradley-Terry, ties (Davidson)", BradleyTerry(**_TIES), pairwise),
     World("Rao-Kupper", RaoKupper(**_TIES), pairwise),
     World("Thurstone", Thurstone(**_SCALE), pairwise),
@@ -128,7 +169,11 @@ def recovered(world: World, num_arms: int, sets: int) -> dict[str, list[Any]]:
         rng = np.random.default_rng([num_arms, seed, len(world.name)])
         truth, votes = world.draw(world.model, num_arms, rng)
         posterior = fit(
-            world.model, votes, method=world.method, rng_key=seed, num_draws=250
+            world.model,
+            votes,
+            method=world.method,
+            rng_key=seed,
+            num_draws=world.num_draws,
         )
         draws = posterior.flat_draws()
         for name, true in truth.items():

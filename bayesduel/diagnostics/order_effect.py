@@ -51,20 +51,27 @@ def order_test(posterior: Fit) -> OrderTest:
     votes = posterior.data.without_ties()
     if isinstance(posterior.model, PairwiseBeta):
         return _mantel_haenszel(votes)
-    full = BradleyTerry(prior_scale=_WIDE, order_effect=True, order_scale=1e6)
+    full = BradleyTerry(
+        prior_scale=_WIDE,
+        order_effect=True,
+        order_scale=1e6,
+        contest_covariates=getattr(posterior.model, "contest_covariates", False),
+        contest_scale=1e6,
+    )
     arrays = votes_of(full, votes)
     added = np.zeros(len(arrays.first))
     for _ in range(_ROUNDS - 1):
         null = _Null.of(full, arrays, added)
-        added = _leverages(arrays, null.point, null.inverse)
+        added = _leverages(arrays, null)
     null = _Null.of(full, arrays, added)
-    # The corner of the inverse is one over what is left of the information.
-    statistic = null.slope**2 * null.inverse[0, 0]
+    place = null.density.coordinates.extras - 1
+    # This entry of the inverse is one over what is left of the information.
+    statistic = null.slope**2 * null.inverse[place, place]
     found = null.density.laplace()
-    unit = np.eye(len(null.point))[0]
-    variance = cho_solve((np.asarray(found.factor), True), unit)[0]
+    unit = np.eye(len(null.point))[place]
+    variance = cho_solve((np.asarray(found.factor), True), unit)[place]
     return OrderTest(
-        float(found.mode[0]),
+        float(found.mode[place]),
         float(np.sqrt(variance)),
         float(stats.chi2.sf(statistic, 1)),
     )
@@ -87,22 +94,27 @@ class _Null(NamedTuple):
         more = with_counts(arrays, arrays.counts + added[:, None] / 2.0)
         null = replace(full, order_effect=False)
         mode = PairwiseDensity(null, more, null.vote_derivatives).laplace().mode
-        point = np.concatenate([[0.0], np.asarray(mode)])
         density = PairwiseDensity(full, more, full.vote_derivatives)
+        place = density.coordinates.extras - 1
+        point = np.insert(np.asarray(mode), place, 0.0)
         gradient, hessian = density.gradient_and_hessian(point)
-        return cls(density, point, float(gradient[0]), np.linalg.inv(-hessian))
+        return cls(density, point, float(gradient[place]), np.linalg.inv(-hessian))
 
 
-def _leverages(
-    arrays: Votes, point: Float[np.ndarray, " D"], inverse: Float[np.ndarray, "D D"]
-) -> Float[np.ndarray, " row"]:
+def _leverages(votes: Votes, null: _Null) -> Float[np.ndarray, " row"]:
     """Return how much of its own fit each row decides: a diagonal of the hat matrix."""
-    own, one, other = inverse[0, 0], 1 + arrays.first, 1 + arrays.second
-    shown = arrays.ordered(np.ones(len(one)))
+    density, inverse = null.density, null.inverse
+    number = density.coordinates.extras
+    one, other = number + votes.first, number + votes.second
     spread = inverse[one, one] + inverse[other, other] - 2.0 * inverse[one, other]
-    spread += shown * (2.0 * (inverse[0, one] - inverse[0, other]) + shown * own)
-    p = expit(point[one] - point[other])
-    return arrays.counts.sum(axis=1) * p * (1.0 - p) * spread
+    ones = np.ones(len(one))
+    effects = np.stack(density.coordinates.of_effects(votes, ones))
+    own = inverse[:number, :number] @ effects
+    own += 2.0 * (inverse[:number, one] - inverse[:number, other])
+    spread += np.sum(effects * own, axis=0)
+    difference, _ = density.coordinates.rows(votes, null.point)
+    p = expit(difference)
+    return votes.counts.sum(axis=1) * p * (1.0 - p) * spread
 
 
 def _mantel_haenszel(data: Comparisons) -> OrderTest:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,8 +51,9 @@ def normal_density(posterior: FitBase) -> PairwiseDensity | None:
     """Return the density that a normal distribution stands for, where it is known."""
     resampled = posterior.correction is not None and posterior.correction.resampled
     plain = not resampled and posterior.converged
-    shown = getattr(posterior.model, "order_effect", True)
-    if posterior.method != "laplace" or not plain or shown:
+    effects = "order_effect", "contest_covariates"
+    apart = any(getattr(posterior.model, name, True) for name in effects)
+    if posterior.method != "laplace" or not plain or apart:
         return None
     found = posterior.model.closed_form(posterior.arrays)
     return found if isinstance(found, PairwiseDensity) else None
@@ -64,12 +66,14 @@ def _information_of_draws(
 
     num_arms = posterior.num_arms
     row, column = np.nonzero(~np.eye(num_arms, dtype=bool))
-    every = Votes(
+    every = replace(
+        votes,
         first=row.astype(np.int32),
         second=column.astype(np.int32),
         counts=np.zeros((len(row), votes.counts.shape[1])),
-        covariates=votes.covariates,
-        num_arms=num_arms,
+        columns={},
+        sizes=(),
+        contest=np.zeros((len(row), len(votes.contest_units))),
     )
     flat = posterior.flat_draws()
     size = max(1, _BLOCK // num_arms**2)

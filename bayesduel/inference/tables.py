@@ -248,6 +248,7 @@ PARAMETERS = {
     "log_threshold": "log of the difference of utilities below which votes are ties",
     "scale": "standard deviation of utilities, or of their residual",
     "coefficient": "utility per unit of the covariate or attribute",
+    "contest_effect": "utility that one unit more of it adds in a contest",
     "constant": "utility of the alternative beside its attributes",
     "spread": "standard deviation of the coefficient among persons",
     "judge_spread": "standard deviation of the judges' biases",

@@ -1,4 +1,4 @@
-"""What covariates of the arms can tell: which arms they connect, and how far."""
+"""What covariates can tell: which arms they connect, and how far."""
 
 from __future__ import annotations
 
@@ -76,15 +76,25 @@ def narrow_covariates(data: Comparisons, scale: float) -> tuple[str, ...]:
         Standard deviation of the coefficients' prior.
     """
     reach = scale * np.std(data.covariates, axis=0)
-    narrow = [
-        name
-        for name, each in zip(data.covariate_names, reach.tolist(), strict=True)
-        if each < _LEAST_REACH
-    ]
+    return _narrow(data.covariate_names, reach, "standard deviation over arms", scale)
+
+
+def narrow_effects(data: Comparisons, scale: float) -> tuple[str, ...]:
+    """Say which covariates of the contest the prior of an effect hardly lets matter."""
+    names, votes = data.contest_covariates, data.counts.sum(axis=1)
+    table = np.stack([data.columns[name] for name in names], axis=1)
+    reach = scale * np.sqrt(votes @ table**2 / max(votes.sum(), 1.0))
+    return _narrow(names, reach, "root mean square over votes", scale)
+
+
+def _narrow(
+    names: tuple[str, ...], reach: Float64[np.ndarray, " d"], size: str, scale: float
+) -> tuple[str, ...]:
+    each = zip(names, reach.tolist(), strict=True)
+    narrow = ", ".join(name for name, far in each if far < _LEAST_REACH)
     if not narrow:
         return ()
     return (
-        f"the prior hardly lets {', '.join(narrow)} matter: standard deviation over "
-        f"arms times that of a coefficient is below {_LEAST_REACH:g}; bring covariates "
-        "to about unit size",
+        f"the prior hardly lets {narrow} matter: {size} times that of a coefficient, "
+        f"{scale:g}, is below {_LEAST_REACH:g}; bring covariates to about unit size",
     )

@@ -225,12 +225,13 @@ def check_kind(model: Any, data: Any, kind: type, remedy: str = "") -> None:
 def register_arrays[T: type](cls: T) -> T:
     """Register a frozen dataclass of arrays as a pytree.
 
-    Its ``num_arms``, and ``sizes`` of labels, are static.
+    Its ``num_arms``, ``sizes`` of labels and units of covariates are static.
     """
     import jax
 
     names = list(cls.__dataclass_fields__)
-    static = [name for name in names if name in ("num_arms", "sizes")]
+    known = "num_arms", "sizes", "contest_units"
+    static = [name for name in names if name in known]
     return jax.tree_util.register_dataclass(
         cls, [name for name in names if name not in static], static
     )

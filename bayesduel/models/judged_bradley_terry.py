@@ -85,7 +85,11 @@ class JudgedBradleyTerry(BradleyTerry):
     reads: ClassVar[tuple[str, ...]] = ("judge",)
     """Columns of the votes that it needs."""
 
-    auxiliary: ClassVar[tuple[str, ...]] = ("standard_bias", "standard_discrimination")
+    auxiliary: ClassVar[tuple[str, ...]] = (
+        *BradleyTerry.auxiliary,
+        "standard_bias",
+        "standard_discrimination",
+    )
 
     @property
     def usual_method(self) -> str:
@@ -141,7 +145,9 @@ class JudgedBradleyTerry(BradleyTerry):
 
     def dims(self) -> dict[str, tuple[str, ...]]:
         """Return names of the axes of each named quantity."""
-        of_judges = "judge_bias", "discrimination", *self.auxiliary
+        of_judges = (
+            "judge_bias", "discrimination", "standard_bias", "standard_discrimination"
+        )  # fmt: skip
         return super().dims() | dict.fromkeys(of_judges, ("judge",))
 
     def coords(self, data: Comparisons) -> dict[str, list[str]]:

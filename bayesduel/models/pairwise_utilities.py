@@ -14,6 +14,7 @@ from bayesduel.models.argument_checks import check_real
 from bayesduel.models.arm_covariates import (
     joined_by_covariates,
     narrow_covariates,
+    narrow_effects,
     untold_coefficients,
 )
 from bayesduel.models.array_modules import Values
@@ -21,6 +22,7 @@ from bayesduel.models.base import (
     Draws,
     check_kind,
     count_votes,
+    derived,
     sample,
 )
 from bayesduel.models.utilities import UtilityModel, come_from, home_of
@@ -68,6 +70,13 @@ class PairwiseUtilityModel(UtilityModel):
         ``prior_scale`` over the spread of the covariate and the root of their number:
         the residual has the standard deviation ``prior_scale``, or one that is learned
         with ``learn_scale``.
+    contest_covariates : bool
+        What the first arm has more of than the second in a single contest, such as the
+        length of its answer, adds to its lead: effect times difference, for each of
+        the votes' ``contest_covariates``. These are taken as they are, neither centred
+        nor scaled: 0 is a contest of equals, which utilities and preferences are of.
+    contest_scale : float
+        Standard deviation of the effects' normal prior, per unit of the covariate.
     """
 
     ties: bool = False
@@ -77,9 +86,13 @@ class PairwiseUtilityModel(UtilityModel):
     covariates: bool = False
     covariate_scale: float = 1.0
     residual: bool = False
+    contest_covariates: bool = False
+    contest_scale: float = 1.0
 
     tie_name: ClassVar[str] = "log_tie"
     """Name of the tie parameter, where there is one."""
+
+    auxiliary: ClassVar[tuple[str, ...]] = ("contest_lead",)
 
     def __call__(self, votes: Votes) -> Float[Array, "row outcome"]:
         """Run the NumPyro model; return log P(outcome) per row."""
@@ -95,9 +108,16 @@ class PairwiseUtilityModel(UtilityModel):
 
     def sample_difference(self, votes: Votes) -> Float[Array, " row"]:
         """Sample what is unknown; return the lead of the first arm in every row."""
+        import jax.numpy as jnp
         from numpyro import distributions as dist
 
         difference = self.sample_gap(votes)
+        if self.contest_covariates:
+            units = np.array(votes.contest_units)
+            prior = dist.Normal(0.0, self.contest_scale * units).to_event(1)
+            lead = sample("contest_lead", prior)
+            derived("contest_effect", lead / units)
+            difference += jnp.asarray(votes.contest) @ lead
         if not self.order_effect:
             return difference
         prior = dist.Normal(0.0, self.order_scale)
@@ -124,7 +144,8 @@ class PairwiseUtilityModel(UtilityModel):
     def check(self) -> None:
         """Raise ``FitError`` for a parameter out of range."""
         super().check()
-        for name in ("ties", "order_effect", "covariates", "residual"):
+        for name in ("ties", "order_effect", "covariates", "residual",
+                     "contest_covariates"):  # fmt: skip
             true_or_false(getattr(self, name), name, kind=FitError)
         if self.residual and not self.covariates:
             raise FitError(
@@ -142,9 +163,8 @@ class PairwiseUtilityModel(UtilityModel):
                 True,
                 remedy="say residual=True, or leave it out",
             )
-        check_real("tie_scale", self.tie_scale)
-        check_real("order_scale", self.order_scale)
-        check_real("covariate_scale", self.covariate_scale)
+        for name in ("tie_scale", "order_scale", "covariate_scale", "contest_scale"):
+            check_real(name, getattr(self, name))
 
     @property
     def _has_residual(self) -> bool:
@@ -163,17 +183,26 @@ class PairwiseUtilityModel(UtilityModel):
 
     def remarks(self, data: Comparisons) -> tuple[str, ...]:
         """Return what one should know of the model for these data."""
+        found: tuple[str, ...] = ()
+        if self.contest_covariates:
+            found = narrow_effects(data, self.contest_scale)
         if not self.covariates:
-            return ()
+            return found
         narrow = narrow_covariates(data, self.covariate_scale)
-        return (*narrow, *untold_coefficients(data))
+        return (*found, *narrow, *untold_coefficients(data))
 
     def coords(self, data: Comparisons) -> dict[str, list[str]]:
         """Return labels along the named axes."""
         return {
             "arm": list(data.arm_names),
             "covariate": list(data.covariate_names) if self.covariates else [],
+            "contest_covariate": list(data.contest_covariates),
         }
+
+    def dims(self) -> dict[str, tuple[str, ...]]:
+        """Return names of the axes of each named quantity."""
+        names = "contest_effect", "contest_lead"
+        return super().dims() | dict.fromkeys(names, ("contest_covariate",))
 
     def outcomes(self, data: Comparisons) -> tuple[str, ...]:
         """Return what a vote can say."""
@@ -260,11 +289,13 @@ class PairwiseUtilityModel(UtilityModel):
     def _has_normal_prior(self, arrays: Any) -> bool:
         if self.learn_scale or not self._keeps(_CLOSED_FORM_OF):
             return False
+        contest = self.contest_covariates
+        if contest and getattr(arrays, "contest", None) is None:
+            return False
         if self.covariates:
-            alone = not (self.residual or self.ties or self.order_effect)
+            alone = not (self.residual or self.ties or self.order_effect or contest)
             return alone and self.known_of_arms(arrays) is not None
-        names = sorted(["first_advantage", self.tie_name, "utility"])
-        return names == ["first_advantage", self.tie_name, "utility"]
+        return "first_advantage" < self.tie_name < "utility"
 
     def _derivatives(self) -> Derivatives | None:
         """Return the derivatives that belong to the distribution of a vote, or None."""
@@ -287,7 +318,10 @@ class PairwiseUtilityModel(UtilityModel):
         return self._derivatives() is not None and self._keeps(own)
 
     def preference_matrices(self, draws: Draws) -> Values:
-        """Return P(i beats j in a vote that is no tie), nobody shown first."""
+        """Return P(i beats j in a vote that is no tie), nobody shown first.
+
+        In a contest of equals, where there are covariates of it.
+        """
         from bayesduel.models._preferences import pairwise_preferences
 
         utility = self.utilities(draws)

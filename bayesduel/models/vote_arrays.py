@@ -43,6 +43,12 @@ class Votes:
         the number of its labels.
     sizes : tuple of (str, int)
         Numbers of labels.
+    contest : float (row, C), optional
+        Covariates of the contest, the first arm's minus the second's, in units of their
+        own; None in a model without.
+    contest_units : tuple of C float
+        These units: the root mean square over rows. Chains are slow where unknown
+        quantities differ in size, and the unit of a column may be anything.
 
     Notes
     -----
@@ -57,6 +63,8 @@ class Votes:
     num_arms: int
     columns: dict[str, Any] = field(default_factory=dict)
     sizes: tuple[tuple[str, int], ...] = ()
+    contest: Float[Array | np.ndarray, "row C"] | None = None
+    contest_units: tuple[float, ...] = ()
 
     def __getitem__(self, name: str) -> Values:
         """Return a column (row,): numbers, or places among the labels of it."""
@@ -188,9 +196,24 @@ def votes_of(model: Any, data: Comparisons) -> Votes:
             remedy="add them with .with_covariates(table)",
         )
     table = data.covariates if wants_covariates else np.zeros((data.num_arms, 0))
+    wants_contest = getattr(model, "contest_covariates", False)
+    if wants_contest and not data.contest_covariates:
+        raise FitError(
+            "contest_covariates",
+            "must not be True for votes without covariates of the contest",
+            True,
+            remedy="name columns of the votes with contest_covariates=[...] of "
+            "from_votes or read_comparisons (--covariate)",
+        )
     reads = columns_read(model, data)
     data = data if reads else data.without_columns()
     labels = {name: data.labels[name] for name in reads if name in data.labels}
+    contest, units = None, ()
+    if wants_contest:
+        contest = np.stack([data.columns[each] for each in data.contest_covariates], 1)
+        sizes = np.linalg.norm(contest, axis=0) / np.sqrt(max(len(contest), 1))
+        units = tuple(np.where(sizes > 0.0, sizes, 1.0).tolist())
+        contest = contest / units
     return Votes(
         first=data.first.astype(np.int32),
         second=data.second.astype(np.int32),
@@ -202,11 +225,15 @@ def votes_of(model: Any, data: Comparisons) -> Votes:
             for name in reads
         },
         sizes=tuple((name, len(each)) for name, each in labels.items()),
+        contest=contest,
+        contest_units=units,
     )
 
 
 def columns_read(model: Any, data: Comparisons) -> list[str]:
-    """Return the columns that a model reads: its own, and where nobody was first.
+    """Return the columns that a model reads.
+
+    Its own, covariates of the contest, and where nobody was first.
 
     Raises
     ------
@@ -223,6 +250,8 @@ def columns_read(model: Any, data: Comparisons) -> list[str]:
                 remedy="keep it with columns={{name!r}: ...} of from_votes, or an "
                 "option of read_comparisons",
             )
+    if getattr(model, "contest_covariates", False):
+        found += [name for name in data.contest_covariates if name not in found]
     effect = getattr(model, "order_effect", False) and NEUTRAL in data.columns
     return [*found, NEUTRAL] if effect and NEUTRAL not in found else found
 
@@ -234,7 +263,8 @@ def with_one_label(
     rows = len(data.first)
     columns: dict[str, Any] = {name: np.zeros(rows, np.int64) for name in labels}
     columns |= {name: np.zeros(rows) for name in numbers}
-    return replace(data, columns=columns, labels={name: ("any",) for name in labels})
+    said = {name: ("any",) for name in labels}
+    return replace(data, columns=columns, labels=said, contest_covariates=())
 
 
 def is_whole(data: Any, arrays: Any = None) -> bool:

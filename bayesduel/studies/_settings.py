@@ -166,10 +166,8 @@ class Settings:
     def check_of_pairs(self, what: str, *, unless: bool = False) -> None:
         """Refuse something that needs two arms at a time."""
         if self.choose_from > 2 and not unless:
-            raise StudyError(
-                f"{what}: for studies of pairs alone, and this one shows sets of "
-                f"{self.choose_from}"
-            )
+            rule = "for studies of pairs alone, and this one shows sets of "
+            raise StudyError(what, f"{rule}{self.choose_from}", self.choose_from)
 
     def as_body(self) -> dict[str, Any]:
         """Return the settings as plain values."""
@@ -276,6 +274,9 @@ def _checked_model(model: Any, num_arms: int) -> PreferenceModel:
         # The last one is of sets, and taken for them by itself.
         rule = f"must be one of {', '.join(MODELS)}, or a model such as BradleyTerry()"
         raise StudyError("model", rule, model)
+    if getattr(model, "contest_covariates", False):
+        rule, remedy = "must be without covariates of the contest", "answers carry none"
+        raise StudyError("model", rule, model, remedy=remedy)
     if getattr(model, "order_effect", False):
         rule, remedy = "must be without order effect", "the order shown is balanced"
         raise StudyError("model", rule, model, remedy=remedy)

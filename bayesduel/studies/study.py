@@ -304,6 +304,6 @@ class Study(Contents):
         with self._turn:
             state = self._current()
             if not state.is_of_sets:
-                rule = "choices: for studies of sets; this one has comparisons()"
-                raise StudyError(rule)
+                rule, remedy = "for studies of sets", "this one has comparisons()"
+                raise StudyError("choices", rule, remedy=remedy)
             return votes_of(state)  # pyright: ignore[reportReturnType]

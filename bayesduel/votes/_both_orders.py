@@ -32,9 +32,10 @@ def both_orders_as_one(data: Any, contradiction: str) -> Any:
     voted = data.counts.sum(axis=1) > 0
     rows = np.flatnonzero(voted)
     low, high = np.sort([data.first[rows], data.second[rows]], axis=0)
-    keys = [low * data.num_arms + high, *(c[rows] for c in data.columns.values())]
-    places, unit = groups_of(keys)
     backward = (data.first[rows] > data.second[rows]).astype(np.int64)
+    extra = data._extra.of_rows(rows).turned(backward == 1)
+    keys = [low * data.num_arms + high, *extra.columns.values()]
+    places, unit = groups_of(keys)
     row_of = np.full((len(places), 2), -1)
     row_of[unit, backward] = rows
     complete = np.all(row_of >= 0, axis=1)

@@ -14,7 +14,7 @@ from bayesduel.errors import ComparisonDataError
 from bayesduel.files.folders import as_path
 from bayesduel.files.user_files import number
 from bayesduel.votes._formats import read_table
-from bayesduel.votes.checks import MOST_VOTES, composed, shortened
+from bayesduel.votes.checks import MOST_VOTES, all_composed, composed, shortened
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ class ColumnTable:
         self._places: dict[str, list[int]] = {}
         for place, title in enumerate(map(composed, header)):
             self._places.setdefault(title, []).append(place + 1)
-            self._columns[title] = [composed(cells[place]) for cells in rows]
+            self._columns[title] = all_composed([cells[place] for cells in rows])
         self.rows = list(range(len(rows)))
         """Of the rows that are left, their numbers in the file."""
 

@@ -32,7 +32,7 @@ def read_table(path: str | os.PathLike[str]) -> Table:
     try:
         text = decoded(content)
     except ValueError as problem:
-        raise ComparisonDataError(f"{path} {problem}") from problem
+        raise ComparisonDataError("", f"{path} {problem}", path) from problem
     if is_json(text.lstrip()):
         return _from_json(text, file.name)
     rows = rows_of(text, file.name, separators=",;\t", error=ComparisonDataError)

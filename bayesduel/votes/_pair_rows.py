@@ -23,6 +23,7 @@ class PairRows(CountedVotes):
     second: NDArray[np.int64]
     columns: dict[str, NDArray[Any]]
     labels: dict[str, tuple[str, ...]]
+    contest_covariates: tuple[str, ...]
 
     def __repr__(self) -> str:
         pairs = self.num_arms * (self.num_arms - 1) // 2
@@ -77,7 +78,7 @@ class PairRows(CountedVotes):
 
     @property
     def _extra(self) -> RowColumns:
-        return RowColumns(self.columns, self.labels)
+        return RowColumns(self.columns, self.labels, self.contest_covariates)
 
     def with_both_orders_as_one(self, contradiction: str = "tie") -> Self:
         """Return one vote for each question that was asked in both orders.

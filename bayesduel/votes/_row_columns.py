@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int64, Num
+from jaxtyping import Bool, Float, Int64, Num
 from numpy.typing import NDArray
 
 from bayesduel.errors import ComparisonDataError
 from bayesduel.votes.checks import (
+    all_composed,
     check_each,
-    composed,
     labels_of,
     numbers_of,
     shortened,
@@ -38,19 +38,29 @@ class RowColumns(NamedTuple):
     labels: dict[str, tuple[str, ...]]
     """Of the columns that have them, sorted."""
 
+    contest: tuple[str, ...] = ()
+    """Names of covariates of the contest: what the first arm has more of."""
+
     def of_rows(self, chosen: Any) -> RowColumns:
         """Return the columns of some rows."""
         found = {name: each[chosen] for name, each in self.columns.items()}
-        return RowColumns(found, self.labels)
+        return self._replace(columns=found)
+
+    def turned(self, swap: Bool[np.ndarray, " vote"]) -> RowColumns:
+        """Return the columns after the two arms of some rows changed places."""
+        sign = np.where(swap, -1.0, 1.0)
+        # Adding 0 makes 0 of -0, which is printed otherwise.
+        found = {name: sign * self.columns[name] + 0.0 for name in self.contest}
+        return self._replace(columns=self.columns | found)
 
     def without(self, *names: str) -> RowColumns:
         """Return the other columns."""
         columns = {name: c for name, c in self.columns.items() if name not in names}
         labels = {name: each for name, each in self.labels.items() if name not in names}
-        return RowColumns(columns, labels)
+        return self._replace(columns=columns, labels=labels)
 
 
-def row_columns(given: Any, number: int) -> RowColumns:
+def row_columns(given: Any, number: int, contest: Any = ()) -> RowColumns:
     """Read columns by name: numbers, True and False, or labels.
 
     Raises
@@ -85,7 +95,8 @@ def row_columns(given: Any, number: int) -> RowColumns:
     if NEUTRAL in found.labels:
         rule, words = "must be True or False", found.labels[NEUTRAL]
         raise ComparisonDataError(NEUTRAL, rule, shortened(words))
-    return found
+    names = tuple(map(str, labels_of("contest_covariates", contest)))
+    return found._replace(contest=names)
 
 
 def _are_numbers(values: Any) -> bool:
@@ -100,11 +111,8 @@ def _are_numbers(values: Any) -> bool:
 
 
 def _names(name: str, values: Any) -> list[str]:
-    given = labels_of(name, values)
-    # Few different labels stand for many votes.
-    texts = {label: composed(label) for label in dict.fromkeys(given)}
-    names = [texts[label] for label in given]
-    if "" in texts.values():
+    names = all_composed(labels_of(name, values))
+    if "" in names:
         remedy = "name it, or leave the row out (missing='skip')"
         raise ComparisonDataError(
             name, "is empty", "", index=names.index(""), remedy=remedy
@@ -143,14 +151,17 @@ def added_up(
     if np.any(swap):
         first, second = np.where(swap, second, first), np.where(swap, first, second)
         counts = np.where(swap[:, None], counts[:, [1, 0, 2]], counts)
+        extra = extra.turned(swap)
     pair = first * num_arms + second
     if extra.columns:
         places, index = groups_of([pair, *extra.columns.values()])
         pair, extra = pair[places], extra.of_rows(places)
+    elif num_arms**2 <= len(pair):  # Without sorting: there is room for all pairs.
+        pair, index = np.arange(num_arms**2), pair
     else:
         pair, index = np.unique(pair, return_inverse=True)
-    total = np.zeros((len(pair), 3))
-    np.add.at(total, index, counts)
+    sums = [np.bincount(index, each, len(pair)) for each in counts.T]
+    total = np.stack(sums, axis=1)
     kept = total.sum(axis=1) > 0
     pair = pair[kept]
     return Added(pair // num_arms, pair % num_arms, total[kept], extra.of_rows(kept))
@@ -192,9 +203,21 @@ def check_row_columns(data: Any, rows: int) -> None:
             check_each(name, column, (column >= 0) & (column < number), rule)
         else:
             check_each(name, column, np.isfinite(column), "must be finite")
+    _check_contest(data.contest_covariates, columns, labels)
     if NEUTRAL in columns and not data.order_known:
         rule = "needs order_known=True: it says where the known order means nothing"
         raise ComparisonDataError(NEUTRAL, rule, data.order_known, remedy=remedy)
+
+
+def _check_contest(
+    names: Any, columns: Mapping[str, Any], labels: Mapping[str, Any]
+) -> None:
+    known = [each for each in columns if each not in (*labels, *LABELS, NEUTRAL)]
+    fits = isinstance(names, tuple) and len(set(names)) == len(names)
+    if not fits or not set(names) <= set(known):
+        carried = shortened(known) or "none"
+        rule = f"must be different columns of numbers that the votes carry, {carried}"
+        raise ComparisonDataError("contest_covariates", rule, names)
 
 
 def words_of_rows(extra: RowColumns, rows: int) -> list[str]:

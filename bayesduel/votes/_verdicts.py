@@ -1,7 +1,10 @@
 """What the words in a column of winners say."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+import numpy as np
+from jaxtyping import Float64
 
 from bayesduel.errors import ComparisonDataError
 from bayesduel.votes.checks import composed, labels_of, vote_counts
@@ -56,7 +59,41 @@ def _entries(words: Any) -> list[dict[str, float]]:
     return found
 
 
-def verdict(
+def verdict_counts(
+    said: Sequence[str],
+    rows: Iterable[int],
+    first: Sequence[str],
+    second: Sequence[str],
+    verdicts: Mapping[str, Verdict],
+) -> Float64[np.ndarray, "vote 3"]:
+    """Return the votes of each row for its two arms, and ties.
+
+    Raises
+    ------
+    ComparisonDataError
+        Where a word says neither; names the row by its number among ``rows``.
+    """
+    words = set(said)
+    if words <= verdicts.keys() - {""} and words.isdisjoint({*first, *second}):
+        place_of = {word: place for place, word in enumerate(verdicts)}
+        found, places = list(verdicts.values()), list(map(place_of.get, said))
+    else:
+        known: dict[tuple[str, str, str], int] = {}
+        found, places = [], []
+        keys = zip(said, first, second, strict=True)
+        for row, key in zip(rows, keys, strict=True):
+            place = known.get(key)
+            if place is None:
+                place = known[key] = len(found)
+                found.append(_verdict(key[0], row, key[1:], verdicts))
+            places.append(place)
+    outcomes = np.array([outcome for outcome, _ in found], dtype=np.int64)
+    votes = np.array([number for _, number in found], dtype=np.float64)
+    each = np.eye(3)[outcomes] * votes[:, None]
+    return each[np.array(places, dtype=np.int64)]
+
+
+def _verdict(
     word: str, row: int, arms: tuple[str, str], verdicts: Mapping[str, Verdict]
 ) -> Verdict:
     """Return what the name of an arm, or a word, in a column of winners says.

@@ -56,6 +56,7 @@ class VoteFormat(NamedTuple):
     columns: Any = ()
     group: str | None = None
     cluster: str | None = None
+    contest_covariates: Any = ()
 
     def kept(self) -> dict[str, str]:
         """Return the columns that stay with each vote, by what they are called there.
@@ -71,11 +72,12 @@ class VoteFormat(NamedTuple):
         for name, title in found.items():
             if not isinstance(title, str):
                 raise ComparisonDataError(name, "must be the title of a column", title)
-        for title in map(str, labels_of("columns", self.columns)):
-            if title in found:
-                rule = "must not be called as one that is read otherwise"
-                raise ComparisonDataError("columns", rule, title)
-            found[title] = title
+        for name in "columns", "contest_covariates":
+            for title in map(str, labels_of(name, getattr(self, name))):
+                if title in found:
+                    rule = "must not be called as one that is read otherwise"
+                    raise ComparisonDataError(name, rule, title)
+                found[title] = title
         return found
 
     def names_no_column(self) -> bool:

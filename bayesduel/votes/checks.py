@@ -40,6 +40,16 @@ def composed(label: Any) -> str:
     return text
 
 
+def all_composed(labels: Sequence[Any]) -> list[str]:
+    """Return labels as texts, each different one composed once: there are few."""
+    if not set(map(type, labels)) <= {str, np.str_}:
+        return list(map(composed, labels))  # 1 and 1.0 are equal, and two names.
+    texts = {label: composed(label) for label in set(labels)}
+    if all(type(label) is str and label == each for label, each in texts.items()):
+        return list(labels)
+    return list(map(texts.__getitem__, labels))
+
+
 def arm_names_of(names: Iterable[Any] | None, num_arms: int | None) -> tuple[str, ...]:
     """Return names of arms, by default "0", "1", ...; at least two different ones."""
     if names is None:
@@ -246,24 +256,24 @@ def arm_positions(
 ) -> Int64[np.ndarray, " row"]:
     """Return the position of each label among the arms."""
     position = {arm: index for index, arm in enumerate(arm_names)}
-    found = np.empty(len(labels), dtype=np.int64)
-    for row, label in enumerate(map(composed, labels)):
-        if label not in position:
-            raise ComparisonDataError(
-                name,
-                f"names the unknown arm {label!r}",
-                label,
-                index=row,
-                remedy=f"{near_names(label, position)}the {len(position)} arms: "
-                f"{shortened(arm_names)}",
-            )
-        found[row] = position[label]
-    return found
+    texts = all_composed(labels)
+    found = list(map(position.get, texts))
+    if None in found:
+        row = found.index(None)
+        raise ComparisonDataError(
+            name,
+            f"names the unknown arm {texts[row]!r}",
+            texts[row],
+            index=row,
+            remedy=f"{near_names(texts[row], position)}the {len(position)} arms: "
+            f"{shortened(arm_names)}",
+        )
+    return np.array(found, dtype=np.int64)
 
 
 def different_labels(*columns: Sequence[Any]) -> tuple[str, ...]:
     """Return the different labels of some columns, sorted."""
-    return tuple(sorted({composed(label) for column in columns for label in column}))
+    return tuple(sorted(set().union(*map(all_composed, columns))))
 
 
 def shortened(names: Sequence[str], most: int = 6) -> str:

@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from bayesduel.errors import ComparisonDataError
 from bayesduel.votes._pair_rows import PairRows, pairs_kept
 from bayesduel.votes._row_columns import RowColumns, added_up, row_columns
-from bayesduel.votes._verdicts import Words, verdict, verdicts_of
+from bayesduel.votes._verdicts import Words, verdict_counts, verdicts_of
 from bayesduel.votes.checks import (
+    all_composed,
     arm_names_of,
     arm_positions,
     check_lengths,
     check_one_each,
     check_opponents,
-    composed,
     different_labels,
     labelled_counts,
     labels_of,
@@ -63,6 +63,10 @@ class Comparisons(PairRows):
         means nothing in that row, since neither arm was shown first or was at home.
     labels : dict of tuples of str
         Of those columns that are not numbers.
+    contest_covariates : tuple of str
+        Names of columns of numbers that say what the first arm of a row has more of
+        than the second in this contest, such as the length of its answer; the sign
+        changes where the two change places.
 
     Examples
     --------
@@ -82,6 +86,7 @@ class Comparisons(PairRows):
     covariate_names: tuple[str, ...] = ()
     columns: dict[str, NDArray[Any]] = field(default_factory=dict)
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    contest_covariates: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check every field."""
@@ -160,6 +165,7 @@ class Comparisons(PairRows):
         words: Words = ("left", "right", "tie"),
         order_known: bool = True,
         columns: Mapping[str, Any] | None = None,
+        contest_covariates: Sequence[str] = (),
     ) -> Comparisons:
         """Count single votes, one per entry of the columns.
 
@@ -182,6 +188,8 @@ class Comparisons(PairRows):
             Keep the order in which the arms were shown.
         columns : mapping of names to sequences of n entries, optional
             What else is kept of each vote, as in :meth:`from_rows`.
+        contest_covariates : sequence of str
+            Those of the columns that are covariates of the contest, as there.
 
         Returns
         -------
@@ -208,14 +216,17 @@ class Comparisons(PairRows):
         weights = np.ones(len(one)) if weight is None else vote_counts("weight", weight)
         check_one_each("weight", weights, len(one), "votes")
         check_opponents(one, other, names)
-        said = verdicts_of(words)
-        counts = np.zeros((len(one), 3))
-        for row, word in enumerate(winner):
-            arms = names[one[row]], names[other[row]]
-            outcome, votes = verdict(composed(word), row, arms, said)
-            counts[row, outcome] = votes * weights[row]
+        said, *arms = map(all_composed, (winner, first, second))
+        votes = verdict_counts(said, range(len(said)), *arms, verdicts_of(words))
+        counts = votes * weights[:, None]
         return cls.from_rows(
-            names, one, other, counts, order_known=order_known, columns=columns
+            names,
+            one,
+            other,
+            counts,
+            order_known=order_known,
+            columns=columns,
+            contest_covariates=contest_covariates,
         )
 
     @classmethod
@@ -228,6 +239,7 @@ class Comparisons(PairRows):
         *,
         order_known: bool = False,
         columns: Mapping[str, Any] | None = None,
+        contest_covariates: Sequence[str] = (),
     ) -> Comparisons:
         """Add up counts per row, several of which may belong to one pair.
 
@@ -244,9 +256,11 @@ class Comparisons(PairRows):
         columns : mapping of names to sequences of n entries, optional
             What else is kept of each row, for models that read it: ``judge`` and
             ``context`` (labels), ``neutral`` (true where neither arm was shown first),
-            or any other name, such as that of a covariate of the contest or a time:
-            numbers where all entries are, else labels. Rows that differ in an entry
-            are not added up.
+            or any other name, such as that of a time: numbers where all entries are,
+            else labels. Rows that differ in an entry are not added up.
+        contest_covariates : sequence of str
+            Those of the columns that are differences, the first arm's number minus the
+            second's in this contest, for models with ``contest_covariates=True``.
 
         Returns
         -------
@@ -282,7 +296,7 @@ class Comparisons(PairRows):
         check_lengths(first=one, second=other, counts=votes)
         check_opponents(one, other, names)
         known = true_or_false(order_known, "order_known", kind=ComparisonDataError)
-        extra = row_columns(columns, len(one))
+        extra = row_columns(columns, len(one), contest_covariates)
         found = added_up(len(names), one, other, votes, order_known=known, extra=extra)
         return cls(
             names,
@@ -292,6 +306,7 @@ class Comparisons(PairRows):
             known,
             columns=found.extra.columns,
             labels=found.extra.labels,
+            contest_covariates=found.extra.contest,
         )
 
     def with_covariates(
@@ -366,6 +381,5 @@ class Comparisons(PairRows):
             order_known,
             self.covariates,
             self.covariate_names,
-            found.extra.columns,
-            found.extra.labels,
+            *found.extra,
         )

@@ -29,6 +29,7 @@ def read_comparisons(
     context: str | None = None,
     neutral: str | None = None,
     columns: Sequence[str] = (),
+    contest_covariates: Sequence[str] = (),
 ) -> Comparisons:
     r"""Read votes from a table with a header, single or counted per pair.
 
@@ -89,6 +90,9 @@ def read_comparisons(
     columns : sequence of str
         Further columns that stay with every vote, under their titles: numbers where all
         cells are some, else labels.
+    contest_covariates : sequence of str
+        Further columns of numbers that stay with every vote: what the first arm has
+        more of than the second in this contest, such as the length of its answer.
 
     Returns
     -------
@@ -119,6 +123,6 @@ def read_comparisons(
     """
     asked = VoteFormat(
         arms, winner, wins, ties, scores, weight, words, where, missing, order_known,
-        judge, context, neutral, columns,
+        judge, context, neutral, columns, contest_covariates=contest_covariates,
     )  # fmt: skip
     return read_vote_rows(path, asked).comparisons(arm_names)

@@ -19,6 +19,7 @@ _NAME = re.compile(r"#\s*ALTERNATIVE NAME\s+([0-9]{1,9})\s*:\s*(.*)")
 _NUMBER = re.compile(r"#\s*NUMBER ALTERNATIVES\s*:\s*([0-9]+)\s*")
 _ALTERNATIVE = re.compile(r"\s*([0-9]{1,9})\s*")
 _ITEM = re.compile(r"\{([^{}]*)\}|([^{},]+)")
+_BALLOT = "'number of voters: 3,1,{2,4}'"
 
 
 def read_preflib(path: str | os.PathLike[str]) -> Rankings:
@@ -73,9 +74,9 @@ def read_preflib(path: str | os.PathLike[str]) -> Rankings:
     for number, line in enumerate(re.split("\r\n|\r|\n", text), 1):
         if found := _NAME.match(line):
             if int(found[1]) in names:
-                raise ComparisonDataError(
-                    f"{path.name}, line {number}: alternative {found[1]} is named twice"
-                )
+                where = f"{path.name}, line {number}"
+                rule = f"alternative {found[1]} is named twice"
+                raise ComparisonDataError(where, rule, line)
             names[int(found[1])] = found[2].strip()
         elif found := _NUMBER.fullmatch(line):
             declared = found[1].lstrip("0")
@@ -84,25 +85,24 @@ def read_preflib(path: str | os.PathLike[str]) -> Rankings:
     num_arms = len(names)
     # Compared as texts: a number of thousands of digits is no int.
     if declared not in ("", str(num_arms)) or set(names) != set(range(1, num_arms + 1)):
+        there = shortened(list(map(str, sorted(names))), 20)
         raise ComparisonDataError(
-            f"{path.name}: the {declared[:12] or num_arms} alternatives must be named "
-            "by lines '# ALTERNATIVE NAME k: name', k from 1; found names for "
-            f"{shortened(list(map(str, sorted(names))), 20)}"
+            path.name,
+            f"the {declared[:12] or num_arms} alternatives must be named by lines "
+            f"'# ALTERNATIVE NAME k: name', k from 1; found names for {there}",
+            there,
         )
     if not ballots:
-        raise ComparisonDataError(
-            f"{path.name}: holds no ballot such as 'number of voters: 3,1,{{2,4}}'"
-        )
+        raise ComparisonDataError(path.name, f"holds no ballot such as {_BALLOT}", "")
     places = np.zeros((len(ballots), num_arms), dtype=np.int64)
     for row, (number, _, order) in enumerate(ballots):
         for place, group in enumerate(order, start=1):
             for arm in group:
                 if not 1 <= arm <= num_arms or places[row, arm - 1]:
                     what = "twice" if 1 <= arm <= num_arms else "but there is none"
-                    raise ComparisonDataError(
-                        f"{path.name}, line {number}: alternative {arm} is ranked "
-                        f"{what}"
-                    )
+                    where = f"{path.name}, line {number}"
+                    rule = f"alternative {arm} is ranked {what}"
+                    raise ComparisonDataError(where, rule, arm)
                 places[row, arm - 1] = place
     counts = [count for _, count, _ in ballots]
     arm_names = [names[arm] for arm in range(1, num_arms + 1)]
@@ -120,14 +120,8 @@ def _ballot(name: str, number: int, line: str) -> tuple[float, list[list[int]]]:
     ]
     rest = _ITEM.sub("", order).replace(",", "").strip()
     if not colon or voters is None or rest or not all(map(all, groups)):
-        shown = line if len(line) <= 60 else f"{line[:60]}..."
-        raise ComparisonDataError(
-            f"{name}, line {number}: must be 'number of voters: 3,1,{{2,4}}', got "
-            f"{shown!r}"
-        )
+        raise ComparisonDataError(f"{name}, line {number}:", f"must be {_BALLOT}", line)
     if not 0 <= voters <= MOST_VOTES:
-        raise ComparisonDataError(
-            f"{name}, line {number}: the number of voters must lie between 0 and "
-            f"{MOST_VOTES:.0e}, got {count.strip()[:40]}"
-        )
+        rule = f"the number of voters is not between 0 and {MOST_VOTES:.0e}"
+        raise ComparisonDataError(f"{name}, line {number}", rule, count.strip())
     return voters, [[int(each[1]) for each in group if each] for group in groups]

@@ -12,7 +12,7 @@ from jaxtyping import Float64
 from bayesduel.errors import ComparisonDataError
 from bayesduel.votes._columns import ColumnTable
 from bayesduel.votes._row_columns import LABELS, NEUTRAL
-from bayesduel.votes._verdicts import verdict, verdicts_of
+from bayesduel.votes._verdicts import verdict_counts, verdicts_of
 from bayesduel.votes._vote_columns import (
     NOT_WHOLE,
     VoteColumns,
@@ -62,6 +62,8 @@ class VoteRows:
         Whether the first arm of a row was shown first.
     columns : mapping of str to list or float64 (n,)
         What else is kept of every row.
+    contest_covariates : tuple of str
+        Those of the columns that are covariates of the contest.
     """
 
     table: ColumnTable
@@ -75,6 +77,7 @@ class VoteRows:
     counts: Float64[np.ndarray, "n 3"]
     order_known: bool
     columns: Mapping[str, Any] = field(default_factory=dict)
+    contest_covariates: tuple[str, ...] = ()
 
     def comparisons(self, arm_names: Sequence[str] | None = None) -> Comparisons:
         """Return the votes, counted per pair."""
@@ -91,6 +94,7 @@ class VoteRows:
                 self.counts,
                 order_known=self.order_known,
                 columns=self.columns,
+                contest_covariates=self.contest_covariates,
             )
 
 
@@ -120,6 +124,7 @@ def read_vote_rows(path: str | os.PathLike[str], asked: VoteFormat) -> VoteRows:
         order_known = _order_of_winners(table, columns, asked.order_known)
     one, other = columns.arms
     read = columns.read()
+    contest = tuple(map(str, labels_of("contest_covariates", asked.contest_covariates)))
     found = VoteRows(
         table,
         read,
@@ -131,7 +136,13 @@ def read_vote_rows(path: str | os.PathLike[str], asked: VoteFormat) -> VoteRows:
         table[other],
         counts,
         true_or_false(order_known, "order_known", kind=ComparisonDataError),
-        {name: _kept(table, name, title) for name, title in columns.kept},
+        {
+            name: table.numbers(title, least=-MOST_VOTES)
+            if name in contest
+            else _kept(table, name, title)
+            for name, title in columns.kept
+        },
+        contest,
     )
     _say_what_to_look_at(found)
     return found
@@ -153,12 +164,8 @@ def _counts(
     if winner in columns.arms:
         counts[:, columns.arms.index(winner)] = 1.0
         return counts
-    verdicts = verdicts_of(words)
     first, second, said = (table[each] for each in (*columns.arms, winner))
-    for row, (word, place) in enumerate(zip(said, table.rows, strict=True)):
-        outcome, votes = verdict(word, place, (first[row], second[row]), verdicts)
-        counts[row, outcome] = votes
-    return counts
+    return verdict_counts(said, table.rows, first, second, verdicts_of(words))
 
 
 def _kept(table: ColumnTable, name: str, title: str) -> Any:

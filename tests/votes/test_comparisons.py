@@ -304,3 +304,9 @@ def test_choices_fall_into_parts_without_an_outside_option():
     subsets = [["a", "b"], ["c", "d"]]
     assert len(Choices.from_subsets(subsets, ["a", "c"]).parts()) == 2
     assert len(Choices.from_subsets(subsets, ["a", "c"], outside=True).parts()) == 1
+
+
+def test_labels_that_are_equal_and_read_otherwise_are_other_arms():
+    votes = Comparisons.from_votes([1, True, "1"], [1.0, 1, "1.0"], ["left"] * 3)
+    assert votes.arm_names == ("1", "1.0", "True")
+    assert votes.wins.tolist() == [[0, 2, 0], [0, 0, 0], [1, 0, 0]]

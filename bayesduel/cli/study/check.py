@@ -57,4 +57,4 @@ def verify(file: File) -> None:
             f"place: {each.own}"
         )
     if found.foreign:
-        raise StudyError(f"{file}: not all of its questions are its own")
+        raise StudyError(str(file), "not all of its questions are its own")

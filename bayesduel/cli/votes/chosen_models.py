@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ def check_model(
     residual: bool = False,
     judge: str | None = None,
     discrimination: bool = False,
+    covariate: Sequence[str] = (),
+    covariate_scale: float | None = None,
 ) -> None:
     """Refuse options of a model that do not go together, before a file is read.
 
@@ -30,14 +33,12 @@ def check_model(
     ValueError
         Naming the option.
     """
-    if model is Model.beta and order_effect:
-        raise option_error(
-            "--order-effect", "a Beta per pair has none", remedy="choose a scale"
-        )
-    if model is Model.beta and covariates is not None:
-        raise option_error(
-            "--covariates", "a Beta per pair has none", remedy="choose a scale"
-        )
+    of_scales = {"--order-effect": order_effect, "--covariates": covariates,
+                 "--covariate": covariate}  # fmt: skip
+    for name, given in of_scales.items():
+        if model is Model.beta and given:
+            rule = "a Beta per pair has none"
+            raise option_error(name, rule, remedy="choose a scale")
     if judge is not None and model is not Model.bradley_terry:
         raise option_error(
             "--judge", f"{model.value} has none", remedy="choose bradley-terry"
@@ -45,6 +46,13 @@ def check_model(
     if residual and covariates is None:
         raise option_error(
             "--residual", "is what --covariates leave open", remedy="name a file"
+        )
+    twice = [name for name in covariate if covariate.count(name) > 1]
+    if twice:
+        raise option_error("--covariate", "must be different columns", twice[0])
+    if covariate_scale is not None and not covariate:
+        raise option_error(
+            "--covariate-scale", "is that of a --covariate", remedy="name a column"
         )
     if discrimination and judge is None:
         raise option_error(
@@ -62,6 +70,7 @@ def preference_model(
     rao_kupper: bool = False,
     discrimination: bool = False,
     judged: bool = True,
+    covariate_scale: float | None = None,
 ) -> Any:  # noqa: ANN401
     """Return the model that was asked for, with what the data have: ties, covariates.
 
@@ -88,11 +97,14 @@ def preference_model(
     scales: dict[str, Any] = {} if prior is None else {"prior_scale": prior}
     if explained and not residual and prior is not None:
         scales = {"covariate_scale": prior}
+    if covariate_scale is not None:
+        scales["contest_scale"] = covariate_scale
     return kind(
         zero_sum=True,
         ties=data.has_ties,
         order_effect=order_effect,
         covariates=explained,
+        contest_covariates=bool(data.contest_covariates),
         residual=residual,
         learn_scale=residual,
         **scales,

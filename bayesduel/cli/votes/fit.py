@@ -31,7 +31,9 @@ from bayesduel.cli.votes.contrasts import Reference
 from bayesduel.cli.votes.grouped import By, Cluster, check_by, method_of
 from bayesduel.cli.votes.options import (
     Arms,
+    Covariate,
     Covariates,
+    CovariateScale,
     Discrimination,
     DryRun,
     Judge,
@@ -125,6 +127,8 @@ def fit(
     neutral: Neutral = None,
     covariates: Covariates = None,
     residual: Residual = False,
+    covariate: Covariate = None,
+    covariate_scale: CovariateScale = None,
     context: Context = None,
     both_orders: BothOrders = None,
     by: By = None,
@@ -202,6 +206,8 @@ def fit(
         residual=residual,
         judge=judge,
         discrimination=discrimination,
+        covariate=covariate or (),
+        covariate_scale=covariate_scale,
     )
     refused = {"--reference": reference, "--anchor": anchor, "--check": check,
                "--log-likelihood": log_likelihood}  # fmt: skip
@@ -220,22 +226,10 @@ def fit(
     to = Reference.of(reference, equivalent)
     on = Scale(scale.value, _anchor(anchor))
     columns = VoteColumns(
-        arms,
-        winner,
-        words,
-        wins,
-        tie_columns,
-        weight,
-        order_known,
-        scores,
-        where,
-        missing.value,
-        judge,
-        neutral,
-        context=context,
-        group=by,
-        cluster=cluster,
-    )
+        arms, winner, words, wins, tie_columns, weight, order_known, scores, where,
+        missing.value, judge, neutral, context=context, group=by, cluster=cluster,
+        covariate=tuple(covariate or ()),
+    )  # fmt: skip
     data: Any  # Votes on pairs, or whole rankings.
     chosen: Any
     if holds_ballots(votes):
@@ -260,7 +254,7 @@ def fit(
         chosen = preference_model(
             model, data, prior_scale, order_effect=order_effect, residual=residual,
             rao_kupper=by_threshold, discrimination=discrimination,
-            judged=both_orders is None,
+            judged=both_orders is None, covariate_scale=covariate_scale,
         )  # fmt: skip
     chosen.arrays(data)  # Says what does not fit before a folder is made.
     if out is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from bayesduel.cli.errors import option_error
-from bayesduel.cli.options import flag
+from bayesduel.cli.options import flag, number_option
 from bayesduel.cli.parse import names as names_of
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Arms",
+    "Covariate",
+    "CovariateScale",
     "Covariates",
     "Discrimination",
     "DryRun",
@@ -156,6 +158,22 @@ Covariates = Annotated[
         " Utilities are then a weighted sum of these.",
     ),
 ]
+Covariate = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column of what the first arm has more of in a contest, such as the length"
+        " of its answer: taken as it is, 0 for equals. Repeat for several.",
+    ),
+]
+CovariateScale = Annotated[
+    float | None,
+    number_option(
+        metavar="S",
+        help="Standard deviation of the prior of what one unit of a --covariate adds to"
+        " utility, default 1.",
+    ),
+]
 Residual = Annotated[
     bool,
     flag(
@@ -230,6 +248,7 @@ class VoteColumns(NamedTuple):
     context: str | None = None
     group: str | None = None
     cluster: str | None = None
+    covariate: tuple[str, ...] = ()
 
 
 def read_votes(votes: Path, columns: VoteColumns) -> Comparisons:
@@ -262,6 +281,7 @@ def vote_rows(votes: Path, columns: VoteColumns) -> VoteRows:
             name: getattr(columns, name)
             for name in ("judge", "neutral", "context", "group", "cluster")
         },
+        "contest_covariates": columns.covariate,
     }
     if not votes.exists():
         raise option_error("VOTES", f"{votes} does not exist{nearby(votes)}", votes)

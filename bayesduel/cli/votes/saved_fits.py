@@ -168,11 +168,16 @@ def _parameter_table(record: dict[str, Any]) -> list[list[str]]:
 def _parameter_cells(row: dict[str, Any]) -> list[str]:
     return [
         row["parameter"],
-        f"{row['mean']:z.3f}",
-        f"{row['lower']:z.3f} to {row['upper']:z.3f}",
-        *(f"{row[key]:z.3f}" for key in _ERRORS if key in row),
+        _shown(row["mean"]),
+        f"{_shown(row['lower'])} to {_shown(row['upper'])}",
+        *(_shown(row[key]) for key in _ERRORS if key in row),
         row["meaning"],
     ]
+
+
+def _shown(value: float) -> str:
+    """Return three decimals; three digits of what is per unit of a large number."""
+    return f"{value:z.3f}" if abs(value) >= 0.01 or not value else f"{value:.3g}"
 
 
 def _heads(record: dict[str, Any]) -> list[str]:

@@ -21,7 +21,7 @@ from bayesduel.arguments.limits import MOST_ARMS_OF_MODE
 from bayesduel.errors import FitError
 from bayesduel.inference.differences.of_draws import contrast_table
 from bayesduel.models.argument_checks import check_probability
-from bayesduel.models.closed_forms.pairwise_curvature import PairwiseDensity
+from bayesduel.models.closed_forms.pairwise_curvature import PairwiseDensity, borders
 from bayesduel.models.pairwise_utilities import PairwiseUtilityModel
 from bayesduel.models.vote_arrays import Votes
 from bayesduel.votes.checks import arm_positions, labels_of
@@ -52,8 +52,8 @@ class ModeFit:
     model : PairwiseUtilityModel
     data : Comparisons
     point : float64 (D,)
-        The mode: ``first_advantage`` and the tie parameter, where there are any, then
-        the utilities, which add up to 0.
+        The mode: ``contest_lead``, ``first_advantage`` and the tie parameter, where
+        there are any, then the utilities, which add up to 0.
     precision : sparse (D, D)
         Minus the Hessian of the log density there.
     converged : bool
@@ -235,21 +235,14 @@ def _solved(
 
 def _precision(density: PairwiseDensity, point: Float64[np.ndarray, " D"]) -> csr_array:
     """Return minus the Hessian of the log density, sparse (D, D)."""
-    votes, model = density.votes, density.model
-    difference, tie = density.coordinates.rows(votes, point)
-    by = density.derivatives(votes.counts, difference, tie)
+    votes, by = density.votes, density.by_row(point)
     inner = _laplacian(votes, -by.gap_gap)
-    shown, both = -votes.ordered(by.gap_gap), -votes.ordered(by.gap_tie)
-    corner = np.array(
-        [[shown.sum(), both.sum()], [both.sum(), -by.tie_tie.sum()]], dtype=np.float64
-    )
-    sides = np.stack([votes.incidence(shown), votes.incidence(-by.gap_tie)])
-    kept = np.flatnonzero([model.order_effect, model.ties])
     prior = diags_array(1.0 / np.square(density.coordinates.scales))
-    if not len(kept):
+    if not density.coordinates.extras:
         return csr_array(inner + prior)
-    side = csr_array(sides[kept])
-    whole = block_array([[corner[np.ix_(kept, kept)], side], [side.T, inner]])
+    corner, sides = borders(density.coordinates, votes, by)
+    side = csr_array(-sides)
+    whole = block_array([[-corner, side], [side.T, inner]])
     return csr_array(whole + prior)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -104,7 +105,7 @@ def _density_of_rows(posterior: Any, cluster: str) -> PairwiseDensity:
         counts = data.counts[:, : arrays.counts.shape[1]]
         first, second = (each.astype(np.int32) for each in (data.first, data.second))
         density = model.closed_form(
-            Votes(first, second, counts, arrays.covariates, data.num_arms, kept)
+            replace(arrays, first=first, second=second, counts=counts, columns=kept)
         )
     if not isinstance(density, PairwiseDensity):
         rule = "must be BradleyTerry, RaoKupper or Thurstone, without a learned scale"
@@ -120,9 +121,7 @@ def _meat(
     """Return the sum over clusters of s s^T, s the score (D,) of a cluster's votes."""
     votes, model, by = density.votes, density.model, density.by_row(point)
     entries = [(votes.first, by.gap), (votes.second, -by.gap)]
-    extras: list[np.ndarray] = []
-    if model.order_effect:
-        extras.append(votes.ordered(by.gap))
+    extras = density.coordinates.of_effects(votes, by.gap)
     if model.ties:
         extras.append(by.tie)
     rows = np.concatenate([places] * (2 + len(extras)))

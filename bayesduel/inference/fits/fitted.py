@@ -154,10 +154,10 @@ class FitBase(KeptDraws):
             Always.
         """
         raise FitError(
-            "probability_better was taken for the probability of winning a vote, which "
-            "is "
-            "probability_of_beating(); what it returned, P(i is stronger than j), is "
-            "probability_stronger()"
+            "probability_better",
+            "was taken for the probability of winning a vote",
+            remedy="that is probability_of_beating(); what it returned, P(i is "
+            "stronger than j), is probability_stronger()",
         )
 
 

@@ -16,23 +16,31 @@ from bayesduel.models.closed_forms.closed_density import Coordinates
 class PairCoordinates(Coordinates):
     """What the coordinates of a point of a pairwise model stand for.
 
-    Ordered by name: the advantage of the arm shown first and the tie parameter, where
-    there are any, then the utilities.
+    Ordered by name: effects of covariates of the contest, the advantage of the arm
+    shown first and the tie parameter, where there are any, then the utilities.
     """
 
     model: Any
+    units: tuple[float, ...] = ()
+    """Of the covariates of the contest."""
+
+    @property
+    def contest(self) -> int:
+        """The number of covariates of the contest."""
+        return len(self.units)
 
     @property
     def extras(self) -> int:
         """Coordinates that are no utilities."""
-        return int(self.model.order_effect) + int(self.model.ties)
+        return self.contest + int(self.model.order_effect) + int(self.model.ties)
 
     @property
     def scales(self) -> Float[np.ndarray, " D"]:
         """Their standard deviations in the prior."""
         found = super().scales
+        found[: self.contest] = self.model.contest_scale * np.array(self.units)
         if self.model.order_effect:
-            found[0] = self.model.order_scale
+            found[self.contest] = self.model.order_scale
         if self.model.ties:
             found[self.extras - 1] = self.model.tie_scale
         return found
@@ -42,18 +50,32 @@ class PairCoordinates(Coordinates):
         xp = namespace(points)
         utility = self.utilities(points)
         difference = votes.differences(utility)
+        place = self.contest
+        if place:
+            difference = difference + points[..., :place] @ votes.contest.T
         if self.model.order_effect:
-            difference = difference + votes.ordered(points[..., :1])
+            difference = difference + votes.ordered(points[..., place : place + 1])
         if not self.model.ties:
             return difference, xp.zeros_like(difference)
         tie = points[..., self.extras - 1 : self.extras]
         return difference, xp.broadcast_to(tie, difference.shape)
 
+    def of_effects(self, votes: Any, values: Values) -> list[Values]:
+        """Return values (row,) times what each effect is multiplied by in a row.
+
+        Those of covariates of the contest, and the advantage of the arm shown first.
+        """
+        found = [values * each for each in votes.contest.T] if self.contest else []
+        return [*found, votes.ordered(values)] if self.model.order_effect else found
+
     def named(self, points: Values) -> dict[str, Values]:
         """Return points (draw, D) as named quantities."""
         found = super().named(points)
+        if self.contest:
+            found["contest_lead"] = points[:, : self.contest]
+            found["contest_effect"] = found["contest_lead"] / np.array(self.units)
         if self.model.order_effect:
-            found["first_advantage"] = points[:, 0]
+            found["first_advantage"] = points[:, self.contest]
         if self.model.ties:
             found[self.model.tie_name] = points[:, self.extras - 1]
         return found
@@ -69,7 +91,7 @@ class CoefficientCoordinates(PairCoordinates):
         Utilities are design @ coefficient.
     """
 
-    design: Values
+    design: Values = None
 
     @property
     def size(self) -> int:
@@ -102,8 +124,9 @@ class CoefficientCoordinates(PairCoordinates):
 def coordinates_of(model: Any, votes: Any) -> PairCoordinates:
     """Return what the coordinates of a model given votes stand for."""
     if not model.covariates:
-        return PairCoordinates(model, votes.num_arms)
+        units = votes.contest_units if model.contest_covariates else ()
+        return PairCoordinates(model, votes.num_arms, units)
     design = model.known_of_arms(votes)
     if model.zero_sum:
         design = design - design.mean(axis=0)
-    return CoefficientCoordinates(model, votes.num_arms, design)
+    return CoefficientCoordinates(model, votes.num_arms, design=design)

@@ -148,9 +148,8 @@ class PairwiseDensity(ClosedDensity):
 
     def _gradient(self, point: Values, by: RowDerivatives) -> Values:
         xp = namespace(point)
-        columns = []
-        if self.model.order_effect:
-            columns.append(xp.sum(self.votes.ordered(by.gap), keepdims=True))
+        effects = self.coordinates.of_effects(self.votes, by.gap)
+        columns = [xp.sum(each, keepdims=True) for each in effects]
         if self.model.ties:
             columns.append(xp.sum(by.tie, keepdims=True))
         columns.append(self.coordinates.pulled(self.votes.incidence(by.gap)))
@@ -174,8 +173,8 @@ def pairwise_hessian(
     Returns
     -------
     callable
-        From unconstrained coordinates (D,), ordered by name (first_advantage, the tie
-        parameter, utility), to the Hessian (D, D).
+        From unconstrained coordinates (D,), ordered by name (contest_lead,
+        first_advantage, the tie parameter, utility), to the Hessian (D, D).
     """
     coordinates = coordinates_of(model, votes)
     found = derivatives or _automatic(model)
@@ -221,20 +220,30 @@ def _hessian_of(
     coordinates: PairCoordinates, votes: Any, by: RowDerivatives, point: Values
 ) -> Values:
     xp = namespace(point)
-    model = coordinates.model
     pull = coordinates.pulled
     inner = pull(pull(votes.laplacian(by.gap_gap)).T)
     prior = coordinates.precision(point)
     if not coordinates.extras:
         return inner - prior
-    # Rows of the order effect and of the tie parameter, those that there are.
-    shown = votes.ordered(by.gap_gap)
-    columns = [votes.incidence(shown), votes.incidence(by.gap_tie)]
-    both = xp.sum(votes.ordered(by.gap_tie))
-    corner = [[xp.sum(shown), both], [both, xp.sum(by.tie_tie)]]
-    kept = [
-        place for place, there in enumerate((model.order_effect, model.ties)) if there
-    ]
-    square = xp.stack([xp.stack([corner[i][j] for j in kept]) for i in kept])
-    side = xp.stack([pull(columns[each]) for each in kept])
+    square, columns = borders(coordinates, votes, by)
+    side = pull(columns)
     return xp.block([[square, side], [side.T, inner]]) - prior
+
+
+def borders(
+    coordinates: PairCoordinates, votes: Any, by: RowDerivatives
+) -> tuple[Values, Values]:
+    """Return the Hessian's rows of the other coordinates, E, than utilities.
+
+    Without the prior, (E, E) among them, and (E, K) by the utilities of arms.
+    """
+    xp = namespace(by.gap)
+    leads = coordinates.of_effects(votes, by.gap_gap)
+    corner = [[xp.sum(x) for x in coordinates.of_effects(votes, y)] for y in leads]
+    if coordinates.model.ties:
+        both = [xp.sum(each) for each in coordinates.of_effects(votes, by.gap_tie)]
+        corner = [[*row, each] for row, each in zip(corner, both, strict=True)]
+        corner.append([*both, xp.sum(by.tie_tie)])
+        leads = [*leads, by.gap_tie]
+    columns = xp.stack([votes.incidence(each) for each in leads])
+    return xp.stack([xp.stack(row) for row in corner]), columns

@@ -51,7 +51,7 @@ def votes_of(other: str | os.PathLike[str]) -> OtherVotes:
         for event in events[1:]:
             state.apply(event)
     except StudyError as error:
-        raise StudyError(f"other: {os.fspath(other)}: {error}") from error
+        raise StudyError("other", f"{os.fspath(other)}: {error}", other) from error
     rows = [*_own_rows(events, state), *_imported_rows(events, state)]
     used = sorted({arm for row in rows for arm in row.arms})
     place = {arm: at for at, arm in enumerate(used)}

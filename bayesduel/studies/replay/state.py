@@ -10,7 +10,6 @@ from typing import Any, Self
 import numpy as np
 from jaxtyping import Bool
 
-from bayesduel.errors import StudyError
 from bayesduel.studies._settings import Settings
 from bayesduel.studies.replay.counts import Counts
 from bayesduel.studies.replay.questions import (
@@ -20,7 +19,7 @@ from bayesduel.studies.replay.questions import (
     Request,
     VoteRow,
 )
-from bayesduel.studies.stored.event_checks import broken, check_event
+from bayesduel.studies.stored.event_checks import broken, check_event, missing
 from bayesduel.studies.stored.events import Event
 
 __all__ = ["StudyState"]
@@ -60,9 +59,7 @@ class StudyState(Counts):
     def apply(self, event: Event) -> None:
         """Take in the next event."""
         if event.number != self.last + 1:
-            raise StudyError(
-                f"event {self.last + 1} of the study is missing; restore a copy"
-            )
+            raise missing(self.last + 1)
         check_event(self, event)
         self.clock = self.clock_at(event.time)
         self.last, self.time, self.digest = event.number, event.time, event.digest

@@ -89,7 +89,9 @@ def reading(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.ProgrammingError as error:
-        raise StudyError(f"{path}: {error}; open the study again") from error
+        raise StudyError(
+            str(path), str(error), remedy="open the study again"
+        ) from error
     except (sqlite3.Error, UnicodeError, OverflowError) as error:
         rule = f"cannot be read as a study: {' '.join(str(error).split())}"
         remedy = RESTORE if path.is_file() else "name another file"

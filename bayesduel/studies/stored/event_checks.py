@@ -8,17 +8,24 @@ from typing import Any
 
 from bayesduel.errors import StudyError
 from bayesduel.studies.replay.questions import Questions, VoteRow
+from bayesduel.studies.stored.disk import RESTORE
 from bayesduel.studies.stored.events import Event, answers_to
 
-__all__ = ["KEPT_WITH_WHO", "broken", "check_event", "check_names"]
+__all__ = ["KEPT_WITH_WHO", "broken", "check_event", "check_names", "missing"]
+
+_SEE = "see what is sound with: bayesduel study check FILE"
 
 
 def broken(number: int, what: str) -> StudyError:
     """Return the error of an event that cannot be believed."""
-    return StudyError(
-        f"event {number} of the study is broken: {what}; "
-        "see what is sound with: bayesduel study check FILE"
-    )
+    rule = f"event {number} of the study is broken: {what}"
+    return StudyError("", rule, number, remedy=_SEE)
+
+
+def missing(number: int) -> StudyError:
+    """Return the error of an event that is not there."""
+    rule = f"event {number} of the study is missing"
+    return StudyError("", rule, number, remedy=RESTORE)
 
 
 def check_event(state: Questions, event: Event) -> None:
@@ -26,9 +33,11 @@ def check_event(state: Questions, event: Event) -> None:
     known = _FIELDS.get(event.kind)
     if known is None:
         raise StudyError(
-            f"event {event.number} is of the unknown kind {event.kind!r}; "
-            "a newer version wrote it, or it is damaged: update bayesduel, or see what "
-            "is sound with: bayesduel study check FILE"
+            "",
+            f"event {event.number} is of the unknown kind {event.kind!r}; a newer "
+            "version wrote it, or it is damaged",
+            event.kind,
+            remedy=f"update bayesduel, or {_SEE}",
         )
     body = event.body
     for names in known:

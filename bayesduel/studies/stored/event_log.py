@@ -27,7 +27,7 @@ from bayesduel.studies.stored.disk import (
     reading,
     writing_to,
 )
-from bayesduel.studies.stored.event_checks import broken, check_names
+from bayesduel.studies.stored.event_checks import broken, check_names, missing
 from bayesduel.studies.stored.events import BEGINNING, Event, body_text, chained
 
 __all__ = ["FORMAT", "EventLog", "event_of", "write_new"]
@@ -205,9 +205,9 @@ class EventLog:
             after, digest = event.number, event.digest
             found.append(event)
         if seal is not None and seal != [(after, digest)]:
+            rule = f"its seal is not that of event {after}: events are missing, or the "
             raise StudyError(
-                f"{self.path}: its seal is not that of event {after}: events are "
-                f"missing, or the file was replaced; {RESTORE}"
+                str(self.path), f"{rule}file was replaced", after, remedy=RESTORE
             )
         return found
 
@@ -306,9 +306,11 @@ class EventLog:
     def _check_place(self) -> None:
         if place_of(self.path) != self._place:
             raise StudyError(
-                f"{self.path}: the file was deleted or replaced while it was open; "
-                "nothing of this was stored; save what was stored before with "
-                "Study.copy, or open the file that is there now"
+                str(self.path),
+                "the file was deleted or replaced while it was open; nothing of this "
+                "was stored",
+                remedy="save what was stored before with Study.copy, or open the file "
+                "that is there now",
             )
 
     def append(self, event: Event, before: str) -> Event:
@@ -372,7 +374,7 @@ def event_of(row: tuple[Any, ...], number: int, before: str) -> Event:
     """Return the event that a row of the file holds, if it follows on a checksum."""
     found, time, kind, text, kept = row
     if found != number:
-        raise StudyError(f"event {number} of the study is missing; {RESTORE}")
+        raise missing(number)
     if type(time) is not float or type(kind) is not str or type(text) is not str:
         raise broken(number, "a column of it is of another type")
     digest = chained(before, number, time, kind, text)

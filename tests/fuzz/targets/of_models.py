@@ -39,6 +39,8 @@ _PAIRWISE = _UTILITY | {
     "covariates": [False, True],
     "covariate_scale": [1.0],
     "residual": [False, True],
+    "contest_covariates": [False, True],
+    "contest_scale": [1.0],
 }
 _LOGIT = {
     "data": [Made(v.priced_choices), Made(v.choices), Made(v.ballots)],

@@ -17,6 +17,7 @@ _COLUMNS = [
     {"first": [1, 2]},
     [("judge", ["x", "y"])],
 ]
+_CONTEST = [(), ["x"], ["judge"], ["x", "x"], "x", 3]
 _OF_CHOICES = {
     "attributes": [
         None,
@@ -38,6 +39,7 @@ _ROWS = {
     "counts": [[[1, 2, 0], [3, 0, 0]], [1, 2, 3], [[1, np.nan, 0], [3, 0, 1e300]]],
     "order_known": [False, True],
     "columns": _COLUMNS,
+    "contest_covariates": _CONTEST,
 }
 
 
@@ -61,6 +63,7 @@ def of_votes() -> dict[str, Target]:
                 "covariate_names": [("x",), ("x", "y"), "x"],
                 "columns": [{}, {"judge": np.array([0, 1])}, {"x": [1, 2]}, None],
                 "labels": [{}, {"judge": ("a", "b")}, {"judge": ("a",)}, "x"],
+                "contest_covariates": [(), ("x",), ("judge",), ["x"], "x"],
             },
         ),
         "Comparisons.from_wins": Target(
@@ -89,6 +92,7 @@ def of_votes() -> dict[str, Target]:
                 "words": [("left", "right", "tie"), ("a", "a", "b"), "lrt", (1, 2, 3)],
                 "order_known": [True, False],
                 "columns": _COLUMNS,
+                "contest_covariates": _CONTEST,
             },
         ),
         "Comparisons.from_rows": Target(comparisons.from_rows, _ROWS),
@@ -208,6 +212,7 @@ def of_votes() -> dict[str, Target]:
                 "context": [None, "winner"],
                 "neutral": [None, "left"],
                 "columns": [(), ["n"], "n", ["n", "n"], ["judge"], 3],
+                "contest_covariates": [(), ["n"], ["left"], ["n", "n"], 3],
             },
         ),
         "read_covariates": Target(
