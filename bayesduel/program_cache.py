@@ -140,8 +140,10 @@ def _kernels() -> str:
     root = Path(__file__).parent
     sources = {}
     for path in sorted(root.rglob("*.py")):
-        if "scalar" in str(path.relative_to(root)):
-            sources[path] = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
+        # Compiled functions have a mark, which is imported.
+        if "scalar" in str(path.relative_to(root)) or "ops.scalar.compiled" in text:
+            sources[path] = text
             # Constants of the modules that it names are compiled into it.
             for module in _IMPORTED.findall(sources[path]):
                 other = root.parent.joinpath(*module.split(".")).with_suffix(".py")

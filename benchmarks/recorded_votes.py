@@ -17,7 +17,7 @@ from numba import njit
 
 from bayesduel import policies
 from bayesduel.arguments.limits import LONGEST_HORIZON
-from bayesduel.ops.scalar.compiled import compiled, reference
+from bayesduel.ops.scalar.compiled import compiled
 from bayesduel.ops.scalar.compiler import OPTIONS, standalone
 from bayesduel.policies.scalar_kernel import (
     choose,
@@ -103,9 +103,8 @@ class Sheet(NamedTuple):
     wins: np.ndarray
 
 
-def play(policy, rng, given, written):
+def play(state, rng, box, sheet):
     """Play a kernel until the last count of votes, or until nothing is asked."""
-    state, box, sheet = reference(policy), reference(given), reference(written)
     init(state, rng)
     clock, votes = 0, 0
     while sheet.reached[0] < sheet.grid.size and clock < MOST_ROUNDS:

@@ -4,6 +4,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from policy_pages import write_if_other
+
 import bayesduel
 from theory import copeland_lower_bound
 
@@ -28,9 +30,8 @@ def write_benchmark_page(docs: Path) -> None:
         "nanoseconds": _table(rows, names, labels, "{nanoseconds:,.0f}"),
     }
     template = (docs / "benchmark.template").read_text("utf-8")
-    (docs / "benchmark.md").write_text(
-        template.format(**words, **stored["settings"]), "utf-8"
-    )
+    text = template.format(**words, **stored["settings"])
+    write_if_other(docs / "benchmark.md", text)
 
 
 def _regret(cell: dict[str, float]) -> float:

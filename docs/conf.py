@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from jupyter_cache import get_cache
 from jupyter_cache.executors import load_executor
+from sphinx.util.index_entries import split_index_msg
 
 project = "bayesduel"
 author = "The bayesduel authors"
@@ -146,7 +147,25 @@ def _execute_notebooks(app, env, docnames):
     )
 
 
+def _complete_search_index(app):
+    """Let the search know the words of `index` directives of pages not written anew.
+
+    Sphinx fills these in while it writes pages, after it has saved its environment, so
+    that the next build would know those of changed pages only.
+    """
+    known = app.builder.indexer._index_entries
+    for page, entries in app.env.domains.index_domain.entries.items():
+        words = {
+            (word, target or "", main)
+            for kind, value, target, main, _ in entries
+            for word in split_index_msg(kind, value)
+        }
+        known.setdefault(page, sorted(words))
+    return ()
+
+
 def setup(app):
     """Connect the handlers above."""
     app.connect("env-before-read-docs", _execute_notebooks)
+    app.connect("html-collect-pages", _complete_search_index)
     app.connect("autodoc-skip-member", _without_imported_names)

@@ -1,6 +1,5 @@
 """A page for every policy, from what ``bayesduel show`` says of it."""
 
-import shutil
 from pathlib import Path
 
 from bayesduel.cli.show import described_policies
@@ -17,11 +16,12 @@ NAME` prints the same; {doc}`which_algorithm` says which one to take.
 def write_policy_pages(docs: Path) -> None:
     """Write ``policies/NAME.md`` for all of them, and the page that lists them."""
     folder = docs / "policies"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     entries = described_policies()
     for entry in entries:
-        (folder / f"{_file(entry)}.md").write_text(_page(entry), "utf-8")
+        write_if_other(folder / f"{_file(entry)}.md", _page(entry))
+    for stale in {page.stem for page in folder.iterdir()} - set(map(_file, entries)):
+        (folder / f"{stale}.md").unlink()
     rows = [
         f"| {{doc}}`{entry['label']} <policies/{_file(entry)}>` | `{entry['name']}` "
         f"| {entry['plain_title']} | {len(entry['theorems']) or ''} |"
@@ -30,7 +30,13 @@ def write_policy_pages(docs: Path) -> None:
     table = ["| policy | name | in words | theorems |", "|---|---|---|---|", *rows]
     contents = ["", "```{toctree}", ":hidden:", ""]
     contents += [f"policies/{_file(entry)}" for entry in entries] + ["```", ""]
-    (docs / "policies.md").write_text(_LEAD + "\n".join(table + contents), "utf-8")
+    write_if_other(docs / "policies.md", _LEAD + "\n".join(table + contents))
+
+
+def write_if_other(page: Path, text: str) -> None:
+    """Leave a page that says the same as it is: Sphinx reads what was written anew."""
+    if not page.exists() or page.read_text("utf-8") != text:
+        page.write_text(text, "utf-8")
 
 
 def _file(entry: dict) -> str:
@@ -57,9 +63,10 @@ def _page(entry: dict) -> str:
 def _theorems(entry: dict) -> list[str]:
     lines = []
     for each in entry["theorems"]:
-        lines += [f"**{each['name']}**, `{each['function']}`.", ""]
+        lines += [f"**{each['name']}**, {{func}}`{each['function']}`.", ""]
         if each["kind"]:
-            lines += [f"{each['kind'].capitalize()} bound on {each['regret']} regret, "
+            regret = each["regret"].replace("copeland", "Copeland")
+            lines += [f"{each['kind'].capitalize()} bound on {regret} regret, "
                       f"from {each['source']}."]  # fmt: skip
         if each["assumes"]:
             lines += [f"It presumes: {_markdown('; '.join(each['assumes']))}."]

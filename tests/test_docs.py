@@ -24,25 +24,21 @@ pytestmark = pytest.mark.skipif(
 
 CELLS = "file_format: mystnb"
 
-LONG = {
-    "delayed_feedback.md", "index.md", "my_model.md", "my_posterior.md",
-    "posteriors.md", "tutorial.md"
-}  # fmt: skip
+LONG = {"index.md", "posteriors.md"}
 
 
 def pages_with_code():
+    """Return all pages but those of cells, which the build executes, or fails."""
     pages = sorted(DOCS.rglob("*.md"))
     texts = {page: page.read_text("utf-8") for page in pages}
     return [
-        # The build executes pages of cells, and fails where one does.
-        pytest.param(
-            page, marks=[pytest.mark.slow] if page.name in LONG or CELLS in text else []
-        )
+        pytest.param(page, marks=[pytest.mark.slow] * (page.name in LONG))
         for page, text in texts.items()
-        if PYTHON_BLOCK.search(text)
+        if CELLS not in text and PYTHON_BLOCK.search(text)
     ]
 
 
+@pytest.mark.usefixtures("hardly_optimized")
 @pytest.mark.parametrize("page", pages_with_code(), ids=lambda page: page.stem)
 def test_code_runs(page, tmp_path, monkeypatch, capsys):
     """The blocks of a page run one after the other, as a reader would run them.

@@ -45,8 +45,13 @@ def build(folder, pages):
     (source / "index.md").write_text(
         "\n".join(["# Some pages", "```{toctree}", *names, "```"]), "utf-8"
     )
+    return run_sphinx(folder)
+
+
+def run_sphinx(folder):
+    """Return where the pages are, and what was said of them."""
     command = [sys.executable, "-m", "sphinx", "-q", "-b", "html"]
-    command += ["-D", "nb_execution_mode=off", source, folder / "html"]
+    command += ["-D", "nb_execution_mode=off", folder / "docs", folder / "html"]
     plain = os.environ | {"NO_COLOR": "1"}  # Whatever colors the caller forces.
     plain.pop("FORCE_COLOR", None)
     done = subprocess.run(command, capture_output=True, encoding="utf-8", env=plain)

@@ -117,4 +117,12 @@ def pages(tmp_path_factory):
 
 
 def test_what_a_reader_types_leads_to_the_right_page(pages):
+    """After the first build, and after one that reads a single page anew."""
+    from tests.test_docs_pages import run_sphinx
+
     assert found_first(pages, SOUGHT) == SOUGHT
+    index = (pages / "searchindex.js").read_text("utf-8")
+    page = pages.parent / "docs" / "install.md"
+    page.write_text(page.read_text("utf-8") + "\n", "utf-8")
+    run_sphinx(pages.parent)
+    assert (pages / "searchindex.js").read_text("utf-8") == index

@@ -83,6 +83,7 @@ print(json.dumps(sorted(name for name in before if before[name] != after[name]))
 """
 
 
+@pytest.mark.slow
 def test_no_setting_of_jax_changes_in_a_process_of_the_user(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", UNTOUCHED],

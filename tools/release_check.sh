@@ -1,7 +1,8 @@
 #!/bin/sh
 # Build the distributions and try the wheel as a user would: in an empty environment of
 # each Python that the package supports, with the newest dependencies there are.
-# Called by `make release-check`; versions as arguments instead of all three.
+# Called by `make release-check`; versions, or paths of interpreters where uv can fetch
+# none, as arguments instead of all three.
 set -eu
 
 cd "$(dirname -- "$0")/.."

@@ -247,9 +247,11 @@ def _regrets(name: str) -> Iterator[Entry]:
 def _bounds(name: str) -> Iterator[Entry]:
     from theory.theorems.catalog import known_theorems
 
+    # As figures call it: `--bounds lower`.
+    wanted = "copeland lower bound" if name.lower() == "lower" else name.lower()
     for each in known_theorems():
         # Where policy and theorem have one name, the former shows the latter.
-        if each.name.lower() == name.lower() and each.name != each.policy:
+        if each.name.lower() == wanted and each.name != each.policy:
             about, _, source = _described(each.function)
             yield {
                 "kind": "bound",
@@ -272,6 +274,10 @@ def _stated(each: Theorem) -> Entry:
     """Return what a theorem says, as far as it does not depend on the matrix."""
     import numpy as np
 
+    import theory
+
+    name = each.function.__name__
+    home = "theory" if hasattr(theory, name) else "theory.theorems"
     found: AppliedTheorem | None = None
     if each.about.__name__ == "PreferenceMatrix":
         from theory import PreferenceMatrix
@@ -288,8 +294,7 @@ def _stated(each: Theorem) -> Entry:
         if bound is None
         else [text for text in (bound.condition, *bound.assumptions) if text],
         "source": "" if bound is None else bound.source,
-        "function": f"{each.function.__module__.split('.')[0]}."
-        f"{each.function.__name__}",
+        "function": f"{home}.{name}",
     }
 
 
@@ -317,12 +322,13 @@ def _meanings(sections: dict[str, str]) -> dict[str, str]:
         if line and not line[0].isspace():
             names = [each.strip() for each in line.partition(" :")[0].split(",")]
         for name in names if line[:1].isspace() else ():
-            found[name] = f"{found.get(name, '')} {line.strip()}".strip()
-    return found
+            found[name] = f"{found.get(name, '')}\n{line.strip()}"
+    return {name: _one_line(text) for name, text in found.items()}
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    """Join lines, also of a word that has a hyphen where its line ends."""
+    return " ".join(re.sub(r"(?<=\w)-\n\s*(?=\w)", "-", text).split())
 
 
 def _sections(text: str | None) -> dict[str, str]:
@@ -352,6 +358,10 @@ def _print(entry: Entry) -> None:
         padded = Padding(Text(text, style), (0, 0, 0, indent), expand=False)
         screen.print(padded)
 
+    def begin(part: str) -> None:
+        screen.print()
+        say(part, style="bold")
+
     say(f"{entry['name']}: {entry['kind']}", style="bold")
     for key in ("title", "about"):
         # Many a rule begins with its own title.
@@ -363,7 +373,7 @@ def _print(entry: Entry) -> None:
             text = ", ".join(map(str, value)) if isinstance(value, list) else value
             say(f"{key.replace('_', ' ')}: {text}")
     if entry.get("parameters"):
-        say("\nParameters", style="bold")
+        begin("Parameters")
     for name, each in (entry.get("parameters") or {}).items():
         default = each["default"]
         typed = str(default).lower() if isinstance(default, bool) else default
@@ -371,7 +381,7 @@ def _print(entry: Entry) -> None:
         if each["meaning"]:
             say(each["meaning"], 6)
     if entry.get("theorems"):
-        say("\nTheorems", style="bold")
+        begin("Theorems")
     for each in entry.get("theorems") or ():
         kind = f": {each['kind']} bound on {each['regret']} regret"
         say(each["name"] + (kind if each["kind"] else ""), 2)
@@ -379,7 +389,7 @@ def _print(entry: Entry) -> None:
             say("if " + "; ".join(each["assumes"]), 6)
         say(f"{each['source']}; {each['function']}".removeprefix("; "), 6)
     if entry.get("source"):
-        say("\nSource", style="bold")
+        begin("Source")
         say(entry["source"], 2)
-    say("\nExample", style="bold")
-    say(entry["example"] + "\n", 2)
+    begin("Example")
+    say(entry["example"], 2)

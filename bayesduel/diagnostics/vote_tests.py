@@ -73,7 +73,7 @@ def of_order(posterior: Fit) -> Finding:
         f"the arm shown first gains {found.advantage:.2f} in utility, standard error "
         f"{found.standard_error:.2f} ({_p(found.p_value)})",
         good,
-        "Chance alone would do." if good else "The model knows nothing of it.",
+        "Noise explains it." if good else "The model knows nothing of it.",
         "fit with order_effect=True (--order-effect), with a model that has one",
         found.p_value,
     )
@@ -245,9 +245,9 @@ class _Judges:
         return Finding(
             "judges",
             f"{self.names[judge]} {how}; all judges differ {seen / noise:.1f} times as "
-            f"much as chance would make them ({_p(p)})",
+            f"much as noise would make them ({_p(p)})",
             good,
-            "Chance alone would do." if good else "The model takes them for alike.",
+            "Noise explains it." if good else "The model takes them for alike.",
             remedy,
             p,
         )
@@ -279,7 +279,7 @@ class _Circles:
         good = p > FALSE_ALARM
         return Finding(
             "circles",
-            f"{seen:.1f} expected, {noise:.1f} from chance alone ({_p(p)})",
+            f"{seen:.1f} expected, {noise:.1f} from noise alone ({_p(p)})",
             good,
             "One scale will do." if good else "No one scale holds these arms.",
             "fit PairwiseBeta (--model beta), and see diagnostics.transitivity",

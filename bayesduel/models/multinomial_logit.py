@@ -34,11 +34,13 @@ class OfferedChoices:
 
     A pytree as soon as :mod:`bayesduel.inference.latent` is imported, which everything
     that traces it does.
-    ``offered`` and ``counts`` are (row, K) without and (row, K + 1) with it.
+    ``offered`` and ``counts`` are (row, K) without and (row, K + 1) with it. ``sign``
+    is -1 where the worst was chosen, else 1.
     """
 
     offered: Bool[Array | np.ndarray, "row outcome"]
     counts: Float[Array | np.ndarray, "row outcome"]
+    sign: Float[Array | np.ndarray, "row 1"]
     num_arms: int
 
 
@@ -49,7 +51,9 @@ class MultinomialLogit(UtilityModel):
     P(i | S) = exp(u_i) / (exp(u_0) + sum over j in S of exp(u_j)) with u_0 = 0 for the
     outside option "none of them", or without that term where there is no such option
     (Luce 1959, McFadden 1974). In the notation of bandits the weight of arm i is
-    v_i = exp(u_i), that of none v_0 = 1.
+    v_i = exp(u_i), that of none v_0 = 1. Where the worst was named, it is chosen out of
+    what the best left, in proportion to exp(-u_i): best-worst scaling, the best first
+    (Marley and Louviere 2005).
 
     Parameters
     ----------
@@ -61,6 +65,8 @@ class MultinomialLogit(UtilityModel):
     ----------
     D. McFadden, "Conditional logit analysis of qualitative choice behavior", in
     Frontiers in Econometrics (1974).
+    A. A. J. Marley and J. J. Louviere, "Some probabilistic models of best, worst, and
+    best-worst choices", Journal of Mathematical Psychology 49 (2005).
 
     Examples
     --------
@@ -86,7 +92,7 @@ class MultinomialLogit(UtilityModel):
         if choices.offered.shape[1] > choices.num_arms:
             utility = jnp.append(utility, 0.0)
         offered = jnp.asarray(choices.offered)
-        table = jnp.broadcast_to(utility[None, :], offered.shape)
+        table = jnp.asarray(choices.sign) * utility[None, :]
         total = logsumexp(table, axis=1, where=offered, keepdims=True)
         log_probability = jnp.where(offered, table - total, -jnp.inf)
         return count_votes(jnp.asarray(choices.counts), log_probability)
@@ -105,9 +111,11 @@ class MultinomialLogit(UtilityModel):
         always = np.ones((len(data.offered), 1), dtype=bool)
         offered = np.concatenate([data.offered, always], axis=1)
         width = data.num_arms + data.outside
+        sign = np.ones(len(offered)) if data.worst is None else 1.0 - 2.0 * data.worst
         return OfferedChoices(
             offered=offered[:, :width],
             counts=data.counts[:, :width],
+            sign=sign[:, None],
             num_arms=data.num_arms,
         )
 

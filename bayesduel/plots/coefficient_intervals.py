@@ -89,6 +89,6 @@ def coefficients(
         style.light_grid(axes, "x")
         people = "; orange: 90 % of the persons" if "standard_spread" in draws else ""
         _caption(
-            figure, posterior, f"intervals: thick 50 %, thin {probability:.0%}{people}"
+            figure, posterior, f"intervals: thick 50%, thin {probability:.0%}{people}"
         )
     return figure

@@ -119,7 +119,7 @@ def forest(
         style.light_grid(axes, "x")
         left_out = posterior.num_arms - count
         more = f"; {left_out} more arms left out" if left_out else ""
-        thick = "thick 50 %, thin " if by == "score" else ""
+        thick = "thick 50%, thin " if by == "score" else ""
         _caption(
             figure, posterior, f"{within}intervals: {thick}{probability:.0%}{more}"
         )

@@ -1,9 +1,18 @@
 """Random pairs, the rule that learns nothing from what it sees."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+from jaxtyping import Int
+from numpy.random import Generator
+
+from bayesduel.ops.scalar.compiled import Records, inlined
+from bayesduel.ops.scalar.draws import choose_index
+from bayesduel.policies import scalar_kernel
 from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
+from bayesduel.policies.scalar_choices import count_win, recommend_most_beaten
+from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 
 
 @register("random", acronym="Random")
@@ -39,7 +48,38 @@ class RandomPairs(KernelPolicy):
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""
-        # Only what is played is imported.
-        from bayesduel.policies._scalar_random_pairs import kernel
 
-        return kernel(distinct=self.distinct)
+        def initial_state(
+            order: Int[np.ndarray, " K"], horizon: int
+        ) -> RandomPairsKernel:
+            pairs = np.zeros((len(order), len(order)), dtype=_PAIR)
+            return RandomPairsKernel(pairs, np.full(1, self.distinct, dtype=np.int64))
+
+        return ScalarKernel("random_pairs", initial_state)
+
+
+_PAIR = np.dtype([("wins", np.int64)])
+
+
+class RandomPairsKernel(NamedTuple):
+    """The state of one run."""
+
+    pairs: Records
+    distinct: Int[np.ndarray, " 1"]
+
+
+@inlined
+def choose(state: RandomPairsKernel, rng: Generator, round_: int) -> ScalarDuel:
+    """Draw a pair."""
+    num_arms = len(state.pairs)
+    first = choose_index(rng, num_arms)
+    if state.distinct[0]:
+        second = (first + 1 + choose_index(rng, num_arms - 1)) % num_arms
+    else:
+        second = choose_index(rng, num_arms)
+    return ScalarDuel(first, 0, first, second, True)
+
+
+scalar_kernel.implement(
+    RandomPairsKernel, choose=choose, update=count_win, recommend=recommend_most_beaten
+)

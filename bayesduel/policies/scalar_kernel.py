@@ -2,8 +2,7 @@
 
 A *kernel* is the rule of a policy for one run at a time, which Python plays and Numba
 can compile. Its state is a named tuple of NumPy arrays, which its functions change in
-place. They are given a reference to it (``ops.scalar.compiled``), and found by its
-class, so that one loop plays all of them.
+place. They are found by its class, so that one loop plays all of them.
 """
 
 from collections.abc import Callable
@@ -169,7 +168,7 @@ def implement(
     Parameters
     ----------
     state_class : type
-        A named tuple, to which the functions are given a reference.
+        A named tuple, which is the first argument of all functions.
     choose, update, recommend : callable
         What the functions of this module with these names do, compiled or not.
     init : callable, optional

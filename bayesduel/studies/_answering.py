@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from bayesduel.errors import StudyError, errors_as
@@ -28,7 +28,11 @@ class Answering(StudyAnalysis):
         return self._remark
 
     def tell(
-        self, ticket: Ticket | int, answer: str | int, *, judge: str | None = None
+        self,
+        ticket: Ticket | int,
+        answer: str | int | Sequence[int],
+        *,
+        judge: str | None = None,
     ) -> bool:
         """Store the answer to a question.
 
@@ -36,9 +40,10 @@ class Answering(StudyAnalysis):
         ----------
         ticket : Ticket or int
             The question, or its number. One whose lease is over counts as well.
-        answer : {"left", "right", "tie", "skip"} or int
-            Who is preferred; "skip" is no vote. Of a set the number of the card, from
-            1, or "skip".
+        answer : {"left", "right", "tie", "skip"}, int or pair of int
+            Who is preferred; "skip" is no vote. Of a set the number of the best card,
+            from 1, or "skip"; where the worst is asked for, too, those of both, as
+            (1, 3) or "1,3".
         judge : str, optional
             Who answers, which is kept; must be the one who was asked, if one was.
 
@@ -61,10 +66,7 @@ class Answering(StudyAnalysis):
             self._remark = ""
             question = question_of(state, ticket)
             check_own(question, judge)
-            words = answers_to(len(question.arms))
-            if type(answer) is int and question.also:
-                answer = str(answer)
-            answer = one_of(answer, words, "answer", kind=StudyError)
+            answer = _checked_answer(answer, question, worst=state.settings.worst)
             if question.withdrawn:
                 rule = "must not have been withdrawn"
                 raise StudyError("ticket", rule, question.number)
@@ -229,6 +231,19 @@ class Answering(StudyAnalysis):
                     raise StudyError("arms", "must be at least two", own)
                 body["arms"] = own
             self._append("judge set", body)
+
+
+def _checked_answer(given: Any, question: Question, *, worst: bool) -> str:
+    words, answer = answers_to(len(question.arms), worst=worst), given
+    if question.is_set:
+        cards = given if isinstance(given, tuple | list) else [given]
+        if all(type(card) is int for card in cards):
+            answer = ",".join(map(str, cards))
+        if worst and answer not in words:
+            most = len(question.arms)
+            rule = f"must be the best card and the worst, two of 1 to {most}, or 'skip'"
+            raise StudyError("answer", rule, given, remedy="such as '1,3'")
+    return one_of(answer, words, "answer", kind=StudyError)
 
 
 def _named(field: str, judge: str | None) -> dict[str, str]:

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from bayesduel.stopping.rules import AnytimeEvidence, StoppingState
-from bayesduel.studies.replay.questions import Imported, Question
+from bayesduel.studies.replay.questions import Imported, Question, VoteRow
 from bayesduel.studies.replay.state import StudyState
 
 __all__ = ["InOrder", "evidence_in_order"]
@@ -93,12 +93,12 @@ def _counted(state: StudyState, *, skips: bool) -> tuple[_Counts, _Counts, int]:
     return counts if before is None else before, counts, waits_for
 
 
-def _add_imported(counts: _Counts, rows: list[list[int]]) -> None:
-    for first, second, won, lost, *_ in rows:
-        if first == second:  # They were merged.
-            continue
-        counts.wins[first, second] += won
-        counts.wins[second, first] += lost
+def _add_imported(counts: _Counts, rows: list[VoteRow]) -> None:
+    for row in rows:
+        first, second = row.arms
+        if first != second:  # They were not merged.
+            counts.wins[first, second] += row.counts[0]
+            counts.wins[second, first] += row.counts[1]
 
 
 def _add(counts: _Counts, question: Question, *, sure: bool, skips: bool) -> None:

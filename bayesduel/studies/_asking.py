@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from collections import Counter
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool
@@ -26,23 +28,16 @@ from bayesduel.studies.judges.terms_kept import (
 )
 from bayesduel.studies.replay.state import StudyState
 
-__all__ = ["MOST_OPEN", "NextQuestion", "next_question"]
+__all__ = ["MOST_OPEN", "next_question"]
 
 MOST_OPEN = 1000
 """Questions of one judge without an answer."""
 
 
-class NextQuestion(NamedTuple):
-    """The event of a question."""
-
-    kind: str
-    body: dict[str, Any]
-
-
 def next_question(
     state: StudyState, rule: Rule, judge: str | None, context: Any, now: float
-) -> NextQuestion | Nothing:
-    """Return the event of the next question, or why there is none."""
+) -> dict[str, Any] | Nothing:
+    """Return the body of the event of the next question, or why there is none."""
     if (aside := aside_words(state, judge)) is not None:
         return Nothing(aside)
     common = {"question": len(state.questions) + 1, "lease": state.settings.lease}
@@ -56,7 +51,7 @@ def next_question(
         )  # fmt: skip
         if dear is not None:
             return Nothing(dear)
-        return NextQuestion("asked", common | other_order(first))
+        return common | other_order(first)
     number = state.last + 1
     found = _proposal(state, rule, judge, number, state.clock_at(now))
     if isinstance(found, Nothing):
@@ -65,42 +60,37 @@ def next_question(
         gold = due_gold(state, judge)
         if gold is not None:
             dear = too_dear(state, judge, state.golds[gold["gold"]])
-            return Nothing(dear) if dear else NextQuestion("gold asked", common | gold)
-    arms = found.first, found.second, *found.body.get("also", ())
-    names = tuple(state.arms[arm] for arm in arms)
+            return Nothing(dear) if dear else common | gold
+    names = tuple(state.arms[arm] for arm in found.arms)
     again, times = found.body.get("replaces"), num_orders(state)
     dear = too_dear(state, judge, names, times=times, replaces=again)
     if dear is not None:
         return Nothing(dear)
-    if also := found.body.get("also"):
-        cards = [found.first, found.second, *also]
-        generator(state, -number).shuffle(cards)
-        left, right, *found.body["also"] = cards
-        return NextQuestion("asked", _asked_body(state, found, left, right) | common)
-    left, right = found.first, found.second
-    counts = state.shown[left, right], state.shown[right, left]
-    swaps = counts[0] > counts[1]
-    if counts[0] == counts[1]:
-        swaps = generator(state, -number).random() < 0.5
-    if swaps:
-        left, right = right, left
     if context is None and state.settings.contexts:
         common["context"] = _context_of(state, found, number)
-    return NextQuestion("asked", _asked_body(state, found, left, right) | common)
-
-
-def _asked_body(
-    state: StudyState, found: Proposal, left: int, right: int
-) -> dict[str, Any]:
+    left, right, *also = _in_order(state, found.arms, number)
     return {
-        "question": len(state.questions) + 1,
         "left": left,
         "right": right,
+        **({"also": also} if also else {}),
         "rule": found.rule,
         "reason": found.reason,
-        "lease": state.settings.lease,
         **found.body,
+        **common,
     }
+
+
+def _in_order(state: StudyState, arms: tuple[int, ...], number: int) -> list[int]:
+    """Return what is shown from the left to the right: of a pair either as often."""
+    cards, rng = [*arms], generator(state, -number)
+    if len(arms) > 2:
+        rng.shuffle(cards)
+        return cards
+    counts = state.shown[arms], state.shown[arms[::-1]]
+    swaps = counts[0] > counts[1]
+    if counts[0] == counts[1]:
+        swaps = rng.random() < 0.5
+    return cards[::-1] if swaps else cards
 
 
 def _proposal(
@@ -136,12 +126,11 @@ def _proposal(
         others[late] = others[:, late] = False
         allowed = others if others.any() else allowed
     for request in state.unissued.values():
-        pair = request.first, request.second
-        if allowed[pair]:
+        if allowed[pair := request.pair]:
             total = request.duel["votes"]
             reason = f"vote {request.issued + 1} of {total} that were asked for"
             body = {"request": request.number}
-            return Proposal(*pair, state.settings.policy, reason, body)
+            return Proposal(pair, state.settings.policy, reason, body)
     return rule.propose(state, allowed, number)
 
 
@@ -152,29 +141,29 @@ def _asked_anew(
     for question in state.waiting.values():
         if clock - question.since < question.lease:
             break  # Those behind it were asked later, and have the same lease.
-        pair, may = (question.left, question.right), allowed.any(axis=1)
-        if allowed[pair] and may[[*question.arms]].all():
+        may = allowed.any(axis=1)[[*question.arms]].all()
+        if may and (question.is_set or allowed[question.arms]):
             reason = f"question {question.number} has no answer yet"
             body: dict[str, Any] = {"replaces": question.number}
-            if question.also:
-                body["also"] = [*question.also]
             if question.request in state.requests:
                 body["request"] = question.request
-            return Proposal(*pair, question.rule, reason, body)
+            return Proposal(question.arms, question.rule, reason, body)
     return None
 
 
 def _context_of(state: StudyState, found: Proposal, number: int) -> str:
     """Return the context in which a pair was compared least often, then all were.
 
-    A question that is asked anew keeps its own.
+    Of a set all of its pairs together. A question that is asked anew keeps its own.
     """
     before = state.questions.get(found.body.get("replaces", 0))
     if before is not None and before.context is not None:
         return before.context
-    one, other = sorted((found.first, found.second))
-    mine, every = state.drawn.get((one, other), {}), state.all_drawn
-    counts = [(mine.get(each, 0), every[each]) for each in state.settings.contexts]
+    mine: Counter[str] = Counter()
+    for pair in combinations(sorted(found.arms), 2):
+        mine.update(state.drawn.get(pair, {}))
+    every = state.all_drawn
+    counts = [(mine[each], every[each]) for each in state.settings.contexts]
     least = min(counts)
     pool = [each for each, count in zip(state.settings.contexts, counts, strict=True)
             if count == least]  # fmt: skip
@@ -205,7 +194,8 @@ def _for_newcomer(
     met = np.where(allowed[arm], state.told_pairs[arm], np.iinfo(np.int64).max)
     apart = np.where(met == met.min(), np.abs(share - share[arm]), np.inf)
     reason = f"{state.arms[arm]} came late: near it, and met least often"
-    return Proposal(arm, int(apart.argmin()), state.settings.policy, reason, {})
+    pair = arm, int(apart.argmin())
+    return Proposal(pair, state.settings.policy, reason, {})
 
 
 def _below_floor(
@@ -221,4 +211,4 @@ def _below_floor(
         return None
     pair = least_of(counts, short, generator(state, number))
     reason = f"{int(counts[pair])} of the {floor} votes that every pair shall have"
-    return Proposal(*pair, "floor", reason, {})
+    return Proposal(pair, "floor", reason, {})

@@ -6,14 +6,14 @@ import json
 import math
 import warnings
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Float64
 
 from bayesduel.errors import DisconnectedComparisonsWarning
+from bayesduel.studies.replay.questions import Question, VoteRow
 from bayesduel.studies.replay.state import StudyState
 from bayesduel.votes.choices import Choices
 from bayesduel.votes.comparisons import Comparisons
@@ -25,13 +25,13 @@ __all__ = [
     "LOOK",
     "MANY",
     "Standing",
-    "choices_of",
     "fit_votes",
     "judged_votes",
     "known",
     "leader_of",
+    "num_votes_in",
     "standings_of",
-    "votes_between",
+    "votes_of",
 ]
 
 _CHAINS = 4
@@ -43,45 +43,73 @@ MANY = 200
 """Arms; of more, draws of all pairs take longer than one waits for a look."""
 
 
-def votes_between(
+def votes_of(
     state: StudyState,
-    wins: Float64[np.ndarray, "K K"] | None = None,
-    ties: Float64[np.ndarray, "K K"] | None = None,
-) -> Comparisons:
-    """Return all votes between arms that are not retired, or those of other tables."""
+    only: Iterable[Question] | None = None,
+    *,
+    without: Collection[Question] = (),
+) -> Comparisons | Choices:
+    """Return all votes between arms that are not retired.
+
+    Or those of some questions alone, or all but theirs. Imported ones are among all.
+    """
+    if state.is_of_sets:
+        gone = {unit.number for unit in without}
+        asked = state.questions.values() if only is None else only
+        units = [each for each in asked if each.number not in gone]
+        votes = [each for each in units if state.is_vote(each)]
+        rows = [row for each in votes for row in state.rows_of(each)]
+        if only is None:
+            rows += [row for each in state.imports.values() for row in each.rows]
+        return _choices(state, rows)
+    wins, ties = state.wins, state.ties
+    if only is not None:
+        wins, ties = np.zeros_like(wins), np.zeros_like(ties)
+    elif without:
+        wins, ties = wins.copy(), ties.copy()
+    for unit in without if only is None else only:
+        change, (left, right) = -1 if only is None else 1, unit.arms
+        if unit.outcome == "tie":
+            ties[left, right] += change
+            ties[right, left] += change
+        else:
+            wins[unit.arms if unit.outcome == "left" else (right, left)] += change
     both = np.ix_(state.active, state.active)
-    return Comparisons.from_wins(
-        (state.wins if wins is None else wins)[both],
-        ties=(state.ties if ties is None else ties)[both],
-        arm_names=[state.arms[arm] for arm in state.active],
-    )
+    names = [state.arms[arm] for arm in state.active]
+    return Comparisons.from_wins(wins[both], ties=ties[both], arm_names=names)
 
 
-def choices_of(state: StudyState, without: Container[int] = ()) -> Choices:
-    """Return the choices of a study of sets, but for questions of such numbers.
+def _choices(state: StudyState, rows: Iterable[VoteRow]) -> Choices:
+    """Return choices among arms that are not retired.
 
-    Among arms that are not retired: what is chosen of a part of a set has the same
-    probabilities as if that part had been shown.
+    What is chosen of a part of a set has the same probabilities as if that part had
+    been shown.
     """
     arms = state.active
     place = {arm: at for at, arm in enumerate(arms)}
-    counts: dict[tuple[int, ...], Counter[int]] = {}
-    for unit in state.questions.values():
-        if unit.number in without or not state.is_vote(unit):
-            continue
-        shown = tuple(sorted(place[arm] for arm in unit.arms if arm in place))
-        best = place.get(unit.arms[int(unit.outcome or 0) - 1])
-        if best is not None and len(shown) > 1:
-            counts.setdefault(shown, Counter())[best] += 1
+    counts: dict[tuple[tuple[int, ...], bool], Counter[int]] = {}
+    for row in rows:
+        shown = tuple(sorted(place[arm] for arm in row.arms if arm in place))
+        both = zip(row.arms, row.counts, strict=True)
+        best = {place[arm]: count for arm, count in both if arm in place and count}
+        if best and len(shown) > 1:
+            counts.setdefault((shown, row.worst), Counter()).update(best)
     if not counts:  # A table needs a row, if of no choice.
-        counts[tuple(place.values())] = Counter()
+        counts[tuple(place.values()), False] = Counter()
     offered, chosen = np.zeros((2, len(counts), len(arms)))
-    for row, (shown, best) in enumerate(counts.items()):
+    for row, ((shown, _), best) in enumerate(counts.items()):
         offered[row, [*shown]] = 1
-        for arm, count in best.items():
-            chosen[row, arm] = count
-    names = [state.arms[arm] for arm in arms]
-    return Choices.from_counts(offered, chosen, arm_names=names)
+        chosen[row, [*best]] = [*best.values()]
+    names, worst = [state.arms[arm] for arm in arms], [last for _, last in counts]
+    return Choices.from_counts(offered, chosen, arm_names=names, worst=worst)
+
+
+def num_votes_in(data: Comparisons | Choices) -> int:
+    """Count votes: who names the best and the worst of a set gives one."""
+    counts = data.counts
+    if isinstance(data, Choices) and data.worst is not None:
+        counts = counts[~data.worst]
+    return int(counts.sum())
 
 
 def judged_votes(state: StudyState) -> Comparisons:
@@ -92,7 +120,6 @@ def judged_votes(state: StudyState) -> Comparisons:
     """
     arms = state.active
     place = {arm: at for at, arm in enumerate(arms)}
-    said = {"left": 0, "right": 1, "tie": 2}
     asked = [
         each
         for each in state.questions.values()
@@ -105,7 +132,7 @@ def judged_votes(state: StudyState) -> Comparisons:
         [state.arms[arm] for arm in arms],
         [place[each.left] for each in asked],
         [place[each.right] for each in asked],
-        np.eye(3)[[said[str(each.outcome)] for each in asked]],
+        np.array([state.rows_of(each)[0].counts for each in asked]).reshape(-1, 3),
         order_known=True,
         columns=columns,
     )
@@ -139,7 +166,7 @@ def fit_votes(
     from bayesduel.inference.fitting import fit
 
     if votes is None:
-        votes = choices_of(state) if state.is_of_sets else votes_between(state)
+        votes = votes_of(state)
     draws = int(np.clip(numbers / votes.num_arms**2, least, most)) // _CHAINS
     model = state.model
     if isinstance(votes, Comparisons):
@@ -280,14 +307,19 @@ def standings_of(
 
 
 def _counts_of(choices: Choices, names: list[str]) -> dict[str, np.ndarray]:
-    """Return in how many choices each arm stood, and was the best one."""
+    """Return in how many choices each arm stood, was the best one, and was not.
+
+    Where the worst is named, how often it was that, and not how often it was not best.
+    """
     places = [choices.arm_names.index(name) for name in names]
-    total = choices.counts.sum(axis=1)
-    stood = (total @ choices.offered)[places]
-    best = choices.counts.sum(axis=0)[places]
-    return {
-        "comparisons": stood, "wins": best, "losses": stood - best, "ties": 0.0 * best,
-    }  # fmt: skip
+    worst = np.zeros(len(choices.counts), dtype=bool)
+    if choices.worst is not None:
+        worst = choices.worst
+    stood = choices.counts[~worst].sum(axis=1) @ choices.offered[~worst]
+    best, last = (choices.counts[rows].sum(axis=0)[:-1] for rows in (~worst, worst))
+    lost = last if worst.any() else stood - best
+    found = {"comparisons": stood, "wins": best, "losses": lost, "ties": 0.0 * best}
+    return {name: each[places] for name, each in found.items()}
 
 
 def _columns_by_moments(

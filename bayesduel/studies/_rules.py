@@ -33,10 +33,9 @@ _DRAWN_NUMBERS, _FEWEST_DRAWS, _MOST_DRAWS = 8e5, 80, 1000
 
 
 class Proposal(NamedTuple):
-    """A pair to be asked, and why."""
+    """A pair or a set to be asked, in whatever order, and why."""
 
-    first: int
-    second: int
+    arms: tuple[int, ...]
     rule: str
     reason: str
     body: dict[str, Any]
@@ -67,7 +66,7 @@ class Rule(Protocol):
         ...
 
     def kept(self, state: StudyState) -> Any:
-        """Return what it knows of a long study, None where it knows it at once."""
+        """Return what it knows, None where it knows that soon again."""
         ...
 
     def recall(self, found: Any) -> None:
@@ -123,7 +122,7 @@ class Balanced(RuleOfState):
         pair = least_of(state.told_pairs, allowed, generator(state, number))
         count = int(state.told_pairs[pair])
         reason = f"no pair has fewer votes and open questions than {count}"
-        return Proposal(*pair, "balanced", reason, {})
+        return Proposal(pair, "balanced", reason, {})
 
 
 class Information(RuleOfState):
@@ -153,9 +152,12 @@ class Information(RuleOfState):
     def _table(self, state: StudyState) -> np.ndarray:
         votes = state.epoch, state.num_votes
         if self._known is None or self._known[0] != votes:
+            # Not as xarray has it, which takes as long as the rest.
+            from bayesduel.inference.information import information_of_votes
+
             found = self._fitted(state)
             table = np.zeros_like(state.wins)
-            gains = found.expected_information().values
+            gains = information_of_votes(found)
             table[np.ix_(state.active, state.active)] = gains
             self._known = votes, np.maximum(table, table.T)
         return self._known[1]
@@ -168,7 +170,7 @@ class Information(RuleOfState):
         pair = least_of(-table / (1 + state.out), allowed, generator(state, number))
         gain = float(table[pair])
         reason = f"the vote is expected to teach {gain:.3g} nats"
-        return Proposal(*pair, "information", reason, {"information": gain})
+        return Proposal(pair, "information", reason, {"information": gain})
 
 
 class PolicyRule:
@@ -194,9 +196,9 @@ class PolicyRule:
 
             known = getattr(state.model, "features", None)
             self._played = _player(with_features(self._policy, known), state)
-            if self._found is not None and self._played.resume(self._found, state):
-                self._recalled = self._found[1]
-            self._found = None
+            found, self._found, self._recalled = self._found, None, 0
+            if found is not None and self._played.resume(found, state):
+                self._recalled = found[1]
         self._played.follow(state)
         return self._played
 
@@ -216,10 +218,8 @@ class PolicyRule:
         if allowed[first, second]:
             idle = f", after {duel['idle']} rounds of exploitation" * bool(duel["idle"])
             reason = f"the next informative pair of {name}{idle}"
-            return Proposal(
-                first, second, state.settings.policy, reason,
-                {"request": number, "duel": duel},
-            )  # fmt: skip
+            body = {"request": number, "duel": duel}
+            return Proposal((first, second), state.settings.policy, reason, body)
         near = allowed.copy()
         both = np.isin(np.arange(len(near)), (first, second))
         near &= both[:, None] | both[None, :]
@@ -227,7 +227,7 @@ class PolicyRule:
         pair = least_of(state.told_pairs, among, generator(state, number))
         asked = f"{state.arms[first]} against {state.arms[second]}"
         reason = f"in place of {asked}, which may not be asked here"
-        return Proposal(*pair, state.settings.policy, reason, {"duel": duel})
+        return Proposal(pair, state.settings.policy, reason, {"duel": duel})
 
     def accepted(self, state: StudyState) -> None:
         """Go on from the question that was asked."""
@@ -242,7 +242,8 @@ class PolicyRule:
         if played is None or not played.is_of(state):
             return None
         found = played.kept()
-        return found if found[1] - self._recalled >= snapshots.EVERY else None
+        is_far = found[1] - self._recalled >= snapshots.EVERY_TOLD
+        return found if is_far else None
 
     def recall(self, found: Any) -> None:
         """Go on from what was kept, where that is of the same beginning."""

@@ -72,8 +72,7 @@ class SetRule(RuleOfState):
             left = [arm for arm in may.tolist() if arm not in set_]
             best = max(own[arm] for arm in left)
             set_.append(rng.choice([arm for arm in left if own[arm] == best]))
-        body = {"also": set_[2:]}
-        return Proposal(set_[0], set_[1], state.settings.policy, reason, body)
+        return Proposal((*set_,), state.settings.policy, reason, {})
 
 
 def _seldom_shown(state: StudyState) -> Float[np.ndarray, "card K"]:

@@ -21,6 +21,7 @@ from theory.arguments import (
     seed_of,
     share_of,
     short_repr,
+    true_or_false,
     width_of,
 )
 
@@ -51,7 +52,7 @@ _MOST_CONTEXTS, _LONGEST_CONTEXT = 10**4, 50_000
 
 _MOST_SECONDS = 10.0**9
 
-_LATER = ("judging", "spending", "stop_when", "contexts", "choose_from")
+_LATER = ("judging", "spending", "stop_when", "contexts", "choose_from", "worst")
 """What the first event of a file may lack."""
 
 
@@ -74,6 +75,7 @@ class Settings:
     stop_when: tuple[str, ...] = ()
     contexts: tuple[str, ...] = ()
     choose_from: int = 2
+    worst: bool = False
 
     @classmethod
     def checked(
@@ -93,6 +95,7 @@ class Settings:
         stop_when: Iterable[str] = (),
         contexts: Iterable[str] = (),
         choose_from: int = 2,
+        worst: bool = False,
     ) -> Self:
         """Check everything but the policy, which needs JAX to be known."""
         names = _checked_names(arms, "arms")
@@ -131,6 +134,7 @@ class Settings:
             stop_when=checked_stops(stop_when),
             contexts=_checked_contexts(contexts),
             choose_from=shown,
+            worst=true_or_false(worst, "worst", kind=StudyError),
         )
         found._check_sets()
         return found
@@ -139,6 +143,9 @@ class Settings:
         """Refuse what means nothing for the number of arms that are shown."""
         is_logit = isinstance(self.model, MultinomialLogit)
         if self.choose_from == 2:
+            if self.worst:
+                rule = "must be False for pairs, whose worst is the other one"
+                raise StudyError("worst", rule, True, remedy="give choose_from")
             if is_logit:
                 rule, remedy = "must be one of pairs", "take BradleyTerry()"
                 raise StudyError("model", rule, self.model, remedy=remedy)
@@ -149,7 +156,7 @@ class Settings:
         if not is_logit:
             rule = "must be MultinomialLogit(...) where sets are shown"
             raise StudyError("model", rule, self.model, remedy="leave it out")
-        for name in ("floor", "width", "blocked", "contexts"):
+        for name in ("floor", "width", "blocked"):
             if getattr(self, name):
                 rule = "must be left out where sets are shown"
                 raise StudyError(name, rule, getattr(self, name))

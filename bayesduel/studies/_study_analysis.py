@@ -95,7 +95,6 @@ class StudyAnalysis(StudyFile):
         from bayesduel.studies.contents.contexts import context_table
 
         with self._turn:
-            self._settings.check_of_pairs("by_context")
             return context_table(self._current())
 
     def to_dataframe(self) -> pd.DataFrame:
@@ -112,7 +111,7 @@ class StudyAnalysis(StudyFile):
             ``gold``; ``other_order_of``, the first question of both orders; ``judge``,
             ``context`` (as JSON where it is no text), ``rule``; ``seconds`` and
             ``cost`` of the answer; ``asked`` and ``answered``, times in UTC; ``shown``,
-            all arms that were shown, as JSON.
+            all arms that were shown, as JSON; ``worst``, where it was named.
 
         Examples
         --------

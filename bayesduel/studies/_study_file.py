@@ -78,6 +78,11 @@ class StudyFile:
         """Who asks."""
         return self._settings.policy
 
+    @property
+    def choose_from(self) -> int:
+        """How many arms a question shows."""
+        return self._settings.choose_from
+
     def events(self) -> list[Event]:
         """Return the history of the study."""
         return self._log.read(0)
@@ -113,9 +118,9 @@ class StudyFile:
             self._kept = found.number
 
     def _keep(self) -> None:
-        """Keep what a long study adds up to, and where its policy is."""
+        """Keep what a long study adds up to, and where a policy is that came far."""
         state = self._state
-        if state is None or state.last < snapshots.EVERY:
+        if state is None:
             return
         with suppress(StudyError):  # It is closed, or gone.
             policy = None if self._rule is None else self._rule.kept(state)

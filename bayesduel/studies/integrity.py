@@ -179,15 +179,15 @@ def _not_own(state: StudyState, rule: Rule, event: Event) -> ForeignQuestion | N
         None if context in state.settings.contexts else context,
         event.time,
     )
-    if not isinstance(own, Nothing) and context in state.settings.contexts:
-        # Whoever asks may have named one of the pool.
-        own = own._replace(body={**own.body, "context": context})
     if isinstance(own, Nothing):
         says = own.reason
-    elif own.kind == event.kind and _essence(own.body) == _essence(body):
-        return None
     else:
-        says = _words(state, own.body)
+        if context in state.settings.contexts:
+            # Whoever asks may have named one of the pool.
+            own["context"] = context
+        if _essence(own) == _essence(body):
+            return None
+        says = _words(state, own)
     return ForeignQuestion(event.number, body["question"], _words(state, body), says)
 
 
@@ -204,8 +204,9 @@ def _words(state: StudyState, body: dict[str, Any]) -> str:
     if "gold" in body:
         names = state.golds[body["gold"]][:: -1 if body["swapped"] else 1]
     else:
-        names = state.arms[body["left"]], state.arms[body["right"]]
-    return f"{names[0]} against {names[1]} for {body.get('rule', 'gold')}"
+        arms = body["left"], body["right"], *body.get("also", ())
+        names = [state.arms[arm] for arm in arms]
+    return f"{' against '.join(names)} for {body.get('rule', 'gold')}"
 
 
 def check_study(path: str | os.PathLike[str]) -> IntegrityReport:

@@ -23,11 +23,12 @@ def answer_line(study: Study, line: str) -> str:
     study : Study
     line : str
         A JSON object: ``do`` is "ask" (with ``n``, ``judge``, ``context``), "tell"
-        (``ticket``, ``answer``), "skip", "undo", "withdraw" (``ticket``), "add_arm"
-        (``name``, ``share``), "retire_arm", "restore_arm" (``name``), "rename_arm"
-        (``name``, ``to``), "merge_arms" (``name``, ``into``), "add_gold"
-        (``better``, ``worse``), "set_judge" (``name``, with ``limit``,
-        ``arms``, ``price``, ``trusted``) or "status" (``forecast``, ``full``).
+        (``ticket``, ``answer``; of a set a number, or [best, worst]), "skip", "undo",
+        "withdraw" (``ticket``), "add_arm" (``name``, ``share``), "retire_arm",
+        "restore_arm" (``name``), "rename_arm" (``name``, ``to``), "merge_arms"
+        (``name``, ``into``), "add_gold" (``better``, ``worse``), "set_judge"
+        (``name``, with ``limit``, ``arms``, ``price``, ``trusted``) or "status"
+        (``forecast``, ``full``).
         Whoever answers, skips, undoes or withdraws may be named by ``judge``. Other
         members than these are refused, but for ``id``, which comes back.
 

@@ -88,15 +88,11 @@ def report_html(
 def _summary(status: StudyStatus) -> str:
     leader = "nobody yet" if status.leader is None else escape(status.leader)
     budget = "" if status.budget is None else f" of {status.budget}"
-    retired = (
-        f" Retired: {escape(', '.join(status.retired))}." if status.retired else ""
-    )
     return (
         f"<p>Arms: {len(status.arms)}. Votes: {status.votes}{budget}; imported: "
         f"{status.imported}; ties among both: {status.ties}. Questions skipped: "
-        f"{status.skipped}; open: {status.out}; late, beyond the budget, and not "
-        f"counted: {status.beyond}. "
-        f"In front: <strong>{leader}</strong>.{retired}</p>"
+        f"{status.skipped}; open: {status.out}. "
+        f"In front: <strong>{leader}</strong>.</p>"
     )
 
 
@@ -188,15 +184,10 @@ def _contexts(state: StudyState) -> str:
         return ""
     table = context_table(state)
     rows = [
-        [
-            escape(line.context if len(line.context) <= 200 else line.context[:200]),
-            str(line.votes),
-            escape(line.leader or "-"),
-            "-" if line.probability is None else f"{line.probability:.2f}",
-        ]
+        [*map(escape, (line.context[:200], *line.cells().values()))]
         for line in table.lines
     ]
-    heads = ["context", "votes", "leads there", "Copeland"]
+    heads = ["context", *table.lines[0].cells()]
     words = table.words()
     return (
         f"<h2>By context</h2>\n<p>{escape(words[0].upper() + words[1:])}.</p>\n"
@@ -222,10 +213,9 @@ def _judges(status: StudyStatus) -> str:
 
 def _small_print(status: StudyStatus) -> str:
     return (
-        f'<p class="small">{escape(status.policy)} asked; model: '
-        f"{escape(status.model)}. {status.idle_rounds} rounds of exploitation were "
-        f"left out, {status.restarts} times the policy began anew from the votes. "
-        f"bayesduel {escape(__version__)}.</p>"
+        f'<p class="small">{escape("; ".join(status.remarks()))}; model: '
+        f"{escape(status.model)}. {status.restarts} times the policy began anew from "
+        f"the votes. bayesduel {escape(__version__)}.</p>"
     )
 
 

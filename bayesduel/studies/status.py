@@ -126,6 +126,24 @@ class StudyStatus:
             "all pairs, is said with full=True (--full)"
         )
 
+    def remarks(self) -> tuple[str, ...]:
+        """Say who asks, what does not count, what was spent, and who is retired."""
+        found = [
+            f"{self.policy} asks; {self.idle_rounds} rounds of exploitation left out"
+        ]
+        if self.beyond:
+            late = f"{self.beyond} late answers beyond the budget"
+            found.append(f"{late} are kept, and do not count")
+        if self.contradictions:
+            found.append(f"{self.contradictions} contradictions count as no votes")
+        if self.aside:
+            found.append(f"{self.aside} votes of judges set aside do not count")
+        if self.spent:
+            found.append(f"spent: {self.spent:g}")
+        if self.retired:
+            found.append(f"retired: {', '.join(self.retired)}")
+        return tuple(found)
+
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
         return asdict(self)

@@ -10,7 +10,7 @@ from typing import Any, Self
 from bayesduel.errors import OutputWriteError, StudyError
 from bayesduel.models.base import PreferenceModel
 from bayesduel.studies._asking import next_question
-from bayesduel.studies._fits import choices_of, judged_votes, votes_between
+from bayesduel.studies._fits import judged_votes, votes_of
 from bayesduel.studies._rules import Nothing, Rule, check_policy_text
 from bayesduel.studies._set_rules import rule_of
 from bayesduel.studies._settings import RULES, Settings
@@ -87,6 +87,7 @@ class Study(Contents):
         stop_when: Sequence[str] = (),
         contexts: Sequence[str] = (),
         choose_from: int = 2,
+        worst: bool = False,
         by: str | None = None,
     ) -> Self:
         """Make the file of a new study.
@@ -139,6 +140,8 @@ class Study(Contents):
             (the default: each card the best arm of a posterior draw of its own, of
             those not yet taken), "logit-ts" (the best arms of one draw) and "balanced"
             (those that were shown least).
+        worst : bool
+            Of a set judges name the best and then the worst: one vote that says more.
         by : str, optional
             Who makes it, and later changes what it is about; see :meth:`open`.
 
@@ -151,7 +154,7 @@ class Study(Contents):
         """
         settings = Settings.checked(
             arms, policy, model, delta, width, budget, seed, floor, lease, blocked,
-            judging, spending, stop_when, contexts, choose_from,
+            judging, spending, stop_when, contexts, choose_from, worst,
         )  # fmt: skip
         if settings.choose_from == 2 and settings.policy not in RULES:
             check_policy_text(settings)
@@ -225,7 +228,7 @@ class Study(Contents):
     def _recall_rule(self, rule: Rule) -> None:
         """Let a policy go on from where it was in an earlier session."""
         state = self._current()
-        if len(state.told) < snapshots.EVERY:
+        if len(state.told) < snapshots.EVERY_TOLD:
             return
         found = snapshots.kept(self.path, "policy")
         # The chain of the file is known to be sound.
@@ -243,11 +246,10 @@ class Study(Contents):
                 if isinstance(found, Nothing):
                     self._resting = found.reason
                     break
-                self._append(*found)
-                if "duel" in found.body:
+                self._append("gold asked" if "gold" in found else "asked", found)
+                if "duel" in found:
                     rule.accepted(state)
-                number = found.body["question"]
-                tickets.append(ticket_of(state, state.questions[number]))
+                tickets.append(ticket_of(state, state.questions[found["question"]]))
         return tickets
 
     def open_tickets(self, judge: str | None = None) -> list[Ticket]:
@@ -285,13 +287,14 @@ class Study(Contents):
         """
         with self._turn:
             self._settings.check_of_pairs("comparisons")
-            return (judged_votes if judged else votes_between)(self._current())
+            return (judged_votes if judged else votes_of)(self._current())  # pyright: ignore[reportReturnType]
 
     def choices(self) -> Choices:
-        """Return all votes of a study of sets, between arms that are not retired.
+        """Return all votes of a study of sets, imported ones too.
 
-        A choice of a retired arm is left out; out of the rest of a set it is a choice
-        among those that are left, as the multinomial logit has it.
+        Between arms that are not retired: a choice of another one is left out, and one
+        out of a set with others is a choice among the rest, as the multinomial logit
+        has it.
 
         Raises
         ------
@@ -303,4 +306,4 @@ class Study(Contents):
             if not state.is_of_sets:
                 rule, remedy = "for studies of sets", "this one has comparisons()"
                 raise StudyError("choices", rule, remedy=remedy)
-            return choices_of(state)
+            return votes_of(state)  # pyright: ignore[reportReturnType]

@@ -50,6 +50,8 @@ class Ticket:
         Seconds after which the pair may be asked anew. The answer counts even then.
     shown : tuple of str
         All arms, in the order in which they are to be shown: two, or a set.
+    worst : bool
+        Whether the worst is to be named, too.
     """
 
     number: int
@@ -61,10 +63,11 @@ class Ticket:
     context: Any = None
     lease: float = LEASE
     shown: tuple[str, ...] = ()
+    worst: bool = False
 
     @property
     def answers(self) -> dict[str, str]:
-        """What names each arm that is shown as the best one."""
+        """What names each arm that is shown: left, right, or the number of a card."""
         words = answers_to(len(self.shown))
         return dict(zip(words, self.shown, strict=False))
 
@@ -82,6 +85,7 @@ def ticket_of(state: StudyState, question: Question) -> Ticket:
         context=question.context,
         lease=question.lease,
         shown=shown,
+        worst=state.settings.worst,
     )
 
 

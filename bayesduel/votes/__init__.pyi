@@ -1,5 +1,4 @@
 from .arm_tables import read_covariates as read_covariates
-from .best_worst import read_best_worst as read_best_worst
 from .choice_files import read_choices as read_choices
 from .choice_files import read_long_choices as read_long_choices
 from .choice_files import read_wide_choices as read_wide_choices
@@ -8,3 +7,4 @@ from .comparisons import Comparisons as Comparisons
 from .files import read_comparisons as read_comparisons
 from .preflib import read_preflib as read_preflib
 from .rankings import Rankings as Rankings
+from .set_files import read_sets as read_sets

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from math import nan
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from jaxtyping import Float64
@@ -184,7 +184,7 @@ class ColumnTable:
             self.refuse(title, int(np.argmax(broken)), "is no whole number", remedy)
         return found
 
-    def refuse(self, title: str, row: int, words: str, remedy: str = "") -> None:
+    def refuse(self, title: str, row: int, words: str, remedy: str = "") -> NoReturn:
         """Raise an error about a cell."""
         cell = self._columns[composed(title)][row]
         shown = cell if len(cell) <= 40 else f"{cell[:40]}..."

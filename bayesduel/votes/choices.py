@@ -28,7 +28,10 @@ from bayesduel.votes.data_checks import (
     attribute_table,
     attributes_of,
     check_choices,
+    check_repetition,
+    check_worst,
     persons_of,
+    worst_rows,
 )
 from theory.arguments import true_or_false
 
@@ -49,6 +52,8 @@ class Choices(CountedVotes):
         or persons, for each choice.
     counts : float64 (R, K + 1)
         How often each arm was chosen; the last column counts "none of them".
+    worst : bool (R,) or None
+        Rows in which the worst was named, and not the best; None where there is none.
     outside : bool
         Whether "none of them" could be chosen.
     attributes : float64 (R, K, d) or None
@@ -79,6 +84,7 @@ class Choices(CountedVotes):
     attribute_names: tuple[str, ...] = ()
     persons: NDArray[np.int64] | None = None
     person_names: tuple[str, ...] = ()
+    worst: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         """Check every field."""
@@ -95,6 +101,7 @@ class Choices(CountedVotes):
         attributes: ArrayLike | None = None,
         attribute_names: Sequence[str] | None = None,
         persons: Sequence[Any] | None = None,
+        worst: ArrayLike | None = None,
     ) -> Choices:
         """Take choices as counts per subset.
 
@@ -114,6 +121,8 @@ class Choices(CountedVotes):
             By default "attribute 0", "attribute 1", ...
         persons : sequence of n labels, optional
             Who chose.
+        worst : bool (n,), optional
+            Rows in which the worst was named; without ``none`` and attributes.
 
         Raises
         ------
@@ -145,13 +154,18 @@ class Choices(CountedVotes):
                 "offered", "leaves no choice", subsets[row], index=row, remedy=remedy
             )
         total = np.concatenate([chosen, nothing[:, None]], axis=1)
+        last = worst_rows(worst, len(subsets))
         if attributes is None and persons is None:
-            subsets, index = np.unique(subsets, axis=0, return_inverse=True)
-            rows, total = total, np.zeros((len(subsets), len(names) + 1))
+            marked = subsets if last is None else np.column_stack([subsets, last])
+            marked, index = np.unique(marked, axis=0, return_inverse=True)
+            subsets, rows = marked[:, : len(names)], total
+            last = None if last is None else marked[:, -1]
+            total = np.zeros((len(subsets), len(names) + 1))
             np.add.at(total, index.reshape(-1), rows)
         table, titles = attributes_of(attributes, attribute_names, subsets)
         who, people = persons_of(persons, len(subsets))
-        return cls(names, subsets, total, none is not None, table, titles, who, people)
+        none_ = none is not None
+        return cls(names, subsets, total, none_, table, titles, who, people, last)
 
     @classmethod
     def from_attributes(
@@ -235,11 +249,12 @@ class Choices(CountedVotes):
         subsets: Sequence[Sequence[Any]],
         chosen: Sequence[Any],
         *,
+        worst: Sequence[Any] | None = None,
         weight: ArrayLike | None = None,
         arm_names: Sequence[str] | None = None,
         outside: bool | None = None,
     ) -> Choices:
-        """Count single choices.
+        """Count single choices, of the best or of the best and the worst.
 
         Parameters
         ----------
@@ -247,6 +262,9 @@ class Choices(CountedVotes):
             The arms on offer.
         chosen : sequence of str or None
             The chosen arm, or None for "none of them".
+        worst : sequence of str or None, optional
+            The worst of those that are not chosen, where it was named: a choice more,
+            out of these; of two arms it says nothing new.
         weight : float (n,), optional
             How many times each choice counts, 1 by default.
         arm_names : sequence of str, optional
@@ -259,33 +277,53 @@ class Choices(CountedVotes):
         ComparisonDataError
             Naming the row of an unknown arm, of one that was not on offer, or of an arm
             that is offered twice.
+
+        Examples
+        --------
+        >>> from bayesduel.votes import Choices
+        >>> Choices.from_subsets([["tea", "milk", "ale"]], ["ale"], worst=["tea"])
+        Choices(3 arms, 2 subsets, 2 choices)
         """
         subsets = tuple(
             labels_of(f"subset {row}", subset)
             for row, subset in enumerate(rows_of("subsets", subsets))
         )
         chosen = rows_of("chosen", chosen)
-        check_lengths(subsets=subsets, chosen=chosen)
+        last = rows_of("worst", [None] * len(chosen) if worst is None else worst)
+        check_lengths(subsets=subsets, chosen=chosen, worst=last)
         found = different_labels(*subsets)
         names = arm_names_of(found if arm_names is None else arm_names, None)
         weights = (
             np.ones(len(chosen)) if weight is None else vote_counts("weight", weight)
         )
         check_one_each("weight", weights, len(chosen), "choices")
-        offered = np.zeros((len(subsets), len(names)), dtype=bool)
-        counts = np.zeros((len(subsets), len(names)))
+        offered = np.zeros((2, len(subsets), len(names)), dtype=bool)
+        counts = np.zeros((2, len(subsets), len(names)))
         none = np.zeros(len(subsets))
-        for row, (subset, choice) in enumerate(zip(subsets, chosen, strict=True)):
+        for row, (subset, *both) in enumerate(zip(subsets, chosen, last, strict=True)):
             arms = arm_positions(f"subset {row}", subset, names)
-            _check_repetition(row, [names[arm] for arm in arms])
-            offered[row, arms] = True
-            if choice is None:
+            check_repetition(row, [names[arm] for arm in arms])
+            offered[:, row, arms] = True
+            for turn, choice in enumerate(both):
+                if choice is not None:
+                    what = f"{('choice', 'worst')[turn]} {row}"
+                    (arm,) = arm_positions(what, labels_of(what, [choice]), names)
+                    counts[turn, row, arm] = weights[row]
+                    offered[1, row, arm] &= turn == 1
+            if both[0] is None:
                 none[row] = weights[row]
-            else:
-                label = labels_of(f"choice {row}", [choice])
-                (arm,) = arm_positions(f"choice {row}", label, names)
-                counts[row, arm] = weights[row]
-        return cls.from_counts(offered, counts, _nobody(none, outside), arm_names=names)
+        nothing = _nobody(none, outside)
+        if worst is None:
+            return cls.from_counts(offered[0], counts[0], nothing, arm_names=names)
+        check_worst(counts[1], offered, names)
+        told = counts[1].any(axis=1) & (offered[1].sum(axis=1) > 1)
+        return cls.from_counts(
+            np.concatenate([offered[0], offered[1, told]]),
+            np.concatenate([counts[0], counts[1, told]]),
+            nothing,
+            arm_names=names,
+            worst=np.arange(len(subsets) + told.sum()) >= len(subsets),
+        )
 
     def __repr__(self) -> str:
         none = f", {self.counts[:, -1].sum():g} of none" if self.outside else ""
@@ -312,9 +350,12 @@ class Choices(CountedVotes):
                 return [f"choice {row}" for row in range(len(self.offered))]
             people = [self.person_names[each] for each in self.persons]
             return [f"choice {row} by {each}" for row, each in enumerate(people)]
+        ends = [""] * len(self.offered)
+        if self.worst is not None:
+            ends = [" (worst)" * bool(each) for each in self.worst]
         return [
-            " | ".join(self.arm_names[arm] for arm in np.flatnonzero(subset))
-            for subset in self.offered
+            " | ".join(self.arm_names[arm] for arm in np.flatnonzero(subset)) + end
+            for subset, end in zip(self.offered, ends, strict=True)
         ]
 
     def parts(self) -> list[list[str]]:
@@ -343,16 +384,3 @@ def _nobody(
         rule, row = "is None, which outside=False rules out", np.argmax(none > 0)
         raise ComparisonDataError("chosen", rule, None, index=int(row))
     return none if possible else None
-
-
-def _check_repetition(row: int, subset: list[str]) -> None:
-    """Raise where a subset offers an arm twice: its weight would be unclear."""
-    for place, arm in enumerate(subset):
-        if arm in subset[:place]:
-            raise ComparisonDataError(
-                f"subset {row}",
-                f"offers {arm!r} twice",
-                arm,
-                index=place,
-                remedy="name every arm on offer once",
-            )

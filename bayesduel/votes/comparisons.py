@@ -216,8 +216,9 @@ class Comparisons(PairRows):
         weights = np.ones(len(one)) if weight is None else vote_counts("weight", weight)
         check_one_each("weight", weights, len(one), "votes")
         check_opponents(one, other, names)
-        said, *arms = map(all_composed, (winner, first, second))
-        votes = verdict_counts(said, range(len(said)), *arms, verdicts_of(words))
+        said, left, right = map(all_composed, (winner, first, second))
+        rows = range(len(said))
+        votes = verdict_counts(said, rows, left, right, verdicts_of(words))
         counts = votes * weights[:, None]
         return cls.from_rows(
             names,

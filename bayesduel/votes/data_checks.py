@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -170,6 +171,17 @@ def persons_of(
     return np.array([place[label] for label in labels], dtype=np.int64), names
 
 
+def worst_rows(worst: Any, number: int) -> Bool[np.ndarray, " row"] | None:
+    """Return which rows name the worst, None where there is none."""
+    if worst is None:
+        return None
+    given = np.asarray(worst)
+    if given.shape != (number,) or given.dtype.kind != "b":
+        rule = f"must be True or False for each of the {number} rows"
+        raise ComparisonDataError("worst", rule, worst)
+    return given if given.any() else None
+
+
 def check_choices(data: Any) -> None:
     """Raise unless the fields of ``Choices`` are what they are documented to be."""
     num_arms = _checked_names(data.arm_names, "from_counts")
@@ -179,8 +191,15 @@ def check_choices(data: Any) -> None:
     vote_counts("counts", data.counts)
     true_or_false(data.outside, "outside", kind=ComparisonDataError)
     table, who, constructor = data.attributes, data.persons, "from_counts"
+    last = data.worst
+    if last is not None:
+        _array("worst", last, (rows,), "b", constructor)
+        if data.outside or table is not None:
+            rule = "must be left out where none can be chosen, and with attributes"
+            raise ComparisonDataError("worst", rule, last)
     if table is None and who is None:
-        _check_unique("offered", data.offered, "subset", constructor)
+        marked = data.offered if last is None else np.column_stack([data.offered, last])
+        _check_unique("offered", marked, "subset", constructor)
     for name, of in (("attribute_names", table), ("person_names", who)):
         names = getattr(data, name)
         if not isinstance(names, tuple) or (of is None and names):
@@ -195,6 +214,33 @@ def check_choices(data: Any) -> None:
         most = len(data.person_names) - 1
         rule = f"must be the place of a person, from 0 to {most}"
         check_each("persons", who, (who >= 0) & (who <= most), rule)
+
+
+def check_repetition(row: int, subset: list[str]) -> None:
+    """Raise where a subset offers an arm twice: its weight would be unclear."""
+    for place, arm in enumerate(subset):
+        if arm in subset[:place]:
+            raise ComparisonDataError(
+                f"subset {row}",
+                f"offers {arm!r} twice",
+                arm,
+                index=place,
+                remedy="name every arm on offer once",
+            )
+
+
+def check_worst(
+    worst: Float64[np.ndarray, "row K"],
+    offered: Bool[np.ndarray, "2 row K"],
+    names: Sequence[str],
+) -> None:
+    """Raise where the worst was not on offer, or is the best."""
+    wrong = (worst > 0) & ~offered[1]
+    if wrong.any():
+        row, arm = np.argwhere(wrong)[0]
+        is_best = offered[0, row, arm]
+        rule = "is the best, too" if is_best else "was not on offer"
+        raise ComparisonDataError("worst", rule, names[arm], index=int(row))
 
 
 def check_rankings(data: Any) -> None:

@@ -26,6 +26,7 @@ FALSE_ALARM = 1e-5
 DESIGN = {"budget": 300, "num_runs": 60, "seed": 5}
 
 
+@pytest.mark.slow
 def test_runs_are_those_of_the_simulator():
     found = audit_stopping("cyclic", "rucb", rules=["p-value:alpha=0.2"], **DESIGN)
     (audited,) = found.rules

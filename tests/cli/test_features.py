@@ -30,6 +30,7 @@ def files(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_compare_reads_features(files):
     run = ["compare", "-i", str(files / "drinks.csv"), "-p", "d-ts:posterior=linear"]
     run += ["--runs", "2", "--horizon", "50", "--quiet", "--out", str(files / "out")]

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from importlib import import_module
 
 import pytest
 import typer
@@ -65,7 +66,10 @@ def test_every_name_is_shown_with_its_parameters_theorems_and_an_example():
                 )  # fmt: skip
                 for parameter, each in entry["parameters"].items():
                     assert each["meaning"], (name, parameter)
-            stated |= {each["name"] for each in entry.get("theorems", ())}
+            for each in entry.get("theorems", ()):
+                stated.add(each["name"])
+                module, _, function = each["function"].rpartition(".")
+                assert callable(getattr(import_module(module), function))
     assert stated == {each.name for each in known_theorems()}
 
 
@@ -79,6 +83,8 @@ def test_every_name_is_shown_with_its_parameters_theorems_and_an_example():
         ("thurstone", ["thurstone: model", "prior_scale=2.0", "Standard deviation"]),
         ("d-ts, refined", ["bound", "Theorem 1", "beta > 2"]),
         ("condorcet_sum", ["notion of regret", "strong regret"]),
+        ("lower", ["Copeland lower bound: bound", "Theorem 2"]),
+        ("ccb", ["such self-duels is"]),  # The docstring breaks the line at the hyphen.
     ],
 )  # fmt: skip
 def test_a_name_in_any_case(run, name, words):

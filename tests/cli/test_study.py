@@ -240,6 +240,35 @@ def test_a_study_of_sets(run, tmp_path, monkeypatch):
     assert f",3,{ticket['shown'][2]},True," in votes[1]
 
 
+def test_a_study_of_sets_with_contexts_and_the_worst(run, tmp_path, monkeypatch):
+    file, pool = tmp_path / "sets.study", tmp_path / "pool.txt"
+    pool.write_text("In the morning?\nAt night?\n")
+    options = "--choose-from", 3, "--worst", "--contexts", pool, "--budget", 9
+    assert run("new", file, "--arms", "tea,milk,ale", *options).exit_code == 0
+    shown = run("ask", file, "-n", 2).stdout
+    assert "context" in shown.splitlines()[0] and "morning" in shown
+    assert run("tell", file, 1, "3,1").stderr == "stored\n"
+    assert "such as '1,3'" in run("tell", file, 2, "3").stderr
+    keys(monkeypatch, "2", "2", "1", "3", "s", "q")
+    result = run("vote", file, "--judge", "Ada")
+    assert result.stderr.count("now the worst") == 2
+    assert answers(file) == ["3,1", None, "1,3", "skip", None]
+    table = tmp_path / "more.csv"
+    table.write_text("x,y,best\nale,tea,tea\ntea,milk,\n")
+    assert "row 1" in run("import", file, table).stderr
+    more = "--missing", "skip"
+    assert "ale | tea" in run("import", file, table, *more, "--dry-run").stdout
+    assert run("import", file, table, *more).stderr == "imported 1 votes\n"
+    long = tmp_path / "long.csv"
+    long.write_text("id,arm,chosen\n1,ale,1\n1,tea,0\n")
+    columns = "--long", "id,arm,chosen"
+    assert run("import", file, long, *columns).stderr == "imported 1 votes\n"
+    for option in (["--wins", "a,b"], [*columns, "--arms", "a,b"]):
+        assert "must be left out" in run("import", file, table, *option).stderr
+    found = run("status", file, "--contexts").stdout
+    assert "At night?" in found and "votes: 2, imported: 2" in found
+
+
 def test_who_has_no_name_leaves_no_question_open(run, file, monkeypatch):
     keys(monkeypatch, LEFT, "q")
     run("vote", file)

@@ -80,7 +80,7 @@ def test_killed_at_any_moment_of_writing(tmp_path, monkeypatch):
 
 
 MAIN = [sys.executable, "-c", "from bayesduel.cli import main; main()"]
-ASKED = "compare -i cyclic -p rucb -p d-ts --runs 600 --horizon 1e5 --jobs 2 --quiet"
+ASKED = "compare -i cyclic -p rucb -p d-ts --runs 1200 --horizon 1e5 --jobs 2 --quiet"
 
 
 def command(out, *options):
@@ -111,30 +111,28 @@ def end_of(process):
 @pytest.mark.slow
 def test_the_command_and_its_workers_killed(tmp_path):
     """A killed worker fails its policy; that is tried again by resume, too."""
-    begun = time.monotonic()
-    code, errors = end_of(command(tmp_path / "whole"))
-    assert code == 0, errors
-    seconds = time.monotonic() - begun
+    options = {"num_runs": 1200, "horizon": 10**5, "out": tmp_path / "whole"}
+    bayesduel.compare("cyclic", ["rucb", "d-ts"], **options)
     whole, rng = content(tmp_path / "whole"), random.Random(9)
-    for number in range(100 if NIGHTLY else 3):
-        out = tmp_path / str(number)
+    for number in range(100 if NIGHTLY else 2):
+        out, parts = tmp_path / str(number), rng.randint(1, 5)
         process = command(out)
-        time.sleep(rng.uniform(0.3, 1.0) * seconds)
+        while len([*out.glob(".bayesduel/parts/*.npz")]) < parts:
+            assert process.poll() is None, process.communicate()[1]
+            time.sleep(0.01)
         workers = children_of(process)
+        assert not (out / results.FILE_NAME).exists(), "the kill came too late"
         if number % 2 and workers:
-            os.kill(rng.choice(workers), signal.SIGKILL)
+            os.kill(workers[-1], signal.SIGKILL)
             assert end_of(process)[0] in (0, 1)
         else:
             process.kill()
             end_of(process)
-        if out.exists():
-            for _ in range(40):  # The workers of a killed command end within seconds.
-                code, errors = end_of(command(out, "--resume"))
-                if "is writing to" not in errors:
-                    break
-                time.sleep(0.5)
-        else:
-            code, errors = end_of(command(out))
+        for _ in range(40):  # The workers of a killed command end within seconds.
+            code, errors = end_of(command(out, "--resume"))
+            if "is writing to" not in errors:
+                break
+            time.sleep(0.5)
         assert code == 0, errors
         assert content(out) == whole
 

@@ -158,6 +158,7 @@ def test_summaries_are_the_same_in_any_order(file_of, tmp_path):
     assert len([*tmp_path.glob("order 0/.bayesduel/parts/*")]) == 3
 
 
+@pytest.mark.slow
 def test_summaries_are_the_same_after_an_interrupt(file_of):
     whole, jobs = file_of("whole")
     for order, stop in ((None, 3), (8, 5)):

@@ -18,6 +18,7 @@ from tests.fake_policies import Scripted, Wanderer
 from tests.policies import driving
 from tests.policies.instances import CONDORCET
 from tests.policies.subsets import subset_driving
+from tests.simulation import model_fakes
 from theory import REGRET_NOTIONS
 
 pytestmark = pytest.mark.usefixtures("hardly_optimized")
@@ -68,8 +69,7 @@ def file_of(tmp_path, monkeypatch):
 
 CASES = [
     pytest.param("cyclic", [Wanderer(), Scripted()], id="fakes", marks=SLOW),
-    pytest.param("mslr5-condorcet", ["bt-ts"], id="bt-ts", marks=SLOW),
-    pytest.param("sushi", ["d-ts+", "ecw-rmed"], id="16 arms", marks=SLOW),
+    pytest.param("mslr5-condorcet", [model_fakes.Wanderer()], id="JAX", marks=SLOW),
     pytest.param("mslr5-condorcet", ["scomp2", "d-ts:every=50"], id="bulk", marks=SLOW),
     pytest.param("camera", ["ucb-no-order", "mnl-ts"], id="subsets", marks=SLOW),
 ]

@@ -199,7 +199,7 @@ def test_information_in_closed_form_is_that_of_draws():
     votes = Comparisons.from_votes("aabca", "bbcab", ["a", "b", "tie", "c", "tie"])
     model = PairwiseBeta(prior=0.7, ties=True)
     exact, drawn = (
-        fit(model, votes, method=method, num_draws=5000).expected_information()
+        fit(model, votes, method=method, num_draws=2500).expected_information()
         for method in ("exact", "laplace")
     )
     np.testing.assert_allclose(exact.values, drawn.values, atol=0.02)

@@ -52,12 +52,8 @@ def test_against_adaptive_integrals(scale):
         *(
             pytest.param(kind, ties, zero_sum, marks=pytest.mark.slow)
             for kind, ties, zero_sum in (
-                (BradleyTerry, None, False),
-                (BradleyTerry, TIES, False),
                 (BradleyTerry, TIES, True),
-                (Thurstone, None, False),
                 (Thurstone, None, True),
-                (Thurstone, TIES, True),
             )
         ),
     ],

@@ -193,10 +193,9 @@ def test_an_undefeated_arm_is_first_with_certainty():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", [BradleyTerry, Thurstone])
-def test_an_undefeated_arm_is_that_of_long_chains(model):
+def test_an_undefeated_arm_is_that_of_long_chains():
     near, long = (
-        fit(model(prior_scale=50), UNDEFEATED, method=method, num_draws=4000)
+        fit(BradleyTerry(prior_scale=50), UNDEFEATED, method=method, num_draws=4000)
         for method in ("laplace", "nuts")
     )
     shares = np.linspace(0.05, 0.95, 7)
@@ -293,13 +292,16 @@ def test_auto_runs_chains_where_nothing_mends_the_draws(monkeypatch):
 
 @pytest.mark.slow
 def test_a_knockout_gets_chains():
-    """P(best) of the champion, of four chains of 1,000 draws; 0.46, 0.72, 0.86."""
-    for scale, expected in ((2, 0.46), (5, 0.72), (10, 0.86)):
-        found = fit(BradleyTerry(prior_scale=scale), knockout(64))
-        share = found.winner_shares()["copeland"][0]
-        # Chains are worth at least 400 draws.
-        error = np.sqrt(expected * (1 - expected) / 400)
-        assert abs(share - expected) < stats.norm.isf(FALSE_ALARM / 2) * error
+    """P(best) of the champion is 0.86; draws that nothing mends are far off."""
+    # Chains are worth at least 400 draws.
+    expected, model = 0.86, BradleyTerry(prior_scale=10)
+    limit = stats.norm.isf(FALSE_ALARM / 2) * np.sqrt(expected * (1 - expected) / 400)
+    found = fit(model, knockout(64)), fit(model, knockout(64), method="laplace")
+    chains, quick = (
+        abs(each.winner_shares()["copeland"][0] - expected) for each in found
+    )
+    assert found[0].method == "nuts"
+    assert chains < limit < quick / 5
 
 
 @pytest.mark.parametrize("scale", [3.0, 10.0])

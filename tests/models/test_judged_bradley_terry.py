@@ -45,6 +45,7 @@ def test_the_likelihood_is_that_of_a_numpy_twin(discrimination):
     assert set(arrays.columns) == {"judge"} and arrays.sizes == (("judge", 5),)
 
 
+@pytest.mark.slow
 def test_judges_are_told_apart_and_votes_better_predicted():
     votes = votes_of_judges()
     found = fit(JudgedBradleyTerry(), votes, num_draws=150, num_chains=2)

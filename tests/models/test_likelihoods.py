@@ -149,6 +149,21 @@ def test_multinomial_logit(outside):
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
+def test_best_and_worst():
+    """The best of all, then the worst of the others: all that may be said sums to 1."""
+    worth, total = dict(zip("abcd", np.exp(UTILITY), strict=True)), 0.0
+    for best, worst in itertools.permutations("abd", 2):
+        data = Choices.from_subsets(["abd"], [best], worst=[worst], arm_names="abcd")
+        found = logs(MultinomialLogit(), data, utility=UTILITY)
+        found = np.exp(found[data.counts[:, :4] > 0].sum())
+        rest = [arm for arm in "abd" if arm != best]
+        expected = worth[best] / sum(worth[arm] for arm in "abd")
+        expected *= (1 / worth[worst]) / sum(1 / worth[arm] for arm in rest)
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+        total += found
+    np.testing.assert_allclose(total, 1.0, rtol=1e-12)
+
+
 def test_plackett_luce():
     """Ballots as products of choices; ties at the end were passed over."""
     worth = dict(zip("abcd", np.exp(UTILITY), strict=True))

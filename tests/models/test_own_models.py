@@ -249,6 +249,7 @@ def as_bradley_terry(votes):
     return utility[votes.first] - utility[votes.second] + lead
 
 
+@pytest.mark.slow
 def test_logits_need_no_norm():
     """A common factor of the outcomes of a row makes no difference."""
     votes = votes_of_judges()

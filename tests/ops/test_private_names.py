@@ -27,7 +27,7 @@ def plays_without(names: list[str]) -> list[str]:
 
 @pytest.mark.parametrize(
     "names",
-    [["rucb"], pytest.param(["d-ts"], marks=pytest.mark.slow)],
+    [["savage"], pytest.param(["rucb", "self-sparring"], marks=pytest.mark.slow)],
     ids=str,
 )
 def test_kernels_play_the_same_where_the_private_names_are_hidden(names):

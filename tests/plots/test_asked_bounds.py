@@ -297,6 +297,7 @@ def test_bounds_of_structured_optima():
         plots.regret(tree, bounds=structured_lower_bound(UTILITIES, cost="duels"))
 
 
+@pytest.mark.slow
 def test_results_of_few_sets_hold_what_their_theorems_are_about(tmp_path):
     import bayesduel
     from bayesduel.instances import choice

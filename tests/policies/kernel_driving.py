@@ -1,13 +1,13 @@
 """Driving kernels without the simulator, with outcomes that are fixed in advance."""
 
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
 
-from bayesduel.ops.scalar.compiled import reference
+from bayesduel.ops.scalar.uncompiled import run_uncompiled
 from bayesduel.policies.scalar_kernel import (
     choose,
     init,
@@ -27,8 +27,10 @@ class PlayedByKernel(NamedTuple):
     longest_stretch: int
 
 
-def play_kernel(kernel, outcomes, horizon, seed=0) -> PlayedByKernel:
+def play_kernel(kernel, outcomes, horizon, seed=0, *, compiled=True) -> PlayedByKernel:
     """Play one run of a ``ScalarKernel``, arms in their own order.
+
+    To the same digits, if not ``compiled``: of few rounds that takes less time.
 
     Parameters
     ----------
@@ -40,7 +42,7 @@ def play_kernel(kernel, outcomes, horizon, seed=0) -> PlayedByKernel:
     counts = np.zeros(outcomes.shape[:2], dtype=np.int64)
     rng = np.random.default_rng(seed)
     run = np.zeros(3, dtype=np.int64)
-    play = _program(kernel.name)
+    play = _program(kernel.name) if compiled else partial(run_uncompiled, _play)
     play(state, rng, outcomes, counts, duels, run)
     while kernel.solve_on_host(state):
         play(state, rng, outcomes, counts, duels, run)
@@ -50,10 +52,9 @@ def play_kernel(kernel, outcomes, horizon, seed=0) -> PlayedByKernel:
     )
 
 
-def _play(arrays, rng, outcomes, counts, duels, run):
+def _play(state, rng, outcomes, counts, duels, run):
     """Play on until the policy waits; ``run`` is rounds, longest stretch, best arm."""
     played, longest = run[0], run[1]
-    state = reference(arrays)
     if played == 0:
         init(state, rng)
     while played < len(duels) and not is_waiting(state):

@@ -17,7 +17,7 @@ from tests.reference import (
     simulate,
 )
 
-HORIZON = 3000
+HORIZON = 2000
 INSTANCES = 8
 """Of every number of arms."""
 

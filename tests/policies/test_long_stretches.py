@@ -60,7 +60,7 @@ def test_epochs_of_exploration_are_those_of_the_twin(scale):
 
 def test_stretches_of_choice_bandits_are_those_of_the_twin():
     """Every round of them: an arm that enters one round late would show."""
-    runs = replay(policies.get("choice-bandits"), DECISIVE, 4, HORIZON)
+    runs = replay(policies.get("choice-bandits"), DECISIVE, 2, HORIZON)
     lengths = []
     for events in runs:
         twin = rivals.ChoiceBandits(5, 3, HORIZON)

@@ -1,7 +1,6 @@
 """Policies in NumPy: classes, names, files of results, studies."""
 
 import json
-import subprocess
 import sys
 from dataclasses import FrozenInstanceError
 from pathlib import Path
@@ -11,7 +10,7 @@ import pytest
 
 import bayesduel
 from bayesduel import policies
-from bayesduel.errors import PolicyParameterError, SimulationError
+from bayesduel.errors import BayesduelError, PolicyParameterError, SimulationError
 from bayesduel.policies.parameter_values import parameters, parameters_json
 from bayesduel.studies import Study
 from bayesduel.studies.players.rules import RulePlayer
@@ -140,21 +139,22 @@ def test_results_go_on_whether_compiled_or_not(rule_file):
     assert np.array_equal(node["plays"], other["plays"])
 
 
-def test_a_changed_rule_is_not_gone_on_with(rule_file):
-    def command(*options):
-        words = [str(Path(sys.executable).with_name("bayesduel")), "compare"]
-        return subprocess.run(
-            [*words, "-i", "cyclic", "-p", "my_rules:FirstPair", "--horizon", "100",
-             "--runs", "2", "--out", "kept", *options],
-            capture_output=True, text=True, cwd=rule_file, check=False,
-        )  # fmt: skip
+def test_a_changed_rule_is_not_gone_on_with(rule_file, monkeypatch):
+    # What was compiled of the file would stay for a second.
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
 
-    assert command().returncode == 0
+    def kept(**options):
+        sys.modules.pop("my_rules", None)
+        policy = policies.parse_policy("my_rules:FirstPair")
+        request = {"num_runs": 2, "horizon": 100, "out": "kept", **options}
+        return bayesduel.compare("cyclic", policy, **request)
+
+    kept()
+    kept(resume=True)
     path = rule_file / "my_rules.py"
     path.write_text(path.read_text().replace("return 0, 1", "return 1, 0"))
-    changed = command("--resume")
-    assert changed.returncode == 2
-    assert "the source of the policy has changed" in changed.stderr
+    with pytest.raises(BayesduelError, match="source of the policy has changed"):
+        kept(resume=True)
 
 
 def test_a_study_asks_what_the_rule_asks_for(rule_file):

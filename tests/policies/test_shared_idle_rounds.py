@@ -18,14 +18,14 @@ from tests.policies.distributions import (
     same_distribution,
     self_duels,
 )
-from tests.reference import CopelandConfidenceBound, DoubleThompson, simulate
 
 FALSE_ALARM = 1e-5
 """Of one test, all features together."""
 
 CYCLE = np.array([[0.5, 0.9, 0.4], [0.1, 0.5, 0.6], [0.6, 0.4, 0.5]])
-TWINS = {"d-ts": DoubleThompson, "ccb": CopelandConfidenceBound}
-GRID = (150, 300)
+NAMES = ("d-ts", "ccb")
+"""Their step forms, in which each round has a champion of its own, are held to twins in
+``thompson.test_scalar_rounds`` and ``simulation.test_kernels_step``."""
 
 
 @cache
@@ -51,18 +51,7 @@ def spreads(plays):
     }
 
 
-@pytest.mark.parametrize("name", TWINS)
-def test_self_duels_have_the_distribution_of_the_twin(name):
-    ours = plays_of(name, GRID)
-    theirs = []
-    for run in range(150):
-        rng = np.random.default_rng([81, run])
-        theirs.append(simulate(TWINS[name](3, rng), CYCLE, GRID[-1], GRID, rng))
-    p_values = same_distribution(spreads(ours), spreads(np.stack(theirs)))
-    assert not rejected(p_values, FALSE_ALARM)
-
-
-@pytest.mark.parametrize("name", ["ccb", pytest.param("d-ts", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", NAMES)
 def test_spread_of_borda_regret_is_that_of_the_step_form(name):
     """Were there one champion per stretch, it would be 2.5 to 4 times as large."""
     ours = plays_of(name, (1000, 3000))
@@ -77,7 +66,7 @@ def test_spread_of_borda_regret_is_that_of_the_step_form(name):
     assert 0.75 < one / other < 1.33
 
 
-@pytest.mark.parametrize("name", TWINS)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_checkpoint_in_a_stretch_changes_no_bit(name):
     """Nor does the horizon, which cuts a stretch short."""
     dense = (*range(990, 1010), 3000)

@@ -135,6 +135,7 @@ def test_without_votes_all_arms_are_level():
     assert fall == 0.0
 
 
+@pytest.mark.slow
 def test_names_of_arms_do_not_matter():
     """Neither in closed form nor where the model knows its arms."""
     won, lost = CASES["lopsided"]

@@ -314,7 +314,7 @@ def test_regret_grows_as_the_lower_bound_has_it():
     """Two arms, p = 0.9: 1 / (2 kl(0.9, 1/2)) = 1.36; 2.25 with the normal
     distribution."""
     matrix = np.array([[0.5, 0.9], [0.1, 0.5]])
-    regret = regret_of(matrix, "bt-ts", 200, [10**3, 10**5], 3)
+    regret = regret_of(matrix, "bt-ts", 100, [10**3, 10**5], 3)
     slopes = (regret[:, 1] - regret[:, 0]) / np.log(100)
     # Three standard errors beside what was asked for.
-    assert abs(slopes.mean() - 1.358) < 0.1 + 3 * slopes.std() / np.sqrt(200)
+    assert abs(slopes.mean() - 1.358) < 0.1 + 3 * slopes.std() / np.sqrt(100)

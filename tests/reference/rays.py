@@ -26,13 +26,13 @@ def points_on_rays(heights, mode, ways, depth):
     """
     top, half = heights(mode[None])[0], 0.5 * depth**2
 
-    def fall(share):
-        return top - heights(mode + share[:, None] * ways)
-
     def excess(share):
         """By how much the fall is above what it shall be."""
-        small, fallen = 1e-4 * share, fall(share)
-        slope = (fall(share + small) - fall(share - small)) / (2.0 * small)
+        small = 1e-4 * share
+        shares = np.stack([share, share + small, share - small])
+        points = mode + shares[:, :, None] * ways
+        fallen, beyond, before = top - heights(np.concatenate(points)).reshape(3, -1)
+        slope = (beyond - before) / (2.0 * small)
         root = np.sqrt(2.0 * fallen)
         weight = (len(mode) - 1) * np.log(share * depth / root)
         weight += np.log(root * depth / slope)

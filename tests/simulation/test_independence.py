@@ -78,7 +78,7 @@ def test_length_of_segments(wandering, seconds, monkeypatch):
     [
         (3000,),
         (1, 2, 3, 10, 11, 99, 100, 999, 1000, 2999, 3000),
-        pytest.param(tuple(range(1, 3001)), marks=SLOW),
+        pytest.param((*range(1, 500), 1000, 2999, 3000), marks=SLOW),
     ],
     ids=lambda grid: f"{len(grid)} checkpoints",
 )
@@ -117,10 +117,8 @@ def test_seeds():
     ("name", "horizon"),
     [
         ("bt-ts", 300),
-        pytest.param("d-ts:posterior=thurstone", 200, marks=SLOW),
-        pytest.param("d-ts:posterior=bradley-terry,every=7", 60, marks=SLOW),
         pytest.param("bt-ts:posterior=bradley-terry-hmc", 40, marks=SLOW),
-        ("rd-ts:posterior=bradley-terry", 200),
+        pytest.param("rd-ts:posterior=bradley-terry", 200, marks=SLOW),
         pytest.param("information:posterior=bradley-terry", 30, marks=SLOW),
     ],
 )

@@ -133,7 +133,7 @@ GRID = (50, 200, 1000)
 @cache
 def plays_of_ccb(world, look_ahead):
     matrix, seed = {**MATRICES, **WORLDS}[world], 12 + look_ahead
-    options = {"runs": 800, "seed": seed, "grid": GRID}
+    options = {"runs": 400, "seed": seed, "grid": GRID}
     return play("ccb", look_ahead, matrix, GRID[-1], **options).ledger["plays"]
 
 
@@ -153,7 +153,7 @@ def test_both_forms_of_ccb_have_one_distribution(world):
 def test_steps_of_ccb_have_the_distribution_of_the_twin():
     matrix = MATRICES["two winners"]
     theirs = []
-    for run in range(150):
+    for run in range(80):
         rng = np.random.default_rng([82, run])
         twin = CopelandConfidenceBound(4, rng)
         theirs.append(simulate(twin, matrix, 200, GRID[:2], rng))

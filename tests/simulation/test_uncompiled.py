@@ -27,8 +27,8 @@ WRAPPED = [
     policies.WithoutSelfDuels(policies.get("ccb")),
 ]
 
-ONE_OF_A_KIND = {"d-ts", "cw-rmed", "savage", "track-and-stop"}
-"""Draws, a program that the host solves, stages, and numbers found by iteration."""
+ONE_OF_A_KIND = {"d-ts", "cw-rmed"}
+"""Draws, and a program that the host solves."""
 
 
 def by_kind():
@@ -210,7 +210,7 @@ def _asked(path, seconds, number):
 def test_a_study_may_change_hands_between_python_and_the_program(tmp_path):
     """In either direction, by processes that each replay what was before."""
     found = []
-    for place, turns in enumerate(["inf 0 inf", "inf", "0"]):
+    for place, turns in enumerate(["inf 0 inf", "inf"]):
         path = tmp_path / f"{place}.study"
         with Study.create(path, ["a", "b", "c", "d"], policy="d-ts"):
             pass
@@ -220,7 +220,7 @@ def test_a_study_may_change_hands_between_python_and_the_program(tmp_path):
             assert has_numba is (seconds == "0")
             pairs += more
         found.append(pairs)
-    assert len(found[0]) == 36 and found[0] == found[1] == found[2]
+    assert len(found[0]) == 36 and found[0] == found[1]
 
 
 _PLAYS = """

@@ -85,6 +85,7 @@ OWN = """
 """
 
 
+@pytest.mark.slow
 def test_a_policy_over_a_model_of_judges_asks(tmp_path, monkeypatch):
     from bayesduel.inference import fit, parameter_summary
 

@@ -36,23 +36,22 @@ def test_killed_voters_lose_nothing_that_was_acknowledged(study):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4))
-def test_five_hundred_kills_lose_nothing(study, seed):
-    """In four studies: what a voter reads before it votes grows with the events."""
-    assert said_by_voters("kill", study.path, seed, 125) == ""
+@pytest.mark.parametrize("seed", range(2))
+def test_two_hundred_kills_lose_nothing(study, seed):
+    """In two studies: what a voter reads before it votes grows with the events."""
+    assert said_by_voters("kill", study.path, seed, 100) == ""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2))
-def test_killed_voters_of_a_policy_lose_nothing(tmp_path, seed):
+def test_killed_voters_of_a_policy_lose_nothing(tmp_path):
     """Nor does D-TS+, with questions out, ask anything else for it.
 
     A voter takes two seconds to start. `python -m tests.studies.hard_voters kill_policy
     FILE SEED 1000` on a new study kills as often as one likes.
     """
     path = tmp_path / "drinks.study"
-    Study.create(path, DRINKS, "d-ts+", seed=seed).close()
-    assert said_by_voters("kill_policy", path, seed, 15) == ""
+    Study.create(path, DRINKS, "d-ts+", seed=0).close()
+    assert said_by_voters("kill_policy", path, 0, 15) == ""
 
 
 def test_many_writers_at_once(study):
@@ -61,7 +60,7 @@ def test_many_writers_at_once(study):
 
 @pytest.mark.slow
 def test_many_writers_for_long(study):
-    assert said_by_voters("crowd", study.path, 4, 50, 40) == ""
+    assert said_by_voters("crowd", study.path, 4, 50, 12) == ""
 
 
 def test_threads_share_one_study(study):

@@ -240,6 +240,17 @@ def test_a_set_is_shown_as_so_many_cards(tmp_path):
         assert study._current().questions[1].answer == "3"
 
 
+def test_the_best_and_the_worst_are_one_answer(tmp_path):
+    options = {"choose_from": 3, "worst": True}
+    with Study.create(tmp_path / "a.study", ["a", "b", "c", "d"], **options) as study:
+        with served(study) as port:
+            client = Client(port)
+            assert client.post("question")[1]["question"]["worst"]
+            assert client.post("answer", number=1, answer="3")[0] == 409
+            assert client.post("answer", number=1, answer="3,1")[0] == 200
+        assert study._current().questions[1].answer == "3,1"
+
+
 @pytest.fixture
 def folder(tmp_path):
     """A folder with two files, and much that must not be seen around it."""

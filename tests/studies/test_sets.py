@@ -1,5 +1,6 @@
 """Studies in which judges choose the best of a set."""
 
+import itertools
 import json
 import random
 
@@ -14,7 +15,7 @@ from bayesduel.studies import Judging, Study, verify_study
 from bayesduel.studies._set_rules import SetRule
 from bayesduel.studies.lines import answer_line
 from bayesduel.studies.replay.packed import packed, unpacked
-from bayesduel.votes import Choices
+from bayesduel.votes import Choices, Comparisons, read_sets
 from tests.studies.helpers import DRINKS, assert_replays, same
 
 ARMS = [*DRINKS, "juice"]
@@ -102,7 +103,7 @@ def test_sets_have_the_distribution_of_the_rule(make, policy):
     pairs = np.zeros((5, 5))
     for event in range(number):
         found = rule.propose(state, allowed, event)
-        pairs[found.first, found.second] += 1
+        pairs[found.arms[:2]] += 1
     # From draws of its own, 50 times as many.
     draws = rule._fitted(state).sample_utilities(7, 50 * number)
     expected = np.zeros((5, 5))
@@ -147,6 +148,160 @@ def test_a_set_is_asked_anew_as_a_whole(make):
     assert_replays(study)
 
 
+def test_contexts_of_sets_are_drawn_evenly_and_tell_who_wins_in_which(make):
+    pool, rng = ["loud", "quiet"], random.Random(4)
+    study = make("balanced", ARMS, choose_from=3, contexts=pool)
+    for _ in range(60):
+        (ticket,) = study.ask()
+        first = "tea" if ticket.context == "loud" else "water"
+        study.tell(ticket, ticket.shown.index(first) + 1 if first in ticket.shown
+                   else chosen(ticket, rng))  # fmt: skip
+    drawn, questions = {}, study._current().questions.values()
+    for each in questions:
+        for pair in itertools.combinations(sorted(each.arms), 2):
+            drawn.setdefault(pair, []).append(each.context)
+    # No set is asked where its pairs have been seen more often.
+    assert all(abs(2 * each.count("loud") - len(each)) <= 6 for each in drawn.values())
+    table = study.by_context()
+    assert [line.votes for line in table.lines] == [30, 30]
+    assert [line.leader for line in table.lines] == ["tea", "water"]
+    assert "by context" in study.report().lower()
+    assert verify_study(study.path).foreign == ()
+    assert_replays(study)
+
+
+def test_the_worst_is_named_after_the_best(make, tmp_path):
+    study, rng = make(None, ARMS, choose_from=4, worst=True), random.Random(6)
+    shown, best, worst = [], [], []
+    for number in range(14):
+        (ticket,) = study.ask(judge="Ada")
+        assert ticket.worst and [*ticket.answers] == ["1", "2", "3", "4"]
+        first = chosen(ticket, rng)
+        last = rng.choice([card for card in range(1, 5) if card != first])
+        given = (first, last) if number % 2 else f"{first},{last}"
+        assert study.tell(ticket, given)
+        assert not study.tell(ticket, f"{first},{last}")
+        shown.append(ticket.shown)
+        best.append(ticket.shown[first - 1])
+        worst.append(ticket.shown[last - 1])
+    skipped, undone = study.ask(2)
+    study.skip(skipped)
+    study.tell(undone, (2, 1))
+    study.undo(undone)
+    for bad in (1, "1", "1,1", (1, 5), (1, 2, 3), [True, 2], "1, 2", "left", None, ()):
+        with pytest.raises(StudyError, match="must be the best card and the worst"):
+            study.tell(undone, bad)
+    votes = Choices.from_subsets(shown, best, worst=worst, arm_names=ARMS)
+    found = study.choices()
+    assert found.row_names == votes.row_names
+    assert found.counts.tolist() == votes.counts.tolist()
+    state, status = study._current(), study.status()
+    assert same(state, unpacked(packed(state)))
+    assert_replays(study)
+    assert (status.votes, status.skipped) == (14, 1)
+    fitted = fit(MultinomialLogit(), votes, method="laplace", num_draws=1000)
+    shares = dict(zip(ARMS, fitted.winner_shares()["copeland"], strict=True))
+    for row in status.standings:
+        assert row.copeland == pytest.approx(shares[row.arm], abs=0.05)
+        assert (row.won, row.lost) == (best.count(row.arm), worst.count(row.arm))
+        assert row.votes == sum(row.arm in each for each in shown)
+    # Elsewhere they are what they were, and one vote each.
+    study.export_votes(tmp_path / "votes.csv")
+    read = read_sets(tmp_path / "votes.csv", arm_names=ARMS)
+    assert (read.row_names, read.counts.tolist()) == (
+        votes.row_names, votes.counts.tolist(),
+    )  # fmt: skip
+    table, whole = (make("balanced", ARMS, choose_from=3) for _ in range(2))
+    assert table.import_votes(tmp_path / "votes.csv") == 14
+    assert whole.import_study(study.path) == (14, 0)
+    assert whole.import_study(study.path) == (0, 14)
+    for other in (table, whole):
+        assert other.choices().counts.tolist() == votes.counts.tolist()
+        assert other.status().imported == 14
+        assert_replays(other)
+    # A worst arm that goes takes its row along, and the best stays.
+    study.retire_arm("tea")
+    left = study.choices()
+    kept = [arm for arm in ARMS if arm != "tea"]
+    for rows, named in ((~left.worst, best), (left.worst, worst)):
+        counts = left.counts[rows].sum(axis=0)[:-1]
+        assert counts.max() > 0
+        assert all(count <= named.count(arm)
+                   for count, arm in zip(counts, kept, strict=True))  # fmt: skip
+    assert left.counts[~left.worst].sum() == 14 - best.count("tea")
+    assert verify_study(study.path).foreign == ()
+
+
+def test_choices_come_from_tables_and_other_studies(make, tmp_path):
+    study, rng = make(None, ARMS, choose_from=3), random.Random(8)
+    record = play(study, 12, rng)
+    study.skip(study.ask()[0])
+    given = Choices.from_subsets(
+        [["tea", "milk"], ARMS], ["milk", "tea"], weight=[2, 1]
+    )
+    assert study.import_votes(given, source="by hand") == 3
+    pairs = Comparisons.from_wins([[0, 3], [1, 0]], arm_names=["milk", "tea"])
+    assert study.import_votes(pairs) == 4
+    shown = [*record, *[(("tea", "milk"), "milk")] * 2, (ARMS, "tea")]
+    shown += [(("milk", "tea"), best) for best in ["milk"] * 3 + ["tea"]]
+    expected = Choices.from_subsets(*zip(*shown, strict=True), arm_names=ARMS)
+    found = study.choices()
+    assert found.row_names == expected.row_names
+    assert found.counts.tolist() == expected.counts.tolist()
+    assert study.status().imported == 7
+    assert same(study._current(), unpacked(packed(study._current())))
+    assert_replays(study)
+    # What was exported is read back, by itself or as the history of a study.
+    study.export_votes(tmp_path / "votes.csv")
+    study.export(tmp_path / "votes.jsonl")
+    other = make("balanced", ARMS[::-1], choose_from=4)
+    assert other.import_votes(tmp_path / "votes.csv") == 12
+    with pytest.raises(StudyError, match="were imported before, by event 2"):
+        other.import_votes(read_sets(tmp_path / "votes.csv", arm_names=ARMS))
+    assert other.undo_import(2)
+    assert other.choices().num_votes == 0
+    assert other.import_study(tmp_path / "votes.jsonl") == (19, 0)
+    assert other.import_study(study.path) == (0, 19)
+    (again,) = (study.ask(judge="Eve")[0],)
+    study.tell(again, 1)
+    assert other.import_study(study.path) == (1, 19)
+    assert_replays(other)
+    place = [ARMS.index(name) for name in other.choices().arm_names]
+    assert (other.choices().counts.sum(axis=0)[:-1]
+            == study.choices().counts.sum(axis=0)[place]).all()  # fmt: skip
+    of_pairs = make("balanced", ARMS)
+    for bad, words in [
+        (given, "votes must be votes between two arms, as this is a study of pairs"),
+        (tmp_path / "votes.jsonl", "other must be votes between two arms"),
+    ]:
+        deed = of_pairs.import_votes if bad is given else of_pairs.import_study
+        with pytest.raises(StudyError, match=words):
+            deed(bad)
+    (ticket,) = of_pairs.ask()
+    of_pairs.tell(ticket, "tie")
+    for bad, words in [
+        (Choices.from_subsets([ARMS], [None]), "must choose an arm in each row"),
+        (Choices.from_subsets([ARMS], ["tea"], weight=[0.5]), "must hold whole votes"),
+        (Comparisons.from_wins(np.zeros((2, 2)), ties=[[0, 1], [1, 0]],
+                               arm_names=ARMS[:2]), "must hold no ties"),
+        (Choices.from_subsets([["tea", "gin"]], ["tea"]), "votes must be an arm of"),
+    ]:  # fmt: skip
+        with pytest.raises(StudyError, match=words):
+            study.import_votes(bad)
+    with pytest.raises(StudyError, match="other must hold no ties"):
+        study.import_study(of_pairs.path)
+
+
+@pytest.mark.parametrize("row", [
+    [0, 1, 1, 0, 0], [[0, 1], [1]], [[0, 0], [1, 2]], [[0, 9], [1, 2]], [[0], [1]],
+    [[0, 1], [1, 1], False], [[0, 1], [1, 1], 2], [[0, 1], [1, -1]], [0, 1], [],
+])  # fmt: skip
+def test_imported_sets_that_nobody_could_have_written_are_refused(make, row):
+    study = make(None, ARMS, choose_from=3)
+    with pytest.raises(StudyError, match="event 2 of the study is broken"):
+        study._append("imported", {"source": "", "counts": [row]})
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -155,10 +310,11 @@ def test_a_set_is_asked_anew_as_a_whole(make):
         ({"choose_from": 3, "policy": "d-ts+"}, "policy must be one of d-ts, logit-ts"),
         ({"choose_from": 3, "model": BradleyTerry()}, "model must be MultinomialLogit"),
         ({"choose_from": 3, "floor": 2}, "floor must be left out"),
-        ({"choose_from": 3, "contexts": ["a"]}, "contexts must be left out"),
         ({"choose_from": 3, "stop_when": ["anytime"]}, "anytime: for studies of pairs"),
         ({"choose_from": 3, "judging": Judging("tie")}, "both_orders: for studies of"),
         ({"model": MultinomialLogit()}, "model must be one of pairs"),
+        ({"worst": True}, "worst must be False for pairs"),
+        ({"choose_from": 3, "worst": 1}, "worst must be True or False"),
     ],
 )
 def test_what_a_study_of_sets_cannot_be_is_refused(tmp_path, options, words):
@@ -173,7 +329,7 @@ def test_what_needs_pairs_is_refused_and_stores_nothing(make):
     (ticket,) = study.ask()
     before = study.events()
     for deed in (
-        study.comparisons, study.forecast, study.audit_stopping, study.by_context,
+        study.comparisons, study.forecast, study.audit_stopping,
         lambda: study.add_gold("good", "bad"), lambda: study.merge_arms("tea", "milk"),
     ):  # fmt: skip
         with pytest.raises(

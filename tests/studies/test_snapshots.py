@@ -20,6 +20,7 @@ from tests.studies.test_contents import vote
 def kept(monkeypatch, tmp_path):
     """Keep what studies of ten events add up to, in a cache of this test."""
     monkeypatch.setattr(snapshots, "EVERY", 10)
+    monkeypatch.setattr(snapshots, "EVERY_TOLD", 10)
     monkeypatch.setenv("BAYESDUEL_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache" / "studies"
 
@@ -165,7 +166,7 @@ import os, signal, sys
 from bayesduel.files import folders
 from bayesduel.studies import Study
 from bayesduel.studies.stored import snapshots
-snapshots.EVERY = 10
+snapshots.EVERY = snapshots.EVERY_TOLD = 10
 replace = os.replace
 def kill(self, other):
     os.kill(os.getpid(), signal.SIGKILL)

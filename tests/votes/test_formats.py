@@ -10,10 +10,10 @@ import pytest
 from bayesduel.errors import ComparisonDataError
 from bayesduel.votes import (
     Comparisons,
-    read_best_worst,
     read_choices,
     read_comparisons,
     read_long_choices,
+    read_sets,
 )
 
 VOTES = [
@@ -203,20 +203,31 @@ def test_names_that_look_alike_are_told(tmp_path, caplog):
 
 def test_best_and_worst_of_several(tmp_path):
     text = "i1,i2,i3,i4,best,worst\na,b,c,d,b,d\nc,a,b,,c,b\nd,a,,,d,a\n"
-    votes = read_best_worst(written(tmp_path, text))
-    expected = np.zeros((4, 4))
-    for won, lost in ("ba", "bc", "bd", "ad", "cd", "ca", "cb", "ab", "da"):
-        expected["abcd".index(won), "abcd".index(lost)] += 1
-    assert votes.wins.tolist() == expected.tolist() and not votes.order_known
+    votes = read_sets(written(tmp_path, text))
+    rows = zip(votes.row_names, votes.counts.tolist(), strict=True)
+    assert sorted(rows) == [
+        ("a | b (worst)", [0, 1, 0, 0, 0]),
+        ("a | b | c", [0, 0, 1, 0, 0]),
+        ("a | b | c | d", [0, 1, 0, 0, 0]),
+        ("a | c | d (worst)", [0, 0, 0, 1, 0]),
+        ("a | d", [0, 0, 0, 1, 0]),
+    ]
+    best = read_sets(
+        written(tmp_path, text), worst=None, shown=["i1", "i2", "i3", "i4"]
+    )
+    assert best.worst is None and best.num_votes == 3
+    gaps = written(tmp_path, text + "a,b,c,,a,\na,b,c,,,a\n", "gaps.csv")
+    assert read_sets(gaps, missing="skip").counts.tolist() == votes.counts.tolist()
+    assert read_sets(gaps, where="worst == 'b'").num_votes == 2
     for row, words in [
         ("a,b,c,,d,a", "row 3 picks 'd', but shows a, b, c"),
         ("a,b,b,,a,b", "row 3 shows an arm twice"),
         ("a,b,c,,a,a", "picks 'a' as best and as worst"),
     ]:
         with pytest.raises(ComparisonDataError, match=words):
-            read_best_worst(written(tmp_path, text + row + "\n"))
+            read_sets(written(tmp_path, text + row + "\n"))
     with pytest.raises(ComparisonDataError, match="unknown arm 'd'"):
-        read_best_worst(written(tmp_path, text), arm_names=["a", "b", "c"])
+        read_sets(written(tmp_path, text), arm_names=["a", "b", "c"])
 
 
 def test_long_tables_of_choices(tmp_path):

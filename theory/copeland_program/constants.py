@@ -71,8 +71,7 @@ def copeland_lower_bound(
 
     Every algorithm whose expected regret is o(T^a) for each a > 0 on every preference
     matrix has E[R(T)] >= C* log T - o(log T), where C* is the smallest optimum, over
-    the Copeland winners, of the linear program (P) stated in
-    `theory.copeland_program._constraints`.
+    the Copeland winners, of the linear program (P) of the page on the lower bound.
 
     Parameters
     ----------

@@ -54,9 +54,9 @@ def counts_suffice(
     winner : int
         An arm with the fewest losses.
     program : {"cw", "ecw"}
-        "cw": all families (P) of `theory.copeland_program._constraints` (Komiyama
-        et al. 2016, eq. 2); this is the test of CW-RMED and of ECW-RMED. "ecw": the
-        stronger demands of the efficient program (eqs. 4 and 5).
+        "cw": all families (P) of the page on the lower bound (Komiyama et al. 2016,
+        eq. 2); this is the test of CW-RMED and of ECW-RMED. "ecw": the stronger
+        demands of the efficient program (eqs. 4 and 5).
 
     Returns
     -------

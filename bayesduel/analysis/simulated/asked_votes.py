@@ -11,7 +11,7 @@ from bayesduel.arguments.limits import PATIENCE
 from bayesduel.errors import SimulationArgumentError
 from bayesduel.policies.lookup import parse_policy
 from bayesduel.policies.policy import KernelPolicy, PolicyBase, kernel_of
-from bayesduel.policies.without_self_duels import WithoutSelfDuels
+from bayesduel.policies.without_self_duels import WithoutSelfDuels, kernel_around
 from bayesduel.simulation.driver import EVENT_LIMIT
 from bayesduel.simulation.environments import PairwiseEnvironment
 
@@ -60,9 +60,7 @@ def asking_kernel(
         rule = "must be one that a kernel plays"
         remedy = "take d-ts+, rd-ts:cost=duels, track-and-stop, rucb or balanced"
         raise SimulationArgumentError("policy", rule, policy, remedy=remedy)
-    from bayesduel.policies._scalar_without_self_duels import kernel as without
-
-    return without(inner, patience=PATIENCE, rounds=rounds)
+    return kernel_around(inner, patience=PATIENCE, rounds=rounds)
 
 
 def decisions(

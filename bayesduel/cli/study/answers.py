@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 import typer
@@ -22,7 +23,8 @@ def tell(
         str,
         typer.Argument(
             metavar="ANSWER",
-            help="left, right, tie or skip; of a set the number of the card, or skip.",
+            help="left, right, tie or skip; of a set the number of the best card, or"
+            " with the worst, as 1,3, or skip.",
             autocompletion=lambda: [*ANSWERS],
         ),
     ],
@@ -30,8 +32,8 @@ def tell(
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:
     """Store the answer to a question; the same one again changes nothing."""
-    if answer not in ANSWERS and not answer.isdecimal():
-        rule = "must be left, right, tie or skip, or the number of a card of a set"
+    if answer not in ANSWERS and not re.fullmatch(r"\d+(,\d+)?", answer):
+        rule = "must be left, right, tie or skip, or of a set a card, or two as 1,3"
         raise option_error("ANSWER", rule, answer)
     with opened(file) as study:
         is_new = study.tell(number, answer, judge=judge)

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bayesduel.cli.errors import option_error
 from bayesduel.cli.options import flag, number_option, quiet_flag
 from bayesduel.cli.output import say
 from bayesduel.cli.study.options import By, File, opened
 from bayesduel.cli.votes.options import (
     Arms,
     DryRun,
+    Long,
     Missing,
     Scores,
     TieColumns,
@@ -23,12 +25,15 @@ from bayesduel.cli.votes.options import (
     Wins,
     WithoutAnswer,
     Words,
+    names_between,
+    nearby,
     vote_rows,
 )
-from bayesduel.cli.votes.preview import print_preview
+from bayesduel.cli.votes.preview import print_preview, print_set_preview
 
 if TYPE_CHECKING:
     from bayesduel.studies import Study
+    from bayesduel.votes import Choices
 
 __all__ = [
     "add_arm",
@@ -128,6 +133,7 @@ def import_(
     weight: Weight = None,
     where: Where = None,
     missing: Missing = WithoutAnswer.refuse,
+    long: Long = None,
     dry_run: DryRun = False,
     again: Annotated[
         bool, flag("--again", help="Count votes that were imported before once more.")
@@ -139,6 +145,8 @@ def import_(
 
     Who answered, and when, is not read: of other columns it says so. Of another study,
     or what export wrote of one, each vote counts once, however often it is imported.
+    Into a study of sets: a set a row, with the best in the column best (--winner) and
+    the arms that were shown in all others (--arms); what export --votes wrote; --long.
     """
     from bayesduel.studies.contents.other_studies import is_study
 
@@ -158,14 +166,50 @@ def import_(
         where=where,
         missing=missing.value,
     )
-    rows = vote_rows(votes, columns)
-    data = rows.comparisons()
-    if dry_run:
-        print_preview(rows)
-        return
     with opened(file, by) as study:
+        if study.choose_from > 2:
+            data = _sets(votes, columns, long)
+            if dry_run:
+                print_set_preview(votes.name, data)
+                return
+        else:
+            if long is not None:
+                raise option_error("--long", "is for studies of sets", long)
+            rows = vote_rows(votes, columns)
+            data = rows.comparisons()
+            if dry_run:
+                print_preview(rows)
+                return
         number = study.import_votes(data, source=str(votes), again=again)
     say(f"imported {number:g} votes", quiet=quiet)
+
+
+def _sets(votes: Path, columns: VoteColumns, long: str | None) -> Choices:
+    """Read choices out of sets."""
+    from bayesduel.votes import read_long_choices, read_sets
+
+    if not votes.exists():
+        raise option_error("VOTES", f"{votes} does not exist{nearby(votes)}", votes)
+    of_rows = () if long is None else ("arms", "winner")
+    for name in ("wins", "ties", "scores", "weight", "words", *of_rows):
+        value = getattr(columns, name)
+        if value not in (None, "left,right,tie"):
+            option = "--tie-columns" if name == "ties" else f"--{name}"
+            whose = "with --long" if name in of_rows else "for a study of sets"
+            raise option_error(option, f"must be left out {whose}", value)
+    if long is not None:
+        case, alternative, chosen = names_between("--long", long, 3) or ("", "", "")
+        return read_long_choices(
+            votes, case=case, alternative=alternative, chosen=chosen,
+            where=columns.where,
+        )  # fmt: skip
+    return read_sets(
+        votes,
+        shown=names_between("--arms", columns.arms, None),
+        best=columns.winner or "best",
+        where=columns.where,
+        missing=columns.missing,
+    )
 
 
 def undo_import(

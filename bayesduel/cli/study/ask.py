@@ -54,12 +54,21 @@ def _show(tickets: list[Ticket]) -> None:
     cards = tickets[0].answers
     table = new_table(names=("question", *cards))
     table.add_column("question", justify="right")
-    for head in (*cards, "why"):
+    # Of a pool, or what was given; whoever reads the questions out needs it.
+    contexts = [_text_of(each.context) for each in tickets]
+    heads = [*cards, "why", *(["context"] if any(contexts) else [])]
+    for head in heads:
         table.add_column(head)
-    for each in tickets:
-        words = map(escape, (*each.shown, each.reason))
-        table.add_row(str(each.number), *words)
+    for each, context in zip(tickets, contexts, strict=True):
+        words = [*map(escape, (*each.shown, each.reason, context))]
+        table.add_row(str(each.number), *words[: len(heads)])
     console().print(table)
+
+
+def _text_of(context: Any) -> str:  # noqa: ANN401
+    if context is None or isinstance(context, str):
+        return context or ""
+    return json.dumps(context, ensure_ascii=False)
 
 
 def _read(context: str | None) -> Any:  # noqa: ANN401

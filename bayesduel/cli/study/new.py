@@ -10,6 +10,7 @@ import typer
 
 from bayesduel.cli.errors import option_error
 from bayesduel.cli.options import (
+    flag,
     integer_option,
     number_option,
     quiet_flag,
@@ -54,6 +55,9 @@ def new(
             help="Arms shown at once: of more than two, judges name the best.",
         ),
     ] = 2,
+    worst: Annotated[
+        bool, flag("--worst", help="Of a set judges name the worst, too.")
+    ] = False,
     policy: Annotated[
         str | None,
         typer.Option(
@@ -194,6 +198,7 @@ def new(
         stop_when=[rule.value for rule in stop_when or ()],
         contexts=pool,
         choose_from=choose_from,
+        worst=worst,
         by=by,
     ) as made:
         asks = made.policy

@@ -56,9 +56,7 @@ def _show_contexts(found: ContextTable) -> None:
     for head in ("votes", "leads", "Copeland"):
         table.add_column(head, justify="right")
     for line in found.lines:
-        share = "-" if line.probability is None else f"{line.probability:.3f}"
-        cells = str(line.votes), escape(line.leader or "-"), share
-        table.add_row(escape(line.context), *cells)
+        table.add_row(*map(escape, (line.context, *line.cells().values())))
     screen = console()
     screen.print()
     show(screen, "by context", table, found.words())
@@ -118,20 +116,7 @@ def _show(found: StudyStatus, path: str, name: str, probability: float) -> None:
         captions.append(
             f"{', '.join(winners)}: probability of being the best in that sense"
         )
-    captions += [
-        f"{found.policy} asks; {found.idle_rounds} rounds of exploitation left out",
-    ]
-    if found.beyond:
-        late = f"{found.beyond} late answers beyond the budget"
-        captions.append(f"{late} are kept, and do not count")
-    if found.contradictions:
-        captions.append(f"{found.contradictions} contradictions count as no votes")
-    if found.aside:
-        captions.append(f"{found.aside} votes of judges set aside do not count")
-    if found.spent:
-        captions.append(f"spent: {found.spent:g}")
-    if found.retired:
-        captions.append(f"retired: {', '.join(found.retired)}")
+    captions += found.remarks()
     show(screen, title, table, *captions)
     _show_stopping(screen, found, path)
     _show_judges(screen, found)

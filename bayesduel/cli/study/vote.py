@@ -27,7 +27,7 @@ _KEYS = {
 """Arrows as terminals send them, and letters."""
 
 _HELP = "← or 1: left   → or 2: right   t: tie   s: skip   u: undo   q: quit"
-_HELP_OF_SETS = "1 to {}: the best one   s: skip   u: undo   q: quit"
+_HELP_OF_SETS = "1 to {}: the best one{}   s: skip   u: undo   q: quit"
 
 _LARGEST_TEXT = 20_000
 """Bytes of a text that are shown; a screen holds less."""
@@ -81,9 +81,10 @@ def _do(judge_session: JudgeSession, ticket: Ticket, word: str) -> None:
 
 
 def _pressed(ticket: Ticket) -> str:
-    """Return what the next key that means something means."""
+    """Return what the next key that means something means, or two: best and worst."""
     from bayesduel.errors import StudyError
 
+    best = ""
     while True:
         try:
             key = typer.getchar()
@@ -95,7 +96,13 @@ def _pressed(ticket: Ticket) -> str:
         if not key:
             return "quit"
         if key in ticket.answers:  # The number of a card.
-            return key
+            if not ticket.worst:
+                return key
+            if best not in ("", key):
+                return f"{best},{key}"
+            best = "" if best else key
+            say(f"best: {best}; now the worst" if best else _help(ticket))
+            continue
         word = _KEYS.get(key, _KEYS.get(key.lower(), ""))
         if word in ticket.answers or word in _OTHERS[len(ticket.shown) > 2 :]:
             return word
@@ -108,7 +115,9 @@ _OTHERS = ("tie", "skip", "undo", "quit")
 
 def _help(ticket: Ticket) -> str:
     number = len(ticket.shown)
-    return _HELP if number == 2 else _HELP_OF_SETS.format(number)
+    if number == 2:
+        return _HELP
+    return _HELP_OF_SETS.format(number, ", then the worst" if ticket.worst else "")
 
 
 def _show(ticket: Ticket, files: ArmFiles | None, number: int) -> None:
@@ -129,6 +138,8 @@ def _show(ticket: Ticket, files: ArmFiles | None, number: int) -> None:
             Panel(Text(_plain(shown)), title=Text(_plain(title)), width=width)
         )
     screen.rule(f"question {ticket.number}; {number} answered")
+    if isinstance(ticket.context, str):
+        screen.print(_plain(ticket.context), markup=False)
     screen.print(Columns(panels, padding=0))
     screen.print(_help(ticket), style="dim", markup=False)
 

@@ -20,7 +20,14 @@ from bayesduel.cli.options import (
 )
 from bayesduel.cli.output import console, print_json, say, say_warning
 from bayesduel.cli.parse import claim_folder
-from bayesduel.cli.votes.options import DryRun, Method, Where, names_between, nearby
+from bayesduel.cli.votes.options import (
+    DryRun,
+    Long,
+    Method,
+    Where,
+    names_between,
+    nearby,
+)
 
 if TYPE_CHECKING:
     from bayesduel.votes import Choices
@@ -62,13 +69,7 @@ def fit_choices(
             metavar="A,...", help="Default: all with a column for each attribute."
         ),
     ] = None,
-    long: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ID,ALTERNATIVE,CHOSEN",
-            help="Columns of a table with a row for each alternative of each choice.",
-        ),
-    ] = None,
+    long: Long = None,
     available: Annotated[
         str | None,
         typer.Option(

@@ -25,6 +25,7 @@ __all__ = [
     "Discrimination",
     "DryRun",
     "Judge",
+    "Long",
     "Method",
     "Missing",
     "Model",
@@ -194,6 +195,13 @@ Judge = Annotated[
         metavar="COLUMN",
         help="Column of who judged: each may favor the arm shown first in a way of"
         " their own.",
+    ),
+]
+Long = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ID,ALTERNATIVE,CHOSEN",
+        help="Columns of a table with a row for each alternative of each choice.",
     ),
 ]
 Neutral = Annotated[

@@ -8,9 +8,10 @@ from bayesduel.cli.output import console
 from bayesduel.cli.tables import new_table, show
 
 if TYPE_CHECKING:
+    from bayesduel.votes import Choices
     from bayesduel.votes.vote_rows import VoteRows
 
-__all__ = ["print_preview"]
+__all__ = ["print_preview", "print_set_preview"]
 
 _SAMPLE = 10
 
@@ -31,3 +32,18 @@ def print_preview(rows: VoteRows) -> None:
     read = "; ".join(f"{role}: {', '.join(each)}" for role, each in rows.read.items())
     order = "first arm shown first" if rows.order_known else "order shown: not known"
     show(screen, f"{rows.table.name}: {data}", table, read, order)
+
+
+def print_set_preview(name: str, data: Choices) -> None:
+    """Print choices of ten sets, and what they add up to."""
+    from rich.markup import escape
+
+    table = new_table()
+    for header in ("shown", "chosen"):
+        table.add_column(header, overflow="fold")
+    table.add_column("votes", justify="right")
+    for shown, counts in [*zip(data.row_names, data.counts, strict=True)][:_SAMPLE]:
+        for arm in counts.nonzero()[0].tolist():
+            cells = escape(shown), escape(data.arm_names[arm]), f"{counts[arm]:g}"
+            table.add_row(*cells)
+    show(console(), f"{name}: {data}", table)

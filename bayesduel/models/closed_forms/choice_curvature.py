@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 class ChoiceDensity(ClosedDensity):
     """The log joint density of choices in proportion to the worth exp(u).
 
-    With counts c_ri of row r, their sum n_r and probabilities p_ri of the offered arms,
-    the gradient of the log likelihood is sum_r (c_r - n_r p_r), and its Hessian
+    With counts c_ri of row r, their sum n_r, probabilities p_ri of the offered arms and
+    the sign s_r, which is -1 where the worst was chosen, the gradient of the log
+    likelihood is sum_r s_r (c_r - n_r p_r), and its Hessian
     -sum_r n_r (diag(p_r) - p_r p_r^T) (McFadden 1974). Natural logarithms; the utility
     of the outside option is 0. What never happened may be impossible.
 
@@ -59,7 +60,7 @@ class ChoiceDensity(ClosedDensity):
         surplus = counts - xp.sum(counts, axis=1, keepdims=True) * self._probabilities(
             point
         )
-        own = xp.sum(surplus, axis=0)[: self.choices.num_arms]
+        own = xp.sum(self.choices.sign * surplus, axis=0)[: self.choices.num_arms]
         return coordinates.pulled(own) - point / coordinates.scales**2
 
     def hessian(self, point: Values) -> Values:
@@ -84,6 +85,7 @@ class ChoiceDensity(ClosedDensity):
         if offered.shape[1] > self.choices.num_arms:
             outside = xp.zeros_like(utility[..., :1])
             utility = xp.concatenate([utility, outside], axis=-1)
-        table = xp.where(offered, utility[..., None, :], -np.inf)
+        signed = self.choices.sign * utility[..., None, :]
+        table = xp.where(offered, signed, -np.inf)
         shifted = table - xp.max(table, axis=-1, keepdims=True)
         return shifted - xp.log(xp.sum(xp.exp(shifted), axis=-1, keepdims=True))

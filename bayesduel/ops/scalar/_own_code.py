@@ -1,7 +1,7 @@
 """Kernels compiled faster, and to faster code, than Numba does by itself.
 
-All that rests on names which Numba calls private is here and in ``_own_references``;
-without them ``ops.scalar.compiler`` does.
+All that rests on names which Numba calls private is here; ``ops.scalar.compiler`` can
+do without it.
 
 Numba by itself optimizes every function and makes machine code of it, then copies it
 into what calls it and optimizes it there again: two thirds of the time of compiling a
@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 from numba.core.codegen import CPUCodegen, JITCodeLibrary
-from numba.core.compiler import CompilerBase
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import AnalysisPass, PassManager, register_pass
 from numba.core.typed_passes import (
     AnnotateTypes,
@@ -37,11 +37,7 @@ from numba.core.untyped_passes import FixupArgs, IRProcessing, TranslateByteCode
 from numba.np.random.generator_core import next_uint64
 from numpy.random import Generator
 
-from bayesduel.ops.scalar import _own_references
 from bayesduel.ops.scalar.compiled import inlined
-
-Reference: Any = _own_references.Reference
-reference: Any = _own_references.reference
 
 
 @inlined
@@ -239,3 +235,14 @@ class InlinedPartCompiler(ProgramCompiler):
     """The compiler of parts that are inlined whatever they cost."""
 
     _begin = _BeginInlinedPart
+
+
+class RulePartCompiler(CompilerBase):
+    """The compiler of parts in all of Python that Numba knows."""
+
+    def define_pipelines(self) -> list[Any]:
+        """Return the passes: those of Numba, which write into a part."""
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.add_pass_after(_BeginPart, AnnotateTypes)
+        passes.finalize()
+        return [passes]

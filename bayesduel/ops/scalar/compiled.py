@@ -58,13 +58,3 @@ def _marked(function: Any, *, is_inlined: bool) -> Any:
     plain = inspect.unwrap(function)
     IS_INLINED.setdefault(plain, is_inlined)
     return plain
-
-
-@inlined
-def reference(state: Any) -> Any:
-    """Return a reference to a named tuple, for as long as the caller runs.
-
-    That is how compiled code passes it on, where Numba lets it; Python passes
-    references anyway.
-    """
-    return state

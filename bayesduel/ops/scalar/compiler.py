@@ -17,10 +17,9 @@ from types import FunctionType
 from typing import Any
 
 from numba import njit, types
-from numba.core.registry import cpu_target
 from numba.extending import overload, typeof_impl
 
-from bayesduel.ops.scalar.compiled import BY_STATE, IS_INLINED, reference
+from bayesduel.ops.scalar.compiled import BY_STATE, IS_INLINED
 from bayesduel.ops.scalar.draws import raw_bits
 
 _NAMED_TUPLE: Any = types.BaseNamedTuple
@@ -45,11 +44,15 @@ _PART_OPTIONS: Any = OPTIONS
 
 _INLINED_OPTIONS: Any = OPTIONS
 
+RULE_PART_OPTIONS: Any = {**OPTIONS, "no_cpython_wrapper": True}
+"""Of the same, where it may make arrays."""
+
 _INSTEAD: dict[Callable[..., Any], Any] = {}
 """What is compiled in place of a function."""
 
 if _OWN is not None:
     # Python calls what is compiled, and no other language.
+    RULE_PART_OPTIONS = {**RULE_PART_OPTIONS, "pipeline_class": _OWN.RulePartCompiler}
     _ours = {**OPTIONS, "_nrt": False, "no_cfunc_wrapper": True}
     OPTIONS = {**_ours, "pipeline_class": _OWN.ProgramCompiler}
     _unseen = {**_ours, "no_cpython_wrapper": True}
@@ -80,10 +83,8 @@ def _teach(stub: Callable[..., Any]) -> None:
 
     @overload(stub, strict=False, jit_options=_PART_OPTIONS)
     def find(state: Any, *others: Any) -> Callable[..., Any] | None:
-        # Of a reference, the named tuple.
-        target = getattr(state, "target", state)
-        is_state = isinstance(target, _NAMED_TUPLE)
-        return functions.get(target.instance_class) if is_state else None
+        is_state = isinstance(state, _NAMED_TUPLE)
+        return functions.get(state.instance_class) if is_state else None
 
 
 @cache
@@ -99,8 +100,4 @@ def _type_of_function(function: FunctionType, context: Any) -> Any:
     """Take a marked function for what is compiled of it."""
     if function not in IS_INLINED:
         return None
-    if _OWN is not None and function is reference:
-        # Of its caller's frame, so no function of its own.
-        typing: Any = cpu_target.typing_context
-        return typing.resolve_value_type(_OWN.reference)
     return typeof_impl(_part(_INSTEAD.get(function, function)), context)

@@ -1,10 +1,24 @@
-"""Beat the Mean (Yue and Joachims 2011)."""
+"""Beat the Mean (Yue and Joachims 2011).
 
-from typing import Any, ClassVar
+Sums over active opponents are kept: they change by duels and removals.
+"""
+
+import math
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from jaxtyping import Int
+from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.ops.scalar.draws import choose_index
+from bayesduel.ops.scalar.resolved_rounds import NEVER
+from bayesduel.policies import scalar_kernel
 from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
+from bayesduel.policies.scalar_choices import stay_with, takes_over
+from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 from theory.arguments import number_from
 
 
@@ -64,10 +78,186 @@ class BeatTheMean(KernelPolicy):
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""
-        # Only what is played is imported.
-        from bayesduel.policies.elimination._scalar_beat_the_mean import kernel
-
         factor = float(self.gamma) ** 2 * (1.0 if self.tight else 3.0)
-        return kernel(
-            factor=factor, draws_itself=self.self_duels, look_ahead=self.look_ahead
-        )
+
+        def initial_state(
+            order: Int[np.ndarray, " K"], horizon: int
+        ) -> BeatTheMeanKernel:
+            num_arms = len(order)
+            state = BeatTheMeanKernel(
+                now=np.zeros(1, dtype=_NOW),
+                arms=np.zeros(num_arms, dtype=_ARM),
+                pairs=np.zeros((num_arms, num_arms), dtype=_PAIR),
+            )
+            state.now["look_ahead"] = self.look_ahead
+            state.now["num_active"] = num_arms
+            state.now["draws_itself"] = self.self_duels
+            state.now["scale"] = factor * math.sqrt(
+                math.log(horizon) + math.log(2 * num_arms)
+            )
+            state.arms["share"] = 0.5
+            state.arms["is_active"] = True
+            state.arms["active"] = np.arange(num_arms)
+            return state
+
+        return ScalarKernel("beat_the_mean", initial_state)
+
+
+_NOW = np.dtype(
+    [
+        ("look_ahead", np.int64),  # Whether the end is one stretch.
+        ("num_active", np.int64),
+        ("draws_itself", np.int64),  # Whether an arm may be its own opponent.
+        ("scale", np.float64),  # Radius of the bounds after one duel.
+    ]
+)
+
+_ARM = np.dtype(
+    [
+        # Of duels with active opponents in which the arm was the first one: those that
+        # were asked for, and those whose outcomes are known.
+        ("asked", np.int64),
+        ("duels", np.int64),
+        ("wins", np.int64),
+        ("share", np.float64),  # Of wins; 1/2 without duels.
+        ("is_active", np.int64),
+        # Not of the arm: the list of the active ones.
+        ("active", np.int64),
+    ]
+)
+
+_PAIR = np.dtype([("asked", np.int64), ("duels", np.int64), ("wins", np.int64)])
+
+
+class BeatTheMeanKernel(NamedTuple):
+    """The state of one run."""
+
+    now: Records
+    """One of ``_NOW``."""
+
+    arms: Records
+    """K of ``_ARM``."""
+
+    pairs: Records
+    """K x K of ``_PAIR``: [i, j], duels of i with j in which i was the first."""
+
+
+@inlined
+def choose(state: BeatTheMeanKernel, rng: Generator, round_: int) -> ScalarDuel:
+    """Choose the arm with the fewest duels and an opponent, or the last arm."""
+    now, arms = state.now[0], state.arms
+    if now.num_active == 1:
+        last = arms[0].active
+        return stay_with(last, look_ahead=now.look_ahead)
+    chosen, fewest, number = 0, NEVER, 0
+    for place in range(now.num_active):
+        asked = arms[arms[place].active].asked
+        if asked < fewest:
+            fewest, number = asked, 0
+        if asked == fewest:
+            number += 1
+            if takes_over(rng, number):
+                chosen = place
+    if now.draws_itself:
+        other = choose_index(rng, now.num_active)
+    else:
+        other = (chosen + 1 + choose_index(rng, now.num_active - 1)) % now.num_active
+    first, second = arms[chosen].active, arms[other].active
+    arms[first].asked += 1
+    state.pairs[first, second].asked += 1
+    return ScalarDuel(first, 0, first, second, True)
+
+
+@inlined
+def update(
+    state: BeatTheMeanKernel,
+    rng: Generator,
+    round_: int,
+    first: int,
+    second: int,
+    won: bool,
+) -> None:
+    """Count an outcome for the first arm, then remove the worst one if surely so.
+
+    What is told late of an arm that was removed meanwhile does not count.
+    """
+    if first == second:
+        won = rng.random() < 0.5
+    arms = state.arms
+    if state.now[0].num_active > 1 and arms[first].is_active and arms[second].is_active:
+        _credit(state, rng, first, second, won)
+
+
+@inlined
+def reads_self_duels(state: BeatTheMeanKernel) -> bool:
+    """Say that an arm that meets itself is credited."""
+    return True
+
+
+@compiled
+def _credit(
+    state: BeatTheMeanKernel, rng: Generator, first: int, second: int, won: bool
+) -> None:
+    """Count an outcome between active arms."""
+    arm, pair, now = state.arms[first], state.pairs[first, second], state.now[0]
+    pair.duels += 1
+    pair.wins += won
+    arm.duels += 1
+    arm.wins += won
+    arm.share = arm.wins / arm.duels
+    fewest, best, worst = NEVER, -1.0, 2.0
+    for place in range(now.num_active):
+        other = state.arms[state.arms[place].active]
+        fewest = min(fewest, other.duels)
+        best, worst = max(best, other.share), min(worst, other.share)
+    radius = now.scale / math.sqrt(float(fewest)) if fewest > 0 else 1.0
+    if worst + radius <= best - radius:
+        _remove(state, _with_share(state, rng, worst))
+
+
+@compiled
+def _with_share(state: BeatTheMeanKernel, rng: Generator, share: float) -> int:
+    """Return the place of an active arm with this share; ties at random."""
+    found, number = 0, 0
+    for place in range(state.now[0].num_active):
+        if state.arms[state.arms[place].active].share == share:
+            number += 1
+            if takes_over(rng, number):
+                found = place
+    return found
+
+
+@compiled
+def _remove(state: BeatTheMeanKernel, place: int) -> None:
+    """Take an arm out, and its duels out of the sums of the others."""
+    now, arms = state.now[0], state.arms
+    victim = arms[place].active
+    now.num_active -= 1
+    arms[place].active = arms[now.num_active].active
+    arms[victim].is_active = False
+    for other_place in range(now.num_active):
+        arm = arms[other_place].active
+        arms[arm].asked -= state.pairs[arm, victim].asked
+        arms[arm].duels -= state.pairs[arm, victim].duels
+        arms[arm].wins -= state.pairs[arm, victim].wins
+        arms[arm].share = 0.5
+        if arms[arm].duels > 0:
+            arms[arm].share = arms[arm].wins / arms[arm].duels
+
+
+@inlined
+def recommend(state: BeatTheMeanKernel, rng: Generator) -> int:
+    """Return the active arm with the largest share of wins; ties at random."""
+    best = -1.0
+    for place in range(state.now[0].num_active):
+        best = max(best, state.arms[state.arms[place].active].share)
+    return state.arms[_with_share(state, rng, best)].active
+
+
+scalar_kernel.implement(
+    BeatTheMeanKernel,
+    choose=choose,
+    update=update,
+    recommend=recommend,
+    reads_self_duels=reads_self_duels,
+)

@@ -1,10 +1,24 @@
-"""SAVAGE (Urvoy, Clerot, Feraud and Naamane 2013)."""
+"""SAVAGE (Urvoy, Clerot, Feraud and Naamane 2013).
 
-from typing import Any, ClassVar
+A pair whose interval excludes 1/2 has had its last duel: it is dropped at once, in both
+forms. So intervals matter when one of them leaves 1/2 alone, and in all other rounds
+nothing but counts changes.
+"""
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from jaxtyping import Int
+from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.ops.scalar.draws import choose_index
+from bayesduel.policies import scalar_kernel
 from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
+from bayesduel.policies.scalar_choices import stay_with, takes_over
+from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 from theory.arguments import one_of
 
 GOALS = ("condorcet", "copeland")
@@ -73,12 +87,188 @@ class Savage(KernelPolicy):
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""
-        # Only what is played is imported.
-        from bayesduel.policies.elimination._scalar_generic_exploration import kernel
 
-        return kernel(
-            finds_copeland=self.goal == "copeland",
-            strict=self.strict,
-            delta=float(self.delta),
-            look_ahead=self.look_ahead,
-        )
+        def initial_state(order: Int[np.ndarray, " K"], horizon: int) -> SavageKernel:
+            num_arms = len(order)
+            first, second = np.triu_indices(num_arms, 1)
+            state = SavageKernel(
+                now=np.zeros(1, dtype=_NOW),
+                arms=np.zeros(num_arms, dtype=_ARM),
+                pairs=np.zeros((num_arms, num_arms), dtype=_PAIR),
+                list=np.zeros(len(first), dtype=_PLACE),
+            )
+            doubt = -np.log(self.delta) if self.delta > 0.0 else np.log(horizon)
+            pairs = np.log(num_arms * (num_arms - 1))
+            state.now["log_level"] = pairs + np.log(horizon) + doubt
+            state.now["look_ahead"] = self.look_ahead
+            state.now["finds_copeland"] = self.goal == "copeland"
+            state.now["strict"] = self.strict
+            state.now["num_open"] = state.now["num_rare"] = len(first)
+            state.now["winner"] = _NOBODY
+            state.list["first"], state.list["second"] = first, second
+            return state
+
+        return ScalarKernel("generic_exploration", initial_state)
+
+
+_NOBODY = -1
+
+_NOW = np.dtype(
+    [
+        ("look_ahead", np.int64),  # Whether the end is one stretch.
+        ("finds_copeland", np.int64),  # Whether the goal is a Copeland winner.
+        ("strict", np.int64),
+        ("log_level", np.float64),  # log(K (K - 1) T / delta)
+        # Pairs that are open, and how many of them were asked for least often: they
+        # come first, all others were once more.
+        ("num_open", np.int64),
+        ("num_rare", np.int64),
+        ("winner", np.int64),  # The arm to stay with, or -1.
+    ]
+)
+
+_ARM = np.dtype(
+    [
+        ("sure_wins", np.int64),  # Opponents that it beats for sure.
+        ("sure_losses", np.int64),
+    ]
+)
+
+_PAIR = np.dtype([("wins", np.int64)])
+
+_PLACE = np.dtype([("first", np.int64), ("second", np.int64)])
+
+
+class SavageKernel(NamedTuple):
+    """The state of one run."""
+
+    now: Records
+    """One of ``_NOW``."""
+
+    arms: Records
+    """K of ``_ARM``."""
+
+    pairs: Records
+    """K x K of ``_PAIR``: [i, j], duels of the pair that i won."""
+
+    list: Records
+    """K (K - 1) / 2 of ``_PLACE``: the pairs that are open, then what is left."""
+
+
+@inlined
+def choose(state: SavageKernel, rng: Generator, round_: int) -> ScalarDuel:
+    """Choose the pair compared least often, or the winner."""
+    now = state.now[0]
+    if now.winner != _NOBODY:
+        return stay_with(now.winner, look_ahead=now.look_ahead)
+    if now.num_rare == 0:
+        now.num_rare = now.num_open
+    chosen = choose_index(rng, now.num_rare)
+    first, second = state.list[chosen].first, state.list[chosen].second
+    now.num_rare -= 1
+    _swap(state, chosen, now.num_rare)
+    return ScalarDuel(first, 0, first, second, True)
+
+
+@inlined
+def update(
+    state: SavageKernel,
+    rng: Generator,
+    round_: int,
+    first: int,
+    second: int,
+    won: bool,
+) -> None:
+    """Count an outcome; drop the pairs that no longer matter.
+
+    What is told late of a pair that was dropped meanwhile decides nothing any more.
+    """
+    now, pairs = state.now[0], state.pairs
+    pairs[first, second].wins += won
+    pairs[second, first].wins += not won
+    wins, losses = pairs[first, second].wins, pairs[second, first].wins
+    lead = float(wins - losses)
+    if lead * lead > 2.0 * (wins + losses) * now.log_level:
+        place = _place_of(state, first, second)
+        if place == now.num_open:
+            return
+        better, worse = (first, second) if lead > 0.0 else (second, first)
+        state.arms[better].sure_wins += 1
+        state.arms[worse].sure_losses += 1
+        _drop_pairs(state, place)
+        if now.num_open == 0:
+            now.winner = _best(state, rng)
+
+
+@compiled
+def _place_of(state: SavageKernel, first: int, second: int) -> int:
+    """Return where an open pair stands; behind all of them if it is not open."""
+    low, high = min(first, second), max(first, second)
+    for place in range(state.now[0].num_open):
+        if state.list[place].first == low and state.list[place].second == high:
+            return place
+    return state.now[0].num_open
+
+
+@inlined
+def _swap(state: SavageKernel, one: int, other: int) -> None:
+    """Exchange two pairs of the list."""
+    places = state.list
+    first, second = places[one].first, places[one].second
+    places[one].first, places[one].second = places[other].first, places[other].second
+    places[other].first, places[other].second = first, second
+
+
+@compiled
+def _drop_pairs(state: SavageKernel, decided: int) -> None:
+    """Keep the pairs that may still matter, without that at place ``decided``."""
+    now, arms, places = state.now[0], state.arms, state.list
+    surest = 0
+    for arm in range(arms.size):
+        surest = max(surest, arms[arm].sure_wins)
+    count, rare = 0, 0
+    for place in range(now.num_open):
+        first, second = places[place].first, places[place].second
+        if now.finds_copeland:
+            out = _is_behind(state, first, surest) and _is_behind(state, second, surest)
+        else:
+            out = arms[first].sure_losses > 0 or arms[second].sure_losses > 0
+        if place != decided and not out:
+            rare += place < now.num_rare
+            _swap(state, place, count)
+            count += 1
+    now.num_open, now.num_rare = count, rare
+
+
+@inlined
+def _is_behind(state: SavageKernel, arm: int, surest: int) -> bool:
+    """Say whether an arm may beat fewer others, or not more, than one surely does."""
+    most = state.arms.size - 1 - state.arms[arm].sure_losses
+    return most < surest or (most == surest and not state.now[0].strict)
+
+
+@compiled
+def _best(state: SavageKernel, rng: Generator) -> int:
+    """Return the arm with the fewest sure losses, then the most sure wins."""
+    best, number = 0, 0
+    fewest, most = state.arms.size, 0
+    for i in range(state.arms.size):
+        arm = state.arms[i]
+        is_better = arm.sure_losses == fewest and arm.sure_wins > most
+        if arm.sure_losses < fewest or is_better:
+            fewest, most, number = arm.sure_losses, arm.sure_wins, 0
+        if arm.sure_losses == fewest and arm.sure_wins == most:
+            number += 1
+            if takes_over(rng, number):
+                best = i
+    return best
+
+
+@inlined
+def recommend(state: SavageKernel, rng: Generator) -> int:
+    """Return the winner, or the most promising arm."""
+    winner = state.now[0].winner
+    return _best(state, rng) if winner == _NOBODY else winner
+
+
+scalar_kernel.implement(SavageKernel, choose=choose, update=update, recommend=recommend)

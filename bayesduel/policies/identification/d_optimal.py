@@ -150,11 +150,12 @@ def follow_mode(
     num_arms = len(wins)
     for _ in range(_MOST_STEPS):
         slope, curvature = derivatives(wins, scale, utilities)
-        covariance[:] = inverted(curvature)
+        inverse = inverted(curvature)
         step, largest = np.zeros(num_arms), 0.0
         for arm in range(num_arms):
             for other in range(num_arms):
-                step[arm] += covariance[arm, other] * slope[other]
+                covariance[arm, other] = inverse[arm, other]
+                step[arm] += inverse[arm, other] * slope[other]
             largest = max(largest, abs(step[arm]))
         if largest < _SMALL:
             return

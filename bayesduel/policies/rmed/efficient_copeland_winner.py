@@ -1,10 +1,42 @@
-"""ECW-RMED (Komiyama, Honda and Nakagawa 2016)."""
+"""ECW-RMED (Komiyama, Honda and Nakagawa 2016).
 
+Algorithm 1 with the efficient program in closed form. Of a stretch of self-duels only
+the last one, which alone can fail, is tested. The program is that of
+``theory.copeland_program``, whose ``_superiors`` states it with the rules for ties.
+"""
+
+import math
 from typing import Any, ClassVar
 
+import numpy as np
+from jaxtyping import Int
+from numpy.random import Generator
+
 from bayesduel.errors import PolicyParameterError
+from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.resolved_rounds import last_round_within
+from bayesduel.policies import scalar_kernel
 from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
+from bayesduel.policies.rmed._scalar_copeland import (
+    NOBODY,
+    CopelandKernel,
+    cost,
+    count,
+    new_state,
+    slack,
+)
+from bayesduel.policies.rmed._scalar_lists import (
+    append,
+    is_only_element,
+    note,
+    reads_self_duels,
+    recall,
+    refill_if_empty,
+    take,
+)
+from bayesduel.policies.rmed._scalar_pairs import count_draw, find_fewest, lowest
+from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 from theory.arguments import number_above, number_from
 from theory.theorems import ecw_kl_sum_bound, ecw_kl_worst_case_bound, ecw_rmed_bound
 
@@ -71,9 +103,267 @@ class ECWRMED(CopelandRMED):
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""
-        # Only what is played is imported.
-        from bayesduel.policies.rmed._scalar_efficient_copeland import kernel
 
-        return kernel(
-            alpha=float(self.alpha), beta=float(self.beta), look_ahead=self.look_ahead
-        )
+        def initial_state(order: Int[np.ndarray, " K"], horizon: int) -> CopelandKernel:
+            return new_state(
+                order,
+                alpha=float(self.alpha),
+                beta=float(self.beta),
+                look_ahead=self.look_ahead,
+            )
+
+        return ScalarKernel("efficient_copeland_rmed", initial_state)
+
+
+_SLACK = 1e-12
+"""Constraints "sum >= 1" may fall short by this."""
+
+_EQUAL_RATIO = 1e-12
+"""Ratios that differ by less are equal."""
+
+
+@inlined
+def init(state: CopelandKernel, rng: Generator) -> None:
+    """Count the pairs that were never drawn."""
+    find_fewest(state)
+
+
+@inlined
+def choose(state: Any, rng: Generator, round_: int) -> ScalarDuel:
+    """Take a pair out of turn, or the next one of the pass."""
+    now, elements = state.now[0], state.elements
+    now.is_in_turn = False
+    log_t = math.log(float(round_))
+    if now.num_close > 0 or log_t > _count_limit(state, now.fewest):
+        urgent = _urgent_element(state, log_t)
+        if urgent >= 0:
+            first, second = elements[urgent].first, elements[urgent].second
+            count_draw(state, first, second)
+            return ScalarDuel(first, 0, first, second, True)
+    now.is_in_turn = True
+    refill_if_empty(now, elements)
+    element = elements[now.head].listed
+    first, second = elements[element].first, elements[element].second
+    idle = 0
+    if first != second:
+        count_draw(state, first, second)
+    elif now.look_ahead and is_only_element(now):
+        idle = _self_duels(state, first, round_) - 1
+    take(now, elements)
+    return ScalarDuel(first, idle, first, second, True)
+
+
+@inlined
+def _count_limit(state: CopelandKernel, draws: int) -> float:
+    """Log of the last round at which so many draws are enough."""
+    ratio = draws / state.now[0].alpha
+    return ratio * ratio
+
+
+@compiled
+def _urgent_element(state: CopelandKernel, log_t: float) -> int:
+    """Return the first pair to be drawn out of turn; -1 if there is none."""
+    closeness = state.now[0].beta / max(1.0, math.log(max(log_t, 1.0)))
+    element = 0
+    for i in range(state.arms.size):
+        for j in range(i + 1, state.arms.size):
+            pair = state.pairs[i, j]
+            is_close = pair.is_close and (pair.gap == 0.0 or abs(pair.gap) < closeness)
+            # Not while outcomes are on their way.
+            is_close &= pair.draws == pair.wins + state.pairs[j, i].wins
+            if is_close or log_t > _count_limit(state, pair.draws):
+                return element
+            element += 1
+    return -1
+
+
+@inlined
+def _self_duels(state: CopelandKernel, arm: int, round_: int) -> int:
+    """Count the rounds in which (arm, arm) stays the only thing to do.
+
+    It ends with the round after which the test fails, or before the round at which some
+    pair has become rare; at once where another arm takes over.
+    """
+    passing, limit = first_passing(state, round_)
+    if passing != arm:
+        return 1
+    until_test = last_round_within(limit, round_) - round_ + 2
+    limit = _count_limit(state, state.now[0].fewest)
+    return min(until_test, last_round_within(limit, round_) - round_ + 1)
+
+
+@compiled
+def first_passing(state: Any, round_: int) -> tuple[int, float]:
+    """Return the first estimated winner that passes the test, -1 if none does.
+
+    With it comes the largest log t that its evidence can answer for.
+    """
+    log_t = log_of(round_)
+    for arm in range(state.arms.size):
+        if state.arms[arm].losses == state.now[0].least:
+            limit = slack(state, arm) / (1.0 - _SLACK)
+            if limit >= log_t:
+                return arm, limit
+    return NOBODY, 0.0
+
+
+@inlined
+def log_of(round_: int) -> float:
+    """max(1, log t)."""
+    return max(1.0, math.log(float(round_)))
+
+
+@compiled
+def _append_due(state: CopelandKernel, round_: int) -> None:
+    """Name the winner, and append what is due after ``round_``."""
+    now, elements = state.now[0], state.elements
+    num_pairs = elements.size - state.arms.size
+    now.tests += 1
+    now.winner = first_passing(state, round_)[0]
+    if now.winner == NOBODY:
+        append_by_efficient_program(state, log_of(round_))
+    append(now, elements, num_pairs + now.winner)
+
+
+@compiled
+def append_by_efficient_program(state: Any, log_t: float) -> None:
+    """Name the cheapest winner, and append the pairs with too little evidence."""
+    now, elements = state.now[0], state.elements
+    now.winner = _cheapest_winner(state)
+    for element in range(elements.size - state.arms.size):
+        first, second = elements[element].first, elements[element].second
+        known = state.pairs[first, second].evidence
+        if known < log_t and known < _wanted(state, first, second) * log_t:
+            append(now, elements, element)
+
+
+@inlined
+def _cheapest_winner(state: CopelandKernel) -> int:
+    """Solve the programs of all estimated winners, the cheapest one last."""
+    now, arms = state.now[0], state.arms
+    number, winner = 0, 0
+    for arm in range(arms.size):
+        arms[arm].program_cost = math.inf
+        if arms[arm].losses == now.least:
+            winner = arm
+            number += 1
+            arms[arm].program_cost = _solve(state, arm)
+    if number > 1:
+        last, winner = winner, lowest(arms.program_cost)
+        if winner != last:
+            _solve(state, winner)
+    return winner
+
+
+@compiled
+def _solve(state: CopelandKernel, winner: int) -> float:
+    """Solve the efficient program of one winner; return its cost.
+
+    What it asks for is left in the block sizes and shares.
+    """
+    now, arms = state.now[0], state.arms
+    total = 0.0
+    for rival in range(arms.size):
+        beaten = state.pairs[winner, rival].gap > 0.0
+        if beaten:
+            total += cost(state, winner, rival)
+        arms[rival].block_size = 0
+        excess = now.least - 1 - int(beaten)
+        if rival != winner and excess >= 0:
+            total += _solve_block(state, winner, rival, excess)
+    return total
+
+
+@compiled
+def _solve_block(state: CopelandKernel, winner: int, rival: int, excess: int) -> float:
+    """Choose how many of the superiors of a rival share a unit; return the cost."""
+    arms = state.arms
+    if not arms[rival].has_order:
+        _order_superiors(state, rival)
+    best, running, size = math.inf, 0.0, 0
+    for place in range(arms[rival].losses):
+        superior = state.pairs[rival, place].superior
+        if superior != winner:
+            running += cost(state, rival, superior)
+            size += 1
+            if size > excess:
+                ratio = running / (size - excess)
+                if ratio * (1.0 + _EQUAL_RATIO) < best:
+                    best = ratio
+                    arms[rival].block_size = size
+                    arms[rival].share = 1.0 / (size - excess)
+    return best
+
+
+@compiled
+def _order_superiors(state: CopelandKernel, arm: int) -> None:
+    """Order the superiors of an arm by their cost, equal ones by their number."""
+    row, number = state.pairs[arm], 0
+    for other in range(state.arms.size):
+        if row[other].gap < 0.0:
+            price, place = cost(state, arm, other), number
+            while place > 0 and cost(state, arm, row[place - 1].superior) > price:
+                row[place].superior = row[place - 1].superior
+                place -= 1
+            row[place].superior = other
+            number += 1
+    state.arms[arm].has_order = True
+
+
+@inlined
+def _wanted(state: CopelandKernel, one: int, other: int) -> float:
+    """Return the evidence per unit of log t that the program asks of a pair."""
+    arms, winner = state.arms, state.now[0].winner
+    gap = state.pairs[one, other].gap
+    if (one == winner and gap > 0.0) or (other == winner and gap < 0.0):
+        return 1.0
+    if one == winner or other == winner or gap == 0.0:
+        return 0.0
+    rival, superior = (one, other) if gap < 0.0 else (other, one)
+    left, place = arms[rival].block_size, 0
+    while left > 0:
+        if state.pairs[rival, place].superior == superior:
+            return arms[rival].share
+        left -= state.pairs[rival, place].superior != winner
+        place += 1
+    return 0.0
+
+
+@inlined
+def update(
+    state: CopelandKernel,
+    rng: Generator,
+    round_: int,
+    first: int,
+    second: int,
+    won: bool,
+) -> None:
+    """Count the outcome and, if the duel was in turn, find what is due."""
+    if first != second:
+        count(state, first, second, won)
+    if state.now[0].is_in_turn:
+        _append_due(state, round_)
+
+
+@inlined
+def recommend(state: CopelandKernel, rng: Generator) -> int:
+    """Return the winner of the last test or program; before, one of fewest losses."""
+    if state.now[0].winner != NOBODY:
+        return state.now[0].winner
+    best = 0
+    for arm in range(state.arms.size):
+        if state.arms[arm].losses < state.arms[best].losses:
+            best = arm
+    return best
+
+
+scalar_kernel.implement(
+    CopelandKernel,
+    init=init,
+    choose=choose,
+    update=update,
+    recommend=recommend,
+    reads_self_duels=reads_self_duels,
+    note=note,
+    recall=recall,
+)

@@ -1,14 +1,44 @@
-"""Relative Confidence Sampling (Zoghi, Whiteson, de Rijke and Munos 2014)."""
+"""Relative Confidence Sampling (Zoghi, Whiteson, de Rijke and Munos 2014).
 
-from typing import Any, ClassVar
+The champion is drawn directly, not by a sample of all pairs. The signs of the pairs in
+a sample are independent, so that the probability of an arm to beat all others is kept,
+and changes with its own duels only.
+"""
+
+import math
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from jaxtyping import Float, Int
+from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.ops.scalar.draws import hazard_of, waiting_time
+from bayesduel.policies import scalar_kernel
 from bayesduel.policies.checks import check_beta
 from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
+from bayesduel.policies.scalar_bounds import (
+    ARM_FIELDS,
+    NOW_FIELDS,
+    PAIR_FIELDS,
+    UPPER_BOUND_FIELDS,
+    count_duel,
+    let_expire,
+    most_optimistic,
+    start_bounds,
+    start_upper_bounds,
+)
+from bayesduel.policies.scalar_choices import place_by_weight, recommend_most_beaten
+from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 from bayesduel.posteriors.beta_pairs import BetaPairs
+from bayesduel.posteriors.scalar_betas import (
+    half_tail,
+    prior_in_order,
+    rates_above_half,
+    tail_table,
+)
 from theory.arguments import number_above, one_of
 
 
@@ -71,12 +101,195 @@ class RelativeConfidenceSampling(KernelPolicy):
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""
-        # Only what is played is imported.
-        from bayesduel.policies.thompson._scalar_relative_sampling import kernel
 
-        return kernel(
-            np.asarray(self.posterior.prior),
-            alpha=float(self.alpha),
-            any_may_stand_in=self.fallback == "random",
-            steps=not self.look_ahead,
-        )
+        def initial_state(
+            order: Int[np.ndarray, " K"], horizon: int
+        ) -> RelativeSamplingKernel:
+            square = (len(order), len(order))
+            state = RelativeSamplingKernel(
+                now=np.zeros(1, dtype=_NOW),
+                arms=np.zeros(len(order), dtype=_ARM),
+                pairs=np.zeros(square, dtype=_PAIR),
+                tails=tail_table(),
+            )
+            state.now["any_may_stand_in"] = self.fallback == "random"
+            state.now["steps"] = not self.look_ahead
+            state.pairs["prior"] = prior_in_order(
+                np.asarray(self.posterior.prior), order
+            )
+            start_bounds(state, alpha=float(self.alpha))
+            start_upper_bounds(state)
+            return state
+
+        return ScalarKernel("relative_confidence_sampling", initial_state)
+
+
+_NOBODY = -1
+
+_NOW = np.dtype(
+    [
+        *NOW_FIELDS,
+        ("any_may_stand_in", np.int64),  # Where no arm beats all others in a sample.
+        ("steps", np.int64),  # Self-duels are rounds like all others.
+        ("sure_winner", np.int64),  # -1 if there is none.
+    ]
+)
+
+_ARM = np.dtype(
+    [
+        *ARM_FIELDS,
+        ("reigns", np.int64),  # Rounds in which it was the champion.
+        ("lost_rate", np.float64),  # -log P(it beats all others in a sample)
+        ("beats_all", np.float64),  # That probability.
+        ("weight", np.float64),  # P(champion)
+    ]
+)
+
+_PAIR = np.dtype(
+    [
+        *PAIR_FIELDS,
+        *UPPER_BOUND_FIELDS,
+        ("prior", np.float64),  # [i, j]: pseudo-wins of i over j.
+        ("lost_rate", np.float64),  # [i, j]: -log P(theta_ij > 1/2)
+    ]
+)
+
+
+class RelativeSamplingKernel(NamedTuple):
+    """The state of one run."""
+
+    now: Records
+    """One of ``_NOW``."""
+
+    arms: Records
+    """K of ``_ARM``."""
+
+    pairs: Records
+    """K x K of ``_PAIR``."""
+
+    tails: Float[np.ndarray, "B N"]
+
+
+@inlined
+def init(state: RelativeSamplingKernel, rng: Generator) -> None:
+    """Fill in what the prior says."""
+    for i in range(state.arms.size):
+        for j in range(i + 1, state.arms.size):
+            _refresh_rates(state, i, j)
+    for i in range(state.arms.size):
+        _add_rates_up(state, i)
+
+
+@compiled
+def _refresh_rates(state: RelativeSamplingKernel, one: int, other: int) -> None:
+    """Bring the probabilities of the sign of a pair up to date."""
+    forward, backward = state.pairs[one, other], state.pairs[other, one]
+    won, lost = forward.wins + forward.prior, backward.wins + backward.prior
+    small = half_tail(won, lost, state.tails)
+    forward.lost_rate, backward.lost_rate = rates_above_half(won, lost, small)
+
+
+@compiled
+def _add_rates_up(state: RelativeSamplingKernel, arm: int) -> None:
+    """Bring up to date how likely an arm beats all others."""
+    total = 0.0
+    for other in range(state.arms.size):
+        total += state.pairs[arm, other].lost_rate
+    state.arms[arm].lost_rate = total
+    state.arms[arm].beats_all = math.exp(-total)
+
+
+@inlined
+def choose(state: RelativeSamplingKernel, rng: Generator, round_: int) -> ScalarDuel:
+    """Choose champion and challenger, after the self-duels; count their reigns."""
+    now, arms = state.now[0], state.arms
+    if now.next_expiry < round_:
+        let_expire(state, round_)
+    if now.stale:
+        _find_sure_winner(state)
+    resting, probability = _weigh_champions(state)
+    idle, happens = 0, True
+    if resting != _NOBODY:
+        window = arms[resting].expiry - round_ + 1
+        idle, happens = waiting_time(rng, hazard_of(probability), window)
+        arms[resting].reigns += idle
+    first = place_by_weight(arms, arms.size, rng)
+    champion = first if resting == _NOBODY else resting
+    if not happens:
+        return ScalarDuel(champion, idle, first, first, False)
+    arms[first].reigns += 1
+    if now.next_expiry < round_ + idle:
+        let_expire(state, round_ + idle)
+    second = most_optimistic(state, rng, first, round_ + idle)
+    return ScalarDuel(champion, idle, first, second, True)
+
+
+@compiled
+def _find_sure_winner(state: RelativeSamplingKernel) -> None:
+    """Find the arm that surely beats all others, where that matters."""
+    now, num_arms = state.now[0], state.arms.size
+    now.stale, now.sure_winner = False, _NOBODY
+    for arm in range(num_arms):
+        if state.arms[arm].sure_wins == num_arms - 1 and not now.steps:
+            now.sure_winner = arm
+
+
+@compiled
+def _weigh_champions(state: RelativeSamplingKernel) -> tuple[int, float]:
+    """Write down the distribution of the champion.
+
+    Return the sure winner, which is left out, if a round with it is idle, else -1; and
+    the total. As long as the sure winner may stand in for an arm that beats all others,
+    by the number of its reigns, each reign counts. The probability that there is none
+    begins with 1 less the largest one, which leaves all digits of the rest.
+    """
+    now, arms = state.now[0], state.arms
+    likeliest, fewest, number = 0, arms[0].reigns, 0
+    for i in range(arms.size):
+        if arms[i].lost_rate < arms[likeliest].lost_rate:
+            likeliest = i
+        if arms[i].reigns < fewest:
+            fewest, number = arms[i].reigns, 0
+        number += arms[i].reigns == fewest
+    nobody = -math.expm1(-arms[likeliest].lost_rate)
+    for i in range(arms.size):
+        if i != likeliest:
+            nobody -= arms[i].beats_all
+    if now.any_may_stand_in:
+        number = arms.size
+    share, resting = max(nobody, 0.0) / number, now.sure_winner
+    if resting != _NOBODY and not now.any_may_stand_in:
+        resting = _NOBODY if arms[resting].reigns == fewest else resting
+    total = 0.0
+    for i in range(arms.size):
+        stands_in = now.any_may_stand_in or arms[i].reigns == fewest
+        arms[i].weight = arms[i].beats_all + (share if stands_in else 0.0)
+        if i == resting:
+            arms[i].weight = 0.0
+        total += arms[i].weight
+    return resting, total
+
+
+@inlined
+def update(
+    state: RelativeSamplingKernel,
+    rng: Generator,
+    round_: int,
+    first: int,
+    second: int,
+    won: bool,
+) -> None:
+    """Count an outcome."""
+    count_duel(state, round_, first, second, won)
+    _refresh_rates(state, first, second)
+    _add_rates_up(state, first)
+    _add_rates_up(state, second)
+
+
+scalar_kernel.implement(
+    RelativeSamplingKernel,
+    init=init,
+    choose=choose,
+    update=update,
+    recommend=recommend_most_beaten,
+)

@@ -1,10 +1,48 @@
-"""Copeland Confidence Bound (Zoghi, Karnin, Whiteson and de Rijke 2015)."""
+"""Copeland Confidence Bound (Zoghi, Karnin, Whiteson and de Rijke 2015).
 
-from typing import Any, ClassVar
+Beliefs and champions are kept until a bound moves. As long as none does, rounds are
+independent, and those that are idle are jumped over.
+"""
+
+import math
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from jaxtyping import Int
+from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.ops.scalar.draws import choose_index, hazard_of, waiting_time
+from bayesduel.ops.scalar.splits import binomial
+from bayesduel.policies import scalar_kernel
 from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
+from bayesduel.policies.scalar_bounds import (
+    ARM_FIELDS,
+    NOW_FIELDS,
+    PAIR_FIELDS,
+    UPPER_BOUND_FIELDS,
+    count_duel,
+    let_expire,
+    start_bounds,
+    start_upper_bounds,
+)
+from bayesduel.policies.scalar_choices import (
+    among_largest,
+    place_by_weight,
+    recommend_most_beaten,
+)
+from bayesduel.policies.scalar_kernel import SEVERAL, ScalarDuel, ScalarKernel
+from bayesduel.policies.ucb._scalar_believed_losses import (
+    BELIEF_ARM_FIELDS,
+    BELIEF_NOW_FIELDS,
+    BELIEF_PAIR_FIELDS,
+    believe_nothing,
+    count_open_beliefs,
+    open_belief,
+    revise,
+)
 from theory.arguments import number_above
 from theory.theorems import ccb_order
 
@@ -65,7 +103,229 @@ class CopelandConfidenceBound(KernelPolicy):
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""
-        # Only what is played is imported.
-        from bayesduel.policies.ucb._scalar_copeland_confidence_bound import kernel
 
-        return kernel(alpha=float(self.alpha), look_ahead=self.look_ahead)
+        def initial_state(
+            order: Int[np.ndarray, " K"], horizon: int
+        ) -> CopelandConfidenceBoundKernel:
+            num_arms = len(order)
+            state = CopelandConfidenceBoundKernel(
+                now=np.zeros(1, dtype=_NOW),
+                arms=np.zeros(num_arms, dtype=_ARM),
+                pairs=np.zeros((num_arms, num_arms), dtype=_PAIR),
+            )
+            state.now["look_ahead"] = self.look_ahead
+            start_bounds(state, alpha=float(self.alpha))
+            start_upper_bounds(state)
+            return state
+
+        return ScalarKernel("copeland_confidence_bound", initial_state)
+
+
+_CHECK = 0.25
+"""How often a believed loss is checked, if there is an open one (line 5)."""
+
+_LOYALTY = 2.0 / 3.0
+"""How often the champion is taken from the potential winners (line 6)."""
+
+_RIVALS = 0.5
+"""How often the challenger is a believed superior of the champion (line 8)."""
+
+_NOBODY = -1
+
+_NOW = np.dtype(
+    [
+        *NOW_FIELDS,
+        *BELIEF_NOW_FIELDS,
+        ("look_ahead", np.int64),  # Whether idle rounds are jumped over.
+        ("num_open_beliefs", np.int64),
+        ("num_winners", np.int64),
+        ("hazard", np.float64),  # -log P(a round is idle)
+        ("checks", np.float64),  # P(a belief is checked in a round that is not idle)
+    ]
+)
+
+_ARM = np.dtype(
+    [
+        *ARM_FIELDS,
+        *BELIEF_ARM_FIELDS,
+        ("weight", np.float64),  # P(champion), unless it would meet itself.
+    ]
+)
+
+_PAIR = np.dtype([*PAIR_FIELDS, *UPPER_BOUND_FIELDS, *BELIEF_PAIR_FIELDS])
+
+
+class CopelandConfidenceBoundKernel(NamedTuple):
+    """The state of one run."""
+
+    now: Records
+    """One of ``_NOW``."""
+
+    arms: Records
+    """K of ``_ARM``."""
+
+    pairs: Records
+    """K x K of ``_PAIR``."""
+
+
+@inlined
+def init(state: CopelandConfidenceBoundKernel, rng: Generator) -> None:
+    """Believe nothing."""
+    believe_nothing(state)
+
+
+@inlined
+def choose(
+    state: CopelandConfidenceBoundKernel, rng: Generator, round_: int
+) -> ScalarDuel:
+    """Revise the beliefs, then choose the duel and the self-duels before it."""
+    now = state.now[0]
+    if now.next_expiry < round_:
+        let_expire(state, round_)
+    window = now.next_expiry - round_ + 1
+    if now.stale:
+        revise(state, rng)
+        _weigh_champions(state)
+        if now.stale:
+            window = 1
+    if not now.look_ahead:
+        window = 1
+    idle, happens, host = 0, True, 0
+    if now.num_winners > 0:
+        idle, happens = waiting_time(rng, now.hazard, window)
+        if not (now.look_ahead or happens):
+            host = _winner(state, choose_index(rng, now.num_winners))
+            return ScalarDuel(host, 0, host, host, True)
+        host = _winner(state, 0) if now.num_winners == 1 else SEVERAL
+        if not happens:
+            return ScalarDuel(host, idle, host, host, False)
+    if now.checks > 0.0 and rng.random() < now.checks:
+        belief = choose_index(rng, now.num_open_beliefs)
+        first, second = open_belief(state, belief)
+    else:
+        first = place_by_weight(state.arms, state.arms.size, rng)
+        second = _challenger(state, rng, first, round_ + idle)
+    return ScalarDuel(host, idle, first, second, True)
+
+
+@compiled
+def _weigh_champions(state: CopelandConfidenceBoundKernel) -> None:
+    """Find the distribution of a round (lines 5 to 7).
+
+    Winners meet themselves when they are champions: such rounds are idle. They are
+    optimistic and hopeful, all with the same probability.
+    """
+    now, arms = state.now[0], state.arms
+    fewest = arms.size
+    for i in range(arms.size):
+        fewest = min(fewest, arms[i].sure_losses)
+    optimistic = both = now.num_winners = 0
+    for i in range(arms.size):
+        if arms[i].sure_losses == fewest:
+            optimistic += 1
+            both += arms[i].is_hopeful
+            now.num_winners += arms[i].is_winner
+    of_any = (1.0 - _LOYALTY if both > 0 else 1.0) / optimistic
+    of_hopeful = of_any + (_LOYALTY / both if both > 0 else 0.0)
+    busy = 0.0
+    for i in range(arms.size):
+        arms[i].weight = 0.0
+        if arms[i].sure_losses == fewest and not arms[i].is_winner:
+            arms[i].weight = of_hopeful if arms[i].is_hopeful else of_any
+            busy += arms[i].weight
+    now.num_open_beliefs = count_open_beliefs(state)
+    check = _CHECK if now.num_open_beliefs > 0 else 0.0
+    # A sum of probabilities may be rounded on either side of 1.
+    probability = min(check + (1.0 - check) * busy, 1.0) if now.num_winners > 0 else 1.0
+    now.hazard = hazard_of(probability)
+    now.checks = check / probability if probability > 0.0 else 0.0
+
+
+@inlined
+def _winner(state: CopelandConfidenceBoundKernel, number: int) -> int:
+    """Return the winner of this number, from 0."""
+    arm = 0
+    while number > 0 or not state.arms[arm].is_winner:
+        number -= state.arms[arm].is_winner
+        arm += 1
+    return arm
+
+
+@compiled
+def share_idle_rounds(
+    state: CopelandConfidenceBoundKernel,
+    rng: Generator,
+    rounds: int,
+    shares: Int[np.ndarray, " K"],
+) -> None:
+    """Share the idle rounds among the winners, all of which are equally likely."""
+    left = state.now[0].num_winners
+    for arm in range(state.arms.size):
+        if state.arms[arm].is_winner and rounds > 0:
+            share = rounds if left == 1 else binomial(rng, rounds, 1.0 / left)
+            shares[arm] = share
+            rounds -= share
+            left -= 1
+
+
+@inlined
+def _challenger(
+    state: CopelandConfidenceBoundKernel, rng: Generator, champion: int, round_: int
+) -> int:
+    """Return the arm most optimistic against the champion (line 8)."""
+    among_rivals = rng.random() < _RIVALS
+    best = _most_optimistic(state, rng, champion, round_, among_rivals)
+    if best == _NOBODY:
+        best = _most_optimistic(state, rng, champion, round_, False)
+    return best
+
+
+@compiled
+def _most_optimistic(
+    state: CopelandConfidenceBoundKernel,
+    rng: Generator,
+    champion: int,
+    round_: int,
+    is_believed: bool,
+) -> int:
+    """Return the arm with the largest upper bound, of all or of those believed in.
+
+    Only of pairs that are open: a champion has one unless it is a winner, so neither
+    it nor those that it beats for sure are the most optimistic of all. -1 if there is
+    none; ties at random.
+    """
+    arms, pairs = state.arms, state.pairs
+    root = math.sqrt(math.log(float(round_)))
+    best, largest, number = _NOBODY, -1.0, 0
+    for place in range(arms[champion].num_superiors if is_believed else arms.size):
+        arm = pairs[champion, place].superior if is_believed else place
+        pair = pairs[arm, champion]
+        if pair.resolved_until == 0 and arm != champion:
+            upper = pair.share + pair.width * root
+            largest, number, leads = among_largest(rng, upper, largest, number)
+            if leads:
+                best = arm
+    return best
+
+
+@inlined
+def update(
+    state: CopelandConfidenceBoundKernel,
+    rng: Generator,
+    round_: int,
+    first: int,
+    second: int,
+    won: bool,
+) -> None:
+    """Count an outcome."""
+    count_duel(state, round_, first, second, won)
+
+
+scalar_kernel.implement(
+    CopelandConfidenceBoundKernel,
+    init=init,
+    choose=choose,
+    update=update,
+    recommend=recommend_most_beaten,
+    share_idle_rounds=share_idle_rounds,
+)

@@ -1,10 +1,33 @@
-"""Relative Upper Confidence Bound (Zoghi et al. 2014)."""
+"""Relative Upper Confidence Bound (Zoghi et al. 2014).
 
-from typing import Any, ClassVar
+Bounds and candidates are kept: a round looks at one column.
+"""
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from jaxtyping import Int
+from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.ops.scalar.draws import choose_index
+from bayesduel.policies import scalar_kernel
 from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
+from bayesduel.policies.scalar_bounds import (
+    ARM_FIELDS,
+    NOW_FIELDS,
+    PAIR_FIELDS,
+    UPPER_BOUND_FIELDS,
+    count_duel,
+    let_expire,
+    most_optimistic,
+    start_bounds,
+    start_upper_bounds,
+)
+from bayesduel.policies.scalar_choices import recommend_most_beaten
+from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 from theory.arguments import number_above
 from theory.theorems import rucb_bound
 
@@ -52,7 +75,129 @@ class RelativeUCB(KernelPolicy):
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""
-        # Only what is played is imported.
-        from bayesduel.policies.ucb._scalar_relative_ucb import kernel
 
-        return kernel(alpha=float(self.alpha), look_ahead=self.look_ahead)
+        def initial_state(
+            order: Int[np.ndarray, " K"], horizon: int
+        ) -> RelativeUCBKernel:
+            num_arms = len(order)
+            state = RelativeUCBKernel(
+                now=np.zeros(1, dtype=_NOW),
+                arms=np.zeros(num_arms, dtype=_ARM),
+                pairs=np.zeros((num_arms, num_arms), dtype=_PAIR),
+            )
+            state.now["look_ahead"] = self.look_ahead
+            state.now["hypothesis"] = _NOBODY
+            start_bounds(state, alpha=float(self.alpha))
+            start_upper_bounds(state)
+            return state
+
+        return ScalarKernel("relative_ucb", initial_state)
+
+
+_NOBODY = -1
+
+_NOW = np.dtype(
+    [
+        *NOW_FIELDS,
+        ("look_ahead", np.int64),  # Whether idle rounds are jumped over.
+        ("num_candidates", np.int64),
+        ("hypothesis", np.int64),  # The arm taken for the best one, or -1.
+    ]
+)
+
+_ARM = np.dtype(
+    [
+        *ARM_FIELDS,
+        # Not of the arm: the list of the candidates, who have no sure losses.
+        ("candidate", np.int64),
+    ]
+)
+
+_PAIR = np.dtype([*PAIR_FIELDS, *UPPER_BOUND_FIELDS])
+
+
+class RelativeUCBKernel(NamedTuple):
+    """The state of one run."""
+
+    now: Records
+    """One of ``_NOW``."""
+
+    arms: Records
+    """K of ``_ARM``."""
+
+    pairs: Records
+    """K x K of ``_PAIR``."""
+
+
+@inlined
+def choose(state: RelativeUCBKernel, rng: Generator, round_: int) -> ScalarDuel:
+    """Choose champion and challenger, after the self-duels that come first.
+
+    A sure winner is the only candidate; it meets itself until one of its pairs opens.
+    """
+    now = state.now[0]
+    _bring_up_to_date(state, round_)
+    idle = 0
+    if now.num_candidates == 1:
+        now.hypothesis = state.arms[0].candidate
+        is_sure = state.arms[now.hypothesis].sure_wins == state.arms.size - 1
+        if now.look_ahead and is_sure:
+            idle = state.arms[now.hypothesis].expiry - round_ + 1
+            _bring_up_to_date(state, round_ + idle)
+    champion = now.hypothesis
+    first = _champion(state, rng)
+    second = most_optimistic(state, rng, first, round_ + idle)
+    return ScalarDuel(champion, idle, first, second, True)
+
+
+@compiled
+def _bring_up_to_date(state: RelativeUCBKernel, round_: int) -> None:
+    """Find the candidates of ``round_``."""
+    now, arms = state.now[0], state.arms
+    if now.next_expiry < round_:
+        let_expire(state, round_)
+    if now.stale:
+        now.stale, now.num_candidates = False, 0
+        for i in range(arms.size):
+            if arms[i].sure_losses == 0:
+                arms[now.num_candidates].candidate = i
+                now.num_candidates += 1
+
+
+@inlined
+def _champion(state: RelativeUCBKernel, rng: Generator) -> int:
+    """Draw the champion as printed; the hypothesis may change."""
+    now, arms = state.now[0], state.arms
+    count = now.num_candidates
+    if count == 1:
+        now.hypothesis = arms[0].candidate
+        return now.hypothesis
+    if now.hypothesis != _NOBODY and arms[now.hypothesis].sure_losses > 0:
+        now.hypothesis = _NOBODY
+    if count == 0:
+        return choose_index(rng, arms.size)
+    if now.hypothesis == _NOBODY:
+        return arms[choose_index(rng, count)].candidate
+    if rng.random() < 0.5:
+        return now.hypothesis
+    place = choose_index(rng, count - 1)
+    # Candidates are in the order of the arms; the hypothesis is passed over.
+    return arms[place + (arms[place].candidate >= now.hypothesis)].candidate
+
+
+@inlined
+def update(
+    state: RelativeUCBKernel,
+    rng: Generator,
+    round_: int,
+    first: int,
+    second: int,
+    won: bool,
+) -> None:
+    """Count an outcome."""
+    count_duel(state, round_, first, second, won)
+
+
+scalar_kernel.implement(
+    RelativeUCBKernel, choose=choose, update=update, recommend=recommend_most_beaten
+)

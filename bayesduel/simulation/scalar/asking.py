@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesduel.arguments.limits import PATIENCE
-from bayesduel.ops.scalar.compiled import Records, reference
+from bayesduel.ops.scalar.compiled import Records
 from bayesduel.ops.scalar.uncompiled import run_uncompiled
 from bayesduel.policies.scalar_kernel import (
     NOT_ASKED,
@@ -127,13 +127,13 @@ def _program(function: Any, kernel: str) -> Callable[..., Any]:
     return cached_program(function, f"{kernel}-{_SUFFIXES[function]}")
 
 
-def ask(policy: Any, rng: Generator, played: int, horizon: int, found: Records) -> None:
+def ask(state: Any, rng: Generator, played: int, horizon: int, found: Records) -> None:
     """Let a policy choose after ``played`` rounds until it names different arms.
 
     It gives up at the horizon, and after very many self-duels; where the policy comes
     to wait for the host, it goes on when asked again after ``found.round``.
     """
-    state, asked = reference(policy), found[0]
+    asked = found[0]
     asked.round = played
     for _ in range(PATIENCE):
         duel = choose(state, rng, asked.round + 1)
@@ -159,7 +159,7 @@ def ask(policy: Any, rng: Generator, played: int, horizon: int, found: Records) 
 
 
 def tell_votes(
-    policy: Any,
+    state: Any,
     rng: Generator,
     played: int,
     begins: bool,
@@ -172,7 +172,6 @@ def tell_votes(
     ``votes``: after ``most`` of them, or where the policy comes to wait for the host,
     the rest is told later.
     """
-    state = reference(policy)
     if begins:
         init(state, rng)
     for place in range(votes.size):

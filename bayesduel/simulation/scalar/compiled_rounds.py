@@ -14,7 +14,7 @@ from numba.extending import overload, overload_method
 
 from bayesduel.code_digest import functions_digest, global_names, is_users
 from bayesduel.errors import PolicyParameterError
-from bayesduel.ops.scalar.compiler import learn_states
+from bayesduel.ops.scalar.compiler import RULE_PART_OPTIONS, learn_states
 from bayesduel.policies.policy import Duel, PolicyBase, Wins
 from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.posteriors.names import is_posterior
@@ -27,6 +27,9 @@ _OPTIONS: Any = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True
 
 _OUR_OPTIONS: Any = {**_OPTIONS, "no_cpython_wrapper": True}
 """Python calls the whole program only."""
+
+_RULE_OPTIONS: Any = {**RULE_PART_OPTIONS, "no_cfunc_wrapper": True}
+"""Of rules of ours, in which no function calls itself: code with the program only."""
 
 _PART_OPTIONS: Any = {**_OUR_OPTIONS, "_nrt": False}
 """Of what makes no array: it need not count the references to those that it is given,
@@ -96,18 +99,20 @@ def compiled_rounds(kind: type[PolicyBase]) -> Callable[..., None]:
     loop = _SETS if issubclass(kind, SubsetPolicy) else _PAIRS
     methods = {name: getattr(kind, name) for name in _COMPILED}
     made: dict[FunctionType, Any] = {}
-    options = _OUR_OPTIONS if _is_ours(kind) else _USERS_OPTIONS
+    options, around = _USERS_OPTIONS, _OUR_OPTIONS
+    if _is_ours(kind):
+        options = around = _RULE_OPTIONS
     rule = {name: _with_helpers(each, made, options) for name, each in methods.items()}
     names = dict(rule)
     ours = [loop.play, *loop.parts, *loop.others]
     in_bulk = loop is _PAIRS and is_in_bulk(kind)
     if loop is _PAIRS:
-        names |= _played_by(rule["update"], in_bulk)
+        names |= _played_by(rule["update"], in_bulk, around)
         ours += [_played_by, _in_bulk, _one_by_one]
     for each in loop.parts:
         names[each.__name__] = _part(each)
     for each in loop.others:
-        names[each.__name__] = njit(**_OUR_OPTIONS)(_with_names(each, names))
+        names[each.__name__] = njit(**around)(_with_names(each, names))
     program: Any = njit(**_OPTIONS)(_with_names(loop.play, names))
     if not any(_calls_itself(each) for each in methods.values()):
         digest = functions_digest([*methods.values(), *ours])
@@ -141,7 +146,7 @@ def _part(function: FunctionType) -> Any:
     return part
 
 
-def _played_by(update: Any, in_bulk: bool) -> dict[str, Any]:
+def _played_by(update: Any, in_bulk: bool, options: dict[str, Any]) -> dict[str, Any]:
     """Compile how a rule's rounds of a pair are drawn, and how it is told of them.
 
     Binomials take Numba a second, so only those that need them have them.
@@ -155,7 +160,7 @@ def _played_by(update: Any, in_bulk: bool) -> dict[str, Any]:
         return draw(rng, probability, rounds)
 
     made = {"update": told, "count_wins": drawn, "is_in_bulk": lambda policy: in_bulk}
-    return {name: njit(**_OUR_OPTIONS)(each) for name, each in made.items()}
+    return {name: njit(**options)(each) for name, each in made.items()}
 
 
 @cache

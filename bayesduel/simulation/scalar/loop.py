@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.random import Generator
 
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined, reference
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.draws import raw_bits
 from bayesduel.ops.scalar.splits import take_first
 from bayesduel.policies.scalar_kernel import (
@@ -99,13 +99,12 @@ def new_record(
 
 
 def play(
-    policy: Any, rng: Generator, given: Problem, found: Record, event_limit: int
+    state: Any, rng: Generator, problem: Problem, record: Record, event_limit: int
 ) -> None:
     """Play a run to its last checkpoint, to so many events, or until it waits.
 
     Compiled, once per kernel, by ``programs``.
     """
-    state, problem, record = reference(policy), reference(given), reference(found)
     run = record.progress[0]
     horizon = problem.checkpoints[-1]
     if run.events == 0:
@@ -144,14 +143,13 @@ def play(
 
 
 def tell(
-    policy: Any, rng: Generator, found: Record, votes: Int[np.ndarray, "vote 3"]
+    state: Any, rng: Generator, record: Record, votes: Int[np.ndarray, "vote 3"]
 ) -> None:
     """Let a new policy and its rule for stopping take in duels from before.
 
     ``votes`` are positions of winners and losers, and whether the rule is told, too.
     Compiled as ``play`` is, which goes on from here.
     """
-    state, record = reference(policy), reference(found)
     init(state, rng)
     for place in range(len(votes)):
         winner, loser = votes[place, 0], votes[place, 1]

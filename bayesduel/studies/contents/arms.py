@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from typing import Any
 
 from bayesduel.errors import StudyError
 from bayesduel.studies._answering import Answering
+from bayesduel.studies._fits import num_votes_in
 from bayesduel.studies._rules import check_policy_text
 from bayesduel.studies._settings import MOST_ARMS, RULES, checked_arm, checked_name
+from bayesduel.studies.contents.incoming import fitting_rows, rows_of
 from bayesduel.studies.contents.other_studies import new_rows, votes_of
+from bayesduel.studies.replay.questions import VoteRow
 from bayesduel.studies.replay.state import StudyState
+from bayesduel.votes.choices import Choices
 from bayesduel.votes.comparisons import Comparisons
 from theory.arguments import integer_from, number_that
 
@@ -136,19 +139,21 @@ class Contents(Answering):
 
     def import_votes(
         self,
-        votes: str | os.PathLike[str] | Comparisons,
+        votes: str | os.PathLike[str] | Comparisons | Choices,
         *,
         source: str = "",
         again: bool = False,
         **columns: Any,
-    ) -> float:
+    ) -> int:
         """Count votes that were collected elsewhere.
 
         Parameters
         ----------
-        votes : path or Comparisons
-            A table as :func:`bayesduel.votes.read_comparisons` reads it; every arm in
-            it must be one of the study.
+        votes : path, Comparisons or Choices
+            A table as :func:`bayesduel.votes.read_comparisons` reads it, or for a study
+            of sets :func:`bayesduel.votes.read_sets`; every arm in it must be one of
+            the study. A study of sets takes votes between two arms as choices out of
+            these, if there are no ties.
         source : str, optional
             What the history says of where they are from; by default the path.
         again : bool
@@ -158,40 +163,33 @@ class Contents(Answering):
 
         Returns
         -------
-        float
-            Number of votes.
+        int
+            Number of votes; the best and the worst of a set are one.
 
         Raises
         ------
         StudyError
-            If an arm is unknown, votes are weighted or split, or the same votes were
-            imported before, whatever the file was called.
+            If an arm is unknown, votes are weighted or split, are of another kind than
+            the study, or were imported before, whatever the file was called.
         OSError, ComparisonDataError
             If the file cannot be read.
         """
-        from bayesduel.votes import read_comparisons
+        from bayesduel.votes import read_comparisons, read_sets
 
-        read = isinstance(votes, Comparisons)
-        data = votes if read else read_comparisons(votes, **columns)
-        if not data.is_whole:
-            rule, remedy = "must hold whole votes", "count every vote once"
-            raise StudyError("votes", rule, data, remedy=remedy)
+        of_sets = self._settings.choose_from > 2
+        if isinstance(votes, Comparisons | Choices):
+            data, named = votes, source
+        else:
+            data = (read_sets if of_sets else read_comparisons)(votes, **columns)
+            named = source or str(votes)
+        found = rows_of(data)
         with self._writing() as state:
-            data = data.without_columns()
-            places = _places(state, data.arm_names, "votes")
-            rows = [
-                [places[first], places[second], *map(int, counts)]
-                for first, second, counts in zip(
-                    data.first, data.second, data.counts.tolist(), strict=True
-                )
-                if sum(counts)
-            ]
-            state.settings.check_of_pairs("imports")
+            own = fitting_rows(state, found, data.arm_names, "votes")
+            rows = [row.written(row.arms) for row in own]
             if not again:
                 self._check_new(rows, state)
-            named = source or ("" if read else str(votes))
             self._append("imported", {"source": named, "counts": rows})
-        return data.num_votes
+        return num_votes_in(data)
 
     def import_study(
         self, other: str | os.PathLike[str], *, source: str = ""
@@ -225,19 +223,15 @@ class Contents(Answering):
         """
         found = votes_of(other)
         with self._writing() as state:
-            state.settings.check_of_pairs("imports")
-            places = _places(state, found.arms, "other")
-            counts, keys = [], []
-            for row in new_rows(found, self.events(), state):
-                pair = places[row.first], places[row.second]
-                if pair[0] != pair[1]:  # They were merged here.
-                    counts.append([*pair, *row.counts])
-                    keys.append(row.key)
-            if counts:
+            rows = new_rows(found, self.events(), state)
+            rows = fitting_rows(state, rows, found.arms, "other")
+            if rows:
+                counts = [row.written(row.arms) for row in rows]
+                keys = [row.key for row in rows]
                 body = {"source": source or str(other), "counts": counts, "keys": keys}
                 self._append("imported", body)
-        new = sum(sum(row[2:]) for row in counts)
-        return new, sum(sum(row.counts) for row in found.rows) - new
+        new = sum(row.num_votes for row in rows)
+        return new, sum(row.num_votes for row in found.rows) - new
 
     def undo_import(self, event: int) -> bool:
         """Take imported votes back: they count no more.
@@ -269,17 +263,18 @@ class Contents(Answering):
             self._append("import undone", {"event": number})
         return True
 
-    def _check_new(self, rows: list[list[int]], state: StudyState) -> None:
+    def _check_new(self, rows: list[list[Any]], state: StudyState) -> None:
         """Refuse votes that were imported before, by what they say."""
         given = sorted(rows)
         for event in self.events():
             known = event.number in state.imports
             if known and sorted(event.body["counts"]) == given:
                 source = event.body["source"] or "a table"
+                number = sum(VoteRow.of_numbers(row).num_votes for row in rows)
                 raise StudyError(
                     "votes",
                     f"were imported before, by event {event.number} from {source}",
-                    f"{sum(sum(row[2:]) for row in rows)} votes",
+                    f"{number} votes",
                     remedy="nothing needs to be done; {again=True} counts them twice",
                 )
 
@@ -295,12 +290,6 @@ class Contents(Answering):
     def _check_policy(self, num_arms: int) -> None:
         if self._settings.policy not in RULES and self._settings.choose_from == 2:
             check_policy_text(self._settings, num_arms)
-
-
-def _places(state: StudyState, names: Iterable[str], argument: str) -> list[int]:
-    """Return the places of arms; of those that were merged, that of the other one."""
-    places = [checked_arm(each, state.arms, argument) for each in names]
-    return [state.merged.get(place, place) for place in places]
 
 
 def _share_of(share: float | None, state: StudyState) -> dict[str, float]:

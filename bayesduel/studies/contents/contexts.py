@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bayesduel.errors import StudyError
-from bayesduel.studies._fits import LOOK, fit_votes, standings_of, votes_between
+from bayesduel.studies._fits import (
+    LOOK,
+    fit_votes,
+    num_votes_in,
+    standings_of,
+    votes_of,
+)
 from bayesduel.studies.replay.questions import Question
 from bayesduel.studies.replay.state import StudyState
 from bayesduel.votes._columns import ColumnTable
@@ -38,6 +43,13 @@ class ContextLine:
     votes: int
     leader: str | None
     probability: float | None
+
+    def cells(self) -> dict[str, str]:
+        """Return what tables show of a context, by header."""
+        share = "-" if self.probability is None else f"{self.probability:.3f}"
+        return {
+            "votes": str(self.votes), "leads": self.leader or "-", "Copeland": share,
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -90,8 +102,8 @@ def context_table(state: StudyState) -> ContextTable:
             units[unit.context].append(unit)
     lines, scores = [], []
     for context, votes in units.items():
-        data = _votes_of(state, votes)
-        number = int(data.num_votes)
+        data = votes_of(state, votes)
+        number = num_votes_in(data)
         if not number:
             lines.append(ContextLine(context, 0, None, None))
             continue
@@ -112,18 +124,6 @@ def context_table(state: StudyState) -> ContextTable:
 
 def _largest_first[V: (int, float)](values: dict[str, V]) -> dict[str, V]:
     return dict(sorted(values.items(), key=lambda item: -item[1]))
-
-
-def _votes_of(state: StudyState, votes: Iterable[Question]) -> Any:
-    wins, ties = np.zeros_like(state.wins), np.zeros_like(state.ties)
-    for unit in votes:
-        pair = unit.left, unit.right
-        if unit.outcome == "tie":
-            ties[pair] += 1
-            ties[pair[::-1]] += 1
-        else:
-            wins[pair if unit.outcome == "left" else pair[::-1]] += 1
-    return votes_between(state, wins, ties)
 
 
 class Items:

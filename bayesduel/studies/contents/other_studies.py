@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from bayesduel.errors import StudyError
 from bayesduel.files.folders import as_path
 from bayesduel.files.user_files import read_bytes
+from bayesduel.studies.replay.questions import VoteRow
 from bayesduel.studies.replay.state import StudyState
 from bayesduel.studies.stored.event_log import EventLog
 from bayesduel.studies.stored.events import BEGINNING, Event, body_text, chained
@@ -22,23 +23,12 @@ _SQLITE = b"SQLite format 3\0"
 _KEY_LENGTH = 24
 """Hexadecimal digits of a checksum that are kept for each vote: 96 bits."""
 
-_COUNTS = {"left": (1, 0, 0), "right": (0, 1, 0), "tie": (0, 0, 1)}
-
-
-class KeyedRow(NamedTuple):
-    """Votes between two arms, and what they are known by."""
-
-    first: int
-    second: int
-    counts: tuple[int, ...]
-    key: str
-
 
 class OtherVotes(NamedTuple):
     """The votes of a study between the arms that they are about."""
 
     arms: tuple[str, ...]
-    rows: list[KeyedRow]
+    rows: list[VoteRow]
 
 
 def is_study(path: str | os.PathLike[str]) -> bool:
@@ -63,20 +53,17 @@ def votes_of(other: str | os.PathLike[str]) -> OtherVotes:
     except StudyError as error:
         raise StudyError("other", f"{os.fspath(other)}: {error}", other) from error
     rows = [*_own_rows(events, state), *_imported_rows(events, state)]
-    used = sorted({arm for row in rows for arm in (row.first, row.second)})
+    used = sorted({arm for row in rows for arm in row.arms})
     place = {arm: at for at, arm in enumerate(used)}
     return OtherVotes(
         tuple(state.arms[arm] for arm in used),
-        [
-            row._replace(first=place[row.first], second=place[row.second])
-            for row in rows
-        ],
+        [row._replace(arms=(*map(place.__getitem__, row.arms),)) for row in rows],
     )
 
 
 def new_rows(
     found: OtherVotes, events: Sequence[Event], state: StudyState
-) -> list[KeyedRow]:
+) -> list[VoteRow]:
     """Return those that a study has not: neither counted, nor taken back itself."""
     known = {key for _, key in _answers(events)}
     for number in state.imports:
@@ -100,45 +87,43 @@ def _answers(events: Iterable[Event]) -> Iterator[tuple[int, str]]:
             yield event.body["question"], digest[:_KEY_LENGTH]
 
 
-def _own_rows(events: Iterable[Event], state: StudyState) -> list[KeyedRow]:
+def _own_rows(events: Iterable[Event], state: StudyState) -> list[VoteRow]:
     """Return the votes that were asked for, between arms that are not retired."""
     answers = dict(_answers(events))
     found = []
     for unit in state.questions.values():
-        if state.is_vote(unit) and _is_there(state, unit.left, unit.right):
+        if state.is_vote(unit) and _is_there(state, unit.arms):
             key = "".join(answers[each.number] for each in state.orders_of(unit))
-            counts = _COUNTS[str(unit.outcome)]
-            found.append(KeyedRow(unit.left, unit.right, counts, key))
+            found += [row._replace(key=key) for row in state.rows_of(unit)]
     return found
 
 
-def _imported_rows(events: Sequence[Event], state: StudyState) -> list[KeyedRow]:
+def _imported_rows(events: Sequence[Event], state: StudyState) -> list[VoteRow]:
     """Return imported votes: a table by what it says as a whole."""
     found = []
     for number, (_, rows) in state.imports.items():
         keys = _keys_of(events[number - 1], state)
         found += [
-            KeyedRow(row[0], row[1], tuple(row[2:5]), key)
+            row._replace(key=key)
             for row, key in zip(rows, keys, strict=True)
-            if row[0] != row[1] and _is_there(state, *row[:2])
+            if len({*row.arms}) > 1 and _is_there(state, row.arms)
         ]
     return found
 
 
 def _keys_of(event: Event, state: StudyState) -> list[str]:
     """Return what the rows of an import are known by: those of a table together."""
-    counts: list[list[int]] = event.body["counts"]
     if "keys" in event.body:
         return event.body["keys"]
     rows = sorted(
-        [state.arms[first], state.arms[second], *votes]
-        for first, second, *votes in counts
+        row.written(state.arms[arm] for arm in row.arms)
+        for row in map(VoteRow.of_numbers, event.body["counts"])
     )
     key = hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:_KEY_LENGTH]
-    return [key] * len(counts)
+    return [key] * len(rows)
 
 
-def _is_there(state: StudyState, *arms: int) -> bool:
+def _is_there(state: StudyState, arms: Iterable[int]) -> bool:
     return not any(state.is_retired[arm] for arm in arms)
 
 

@@ -12,7 +12,7 @@ from bayesduel.files.folders import renamed_when_whole
 from bayesduel.studies.replay.state import StudyState
 from bayesduel.studies.stored.disk import PRIVATE, writing_to
 from bayesduel.studies.stored.event_log import write_new
-from bayesduel.studies.stored.events import Event, answers_to
+from bayesduel.studies.stored.events import Event, named_places
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +24,7 @@ _COLUMNS = {
     "winner": "object", "counts": "bool", "gold": "bool", "other_order_of": "Int64",
     "judge": "object", "context": "object", "rule": "object", "seconds": "float64",
     "cost": "float64", "asked": "datetime64[us, UTC]",
-    "answered": "datetime64[us, UTC]", "shown": "object",
+    "answered": "datetime64[us, UTC]", "shown": "object", "worst": "object",
 }  # fmt: skip
 
 
@@ -43,7 +43,8 @@ def answers_frame(events: Iterable[Event], state: StudyState) -> pd.DataFrame:
         if each.answer is None or each.withdrawn:
             continue
         shown = state.names_of(each)
-        best = dict(zip(answers_to(len(shown)), shown, strict=False)) | {"tie": "tie"}
+        named = [shown[place] for place in named_places(each.answer)]
+        best, worst, *_ = *named, None, None
         context = each.context
         if context is not None and not isinstance(context, str):
             context = json.dumps(context, ensure_ascii=False)
@@ -53,7 +54,7 @@ def answers_frame(events: Iterable[Event], state: StudyState) -> pd.DataFrame:
                 "left": shown[0],
                 "right": shown[1],
                 "answer": each.answer,
-                "winner": None if each.answer == "skip" else best[each.answer],
+                "winner": "tie" if each.answer == "tie" else best,
                 "counts": each.gold is None and state.is_vote(state.unit_of(each)),
                 "gold": each.gold is not None,
                 "other_order_of": each.twin_of,
@@ -65,6 +66,7 @@ def answers_frame(events: Iterable[Event], state: StudyState) -> pd.DataFrame:
                 "asked": pd.Timestamp(asked[each.number], unit="s", tz="UTC"),
                 "answered": pd.Timestamp(answered[each.number], unit="s", tz="UTC"),
                 "shown": json.dumps(shown, ensure_ascii=False),
+                "worst": worst,
             }
         )
     return pd.DataFrame(rows, columns=list(_COLUMNS)).astype(_COLUMNS)

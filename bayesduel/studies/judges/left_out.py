@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
-from bayesduel.studies._fits import (
-    LOOK,
-    choices_of,
-    fit_votes,
-    leader_of,
-    votes_between,
-)
+from bayesduel.studies._fits import LOOK, fit_votes, leader_of, votes_of
 from bayesduel.studies.replay.questions import Question
 from bayesduel.studies.replay.state import StudyState
 
@@ -35,21 +28,9 @@ def left_out_of(state: StudyState) -> LeftOut:
         if state.is_vote(unit) and unit.voter is not None:
             units.setdefault(unit.voter, []).append(unit)
     leaders = {judge: _leader(state, votes) for judge, votes in units.items()}
-    return LeftOut(_leader(state, ()), leaders)
+    return LeftOut(_leader(state, []), leaders)
 
 
-def _leader(state: StudyState, without: Iterable[Question]) -> str | None:
-    if state.is_of_sets:
-        choices = choices_of(state, {unit.number for unit in without})
-        return leader_of(fit_votes(state, *LOOK, votes=choices))
-    wins, ties = state.wins.copy(), state.ties.copy()
-    for unit in without:
-        pair = unit.left, unit.right
-        if unit.outcome == "tie":
-            ties[pair] -= 1
-            ties[pair[::-1]] -= 1
-        else:
-            wins[pair if unit.outcome == "left" else pair[::-1]] -= 1
-    votes = votes_between(state, wins, ties)
+def _leader(state: StudyState, without: list[Question]) -> str | None:
     # As many draws as for the status: nobody is to lead by their luck.
-    return leader_of(fit_votes(state, *LOOK, votes=votes))
+    return leader_of(fit_votes(state, *LOOK, votes=votes_of(state, without=without)))

@@ -18,6 +18,8 @@ let state = null;
 let busy = true;
 let readyAt = Infinity;
 let resting = 0;
+// The best card of a set, while the worst is still to be named.
+let best = null;
 
 const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
@@ -139,12 +141,20 @@ async function fill(card, arm) {
   card.replaceChildren(...parts);
   card.setAttribute("aria-label", `${side}: ${what(arm)}`);
   card.classList.remove("chosen");
+  card.removeAttribute("aria-pressed");
   await loaded;
 }
 
 const spoken = (answer) => answer[0].toUpperCase() + answer.slice(1);
 
+// What is asked now: the better one, the best one, or after that the worst.
+function ask(text) {
+  find("asked").textContent = text;
+  return text;
+}
+
 async function show({ question, answered }) {
+  best = null;
   find("name").hidden = true;
   find("pair").hidden = question === null;
   find("keys").hidden = state === null;
@@ -158,6 +168,7 @@ async function show({ question, answered }) {
   find("context").hidden = question.context === null;
   find("context").textContent = question.context ?? "";
   await Promise.all(cards().map((card, place) => fill(card, arms[place])));
+  ask(arms.length > 2 ? "Which one is the best?" : "Which one is better?");
   const about = (question.context ?? "").slice(0, SPOKEN);
   const read = arms.map((arm) => `${spoken(arm.answer)}: ${what(arm)}.`).join(" ");
   find("said").textContent = `Question ${question.number}. ${about} ${read}`;
@@ -166,13 +177,27 @@ async function show({ question, answered }) {
 function press(word) {
   if (busy || state === null || performance.now() < readyAt) return;
   if (word === "undo") {
-    if (state.last !== null) act("undo", { number: state.last });
+    if (best !== null) pick(best);
+    else if (state.last !== null) act("undo", { number: state.last });
   } else if (state.question !== null) {
     const card = cards().find((each) => each.dataset.side === word);
     if (card === undefined && word !== "skip" && cards().length > 2) return;
+    if (state.question.worst && card && (best ?? word) === word) return pick(word);
     card?.classList.add("chosen");
-    act("answer", { number: state.question.number, answer: word });
+    const answer = card && best !== null ? `${best},${word}` : word;
+    act("answer", { number: state.question.number, answer });
   }
+}
+
+// Of a set whose worst is asked for, too: the same card again is picked no more.
+function pick(word) {
+  best = best === null ? word : null;
+  const card = cards().find((each) => each.dataset.side === word);
+  card.classList.toggle("chosen", best !== null);
+  card.setAttribute("aria-pressed", best !== null);
+  find("said").textContent = best === null ? ask("Which one is the best?")
+    : `${word} is the best. ${ask("And which one is the worst?")}`;
+  readyAt = performance.now() + STILL_MS;
 }
 
 function askName() {

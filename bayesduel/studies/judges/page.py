@@ -247,7 +247,12 @@ class JudgePage:
             for answer, arm in ticket.answers.items()
         ]
         shown = context if isinstance(context, str) else None
-        return {"number": ticket.number, "context": shown, "cards": cards}
+        return {
+            "number": ticket.number,
+            "context": shown,
+            "cards": cards,
+            "worst": ticket.worst,
+        }
 
     def _shown(self, arm: str, context: Any) -> dict[str, str | None]:
         """Return what a judge sees of an arm: its name only where there is no file."""

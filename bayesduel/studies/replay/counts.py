@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 
 import numpy as np
 from jaxtyping import Float64, Int64
@@ -16,6 +17,7 @@ from bayesduel.studies.replay.questions import (
     Question,
     Questions,
     Request,
+    VoteRow,
 )
 
 __all__ = ["Counts", "coin"]
@@ -132,25 +134,31 @@ class Counts(Questions):
         self.blocked = np.pad(self.blocked, (0, 1))
         self.blocked[-1, -1] = True
 
-    def add_imported(self, number: int, rows: list[list[int]]) -> None:
+    def add_imported(self, number: int, rows: list[VoteRow]) -> None:
         """Count votes from elsewhere, which came by an event of that number."""
         kept = []
-        for first, second, *counts in rows:
-            # Half of the ties each, and the last one of an odd number by a coin.
-            half, odd = divmod(counts[2], 2)
-            place = number * len(self.arms) ** 2 + first * len(self.arms) + second
-            told = half + odd * coin(self.settings.seed, -place)
-            kept.append([first, second, *counts, told])
+        for row in rows:
+            if not self.is_of_sets:
+                # Half of the ties each, and the last one of an odd number by a coin.
+                (first, second), (half, odd) = row.arms, divmod(row.counts[2], 2)
+                place = number * len(self.arms) ** 2 + first * len(self.arms) + second
+                odd *= coin(self.settings.seed, -place)
+                row = row._replace(told=half + odd)
+            kept.append(row)
         self.imports[number] = Imported(len(self.questions), kept)
         self.count_imported(kept, +1)
 
-    def count_imported(self, rows: list[list[int]], change: int) -> None:
+    def count_imported(self, rows: list[VoteRow], change: int) -> None:
         """Count votes from elsewhere, or with -1 count them no more."""
-        for first, second, for_first, for_second, tied, told in rows:
+        if self.is_of_sets:
+            self.num_imported += change * sum(row.num_votes for row in rows)
+            return
+        for (first, second), counts, told, *_ in rows:
             if first == second:
                 continue
+            total = sum(counts)
             both = (first, second), (second, first)
-            total = for_first + for_second + tied
+            for_first, for_second, tied = counts
             for pair, won, ties in zip(
                 both, (for_first, for_second), (told, tied - told), strict=True
             ):
@@ -163,8 +171,8 @@ class Counts(Questions):
     def note_context(self, question: Question) -> None:
         """Note in which context of the pool a question is asked."""
         if self.settings.contexts and isinstance(question.context, str):
-            one, other = sorted((question.left, question.right))
-            self.drawn.setdefault((one, other), Counter())[question.context] += 1
+            for pair in combinations(sorted(question.arms), 2):
+                self.drawn.setdefault(pair, Counter())[question.context] += 1
             self.all_drawn[question.context] += 1
 
     def merge_arms(self, gone: int, kept: int) -> None:
@@ -172,11 +180,11 @@ class Counts(Questions):
         self.is_retired[gone], self.merged[gone] = True, kept
         self.shares.pop(gone, None)
 
-        def moved(*pair: int) -> list[int]:
-            return [kept if arm == gone else arm for arm in pair]
+        def moved(one: int, other: int) -> tuple[int, int]:
+            return kept if one == gone else one, kept if other == gone else other
 
         for unit in self.questions.values():
-            both = unit.left, unit.right
+            both = unit.arms
             if unit.gold is not None or gone not in both or unit.is_within:
                 continue
             within = kept in both
@@ -187,7 +195,7 @@ class Counts(Questions):
             if within:
                 unit.is_within = True
             else:
-                unit.left, unit.right = moved(*both)
+                unit.arms = moved(*both)
             self._count_all(unit, +1, waits=waits)
         drawn, self.drawn = self.drawn, {}
         for (one, other), counts in drawn.items():
@@ -196,8 +204,7 @@ class Counts(Questions):
                 self.drawn.setdefault((one, other), Counter()).update(counts)
         for each in self.imports.values():
             self.count_imported(each.rows, -1)
-            for row in each.rows:
-                row[:2] = moved(*row[:2])
+            each.rows[:] = [row._replace(arms=moved(*row.arms)) for row in each.rows]
             self.count_imported(each.rows, +1)
 
     def _count_all(self, unit: Question, change: int, *, waits: bool) -> None:
@@ -230,7 +237,7 @@ class Counts(Questions):
         """Count the outcome of a question, or with -1 count it no more."""
         if unit.outcome == "skip":
             self.num_skipped += change
-            if unit.also:
+            if unit.is_set:
                 return
             pairs = self.skipped.setdefault(unit.judge, set())
             (pairs.add if change > 0 else pairs.discard)((unit.left, unit.right))
@@ -244,7 +251,7 @@ class Counts(Questions):
             self.num_nothing += change
         else:
             self.num_votes += change
-            if not unit.also:
+            if not unit.is_set:
                 self._count_vote(unit, change)
 
     def begin_anew(self) -> None:
@@ -260,31 +267,21 @@ class Counts(Questions):
         request = self.requests.get(unit.request or -1)
         if request is None:
             if left is not None:
-                pair = unit.left, unit.right
-                self.told.append(
-                    PolicyEvent(number, {}, *pair, 1, int(left), asked_for=False)
-                )
+                told = number, {}, unit.left, unit.right, 1, int(left)
+                self.told.append(PolicyEvent(*told, asked_for=False))
             return
         request.resolved += 1
         if left is not None:
             request.votes += 1
-            request.wins += left == (unit.left == request.first)
+            request.wins += left == (unit.left == request.pair[0])
         if request.resolved == request.duel["votes"]:
             del self.requests[request.number]
             self.unissued.pop(request.number, None)
-            self.told.append(
-                PolicyEvent(
-                    number,
-                    request.duel,
-                    request.first,
-                    request.second,
-                    request.votes,
-                    request.wins,
-                )
-            )
+            counts = request.votes, request.wins
+            self.told.append(PolicyEvent(number, request.duel, *request.pair, *counts))
 
     def _count_out(self, unit: Question, change: int) -> None:
-        if unit.also:
+        if unit.is_set:
             return
         pair = unit.left, unit.right
         for table in (self.out, self.told_pairs):

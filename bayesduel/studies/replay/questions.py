@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from bayesduel.studies._settings import Settings
+from bayesduel.studies.stored.events import named_places
 
 __all__ = [
     "Imported",
@@ -14,6 +16,7 @@ __all__ = [
     "Question",
     "Questions",
     "Request",
+    "VoteRow",
 ]
 
 MIRRORED = {"left": "right", "right": "left", "tie": "tie"}
@@ -25,14 +28,14 @@ class Question:
     """A question that was asked, and what became of it.
 
     Asked in both orders, the first question stands for both: it has the outcome. Of a
-    gold question ``left`` and ``right`` are places in ``gold``, whose first is better.
-    Of a set ``left`` and ``right`` are its first two cards; its answer is the number of
-    a card, from "1".
+    gold question ``arms`` are places in ``gold``, whose first is better. Of a set the
+    answer is the number of a card, from "1", or of two: the best and the worst.
     """
 
     number: int
-    left: int
-    right: int
+    arms: tuple[int, ...]
+    """All that is shown, from the left to the right: a pair, or a set."""
+
     judge: str | None
     context: Any
     rule: str
@@ -80,13 +83,20 @@ class Question:
     is_within: bool = False
     """Whether its two arms were merged into one: the answer is kept, but no vote."""
 
-    also: tuple[int, ...] = ()
-    """What else is shown, where it is a set of more than two arms."""
+    @property
+    def left(self) -> int:
+        """The first arm."""
+        return self.arms[0]
 
     @property
-    def arms(self) -> tuple[int, ...]:
-        """All that is shown, in this order."""
-        return self.left, self.right, *self.also
+    def right(self) -> int:
+        """The second arm."""
+        return self.arms[1]
+
+    @property
+    def is_set(self) -> bool:
+        """Whether more than two arms are shown."""
+        return len(self.arms) > 2
 
     @property
     def voter(self) -> str | None:
@@ -129,13 +139,53 @@ class Request:
 
     number: int
     duel: dict[str, Any]
-    first: int
-    second: int
     issued: int = 0
     resolved: int = 0
     votes: int = 0
     wins: int = 0
-    """Of ``first``."""
+    """Of the first arm."""
+
+    @property
+    def pair(self) -> tuple[int, int]:
+        """The two arms of the duel."""
+        return self.duel["first"], self.duel["second"]
+
+
+class VoteRow(NamedTuple):
+    """Votes between the same arms: choices of each of them; of a pair also ties."""
+
+    arms: tuple[int, ...]
+    """Both are the same once they were merged; then nothing counts."""
+
+    counts: tuple[int, ...]
+    told: int = 0
+    """Ties that the policy is told as votes for the first arm."""
+
+    key: str = ""
+    """What it is known by in other studies."""
+
+    worst: bool = False
+    """Whether the worst was named, out of what the best left: no vote of its own."""
+
+    @property
+    def num_votes(self) -> int:
+        """How many votes it holds."""
+        return 0 if self.worst else sum(self.counts)
+
+    def written(self, arms: Iterable[Any]) -> list[Any]:
+        """Return what an event holds of it: five numbers of a pair, lists of a set.
+
+        With other arms or their names in place of these.
+        """
+        if len(self.arms) < len(self.counts):
+            return [*arms, *self.counts]
+        return [[*arms], [*self.counts], *([True] if self.worst else [])]
+
+    @classmethod
+    def of_numbers(cls, row: list[Any]) -> Self:
+        """Return what an event holds."""
+        arms, counts, *worst = [row[:2], row[2:]] if len(row) == 5 else row
+        return cls((*arms,), (*counts,), worst=bool(worst))
 
 
 class Imported(NamedTuple):
@@ -144,9 +194,7 @@ class Imported(NamedTuple):
     asked: int
     """Questions that had been asked before they came."""
 
-    rows: list[list[int]]
-    """Two arms, votes for the first, for the second, ties, and what the policy is told:
-    ties that count for the first. Both arms are the same once they were merged."""
+    rows: list[VoteRow]
 
 
 class PolicyEvent(NamedTuple):
@@ -222,6 +270,18 @@ class Questions:
         """Say whether it counts as a vote."""
         kept = unit.is_aside or unit.beyond or unit.is_within
         return unit.outcome not in (None, "skip", "nothing") and not kept
+
+    def rows_of(self, unit: Question) -> list[VoteRow]:
+        """Return the vote of a question; the worst, where it is named, for itself."""
+        best, *worst = named_places(str(unit.outcome)) or (2,)
+        places = range(len(unit.arms) + (not unit.is_set))  # The last one is a tie.
+        rows = [VoteRow(unit.arms, tuple(int(each == best) for each in places))]
+        if worst:
+            left = [each for each in places if each != best]
+            arms = tuple(unit.arms[each] for each in left)
+            counts = tuple(int(each == worst[0]) for each in left)
+            rows.append(VoteRow(arms, counts, worst=True))
+        return rows
 
     def is_sure(self, unit: Question) -> bool:
         """Say whether it was never withdrawn, nor answered in two ways."""

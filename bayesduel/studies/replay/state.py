@@ -17,6 +17,7 @@ from bayesduel.studies.replay.questions import (
     PolicyEvent,
     Question,
     Request,
+    VoteRow,
 )
 from bayesduel.studies.stored.event_checks import broken, check_event, missing
 from bayesduel.studies.stored.events import Event
@@ -95,14 +96,12 @@ class StudyState(Counts):
     def _asked(self, number: int, body: dict[str, Any]) -> None:
         question = self._question(
             body,
-            left=body["left"],
-            right=body["right"],
+            arms=(body["left"], body["right"], *body.get("also", ())),
             rule=body["rule"],
             reason=body["reason"],
             request=body.get("request"),
             replaces=body.get("replaces"),
             twin_of=body.get("twin_of"),
-            also=tuple(body.get("also", ())),
         )
         self.shown[question.left, question.right] += 1
         if question.twin_of is not None:
@@ -145,19 +144,17 @@ class StudyState(Counts):
     def _policy_asks(self, number: int, duel: dict[str, Any], *, serves: bool) -> None:
         self.told.append(PolicyEvent(number, None, program=duel.get("program")))
         self.idle_rounds += duel["idle"]
-        pair = duel["first"], duel["second"]
+        request = Request(number, duel)
         if serves:
-            request = self.requests[number] = Request(number, duel, *pair)
-            self.unissued[number] = request
+            self.requests[number] = self.unissued[number] = request
         else:  # It may not be put to this judge.
-            self.told.append(PolicyEvent(number, duel, *pair))
+            self.told.append(PolicyEvent(number, duel, *request.pair))
 
     def _gold_asked(self, number: int, body: dict[str, Any]) -> None:
         swapped = body["swapped"]
         question = self._question(
             body,
-            left=int(swapped),
-            right=int(not swapped),
+            arms=(int(swapped), int(not swapped)),
             rule="gold",
             reason="the answer is known",
         )
@@ -185,7 +182,7 @@ class StudyState(Counts):
         unit.is_aside = self.record(unit.voter).is_aside
         unit.beyond = unit.outcome != "skip" and not unit.is_aside and self.is_spent
         self.count(unit, +1)
-        is_told = self.is_vote(unit) and not unit.also
+        is_told = self.is_vote(unit) and not unit.is_set
         told = self.told_left(unit) if is_told else None
         self.resolve(number, unit, told)
 
@@ -289,7 +286,8 @@ class StudyState(Counts):
         self.begin_anew()
 
     def _imported(self, number: int, body: dict[str, Any]) -> None:
-        self.add_imported(number, body["counts"])
+        rows = [VoteRow.of_numbers(row) for row in body["counts"]]
+        self.add_imported(number, rows)
         self.begin_anew()
 
     def _import_undone(self, number: int, body: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bayesduel.errors import StudyError
-from bayesduel.studies.replay.questions import Questions
+from bayesduel.studies.replay.questions import Questions, VoteRow
 from bayesduel.studies.stored.disk import RESTORE
 from bayesduel.studies.stored.events import Event, answers_to
 
@@ -130,10 +130,14 @@ def _duel(value: Any) -> bool:
 
 
 def _counts(value: Any) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(row, list) and len(row) == 5 and all(map(_whole, row))
-        for row in value
-    )
+    return isinstance(value, list) and all(map(_row, value))
+
+
+def _row(value: Any) -> bool:
+    if not isinstance(value, list) or len(value) == 5:
+        return isinstance(value, list) and all(map(_whole, value))
+    has_lists = len(value) in (2, 3) and all(map(_places, value[:2]))
+    return has_lists and value[2:] in ([], [True])
 
 
 _RATE = {
@@ -263,8 +267,8 @@ def _is_asked(state: Questions, arm: int) -> bool:
 def _answered(state: Questions, number: int, body: dict[str, Any]) -> str | None:
     if (what := _question(state, body, answered=False)) is not None:
         return what
-    number = len(state.questions[body["question"]].arms)
-    known = body["answer"] in answers_to(number)
+    arms = state.questions[body["question"]].arms
+    known = body["answer"] in answers_to(len(arms), worst=state.settings.worst)
     return None if known else f"its answer is {_short(body['answer'])}"
 
 
@@ -332,10 +336,11 @@ def _import_undone(state: Questions, number: int, body: dict[str, Any]) -> str |
 
 
 def _imported(state: Questions, number: int, body: dict[str, Any]) -> str | None:
-    most = len(state.arms)
-    for first, second, *_ in body["counts"]:
-        if first == second or first >= most or second >= most:
-            return f"it has votes between arms {first} and {second}"
+    for row in map(VoteRow.of_numbers, body["counts"]):
+        arms, extra = row.arms, len(row.counts) - len(row.arms)
+        differ = 1 < len({*arms}) == len(arms) and max(arms) < len(state.arms)
+        if not differ or extra != (state.settings.choose_from == 2):
+            return f"it has votes between arms {[*arms]}"
     if len(body.get("keys", body["counts"])) != len(body["counts"]):
         return f"it has {len(body['keys'])} keys of {len(body['counts'])} rows"
     return None

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from itertools import permutations
 from json.encoder import encode_basestring_ascii
 from typing import Any, NamedTuple
 
-__all__ = ["ANSWERS", "BEGINNING", "Event", "answers_to", "body_text", "chained"]
+__all__ = ["ANSWERS", "BEGINNING", "Event", "answers_to", "body_text", "chained",
+           "named_places"]  # fmt: skip
 
 ANSWERS = ("left", "right", "tie", "skip")
 """What may be said of two arms."""
@@ -16,9 +18,24 @@ BEGINNING = ""
 """The checksum before the first event."""
 
 
-def answers_to(number: int) -> tuple[str, ...]:
-    """Return what may be said of so many arms: of more than two, which card is best."""
-    return ANSWERS if number == 2 else (*map(str, range(1, number + 1)), "skip")
+def answers_to(number: int, *, worst: bool = False) -> tuple[str, ...]:
+    """Return what may be said of so many arms: of more than two, which card is best.
+
+    With ``worst`` which one is best, a comma, and which one is worst.
+    """
+    if number == 2:
+        return ANSWERS
+    cards = [*map(str, range(1, number + 1))]
+    if worst:
+        cards = [",".join(both) for both in permutations(cards, 2)]
+    return (*cards, "skip")
+
+
+def named_places(answer: str) -> tuple[int, ...]:
+    """Return which arms an answer names, from 0: the best one, and then the worst."""
+    if answer in ANSWERS:
+        return (ANSWERS.index(answer),) if answer in ANSWERS[:2] else ()
+    return tuple(int(card) - 1 for card in answer.split(","))
 
 
 class Event(NamedTuple):

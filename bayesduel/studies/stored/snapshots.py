@@ -24,10 +24,13 @@ from bayesduel.package.version import __version__
 from bayesduel.program_cache import study_folder
 from bayesduel.studies.stored.disk import PRIVATE
 
-__all__ = ["EVERY", "Kept", "keep", "kept", "without_collector"]
+__all__ = ["EVERY", "EVERY_TOLD", "Kept", "keep", "kept", "without_collector"]
 
 EVERY = 5000
 """Events: so many are replayed in a fraction of a second."""
+
+EVERY_TOLD = 100
+"""Votes and questions that a policy goes through in a third of a second."""
 
 _FORGOTTEN_SECONDS = 60 * 86_400.0
 

@@ -120,6 +120,7 @@ def of_votes() -> dict[str, Target]:
                 "attribute_names": [(), ("x",), ["x"]],
                 "persons": [None, np.array([0, 1]), np.array([0, 9]), ["a", "b"]],
                 "person_names": [(), ("a", "b"), "ab"],
+                "worst": [None, np.array([True, False]), np.ones(3, bool), [1, 0]],
             },
         ),
         "Choices.from_counts": Target(
@@ -129,6 +130,7 @@ def of_votes() -> dict[str, Target]:
                 "counts": [counts, -counts, counts[:1], counts[:, :2]],
                 "none": [None, [0, 1], [0], [-1, 2]],
                 "arm_names": [v.NAMES, None, *v.ODD_NAMES],
+                "worst": [None, [False, True], [True], [0, 1], "ab"],
                 **_OF_CHOICES,
             },
         ),
@@ -150,6 +152,7 @@ def of_votes() -> dict[str, Target]:
             {
                 "subsets": [[["tea", "milk"], ["tea", "coffee"]], [["tea"], []], "ab"],
                 "chosen": [["tea", None], ["tea", "milk"], ["wine", "tea"], ["tea"]],
+                "worst": [None, ["milk", None], ["tea", "tea"], ["wine", 1], ["milk"]],
                 "weight": [None, [1, 2], [1], [-1, 1]],
                 "arm_names": [v.NAMES, None, *v.ODD_NAMES],
                 "outside": [None, True, False],
@@ -266,13 +269,15 @@ def of_votes() -> dict[str, Target]:
                 "where": [None, "here1 == 1", "here1 >"],
             },
         ),
-        "read_best_worst": Target(
-            votes.read_best_worst,
+        "read_sets": Target(
+            votes.read_sets,
             {
                 "path": ["best.csv", *v.PATHS],
                 "shown": [None, ["one", "two"], ["one", "x"], "one", [1]],
                 "best": ["best", "one", "x"],
-                "worst": ["worst", "best"],
+                "worst": ["worst", None, "best"],
+                "where": [None, "one == 1", "one >"],
+                "missing": ["skip", "refuse", "x"],
                 "arm_names": [None, v.NAMES, *v.ODD_NAMES],
             },
         ),

@@ -167,12 +167,12 @@ def test_rounds_at_once_have_the_distribution_of_one_by_one(matrix, form):
         policy = policies.get("scb", look_ahead=look_ahead, **FORMS[form])
         grid = (100, 400, 1500)
         records = simulate_runs(
-            policy, matrix, checkpoints=grid, runs=range(350), seed=seed
+            policy, matrix, checkpoints=grid, runs=range(160), seed=seed
         )
         plays = records.ledger["plays"]
         # Pairs have no order, as in the tests of other policies.
         plays = np.triu(plays) + np.triu(plays.swapaxes(2, 3), 1)
-        assert plays.sum(axis=(2, 3)).tolist() == [list(grid)] * 350
+        assert plays.sum(axis=(2, 3)).tolist() == [list(grid)] * 160
         found.append(features(plays, matrix) | self_duels(plays))
     assert not rejected(same_distribution(*found), FALSE_ALARM)
 

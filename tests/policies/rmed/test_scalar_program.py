@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
-from bayesduel.ops.scalar.compiled import reference
 from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.policies.rmed._scalar_copeland_program import (
     is_solved,
@@ -19,11 +18,10 @@ from theory.copeland_program._basis import Basis, stays_optimal
 from theory.divergences import kl_to_half
 
 
-def _learn_all(arrays):
+def _learn_all(state):
     """Let the program learn of every pair; say whether it is solved then."""
-    state = reference(arrays)
-    for first in range(arrays.arms.size):
-        for second in range(first + 1, arrays.arms.size):
+    for first in range(state.arms.size):
+        for second in range(first + 1, state.arms.size):
             learn(state, first, second)
     return is_solved(state)
 

@@ -46,16 +46,17 @@ ONE_OF_A_KIND = {"ucb-no-order", "mnl-ts", "stagewise", "maxmin-ucb", "choice-ba
 """One for each kind of state: counts, epochs, stages, comparisons, lists."""
 
 
-def slowly(names):
-    """Return all policies, with these left to the slow tests."""
-    return [
-        pytest.param(name, marks=[pytest.mark.slow] * (name in names)) for name in NAMES
-    ]
+PLAYED = [
+    pytest.param(
+        name, marks=[pytest.mark.slow] * (name in SLOW_TO_COMPILE | PLAYED_ELSEWHERE)
+    )
+    for name in NAMES
+]
+KINDS = [case for case in PLAYED if ONE_OF_A_KIND.intersection(case.values)]
 
 
-PLAYED = slowly(SLOW_TO_COMPILE | PLAYED_ELSEWHERE)
-KINDS = slowly(PLAYED_ELSEWHERE | set(NAMES) - ONE_OF_A_KIND)
-
+COMPILED_SLOWLY = PLAYED_ELSEWHERE - ONE_OF_A_KIND
+"""Rules of parts that others are made of; their sets are compared in Python."""
 
 IN_JAX = [name for name in NAMES if over_model(policies.get(name))]
 
@@ -215,7 +216,12 @@ def worlds_of(policy):
 @pytest.mark.parametrize(
     ("text", "world"),
     [
-        pytest.param(text, world, id=f"{text}-{world.feedback}-{number}")
+        pytest.param(
+            text,
+            world,
+            marks=[pytest.mark.slow] * (text.split(":")[0] in COMPILED_SLOWLY),
+            id=f"{text}-{world.feedback}-{number}",
+        )
         for text in (*(each for each in NAMES if each not in IN_JAX), *OTHER_FORMS)
         for number, world in enumerate(worlds_of(policies.parse_policy(text)))
     ],

@@ -10,7 +10,7 @@ from bayesduel import policies
 from bayesduel.simulation.set_rounds import as_offer
 
 FALSE_ALARM = 1e-5
-DRAWS = 20_000
+DRAWS = 6000
 
 
 def offers(policy, num_arms, size, round_, **known):

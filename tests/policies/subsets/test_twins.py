@@ -64,7 +64,7 @@ PLAYING = {
 }
 """Rules that draw: compared in distribution."""
 
-TWIN_RUNS = 60
+TWIN_RUNS = 40
 
 
 @pytest.mark.parametrize("name", PLAYING)

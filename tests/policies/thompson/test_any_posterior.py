@@ -33,7 +33,7 @@ ROUNDS = 400
 
 
 @partial(jax.jit, static_argnames="num_runs")
-def play_in_order(policy, key, num_runs=80):
+def play_in_order(policy, key, num_runs=40):
     """Let a policy ask judges who favor what they see first; one round after another.
 
     Returns what it recommends, and both arms of every round.
@@ -75,7 +75,7 @@ def late_share(model):
 def test_a_model_of_ones_own_learns_the_arms_and_not_the_order():
     """Without its order effect the same policy takes who is first for who is good."""
     recommended, share = late_share(ShownFirst())
-    # With other seeds 1 or 2 of the 80 runs name another arm after 400 rounds.
+    # One run in fifty names another arm after 400 rounds.
     assert np.mean(recommended == BEST) > 0.9
     _, blind = late_share(BradleyTerry())
     error = np.sqrt((share.var() + blind.var()) / len(share))
@@ -100,29 +100,16 @@ def test_thurstone_drives_a_simulation(posterior):
     found = bayesduel.simulate(
         thurstone_world(),
         f"d-ts:posterior={posterior}",
-        num_runs=16,
-        horizon=800,
-        checkpoints=[100, 400, 800],
+        num_runs=8,
+        horizon=600,
+        checkpoints=[100, 300, 600],
         seed=2,
     )
     regret = found["regret"].sel(notion="copeland").values.squeeze().mean(axis=0)
     assert np.all(found["recommendation"] == UTILITIES.argmax())
     # Of uniformly random pairs the regret of a round is 1/2.
     assert regret[0] > 5.0
-    assert regret[2] - regret[1] < 0.05 * 0.5 * 400
-
-
-@pytest.mark.slow
-def test_a_model_of_ones_own_drives_a_simulation():
-    """Arms are shuffled in every run, and drawn rounds at once."""
-    found = bayesduel.simulate(
-        thurstone_world(),
-        DoubleThompson(posterior=Laplace(ShownFirst())),
-        num_runs=16,
-        horizon=800,
-        seed=2,
-    )
-    assert np.mean(found["recommendation"] == UTILITIES.argmax()) > 0.9
+    assert regret[2] - regret[1] < 0.05 * 0.5 * 300
 
 
 @jax.tree_util.register_dataclass
@@ -156,7 +143,9 @@ def told(kind):
     return state
 
 
-@pytest.mark.parametrize("elimination", [False, True])
+@pytest.mark.parametrize(
+    "elimination", [pytest.param(False, marks=pytest.mark.slow), True]
+)
 def test_utilities_choose_as_matrices_do(elimination):
     """The same draws, the same two arms, with and without bounds."""
     with jax.enable_x64(True):

@@ -190,7 +190,9 @@ def test_bounds_restrict_a_round_as_the_rule_says(look_ahead):
     assert tables[3].all(), "that late the bounds say nothing"
 
 
-@pytest.mark.parametrize("elimination", [False, True])
+@pytest.mark.parametrize(
+    "elimination", [False, pytest.param(True, marks=pytest.mark.slow)]
+)
 def test_a_stretch_is_that_of_all_its_draws(elimination):
     """Draws that are not looked at would have changed nothing."""
     policy, number, round_ = policies.get("bt-ts", elimination=elimination), 16, 80

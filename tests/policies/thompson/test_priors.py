@@ -3,7 +3,6 @@ errors."""
 
 import json
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import pytest
@@ -28,7 +27,8 @@ NUM_RUNS = 512
 FAVORITE = np.array([[1, 1, 1, 0.5], [2, 1, 1, 0.5], [1, 3, 1, 0.5], [9, 9, 7, 1]])
 """Arm 3 is thought to be the best one, wrongly or not."""
 
-PRIORS = {"2": 2, "half": 0.5, "table": FAVORITE, "whole": np.ceil(2 * FAVORITE)}
+PRIORS = {"2": 2, "whole": np.ceil(2 * FAVORITE)}
+"""Whole numbers; others are those of ``test_scalar_priors``."""
 
 
 def plays_of(policy, matrix, seed, runs=NUM_RUNS):
@@ -49,27 +49,13 @@ def disagreements(one, other, matrix):
     return rejected(p_values, FALSE_ALARM)
 
 
-def mostly_slow(cases, quick):
-    """Mark all cases but one as slow: each compiles programs of its own."""
-    return [
-        pytest.param(*case, marks=[] if case == quick else pytest.mark.slow)
-        for case in cases
-    ]
-
-
 NAMES = ("d-ts", "d-ts+", "pure-d-ts", "rcs")
-EXAMPLE = ("d-ts", "2")
-
-BOTH_FORMS = [
-    (name, prior)
-    for name, prior in product(NAMES, PRIORS)
-    if name == "d-ts" or prior == "table" or (name != "pure-d-ts" and prior == "2")
-]
-"""The others draw as D-TS does: the plainest prior and the most general one suffice."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "prior"), BOTH_FORMS)
+@pytest.mark.parametrize(
+    ("name", "prior"), [("d-ts", "whole"), ("d-ts+", "2"), ("rcs", "2")]
+)
 def test_both_forms_have_the_same_distribution(name, prior):
     """Counts of pairs, informative duels and regret, of 512 runs each.
 
@@ -83,17 +69,19 @@ def test_both_forms_have_the_same_distribution(name, prior):
 
 
 @pytest.mark.parametrize(
-    ("name", "prior"),
-    mostly_slow(product(("d-ts", "d-ts+"), ("2", "half", "table")), EXAMPLE),
+    ("name", "twin"),
+    [
+        ("d-ts", DoubleThompson),
+        pytest.param("d-ts+", DoubleThompsonPlus, marks=pytest.mark.slow),
+    ],
 )
-def test_distribution_is_that_of_the_twin(name, prior):
-    twin = {"d-ts": DoubleThompson, "d-ts+": DoubleThompsonPlus}[name]
+def test_distribution_is_that_of_the_twin(name, twin):
     matrix = MATRICES["cyclic"]
-    policy = policies.get(name, prior=PRIORS[prior])
+    policy = policies.get(name, prior=2)
     theirs = []
     for run in range(100):
         rng = np.random.default_rng([70, run])
-        rule = twin(4, rng, prior=PRIORS[prior])
+        rule = twin(4, rng, prior=2)
         theirs.append(simulate(rule, matrix, CHECKPOINTS[-1], CHECKPOINTS, rng))
     ours = plays_of(policy, matrix, 3)
     assert not disagreements(ours, np.stack(theirs), matrix)

@@ -38,13 +38,13 @@ TWINS = {
 QUICK = {("d-ts", "table"), ("rcs", "half")}
 
 
-def plays_of(policy, seed):
+def plays_of(policy, seed, num_runs=512):
     """Simulate by the kernel, arms shuffled in every run."""
     records = simulate_runs(
         policy,
         MATRIX,
         checkpoints=CHECKPOINTS,
-        runs=range(1024),
+        runs=range(num_runs),
         seed=seed,
     )
     return records.ledger["plays"]
@@ -92,6 +92,6 @@ def test_another_prior_is_noticed():
 @pytest.mark.parametrize("name", [*TWINS, "rd-ts"])
 def test_extreme_priors_are_played(name, prior):
     """Every round is, and some arms meet."""
-    plays = plays_of(policies.get(name, prior=prior), 5)[:, -1]
+    plays = plays_of(policies.get(name, prior=prior), 5, num_runs=64)[:, -1]
     assert np.all(plays.sum(axis=(1, 2)) == CHECKPOINTS[-1])
     assert np.all(np.triu(plays, 1).sum(axis=(1, 2)) > 0)

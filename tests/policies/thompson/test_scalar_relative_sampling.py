@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
-from bayesduel.ops.scalar.compiled import reference
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.scalar_bounds import refresh_bounds, refresh_upper_bounds
 from bayesduel.simulation.scalar.programs import cached_program
@@ -46,9 +45,8 @@ NUM_DRAWS = 1500
 REIGNS = {"never": [0, 0, 0, 0], "longest": [90, 5, 3, 7], "shortest": [2, 5, 2, 9]}
 
 
-def ask(arrays, rng, round_, reigns, found):
+def ask(state, rng, round_, reigns, found):
     """Ask for a round often, in a state whose wins the host has entered."""
-    state = reference(arrays)
     scalar_kernel.init(state, rng)
     for i in range(len(reigns)):
         for j in range(i + 1, len(reigns)):

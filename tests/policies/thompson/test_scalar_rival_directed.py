@@ -10,7 +10,6 @@ import pytest
 from scipy import special
 
 from bayesduel import policies
-from bayesduel.ops.scalar.compiled import reference
 from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.ops.scalar.digamma import digamma
 from bayesduel.policies.scalar_kernel import init, update
@@ -30,9 +29,8 @@ FALSE_ALARM = 1e-5
 
 
 @standalone
-def tell(arrays, rng, duels):
+def tell(state, rng, duels):
     """Tell a fresh state what came of some duels, (first, second, won)."""
-    state = reference(arrays)
     init(state, rng)
     for row in range(len(duels)):
         update(state, rng, row + 1, duels[row, 0], duels[row, 1], duels[row, 2] > 0)

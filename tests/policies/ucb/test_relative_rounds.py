@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
-from bayesduel.ops.scalar.compiled import reference
 from bayesduel.policies import scalar_kernel
 from bayesduel.simulation.scalar.programs import cached_program
 from tests.policies.distributions import pair_table, two_sample_chi_square
@@ -66,9 +65,8 @@ def tables_of(*superiors):
     ]
 
 
-def ask_kernel(arrays, rng, wins, beliefs, index, found, superiors):
+def ask_kernel(state, rng, wins, beliefs, index, found, superiors):
     """Tell the kernel of CCB the counts, and ask for the round many times."""
-    state = reference(arrays)
     scalar_kernel.init(state, rng)
     for i in range(len(wins)):
         for j in range(len(wins)):

@@ -128,7 +128,7 @@ def test_late_answers_beyond_the_budget_do_not_count(make):
     (line,) = [each for each in status.stopping if each.rule == "budget"]
     assert "10 late answers beyond it do not count" in line.meaning
     page = report_html(study.events(), study.path, 0.9, clock.now)
-    assert "counted: 10." in page
+    assert "10 late answers beyond the budget are kept, and do not count" in page
     study.undo(tickets[-1])
     assert (study.status().votes, study.status().beyond) == (5, 9)
     assert_replays(study)

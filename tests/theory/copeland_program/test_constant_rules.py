@@ -59,6 +59,7 @@ def test_values_within_1e_9_are_equal():
 # Ties.
 
 
+@pytest.mark.slow
 def test_tie_away_from_the_winners():
     # The honest problem lets the tied pair fall either way.
     rng = np.random.default_rng(4)

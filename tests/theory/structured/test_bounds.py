@@ -208,8 +208,8 @@ def test_smaller_classes_cost_less():
 
 
 @pytest.mark.slow
-def test_smaller_classes_cost_less_on_200_instances():
-    check_chain(range(200), (3, 4, 5))
+def test_smaller_classes_cost_less_on_80_instances():
+    check_chain(range(80), (3, 4, 5))
 
 
 @pytest.mark.parametrize("model", LINKS)
