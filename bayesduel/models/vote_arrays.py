@@ -203,7 +203,7 @@ def votes_of(model: Any, data: Comparisons) -> Votes:
             "must not be True for votes without covariates of the contest",
             True,
             remedy="name columns of the votes with contest_covariates=[...] of "
-            "from_votes or read_comparisons (--covariate)",
+            "from_votes or read_comparisons (--contest-covariate)",
         )
     reads = columns_read(model, data)
     data = data if reads else data.without_columns()

@@ -23,8 +23,8 @@ def check_model(
     residual: bool = False,
     judge: str | None = None,
     discrimination: bool = False,
-    covariate: Sequence[str] = (),
-    covariate_scale: float | None = None,
+    contest_covariate: Sequence[str] = (),
+    contest_scale: float | None = None,
 ) -> None:
     """Refuse options of a model that do not go together, before a file is read.
 
@@ -34,7 +34,7 @@ def check_model(
         Naming the option.
     """
     of_scales = {"--order-effect": order_effect, "--covariates": covariates,
-                 "--covariate": covariate}  # fmt: skip
+                 "--contest-covariate": contest_covariate}  # fmt: skip
     for name, given in of_scales.items():
         if model is Model.beta and given:
             rule = "a Beta per pair has none"
@@ -47,12 +47,14 @@ def check_model(
         raise option_error(
             "--residual", "is what --covariates leave open", remedy="name a file"
         )
-    twice = [name for name in covariate if covariate.count(name) > 1]
+    twice = [name for name in contest_covariate if contest_covariate.count(name) > 1]
     if twice:
-        raise option_error("--covariate", "must be different columns", twice[0])
-    if covariate_scale is not None and not covariate:
+        raise option_error("--contest-covariate", "must be different columns", twice[0])
+    if contest_scale is not None and not contest_covariate:
         raise option_error(
-            "--covariate-scale", "is that of a --covariate", remedy="name a column"
+            "--contest-scale",
+            "is that of a --contest-covariate",
+            remedy="name a column",
         )
     if discrimination and judge is None:
         raise option_error(
@@ -70,7 +72,7 @@ def preference_model(
     rao_kupper: bool = False,
     discrimination: bool = False,
     judged: bool = True,
-    covariate_scale: float | None = None,
+    contest_scale: float | None = None,
 ) -> Any:  # noqa: ANN401
     """Return the model that was asked for, with what the data have: ties, covariates.
 
@@ -97,8 +99,8 @@ def preference_model(
     scales: dict[str, Any] = {} if prior is None else {"prior_scale": prior}
     if explained and not residual and prior is not None:
         scales = {"covariate_scale": prior}
-    if covariate_scale is not None:
-        scales["contest_scale"] = covariate_scale
+    if contest_scale is not None:
+        scales["contest_scale"] = contest_scale
     return kind(
         zero_sum=True,
         ties=data.has_ties,

@@ -31,9 +31,9 @@ from bayesduel.cli.votes.contrasts import Reference
 from bayesduel.cli.votes.grouped import By, Cluster, check_by, method_of
 from bayesduel.cli.votes.options import (
     Arms,
-    Covariate,
+    ContestCovariate,
+    ContestScale,
     Covariates,
-    CovariateScale,
     Discrimination,
     DryRun,
     Judge,
@@ -127,8 +127,8 @@ def fit(
     neutral: Neutral = None,
     covariates: Covariates = None,
     residual: Residual = False,
-    covariate: Covariate = None,
-    covariate_scale: CovariateScale = None,
+    contest_covariate: ContestCovariate = None,
+    contest_scale: ContestScale = None,
     context: Context = None,
     both_orders: BothOrders = None,
     by: By = None,
@@ -206,8 +206,8 @@ def fit(
         residual=residual,
         judge=judge,
         discrimination=discrimination,
-        covariate=covariate or (),
-        covariate_scale=covariate_scale,
+        contest_covariate=contest_covariate or (),
+        contest_scale=contest_scale,
     )
     refused = {"--reference": reference, "--anchor": anchor, "--check": check,
                "--log-likelihood": log_likelihood}  # fmt: skip
@@ -228,7 +228,7 @@ def fit(
     columns = VoteColumns(
         arms, winner, words, wins, tie_columns, weight, order_known, scores, where,
         missing.value, judge, neutral, context=context, group=by, cluster=cluster,
-        covariate=tuple(covariate or ()),
+        contest_covariate=tuple(contest_covariate or ()),
     )  # fmt: skip
     data: Any  # Votes on pairs, or whole rankings.
     chosen: Any
@@ -254,7 +254,7 @@ def fit(
         chosen = preference_model(
             model, data, prior_scale, order_effect=order_effect, residual=residual,
             rao_kupper=by_threshold, discrimination=discrimination,
-            judged=both_orders is None, covariate_scale=covariate_scale,
+            judged=both_orders is None, contest_scale=contest_scale,
         )  # fmt: skip
     chosen.arrays(data)  # Says what does not fit before a folder is made.
     if out is not None:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Arms",
-    "Covariate",
-    "CovariateScale",
+    "ContestCovariate",
+    "ContestScale",
     "Covariates",
     "Discrimination",
     "DryRun",
@@ -158,7 +158,7 @@ Covariates = Annotated[
         " Utilities are then a weighted sum of these.",
     ),
 ]
-Covariate = Annotated[
+ContestCovariate = Annotated[
     list[str] | None,
     typer.Option(
         metavar="COLUMN",
@@ -166,12 +166,12 @@ Covariate = Annotated[
         " of its answer: taken as it is, 0 for equals. Repeat for several.",
     ),
 ]
-CovariateScale = Annotated[
+ContestScale = Annotated[
     float | None,
     number_option(
         metavar="S",
-        help="Standard deviation of the prior of what one unit of a --covariate adds to"
-        " utility, default 1.",
+        help="Standard deviation of the prior of what one unit of a"
+        " --contest-covariate adds to utility, default 1.",
     ),
 ]
 Residual = Annotated[
@@ -248,7 +248,7 @@ class VoteColumns(NamedTuple):
     context: str | None = None
     group: str | None = None
     cluster: str | None = None
-    covariate: tuple[str, ...] = ()
+    contest_covariate: tuple[str, ...] = ()
 
 
 def read_votes(votes: Path, columns: VoteColumns) -> Comparisons:
@@ -281,7 +281,7 @@ def vote_rows(votes: Path, columns: VoteColumns) -> VoteRows:
             name: getattr(columns, name)
             for name in ("judge", "neutral", "context", "group", "cluster")
         },
-        "contest_covariates": columns.covariate,
+        "contest_covariates": columns.contest_covariate,
     }
     if not votes.exists():
         raise option_error("VOTES", f"{votes} does not exist{nearby(votes)}", votes)

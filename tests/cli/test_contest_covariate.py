@@ -1,4 +1,4 @@
-"""``bayesduel fit --covariate``: what a longer answer is worth."""
+"""``bayesduel fit --contest-covariate``: what a longer answer is worth."""
 
 import json
 
@@ -8,6 +8,8 @@ from bayesduel.inference import fit, parameter_summary
 from bayesduel.models import BradleyTerry
 from bayesduel.votes import read_comparisons
 from tests.models.test_contest_covariates import CONTEST, NAMES, drawn
+
+OPTION = "--contest-covariate"
 
 
 @pytest.fixture
@@ -25,7 +27,7 @@ def table(tmp_path):
 
 
 def test_a_command_says_what_a_covariate_adds(run, table, tmp_path):
-    options = ["--covariate", "longer", "--covariate", "politer", "--order-effect"]
+    options = [OPTION, "longer", OPTION, "politer", "--order-effect"]
     result = run("fit", table, *options, "--check", "--json", "--quiet")
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
@@ -33,7 +35,7 @@ def test_a_command_says_what_a_covariate_adds(run, table, tmp_path):
     model = BradleyTerry(zero_sum=True, order_effect=True, contest_covariates=True)
     assert found["parameters"] == parameter_summary(fit(model, data, rng_key=0))
     assert found["check"]["good"]
-    printed = run("fit", table, *options, "--covariate-scale", "1e-5")
+    printed = run("fit", table, *options, "--contest-scale", "1e-5")
     assert "contest_effect[longer]" in printed.stdout
     assert "0.00" not in printed.stdout.split("contest_effect[longer]")[1].split()[0]
     assert "the prior hardly lets longer, politer matter" in printed.stderr
@@ -42,12 +44,12 @@ def test_a_command_says_what_a_covariate_adds(run, table, tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--covariate", "longer"], "row 1 of column 'longer' is no number: ''"),
-        (["--covariate", "winner"], "row 0 of column 'winner' is no number"),
-        (["--covariate", "nobody"], "there is no column 'nobody'"),
-        (["--covariate", "a", "--covariate", "a"], "--covariate: must be different"),
-        (["--covariate", "a", "--model", "beta"], "--covariate: a Beta per pair has"),
-        (["--covariate-scale", "1"], "--covariate-scale: is that of a --covariate"),
+        ([OPTION, "longer"], "row 1 of column 'longer' is no number: ''"),
+        ([OPTION, "winner"], "row 0 of column 'winner' is no number"),
+        ([OPTION, "nobody"], "there is no column 'nobody'"),
+        ([OPTION, "a", OPTION, "a"], f"{OPTION}: must be different"),
+        ([OPTION, "a", "--model", "beta"], f"{OPTION}: a Beta per pair has"),
+        (["--contest-scale", "1"], "--contest-scale: is that of a --contest-covariate"),
     ],
 )
 def test_a_command_says_what_is_wrong(run, tmp_path, options, said):
