@@ -51,7 +51,7 @@ class JudgedBradleyTerry(BradleyTerry):
         Always True.
     prior_scale, zero_sum, learn_scale, ties, tie_scale, order_scale
         As in :class:`BradleyTerry`.
-    covariates, covariate_scale, residual
+    covariates, covariate_scale, residual, contest_covariates, contest_scale
         As in :class:`BradleyTerry`.
 
     References

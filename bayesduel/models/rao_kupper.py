@@ -41,6 +41,8 @@ class RaoKupper(PairwiseUtilityModel):
         As in :class:`~bayesduel.models.utilities.UtilityModel`.
     tie_scale, order_effect, order_scale, covariates, covariate_scale, residual
         As in :class:`~bayesduel.models.pairwise_utilities.PairwiseUtilityModel`.
+    contest_covariates, contest_scale
+        As in :class:`~bayesduel.models.pairwise_utilities.PairwiseUtilityModel`.
 
     References
     ----------

@@ -37,6 +37,8 @@ class Thurstone(PairwiseUtilityModel):
         As in :class:`~bayesduel.models.utilities.UtilityModel`.
     ties, tie_scale, order_effect, order_scale, covariates, covariate_scale, residual
         As in :class:`~bayesduel.models.pairwise_utilities.PairwiseUtilityModel`.
+    contest_covariates, contest_scale
+        As in :class:`~bayesduel.models.pairwise_utilities.PairwiseUtilityModel`.
 
     References
     ----------

@@ -161,7 +161,8 @@ def added_up(
     else:
         pair, index = np.unique(pair, return_inverse=True)
     sums = [np.bincount(index, each, len(pair)) for each in counts.T]
-    total = np.stack(sums, axis=1)
+    # Of no votes bincount returns integers.
+    total = np.stack(sums, axis=1).astype(np.float64)
     kept = total.sum(axis=1) > 0
     pair = pair[kept]
     return Added(pair // num_arms, pair % num_arms, total[kept], extra.of_rows(kept))

@@ -121,7 +121,7 @@ def test_multinomial_logit_inside_a_program():
     @jax.jit
     def modes(counts):
         def one(each):
-            return laplace(model, type(arrays)(arrays.offered, each, 4))
+            return laplace(model, type(arrays)(arrays.offered, each, arrays.sign, 4))
 
         return jax.vmap(one)(counts)
 
