@@ -338,6 +338,7 @@ def test_an_arm_without_votes_has_no_rank(run, tmp_path):
 ABOUT = "arm,heat,price\nwater,-1,0.2\ntea,1,0.5\nmilk,0.1,-1\ncocoa,2,2\n"
 
 
+@pytest.mark.slow
 def test_covariates_explain_utilities(run, votes, tmp_path, caplog):
     about = tmp_path / "about.csv"
     about.write_text(ABOUT, encoding="utf-8")

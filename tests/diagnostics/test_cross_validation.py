@@ -94,6 +94,7 @@ def test_arviz_says_the_same_of_expanded_votes():
     assert loo(found, unit="row").elpd == pytest.approx(by_pair.elpd, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_counts_per_pair_mislead_and_single_votes_do_not():
     """The trap that the unit of one vote avoids.
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
 
 from bayesduel.inference import fit
 from bayesduel.models import BradleyTerry
@@ -20,6 +21,7 @@ class Watched(BradleyTerry):
         return super().__call__(votes)
 
 
+@pytest.mark.slow
 def test_the_first_vote_on_another_pair_compiles_nothing():
     wins = np.zeros((5, 5))
     wins[0, 1] = 3.0

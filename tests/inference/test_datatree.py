@@ -211,6 +211,7 @@ def test_log_prior_is_that_of_each_quantity():
     np.testing.assert_allclose(joint, found["sample_stats"]["lp"], rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_prior_that_is_known_to_be_strong_is_said_to_be():
     """A hundred pseudo-votes against 9 real ones, and next to none."""
     sensitivity = [

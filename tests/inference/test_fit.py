@@ -47,6 +47,7 @@ def grid_means():
     return weight @ quantities(utility)
 
 
+@pytest.mark.slow
 def test_nuts_agrees_with_a_grid():
     draws = quantities(fitted("nuts").draws["utility"])
     assert worst_disagreement(draws, grid_means()) > FALSE_ALARM

@@ -114,6 +114,7 @@ def test_scales_are_those_of_long_chains(model, data):
     )
 
 
+@pytest.mark.slow
 def test_auto_runs_chains_where_no_distribution_fits_or_none_is_known(monkeypatch):
     called = chains_in_their_place(monkeypatch)
     fit(BradleyTerry(learn_scale=True), alike(4), num_draws=100)

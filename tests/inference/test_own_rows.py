@@ -115,6 +115,7 @@ def log_likelihood(found):
     return log_expit(np.where(won == 1, odds, -odds))
 
 
+@pytest.mark.slow
 def test_the_log_likelihood_has_the_rows_of_the_model():
     found = fitted()
     tree = found.to_datatree(unit="row", num_prior_draws=10)

@@ -29,7 +29,10 @@ def votes(arms, number, seed=0, columns=None):
     "model",
     [
         BradleyTerry(),
-        BradleyTerry(zero_sum=True, ties=True, order_effect=True),
+        pytest.param(
+            BradleyTerry(zero_sum=True, ties=True, order_effect=True),
+            marks=pytest.mark.slow,
+        ),
         Thurstone(ties=True, prior_scale=1.0),
         BradleyTerry(order_effect=True),
     ],

@@ -83,6 +83,7 @@ def test_effects_are_those_of_a_regression(kind, log_probability):
     np.testing.assert_allclose(fit_mode(model, data).utility[:3], best[3:], rtol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "order_effect"), [(BradleyTerry, True), (Thurstone, False)]
 )

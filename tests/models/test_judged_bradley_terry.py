@@ -110,6 +110,7 @@ def test_what_does_not_fit_is_refused():
         Laplace(JudgedBradleyTerry(discrimination=each)).check(3)
 
 
+@pytest.mark.slow
 def test_the_command_reads_judges_and_neutral_rows(tmp_path):
     path = tmp_path / "votes.csv"
     lines = [f"a,b,{'left' if row % 3 else 'right'},j{row % 2},{row % 2}"

@@ -31,8 +31,10 @@ def votes(*, ties=True, neutral=True):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", [BradleyTerry, Thurstone])
-@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "ties"),
+    [(BradleyTerry, True), pytest.param(Thurstone, False, marks=pytest.mark.slow)],
+)
 def test_closed_forms_are_those_of_the_numpyro_model(kind, ties):
     model = kind(order_effect=True, ties=ties)
     arrays = model.arrays(votes(ties=ties))

@@ -99,6 +99,7 @@ def test_ties_and_the_order_are_davidson_and_beaver():
         from_numpyro(one_scale).arrays(votes)
 
 
+@pytest.mark.slow
 def test_the_log_likelihood_is_that_of_a_numpy_twin():
     found, votes = fitted(), votes_of_judges()
     draws = found.flat_draws()

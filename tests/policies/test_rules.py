@@ -124,6 +124,7 @@ def test_a_rule_of_ones_own_is_told_late_by_name(rule_file):
     assert alone.values[..., diagonal, diagonal].any()
 
 
+@pytest.mark.slow
 def test_results_go_on_whether_compiled_or_not(rule_file):
     def kept(num_runs, **options):
         policy = policies.parse_policy("my_rules:ExploreFirst")

@@ -63,6 +63,7 @@ def test_chains_of_a_model_of_ones_own():
     assert min(values) > FALSE_ALARM / len(values), values
 
 
+@pytest.mark.slow
 def test_the_normal_distribution_is_another_one():
     """Negative control: of an arm that never lost the posterior is skew."""
     model = BradleyTerry(order_effect=True)

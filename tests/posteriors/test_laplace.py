@@ -173,6 +173,7 @@ def test_utilities_describe_the_draws_of_the_same_key():
     np.testing.assert_allclose(theta, stats.norm.cdf(gap / np.sqrt(2)), rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", cases(["known", "covariates"], {"covariates"}))
 def test_models_that_know_their_arms_follow_the_order(name):
     """The state of shuffled arms is that of the others, moved."""

@@ -28,7 +28,7 @@ MODELS = {
     "learned scale": BradleyTerry(learn_scale=True),
     "own": OnAScale(),
 }
-SLOW = {"ties", "zero sum", "learned scale"}
+SLOW = {"ties", "zero sum", "learned scale", "features", "own"}
 
 
 @quick_jit
@@ -156,6 +156,7 @@ def test_names_of_arms_do_not_matter():
         assert fall == pytest.approx(theirs[1], rel=1e-9)
 
 
+@pytest.mark.slow
 def test_chains_have_the_worlds_of_the_mode():
     chains, posterior = HMC(BradleyTerry()), Laplace(BradleyTerry())
     state = told(chains, *CASES["lopsided"], at_once=40, settle=1)

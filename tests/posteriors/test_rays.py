@@ -219,6 +219,7 @@ THREE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [BradleyTerry, Thurstone])
 def test_tails_of_three_arms_are_those_of_the_integral(kind):
     for won, scale in THREE:

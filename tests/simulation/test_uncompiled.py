@@ -232,6 +232,7 @@ for name in sys.argv[1:]:
 """
 
 
+@pytest.mark.slow
 def test_simulations_are_the_same_where_numba_compiles_nothing():
     """Of a kernel whose stretches are shared, and of a rule that is compiled."""
     found = []

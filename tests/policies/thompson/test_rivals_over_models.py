@@ -170,6 +170,7 @@ def test_rounds_are_those_of_the_twin(name):
     assert np.all((duel.first != duel.second) == explores)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["none", "never lost", "rivals"])
 def test_naming_asks_of_likely_rivals_and_never_rests(name):
     wins = STATES[name]

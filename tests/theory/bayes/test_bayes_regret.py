@@ -186,6 +186,7 @@ def test_choices_of_double_thompson_sampling(alpha):
         np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("policy", "alpha"), [("d-ts", 0.51), ("d-ts:elimination=false", None)]
 )
