@@ -151,13 +151,14 @@ def test_multinomial_logit(outside):
 
 def test_best_and_worst():
     """The best of all, then the worst of the others: all that may be said sums to 1."""
+    shown = ["a", "b", "d"]
     worth, total = dict(zip("abcd", np.exp(UTILITY), strict=True)), 0.0
-    for best, worst in itertools.permutations("abd", 2):
-        data = Choices.from_subsets(["abd"], [best], worst=[worst], arm_names="abcd")
+    for best, worst in itertools.permutations(shown, 2):
+        data = Choices.from_subsets([shown], [best], worst=[worst], arm_names="abcd")
         found = logs(MultinomialLogit(), data, utility=UTILITY)
         found = np.exp(found[data.counts[:, :4] > 0].sum())
-        rest = [arm for arm in "abd" if arm != best]
-        expected = worth[best] / sum(worth[arm] for arm in "abd")
+        rest = [arm for arm in shown if arm != best]
+        expected = worth[best] / sum(worth[arm] for arm in shown)
         expected *= (1 / worth[worst]) / sum(1 / worth[arm] for arm in rest)
         np.testing.assert_allclose(found, expected, rtol=1e-12)
         total += found
