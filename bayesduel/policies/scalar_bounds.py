@@ -1,9 +1,9 @@
 """Which pairs the confidence bounds of a kernel resolve.
 
-``confidence_bounds``, in scalars, kept up to date by what changes: a duel resolves a
-pair, for as many rounds as ``ops.scalar.resolved_rounds`` says, and its next duel or
-the rounds that pass unresolve it. The state of a kernel has ``now``, ``arms`` and
-``pairs`` with the fields below.
+The bounds w/n +- sqrt(alpha log t / n) are kept up to date by what changes: a duel
+resolves a pair, for as many rounds as ``ops.scalar.resolved_rounds`` says, and its next
+duel or the rounds that pass unresolve it. The state of a kernel has ``now``, ``arms``
+and ``pairs`` with the fields below.
 """
 
 import math
@@ -53,8 +53,13 @@ def start_bounds(state: Any, *, alpha: float) -> None:
 
 
 @inlined
-def count_duel(state: Any, round_: int, first: int, second: int, won: bool) -> None:
-    """Count an outcome, and say what the bounds of its pair are in the next round."""
+def count_duel(
+    state: Any, rng: Generator, round_: int, first: int, second: int, won: bool
+) -> None:
+    """Count an outcome, and say what the bounds of its pair are in the next round.
+
+    ``update`` of what keeps bounds and nothing else.
+    """
     state.pairs[first, second].wins += won
     state.pairs[second, first].wins += not won
     refresh_upper_bounds(state, first, second)

@@ -1,8 +1,7 @@
 """Tails of Beta distributions and draws above 1/2, one pair at a time.
 
-The scalar form of ``beta_tails``, with its table and its expansion, and of
-``beta_above_half``, with its bounds and, where fewer wins than losses leave a
-steep density, an exponential proposal.
+The scalar form of ``beta_tails``, with its table and its expansion, and exact draws by
+rejection.
 """
 
 import math
@@ -124,13 +123,14 @@ def rates_above_half(first: float, second: float, small: float) -> tuple[float, 
 def offset_above_half(first: float, second: float, rng: Generator) -> float:
     """Draw theta - 1/2 given theta > 1/2, theta ~ Beta(first, second).
 
-    By rejection, so that the distribution is exact but for rounding. With theta =
-    (1 + sin u) / 2 and a, b the parameters less 1/2, the log density of u
-    lies below its tangent parabola at its peak (``beta_above_half``). Where the peak
-    is outside, at u < 0, proposals are half normal; where the density at 1/2 is steep
-    they come from its tangent there, y = theta - 1/2 exponential with the rate
-    2 (second - first), which the log-concave density in y lies below. For parameters
-    below 1, whose densities are none of these, they come from a power.
+    By rejection, so that the distribution is exact but for rounding. With theta = (1 +
+    sin u) / 2 and a, b the parameters less 1/2, the log density of u lies below the
+    parabola at its peak with the least curvature that it has anywhere, (a + b) / 2 +
+    sqrt(a b). Where the peak is outside, at u < 0, proposals are half normal; where the
+    density at 1/2 is steep they come from its tangent there, y = theta - 1/2
+    exponential with the rate 2 (second - first), which the log-concave density in y
+    lies below. For parameters below 1, whose densities are none of these, they come
+    from a power.
     """
     if first < 1.0 or second < 1.0:
         return _offset_by_power(first, second, rng)
@@ -185,7 +185,7 @@ def _steep_offset(first: float, second: float, rng: Generator) -> float:
 
 @compiled
 def _offset_by_power(first: float, second: float, rng: Generator) -> float:
-    """Draw where a parameter is below 1, by ``beta_above_half``'s bounds.
+    """Draw where a parameter is below 1.
 
     Of x = 1 - theta, on (0, 1/2), the density is x^(second - 1) (1 - x)^slope. The
     first factor is proposed and, where the slope is steep, beyond 1 / slope an

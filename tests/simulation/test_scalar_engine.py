@@ -13,7 +13,7 @@ from scipy import stats
 
 from bayesduel import policies, program_cache
 from bayesduel.errors import SimulationError
-from bayesduel.policies.thompson._scalar_double_thompson import kernel
+from bayesduel.policies.thompson.double_thompson import kernel
 from bayesduel.simulation import driver
 from bayesduel.simulation.environments import PairwiseEnvironment
 from bayesduel.simulation.scalar import engine

@@ -1,6 +1,6 @@
 """What the kernel of D-TS knows: pairs, bounds, and the sets that follow from them.
 
-``_idle_rounds`` says what the sets are. All are kept up to date by what changes: a duel
+``find_sets`` says what the sets are. All are kept up to date by what changes: a duel
 moves one pair, a round that passes may leave some pairs unresolved.
 """
 
@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int8, Int16, Real, UInt16
+from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.draws import Bits, new_bits
@@ -175,9 +176,14 @@ def refresh_tail(state: DoubleThompsonKernel, one: int, other: int) -> None:
 
 @inlined
 def count_duel(
-    state: DoubleThompsonKernel, round_: int, first: int, second: int, won: bool
+    state: DoubleThompsonKernel,
+    rng: Generator,
+    round_: int,
+    first: int,
+    second: int,
+    won: bool,
 ) -> None:
-    """Take in the duel of ``round_``."""
+    """Take in the duel of ``round_``: ``update`` of D-TS."""
     winner, loser = (first, second) if won else (second, first)
     state.pairs[winner, loser].wins += 1
     refresh_tail(state, first, second)

@@ -280,7 +280,7 @@ def update(
     won: bool,
 ) -> None:
     """Count an outcome."""
-    count_duel(state, round_, first, second, won)
+    count_duel(state, rng, round_, first, second, won)
     _refresh_rates(state, first, second)
     _add_rates_up(state, first)
     _add_rates_up(state, second)

@@ -308,24 +308,11 @@ def _most_optimistic(
     return best
 
 
-@inlined
-def update(
-    state: CopelandConfidenceBoundKernel,
-    rng: Generator,
-    round_: int,
-    first: int,
-    second: int,
-    won: bool,
-) -> None:
-    """Count an outcome."""
-    count_duel(state, round_, first, second, won)
-
-
 scalar_kernel.implement(
     CopelandConfidenceBoundKernel,
     init=init,
     choose=choose,
-    update=update,
+    update=count_duel,
     recommend=recommend_most_beaten,
     share_idle_rounds=share_idle_rounds,
 )

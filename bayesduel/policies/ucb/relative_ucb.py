@@ -185,19 +185,6 @@ def _champion(state: RelativeUCBKernel, rng: Generator) -> int:
     return arms[place + (arms[place].candidate >= now.hypothesis)].candidate
 
 
-@inlined
-def update(
-    state: RelativeUCBKernel,
-    rng: Generator,
-    round_: int,
-    first: int,
-    second: int,
-    won: bool,
-) -> None:
-    """Count an outcome."""
-    count_duel(state, round_, first, second, won)
-
-
 scalar_kernel.implement(
-    RelativeUCBKernel, choose=choose, update=update, recommend=recommend_most_beaten
+    RelativeUCBKernel, choose=choose, update=count_duel, recommend=recommend_most_beaten
 )

@@ -19,8 +19,8 @@ from scipy import stats
 from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.scalar_kernel import SEVERAL
-from bayesduel.policies.thompson._scalar_double_thompson import kernel
 from bayesduel.policies.thompson._scalar_state import EITHER, LOOK_AHEAD, STEP
+from bayesduel.policies.thompson.double_thompson import kernel
 from bayesduel.posteriors.scalar_betas import kl_to_half, offset_above_half
 from bayesduel.simulation.environments import PairwiseEnvironment
 from bayesduel.simulation.scalar.engine import run_chunk
