@@ -19,7 +19,6 @@ from bayesduel.cli.options import (
 )
 from bayesduel.cli.output import console, print_json, say, say_warning
 from bayesduel.cli.parse import claim_folder
-from bayesduel.cli.votes.ballots import holds_ballots, read_ballots
 from bayesduel.cli.votes.both_orders import (
     BothOrders,
     Context,
@@ -58,7 +57,8 @@ from bayesduel.cli.votes.options import (
     vote_rows,
     with_covariates,
 )
-from bayesduel.cli.votes.preview import print_preview
+from bayesduel.cli.votes.preview import print_preview, print_set_preview
+from bayesduel.cli.votes.whole_answers import read_whole
 
 if TYPE_CHECKING:
     from bayesduel.diagnostics import Report
@@ -90,8 +90,9 @@ def fit(
         typer.Argument(
             metavar="VOTES",
             help="CSV, TSV, JSON or JSON lines, perhaps .gz: a vote a row, or a pair a"
-            " row with its counts; or a square table of wins; or ballots of PrefLib"
-            " (.soc, .soi, .toc, .toi).",
+            " row with its counts; or a square table of wins; or arms that were shown"
+            " in a row and the columns best, worst; or ballots of PrefLib (.soc, .soi,"
+            " .toc, .toi).",
         ),
     ],
     arms: Arms = None,
@@ -230,20 +231,25 @@ def fit(
         missing.value, judge, neutral, context=context, group=by, cluster=cluster,
         contest_covariate=tuple(contest_covariate or ()),
     )  # fmt: skip
-    data: Any  # Votes on pairs, or whole rankings.
+    data: Any  # Votes on pairs, whole rankings, or choices out of sets.
     chosen: Any
-    if holds_ballots(votes):
-        chosen, data = read_ballots(
-            votes,
-            columns,
-            {"--model": model.value * (model is not Model.bradley_terry),
-             "--ties": ties.value * (ties is not Ties.modelled),
-             "--method": "mode" * (method is Method.mode),
-             "--order-effect": order_effect, "--discrimination": discrimination,
-             "--covariates": covariates, "--residual": residual,
-             "--both-orders": both_orders, "--dry-run": dry_run},
-            prior_scale,
-        )  # fmt: skip
+    whole = read_whole(
+        votes,
+        columns,
+        {"--model": model.value * (model is not Model.bradley_terry),
+         "--ties": ties.value * (ties is not Ties.modelled),
+         "--method": "mode" * (method is Method.mode),
+         "--order-effect": order_effect, "--discrimination": discrimination,
+         "--covariates": covariates, "--residual": residual,
+         "--both-orders": both_orders},
+        prior_scale,
+        dry_run=dry_run,
+    )  # fmt: skip
+    if whole is not None:
+        chosen, data = whole
+        if dry_run:
+            print_set_preview(votes.name, data)
+            return
     else:
         rows = vote_rows(votes, columns)
         if dry_run:

@@ -1,0 +1,148 @@
+"""``bayesduel fit`` of ballots, as PrefLib writes them, and of the best of sets."""
+
+import json
+
+import pytest
+import xarray as xr
+
+from bayesduel.inference import fit, standings
+from bayesduel.models import MultinomialLogit, PlackettLuce
+from bayesduel.votes import read_preflib, read_sets
+from tests.folders import visible
+
+BALLOTS = """# NUMBER ALTERNATIVES: 3
+# ALTERNATIVE NAME 1: tea
+# ALTERNATIVE NAME 2: milk
+# ALTERNATIVE NAME 3: water
+7: 1,2,3
+3: 2,1,3
+2: 3,1,2
+"""
+
+
+@pytest.fixture
+def ballots(tmp_path):
+    path = tmp_path / "drinks.soc"
+    path.write_text(BALLOTS, encoding="utf-8")
+    return path
+
+
+def test_the_table_is_that_of_python(run, ballots):
+    options = ["--prior-scale", "1.5", "--seed", "3", "--draws", "200"]
+    found = json.loads(run("fit", str(ballots), *options, "--json").stdout)
+    model = PlackettLuce(prior_scale=1.5)
+    ours = standings(fit(model, read_preflib(ballots), rng_key=3, num_draws=200))
+    assert [row["arm"] for row in found["arms"]] == ours["arm"].values.tolist()
+    assert [row["score"] for row in found["arms"]] == ours["score"].values.tolist()
+    assert found["votes"] == 12 and found["model"] == repr(model)
+    table = run("fit", str(ballots), *options).stdout
+    assert "P(best)" in table and "won" not in table
+
+
+def test_everything_but_pairs_is_saved(run, ballots, tmp_path):
+    out = tmp_path / "out"
+    options = ["--log-likelihood", "--check", "--reference", "tea", "--draws", "50"]
+    assert run("fit", str(ballots), "--out", str(out), *options).exit_code == 0
+    assert visible(out) >= {"standings.csv", "contrasts.csv", "fit.nc", "forest.png"}
+    assert not visible(out) & {"preferences.png", "best-two.png"}
+    with xr.open_datatree(out / "fit.nc") as tree:
+        assert tree["log_likelihood"].to_dataset().sizes["chain"] == 4
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--judge", "x"), ("--by", "x"), ("--winner", "w"), ("--model", "thurstone"),
+     ("--ties", "drop"), ("--method", "mode"), ("--order-effect",), ("--dry-run",)],
+)  # fmt: skip
+def test_what_is_about_pairs_is_refused(run, ballots, options):
+    result = run("fit", str(ballots), *options)
+    assert result.exit_code == 2
+    assert f"{options[0]}: is for a table of votes" in result.stderr
+
+
+def test_ties_above_the_end_are_said(run, ballots):
+    ballots.write_text(BALLOTS + "1: {1,2},3\n", encoding="utf-8")
+    toc = ballots.rename(ballots.with_suffix(".toc"))
+    result = run("fit", str(toc))
+    assert result.exit_code == 2 and "has a tie above its end" in result.stderr
+
+
+SETS = """one,two,three,best,worst
+tea,milk,ale,milk,ale
+tea,milk,rum,tea,milk
+ale,rum,tea,tea,rum
+ale,milk,rum,milk,rum
+"""
+
+
+@pytest.fixture
+def sets(tmp_path):
+    path = tmp_path / "drinks.csv"
+    path.write_text(SETS, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("options", "arguments"),
+    [
+        ([], {}),
+        (["--arms", "three,two,one", "--where", "one == 'ale'"],
+         {"shown": ["three", "two", "one"], "where": "one == 'ale'"}),
+        (["--arms", "one,two,three", "--winner", "pick"],
+         {"shown": ["one", "two", "three"], "best": "pick"}),
+    ],
+)  # fmt: skip
+def test_sets_are_fitted_as_in_python(run, sets, options, arguments):
+    if "--winner" in options:  # The only answer of the table.
+        text = SETS.replace("best", "pick").replace("worst", "other")
+        sets.write_text(text, encoding="utf-8")
+    draws = ["--draws", "50", "--prior-scale", "1.5"]
+    found = json.loads(run("fit", str(sets), *options, *draws, "--json").stdout)
+    data = read_sets(sets, **arguments)
+    ours = standings(fit(MultinomialLogit(prior_scale=1.5), data, num_draws=50))
+    assert [row["score"] for row in found["arms"]] == ours["score"].values.tolist()
+    assert found["votes"] == data.num_votes
+    seen = run("fit", str(sets), *options, "--dry-run").stdout
+    assert str(data) in seen and all(arm in seen for arm in data.arm_names)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "answers", "votes", "model"),
+    [(["--choose-from", "3", "--worst"], ("1,3", "2,1"), 4, "MultinomialLogit"),
+     (["--choose-from", "3"], ("1", "3"), 2, "MultinomialLogit"),
+     ([], ("left", "right"), 2, "BradleyTerry")],
+)  # fmt: skip
+def test_what_judges_of_a_study_named_is_fitted(
+    run, tmp_path, sizes, answers, votes, model
+):
+    study, table = tmp_path / "drinks.study", tmp_path / "votes.csv"
+    options = ["--arms", 'tea,"milk, ""hot""",ale,rum', *sizes]
+    assert run("study", "new", str(study), *options).exit_code == 0
+    assert run("study", "ask", str(study), "-n", "2").exit_code == 0
+    for number, answer in enumerate(answers, 1):
+        assert run("study", "tell", str(study), str(number), answer).exit_code == 0
+    assert (
+        run("study", "export", str(study), "--votes", "--out", str(table)).exit_code
+        == 0
+    )
+    found = json.loads(run("fit", str(table), "--draws", "50", "--json").stdout)
+    assert found["votes"] == votes and model in found["model"]
+
+
+def test_a_column_called_best_does_not_make_sets_of_pairs(run, tmp_path):
+    path = tmp_path / "votes.csv"
+    path.write_text("left,right,winner,best\ntea,milk,left,no\n", encoding="utf-8")
+    found = json.loads(run("fit", str(path), "--draws", "50", "--json").stdout)
+    assert "BradleyTerry" in found["model"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--judge", "x"), ("--by", "x"), ("--model", "thurstone"), ("--wins", "one,two"),
+     ("--arms", "one,two,three", "--order-effect")],
+)  # fmt: skip
+def test_what_is_about_pairs_is_refused_of_sets(run, sets, options):
+    result = run("fit", str(sets), *options)
+    assert result.exit_code == 2
+    name = "--order-effect" if len(options) > 2 else options[0]
+    assert f"{name}: is for votes on pairs" in result.stderr or name == "--wins"
