@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,6 +35,9 @@ from theory.arguments import true_or_false
 __all__ = ["VoteRows", "read_vote_rows"]
 
 _LOGGER = logging.getLogger(__name__)
+
+SEVERAL = re.compile(r'\[\s*("+[^"]*"+\s*,\s*){2}')
+"""A list of three names or more as JSON, perhaps with the quotes of a table doubled."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +112,7 @@ def read_vote_rows(path: str | os.PathLike[str], asked: VoteFormat) -> VoteRows:
         table.keep_where(asked.where)
     if asked.names_no_column() and is_square(table):
         return _from_square(table)
+    _check_no_sets(table)
     columns = columns_of(table, asked)._replace(kept=tuple(asked.kept().items()))
     skipped = 0
     if asked.missing == "skip":
@@ -146,6 +151,14 @@ def read_vote_rows(path: str | os.PathLike[str], asked: VoteFormat) -> VoteRows:
     )
     _say_what_to_look_at(found)
     return found
+
+
+def _check_no_sets(table: ColumnTable) -> None:
+    """Refuse what a study of sets has exported: left and right are two of several."""
+    cells = table["shown"] if {"shown", "worst"} <= {*table.titles} else []
+    if any(SEVERAL.match(cell) for cell in cells):
+        rule = "holds sets of several arms, of which judges named the best"
+        raise ComparisonDataError(table.name, rule, remedy="votes.read_sets reads it")
 
 
 def _counts(

@@ -5,9 +5,10 @@ import json
 import pytest
 import xarray as xr
 
+from bayesduel.errors import ComparisonDataError
 from bayesduel.inference import fit, standings
 from bayesduel.models import MultinomialLogit, PlackettLuce
-from bayesduel.votes import read_preflib, read_sets
+from bayesduel.votes import read_comparisons, read_preflib, read_sets
 from tests.folders import visible
 
 BALLOTS = """# NUMBER ALTERNATIVES: 3
@@ -127,6 +128,9 @@ def test_what_judges_of_a_study_named_is_fitted(
     )
     found = json.loads(run("fit", str(table), "--draws", "50", "--json").stdout)
     assert found["votes"] == votes and model in found["model"]
+    if sizes:
+        with pytest.raises(ComparisonDataError, match="read_sets reads it"):
+            read_comparisons(table)
 
 
 def test_a_column_called_best_does_not_make_sets_of_pairs(run, tmp_path):

@@ -28,9 +28,6 @@ _OF_SETS = ("arms", "winner", "where", "missing")
 _OF_PAIRS = ("winner", "wins", "score", "home")
 """How titles of a table begin that says otherwise who won."""
 
-_THREE = re.compile(r'\[\s*("+[^"]*"+\s*,\s*){2}')
-"""A list of three names or more, as JSON, in a table with its quotes doubled."""
-
 _BEGINNING = 2**14
 """Bytes in which the titles of a table stand."""
 
@@ -97,7 +94,9 @@ def _holds_sets(
     titles = {*re.findall(r"\w+", line)}
     if "best" in titles:
         return not any(title.startswith(_OF_PAIRS) for title in titles)
-    return {"shown", "counts"} <= titles and _THREE.search(begin) is not None
+    from bayesduel.votes.vote_rows import SEVERAL
+
+    return {"shown", "worst"} <= titles and SEVERAL.search(begin) is not None
 
 
 def _named(columns: VoteColumns, but: Iterable[str]) -> list[tuple[str, Any]]:
