@@ -82,6 +82,11 @@ class Tab:
             width=width, height=height, deviceScaleFactor=1, mobile=False,
         )  # fmt: skip
 
+    def prefer(self, scheme):
+        """Be that of somebody who prefers light or dark pages."""
+        feature = {"name": "prefers-color-scheme", "value": scheme}
+        self._call("Emulation.setEmulatedMedia", features=[feature])
+
     def value(self, expression):
         """Return what an expression of JavaScript is."""
         found = self._call(

@@ -1,9 +1,11 @@
 """The page for judges as judges see it: in Chromium, without a window."""
 
 import json
+import os
 import struct
 import time
 import zlib
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +15,9 @@ from tests.studies.helpers import DRINKS, assert_replays
 from tests.studies.serving import PATIENCE, TOKEN, command, served
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
+
+AXE = Path(os.environ.get("AXE_CORE", "node_modules/axe-core/axe.min.js"))
+"""The script of the package axe-core: it finds what keeps people from using a page."""
 
 READY = (
     "document.querySelector('footer button').getAttribute('aria-disabled') === 'false'"
@@ -206,3 +211,55 @@ def test_texts_and_images_fit_and_nothing_in_them_runs(browser, tmp_path, width)
     )
     assert sum(HOSTILE in each for each in seen) == 5
     assert sum("cannot be shown" in each for each in seen) == 3
+
+
+def test_the_best_of_a_set_is_named_and_then_the_worst(browser, tmp_path):
+    path = tmp_path / "drinks.study"
+    with Study.create(path, DRINKS, "balanced", choose_from=3, worst=True) as study:
+        with served(study) as port:
+            tab = browser.tab(address(port))
+            ready(tab, 1)
+            asked = "document.querySelector('#asked').innerText"
+            best, worst = "Which one is the best?", "And which one is the worst?"
+
+            def comes(question):
+                tab.wait(f"{asked} === {question!r}")
+                tab.wait("performance.now() >= readyAt")
+
+            comes(best)
+            tab.press("2")
+            comes(worst)
+            tab.press("2")  # The same card again takes it back, and so does undo.
+            comes(best)
+            tab.press("2")
+            comes(worst)
+            tab.wait("document.querySelector('#undo').ariaDisabled === 'false'")
+            tab.click("#undo")
+            comes(best)
+            tab.press("3")
+            comes(worst)
+            assert answers(study) == []
+            tab.press("1")
+            ready(tab, 2)
+            tab.click("#card-1")
+            comes(worst)
+            tab.click("#card-2")
+            ready(tab, 3)
+        assert answers(study) == [(1, "3,1"), (2, "1,2")]
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="needs axe-core, by AXE_CORE")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("kind", [{}, {"choose_from": 4, "worst": True}], ids=str)
+def test_nothing_keeps_people_out(browser, tmp_path, kind, scheme):
+    path = tmp_path / "drinks.study"
+    with Study.create(path, DRINKS, "balanced", **kind) as study, served(study) as port:
+        tab = browser.tab(address(port))
+        tab.prefer(scheme)
+        ready(tab, 1)
+        tab.value(AXE.read_text("utf-8") + "; 0")
+        tab.value(
+            "axe.run().then((found) => { window.found = JSON.stringify("
+            "found.violations.map((each) => [each.id, each.nodes[0].html])); }); 0"
+        )
+        assert json.loads(tab.wait("window.found")) == []

@@ -69,6 +69,11 @@ async function act(what, body = {}) {
   say(found.note || found.resting, Boolean(found.note));
   if (found.question === null) resting = setTimeout(() => act("question"), REST_MS);
   busy = false;
+  rest();
+}
+
+// A second click in a row must not answer what comes next.
+function rest() {
   readyAt = performance.now() + STILL_MS;
   setTimeout(enable, STILL_MS + 20);
 }
@@ -78,7 +83,7 @@ function enable() {
   for (const button of document.querySelectorAll("footer button")) {
     // Not `disabled`: the focus would be lost with it.
     button.setAttribute("aria-disabled", wait || (button.id === "undo"
-      ? state.last === null : state.question === null));
+      ? state.last === null && best === null : state.question === null));
   }
 }
 
@@ -99,7 +104,7 @@ const cards = () => [...find("sides").children];
 
 function deal(answers) {
   const made = answers.map((answer) => {
-    const card = element("section", "", "");
+    const card = element("div", "card", "");
     card.id = answers.length > 2 ? `card-${answer}` : answer;
     card.dataset.side = answer;
     card.setAttribute("role", "button");
@@ -197,7 +202,7 @@ function pick(word) {
   card.setAttribute("aria-pressed", best !== null);
   find("said").textContent = best === null ? ask("Which one is the best?")
     : `${word} is the best. ${ask("And which one is the worst?")}`;
-  readyAt = performance.now() + STILL_MS;
+  rest();
 }
 
 function askName() {
