@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import re
+import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,10 +87,15 @@ def _holds_sets(
     named = (*(shown or ()), columns.winner, columns.wins, columns.scores)
     if any(named) or not votes.is_file():
         return False
-    with votes.open("rb") as file:
-        is_packed = file.read(2) == b"\x1f\x8b"
-    with (gzip.open if is_packed else open)(votes, "rb") as file:
-        begin = file.read(_BEGINNING).decode("utf-8", "replace").lstrip("\ufeff \n[")
+    try:
+        with votes.open("rb") as file:
+            is_packed = file.read(2) == b"\x1f\x8b"
+        with (gzip.open if is_packed else open)(votes, "rb") as file:
+            begin = (
+                file.read(_BEGINNING).decode("utf-8", "replace").lstrip("\ufeff \n[")
+            )
+    except (OSError, EOFError, zlib.error):  # What reads it all says why.
+        return False
     line = begin if begin.startswith("{") else begin.partition("\n")[0]
     titles = {*re.findall(r"\w+", line)}
     if "best" in titles:
