@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from policy_figures import draw_policy_figures
+
 from bayesduel.cli.show import described_policies
 from theory import all_bounds
 
@@ -18,10 +20,13 @@ def write_policy_pages(docs: Path) -> None:
     folder = docs / "policies"
     folder.mkdir(exist_ok=True)
     entries = described_policies()
+    figures = draw_policy_figures(docs, {each["name"]: _file(each) for each in entries})
     for entry in entries:
-        write_if_other(folder / f"{_file(entry)}.md", _page(entry))
-    for stale in {page.stem for page in folder.iterdir()} - set(map(_file, entries)):
-        (folder / f"{stale}.md").unlink()
+        page = _page(entry, figures.get(entry["name"], []))
+        write_if_other(folder / f"{_file(entry)}.md", page)
+    known = set(map(_file, entries))
+    for stale in [page for page in folder.iterdir() if page.stem not in known]:
+        stale.unlink()
     rows = [
         f"| {{doc}}`{entry['label']} <policies/{_file(entry)}>` | `{entry['name']}` "
         f"| {entry['plain_title']} | {len(entry['theorems']) or ''} |"
@@ -43,13 +48,14 @@ def _file(entry: dict) -> str:
     return entry["name"].replace("+", "-plus")
 
 
-def _page(entry: dict) -> str:
+def _page(entry: dict, figure: list[str]) -> str:
     label, name = entry["label"], entry["name"]
     sought = dict.fromkeys([label, name, entry["plain_title"]])
     lines = ["```{eval-rst}", ".. index::", *(f"   ! single: {x}" for x in sought),
              "```", "", f"# {label}", "",
              f"*{entry['plain_title']}*, in Python and at the shell `{name}`.", "",
-             "## The rule", "", _markdown(entry["about"]), "", "## Parameters", "",
+             "## The rule", "", _markdown(entry["about"]), "", *figure,
+             "## Parameters", "",
              "| name | default | meaning |", "|---|---|---|"]  # fmt: skip
     for key, each in entry["parameters"].items():
         meaning = _markdown(each["meaning"])

@@ -78,6 +78,10 @@ def _policies(name: str) -> Iterator[Entry]:
         parameters = _of_posterior(each) | parameters
     bounds = _theorems_on(known[key].acronym)
     offers = key in policies.subset_names()
+    played = "sushi"
+    if offers:
+        fewer = getattr(policy, "offers_fewer", False)
+        played = "mnl:num_arms=8,subset_size=3" if fewer else "camera"
     yield {
         "kind": "policy that offers sets" if offers else "policy",
         "name": key,
@@ -92,7 +96,7 @@ def _policies(name: str) -> Iterator[Entry]:
         },
         "theorems": [_stated(each) for each in bounds],
         "source": source,
-        "example": f"bayesduel compare -i {'camera' if offers else 'sushi'} -p {key}",
+        "example": f"bayesduel compare -i {played} -p {key}",
     }
 
 

@@ -7,11 +7,11 @@ from importlib import import_module
 import pytest
 import typer
 
+import bayesduel
 from bayesduel import instances, policies
 from bayesduel.cli import completion, show
 from bayesduel.cli.app import app
 from bayesduel.cli.lazy_commands import EXAMPLES
-from bayesduel.instances import choice
 from theory.theorems.catalog import known_theorems
 
 
@@ -60,10 +60,7 @@ def test_every_name_is_shown_with_its_parameters_theorems_and_an_example():
             if entry["kind"].startswith("policy"):
                 assert entry["about"] and name == entry["name"]
                 words = entry["example"].split()
-                policies.parse_policy(words[-1])
-                assert instances.load(words[3]) if "sets" not in entry["kind"] else (
-                    choice.load_world(words[3])
-                )  # fmt: skip
+                bayesduel.Experiment(words[3], words[-1])
                 for parameter, each in entry["parameters"].items():
                     assert each["meaning"], (name, parameter)
             for each in entry.get("theorems", ()):
