@@ -66,8 +66,8 @@ def _lines(picture: str, curve: dict, settings: dict, all_settings: dict) -> lis
     notion = "Copeland regret" if curve["kind"] == "policy" else "Regret"
     text = (
         f"{notion} of {curve['label']} on `{name}`: the mean of {runs} runs (line), "
-        f"where 10 to 90 % of them lie (band), and one run (dotted). Grey: the means of "
-        f"the other policies."
+        f"where 10 to 90 % of them lie (band), and one run (dotted). Grey: the means "
+        "of the other policies."
     )
     if curve["kind"] == "policy":
         text += (
