@@ -330,7 +330,7 @@ def test_what_needs_pairs_is_refused_and_stores_nothing(make):
     before = study.events()
     for deed in (
         study.comparisons, study.forecast, study.audit_stopping,
-        lambda: study.add_gold("good", "bad"), lambda: study.merge_arms("tea", "milk"),
+        lambda: study.merge_arms("tea", "milk"),
     ):  # fmt: skip
         with pytest.raises(
             StudyError, match="for studies of pairs alone, and this one"

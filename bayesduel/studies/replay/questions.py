@@ -28,8 +28,9 @@ class Question:
     """A question that was asked, and what became of it.
 
     Asked in both orders, the first question stands for both: it has the outcome. Of a
-    gold question ``arms`` are places in ``gold``, whose first is better. Of a set the
-    answer is the number of a card, from "1", or of two: the best and the worst.
+    gold question ``arms`` are places in ``gold``, whose first is the best and whose
+    last the worst. Of a set the answer is the number of a card, from "1", or of two:
+    the best and the worst.
     """
 
     number: int
@@ -52,7 +53,7 @@ class Question:
     since: float = 0.0
     """When something happened to it last; its lease begins then."""
 
-    gold: tuple[str, str] | None = None
+    gold: tuple[str, ...] | None = None
     twin: int | None = None
     """The question with the same arms in the other order."""
 
@@ -97,6 +98,15 @@ class Question:
     def is_set(self) -> bool:
         """Whether more than two arms are shown."""
         return len(self.arms) > 2
+
+    @property
+    def is_right(self) -> bool:
+        """Whether the answer to a gold question is what is known.
+
+        Of a pair as of a set: it names the best one, or the best and the worst.
+        """
+        named = [self.arms[place] for place in named_places(str(self.answer))]
+        return bool(named) and named == [0, len(self.arms) - 1][: len(named)]
 
     @property
     def voter(self) -> str | None:
@@ -227,8 +237,8 @@ class Questions:
     waiting: dict[int, Question] = field(default_factory=dict)
     """Those that may still become a vote, both orders as one, by their ``since``."""
 
-    golds: list[tuple[str, str]] = field(default_factory=list)
-    """Pairs of which the first is known to be better."""
+    golds: list[tuple[str, ...]] = field(default_factory=list)
+    """Pairs or sets of which the first is known to be best, and the last worst."""
 
     imports: dict[int, Imported] = field(default_factory=dict)
     """Votes from elsewhere that were not taken back, by the event that brought them."""
