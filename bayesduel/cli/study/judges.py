@@ -54,7 +54,8 @@ def gold(
 ) -> None:
     """Ask judges now and then what is known: the better of two, or the best of a set.
 
-    Judges who often err are set aside; the names need not be arms.
+    Judges who often err are set aside; the names need not be arms. Of sets all cards
+    are named: bayesduel study gold slogans.study clear long odd garbled
     """
     with opened(file, by) as study:
         is_new = study.add_gold(better, worse)
