@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, NamedTuple, Self
 
 from bayesduel.studies._settings import Settings
@@ -17,6 +18,7 @@ __all__ = [
     "Questions",
     "Request",
     "VoteRow",
+    "counts_of",
 ]
 
 MIRRORED = {"left": "right", "right": "left", "tie": "tie"}
@@ -198,6 +200,21 @@ class VoteRow(NamedTuple):
         return cls((*arms,), (*counts,), worst=bool(worst))
 
 
+@cache
+def counts_of(
+    answer: str, number: int
+) -> tuple[tuple[int, ...], tuple[tuple[int, int], ...]]:
+    """Return the counts of an answer: the arms', of a pair also the tie's.
+
+    Where the worst is named, then by place what the best left, and the counts of that.
+    """
+    best, *worst = named_places(answer) or (2,)
+    places = range(number + (number == 2))
+    left = tuple((each, int(each in worst)) for each in places if each != best)
+    counts = tuple(int(each == best) for each in places)
+    return counts, left if worst else ()
+
+
 class Imported(NamedTuple):
     """Votes that were collected elsewhere."""
 
@@ -283,14 +300,11 @@ class Questions:
 
     def rows_of(self, unit: Question) -> list[VoteRow]:
         """Return the vote of a question; the worst, where it is named, for itself."""
-        best, *worst = named_places(str(unit.outcome)) or (2,)
-        places = range(len(unit.arms) + (not unit.is_set))  # The last one is a tie.
-        rows = [VoteRow(unit.arms, tuple(int(each == best) for each in places))]
-        if worst:
-            left = [each for each in places if each != best]
-            arms = tuple(unit.arms[each] for each in left)
-            counts = tuple(int(each == worst[0]) for each in left)
-            rows.append(VoteRow(arms, counts, worst=True))
+        counts, left = counts_of(str(unit.outcome), len(unit.arms))
+        rows = [VoteRow(unit.arms, counts)]
+        if left:
+            arms = tuple(unit.arms[place] for place, _ in left)
+            rows.append(VoteRow(arms, tuple(each for _, each in left), worst=True))
         return rows
 
     def is_sure(self, unit: Question) -> bool:

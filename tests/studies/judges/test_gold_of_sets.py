@@ -13,6 +13,7 @@ from bayesduel.studies.replay.packed import packed, unpacked
 from bayesduel.studies.replay.questions import Question
 from tests.command_line import invoke
 from tests.studies.helpers import DRINKS, assert_replays, same
+from tests.studies.serving import Client, served
 
 ARMS = [*DRINKS, "juice"]
 GOLD = ("good", "fair", "dull", "bad")
@@ -241,3 +242,28 @@ def test_whatever_happens_replays_to_the_same_and_asks_the_same(make, worst, see
     assert kinds.count("gold asked") > 3
     answers = kinds.count("answered")
     assert answers > 10
+
+
+def test_a_gold_set_looks_like_any_other_on_the_page(make):
+    study = make("balanced", ARMS, choose_from=3, worst=True,
+                 judging=Judging(gold_share=0.9))  # fmt: skip
+    study.add_gold("good", ("fair", "bad"))
+    seen = []
+    with served(study) as port:
+        client = Client(port)
+        found = client.post("question")[1]["question"]
+        for _ in range(6):
+            names = [each["name"] for each in found["cards"]]
+            cards = [names.index(min(names, key=ORDER.index)) + 1,
+                     names.index(max(names, key=ORDER.index)) + 1]  # fmt: skip
+            seen.append(
+                (found.keys() - {"number"}, {*names} == {"good", "fair", "bad"})
+            )
+            answer = f"{cards[0]},{cards[1]}"
+            reply = client.post("answer", number=found["number"], answer=answer)[1]
+            assert not reply["note"]
+            found = reply["question"]
+    assert {is_gold for _, is_gold in seen} == {True, False}
+    assert len({frozenset(keys) for keys, _ in seen}) == 1
+    (line,) = study.status().judges.lines
+    assert line.gold == line.gold_right == sum(is_gold for _, is_gold in seen)
