@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Int
 from numpy.random import Generator
 
-from bayesduel.errors import PolicyParameterError
+from bayesduel.errors import PolicyParameterError, SimulationArgumentError
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.policy import PolicyBase, declared, kernel_of, over_model
@@ -114,6 +114,9 @@ _NOW = np.dtype(
         ("told", np.int64),  # and those of them that the policy was told already.
         ("due", np.int64),  # After this round they arrive.
         ("noted", np.int64),  # What the policy noted of its last choice.
+        ("over_round", np.int64),  # Of the first report without room; 0 while none is,
+        ("over_first", np.int64),  # and its arms.
+        ("over_second", np.int64),
     ]
 )
 
@@ -159,9 +162,21 @@ def _kernel_around(inner: ScalarKernel, *, every: int) -> ScalarKernel:
         return inner.info(state.inner)
 
     def solve_on_host(state: DelayedFeedbackKernel) -> bool:
+        _check_room(state)
         return inner.solve_on_host(state.inner)
 
     return ScalarKernel(f"{inner.name}_delayed", initial_state, info, solve_on_host)
+
+
+def _check_room(state: DelayedFeedbackKernel) -> None:
+    """Raise where more was told than was asked for, which compiled code cannot say."""
+    now, room = state.now[0], len(state.reports)
+    if now["over_round"]:
+        pair = int(now["over_first"]), int(now["over_second"])
+        rule = f"has no room for the vote of round {now['over_round']} between arms "
+        rule += f"{pair[0]} and {pair[1]}: {room} are waiting to be told"
+        remedy = "tell it what it asked for alone, or take the policy without the delay"
+        raise SimulationArgumentError("DelayedFeedback", rule, pair, remedy=remedy)
 
 
 @inlined
@@ -193,8 +208,12 @@ def update(
     second: int,
     won: bool,
 ) -> None:
-    """File a report."""
+    """File a report; one that nobody asked for may have no room."""
     now = state.now[0]
+    if now.number == len(state.reports):
+        if now.over_round == 0:
+            now.over_round, now.over_first, now.over_second = round_, first, second
+        return
     report = state.reports[now.number]
     report.round, report.first, report.second = round_, first, second
     report.won, report.noted = won, now.noted
@@ -222,8 +241,8 @@ def _tell(state: DelayedFeedbackKernel, rng: Generator) -> None:
 
 @inlined
 def is_waiting(state: DelayedFeedbackKernel) -> bool:
-    """Say what the policy says."""
-    return scalar_kernel.is_waiting(state.inner)
+    """Say what the policy says; the host also looks at what had no room."""
+    return state.now[0].over_round > 0 or scalar_kernel.is_waiting(state.inner)
 
 
 @inlined

@@ -142,8 +142,8 @@ class Answering(StudyAnalysis):
             self._append("withdrawn", body | _named("judge", judge))
         return True
 
-    def add_gold(self, better: str, worse: str) -> bool:
-        """Ask judges now and then what is known: which of two is better.
+    def add_gold(self, better: str, worse: str | Sequence[str]) -> bool:
+        """Ask judges now and then what is known: which of two is better, or best.
 
         Each judge gets such a question as often as ``Judging.gold_share`` says, at
         random places. The answers are no votes; whoever has too few of them right is
@@ -151,9 +151,12 @@ class Answering(StudyAnalysis):
 
         Parameters
         ----------
-        better, worse : str
-            Two different names. They need not be arms: the page for judges shows what
-            files they name.
+        better : str
+            What is right. No name here need be that of an arm: the page for judges
+            shows what files they name.
+        worse : str or sequence of str
+            The other one. Of a set all others that are shown, as many as in any
+            question; the worst of them last where judges name it, too.
 
         Returns
         -------
@@ -163,24 +166,18 @@ class Answering(StudyAnalysis):
         Raises
         ------
         StudyError
-            If they are the same, or known the other way round.
+            If two are the same, there are too many or too few, or others are known to
+            be the best or the worst of them.
         """
-        pair = better, worse
-        for name, each in zip(("better", "worse"), pair, strict=True):
-            if not isinstance(each, str) or not each:
-                raise StudyError(name, "must be a name", each)
-            with errors_as(StudyError):
-                labels_of(name, [each])
-        if better == worse:
-            raise StudyError("worse", "must be another one than better", worse)
+        names = _checked_gold(better, worse, self._settings.choose_from)
+        first, *also, last = names
         with self._writing() as state:
-            state.settings.check_of_pairs("gold questions")
-            if pair[::-1] in state.golds:
-                rule = f"must not be better, as it is known to be worse than {worse!r}"
-                raise StudyError("better", rule, better)
-            if pair in state.golds:
-                return False
-            self._append("gold added", {"better": better, "worse": worse})
+            for known in state.golds:
+                if {*known} == {*names}:
+                    _check_same(known, names, worst=state.settings.worst)
+                    return False
+            body = {"better": first, "worse": last, **({"also": also} if also else {})}
+            self._append("gold added", body)
         return True
 
     def set_judge(
@@ -231,6 +228,37 @@ class Answering(StudyAnalysis):
                     raise StudyError("arms", "must be at least two", own)
                 body["arms"] = own
             self._append("judge set", body)
+
+
+def _checked_gold(better: Any, worse: Any, size: int) -> tuple[str, ...]:
+    """Return what a gold question shows, the best one first and the worst last."""
+    others = (worse,) if isinstance(worse, str) else worse
+    if not isinstance(others, tuple | list) or len(others) != size - 1:
+        rule = "must be a name"
+        if size > 2:
+            rule = f"must be the other {size - 1} of the {size} that are shown"
+        raise StudyError("worse", rule, worse)
+    for name, each in (("better", better), *(("worse", each) for each in others)):
+        if not isinstance(each, str) or not each:
+            raise StudyError(name, "must be a name", each)
+        with errors_as(StudyError):
+            labels_of(name, [each])
+    if len({better, *others}) != size:
+        rule = "must be another one than better"
+        if size > 2:
+            rule = "must be others than better, each once"
+        raise StudyError("worse", rule, worse)
+    return (better, *others)
+
+
+def _check_same(known: tuple[str, ...], names: tuple[str, ...], *, worst: bool) -> None:
+    """Refuse what contradicts a gold question about the same names."""
+    if known[0] != names[0]:
+        rule = f"must not be better, as it is known to be worse than {known[0]!r}"
+        raise StudyError("better", rule, names[0])
+    if worst and known[-1] != names[-1]:
+        rule = f"must not end with it, as {known[-1]!r} is known to be the worst"
+        raise StudyError("worse", rule, names[-1])
 
 
 def _checked_answer(given: Any, question: Question, *, worst: bool) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from bayesduel.stopping.rules import AnytimeEvidence, StoppingState
-from bayesduel.studies.replay.questions import Imported, Question, VoteRow
+from bayesduel.studies.replay.questions import MIRRORED, Imported, VoteRow
 from bayesduel.studies.replay.state import StudyState
 
 __all__ = ["InOrder", "evidence_in_order"]
@@ -79,7 +79,7 @@ def _counted(state: StudyState, *, skips: bool) -> tuple[_Counts, _Counts, int]:
     place, rows = next(imports)
     for number, question in state.questions.items():
         while place < number:
-            _add_imported(counts, rows)
+            _add(counts, rows)
             place, rows = next(imports)
         if before is None and number in state.waiting:
             before, waits_for = counts.copied(), number
@@ -87,26 +87,21 @@ def _counted(state: StudyState, *, skips: bool) -> tuple[_Counts, _Counts, int]:
         is_one = question.twin_of or question.gold or question.is_within
         if is_one or state.record(question.voter).is_aside:
             continue
-        _add(counts, question, sure=state.is_sure(question), skips=skips)
+        answer, sure = question.outcome, state.is_sure(question)
+        counts_against = answer is None or question.beyond or not sure
+        if counts_against or (skips and answer == "skip"):
+            counts.unknown[question.left, question.right] += 1
+            counts.unknown[question.right, question.left] += 1
+        elif answer in MIRRORED:
+            _add(counts, state.rows_of(question))
     for _, left in ((place, rows), *imports):
-        _add_imported(counts, left)
+        _add(counts, left)
     return counts if before is None else before, counts, waits_for
 
 
-def _add_imported(counts: _Counts, rows: list[VoteRow]) -> None:
+def _add(counts: _Counts, rows: list[VoteRow]) -> None:
     for row in rows:
         first, second = row.arms
         if first != second:  # They were not merged.
             counts.wins[first, second] += row.counts[0]
             counts.wins[second, first] += row.counts[1]
-
-
-def _add(counts: _Counts, question: Question, *, sure: bool, skips: bool) -> None:
-    left, right, answer = question.left, question.right, question.outcome
-    if answer is None or question.beyond or not sure or (skips and answer == "skip"):
-        counts.unknown[left, right] += 1
-        counts.unknown[right, left] += 1
-    elif answer == "left":
-        counts.wins[left, right] += 1
-    elif answer == "right":
-        counts.wins[right, left] += 1

@@ -68,12 +68,11 @@ def votes_of(
     elif without:
         wins, ties = wins.copy(), ties.copy()
     for unit in without if only is None else only:
-        change, (left, right) = -1 if only is None else 1, unit.arms
-        if unit.outcome == "tie":
-            ties[left, right] += change
-            ties[right, left] += change
-        else:
-            wins[unit.arms if unit.outcome == "left" else (right, left)] += change
+        (((first, second), (for_first, for_second, tied), *_),) = state.rows_of(unit)
+        change = -1 if only is None else 1
+        wins[first, second] += change * for_first
+        wins[second, first] += change * for_second
+        ties[[first, second], [second, first]] += change * tied
     both = np.ix_(state.active, state.active)
     names = [state.arms[arm] for arm in state.active]
     return Comparisons.from_wins(wins[both], ties=ties[both], arm_names=names)

@@ -79,7 +79,7 @@ def _seldom_shown(state: StudyState) -> Float[np.ndarray, "card K"]:
     """Return minus how often each arm stands in a question, for each card."""
     shown = np.zeros(len(state.arms))
     for question in state.questions.values():
-        if not (question.withdrawn or question.replaced):
+        if not (question.withdrawn or question.replaced or question.gold):
             shown[[*question.arms]] -= 1
     return np.tile(shown, (state.settings.choose_from, 1))
 

@@ -52,6 +52,26 @@ _MOST_CONTEXTS, _LONGEST_CONTEXT = 10**4, 50_000
 
 _MOST_SECONDS = 10.0**9
 
+_OF_PAIRS = {
+    "anytime": ("its bets are on single pairs", "stop by 'posterior' or 'judges'"),
+    "both_orders": (
+        "no second order puts each of more than two arms in every place",
+        "leave it out: cards are dealt in random order, and status says how often a "
+        "judge chose each of them",
+    ),
+    "comparisons": ("its votes are choices", "take choices()"),
+    "forecast": (
+        "no compiled rule asks for sets and looks at the posterior after each vote",
+        "give budget, or look at status() as votes come in",
+    ),
+    "audit_stopping": (
+        "the rules that it measures look at pairs",
+        "look at status(), or simulate with bayesduel.compare",
+    ),
+    "merge_arms": ("a set may have shown both", "retire one of them"),
+}
+"""Why it is for studies of pairs alone, and what to do instead."""
+
 _LATER = ("judging", "spending", "stop_when", "contexts", "choose_from", "worst")
 """What the first event of a file may lack."""
 
@@ -166,8 +186,10 @@ class Settings:
     def check_of_pairs(self, what: str, *, unless: bool = False) -> None:
         """Refuse something that needs two arms at a time."""
         if self.choose_from > 2 and not unless:
+            why, remedy = _OF_PAIRS[what]
             rule = "for studies of pairs alone, and this one shows sets of "
-            raise StudyError(what, f"{rule}{self.choose_from}", self.choose_from)
+            rule += f"{self.choose_from}: {why}"
+            raise StudyError(what, rule, self.choose_from, remedy=remedy)
 
     def as_body(self) -> dict[str, Any]:
         """Return the settings as plain values."""

@@ -14,7 +14,7 @@ from bayesduel.errors import BayesduelError, StudyError
 from bayesduel.files.folders import as_path
 from bayesduel.studies.replay.state import StudyState
 from bayesduel.studies.stored.event_log import EventLog, event_of
-from bayesduel.studies.stored.events import BEGINNING, Event
+from bayesduel.studies.stored.events import BEGINNING, Event, gold_order
 
 if TYPE_CHECKING:
     from bayesduel.studies._rules import Rule
@@ -202,7 +202,8 @@ def _essence(body: dict[str, Any]) -> dict[str, Any]:
 
 def _words(state: StudyState, body: dict[str, Any]) -> str:
     if "gold" in body:
-        names = state.golds[body["gold"]][:: -1 if body["swapped"] else 1]
+        golds = state.golds[body["gold"]]
+        names = [golds[place] for place in gold_order(body)]
     else:
         arms = body["left"], body["right"], *body.get("also", ())
         names = [state.arms[arm] for arm in arms]

@@ -26,9 +26,9 @@ def answer_line(study: Study, line: str) -> str:
         (``ticket``, ``answer``; of a set a number, or [best, worst]), "skip", "undo",
         "withdraw" (``ticket``), "add_arm" (``name``, ``share``), "retire_arm",
         "restore_arm" (``name``), "rename_arm" (``name``, ``to``), "merge_arms"
-        (``name``, ``into``), "add_gold" (``better``, ``worse``), "set_judge"
-        (``name``, with ``limit``, ``arms``, ``price``, ``trusted``) or "status"
-        (``forecast``, ``full``).
+        (``name``, ``into``), "add_gold" (``better``, ``worse``; of a set a list),
+        "set_judge" (``name``, with ``limit``, ``arms``, ``price``, ``trusted``) or
+        "status" (``forecast``, ``full``).
         Whoever answers, skips, undoes or withdraws may be named by ``judge``. Other
         members than these are refused, but for ``id``, which comes back.
 

@@ -13,7 +13,6 @@ from bayesduel.package.version import __version__
 from bayesduel.studies._fits import fit_votes
 from bayesduel.studies._history import draw_history, history_of
 from bayesduel.studies.contents.contexts import context_table
-from bayesduel.studies.judges.reliability import HEADS
 from bayesduel.studies.replay.state import StudyState
 from bayesduel.studies.status import StudyStatus, status_of
 from bayesduel.studies.stored.events import Event
@@ -207,7 +206,7 @@ def _judges(status: StudyStatus) -> str:
     )
     return (
         f"<h2>Who answered</h2>\n{_table(heads, rows, numbers=True)}{notes}"
-        f'<p class="small">{escape(HEADS)}</p>'
+        f'<p class="small">{escape(status.judges.heads_words())}</p>'
     )
 
 

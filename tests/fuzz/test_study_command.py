@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayesduel.studies import Study
+from bayesduel.studies import Judging, Study
 from tests.fuzz.fuzzing import MANY_EXAMPLES
 from tests.fuzz.test_command import FILES, SAMPLE, WORDS, check
 
@@ -22,7 +22,7 @@ RIGHT = shlex.split(
     --words left,right,tie -q --help --both-orders tie --gold-share 0.5 --gold-least 1
     --cost 3 --price 0.5 --arm-price a=1 --stop-when judges --limit 2 --trusted --judges
     --by Eve --share 0.3 --votes --contexts votes.csv --items votes.csv
-    --public https://a.org
+    --public https://a.org --choose-from 3 --worst 1,3
     1 2 3 left right tie skip a b c votes.csv counts.csv bad_votes.csv new.study"""
 )
 
@@ -36,7 +36,8 @@ def study_lines(draw):
 
     line = ["study", draw(st.sampled_from(COMMANDS))]
     if draw(st.integers(0, 19)):
-        files = ["good.study"] * 6 + ["old.study", "other.study", *FILES]
+        files = ["good.study"] * 4 + ["sets.study"] * 2
+        files += ["old.study", "other.study", *FILES]
         line.append(draw(st.sampled_from(files)))
     return line + [word() for _ in range(draw(st.integers(0, 5)))]
 
@@ -58,6 +59,12 @@ def here(tmp_path_factory):
             for ticket in study.ask(4):
                 study.tell(ticket, "left")
             study.ask(3)
+    options = {"choose_from": 3, "worst": True, "judging": Judging(gold_share=0.5)}
+    with Study.create(folder / "sets.study", ["a", "b", "c", "d"], **options) as study:
+        study.add_gold("a", ["b", "c"])
+        for ticket in study.ask(4, judge="Ada"):
+            study.tell(ticket, (1, 3))
+        study.ask(3)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setattr("socket.create_server", no_server)

@@ -9,11 +9,13 @@ import pytest
 
 import bayesduel
 from bayesduel import policies
-from bayesduel.errors import PolicyParameterError
+from bayesduel.errors import PolicyParameterError, SimulationArgumentError
 from bayesduel.policies import DelayedFeedback
 from bayesduel.policies.over_models.base import ModelRule, model_rule, one_round
 from bayesduel.policies.parameter_values import parameters_json
 from bayesduel.policies.policy import Duel, KernelPolicy, kernel_of
+from bayesduel.simulation.environments import PairwiseEnvironment
+from bayesduel.simulation.scalar.engine import Variations, run_chunk
 from tests.policies.distributions import (
     features,
     rejected,
@@ -345,3 +347,21 @@ def test_a_delay_is_spelled_as_a_parameter():
         policies.parse_policy("mnl-ts:every=2")
     with pytest.raises(PolicyParameterError, match="at least 1, got 0"):
         policies.parse_policy("d-ts:every=0").check(4, 1000)
+
+
+# Of votes from before, the fourth; or of duels after them, the second.
+@pytest.mark.parametrize(("every", "round_"), [(3, 4), (5, 2)])
+def test_votes_that_have_no_room_are_refused(every, round_):
+    """Nobody asked for them; they were written past the end of the memory before."""
+    kernel = kernel_of(DelayedFeedback(policies.get("rucb"), every=every))
+    votes = np.array([[0, 1, 1], [1, 2, 1], [2, 0, 1], [0, 2, 1]])
+    with pytest.raises(SimulationArgumentError) as caught:
+        run_chunk(
+            PairwiseEnvironment(CONDORCET[:3, :3]), kernel, runs=range(1),
+            checkpoints=np.array([9]), seed=1, event_limit=100, segment_seconds=1.0,
+            variations=Variations(votes=votes),
+        )  # fmt: skip
+    said = str(caught.value)
+    assert f"has no room for the vote of round {round_} between arms" in said
+    assert f"{every} are waiting to be told" in said
+    assert len({*caught.value.value}) == 2

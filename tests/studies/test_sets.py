@@ -3,6 +3,7 @@
 import itertools
 import json
 import random
+import re
 
 import numpy as np
 import pytest
@@ -310,8 +311,14 @@ def test_imported_sets_that_nobody_could_have_written_are_refused(make, row):
         ({"choose_from": 3, "policy": "d-ts+"}, "policy must be one of d-ts, logit-ts"),
         ({"choose_from": 3, "model": BradleyTerry()}, "model must be MultinomialLogit"),
         ({"choose_from": 3, "floor": 2}, "floor must be left out"),
-        ({"choose_from": 3, "stop_when": ["anytime"]}, "anytime: for studies of pairs"),
-        ({"choose_from": 3, "judging": Judging("tie")}, "both_orders: for studies of"),
+        (
+            {"choose_from": 3, "stop_when": ["anytime"]},
+            "anytime: for .* single pairs; stop by",
+        ),
+        (
+            {"choose_from": 3, "judging": Judging("tie")},
+            "both_orders: for .* every place; leave",
+        ),
         ({"model": MultinomialLogit()}, "model must be one of pairs"),
         ({"worst": True}, "worst must be False for pairs"),
         ({"choose_from": 3, "worst": 1}, "worst must be True or False"),
@@ -328,14 +335,16 @@ def test_what_needs_pairs_is_refused_and_stores_nothing(make):
     study = make(None, ARMS, choose_from=3)
     (ticket,) = study.ask()
     before = study.events()
-    for deed in (
-        study.comparisons, study.forecast, study.audit_stopping,
-        lambda: study.add_gold("good", "bad"), lambda: study.merge_arms("tea", "milk"),
-    ):  # fmt: skip
-        with pytest.raises(
-            StudyError, match="for studies of pairs alone, and this one"
-        ):
+    for deed, why, instead in (
+        (study.comparisons, "its votes are choices", "choices()"),
+        (study.forecast, "no compiled rule asks for sets", "give budget"),
+        (study.audit_stopping, "look at pairs", "bayesduel.compare"),
+        (lambda: study.merge_arms("tea", "milk"), "may have shown both", "retire"),
+    ):
+        with pytest.raises(StudyError) as caught:
             deed()
+        rule = "for studies of pairs alone, and this one shows sets of 3: "
+        assert re.search(f"{rule}.*{why}.*; .*{re.escape(instead)}", str(caught.value))
     for answer in ("left", "tie", 0, 4, "0", True, None):
         with pytest.raises(StudyError, match="answer must be one of 1, 2, 3, skip"):
             study.tell(ticket, answer)

@@ -42,13 +42,20 @@ def judge(
 def gold(
     file: File,
     better: Annotated[str, typer.Argument(metavar="BETTER", help="The better one.")],
-    worse: Annotated[str, typer.Argument(metavar="WORSE", help="The other one.")],
+    worse: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="WORSE...",
+            help="The other one; of a set all others, with --worst the worst last.",
+        ),
+    ],
     by: By = None,
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:
-    """Ask judges now and then about two things of which one is known to be better.
+    """Ask judges now and then what is known: the better of two, or the best of a set.
 
-    Judges who often err are set aside; the two names need not be arms.
+    Judges who often err are set aside; the names need not be arms. Of sets all cards
+    are named: bayesduel study gold slogans.study clear long odd garbled
     """
     with opened(file, by) as study:
         is_new = study.add_gold(better, worse)

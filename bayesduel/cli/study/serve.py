@@ -17,9 +17,9 @@ def serve_stdin(file: File) -> None:
     after it is stored, and "remark" where it does not count. Also: skip, undo and
     withdraw (ticket), all with "judge" for who does it; add_arm (name, share),
     retire_arm and restore_arm (name), rename_arm (name, to), merge_arms (name, into);
-    add_gold (better, worse); set_judge (name, limit, arms, price, trusted); status
-    ("forecast": true simulates how many votes more). What cannot be done gives
-    {"error": ...}, and the next line is read.
+    add_gold (better, worse; of a set a list); set_judge (name, limit, arms, price,
+    trusted); status ("forecast": true simulates how many votes more). What cannot be
+    done gives {"error": ...}, and the next line is read.
     """
     from bayesduel.studies.lines import answer_line
 

@@ -74,8 +74,8 @@ _OPTIONAL = (
 
 
 _OPTIONAL_OF_JUDGES = (
-    "cost", "skips", "ties", "right", "left", "contradictions", "too fast",
-    "like others", "like oneself", "on the left",
+    "cost", "skips", "ties", "right", "left", "answers", "contradictions", "too fast",
+    "like others", "like oneself", "worst at", "on the left", "best at",
 )  # fmt: skip
 
 

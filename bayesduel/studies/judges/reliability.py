@@ -5,20 +5,19 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from statistics import median
 
 from bayesduel.ops.shares import share_interval
 from bayesduel.studies._fits import LOOK, fit_votes, leader_of
-from bayesduel.studies.judges.agreement import krippendorff_alpha
+from bayesduel.studies.judges.card_shares import CardShare, card_shares, card_words
 from bayesduel.studies.judges.left_out import left_out_of
+from bayesduel.studies.judges.repeated import alike_by_judge, alpha_of, said_in_turn
 from bayesduel.studies.replay.questions import MIRRORED, Question
 from bayesduel.studies.replay.state import StudyState
 from bayesduel.studies.stopping_lines import StoppingLine, stopping_of
 
 __all__ = [
-    "HEADS",
     "JudgeLine",
     "JudgeTable",
     "WithEveryone",
@@ -26,13 +25,19 @@ __all__ = [
     "with_everyone",
 ]
 
-HEADS = (
-    "Gold: questions whose answer is known, right of answered. On the left: share of "
-    "the votes for the arm shown there (95%); half where a judge prefers no side. "
-    "Seconds: median of an answer. Like oneself, like others: share of pairs of "
-    "answers to the same two arms, in the same context, that say the same."
+_HEADS = (
+    "Gold: questions whose answer is known, right of answered. {} Seconds: median of "
+    "an answer. Like oneself, like others: share of pairs of answers to the same {}, "
+    "in the same context, that say the same."
 )
-"""What the table of judges shows."""
+_SIDES = (
+    "On the left: share of the votes for the arm shown there (95%); half where a judge "
+    "prefers no side."
+)
+_CARDS = (
+    "Best at, worst at: share of the answers that named each card, from the first; "
+    "1/k of k cards where a judge prefers no place."
+)
 
 
 @dataclass(frozen=True)
@@ -44,7 +49,8 @@ class JudgeLine:
     judge : str or None
         None for all who gave no name.
     left, right, ties, skips : int
-        Answers that were not taken back, without those to gold questions.
+        Answers that were not taken back, without those to gold questions; of sets only
+        skips.
     left_share, left_lower, left_upper : float or None
         Share of the votes for either side that went to the left one, with its exact
         interval of 95 %; a judge without a preference for a side has 1/2, as each pair
@@ -59,18 +65,22 @@ class JudgeLine:
     too_fast : int
         Answers, to gold questions as well, that took less than ``Judging.quickest``.
     repeats : int
-        Pairs of their answers to the same two arms, in the same context.
+        Pairs of their answers to the same two arms or the same set, in the same
+        context; best and worst each for itself.
     repeats_agree : float or None
         Share of these pairs that say the same.
     others : int
         Pairs of one answer of theirs and one of another judge with a name, to the same
-        two arms in the same context: the first answers of both, the second ones ...
+        arms in the same context: the first answers of both, the second ones ...
     others_agree : float or None
         Share of these pairs that say the same.
     contradictions : int
         Questions asked in both orders whose two answers differ.
     cost : float
         What their answers have cost.
+    best_at, worst_at : tuple of CardShare
+        Of sets how often each card was named the best and, where it is asked for, the
+        worst; empty otherwise.
     """
 
     judge: str | None
@@ -92,6 +102,8 @@ class JudgeLine:
     others_agree: float | None
     contradictions: int
     cost: float
+    best_at: tuple[CardShare, ...] = ()
+    worst_at: tuple[CardShare, ...] = ()
 
     @property
     def name(self) -> str:
@@ -100,25 +112,34 @@ class JudgeLine:
 
     def cells(self) -> dict[str, str]:
         """Return what tables show, by header; "-" where nothing is known."""
-        side = "-"
-        if self.left_share is not None:
-            ends = f"{self.left_lower:.0%} to {self.left_upper:.0%}"
-            side = f"{self.left_share:.0%} ({ends})"
+        said, places = self._cells_of_places()
         return {
-            "left": str(self.left),
-            "right": str(self.right),
-            "ties": str(self.ties),
+            **said,
             "skips": str(self.skips),
             "gold": f"{self.gold_right}/{self.gold}" if self.gold else "-",
             "counts": "set aside" if self.is_aside else "yes",
-            "on the left": side,
+            **places,
             "seconds": "-" if self.seconds is None else f"{self.seconds:.3g}",
             "too fast": str(self.too_fast),
             "like oneself": _share(self.repeats_agree, self.repeats),
             "like others": _share(self.others_agree, self.others),
-            "contradictions": str(self.contradictions),
+            **({} if self.best_at else {"contradictions": str(self.contradictions)}),
             "cost": f"{self.cost:g}",
         }
+
+    def _cells_of_places(self) -> tuple[dict[str, str], dict[str, str]]:
+        """Return what was said, and where it was shown."""
+        if self.best_at:
+            found = {"best at": _shares(self.best_at)}
+            if self.worst_at:
+                found["worst at"] = _shares(self.worst_at)
+            return {"answers": str(sum(each.chosen for each in self.best_at))}, found
+        side = "-"
+        if self.left_share is not None:
+            ends = f"{self.left_lower:.0%} to {self.left_upper:.0%}"
+            side = f"{self.left_share:.0%} ({ends})"
+        said = {"left": self.left, "right": self.right, "ties": self.ties}
+        return {name: str(each) for name, each in said.items()}, {"on the left": side}
 
 
 @dataclass(frozen=True)
@@ -171,8 +192,9 @@ class JudgeTable:
         In the order of their first answer.
     alpha : float or None
         Krippendorff's alpha between judges with a name: of their first answers to the
-        same two arms in the same context, their second ones, and so on; both orders
-        are one answer. None while no two judges had one in common.
+        same arms in the same context, their second ones, and so on; both orders are one
+        answer, the best and the worst of a set are two. None while no two judges had
+        one in common.
     alpha_units : int
         How often two judges or more had.
     leaders_without : dict or None
@@ -205,6 +227,9 @@ class JudgeTable:
                 f"agreement between judges: Krippendorff's alpha {self.alpha:.2f}, of "
                 f"{self.alpha_units} times that two or more have judged the same"
             )
+        for line in self.lines:
+            found += card_words(line.name, line.best_at, "best")
+            found += card_words(line.name, line.worst_at, "worst")
         changing = [
             f"{judge} ({other or 'nobody'})"
             for judge, other in (self.leaders_without or {}).items()
@@ -223,6 +248,12 @@ class JudgeTable:
                 self.everyone.words(leader, stopping),
             ]
         return tuple(found)
+
+    def heads_words(self) -> str:
+        """Say what the columns of the table of judges show."""
+        if any(line.best_at for line in self.lines):
+            return _HEADS.format(_CARDS, "set")
+        return _HEADS.format(_SIDES, "two arms")
 
     def as_lines(self) -> str:
         """Return a line of JSON for each judge."""
@@ -243,13 +274,9 @@ def judge_table(
     for question in state.questions.values():
         if question.answer is not None and not question.withdrawn:
             answers.setdefault(question.voter, []).append(question)
-    shared = [said for said in _answers_in_turn(state) if len(said) > 1]
+    shared = said_in_turn(state)
     lines = tuple(_line(state, judge, answers[judge], shared) for judge in answers)
-    units = [list(said.values()) for said in shared]
-    # Each unit once more with its two arms exchanged: which one comes first says
-    # nothing, and must not make one answer more usual than the other.
-    exchanged = [[MIRRORED[each] for each in said] for said in units]
-    alpha = krippendorff_alpha([*units, *exchanged])
+    alpha = alpha_of(shared, state.settings.choose_from)
     everyone = everyone and any(line.is_aside for line in lines)
     return JudgeTable(
         lines=lines,
@@ -271,45 +298,11 @@ def with_everyone(state: StudyState) -> WithEveryone:
     )
 
 
-_Unit = tuple[int, int, str | None]
-"""Two arms, and the context in which they were compared."""
-
-
-def _unit(question: Question) -> _Unit:
-    """Return which two arms a question is about, and in which context."""
-    left, right, context = question.left, question.right, question.context
-    if context is not None:
-        context = json.dumps(context, sort_keys=True)
-    return (left, right, context) if left < right else (right, left, context)
-
-
-def _said(question: Question, answer: str) -> str:
-    """Return an answer as if the arm with the lower number were on the left."""
-    return answer if question.left < question.right else MIRRORED[answer]
-
-
-def _answers_in_turn(state: StudyState) -> Iterable[dict[str, str]]:
-    """Return what judges with a name said, both orders as one.
-
-    By judge: of what was judged, for the first time, for the second time ...
-    """
-    times: Counter[tuple[_Unit, str]] = Counter()
-    found: dict[tuple[_Unit, int], dict[str, str]] = {}
-    for unit in state.questions.values():
-        if unit.outcome in MIRRORED and unit.voter is not None:
-            what = _unit(unit)
-            judged = what, unit.voter
-            turn = what, times[judged]
-            times[judged] += 1
-            found.setdefault(turn, {})[unit.voter] = _said(unit, unit.outcome)
-    return found.values()
-
-
 def _line(
     state: StudyState,
     judge: str | None,
     answered: list[Question],
-    shared: list[dict[str, str]],
+    shared: list[dict[str, int]],
 ) -> JudgeLine:
     usual = [question for question in answered if question.gold is None]
     words = Counter(question.answer for question in usual)
@@ -319,7 +312,8 @@ def _line(
     gold = [
         each for each in answered if each.gold is not None and each.answer != "skip"
     ]
-    alike, pairs = _alike_by_unit(usual)
+    alike, pairs = alike_by_judge(usual)
+    size, worst = state.settings.choose_from, state.settings.worst
     others = [
         said[judge] == answer
         for said in shared
@@ -340,9 +334,7 @@ def _line(
         left_lower=low,
         left_upper=high,
         gold=len(gold),
-        gold_right=sum(
-            each.answer == ("right" if each.left else "left") for each in gold
-        ),
+        gold_right=sum(each.is_right for each in gold),
         is_aside=state.record(judge).is_aside,
         seconds=median(times) if times else None,
         too_fast=sum(each < state.settings.judging.quickest for each in times),
@@ -352,28 +344,20 @@ def _line(
         others_agree=sum(others) / len(others) if others else None,
         contradictions=sum(_contradicts(state, unit) for unit in both),
         cost=math.fsum(each.cost or 0.0 for each in answered),
+        best_at=card_shares(usual, size),
+        worst_at=card_shares(usual, size, worst=True) if worst else (),
     )
-
-
-def _alike_by_unit(usual: Iterable[Question]) -> tuple[int, int]:
-    """Count pairs of answers to the same two arms that say the same, and all pairs."""
-    said = Counter(
-        (_unit(each), _said(each, each.answer))
-        for each in usual
-        if each.answer in MIRRORED
-    )
-    number: Counter[_Unit] = Counter()
-    for (unit, _), count in said.items():
-        number[unit] += count
-    alike, pairs = (
-        sum(math.comb(count, 2) for count in each.values()) for each in (said, number)
-    )
-    return alike, pairs
 
 
 def _contradicts(state: StudyState, unit: Question) -> bool:
     first, second = (each.answer for each in state.orders_of(unit))
     return first in MIRRORED and second in MIRRORED and first != MIRRORED[str(second)]
+
+
+def _shares(cards: tuple[CardShare, ...]) -> str:
+    if cards[0].share is None:
+        return "-"
+    return f"{' '.join(f'{100 * (each.share or 0.0):.0f}' for each in cards)} %"
 
 
 def _share(share: float | None, number: int) -> str:

@@ -70,7 +70,7 @@ def due_gold(state: StudyState, judge: str | None) -> dict[str, Any] | None:
     """Return a question whose answer is known, where it is the judge's turn for one.
 
     One comes in each run of 1 / share questions, at a random place; of all gold
-    questions one that this judge had least often, either way round at random.
+    questions one that this judge had least often, in random order.
     """
     share, record = state.settings.judging.gold_share, state.record(judge)
     if not state.golds or not share:
@@ -81,12 +81,16 @@ def due_gold(state: StudyState, judge: str | None) -> dict[str, Any] | None:
     if due <= 0 or (due < 1 and rng.random() >= share / (1 - due + share)):
         return None
     had = [0] * len(state.golds)
-    places = {pair: place for place, pair in enumerate(state.golds)}
+    places = {names: place for place, names in enumerate(state.golds)}
     for question in state.questions.values():
         if question.gold is not None and question.judge == judge:
             had[places[question.gold]] += 1
     least = [place for place, count in enumerate(had) if count == min(had)]
-    return {"gold": rng.choice(least), "swapped": rng.random() < 0.5}
+    found: dict[str, Any] = {"gold": rng.choice(least)}
+    if state.is_of_sets:
+        size = state.settings.choose_from
+        return found | {"order": rng.sample(range(size), size)}
+    return found | {"swapped": rng.random() < 0.5}
 
 
 def too_dear(

@@ -18,6 +18,7 @@ from bayesduel.studies.replay.questions import (
     Questions,
     Request,
     VoteRow,
+    counts_of,
 )
 
 __all__ = ["Counts", "coin"]
@@ -153,20 +154,30 @@ class Counts(Questions):
         if self.is_of_sets:
             self.num_imported += change * sum(row.num_votes for row in rows)
             return
-        for (first, second), counts, told, *_ in rows:
-            if first == second:
-                continue
-            total = sum(counts)
-            both = (first, second), (second, first)
-            for_first, for_second, tied = counts
-            for pair, won, ties in zip(
-                both, (for_first, for_second), (told, tied - told), strict=True
-            ):
+        for row in rows:
+            if len({*row.arms}) > 1:
+                self._count_pair(row.arms, row.counts, row.told, change)
+                self.num_imported += change * row.num_votes
+
+    def _count_pair(
+        self, pair: tuple[int, ...], counts: tuple[int, ...], told: int, change: int
+    ) -> None:
+        """Count votes of a pair, or with -1 count them no more.
+
+        So many of the ties are told as votes for its first arm. Tables are touched only
+        where they change: that is most of the time of a replay.
+        """
+        for_first, for_second, tied = counts
+        total = change * (for_first + for_second + tied)
+        for won, ties in ((for_first, told), (for_second, tied - told)):
+            self.told_pairs[pair] += total
+            if won:
                 self.wins[pair] += change * won
+            if tied:
                 self.ties[pair] += change * tied
-                self.told_pairs[pair] += change * total
+            if won or ties:
                 self.told_wins[pair] += change * (won + ties)
-            self.num_imported += change * total
+            pair = pair[::-1]
 
     def note_context(self, question: Question) -> None:
         """Note in which context of the pool a question is asked."""
@@ -252,7 +263,9 @@ class Counts(Questions):
         else:
             self.num_votes += change
             if not unit.is_set:
-                self._count_vote(unit, change)
+                counts, _ = counts_of(str(unit.outcome), 2)
+                told = counts[-1] * self.told_left(unit)
+                self._count_pair(unit.arms, counts, told, change)
 
     def begin_anew(self) -> None:
         """Let the policy begin from counts: what it went through no longer holds."""
@@ -287,15 +300,3 @@ class Counts(Questions):
         for table in (self.out, self.told_pairs):
             table[pair] += change
             table[pair[::-1]] += change
-
-    def _count_vote(self, unit: Question, change: int) -> None:
-        left, right = unit.left, unit.right
-        told = (left, right) if self.told_left(unit) else (right, left)
-        self.told_wins[told] += change
-        self.told_pairs[told] += change
-        self.told_pairs[told[::-1]] += change
-        if unit.outcome == "tie":
-            self.ties[left, right] += change
-            self.ties[right, left] += change
-        else:
-            self.wins[told] += change

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, NamedTuple, Self
 
 from bayesduel.studies._settings import Settings
@@ -17,6 +18,7 @@ __all__ = [
     "Questions",
     "Request",
     "VoteRow",
+    "counts_of",
 ]
 
 MIRRORED = {"left": "right", "right": "left", "tie": "tie"}
@@ -28,8 +30,9 @@ class Question:
     """A question that was asked, and what became of it.
 
     Asked in both orders, the first question stands for both: it has the outcome. Of a
-    gold question ``arms`` are places in ``gold``, whose first is better. Of a set the
-    answer is the number of a card, from "1", or of two: the best and the worst.
+    gold question ``arms`` are places in ``gold``, whose first is the best and whose
+    last the worst. Of a set the answer is the number of a card, from "1", or of two:
+    the best and the worst.
     """
 
     number: int
@@ -52,7 +55,7 @@ class Question:
     since: float = 0.0
     """When something happened to it last; its lease begins then."""
 
-    gold: tuple[str, str] | None = None
+    gold: tuple[str, ...] | None = None
     twin: int | None = None
     """The question with the same arms in the other order."""
 
@@ -97,6 +100,15 @@ class Question:
     def is_set(self) -> bool:
         """Whether more than two arms are shown."""
         return len(self.arms) > 2
+
+    @property
+    def is_right(self) -> bool:
+        """Whether the answer to a gold question is what is known.
+
+        Of a pair as of a set: it names the best one, or the best and the worst.
+        """
+        named = [self.arms[place] for place in named_places(str(self.answer))]
+        return bool(named) and named == [0, len(self.arms) - 1][: len(named)]
 
     @property
     def voter(self) -> str | None:
@@ -188,6 +200,21 @@ class VoteRow(NamedTuple):
         return cls((*arms,), (*counts,), worst=bool(worst))
 
 
+@cache
+def counts_of(
+    answer: str, number: int
+) -> tuple[tuple[int, ...], tuple[tuple[int, int], ...]]:
+    """Return the counts of an answer: the arms', of a pair also the tie's.
+
+    Where the worst is named, then by place what the best left, and the counts of that.
+    """
+    best, *worst = named_places(answer) or (2,)
+    places = range(number + (number == 2))
+    left = tuple((each, int(each in worst)) for each in places if each != best)
+    counts = tuple(int(each == best) for each in places)
+    return counts, left if worst else ()
+
+
 class Imported(NamedTuple):
     """Votes that were collected elsewhere."""
 
@@ -227,8 +254,8 @@ class Questions:
     waiting: dict[int, Question] = field(default_factory=dict)
     """Those that may still become a vote, both orders as one, by their ``since``."""
 
-    golds: list[tuple[str, str]] = field(default_factory=list)
-    """Pairs of which the first is known to be better."""
+    golds: list[tuple[str, ...]] = field(default_factory=list)
+    """Pairs or sets of which the first is known to be best, and the last worst."""
 
     imports: dict[int, Imported] = field(default_factory=dict)
     """Votes from elsewhere that were not taken back, by the event that brought them."""
@@ -273,14 +300,11 @@ class Questions:
 
     def rows_of(self, unit: Question) -> list[VoteRow]:
         """Return the vote of a question; the worst, where it is named, for itself."""
-        best, *worst = named_places(str(unit.outcome)) or (2,)
-        places = range(len(unit.arms) + (not unit.is_set))  # The last one is a tie.
-        rows = [VoteRow(unit.arms, tuple(int(each == best) for each in places))]
-        if worst:
-            left = [each for each in places if each != best]
-            arms = tuple(unit.arms[each] for each in left)
-            counts = tuple(int(each == worst[0]) for each in left)
-            rows.append(VoteRow(arms, counts, worst=True))
+        counts, left = counts_of(str(unit.outcome), len(unit.arms))
+        rows = [VoteRow(unit.arms, counts)]
+        if left:
+            arms = tuple(unit.arms[place] for place, _ in left)
+            rows.append(VoteRow(arms, tuple(each for _, each in left), worst=True))
         return rows
 
     def is_sure(self, unit: Question) -> bool:

@@ -20,7 +20,7 @@ from bayesduel.studies.replay.questions import (
     VoteRow,
 )
 from bayesduel.studies.stored.event_checks import broken, check_event, missing
-from bayesduel.studies.stored.events import Event
+from bayesduel.studies.stored.events import Event, gold_names, gold_order
 
 __all__ = ["StudyState"]
 
@@ -151,10 +151,9 @@ class StudyState(Counts):
             self.told.append(PolicyEvent(number, duel, *request.pair))
 
     def _gold_asked(self, number: int, body: dict[str, Any]) -> None:
-        swapped = body["swapped"]
         question = self._question(
             body,
-            arms=(int(swapped), int(not swapped)),
+            arms=gold_order(body),
             rule="gold",
             reason="the answer is known",
         )
@@ -298,7 +297,7 @@ class StudyState(Counts):
         self.audit = body
 
     def _gold_added(self, number: int, body: dict[str, Any]) -> None:
-        self.golds.append((body["better"], body["worse"]))
+        self.golds.append(gold_names(body))
 
     def _judge_set(self, number: int, body: dict[str, Any]) -> None:
         record = self._keep(body["name"])
@@ -341,9 +340,8 @@ class StudyState(Counts):
         if question.answer == "skip":
             return
         record = self._keep(question.voter)
-        right = "left" if question.left == 0 else "right"
         record.gold_answered += change
-        record.gold_right += change * (question.answer == right)
+        record.gold_right += change * question.is_right
         self._look_at(question.voter)
 
     def _look_at(self, judge: str | None) -> None:

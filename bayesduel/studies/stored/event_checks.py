@@ -9,7 +9,12 @@ from typing import Any
 from bayesduel.errors import StudyError
 from bayesduel.studies.replay.questions import Questions, VoteRow
 from bayesduel.studies.stored.disk import RESTORE
-from bayesduel.studies.stored.events import Event, answers_to
+from bayesduel.studies.stored.events import (
+    Event,
+    answers_to,
+    gold_names,
+    gold_order,
+)
 
 __all__ = ["KEPT_WITH_WHO", "broken", "check_event", "check_names", "missing"]
 
@@ -169,8 +174,9 @@ _FIELDS: dict[str, tuple[_Fields, _Fields]] = {
          "duel": _duel, "information": _number, "twin_of": _some, "also": _places},
     ),
     "gold asked": (
-        {"question": _some, "gold": _whole, "swapped": _yes_or_no, "lease": _number},
-        {"judge": _text, "context": _anything},
+        {"question": _some, "gold": _whole, "lease": _number},
+        {"judge": _text, "context": _anything, "swapped": _yes_or_no,
+         "order": _places},
     ),
     "answered": ({"question": _some, "answer": _text}, _WHO),
     "withdrawn": ({"question": _some}, _WHO),
@@ -182,7 +188,7 @@ _FIELDS: dict[str, tuple[_Fields, _Fields]] = {
     "arms merged": ({"name": _text, "into": _text}, _BY),
     "imported": ({"source": _text, "counts": _counts}, {"keys": _texts, **_BY}),
     "import undone": ({"event": _some}, _BY),
-    "gold added": ({"better": _text, "worse": _text}, _BY),
+    "gold added": ({"better": _text, "worse": _text}, {"also": _texts, **_BY}),
     "judge set": (
         {"name": _text},
         {"limit": _whole, "arms": _texts, "price": _price, "trusted": _yes_or_no,
@@ -252,12 +258,17 @@ def _is_other_order(state: Questions, body: dict[str, Any]) -> bool:
 def _gold_asked(state: Questions, number: int, body: dict[str, Any]) -> str | None:
     if body["gold"] >= len(state.golds):
         return f"there is no gold question {body['gold']}"
+    size = state.settings.choose_from
+    said = "swapped" if size == 2 else "order"
+    if said not in body or sorted(gold_order(body)) != [*range(size)]:
+        return f"it does not say in which order it shows its {size} arms"
     return _next(state, body)
 
 
 def _gold_added(state: Questions, number: int, body: dict[str, Any]) -> str | None:
-    same = body["better"] == body["worse"]
-    return f"{_short(body['better'])} cannot be better than itself" if same else None
+    names, size = gold_names(body), state.settings.choose_from
+    fits = len(names) == len({*names}) == size
+    return None if fits else f"it is about {_short(names)}, not {size} different ones"
 
 
 def _is_asked(state: Questions, arm: int) -> bool:

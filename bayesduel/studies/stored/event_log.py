@@ -38,7 +38,7 @@ FORMAT = 6
 Format 1 had no checksums; format 2 knew nothing of gold questions, of both orders, and
 of what answers cost, format 3 of arms that are renamed, restored and merged and of
 imports that are taken back, format 4 of sets of arms, format 5 of sets with contexts,
-imported sets and the worst of a set; and their files are as they were.
+imported sets, gold sets and the worst of a set; and their files are as they were.
 """
 
 _MAKE_IT = "make it with Study.create or bayesduel study new"

@@ -9,7 +9,7 @@ from json.encoder import encode_basestring_ascii
 from typing import Any, NamedTuple
 
 __all__ = ["ANSWERS", "BEGINNING", "Event", "answers_to", "body_text", "chained",
-           "named_places"]  # fmt: skip
+           "gold_names", "gold_order", "named_places"]  # fmt: skip
 
 ANSWERS = ("left", "right", "tie", "skip")
 """What may be said of two arms."""
@@ -36,6 +36,21 @@ def named_places(answer: str) -> tuple[int, ...]:
     if answer in ANSWERS:
         return (ANSWERS.index(answer),) if answer in ANSWERS[:2] else ()
     return tuple(int(card) - 1 for card in answer.split(","))
+
+
+def gold_names(body: dict[str, Any]) -> tuple[str, ...]:
+    """Return what a gold question shows: the best one, the others, at last the worst.
+
+    Which of the others is the worst counts only where judges name it.
+    """
+    return (body["better"], *body.get("also", ()), body["worse"])
+
+
+def gold_order(body: dict[str, Any]) -> tuple[int, ...]:
+    """Return the places of these in the order in which they are shown."""
+    if "order" in body:
+        return tuple(body["order"])
+    return (1, 0) if body["swapped"] else (0, 1)
 
 
 class Event(NamedTuple):

@@ -1,0 +1,158 @@
+"""Agreement of judges about sets, and whether they prefer a place."""
+
+import itertools
+import json
+import random
+from types import SimpleNamespace
+
+import pytest
+
+from bayesduel.ops.shares import share_interval
+from bayesduel.studies import Judging
+from bayesduel.studies.judges.agreement import krippendorff_alpha
+from bayesduel.studies.judges.repeated import alpha_of, said_in_turn
+from bayesduel.studies.replay.questions import Question
+from tests.studies.helpers import DRINKS
+
+FALSE_ALARM = 1e-5
+"""Four and a half standard errors."""
+
+
+def told(study, judge, best, worst=None, context=None):
+    """Let a judge name arms of the next question."""
+    (ticket,) = study.ask(judge=judge, context=context)
+    cards = [ticket.shown.index(arm) + 1 for arm in (best, worst) if arm]
+    study.tell(ticket, cards[0] if worst is None else tuple(cards))
+
+
+def test_alpha_of_sets_is_that_of_all_ways_to_number_their_arms():
+    """Of which k in turn suffice; and chance is 1/k, whatever else is often shown."""
+    rng = random.Random(2)
+    shared = [{"Ada": rng.randrange(3), "Bob": rng.randrange(3), "Cyd": 1}
+              for _ in range(8)]  # fmt: skip
+    every = [
+        [order[each] for each in said.values()]
+        for said in shared
+        for order in itertools.permutations(range(3))
+    ]
+    units, answers = len(shared), 3 * len(shared)
+    apart = sum(len({*both}) == 2 for said in shared
+                for both in itertools.combinations(said.values(), 2))  # fmt: skip
+    # All of them, but for how many answers alpha takes chance to be made of.
+    for copies, found in ((6, krippendorff_alpha(every)), (3, alpha_of(shared, 3))):
+        number = copies * answers
+        by_chance = (number - number / 3) / (number - 1)
+        assert found == pytest.approx(1 - apart / (3 * units) / by_chance)
+
+
+def test_judges_who_choose_by_lot_come_to_no_agreement():
+    """Of many different sets: were arms the names, alpha would be far above 0."""
+    rng, number, names = random.Random(4), 4000, []
+    questions = {}
+    for turn in range(number):
+        arms = rng.sample(range(9), 3)
+        said = []
+        for judge in ("Ada", "Bob"):
+            shown = rng.sample(arms, 3)
+            card = rng.randrange(3)
+            place = len(questions) + 1
+            questions[place] = Question(
+                place, (*shown,), judge, turn, "d-ts", "", 0.0, 1.0,
+                outcome=str(card + 1),
+            )  # fmt: skip
+            said.append(shown[card])
+        names.append(said)
+    shared = said_in_turn(SimpleNamespace(questions=questions))
+    assert len(shared) == number
+    # Agreement is a share of 1/3, with its standard error, in units of 2/3.
+    error = (1 / 3 * 2 / 3 / number) ** 0.5 / (2 / 3)
+    assert abs(alpha_of(shared, 3)) < 4.5 * error
+    assert krippendorff_alpha(names) > 0.2
+    assert alpha_of([{"Ada": 2, "Bob": 2}, {"Ada": 0, "Bob": 0}], 3) == 1.0
+
+
+@pytest.mark.parametrize("contexts", [range(4), [None] * 4])
+def test_agreement_of_two_judges_about_the_best(make, contexts):
+    study = make("balanced", DRINKS[:3], choose_from=3)
+    for turn, context in enumerate(contexts):
+        told(study, "Ada", "tea", context=context)
+        told(study, "Bob", "milk" if turn == 2 else "tea", context=context)
+        told(study, None, "coffee", context=context)  # Nobody knows whose it is.
+    table = study.status().judges
+    # Four units, numbered in three ways: 24 answers, 8 of each arm; 3 of 12 units with
+    # two different ones. So alpha is 1 - 23 * 3 * 2 / (24 ** 2 - 3 * 8 ** 2).
+    assert table.alpha_units == 4
+    assert table.alpha == pytest.approx(1 - 23 * 6 / 384)
+    ada, bob, nobody = table.lines
+    assert (ada.others, ada.others_agree) == (bob.others, bob.others_agree) == (4, 0.75)
+    assert (nobody.others, nobody.others_agree) == (0, None)
+    repeats = (0, None) if contexts[0] == 0 else (6, 0.5)
+    assert (bob.repeats, bob.repeats_agree) == repeats
+    assert "alpha 0.64, of 4 times" in study.report()
+
+
+def test_the_best_and_the_worst_agree_each_for_itself(make):
+    study = make("balanced", DRINKS[:3], choose_from=3, worst=True)
+    for _ in range(3):
+        told(study, "Ada", "tea", "milk")
+        told(study, "Bob", "tea", "coffee")
+    table = study.status().judges
+    # Agreed about each best one, and about no worst one.
+    assert table.alpha_units == 6
+    assert table.alpha == pytest.approx(1 - 35 * 18 / (36**2 - 3 * 12**2))
+    for line in table.lines:
+        assert (line.others, line.others_agree) == (6, 0.5)
+        assert (line.repeats, line.repeats_agree) == (6, 1.0)
+
+
+def test_gold_sets_are_no_agreement(make):
+    study = make("balanced", DRINKS, choose_from=3, judging=Judging(gold_share=0.5))
+    study.add_gold("tea", ("coffee", "milk"))
+    for judge in ("Ada", "Bob"):
+        for ticket in study.ask(8, judge=judge):
+            if ticket.rule == "gold":
+                study.tell(ticket, ticket.shown.index("tea") + 1)
+    table = study.status().judges
+    assert (table.alpha, table.alpha_units) == (None, 0)
+    assert [line.repeats for line in table.lines] == [0, 0]
+    assert [each.chosen for each in table.lines[0].best_at] == [0, 0, 0]
+
+
+def test_a_place_that_a_judge_prefers_is_named(make):
+    study = make("balanced", DRINKS, choose_from=3, worst=True)
+    rng = random.Random(3)
+    for ticket in study.ask(40, judge="Ada"):
+        study.tell(ticket, (1, rng.choice([2, 3])))
+    for ticket in study.ask(40, judge="Bob"):
+        study.tell(ticket, tuple(rng.sample([1, 2, 3], 2)))
+    status = study.status()
+    ada, bob = status.judges.lines
+    assert [each.chosen for each in ada.best_at] == [40, 0, 0]
+    assert sum(each.chosen for each in ada.worst_at) == 40
+    assert ada.worst_at[0].chosen == 0
+    assert ada.best_at[0].share == 1.0
+    # All three hold together with 95 %.
+    low, high = share_interval(40, 40, 1 - 0.05 / 3)
+    assert (ada.best_at[0].lower, ada.best_at[0].upper) == (low, high)
+    said = status.judges.words(status.leader, status.stopping)
+    ends = f"({low:.0%} to 100%)"
+    assert f"Ada names card 1 the best in 100% of 40 answers {ends}" in said[1]
+    assert "where 33% would be even" in said[1]
+    assert any("Ada names card 1 the worst in 0%" in text for text in said)
+    assert not any("Bob names" in text for text in said)
+    cells = ada.cells()
+    assert (cells["answers"], cells["best at"]) == ("40", "100 0 0 %")
+    assert "on the left" not in cells and "contradictions" not in cells
+    exported = [json.loads(text) for text in study.export_judges().splitlines()]
+    assert exported[0]["best_at"][0]["chosen"] == 40
+    assert "Ada names card 1 the best" in study.report()
+    assert "Best at, worst at: share of the answers" in study.report()
+
+
+def test_pairs_have_sides_and_no_cards(make):
+    study = make("balanced", DRINKS)
+    for ticket in study.ask(6, judge="Ada"):
+        study.tell(ticket, "left")
+    (ada,) = study.status().judges.lines
+    assert (ada.best_at, ada.worst_at, ada.left_share) == ((), (), 1.0)
+    assert "best at" not in ada.cells()
