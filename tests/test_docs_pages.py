@@ -33,7 +33,7 @@ def build(folder, pages):
     source = folder / "docs"
     for name in ("_static", "_templates"):
         shutil.copytree(DOCS / name, source / name)
-    for kind in ("*.py", "*.js", "benchmark.json", "*.template", "references.bib"):
+    for kind in ("*.py", "*.js", "*.json", "*.template", "references.bib"):
         for path in DOCS.glob(kind):
             shutil.copy(path, source)
     for name, text in pages.items():
