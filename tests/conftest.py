@@ -66,7 +66,7 @@ if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
 _slow_is_fine = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
     "fast",
-    max_examples=40,
+    max_examples=25,
     deadline=None,
     derandomize=True,
     database=None,
