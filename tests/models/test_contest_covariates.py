@@ -18,10 +18,11 @@ from bayesduel.errors import (
     StudyError,
 )
 from bayesduel.inference import fit, fit_mode, parameter_summary
+from bayesduel.inference.latent import latent_of
+from bayesduel.inference.numpyro_models import as_jax
 from bayesduel.models import BradleyTerry, JudgedBradleyTerry, Thurstone
 from bayesduel.studies import Study
 from bayesduel.votes import Comparisons
-from tests.inference.test_closed_form import check_density
 
 NAMES, NUMBER = ("A", "B", "C", "D"), 900
 STRENGTH, WORDY = np.array([0.9, 0.3, -0.3, -0.9]), np.array([-0.5, 0.0, 0.3, 1.5])
@@ -91,8 +92,20 @@ def test_closed_forms_are_those_of_the_numpyro_model(kind, order_effect):
         ties=True, zero_sum=True, order_effect=order_effect, contest_covariates=True,
         contest_scale=0.7,
     )  # fmt: skip
+    arrays = model.arrays(votes(ties=0.2))
+    density = model.closed_form(arrays)
+    point = np.random.default_rng(2).normal(size=density.size) * 0.5
     with jax.enable_x64(True):
-        check_density(model, model.arrays(votes(ties=0.2)))
+        latent = latent_of(model, as_jax(arrays))
+        assert latent.size == density.size
+        value, slope = jax.value_and_grad(latent.log_density)(point)
+        curvature = jax.hessian(latent.log_density)(point)
+        named = latent.named(point)
+    assert density.log_density(point) == pytest.approx(float(value), rel=1e-10)
+    np.testing.assert_allclose(density.gradient(point), slope, atol=1e-8)
+    np.testing.assert_allclose(density.hessian(point), curvature, atol=1e-8)
+    for name, each in density.named(point[None]).items():
+        np.testing.assert_allclose(each[0], named[name], atol=1e-12)
 
 
 @pytest.mark.parametrize("method", ["laplace", pytest.param("nuts", marks=[
