@@ -200,14 +200,6 @@ def test_what_many_arms_will_cost_is_said_before(run, monkeypatch):
     assert "arms: the" not in run("bounds", "zoghi500:num_arms=400").stderr
 
 
-def test_help_of_every_command(run):
-    assert "compare" in run("--help").stdout
-    for name in ("compare", "bounds", "plot", "list", "demo"):
-        result = run(name, "--help")
-        assert result.exit_code == 0
-        assert "Usage" in result.stdout
-
-
 def test_version_and_unknown_commands(run):
     result = run("--version")
     assert result.exit_code == 0
