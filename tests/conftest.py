@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from itertools import count
 from pathlib import Path
 
@@ -65,7 +66,7 @@ if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
 _slow_is_fine = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
     "fast",
-    max_examples=40,
+    max_examples=25,
     deadline=None,
     derandomize=True,
     database=None,
@@ -191,6 +192,21 @@ def hardly_optimized(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     jax.config.update(option, True)
     yield
     jax.config.update(option, before)
+
+
+@pytest.fixture
+def uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let Python play kernels, to the same digits as compiled ones.
+
+    For tests of few duels: compiling one takes seconds.
+    """
+    from bayesduel.simulation.scalar import engine, programs
+
+    monkeypatch.setattr(programs, "is_disabled", lambda: True)
+    for name in ("program", "tell_program"):
+        anew = cache(getattr(programs, name).__wrapped__)
+        for module in (engine, programs):
+            monkeypatch.setattr(module, name, anew)
 
 
 @pytest.fixture

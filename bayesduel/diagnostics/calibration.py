@@ -181,7 +181,7 @@ def calibrate(
     >>> from bayesduel.votes import Comparisons
     >>> from bayesduel.models import PairwiseBeta
     >>> votes = Comparisons.from_wins([[0, 5, 5], [5, 0, 5], [5, 5, 0]])
-    >>> found = calibrate(PairwiseBeta(), votes, method="exact")
+    >>> found = calibrate(PairwiseBeta(), votes, method="exact", num_simulations=40)
     >>> found.smallest_p_value() > 0.001
     True
     """

@@ -71,7 +71,7 @@ class JudgedBradleyTerry(BradleyTerry):
     ...     ["left", "left", "right"],
     ...     columns={"judge": ["ann", "ann", "bob"]},
     ... )
-    >>> found = fit(JudgedBradleyTerry(), votes, method="nuts", num_draws=100)
+    >>> found = fit(JudgedBradleyTerry(), votes, method="laplace", num_draws=100)
     >>> [row["parameter"] for row in parameter_summary(found)][:2]
     ['first_advantage', 'judge_bias[ann]']
     """

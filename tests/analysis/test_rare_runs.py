@@ -40,9 +40,7 @@ def like_ecw_rmed(rng, n):
 # Distribution of A, mean and standard deviation of the normal B.
 DISTRIBUTIONS = {
     "6 % at 3000, else 60": (disasters(0.06, 50), 100.0, 10.0),
-    "1 % at 6000, else 60": (disasters(0.01, 100), 100.0, 10.0),
     "1 % at 300, else 60": (disasters(0.01, 5), 61.5, 0.5),
-    "10 % at 600, else 60": (disasters(0.1, 10), 100.0, 10.0),
     "2 % at 6000, else 1": (disasters(0.02, 6000, 1.0), 100.0, 10.0),
     "log-normal, scale 1.5": (lognormal(1.5), 90.0, 9.0),
     "like ECW-RMED": (like_ecw_rmed, 8600.0, 2100.0),
@@ -100,8 +98,7 @@ ONE_PER_ROUND = np.array([[0.5, 0.7], [0.3, 0.5]])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("num_runs", [8, 30])
-@pytest.mark.parametrize("share", [0.05, 0.2, 0.4])
+@pytest.mark.parametrize(("share", "num_runs"), [(0.05, 8), (0.2, 30), (0.4, 8)])
 def test_a_wrong_order_is_rare_where_the_rounds_set_the_limit(share, num_runs):
     rng = np.random.default_rng([3, num_runs])
     mean = 1.0 - share + 1000.0 * share
@@ -132,9 +129,7 @@ def test_no_order_of_many_policies_is_wrong_more_often_than_declared():
     assert wrong <= stats.binom.ppf(1 - FALSE_ALARM, REPETITIONS, DECLARED)
 
 
-@pytest.mark.parametrize(
-    ("ratio", "num_runs"), [(1.25, 960), (1.5, 580), (2.0, 390), (4.0, 280)]
-)
+@pytest.mark.parametrize(("ratio", "num_runs"), [(1.25, 960), (4.0, 280)])
 def test_clear_cases_are_certain(ratio, num_runs):
     rng = np.random.default_rng(5)
     hardness = rng.gamma(4.0, 25.0, num_runs)

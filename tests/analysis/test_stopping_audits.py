@@ -24,6 +24,7 @@ from bayesduel.votes import Comparisons
 
 FALSE_ALARM = 1e-5
 DESIGN = {"budget": 300, "num_runs": 60, "seed": 5}
+FEW = DESIGN | {"num_runs": 12}
 
 
 @pytest.mark.slow
@@ -59,11 +60,12 @@ def test_all_rules_see_the_same_votes():
     assert (quick.votes[both] <= patient.votes[both]).all()
 
 
+@pytest.mark.usefixtures("uncompiled")
 def test_looks_between_which_nothing_stops():
     rules = ["p-value:alpha=0.2", "fixed:duels=250"]
-    often, fixed = audit_stopping("gap", "balanced", rules=rules, **DESIGN).rules
+    often, fixed = audit_stopping("gap", "balanced", rules=rules, **FEW).rules
     assert (fixed.votes == 250).all()
-    found = audit_stopping("gap", "balanced", rules=rules, look_every=40, **DESIGN)
+    found = audit_stopping("gap", "balanced", rules=rules, look_every=40, **FEW)
     seldom, fixed = found.rules
     assert (fixed.votes == 280).all()
     assert set(seldom.votes % 40) <= {0, 39}
@@ -126,6 +128,7 @@ def test_intervals_of_all_and_of_nothing():
     assert (low[1], high[1]) == pytest.approx((exact.low, exact.high))
 
 
+@pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize(
     "policy",
     [
@@ -154,6 +157,7 @@ def test_votes_from_before_are_told_and_not_counted(policy):
     assert (fresh.votes == begun.votes + 7).all()
 
 
+@pytest.mark.usefixtures("uncompiled")
 def test_balanced_designs_ask_every_pair_alike():
     kernel = asking_kernel("balanced", 4, 600)
     matrix = np.full((5, 4, 4), 0.5)

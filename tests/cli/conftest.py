@@ -17,9 +17,9 @@ from bayesduel.experiments import comparison, experiment
 from bayesduel.experiments.owned_folder import OwnedFolder
 from tests import fake_results as fake
 from tests.command_line import invoke
-from tests.figures import drawn, saved_undrawn
+from tests.figures import drawn, saved_undrawn, whole_fits
 
-__all__ = ["drawn", "engine", "run", "saved_undrawn"]
+__all__ = ["drawn", "engine", "run", "saved_undrawn", "whole_fits"]
 
 
 @dataclass

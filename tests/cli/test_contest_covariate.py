@@ -27,13 +27,15 @@ def table(tmp_path):
 
 
 def test_a_command_says_what_a_covariate_adds(run, table, tmp_path):
-    options = [OPTION, "longer", OPTION, "politer", "--order-effect"]
+    options = [OPTION, "longer", OPTION, "politer", "--order-effect", "--draws", "250"]
     result = run("fit", table, *options, "--check", "--json", "--quiet")
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
     data = read_comparisons(table, contest_covariates=CONTEST)
     model = BradleyTerry(zero_sum=True, order_effect=True, contest_covariates=True)
-    assert found["parameters"] == parameter_summary(fit(model, data, rng_key=0))
+    assert found["parameters"] == parameter_summary(
+        fit(model, data, rng_key=0, num_draws=250)
+    )
     assert found["check"]["good"]
     printed = run("fit", table, *options, "--contest-scale", "1e-5")
     assert "contest_effect[longer]" in printed.stdout

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from bayesduel import plots
 from bayesduel.arguments.limits import MOST_FITTED_ARMS
 from bayesduel.errors import FitError
 from bayesduel.inference import fit
@@ -90,8 +89,8 @@ def test_counts_per_pair_and_named_columns(run, tmp_path):
     assert json.loads(named.stdout)["arms"] == json.loads(guessed.stdout)["arms"]
 
 
-@pytest.mark.usefixtures("drawn")
-def test_everything_is_saved(run, votes, tmp_path, monkeypatch):
+@pytest.mark.usefixtures("whole_fits")
+def test_everything_is_saved(run, votes, tmp_path):
     out = tmp_path / "out"
     arguments = ("fit", votes, "--model", "beta", "--draws", "50", "--out", out)
     result = run(*arguments)
@@ -113,26 +112,13 @@ def test_everything_is_saved(run, votes, tmp_path, monkeypatch):
         assert tree["observed_data"]["votes"].sum() == 7
     again = run(*arguments)
     assert again.exit_code == 2 and "not empty" in again.stderr
-    # The figures take seconds: are all of them asked for once more?
-    drawn = set()
-
-    def note(_, stem, formats):
-        drawn.update(f"{stem.name}.{each}" for each in formats)
-        return []
-
-    monkeypatch.setattr(plots, "save", note)
+    (out / "forest.png").unlink()
     (out / "standings.md").write_text("old", encoding="utf-8")
     assert run(*arguments, "--overwrite", "-q").exit_code == 0
-    assert drawn == figures
+    assert visible(out) == tables | figures
     assert (out / "standings.md").read_text(encoding="utf-8") != "old"
 
 
-@pytest.fixture
-def _without_figures(monkeypatch):
-    monkeypatch.setattr(plots, "save", lambda *_: [])
-
-
-@pytest.mark.usefixtures("_without_figures")
 def test_what_belongs_to_no_arm_is_printed_and_saved(run, votes, tmp_path):
     out = tmp_path / "out"
     arguments = ("fit", votes, "--weight", "times", "--order-effect", "--draws", "100")
@@ -150,7 +136,7 @@ def test_what_belongs_to_no_arm_is_printed_and_saved(run, votes, tmp_path):
     assert "| log_tie |" in (out / "standings.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.usefixtures("_without_figures")
+@pytest.mark.usefixtures("whole_fits")
 def test_the_log_likelihood_is_saved_on_request(run, votes, tmp_path):
     sizes = {}
     arguments = ("fit", votes, "--weight", "times", "--model", "beta", "-q")
@@ -323,7 +309,6 @@ def test_parts_are_in_every_file_of_a_fit(run, tmp_path):
     assert record["parts"] == 3 and record["condorcet_exists"] is None
     assert json.loads(run(*asked, "--json").stdout)["arms"] == record["arms"]
     assert "| part |" in (out / "standings.md").read_text(encoding="utf-8")
-    assert xr.open_datatree(out / "fit.nc", engine="h5netcdf").attrs["parts"] == 3
 
 
 def test_an_arm_without_votes_has_no_rank(run, tmp_path):

@@ -41,10 +41,7 @@ FILES = {
         b"left,right,a,b,winner\nx,y,u,v,left\n",
         "could be left and right or a and b",
     ),
-    "unnamed ties": (
-        b"a,b,wins_a,wins_b,t_ij\nx,y,1,2,200\nx,z,1,1,2\n",
-        "t_ij (202)",
-    ),
+    "unnamed ties": (b"a,b,wins_a,wins_b,t_ij\nx,y,1,2,200\nx,z,1,1,2\n", "t_ij (202)"),
     "ties and draws": (
         b"a,b,wins_a,wins_b,ties,draws\nx,y,1,2,3,3\n",
         "--tie-columns ties,draws",
@@ -89,14 +86,7 @@ def test_pipes_and_devices(run, tmp_path):
             refused(run(*arguments), "is not a regular file")
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "mallows:phi=0.5,num_arms=",
-        "syn-btl:seed=1,num_arms=",
-        "uniform-random:seed=1,num_arms=",
-    ],
-)
+@pytest.mark.parametrize("name", ["mallows:phi=0.5,num_arms="])
 def test_families_of_more_arms_than_there_is_memory(run, name):
     result = run("bounds", f"{name}99999999999")
     refused(result, "num_arms must be at most 5000, got 99999999999")
@@ -118,22 +108,10 @@ def test_archives_that_unpack_to_more_than_they_hold(run, tmp_path, monkeypatch)
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (
-            ("--prior-scale", "1e300"),
-            "--prior-scale: must be a number from 1e-6 to 1e6",
-        ),
-        (
-            ("--prior-scale", "1e400"),
-            "--prior-scale: must be a number from 1e-6 to 1e6",
-        ),
-        (("--prior-scale", "1e-300"), "--prior-scale: must be a number from 1e-6"),
-        (("--prior-scale", "nan"), "--prior-scale: must be a number from 1e-6 to 1e6"),
-        (("--prior-scale", "0"), "--prior-scale: must be a number from 1e-6 to 1e6"),
+        (("--prior-scale", "1e400"), "--prior-scale: must be a number from 1e-6"),
         (("--model", "beta", "--prior-scale", "1e300"), "--prior-scale: must be a num"),
         (("--seed", "9" * 20), "--seed: must be an integer from 0 to 2^63 - 1, got 99"),
         (("--draws", "100000000"), "at most 10000000 in all chains"),
-        (("--draws", "9" * 30), "at most 10000000 in all chains"),
-        (("--interval", "nan"), "--interval: must be in (0, 1)"),
         (("--interval", "1e-400"), "--interval: must be in (0, 1)"),
         (("--tie-columns", "winner"), "ties are columns of counts"),
         (("--words", "left,left,tie"), "--words: must be three different ones"),

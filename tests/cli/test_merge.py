@@ -4,6 +4,8 @@ import pytest
 
 import bayesduel
 
+pytestmark = pytest.mark.usefixtures("uncompiled")
+
 
 @pytest.fixture
 def part(tmp_path):
@@ -24,10 +26,8 @@ def test_parts_are_joined_and_said(run, part):
         done = run("merge", folder)
         assert done.exit_code == 0, done.output
         assert "RUCB" in done.stdout and "saved the results" in done.stderr
-    assert sorted(bayesduel.results.load(folder)["cyclic"].children) == [
-        "RMED1",
-        "RUCB",
-    ]
+    children = bayesduel.results.load(folder)["cyclic"].children
+    assert sorted(children) == ["RMED1", "RUCB"]
 
 
 def test_what_is_missing_is_named_in_one_line(run, part):

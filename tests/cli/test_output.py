@@ -85,28 +85,26 @@ def test_what_an_encoding_lacks_is_written_in_ascii(monkeypatch, encoding):
     assert raw.getvalue().endswith("東京\n".encode())
 
 
-@pytest.mark.parametrize("environment", [{"PYTHONIOENCODING": "cp1252"}])
-def test_the_command_ends_well_where_names_cannot_be_written(tmp_path, environment):
+def test_the_command_ends_well_where_names_cannot_be_written(tmp_path):
     votes = tmp_path / "votes.csv"
     votes.write_text("winner,loser\n東京,Ålesund\nÅlesund,東京\n", "utf-8")
     program = "from bayesduel.cli import main; main()"
     ended = subprocess.run(  # noqa: S603
         [sys.executable, "-c", program, "fit", votes, "--model", "beta"],
-        env={**os.environ, **environment}, capture_output=True, check=False,
+        env=os.environ | {"PYTHONIOENCODING": "cp1252"}, capture_output=True,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
     assert "Ålesund" in ended.stdout.decode("cp1252")
     assert b"??" in ended.stdout and b"Traceback" not in ended.stderr
 
 
-@pytest.mark.parametrize("quiet", [(), ("-q",)])
 @pytest.mark.usefixtures("drawn")
-def test_a_script_without_a_font_is_said_in_one_line(run, tmp_path, monkeypatch, quiet):
+def test_a_script_without_a_font_is_said_in_one_line(run, tmp_path, monkeypatch):
     monkeypatch.setattr(fonts, "_families", dict)
     matrix = tmp_path / "towns.csv"
     matrix.write_text(",東京,Ålesund\n東京,0.5,0.7\nÅlesund,0.3,0.5\n", "utf-8")
-    result = run("bounds", matrix, "--out", tmp_path / "x", *quiet)
+    result = run("bounds", matrix, "--out", tmp_path / "x")
     assert result.exit_code == 0, result.output
     said = " ".join(result.stderr.split())
-    assert said.count("no installed font has 京東") == (0 if quiet else 1)
-    assert "Glyph" not in said and (not quiet or not said)
+    assert said.count("no installed font has 京東") == 1
+    assert "Glyph" not in said

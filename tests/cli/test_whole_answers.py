@@ -40,6 +40,7 @@ def test_the_table_is_that_of_python(run, ballots):
     assert "P(best)" in table and "won" not in table
 
 
+@pytest.mark.usefixtures("whole_fits")
 def test_everything_but_pairs_is_saved(run, ballots, tmp_path):
     out = tmp_path / "out"
     options = ["--log-likelihood", "--check", "--reference", "tea", "--draws", "50"]

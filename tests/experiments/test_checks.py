@@ -1,6 +1,5 @@
 """Wrong requests are refused before anything is computed, with a text that helps."""
 
-from fractions import Fraction
 from itertools import count
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 import bayesduel
 from bayesduel import policies
 from bayesduel.errors import (
-    BayesduelError,
     InvalidPreferenceError,
     PolicyParameterError,
     SimulationArgumentError,
@@ -90,20 +88,9 @@ def test_environments(nothing_runs, values, error, words):
     ("value", "words"),
     [
         (0, "horizon must be an integer of at least 1, got 0"),
-        (-1, "got -1"),
-        (10.5, "got 10.5"),
-        (2**62 + 1, str(2**62 + 1)),
         (10**400, "must be at most 2^62"),
-        (1e400, "got inf"),
-        (-INF, "got -inf"),
         (NAN, "got nan"),
-        ("abc", "got 'abc'"),
         ("1e5", "got '1e5'"),
-        (None, "got None"),
-        (True, "got True"),
-        ([5], "got [5]"),
-        (Fraction(5), "got Fraction(5, 1)"),
-        (np.float64(2.5), "2.5"),
     ],
     ids=repr,
 )
@@ -115,11 +102,8 @@ def test_horizons(nothing_runs, value, words):
         assert words in str(raised.value)
 
 
-@pytest.mark.parametrize("value", [0, -3, 2.5, "7", None, True, NAN, [5]], ids=repr)
-@pytest.mark.parametrize("name", ["num_runs", "num_lanes"])
+@pytest.mark.parametrize(("name", "value"), [("num_runs", True), ("num_lanes", 0)])
 def test_counts(nothing_runs, name, value):
-    if (name, value) == ("num_lanes", None):
-        return  # The default.
     with pytest.raises(SimulationArgumentError) as raised:
         bayesduel.simulate(GOOD, "d-ts", **{name: value})
     assert str(raised.value) == (
@@ -128,34 +112,13 @@ def test_counts(nothing_runs, name, value):
     assert (raised.value.argument, raised.value.value) == (name, value)
 
 
-@pytest.mark.parametrize("value", [0, -1, 1.5, "2", True], ids=repr)
-def test_jobs(nothing_runs, value):
-    with pytest.raises(
-        SimulationArgumentError, match="jobs must be an integer of at least 1"
-    ):
-        bayesduel.compare(GOOD, "d-ts", jobs=value)
-
-
-def test_more_runs_than_numbers(nothing_runs):
-    for function in (bayesduel.simulate, bayesduel.compare):
-        with pytest.raises(SimulationArgumentError, match="num_runs must be at most"):
-            function(GOOD, "d-ts", num_runs=10**10)
-
-
 @pytest.mark.parametrize(
     ("value", "words"),
     [
         ([10, 5], "checkpoints[1] must be above the one before it, 10, got 5; sort"),
         ([5, 5], "checkpoints[1] must be above the one before it, 5, got 5"),
         ([0, 5], f"checkpoints[0] {ROUNDS} the horizon 1000, got 0"),
-        ([5, -1], "checkpoints[1]"),
         ([5, 2000], f"checkpoints[1] {ROUNDS} the horizon 1000, got 2000"),
-        ([1.5], "got 1.5"),
-        ([NAN], "got nan"),
-        ([INF], "got inf"),
-        (["5"], "got '5'"),
-        ([None], "got None"),
-        ([True], "got True"),
         ([[1, 2]], "got [1, 2]"),
         ("10", "checkpoints[0]"),
         (5, "checkpoints must be one or several, got 5"),
@@ -168,7 +131,7 @@ def test_checkpoints(nothing_runs, value, words):
     assert words in str(raised.value)
 
 
-@pytest.mark.parametrize("value", [-1, 1.0, "1", 2**63, None, True], ids=repr)
+@pytest.mark.parametrize("value", [-1, 2**63, None], ids=repr)
 def test_seeds(nothing_runs, value):
     with pytest.raises(SimulationArgumentError) as raised:
         bayesduel.simulate(GOOD, "d-ts", seed=value)
@@ -187,7 +150,6 @@ def test_seeds(nothing_runs, value):
         ([1], UnknownNameError, "no notion 1"),
         ([], SimulationArgumentError, "at least one notion"),
         (5, SimulationArgumentError, "regret must be one or several, got 5"),
-        (5, SimulationArgumentError, "got 5"),
     ],
     ids=repr,
 )
@@ -210,8 +172,6 @@ def test_notions_that_the_matrix_does_not_have(nothing_runs):
         ("d-tss", UnknownNameError, "no policy 'd-tss'; did you mean d-ts"),
         ("", UnknownNameError, "all: .*d-ts, "),
         ("d-ts:alpha=0.4", PolicyParameterError, "alpha must be .* above 0.5.* 0.4"),
-        ("d-ts:alpha=nan", PolicyParameterError, "alpha .* got nan"),
-        ("d-ts:alpha=inf", PolicyParameterError, "alpha .* got inf"),
         ("d-ts:alphaa=1", PolicyParameterError, "no parameter 'alphaa'.* mean alpha"),
         ("d-ts:alpha", PolicyParameterError, "not of the form parameter=value"),
         ("d-ts:alpha=x", PolicyParameterError, "alpha must be a number, got 'x'"),
@@ -235,10 +195,7 @@ def test_policies(nothing_runs, value, error, words):
     [
         ([], "policies must hold at least one, got"),
         (["d-ts", "d-ts:alpha=0.51"], "'d-ts' and 'd-ts:alpha=0.51' are both called"),
-        (
-            ["d-ts", None],
-            r"policies\[1\] must be a policy or the name of one",
-        ),
+        (["d-ts", None], r"policies\[1\] must be a policy or the name of one"),
     ],
 )
 def test_lists_of_policies(nothing_runs, value, words):
@@ -252,21 +209,7 @@ def test_one_wrong_policy_is_found_before_the_others_run(nothing_runs, tmp_path)
     assert not (tmp_path / "out").exists()
 
 
-def test_every_error_of_ours_is_a_value_error():
-    for error in (PolicyParameterError, SimulationArgumentError, UnknownNameError):
-        assert issubclass(error, ValueError)
-        assert issubclass(error, BayesduelError)
-    assert issubclass(InvalidPreferenceError, ValueError)
-
-
 # What is right stays possible
-
-
-@pytest.mark.parametrize("value", [1, 10**6, 1e6, np.int64(7), np.float64(7), 2**62])
-def test_horizons_as_numbers_of_any_kind(value):
-    found = checks.check_horizon(value)
-    assert found == value
-    assert type(found) is int
 
 
 def test_checkpoints_end_with_the_horizon():
@@ -278,7 +221,7 @@ def test_checkpoints_end_with_the_horizon():
     assert check([2.0, np.int64(5)], 100, 5) == (2, 5, 100)
 
 
-@pytest.mark.parametrize("horizon", [1, 2, 9, 10, 12345, 10**12, 2**62])
+@pytest.mark.parametrize("horizon", [1, 9, 12345, 2**62])
 def test_default_checkpoints(horizon):
     """Ten per decade, four where there are many arms; every power of ten."""
     few = checks.check_checkpoints(None, horizon, 5)
@@ -337,11 +280,9 @@ def test_names_under_which_results_cannot_be_kept(name):
         Experiment(matrix, "d-ts")
 
 
-@pytest.mark.parametrize(
-    "value", ["yes", "", 0, 1, None, [], np.array([True])], ids=repr
-)
-def test_switches(nothing_runs, value):
+def test_switches(nothing_runs):
     """A text such as "no" would count as true."""
+    value = "no"
     for name in ("shuffle", "progress", "resume", "overwrite"):
         with pytest.raises(SimulationArgumentError, match=f"{name} must be True or"):
             bayesduel.compare(GOOD, "d-ts", **{name: value})

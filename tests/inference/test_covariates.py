@@ -93,15 +93,6 @@ def test_coefficients_are_those_of_a_regression(model, link):
     np.testing.assert_allclose(shown, utility, atol=1e-9)
 
 
-def test_a_residual_is_for_those_who_ask():
-    """With one of sd 2 the effects drown; of a learned scale hardly."""
-    _, errors = regression()
-    model = BradleyTerry(covariates=True, residual=True)
-    wide = fit(model, votes(), method="laplace", num_draws=500)
-    assert np.all(wide.draws["coefficient"].std(axis=(0, 1)) > 8 * errors)
-    assert "residual" in wide.draws
-
-
 @pytest.mark.slow
 def test_a_residual_of_learned_scale_does_not_drown_effects():
     expected, errors = regression()

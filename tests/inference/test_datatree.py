@@ -59,6 +59,7 @@ def test_every_group_is_there_with_names():
     assert found.attrs["inference_method"] == "laplace, resampled"
     assert "BradleyTerry" in found.attrs["model"]
     assert found.attrs["creation_library"] == "bayesduel"
+    assert found.attrs["parts"] == 1
 
 
 def test_one_entry_per_vote():

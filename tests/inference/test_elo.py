@@ -11,6 +11,7 @@ from bayesduel.inference import fit, standings
 from bayesduel.models import BradleyTerry, PairwiseBeta, Thurstone
 from bayesduel.votes import Comparisons
 from tests.command_line import invoke
+from tests.figures import saved_undrawn  # noqa: F401
 
 ARMS = ("tea", "milk", "water")
 VOTES = Comparisons.from_wins([[0, 7, 9], [3, 0, 6], [1, 4, 0]], arm_names=ARMS)

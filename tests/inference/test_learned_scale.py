@@ -36,7 +36,7 @@ def worst(drawn, points, weights, size):
     return np.max(np.abs(found - SHARES) / np.sqrt(SHARES * (1 - SHARES) / size))
 
 
-@pytest.mark.parametrize("wins", [[[0, 1], [0, 0]], [[0, 9], [4, 0]], [[0, 0], [0, 0]]])
+@pytest.mark.parametrize("wins", [[[0, 9], [4, 0]], [[0, 0], [0, 0]]])
 @pytest.mark.filterwarnings("ignore:the arms fall into")
 def test_two_arms_are_those_of_the_integral(wins):
     found = fit(

@@ -60,13 +60,13 @@ def test_against_adaptive_integrals(scale):
 )
 def test_against_draws(kind, ties, zero_sum):
     found = fitted(
-        kind(ties=ties is not None, zero_sum=zero_sum), ties, num_draws=50_000
+        kind(ties=ties is not None, zero_sum=zero_sum), ties, num_draws=20_000
     )
     assert found.knows_information
     by_draws = _information_of_draws(found, found.arrays)
     np.fill_diagonal(by_draws, 0.0)
     gains = found.expected_information().values
-    # Of 200,000 draws; the standard deviation of an entropy is about its gain.
+    # Of 80,000 draws; the standard deviation of an entropy is about its gain.
     assert gains == pytest.approx(by_draws, rel=0.02, abs=1e-5)
 
 

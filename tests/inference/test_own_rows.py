@@ -1,6 +1,6 @@
 """A model whose rows are not those of the data: votes of 124 judges, each by name."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
 
@@ -210,7 +210,6 @@ class Mislabeled(Judges):
     ],
 )
 def test_names_that_do_not_fit_are_refused_in_words(wrong, words):
-    model = Mislabeled(BALLOTS, wrong=wrong)
-    found = fit(model, VOTES, method="laplace", num_draws=10)
+    found = replace(fitted(), model=Mislabeled(BALLOTS, wrong=wrong))
     with pytest.raises(FitError, match=words):
         found.to_datatree(num_prior_draws=10)

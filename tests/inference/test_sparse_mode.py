@@ -28,7 +28,6 @@ def votes(arms, number, seed=0, columns=None):
 @pytest.mark.parametrize(
     "model",
     [
-        BradleyTerry(),
         pytest.param(
             BradleyTerry(zero_sum=True, ties=True, order_effect=True),
             marks=pytest.mark.slow,
@@ -36,7 +35,7 @@ def votes(arms, number, seed=0, columns=None):
         Thurstone(ties=True, prior_scale=1.0),
         BradleyTerry(order_effect=True),
     ],
-    ids=["plain", "davidson", "probit", "order"],
+    ids=["davidson", "probit", "order"],
 )
 def test_the_mode_is_that_of_the_dense_fit(model):
     neutral = {"neutral": (np.arange(960) % 7 == 0).astype(float)}

@@ -8,10 +8,9 @@ from scipy.special import log_expit, log_softmax
 
 from bayesduel.diagnostics import loo
 from bayesduel.inference import fit
-from bayesduel.inference.latent import latent_of
-from bayesduel.inference.numpyro_models import as_jax
 from bayesduel.models import BradleyTerry, Thurstone
 from bayesduel.votes import Comparisons
+from tests.inference.test_closed_form import check_density
 
 RNG = np.random.default_rng(8)
 HOME = RNG.integers(5, size=240)
@@ -37,15 +36,8 @@ def votes(*, ties=True, neutral=True):
 )
 def test_closed_forms_are_those_of_the_numpyro_model(kind, ties):
     model = kind(order_effect=True, ties=ties)
-    arrays = model.arrays(votes(ties=ties))
-    density = model.closed_form(arrays)
-    point = RNG.normal(size=density.coordinates.size) * 0.5
     with jax.enable_x64(True):
-        log_density = latent_of(model, as_jax(arrays)).log_density
-        slope = jax.grad(log_density)(point)
-        curvature = jax.hessian(log_density)(point)
-        np.testing.assert_allclose(density.gradient(point), slope, atol=1e-8)
-        np.testing.assert_allclose(density.hessian(point), curvature, atol=1e-8)
+        check_density(model, model.arrays(votes(ties=ties)))
 
 
 def test_the_mode_is_that_of_a_search_in_plain_numpy():

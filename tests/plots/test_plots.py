@@ -107,8 +107,7 @@ def test_wrong_options(option, value, words):
         plots.regret(fake.comparison(), **{option: value})
 
 
-@pytest.mark.parametrize("log_x", [True, False])
-@pytest.mark.parametrize("log_y", [True, False])
+@pytest.mark.parametrize(("log_x", "log_y"), [(True, False), (False, True)])
 def test_axes_are_as_asked(log_x, log_y):
     figure = plots.regret(fake.comparison(), log_x=log_x, log_y=log_y)
     figure.draw_without_rendering()
@@ -139,8 +138,9 @@ def label_boxes(figure):
     ], figure.bbox
 
 
-@pytest.mark.parametrize("width", ["column", "full"])
-@pytest.mark.parametrize("draw", [plots.regret, plots.slopes])
+@pytest.mark.parametrize(
+    ("draw", "width"), [(plots.regret, "column"), (plots.slopes, "full")]
+)
 def test_labels_cover_neither_each_other_nor_the_edge(draw, width):
     tree = fake.comparison(level=0.0, constant=66.0)
     boxes, page = label_boxes(draw(tree, width=width))
@@ -154,9 +154,8 @@ def test_labels_cover_neither_each_other_nor_the_edge(draw, width):
             assert wide <= 0.5 or high <= 0.26 * box.height
 
 
-@pytest.mark.parametrize("width", ["column", "full"])
-def test_heads_and_legends_stay_inside_the_figure(width):
-    figure = plots.regret(fake.comparison(fake.TWO_MATRICES), width=width)
+def test_heads_and_legends_stay_inside_the_figure():
+    figure = plots.regret(fake.comparison(fake.TWO_MATRICES), width="column")
     figure.draw_without_rendering()
     for legend in [*figure.legends, *(axes.get_legend() for axes in figure.axes)]:
         box = legend.get_window_extent()
@@ -171,8 +170,8 @@ def test_heads_and_legends_stay_inside_the_figure(width):
 def test_figures_leave_the_settings_and_pyplot_alone(tmp_path):
     before = dict(mpl.rcParams)
     figure = plots.regret(fake.comparison())
-    plots.save(figure, tmp_path / "regret", ("png", "svg", "pdf"))
-    plots.slopes(fake.comparison()).savefig(tmp_path / "slopes.png")
+    plots.save(figure, tmp_path / "regret", ("pdf",))
+    plots.slopes(fake.comparison()).draw_without_rendering()
     assert dict(mpl.rcParams) == before
     if "matplotlib.pyplot" in sys.modules:
         assert not sys.modules["matplotlib.pyplot"].get_fignums()
@@ -204,7 +203,7 @@ def test_figures_look_the_same_under_foreign_settings(tmp_path):
 def test_saved_files_are_reproducible_and_of_the_asked_width(tmp_path):
     tree = fake.comparison(labels=("D-TS",))
     one = plots.save(plots.regret(tree), tmp_path / "one", ("svg", "png"))
-    two = plots.save(plots.regret(tree), tmp_path / "two", ("svg", "png"))
+    two = plots.save(plots.regret(tree), tmp_path / "two", ("svg",))
     assert [path.name for path in one] == ["one.svg", "one.png"]
     assert one[0].read_bytes() == two[0].read_bytes()
     header = one[1].read_bytes()[16:24]

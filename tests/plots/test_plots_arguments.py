@@ -33,10 +33,7 @@ def result(values, rounds=(10, 100), axes=("notion", "run", "checkpoint")):
         (result([1.0, 2.0], rounds=[100, 10]), "must be at ascending checkpoints"),
         (result([1.0, 2.0], rounds=["a", "b"]), "must be at ascending checkpoints"),
         (result(["a", "b"]), "must hold numbers"),
-        (
-            xr.Dataset({"regret": ("x", [1.0, 2.0])}),
-            "must have the axes notion, run and checkpoint",
-        ),
+        (xr.Dataset({"regret": ("x", [1.0, 2.0])}), "must have the axes notion, run"),
     ],
 )
 def test_results_of_another_layout(given, words):
@@ -112,10 +109,7 @@ ORDER = [[0.5, 0.6], [0.4, 0.5]]
         (lambda p: plots.forest(None), "posterior must be a fit"),
         (lambda p: plots.winners(p, max_arms=-1), "max_arms must be an integer"),
         (lambda p: plots.heat_map(NODE), "posterior must be a fit"),
-        (
-            lambda p: plots.pair(p, ["0"], "1"),
-            "pair must name arms of the fit, which has 2, got ['0']",
-        ),
+        (lambda p: plots.pair(p, ["0"], "1"), "pair must name arms of the fit, which"),
         (lambda p: plots.pair(p, "0", "1", probability=2), "probability must be in"),
         (lambda p: plots.predictive_check(p, rng_key=-1), "from 0 to 2^63 - 1"),
         (lambda p: plots.predictive_check(p, num_draws=0), "num_draws must be an int"),

@@ -26,7 +26,7 @@ def answer(study, number, seed=0):
 
 @pytest.mark.parametrize(
     "policy",
-    ["d-ts:posterior=linear", pytest.param("information", marks=pytest.mark.slow)],
+    ["balanced", pytest.param("d-ts:posterior=linear", marks=pytest.mark.slow)],
 )
 def test_a_study_knows_the_features_of_its_arms(tmp_path, policy):
     path = tmp_path / "drinks.study"

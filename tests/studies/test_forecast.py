@@ -98,6 +98,7 @@ def test_what_is_simulated_differently_is_said(make):
     assert "blocked" in blocked.remarks[0]
 
 
+@pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize(("prior", "taught"), [(0.1, (0, 2)), (1.0, (0, 1))])
 def test_expected_information_is_simulated_by_its_kernel(make, prior, taught):
     """10 to 0 teaches less than 10 to 10 by Beta(0.1, 0.1), with half the votes."""
@@ -123,6 +124,7 @@ def test_expected_information_is_simulated_by_its_kernel(make, prior, taught):
     assert simulated[taught] == 20
 
 
+@pytest.mark.usefixtures("uncompiled")
 def test_an_audit_says_who_stood_in(make):
     scale = make("information", model="bradley-terry").audit_stopping(
         num_runs=4, budget=20

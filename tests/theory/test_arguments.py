@@ -11,6 +11,7 @@ from scipy import sparse
 
 import theory
 from bayesduel.errors import FitError, errors_as
+from theory import copeland_program, divergences, theorems
 from theory.arguments import (
     as_number,
     integer_from,
@@ -30,45 +31,27 @@ ORDER = [[0.5, 0.6, 0.65], [0.4, 0.5, 0.6], [0.35, 0.4, 0.5]]
 @pytest.mark.parametrize(
     ("call", "text"),
     [
+        (lambda: theorems.batch_sizes(1e300, 3), "horizon must be at most 2^62"),
+        (lambda: theorems.batch_sizes(10**400, 3), "horizon must be at most 2^62"),
         (
-            lambda: theory.theorems.batch_sizes(1e300, 3),
-            "horizon must be at most 2^62, got 1e",
-        ),
-        (
-            lambda: theory.theorems.batch_sizes(10**400, 3),
-            "horizon must be at most 2^62",
-        ),
-        (
-            lambda: theory.theorems.batch_sizes(10**9, 10**8),
+            lambda: theorems.batch_sizes(10**9, 10**8),
             "num_batches must be at most 10000",
         ),
         (
-            lambda: theory.theorems.batched_lower_bound(1e300, 4),
+            lambda: theorems.batched_lower_bound(1e300, 4),
             "num_arms must be at most 2^62",
         ),
+        (lambda: theorems.seed_rank_moments(10**9), "num_arms must be at most 1000000"),
+        (lambda: theorems.pcomp_bound(ORDER, 2**31), "num_batches must be at most 62"),
         (
-            lambda: theory.theorems.seed_rank_moments(10**9),
-            "num_arms must be at most 1000000",
-        ),
-        (
-            lambda: theory.theorems.pcomp_bound(ORDER, 2**31),
-            "num_batches must be at most 62",
-        ),
-        (
-            lambda: theory.theorems.hard_gap(3, "10", 4),
+            lambda: theorems.hard_gap(3, "10", 4),
             "horizon must be a finite number of at",
         ),
-        (lambda: theory.divergences.kl_to_half("0.1"), "gaps must hold real numbers"),
+        (lambda: divergences.kl_to_half("0.1"), "gaps must hold real numbers"),
+        (lambda: divergences.kl_upper(0.5, 10**400), "level must hold real numbers"),
+        (lambda: divergences.bernoulli_kl(None, 0.5), "p must hold real numbers"),
         (
-            lambda: theory.divergences.kl_upper(0.5, 10**400),
-            "level must hold real numbers",
-        ),
-        (
-            lambda: theory.divergences.bernoulli_kl(None, 0.5),
-            "p must hold real numbers",
-        ),
-        (
-            lambda: theory.divergences.bernoulli_kl([0.5, 0.4], [0.1] * 3),
+            lambda: divergences.bernoulli_kl([0.5, 0.4], [0.1] * 3),
             "must have shapes that",
         ),
         (
@@ -76,32 +59,24 @@ ORDER = [[0.5, 0.6, 0.65], [0.4, 0.5, 0.6], [0.35, 0.4, 0.5]]
             "table must be a theory.ChoiceTable",
         ),
         (
-            lambda: theory.copeland_program.allocation_table(None, ORDER),
+            lambda: copeland_program.allocation_table(None, ORDER),
             "must be a theory.Optimum",
         ),
-        (lambda: theory.copeland_program.ecw_costs(0.5), "gaps must be a square table"),
+        (lambda: copeland_program.ecw_costs(0.5), "gaps must be a square table"),
+        (lambda: copeland_program.ecw_costs(ORDER), "gaps[0, 0] must be antisymmetric"),
+        (lambda: copeland_program.ecw_costs(np.zeros((501, 501))), "at most 500 arms"),
         (
-            lambda: theory.copeland_program.ecw_costs(ORDER),
-            "gaps[0, 0] must be antisymmetric",
-        ),
-        (
-            lambda: theory.copeland_program.ecw_costs(np.zeros((501, 501))),
-            "at most 500 arms",
-        ),
-        (
-            lambda: theory.copeland_program.ecw_evidence(np.zeros((2, 2)), 2),
+            lambda: copeland_program.ecw_evidence(np.zeros((2, 2)), 2),
             "winner must be an integer from 0 to 1, got 2",
         ),
         (
-            lambda: theory.copeland_program.constraint_slack(
+            lambda: copeland_program.constraint_slack(
                 np.ones((3, 3)), np.zeros((2, 2))
             ),
             "evidence must have the shape of the gaps, (2, 2), got (3, 3)",
         ),
         (
-            lambda: theory.copeland_program.find_violations(
-                np.ones((3, 3)), ORDER, None
-            ),
+            lambda: copeland_program.find_violations(np.ones((3, 3)), ORDER, None),
             "winner must be an integer from 0 to 2, got None",
         ),
         (
@@ -109,11 +84,11 @@ ORDER = [[0.5, 0.6, 0.65], [0.4, 0.5, 0.6], [0.35, 0.4, 0.5]]
             "ties must be one of error, ignore, got ['error']",
         ),
         (
-            lambda: theory.theorems.pcomp_bound(ORDER, 4, worst_case="no"),
+            lambda: theorems.pcomp_bound(ORDER, 4, worst_case="no"),
             "worst_case must be True or False, got 'no'",
         ),
         (
-            lambda: theory.theorems.kl_ucb_constant(np.broadcast_to(0.5, (10**9,))),
+            lambda: theorems.kl_ucb_constant(np.broadcast_to(0.5, (10**9,))),
             "means must hold at most 25,000,000 numbers",
         ),
         (
@@ -135,9 +110,9 @@ def test_thresholds_of_any_size_are_finite():
     # The products T K^2 and 6 T K^2 B leave the range of floats.
     big = 6 * Fraction(2) ** 1020 * 2**124 * 1000
     expected = math.log(big.numerator)
-    found = theory.theorems.log_inverse_delta(2.0**1020, 2**62, 1000)
+    found = theorems.log_inverse_delta(2.0**1020, 2**62, 1000)
     assert found == pytest.approx(expected, rel=1e-15)
-    threshold = theory.theorems.kl_threshold(2.0**1020, 2**62)
+    threshold = theorems.kl_threshold(2.0**1020, 2**62)
     assert threshold == pytest.approx(1144 * math.log(2), rel=1e-15)
 
 

@@ -6,6 +6,7 @@ import pytest
 from bayesduel.errors import ComparisonDataError
 from bayesduel.votes import Choices, read_long_choices, read_wide_choices
 from tests.command_line import invoke
+from tests.figures import saved_undrawn  # noqa: F401
 
 WIDE = """who,choice,pf1,pf_2,fuel1,fuel2,here1,here2,times
 ann,1,7.5,3,gas,oil,1,1,2

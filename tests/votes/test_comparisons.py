@@ -102,10 +102,7 @@ def test_two_spellings_of_a_name_are_one_arm():
     assert votes.wins.tolist() == [[0, 2], [0, 0]]
     assert Comparisons.from_wins(
         [[0, 1], [2, 0]], arm_names=[other, "b"]
-    ).arm_names == (
-        one,
-        "b",
-    )
+    ).arm_names == (one, "b")
     with pytest.raises(ComparisonDataError, match="different"):
         Comparisons.from_wins([[0, 1], [2, 0]], arm_names=[one, other])
     assert Rankings.from_orders([[one, "tea"], ["tea", other]]).num_arms == 2
@@ -162,107 +159,84 @@ def test_parts():
     assert len(Comparisons.from_wins(votes.wins, ties=ties).strong_parts()) == 1
 
 
+from_wins, from_rows = Comparisons.from_wins, Comparisons.from_rows
+from_votes, from_orders = Comparisons.from_votes, Rankings.from_orders
+from_places, from_counts = Rankings.from_places, Choices.from_counts
+from_subsets = Choices.from_subsets
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: Comparisons.from_wins([[0, -1], [0, 0]]), "not be negative, got -1"),
-        (lambda: Comparisons.from_wins([[0, np.nan], [0, 0]]), "finite"),
-        (lambda: Comparisons.from_wins([[0, 1, 2], [0, 0, 1]]), "square"),
-        (lambda: Comparisons.from_wins("abc"), "wins must be a number, got 'abc'"),
-        (lambda: Comparisons.from_wins(None), "wins must be a number, got None"),
+        (lambda: from_wins([[0, -1], [0, 0]]), "not be negative, got -1"),
+        (lambda: from_wins([[0, np.nan], [0, 0]]), "finite"),
+        (lambda: from_wins([[0, 1, 2], [0, 0, 1]]), "square"),
+        (lambda: from_wins("abc"), "wins must be a number, got 'abc'"),
+        (lambda: from_wins(None), "wins must be a number, got None"),
+        (lambda: from_wins([[0, "1_0"], [1, 0]]), "wins\\[0, 0\\] .*got '.'"),
+        (lambda: from_wins([[0, 1], [1]]), "rows equally long"),
+        (lambda: from_wins([[0, 1j], [1, 0]]), "must be a number"),
+        (lambda: from_wins([[0, 1e16], [1, 0]]), "at most 1e\\+15, got 1e"),
         (
-            lambda: Comparisons.from_wins([[0, "1_0"], [1, 0]]),
-            "wins\\[0, 0\\] .*got '.'",
-        ),
-        (lambda: Comparisons.from_wins([[0, 1], [1]]), "rows equally long"),
-        (lambda: Comparisons.from_wins([[0, 1j], [1, 0]]), "must be a number"),
-        (lambda: Comparisons.from_wins([[0, 1e16], [1, 0]]), "at most 1e\\+15, got 1e"),
-        (
-            lambda: Comparisons.from_rows("ab", [0.5], [1], [[1, 0, 0]]),
+            lambda: from_rows("ab", [0.5], [1], [[1, 0, 0]]),
             r"first\[0\] must be a whole number, got 0.5",
         ),
-        (lambda: Comparisons.from_rows("ab", [0], [1], [[1, 0]]), "3 columns"),
-        (lambda: Rankings.from_places([[1, np.nan]]), "must be finite"),
-        (lambda: Rankings.from_places([[1, 2.5]]), "must be a whole number"),
-        (lambda: Choices.from_counts([["no", 1]], [[0, 1]]), "must be a number"),
-        (lambda: Comparisons.from_wins([[0]]), "at least two arms"),
-        (lambda: Comparisons.from_wins([[1, 2], [3, 0]]), "ignore_self=True"),
+        (lambda: from_rows("ab", [0], [1], [[1, 0]]), "3 columns"),
+        (lambda: from_places([[1, np.nan]]), "must be finite"),
+        (lambda: from_places([[1, 2.5]]), "must be a whole number"),
+        (lambda: from_counts([["no", 1]], [[0, 1]]), "must be a number"),
+        (lambda: from_wins([[0]]), "at least two arms"),
+        (lambda: from_wins([[1, 2], [3, 0]]), "ignore_self=True"),
+        (lambda: from_wins([[0, 1], [1, 0]], ties=[[0, 1], [2, 0]]), "symmetric"),
+        (lambda: from_wins([[0, 1], [1, 0]], arm_names=["a", "a"]), "different"),
+        (lambda: from_wins([[0, 1], [1, 0]], arm_names=["a"]), "each of the 2 arms"),
         (
-            lambda: Comparisons.from_wins([[0, 1], [1, 0]], ties=[[0, 1], [2, 0]]),
-            "symmetric",
-        ),
-        (
-            lambda: Comparisons.from_wins([[0, 1], [1, 0]], arm_names=["a", "a"]),
-            "different",
-        ),
-        (
-            lambda: Comparisons.from_wins([[0, 1], [1, 0]], arm_names=["a"]),
-            "each of the 2 arms",
-        ),
-        (
-            lambda: Comparisons.from_votes(
+            lambda: from_votes(
                 ["tea"], ["cofee"], ["tea"], arm_names=["tea", "coffee"]
             ),
             r"second\[0\]: names the unknown arm 'cofee'; did you mean coffee",
         ),
         (
-            lambda: Comparisons.from_votes(["a", "a"], ["b", "b"], ["a", "c"]),
+            lambda: from_votes(["a", "a"], ["b", "b"], ["a", "c"]),
             "winner: row 1 is 'c'",
         ),
         (
-            lambda: Comparisons.from_votes(["a", "b"], ["b", "b"], ["a", "b"]),
+            lambda: from_votes(["a", "b"], ["b", "b"], ["a", "b"]),
             r"row\[1\]: compares 'b' with itself",
         ),
         (
-            lambda: Comparisons.from_votes(["a"], ["b"], ["a"], weight=[-2]),
+            lambda: from_votes(["a"], ["b"], ["a"], weight=[-2]),
             r"weight\[0\] must not be negative",
         ),
-        (lambda: Comparisons.from_votes(["a"], ["b"], ["a", "b"]), "equally long"),
-        (lambda: Comparisons.from_votes(["a"], ["a"], ["a"]), "at least two arms"),
+        (lambda: from_votes(["a"], ["b"], ["a", "b"]), "equally long"),
+        (lambda: from_votes(["a"], ["a"], ["a"]), "at least two arms"),
+        (lambda: from_rows("ab", [0], [2], [[1, 0, 0]]), r"second\[0\] must be an arm"),
         (
-            lambda: Comparisons.from_rows("ab", [0], [2], [[1, 0, 0]]),
-            r"second\[0\] must be an arm",
-        ),
-        (
-            lambda: Comparisons.from_wins([[0, 1], [1, 0]]).with_covariates([[1.0]]),
+            lambda: from_wins([[0, 1], [1, 0]]).with_covariates([[1.0]]),
             "one row for each of the 2 arms",
         ),
-        (lambda: Rankings.from_orders([["a", "b", "a"]]), "ranks 'a' twice"),
+        (lambda: from_orders([["a", "b", "a"]]), "ranks 'a' twice"),
+        (lambda: from_orders([["a", "x"]], arm_names=["a", "b"]), "unknown arm 'x'"),
+        (lambda: from_places([[1, -2]]), "negative"),
+        (lambda: from_places([[1, 2]], counts=[1, 2]), "each of the ballots"),
+        (lambda: from_counts([[1, 1, 0]], [[1, 0, 2]]), "was not on offer"),
+        (lambda: from_counts([[1, 0]], [[1, 0]]), "leaves no choice"),
+        (lambda: from_subsets([["a", "b"]], ["c"]), "unknown arm 'c'"),
         (
-            lambda: Rankings.from_orders([["a", "x"]], arm_names=["a", "b"]),
-            "unknown arm 'x'",
-        ),
-        (lambda: Rankings.from_places([[1, -2]]), "negative"),
-        (lambda: Rankings.from_places([[1, 2]], counts=[1, 2]), "each of the ballots"),
-        (
-            lambda: Choices.from_counts([[1, 1, 0]], [[1, 0, 2]]),
-            "was not on offer",
-        ),
-        (lambda: Choices.from_counts([[1, 0]], [[1, 0]]), "leaves no choice"),
-        (lambda: Choices.from_subsets([["a", "b"]], ["c"]), "unknown arm 'c'"),
-        (
-            lambda: Choices.from_subsets([["a", "a", "b"]], ["a"]),
+            lambda: from_subsets([["a", "a", "b"]], ["a"]),
             r"subset 0\[1\]: offers 'a' twice",
         ),
         (
-            lambda: Comparisons.from_votes(["a", "a"], ["b", "b"], ["a", None]),
+            lambda: from_votes(["a", "a"], ["b", "b"], ["a", None]),
             r"winner\[1\]: is missing.*dropna\(\)",
         ),
+        (lambda: from_votes(["a"], ["b"], [float("nan")]), r"winner\[0\]: is missing"),
+        (lambda: from_wins(CROSSTAB), "its rows lack c, .*reindex"),
         (
-            lambda: Comparisons.from_votes(["a"], ["b"], [float("nan")]),
-            r"winner\[0\]: is missing",
-        ),
-        (lambda: Comparisons.from_wins(CROSSTAB), "its rows lack c, .*reindex"),
-        (
-            lambda: Comparisons.from_wins(
-                CROSSTAB.rename(columns={"a": "d"}).iloc[:, 1:]
-            ),
+            lambda: from_wins(CROSSTAB.rename(columns={"a": "d"}).iloc[:, 1:]),
             "its rows lack c and its columns lack a",
         ),
-        (
-            lambda: Choices.from_subsets([["a", "b"]], [None], outside=False),
-            "outside=False",
-        ),
+        (lambda: from_subsets([["a", "b"]], [None], outside=False), "outside=False"),
     ],
 )
 def test_bad_tables_are_refused_in_words(call, words):

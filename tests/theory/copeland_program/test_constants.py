@@ -262,17 +262,6 @@ def test_ratio_of_the_constants_is_unbounded():
 
 
 @given(st.integers(0, 10**6), st.integers(2, 9))
-def test_relabelling(seed, num_arms):
-    rng = np.random.default_rng(seed)
-    matrix = random_matrix(rng, num_arms)
-    order = rng.permutation(num_arms)
-    first = copeland_lower_bound(matrix)
-    second = copeland_lower_bound(matrix[np.ix_(order, order)])
-    for arm, value in second.value_by_winner.items():
-        assert value == pytest.approx(first.value_by_winner[order[arm]], rel=1e-9)
-
-
-@given(st.integers(0, 10**6), st.integers(2, 9))
 def test_a_clearer_pair_never_costs_more(seed, num_arms):
     rng = np.random.default_rng(seed)
     matrix = random_matrix(rng, num_arms)
@@ -280,8 +269,8 @@ def test_a_clearer_pair_never_costs_more(seed, num_arms):
     gap = (matrix[i, j] - 0.5) * min(rng.uniform(1, 3), 0.5 / abs(matrix[i, j] - 0.5))
     clearer = matrix.copy()
     clearer[i, j], clearer[j, i] = 0.5 + gap, 0.5 - gap
-    before, after = copeland_lower_bound(matrix), copeland_lower_bound(clearer)
-    assert after.value <= before.value * (1 + 1e-9)
+    for solve in (copeland_lower_bound, ecw_rmed_constant):
+        assert solve(clearer).value <= solve(matrix).value * (1 + 1e-9)
 
 
 @pytest.mark.shared
