@@ -159,7 +159,7 @@ def test_what_arrives_with_the_last_round_is_known_at_the_end():
 
 
 @pytest.mark.parametrize(("name", "length"), [("interleaved-filter", 3), ("rmed1", 6)])
-def test_positions_advance_while_nothing_is_told(name, length):
+def test_positions_advance_while_nothing_is_told(name, length, in_python):
     """The first sweep goes over its pairs although no outcome is known."""
     delayed = DelayedFeedback(policies.get(name), every=EVERY)
     rounds = tuple(range(1, 301))
@@ -286,13 +286,12 @@ def test_late_runs_have_the_distribution_of_the_late_twin(name):
         assert disagreements(plays, late_plays(name, 1), TWO_WINNERS)
 
 
-def test_results_say_so():
+def test_results_say_so(in_python):
     policy = DelayedFeedback(policies.get("random"), every=10)
     assert json.loads(parameters_json(policy)) == {
         "every": 10,
         "policy": {"distinct": False, "name": "random"},
     }
-    # By the program that is played above.
     policy = DelayedFeedback(policies.get("rmed1"), every=EVERY)
     result = bayesduel.simulate(TWO_WINNERS, policy, num_runs=32, horizon=20)
     assert result.attrs["policy"] == "RMED1, told every 25 rounds"

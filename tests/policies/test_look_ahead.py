@@ -145,10 +145,10 @@ def early_cases():
 
 
 @pytest.mark.parametrize(("name", "matrix"), early_cases())
-def test_early_rounds_have_the_distribution_of_the_twin(name, matrix, in_python):
+def test_early_rounds_have_the_distribution_of_the_twin(name, matrix):
     slow = name in SLOW_TWIN
     checkpoints, num_runs = ((20, 50), 60) if slow else (EARLY, 100)
-    ours = plays_of(policies.get(name), matrix, checkpoints, 1, seed=61)
+    ours = plays_of(policies.get(name), matrix, checkpoints, 2, seed=61)
     theirs = twin_plays(name, matrix, checkpoints, num_runs)
     assert not disagreements(name, matrix, ours, theirs)
 

@@ -57,9 +57,9 @@ def test_the_duels_are_those_of_the_policy():
 @pytest.mark.parametrize(
     "name", ["rucb", pytest.param("interleaved-filter", marks=pytest.mark.slow)]
 )
-def test_a_policy_that_explores_no_more_meets_itself(name, in_python):
+def test_a_policy_that_explores_no_more_meets_itself(name):
     """With certain outcomes nothing more is asked within 2^62 rounds."""
-    plays = duels_of(f"{name}:self_duels=false", DECISIVE, (10**4,), 6, num_runs=16)
+    plays = duels_of(f"{name}:self_duels=false", DECISIVE, (10**4,), 6, num_runs=64)
     own = np.trace(plays[:, 0], axis1=1, axis2=2)
     assert (own > 5000).all() and (own < 10**4).all()
 

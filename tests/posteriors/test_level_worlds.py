@@ -99,7 +99,8 @@ def test_two_arms_are_level_where_both_are_at_the_mean(name):
         posterior = Laplace(MODELS[name], 20)
         state = told(posterior, won, 0 * won, settle=2)
         matrix, fall = world_of(posterior, state, 0, 1)
-        np.testing.assert_allclose(matrix, 0.5, rtol=1e-12)
+        np.testing.assert_allclose(matrix[:2, :2], 0.5, rtol=1e-12)
+        np.testing.assert_allclose(matrix, 0.5, atol=1e-9)
         gap = np.linspace(0.0, 40.0, 400_001)
         logs = wins * log_expit(gap) + losses * log_expit(-gap) - gap**2 / 4 / scale**2
         by_hand = logs.max() - (wins + losses) * np.log(0.5)

@@ -40,7 +40,7 @@ TWINS = {
 QUICK = {("d-ts", "table"), ("d-ts+", "2"), ("rcs", "half")}
 
 
-def plays_of(policy, seed, num_runs=256):
+def plays_of(policy, seed, num_runs=512):
     """Simulate by the kernel, arms shuffled in every run."""
     records = simulate_runs(
         policy,
