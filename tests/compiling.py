@@ -1,4 +1,4 @@
-"""Compiling what only tests run, and looking into programs."""
+"""Compiling what only tests run, or nothing at all, and looking into programs."""
 
 from functools import partial
 
@@ -6,9 +6,25 @@ import jax
 import jax.extend
 import jax.numpy as jnp
 
+from bayesduel.ops.scalar.uncompiled import run_uncompiled
+
 quick_jit = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
 """``jax.jit`` for what is called a few times: hardly optimized, it compiles in half the
 time."""
+
+
+def play_in_python(monkeypatch):
+    """Play rules and kernels in Python, to the same digits.
+
+    A program takes seconds to compile, as long as thousands of rounds in Python.
+    """
+    from bayesduel.simulation import rule_runs
+    from bayesduel.simulation.scalar import engine, loop
+
+    monkeypatch.setattr(rule_runs, "is_compiled", lambda policy: False)
+    for name, function in (("program", loop.play), ("tell_program", loop.tell)):
+        played = partial(run_uncompiled, function)
+        monkeypatch.setattr(engine, name, lambda kernel, played=played: played)
 
 
 _KEEPS_NUMBERS = frozenset(

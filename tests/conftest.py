@@ -179,6 +179,19 @@ def shared_dir() -> Path:
 
 
 @pytest.fixture
+def in_python(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let Python play rules and kernels, to the same digits, and compile none of them.
+
+    Not in slow tests, which play more. ``tests/simulation/test_uncompiled.py`` compares
+    the two forms.
+    """
+    from tests.compiling import play_in_python
+
+    if request.node.get_closest_marker("slow") is None:
+        play_in_python(monkeypatch)
+
+
+@pytest.fixture
 def hardly_optimized(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Compile twice as fast what then runs several times slower, here and in children.
 

@@ -81,27 +81,29 @@ def test_text_without_names(case: str, tmp_path: Path) -> None:
     assert matrix.source == f"file {path}"
 
 
-@pytest.mark.parametrize("case", NAMED)
-def test_text_with_names(case: str, tmp_path: Path) -> None:
-    matrix = instances.load(_write(tmp_path, NAMED[case]))
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        *((text, ("a", "b", "c")) for text in NAMED.values()),
+        *((text, ("1", "2", "3")) for text in NUMBERED.values()),
+    ],
+    ids=[*NAMED, *(f"numbers: {case}" for case in NUMBERED)],
+)
+def test_text_with_names(text: str, names: tuple[str, ...], tmp_path: Path) -> None:
+    matrix = instances.load(_write(tmp_path, text))
     assert matrix.values.tolist() == VALUES
-    assert matrix.arm_names == ("a", "b", "c")
-
-
-@pytest.mark.parametrize("case", NUMBERED)
-def test_text_with_numbers_as_names(case: str, tmp_path: Path) -> None:
-    matrix = instances.load(_write(tmp_path, NUMBERED[case]))
-    assert matrix.values.tolist() == VALUES
-    assert matrix.arm_names == ("1", "2", "3")
+    assert matrix.arm_names == names
 
 
 def test_names_may_hold_separators_and_spaces(tmp_path: Path) -> None:
-    text = '"tea, black";coffee\n0.5;0.7\n0.3;0.5'
-    assert instances.load(_write(tmp_path, text)).arm_names == ("tea, black", "coffee")
-    text = '"tea, black",coffee\n0.5,0.7\n0.3,0.5'
-    assert instances.load(_write(tmp_path, text)).arm_names == ("tea, black", "coffee")
-    text = "green tea,coffee\n0.5,0.7\n0.3,0.5"
-    assert instances.load(_write(tmp_path, text)).arm_names == ("green tea", "coffee")
+    for name, cell, comma in (
+        ("tea, black", '"tea, black"', ";"),
+        ("tea, black", '"tea, black"', ","),
+        ("green tea", "green tea", ","),
+    ):
+        text = f"{cell};coffee\n0.5;0.7\n0.3;0.5".replace(";", comma)
+        names = instances.load(_write(tmp_path, text)).arm_names
+        assert names == (name, "coffee")
 
 
 def test_matrix_of_certain_outcomes_is_not_taken_for_labels(tmp_path: Path) -> None:

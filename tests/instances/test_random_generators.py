@@ -72,7 +72,7 @@ def test_uniform_random_signs_are_uniform_over_what_is_allowed(
                 rng, 4, winner=winner, shuffle=shuffle
             ).matrix.values
         )
-        for _ in range(3200)
+        for _ in range(1600)
     )
     _uniform_over(counts, allowed)
 

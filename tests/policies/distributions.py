@@ -58,6 +58,16 @@ def same_distribution(
     }
 
 
+def disagreements(
+    ours: np.ndarray, theirs: np.ndarray, matrix: np.ndarray, false_alarm: float = 1e-5
+) -> dict[str, float]:
+    """Return the features of plays whose distributions differ; self-duels count too."""
+    one, other = (
+        {**features(each, matrix), **self_duels(each)} for each in (ours, theirs)
+    )
+    return rejected(same_distribution(one, other), false_alarm)
+
+
 def same_mean(
     one: dict[str, np.ndarray], other: dict[str, np.ndarray]
 ) -> dict[str, float]:

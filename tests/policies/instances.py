@@ -37,6 +37,22 @@ DECISIVE = np.array(
 MATRICES = {"condorcet": CONDORCET, "two winners": TWO_WINNERS, "cyclic": CYCLIC}
 
 
+def random_matrices(rng, number, num_arms, widest, least=0.01):
+    """Return matrices: total orders first, then tournaments, in a random order.
+
+    ``widest`` has the largest gaps, of one matrix after the other.
+    """
+    found = []
+    for index in range(number):
+        shape = num_arms, num_arms
+        gaps = np.triu(rng.uniform(least, widest[index % len(widest)], shape), 1)
+        if index >= number // 2:
+            gaps = gaps * rng.choice([-1, 1], shape)
+        order = rng.permutation(num_arms)
+        found.append((0.5 + gaps - gaps.T)[np.ix_(order, order)])
+    return found
+
+
 def random_outcomes(
     preference: np.ndarray, length: int, rng: np.random.Generator
 ) -> np.ndarray:

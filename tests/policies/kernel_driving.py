@@ -1,9 +1,6 @@
 """Driving kernels without the simulator, with outcomes that are fixed in advance."""
 
-from functools import cache, partial
-from pathlib import Path
 from typing import NamedTuple
-from zlib import crc32
 
 import numpy as np
 
@@ -16,7 +13,6 @@ from bayesduel.policies.scalar_kernel import (
     recommend,
     update,
 )
-from bayesduel.simulation.scalar.programs import cached_program
 
 
 class PlayedByKernel(NamedTuple):
@@ -27,10 +23,8 @@ class PlayedByKernel(NamedTuple):
     longest_stretch: int
 
 
-def play_kernel(kernel, outcomes, horizon, seed=0, *, compiled=True) -> PlayedByKernel:
-    """Play one run of a ``ScalarKernel``, arms in their own order.
-
-    To the same digits, if not ``compiled``: of few rounds that takes less time.
+def play_kernel(kernel, outcomes, horizon, seed=0) -> PlayedByKernel:
+    """Play one run of a ``ScalarKernel`` in Python, arms in their own order.
 
     Parameters
     ----------
@@ -42,10 +36,9 @@ def play_kernel(kernel, outcomes, horizon, seed=0, *, compiled=True) -> PlayedBy
     counts = np.zeros(outcomes.shape[:2], dtype=np.int64)
     rng = np.random.default_rng(seed)
     run = np.zeros(3, dtype=np.int64)
-    play = _program(kernel.name) if compiled else partial(run_uncompiled, _play)
-    play(state, rng, outcomes, counts, duels, run)
+    run_uncompiled(_play, state, rng, outcomes, counts, duels, run)
     while kernel.solve_on_host(state):
-        play(state, rng, outcomes, counts, duels, run)
+        run_uncompiled(_play, state, rng, outcomes, counts, duels, run)
     _, longest, recommendation = run.tolist()
     return PlayedByKernel(
         [(one, other) for one, other in duels.tolist()], recommendation, longest
@@ -80,9 +73,3 @@ def _play(state, rng, outcomes, counts, duels, run):
     run[0], run[1] = played, longest
     if played == len(duels) and not is_waiting(state):
         run[2] = recommend(state, rng)
-
-
-@cache
-def _program(name):
-    """Compile it for a kernel, for all processes of the tests."""
-    return cached_program(_play, f"{name}-{crc32(Path(__file__).read_bytes()):x}")

@@ -19,3 +19,11 @@ def first_impossible_duel(twin, duels, outcomes):
         twin.update(first, second, low_won == (first == low))
         seen[low, high] += 1
     return None
+
+
+def first_difference(one, other):
+    """Return round and duels of the first disagreement of two lists, or None."""
+    for index, (a, b) in enumerate(zip(one, other, strict=True)):
+        if a != b:
+            return index + 1, a, b
+    return None

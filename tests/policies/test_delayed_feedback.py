@@ -17,18 +17,13 @@ from bayesduel.policies.policy import Duel, KernelPolicy, kernel_of
 from bayesduel.simulation.environments import PairwiseEnvironment
 from bayesduel.simulation.scalar.engine import Variations, run_chunk
 from tests.policies.distributions import (
-    features,
-    rejected,
-    same_distribution,
-    self_duels,
+    disagreements,
 )
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import CONDORCET, DECISIVE, TWO_WINNERS
 from tests.policies.kernel_driving import play_kernel
-from tests.reference import DoubleThompson, RelativeUCB, simulate
+from tests.reference import DoubleThompson, RelativeUCB, plays_of_twins
 from tests.simulation.model_fakes import Wanderer
-
-FALSE_ALARM = 1e-5
 
 EVERY = 25
 CHECKPOINTS = (25, 60, 150, 300)
@@ -107,7 +102,7 @@ def duels_in_order(policy, matrix, seed):
     """
     uniforms = np.random.default_rng(seed).random((*matrix.shape, 300))
     outcomes = uniforms < matrix[:, :, None]
-    return play_kernel(kernel_of(policy), outcomes, 300, seed, compiled=False).duels
+    return play_kernel(kernel_of(policy), outcomes, 300, seed).duels
 
 
 @pytest.mark.parametrize(
@@ -168,7 +163,7 @@ def test_what_arrives_with_the_last_round_is_known_at_the_end():
 
 
 @pytest.mark.parametrize(("name", "length"), [("interleaved-filter", 3), ("rmed1", 6)])
-def test_positions_advance_while_nothing_is_told(name, length):
+def test_positions_advance_while_nothing_is_told(name, length, in_python):
     """The first sweep goes over its pairs although no outcome is known."""
     delayed = DelayedFeedback(policies.get(name), every=EVERY)
     rounds = tuple(range(1, 301))
@@ -274,19 +269,10 @@ TWINS = {"rucb": RelativeUCB, "d-ts": DoubleThompson}
 
 @cache
 def late_plays(name, every):
-    plays = []
-    for run in range(100):
-        rng = np.random.default_rng([101, run])
-        twin = Late(TWINS[name](4, rng), every)
-        plays.append(simulate(twin, TWO_WINNERS, 300, CHECKPOINTS, rng))
-    return np.stack(plays)
+    def make(rng):
+        return Late(TWINS[name](4, rng), every)
 
-
-def disagreements(ours, theirs):
-    one, other = (
-        {**features(each, TWO_WINNERS), **self_duels(each)} for each in (ours, theirs)
-    )
-    return rejected(same_distribution(one, other), FALSE_ALARM)
+    return plays_of_twins(make, TWO_WINNERS, CHECKPOINTS, 100, 101)
 
 
 @pytest.mark.slow
@@ -299,18 +285,17 @@ def test_late_runs_have_the_distribution_of_the_late_twin(name):
         policy, TWO_WINNERS, checkpoints=CHECKPOINTS, seed=102, num_lanes=32
     )
     plays = ours.ledger["plays"]
-    assert not disagreements(plays, late_plays(name, EVERY))
+    assert not disagreements(plays, late_plays(name, EVERY), TWO_WINNERS)
     if name == "d-ts":
-        assert disagreements(plays, late_plays(name, 1))
+        assert disagreements(plays, late_plays(name, 1), TWO_WINNERS)
 
 
-def test_results_say_so():
+def test_results_say_so(in_python):
     policy = DelayedFeedback(policies.get("random"), every=10)
     assert json.loads(parameters_json(policy)) == {
         "every": 10,
         "policy": {"distinct": False, "name": "random"},
     }
-    # By the program that is played above.
     policy = DelayedFeedback(policies.get("rmed1"), every=EVERY)
     result = bayesduel.simulate(TWO_WINNERS, policy, num_runs=32, horizon=20)
     assert result.attrs["policy"] == "RMED1, told every 25 rounds"

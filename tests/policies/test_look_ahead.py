@@ -1,6 +1,7 @@
 """Look-ahead has the distribution of the rounds it jumps over.
 
-Forms that draw are compared with the slow twin, and with the step form of the policy:
+Forms that draw are compared with the slow twin; with the step form of the policy in
+``thompson.test_scalar_steps`` and ``simulation.test_kernels_step``:
 regret and informative duels at checkpoints, rounds of each pair of different arms, and
 of each arm with itself, by Kolmogorov-Smirnov tests. Look-ahead D-TS+ and BT-TS draw
 one champion per idle stretch; where several arms lead, the split of self-duels among
@@ -40,7 +41,7 @@ from tests.reference import (
     RelativeUCB,
     RivalDirected,
     SelfSparring,
-    simulate,
+    plays_of_twins,
 )
 
 FALSE_ALARM = 1e-5
@@ -93,13 +94,8 @@ def plays_of(policy, matrix, checkpoints, batches, seed):
 
 @cache
 def twin_plays(name, matrix, checkpoints, num_runs):
-    preference = MATRICES[matrix]
-    plays = []
-    for run in range(num_runs):
-        rng = np.random.default_rng([60, run])
-        twin = TWINS[name](4, rng)
-        plays.append(simulate(twin, preference, checkpoints[-1], checkpoints, rng))
-    return np.stack(plays)
+    make = partial(TWINS[name], 4)
+    return plays_of_twins(make, MATRICES[matrix], checkpoints, num_runs, 60)
 
 
 def disagreements(name, matrix, ours, theirs):
@@ -119,16 +115,13 @@ def _who_met_itself(plays, matrix):
     return {**self_duels(plays), "Borda regret": borda}
 
 
-def late_cases(names, thorough=("d-ts",)):
-    """One matrix for every policy in turn, all of them for some.
-
-    Early rounds are compared on all.
-    """
+def late_cases(names):
+    """One matrix for every policy in turn; early rounds are compared on all."""
     return [
         (name, matrix)
         for turn, name in enumerate(names)
         for index, matrix in enumerate(MATRICES)
-        if name in thorough or (turn - index) % 3 == 0
+        if (turn - index) % 3 == 0
     ]
 
 
@@ -142,7 +135,7 @@ def early_cases():
 
     Of the late rounds some are early.
     """
-    quick = {(n, m) for n, m in late_cases(TWINS, ()) if n not in ELSEWHERE}
+    quick = {(n, m) for n, m in late_cases(TWINS) if n not in ELSEWHERE}
     late = {*late_cases([each for each in TWINS if each not in SLOW_TWIN])}
     return [
         pytest.param(*case, marks=[pytest.mark.slow] * (case not in quick))
@@ -166,16 +159,7 @@ def test_early_rounds_have_the_distribution_of_the_twin(name, matrix):
 )
 def test_late_rounds_have_the_distribution_of_the_twin(name, matrix):
     ours = plays_of(policies.get(name), matrix, LATE, 8, seed=62)
-    theirs = twin_plays(name, matrix, LATE, 120)
-    assert not disagreements(name, matrix, ours, theirs)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "matrix"), late_cases(["ccb", "rucb"]))
-def test_both_forms_have_the_same_distribution(name, matrix):
-    """The others: ``thompson.test_scalar_steps``, ``test_bradley_terry_thompson``."""
-    ours = plays_of(policies.get(name), matrix, LATE, 8, seed=62)
-    theirs = plays_of(policies.get(name, look_ahead=False), matrix, LATE, 4, seed=63)
+    theirs = twin_plays(name, matrix, LATE, 80)
     assert not disagreements(name, matrix, ours, theirs)
 
 
@@ -238,7 +222,7 @@ class Hurrying(type(policies.get("d-ts"))):
 def test_another_alpha_is_noticed():
     """Negative control: bounds that are 8 percent wider."""
     wider = plays_of(policies.get("d-ts", alpha=0.6), "cyclic", LATE, 8, seed=62)
-    theirs = twin_plays("d-ts", "cyclic", LATE, 120)
+    theirs = twin_plays("d-ts", "cyclic", LATE, 80)
     assert disagreements("d-ts", "cyclic", wider, theirs)
 
 
@@ -246,5 +230,5 @@ def test_another_alpha_is_noticed():
 def test_wrong_stretches_are_noticed():
     """Negative control: the comparison with the twin rejects them."""
     ours = plays_of(Hurrying(), "cyclic", LATE, 8, seed=62)
-    theirs = twin_plays("d-ts", "cyclic", LATE, 120)
+    theirs = twin_plays("d-ts", "cyclic", LATE, 80)
     assert disagreements("d-ts", "cyclic", ours, theirs)

@@ -1,7 +1,7 @@
 """What the simulator may rely on in one exchange with a rule over a model.
 
-Shapes, dtypes, keys and comparisons, found by tracing, and duels that can be played;
-what runs must do is in ``test_contract.py``.
+Shapes, dtypes, keys and comparisons, found by tracing. What runs must do is in
+``test_contract.py``; the loop refuses arms that there are not.
 """
 
 import jax
@@ -15,8 +15,6 @@ from bayesduel.policies.over_models.counting import largest
 from bayesduel.policies.policy import over_model
 from bayesduel.types import Outcome
 from tests.compiling import compared_with_themselves
-from tests.policies.driving import play
-from tests.policies.instances import MATRICES, random_outcomes
 
 RULES = (
     "bt-ts",
@@ -108,44 +106,3 @@ def test_a_key_used_twice_is_noticed(strict_jax):
     careless = Careless(**vars(rule_of("bt-ts")))
     with pytest.raises(jax.errors.KeyReuseError):
         traced(careless)
-
-
-HORIZON, EVENTS = 60, 120
-"""More events than these rules need, reports that are read included."""
-
-ONE_OF_A_KIND = (
-    "bt-ts",
-    "bt-ts:posterior=mcmc",
-    "information:posterior=bradley-terry",
-    "bt-ts:every=3",
-)
-"""RD-TS is asked for its rounds, state by state, in ``test_rivals_over_models``."""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("text", ONE_OF_A_KIND)
-def test_duels_are_well_formed(text):
-    """Arms are indices wherever they are asked to play, and all rounds are played.
-
-    In the simulator the plays of ``bt-ts`` add up quickly: ``test_contract``.
-    """
-    outcomes = random_outcomes(MATRICES["cyclic"], 400, np.random.default_rng(30))
-    with jax.enable_x64(True):
-        played = play(
-            rule_of(text),
-            jnp.asarray(outcomes),
-            jax.random.key(31),
-            jnp.int64(HORIZON),
-            num_events=EVENTS,
-        )
-        events, rounds, _, best = jax.tree.map(np.asarray, played)
-    exploits, explores = events.exploit_rounds, events.explore_rounds
-    assert exploits.min() >= 0 and explores.min() >= 0 and explores.max() == 1
-    assert exploits.sum() + explores.sum() == rounds == HORIZON
-    for arms, times in (
-        (events.champion, exploits),
-        (events.first, explores),
-        (events.second, explores),
-    ):
-        assert np.all((arms[times > 0] >= 0) & (arms[times > 0] < 4))
-    assert 0 <= best < 4

@@ -1,19 +1,17 @@
 """Beta distributions per arm, in the policies that hold them."""
 
-import numpy as np
+from functools import partial
+
 import pytest
 
 from bayesduel import policies
 from bayesduel.errors import PolicyParameterError
 from bayesduel.posteriors import BetaArms
-from tests.policies.distributions import features, rejected, same_distribution
+from tests.policies.distributions import disagreements
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import MATRICES
-from tests.reference import simulate
+from tests.reference import plays_of_twins
 from tests.reference.self_sparring import SelfSparring
-
-FALSE_ALARM = 1e-5
-"""Of one test."""
 
 CHECKPOINTS = (30, 100, 300)
 
@@ -30,20 +28,10 @@ def test_self_sparring_with_a_prior_has_the_distribution_of_the_twin(prior):
     matrix = MATRICES["condorcet"]
     ours = plays_of(policies.get("self-sparring", prior=prior), matrix, 3)
 
-    def twin_plays(twin_prior):
-        found = []
-        for run in range(100):
-            rng = np.random.default_rng([71, run])
-            rule = SelfSparring(4, rng, prior=twin_prior)
-            found.append(simulate(rule, matrix, CHECKPOINTS[-1], CHECKPOINTS, rng))
-        return np.stack(found)
-
-    def disagree(theirs):
-        p_values = same_distribution(features(ours, matrix), features(theirs, matrix))
-        return rejected(p_values, FALSE_ALARM)
-
-    assert not disagree(twin_plays(prior))
-    assert disagree(twin_plays(20 * prior))
+    for twin_prior in (prior, 20 * prior):
+        make = partial(SelfSparring, 4, prior=twin_prior)
+        theirs = plays_of_twins(make, matrix, CHECKPOINTS, 100, 71)
+        assert bool(disagreements(ours, theirs, matrix)) == (twin_prior != prior)
 
 
 @pytest.mark.slow
@@ -53,8 +41,7 @@ def test_prior_of_sparring_reaches_its_machines():
     plain = plays_of(policies.get("sparring", inner="ts"), matrix, 4)
     stubborn = plays_of(policies.get("sparring", inner="ts", prior=100), matrix, 4)
     assert plain[:, -1, 0, 0].mean() > stubborn[:, -1, 0, 0].mean()
-    p_values = same_distribution(features(plain, matrix), features(stubborn, matrix))
-    assert rejected(p_values, FALSE_ALARM)
+    assert disagreements(plain, stubborn, matrix)
 
 
 def test_names_and_labels():

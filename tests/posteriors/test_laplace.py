@@ -116,8 +116,8 @@ def test_closed_forms_are_the_derivatives_of_the_density(model):
 
 def test_mean_is_exactly_even_where_nothing_is_known():
     with jax.enable_x64(True):
-        posterior = Laplace(Thurstone())
-        found = mean(posterior, posterior.init(jax.random.key(0), 5))
+        posterior = Laplace(MODELS["thurstone"])
+        found = mean(posterior, init(posterior, jax.random.key(0), 4))
     np.testing.assert_allclose(found, 0.5, atol=1e-15)
 
 
@@ -128,19 +128,19 @@ FEW = {
 
 
 @pytest.mark.parametrize(
-    ("model", "votes"),
+    ("name", "votes"),
     [
-        (BradleyTerry(), CASES["lopsided"]),
-        (BradleyTerry(prior_scale=5.0), CASES["never lost"]),
-        (Thurstone(), CASES["lopsided"]),
-        (BradleyTerry(), FEW[2] * (1 - np.eye(2, dtype=int))),
-        (BradleyTerry(), FEW[7] * (1 - np.eye(7, dtype=int))),
+        ("bradley-terry", CASES["lopsided"]),
+        ("bradley-terry", CASES["never lost"]),
+        ("thurstone", CASES["lopsided"]),
+        ("bradley-terry", FEW[2] * (1 - np.eye(2, dtype=int))),
+        ("bradley-terry", FEW[7] * (1 - np.eye(7, dtype=int))),
     ],
     ids=["lopsided", "never lost", "thurstone", "2 arms", "7 arms"],
 )
-def test_mean_is_that_of_the_normal_distribution(model, votes):
+def test_mean_is_that_of_the_normal_distribution(name, votes):
     """Closer than that of as many independent draws, by integration over each gap."""
-    posterior = Laplace(model)
+    posterior = Laplace(model := MODELS[name])
     state = told(posterior, *votes, at_once=40)
     with jax.enable_x64(True):
         found = np.asarray(mean(posterior, state))
@@ -162,7 +162,7 @@ def test_mean_is_that_of_the_normal_distribution(model, votes):
 
 
 def test_utilities_describe_the_draws_of_the_same_key():
-    posterior = Laplace(Thurstone(order_effect=True))
+    posterior = Laplace(MODELS["thurstone"])
     state = told(posterior, *CASES["lopsided"])
     with jax.enable_x64(True):
         key = jax.random.key(3)

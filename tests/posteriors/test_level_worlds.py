@@ -13,7 +13,7 @@ from bayesduel.models.closed_forms.newton import Search, Status, Surface, advanc
 from bayesduel.posteriors import HMC, Laplace
 from tests.compiling import quick_jit
 from tests.posteriors.models_of_ones_own import OnAScale
-from tests.posteriors.voting import CASES, comparisons, init, told
+from tests.posteriors.voting import CASES, comparisons, init, table, told
 
 FEATURES = np.array([[1.0, 0.0], [0.5, 2.0], [-1.0, 1.0], [0.3, -0.7]])
 
@@ -86,15 +86,21 @@ def test_worlds_are_those_of_an_optimizer(name, case):
         np.testing.assert_allclose(matrix, theirs[0], atol=2e-4)
 
 
-@pytest.mark.parametrize("scale", [1.0, 100.0])
-def test_two_arms_are_level_where_both_are_at_the_mean(scale):
-    """By hand: utilities are 0 there, and at the mode +-u for the one root u."""
+@pytest.mark.parametrize("name", ["bradley-terry", "wide"])
+def test_two_arms_are_level_where_both_are_at_the_mean(name):
+    """By hand: utilities are 0 there, and at the mode +-u for the one root u.
+
+    Those of arms that nothing is known of are 0 in any case. Of two arms alone:
+    ``test_rivals_over_models``.
+    """
+    scale = MODELS[name].prior_scale
     for wins, losses in ((5, 0), (7, 3), (60, 1)):
-        won = np.array([[0, wins], [losses, 0]])
-        posterior = Laplace(BradleyTerry(prior_scale=scale))
+        won = table({(0, 1): wins, (1, 0): losses})
+        posterior = Laplace(MODELS[name], 20)
         state = told(posterior, won, 0 * won, settle=2)
         matrix, fall = world_of(posterior, state, 0, 1)
-        np.testing.assert_allclose(matrix, 0.5, rtol=1e-12)
+        np.testing.assert_allclose(matrix[:2, :2], 0.5, rtol=1e-12)
+        np.testing.assert_allclose(matrix, 0.5, atol=1e-9)
         gap = np.linspace(0.0, 40.0, 400_001)
         logs = wins * log_expit(gap) + losses * log_expit(-gap) - gap**2 / 4 / scale**2
         by_hand = logs.max() - (wins + losses) * np.log(0.5)
@@ -103,20 +109,21 @@ def test_two_arms_are_level_where_both_are_at_the_mean(scale):
 
 def test_three_arms_are_level_as_by_hand():
     """Arms 0 and 1 never meet, both met arm 2: level they are one arm with all wins."""
-    won = np.array([[0, 0, 9], [0, 0, 2], [1, 6, 0]])
-    posterior = Laplace(BradleyTerry(prior_scale=3.0))
+    won = table({(0, 2): 9, (1, 2): 2, (2, 0): 1, (2, 1): 6})
+    posterior = Laplace(MODELS["bradley-terry"], 20)
     state = told(posterior, won, 0 * won, settle=2)
     matrix, _ = world_of(posterior, state, 0, 1)
     gap = np.linspace(-3.0, 3.0, 600_001)
     # Best is u_0 = u_1 = g / 3, u_2 = -2 g / 3 for the gap g: u^2 adds up to 2 g^2 / 3.
-    logs = 11 * log_expit(gap) + 7 * log_expit(-gap) - gap**2 / 3 / 9.0
+    scale = MODELS["bradley-terry"].prior_scale
+    logs = 11 * log_expit(gap) + 7 * log_expit(-gap) - gap**2 / 3 / scale**2
     best = gap[np.argmax(logs)]
     assert matrix[0, 2] == pytest.approx(1 / (1 + np.exp(-best)), abs=1e-5)
     assert matrix[1, 2] == pytest.approx(matrix[0, 2], rel=1e-12)
 
 
 def test_the_mode_is_the_world_of_the_leader_itself():
-    posterior = Laplace(Thurstone())
+    posterior = Laplace(MODELS["thurstone"], 20)
     state = told(posterior, *CASES["lopsided"])
     with jax.enable_x64(True):
         at_mode = quick_jit(posterior.matrices_at)(state, state.distribution.mode[None])
@@ -128,8 +135,8 @@ def test_the_mode_is_the_world_of_the_leader_itself():
 
 def test_without_votes_all_arms_are_level():
     with jax.enable_x64(True):
-        posterior = Laplace(BradleyTerry())
-        state = init(posterior, jax.random.key(0), 3)
+        posterior = Laplace(MODELS["bradley-terry"], 20)
+        state = init(posterior, jax.random.key(0), 4)
     matrix, fall = world_of(posterior, state, 0, 2)
     np.testing.assert_allclose(matrix, 0.5, rtol=1e-12)
     assert fall == 0.0

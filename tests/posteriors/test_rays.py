@@ -23,19 +23,27 @@ from tests.posteriors.voting import CASES, comparisons, sample, told
 from tests.reference.rays import points_on_rays as by_bisection
 
 MODELS = {
-    "bradley-terry": BradleyTerry(prior_scale=3.0),
+    "bradley-terry": BradleyTerry(),
     "thurstone": Thurstone(),
     "zero sum": BradleyTerry(zero_sum=True),
-    "order effect": BradleyTerry(order_effect=True),
     "ties": Thurstone(ties=True, order_effect=True),
     "own": ShownFirst(),
 }
 
 
+QUICK = ("bradley-terry", "own")
+"""A model in closed form, and one whose derivatives are automatic."""
+
+
+def cases(names):
+    return [
+        pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK))
+        for name in names
+    ]
+
+
 @pytest.mark.parametrize("case", ["lopsided", "never lost"])
-@pytest.mark.parametrize(
-    "name", [pytest.param(x, marks=[pytest.mark.slow] * (x == "ties")) for x in MODELS]
-)
+@pytest.mark.parametrize("name", cases(MODELS))
 def test_draws_solve_the_equation(name, case):
     """That of the module, by bisection, for the same normal numbers."""
     posterior, number = Laplace(MODELS[name]), 200
@@ -61,14 +69,15 @@ def test_draws_solve_the_equation(name, case):
     assert np.max(np.abs(np.log(normal / drawn))) > 0.1
 
 
-LAZY = {name: MODELS[name] for name in ("bradley-terry", "thurstone")} | {
+LAZY = {
+    "bradley-terry": MODELS["bradley-terry"],
     "own": OnAScale(),
     "zero sum": BradleyTerry(zero_sum=True, prior_scale=30.0),
     "features": LinearUtilities([[1.0, 0.0], [0.5, 2.0], [-1.0, 1.0], [0.3, -0.7]]),
 }
 
 
-@pytest.mark.parametrize("name", LAZY)
+@pytest.mark.parametrize("name", cases(LAZY))
 def test_draws_of_the_leader_need_no_solution(name):
     """A look at where another arm takes over tells of nearly all of them."""
     posterior, number = Laplace(LAZY[name]), 2000
@@ -192,11 +201,7 @@ def two_arms(number, share):
     return np.array([[0, wins], [number - wins, 0]])
 
 
-TWO = [
-    (10, 0.6), (50, 0.6), (200, 0.6), (400, 0.6), (10, 0.7), (50, 0.7), (100, 0.7),
-    (10, 0.8), (30, 0.8), (50, 0.8), (10, 0.9), (20, 0.9), (20, 0.95), (10, 0.99),
-    (100, 0.99),
-]  # fmt: skip
+TWO = [(10, 0.6), (400, 0.6), (50, 0.7), (30, 0.8), (20, 0.9), (10, 0.99), (100, 0.99)]
 
 
 @pytest.mark.parametrize("scale", [1.28, 3.0])
@@ -205,7 +210,7 @@ def test_tails_of_two_arms_are_those_of_the_integral(scale):
     model = BradleyTerry(prior_scale=scale)
     for number, share in TWO:
         won = two_arms(number, share)
-        exact = exact_probability_of_another(model, won, 60.0, 400_001)
+        exact = exact_probability_of_another(model, won, 60.0, 100_001)
         if exact > 1e-7:
             ratio = probability_of_another(model, won) / exact
             assert 0.95 < ratio < 1.15, (number, share, ratio)
@@ -232,10 +237,9 @@ def test_tails_of_three_arms_are_those_of_the_integral(kind):
 
 
 @pytest.mark.parametrize("kind", [BradleyTerry, Thurstone])
-@pytest.mark.parametrize("scale", [10.0, 100.0])
-def test_the_mode_is_right_however_wide_the_prior(kind, scale):
+def test_the_mode_is_right_however_wide_the_prior(kind):
     """Undamped, Newton's method ends where the prior alone bends the density."""
-    model = kind(prior_scale=scale)
+    model = kind(prior_scale=100.0)
     rng = np.random.default_rng(0)
     tables = [
         two_arms(5, 1.0),
@@ -295,19 +299,20 @@ def regret_of(matrix, name, runs, checkpoints, seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("share", [0.6, 0.8, 0.95])
+@pytest.mark.parametrize("share", [0.6, 0.95])
 def test_two_arms_are_explored_as_by_a_beta_distribution(share):
     """A logistic distribution is the uniform one of a share: its variance is pi^2 /
     3."""
     matrix = np.array([[0.5, share], [1 - share, 0.5]])
     scale = np.pi / np.sqrt(6.0)
+    runs = 200
     ours, theirs = (
-        regret_of(matrix, name, 300, [20_000], 4)
+        regret_of(matrix, name, runs, [20_000], 4)
         for name in (f"bt-ts:prior_scale={scale}", "pure-d-ts")
     )
     # Three standard errors of the ratio beside the tenth.
     error = np.hypot(ours.std() / ours.mean(), theirs.std() / theirs.mean())
-    assert abs(ours.mean() / theirs.mean() - 1) < 0.1 + 3 * error / np.sqrt(300)
+    assert abs(ours.mean() / theirs.mean() - 1) < 0.1 + 3 * error / np.sqrt(runs)
 
 
 @pytest.mark.slow

@@ -23,6 +23,7 @@ from tests.reference.common import (
     bernoulli_divergence,
     copeland_regret,
     divergence_from_half,
+    plays_of_twins,
     relative_bounds,
     simulate,
 )
@@ -85,6 +86,7 @@ __all__ = [
     "bernoulli_divergence",
     "copeland_regret",
     "divergence_from_half",
+    "plays_of_twins",
     "relative_bounds",
     "simulate",
 ]

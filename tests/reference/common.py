@@ -1,7 +1,7 @@
 """What the twins share: confidence bounds, divergences, ties, and the round loop."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -231,6 +231,22 @@ def simulate(
         if round_index in row:
             recorded[row[round_index]] = current
     return (recorded, duels) if return_duels else recorded
+
+
+def plays_of_twins(
+    make: Callable[[np.random.Generator], Twin],
+    preference: ArrayLike,
+    checkpoints: Sequence[int],
+    num_runs: int,
+    seed: int,
+) -> NDArray[np.int64]:
+    """Return the plays of runs, (run, C, K, K), each of a twin that ``make`` makes."""
+    found = []
+    for run in range(num_runs):
+        rng = np.random.default_rng([seed, run])
+        twin = make(rng)
+        found.append(simulate(twin, preference, checkpoints[-1], checkpoints, rng))
+    return np.stack(found)
 
 
 def copeland_regret(plays: ArrayLike, preference: ArrayLike) -> NDArray[np.float64]:

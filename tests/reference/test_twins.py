@@ -121,32 +121,6 @@ def test_copeland_regret_of_each_pair():
     assert copeland_regret(plays, matrices.CYCLIC) == pytest.approx([1, 2])
 
 
-def test_simulate_reads_forced_outcomes_by_pair():
-    class Scripted:
-        def __init__(self):
-            self.script = [(0, 1), (1, 0), (2, 2), (1, 0), (2, 1)]
-            self.won = []
-
-        def choose(self):
-            return self.script[len(self.won)]
-
-        def update(self, first, second, first_won):
-            assert (first, second) == self.script[len(self.won)]
-            self.won.append(first_won)
-
-    outcomes = np.zeros((3, 3, 3), dtype=bool)
-    outcomes[0, 1] = [True, True, False]
-    twin = Scripted()
-    rng = np.random.default_rng(0)
-    plays, duels = simulate(
-        twin, np.full((3, 3), 0.5), 5, [2, 5], rng, outcomes, return_duels=True
-    )
-    assert twin.won == [True, False, True, True, True]
-    assert duels == twin.script
-    assert plays[0].tolist() == [[0, 2, 0], [0, 0, 0], [0, 0, 0]]
-    assert plays[1].tolist() == [[0, 3, 0], [0, 0, 1], [0, 0, 1]]
-
-
 def test_recommendation_breaks_ties_by_total_wins():
     wins = np.array([[0, 3, 0], [1, 0, 9], [0, 2, 0]])
     assert most_beaten(wins, np.random.default_rng(0)) == 1
@@ -161,14 +135,6 @@ def thompson(wins, rounds=0, twin=DoubleThompson, seed=5, **parameters):
     made.wins[:] = wins
     made.rounds = rounds
     return made
-
-
-def test_one_sample_per_unordered_pair():
-    twin = thompson([[0, 4, 1], [2, 0, 0], [1, 7, 0]])
-    samples = np.array([twin.sample_preference() for _ in range(2000)])
-    assert np.all(samples + samples.swapaxes(1, 2) == 1)
-    draws = samples[:, 1, 2]
-    assert stats.kstest(draws, stats.beta(1, 8).cdf).pvalue > FALSE_ALARM
 
 
 def test_candidates_need_a_strict_inequality():
@@ -189,14 +155,6 @@ def test_second_arm_comes_from_the_column():
     # Arm 1 never beats arm 0; arm 2 does so in half of the samples.
     assert second.count(1) == 0
     assert stats.binomtest(second.count(2), 300).pvalue > FALSE_ALARM
-
-
-def test_surely_superior_arms_are_not_eligible():
-    wins = np.zeros((3, 3), dtype=int)
-    wins[1, 0] = 50
-    twin = thompson(wins, rounds=200)
-    assert twin.eligible(0).tolist() == [True, False, True]
-    assert twin.eligible(1).tolist() == [True, True, True]
 
 
 def test_votes_count_arms_outside_the_candidates():

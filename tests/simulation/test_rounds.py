@@ -98,11 +98,8 @@ def test_arms_are_relabeled_unless_told_otherwise():
     assert stats.chisquare(counts).pvalue > FALSE_ALARM
 
 
-@pytest.mark.parametrize("compiled", [False, True])
-def test_answers_come_with_the_probabilities_of_the_matrix(compiled):
-    found = played(
-        FirstPair(compiled=compiled), checkpoints=(1,), runs=range(3000), shuffle=False
-    )
+def test_answers_come_with_the_probabilities_of_the_matrix():
+    found = played(FirstPair(), checkpoints=(1,), runs=range(3000), shuffle=False)
     wins = int(np.sum(found.recommendation == 0))
     expected = matrix(4)[0, 1]
     assert 0.1 < expected < 0.9

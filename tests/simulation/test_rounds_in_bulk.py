@@ -109,9 +109,8 @@ def test_a_stretch_is_cut_at_checkpoints_and_at_the_horizon():
     assert found.events.tolist() == [2] * 6
 
 
-@pytest.mark.parametrize("compiled", [False, True])
-def test_wins_have_the_distribution_of_duels_one_by_one(compiled):
-    policy = Once(longest=20, compiled=compiled)
+def test_wins_have_the_distribution_of_duels_one_by_one():
+    policy = Once(longest=20)
     found = played(policy, checkpoints=(25,), runs=range(2000), shuffle=False)
     counts = np.bincount(found.info["won"], minlength=21)
     distribution = stats.binom(20, MATRIX[0, 1]).pmf(np.arange(21))

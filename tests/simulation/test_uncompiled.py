@@ -15,6 +15,8 @@ from bayesduel.policies.policy import kernel_of
 from bayesduel.policies.registry import entries
 from bayesduel.simulation.scalar.asking import FOUND, VOTE, Asker
 from bayesduel.studies import Study
+from tests.compiling import play_in_python
+from tests.simulation.runs import same, simulate_runs
 
 LONG = 10**6
 
@@ -27,15 +29,8 @@ WRAPPED = [
     policies.WithoutSelfDuels(policies.get("ccb")),
 ]
 
-ONE_OF_A_KIND = {"d-ts", "cw-rmed"}
-"""Draws, and a program that the host solves."""
-
-
-def by_kind():
-    """Return all policies, with those like another one left to the slow tests."""
-    for each in (*KERNELS, *WRAPPED):
-        often = each in (*ONE_OF_A_KIND, WRAPPED[0])
-        yield pytest.param(each, marks=[pytest.mark.slow] * (not often))
+ONE_OF_A_KIND = ("d-ts", "cw-rmed", WRAPPED[0])
+"""Draws, a program that the host solves, and notes of what was asked for."""
 
 
 LOPSIDED = [(0, 1, 0, 0, 1, 40), (1, 0, 0, 0, 1, 3)]
@@ -120,7 +115,7 @@ def name_of(policy):
     return policy if isinstance(policy, str) else policy.label
 
 
-@pytest.mark.parametrize("policy", [*by_kind()], ids=name_of)
+@pytest.mark.parametrize("policy", ONE_OF_A_KIND, ids=name_of)
 def test_python_and_the_program_ask_the_same(policy):
     """And know the same, bit for bit, whichever of them began."""
     policy = policies.get(policy) if isinstance(policy, str) else policy
@@ -139,6 +134,23 @@ def test_python_and_the_program_ask_the_same(policy):
             count += 1
         assert count > 10
         assert not python.is_compiled and program.is_compiled
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", [*KERNELS, *WRAPPED[1:]], ids=name_of)
+def test_python_and_the_program_play_the_same(policy, monkeypatch):
+    """By the programs of simulations, as the tests of policies rely on."""
+    policy = policies.get(policy) if isinstance(policy, str) else policy
+    for num_arms in (2, 3, 6):
+        options = {"checkpoints": (1, 30, 400), "runs": range(3)}
+        matrix = probabilities(num_arms)
+        program = simulate_runs(policy, matrix, **options)
+        with monkeypatch.context() as patch:
+            play_in_python(patch)
+            python = simulate_runs(policy, matrix, **options)
+        same(python, program)
+        for name, values in program.info.items():
+            np.testing.assert_array_equal(python.info[name], values)
 
 
 def test_python_leaves_to_the_program_what_it_cannot_compute():
@@ -188,6 +200,8 @@ _STUDY = """
 import sys
 from bayesduel.simulation.scalar import asking
 from bayesduel.studies import Study
+from tests.compiling import play_in_python
+from tests.simulation.runs import same, simulate_runs
 asking.MOST_SECONDS = float(sys.argv[2])
 with Study.open(sys.argv[1]) as study:
     for number in range(int(sys.argv[3])):

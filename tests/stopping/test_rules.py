@@ -217,7 +217,7 @@ def test_exact_ties_cost_a_second_delta_at_most(chooses):
     beats[0, 1:3], beats[1:3, 0] = 0.9, 0.1
     beats[0, 3:], beats[3:, 0] = 0.1, 0.9
     rng = np.random.default_rng(2040)
-    delta, studies, rounds = 0.4, 60, 40
+    delta, studies, rounds = 0.4, 40, 30
     rule, named = AnytimeEvidence(delta, weight=0.5), np.zeros(5, dtype=int)
     pairs = list(combinations(range(5), 2))
     for _ in range(studies):

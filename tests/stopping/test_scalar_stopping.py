@@ -11,6 +11,7 @@ from bayesduel import policies
 from bayesduel.errors import SimulationArgumentError, StoppingRuleError
 from bayesduel.ops.scalar.compiled import compiled
 from bayesduel.ops.scalar.compiler import standalone
+from bayesduel.ops.scalar.uncompiled import unpacked
 from bayesduel.simulation.driver import run_chunk
 from bayesduel.simulation.environments import SubsetEnvironment
 from bayesduel.stopping import (
@@ -77,25 +78,31 @@ def test_bets_after_very_many_duels():
 
 
 @pytest.mark.parametrize("name", RULES)
-@pytest.mark.parametrize("num_arms", [2, 3, 4, pytest.param(7, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("num_arms", [2, 4, pytest.param(7, marks=pytest.mark.slow)])
 def test_they_stop_where_rules_on_counts_do(name, num_arms):
+    """In Python, and of many arms compiled."""
     rule, rng = RULES[name], np.random.default_rng(2100 + num_arms)
+    is_compiled = num_arms == 7
+    ask = tell if is_compiled else observe
     named = 0
     for run in range(3):
         clear = rng.uniform(0.1, 0.4, (num_arms, num_arms))
         matrix = np.triu(np.where(rng.random(clear.shape) < 0.8, clear, 1 - clear), 1)
         matrix += np.tril(1 - matrix.T, -1)
         state = rule.scalar_stopping().new_state(num_arms)
+        state = state if is_compiled else unpacked(state)
         wins = np.zeros((num_arms, num_arms))
         for _ in range(1500):
             first, second = rng.choice(num_arms, 2, replace=False).tolist()
             won = bool(rng.random() < matrix[first, second])
             wins[(first, second) if won else (second, first)] += 1
-            said = tell(state, first, second, won)
+            said = ask(state, first, second, won)
             expected = rule.evaluate(wins)
             assert said == (expected.answer if expected.stopped else GO_ON), run
             if name in ("evidence", "width"):
-                assert state.now["bound"][0] >= expected.evidence - 1e-9
+                now = state.now[0]
+                bound = now["bound"] if is_compiled else now.bound
+                assert bound >= expected.evidence - 1e-9
             if expected.stopped:
                 break
         named += expected.stopped
@@ -142,7 +149,7 @@ def test_wrong_names_are_rare(width):
     matrix[0, 1], matrix[1, 0] = 0.9, 0.1
     matrix[2, :2], matrix[:2, 2] = 0.5 + away, 0.5 - away
     delta, num_runs = 0.3, 3000
-    answers = answers_of(AnytimeEvidence(delta, width), matrix, num_runs, 1500)
+    answers = answers_of(AnytimeEvidence(delta, width), matrix, num_runs, 1000)
     wrong = int(np.isin(answers, [0, 1]).sum())
     # One false alarm in 100,000, were they as frequent as delta.
     assert wrong <= binom.isf(1e-5, num_runs, delta)
@@ -157,7 +164,7 @@ def test_the_posterior_is_no_rate_of_errors():
     assert ((answers != 0) & (answers >= 0)).mean() > 0.5
 
 
-def test_a_budget_counts_duels_of_different_arms():
+def test_a_budget_counts_duels_of_different_arms(in_python):
     records = simulate_runs(
         policies.get("random"),
         TWO_WINNERS,
@@ -274,7 +281,7 @@ def test_policies_over_models_or_sets_are_refused():
         bayesduel.simulate("cyclic", "random", horizon=10, num_runs=1, stopping=0.05)
 
 
-def test_results_say_when_runs_stopped():
+def test_results_say_when_runs_stopped(in_python):
     asked = {"num_runs": 3, "horizon": 5000, "seed": 3}
     rule = AnytimeEvidence(0.3) | Budget(200)
     tree = bayesduel.compare(CONDORCET, ["random", UNIFORM], stopping=rule, **asked)

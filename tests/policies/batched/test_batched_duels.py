@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
-from tests.policies.instances import random_outcomes
+from tests.policies.instances import random_matrices, random_outcomes
 from tests.policies.rule_driving import play_rule
 from tests.reference import simulate
 from tests.reference.batched import TWINS
@@ -20,15 +20,8 @@ RUNS = range(20, 50)
 def instances():
     """Random matrices with outcomes: weak and strong gaps, with and without order."""
     rng = np.random.default_rng(50)
-    found = []
-    for index in range(INSTANCES):
-        widest = (0.1, 0.3, 0.5)[index % 3]
-        gaps = np.triu(rng.uniform(0.03, widest, (4, 4)), 1)
-        if index >= INSTANCES // 2:
-            gaps = gaps * rng.choice([-1, 1], gaps.shape)
-        preference = 0.5 + gaps - gaps.T
-        found.append((preference, random_outcomes(preference, HORIZON + 2, rng)))
-    return found
+    matrices = random_matrices(rng, INSTANCES, 4, (0.1, 0.3, 0.5), least=0.03)
+    return [(each, random_outcomes(each, HORIZON + 2, rng)) for each in matrices]
 
 
 def twin_of(policy, **options):

@@ -29,6 +29,7 @@ from tests.policies.distributions import (
 )
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import CYCLIC, DECISIVE, random_outcomes
+from tests.policies.replaying import first_difference
 from tests.policies.rule_driving import play_rule
 from tests.reference.common import simulate
 from tests.reference.scalable_copeland_bandits import ScalableCopelandBandits as Twin
@@ -108,14 +109,6 @@ def told_and_duels(policy, outcomes, seed):
         run = play_rule(policy, outcomes, HORIZON, seed, watch)
     assert (max(asked) > 1) == policy.look_ahead
     return drawn, answers, run.duels
-
-
-def first_difference(one, other):
-    """Return round and duels of the first disagreement, or None."""
-    for index, (a, b) in enumerate(zip(one, other, strict=True)):
-        if a != b:
-            return index + 1, a, b
-    return None
 
 
 def differences(policy, **options):

@@ -27,7 +27,7 @@ def test_every_duel_of_the_kernel_teaches_as_much_as_any(prior):
     rng = np.random.default_rng(2410)
     for matrix in (*MATRICES.values(), SURE):
         outcomes = random_outcomes(matrix, 400, rng)
-        duels = play_kernel(kernel, outcomes, 150, compiled=False).duels
+        duels = play_kernel(kernel, outcomes, 150).duels
         twin = ExpectedInformation(4, np.random.default_rng(0), prior=prior)
         assert first_impossible_duel(twin, duels, outcomes) is None
 
@@ -42,7 +42,7 @@ def test_the_kernel_reads_a_table_of_priors():
         state = kernel.new_state(np.array(order), 10**6)
         assert state.pairs["prior"][order.index(2), order.index(3)] == 40.0
     outcomes = random_outcomes(MATRICES["cyclic"], 100, rng)
-    duels = play_kernel(kernel, outcomes, 100, compiled=False).duels
+    duels = play_kernel(kernel, outcomes, 100).duels
     assert (2, 3) not in duels
     assert len(set(duels)) == 5
 

@@ -78,21 +78,21 @@ def test_the_last_basis_serves_while_it_is_optimal():
 @pytest.mark.parametrize("num_arms", [2, 4, 5])
 def test_duels_are_those_of_the_twin(num_arms, options):
     rng = np.random.default_rng([2220, num_arms])
-    for _ in range(5):
+    for _ in range(3):
         matrix = random_matrix(rng, num_arms)
-        outcomes = random_outcomes(matrix, 402, rng)
+        outcomes = random_outcomes(matrix, 302, rng)
         twin = TrackAndStop(num_arms, np.random.default_rng(0), **options)
         _, duels = simulate(
             twin,
             matrix,
-            400,
-            [400],
+            300,
+            [300],
             np.random.default_rng(0),
             outcomes,
             return_duels=True,
         )
         kernel = policies.get("track-and-stop", **options).scalar_kernel()
-        ours = play_kernel(kernel, outcomes, 400, compiled=False)
+        ours = play_kernel(kernel, outcomes, 300)
         assert ours.duels == duels
 
 

@@ -9,18 +9,15 @@ from scipy import stats
 
 from bayesduel import policies
 from bayesduel.policies.reductions import ucb_machines
-from tests.policies.distributions import (
-    features,
-    rejected,
-    same_distribution,
-    self_duels,
-)
-from tests.policies.driving import simulate_runs
+from tests.policies.distributions import disagreements
+from tests.policies.driving import NUM_RUNS, simulate_runs
 from tests.policies.instances import DECISIVE, TWO_WINNERS, random_outcomes
 from tests.policies.kernel_driving import play_kernel
 from tests.policies.rule_driving import play_rule
-from tests.reference import simulate
+from tests.reference import plays_of_twins
 from tests.reference.reductions import Doubler, MultiSBM, Sparring, UCBMachine
+
+pytestmark = pytest.mark.usefixtures("in_python")
 
 FALSE_ALARM = 1e-5
 """Of one test, all features together."""
@@ -56,38 +53,28 @@ def policy_of(form):
     return policies.get(form.split()[0], **FORMS[form][0])
 
 
-def plays_of(policy, matrix, checkpoints, seed):
+def plays_of(policy, matrix, checkpoints, seed, num_runs=NUM_RUNS):
     records = simulate_runs(
-        policy, MATRICES[matrix], checkpoints=checkpoints, seed=seed
+        policy,
+        MATRICES[matrix],
+        checkpoints=checkpoints,
+        seed=seed,
+        runs=range(num_runs),
     )
     return records.ledger["plays"]
 
 
 @cache
 def twin_plays(form, matrix, checkpoints, num_runs):
-    plays = []
-    for run in range(num_runs):
-        rng = np.random.default_rng([80, run])
-        twin = FORMS[form][1](4, rng)
-        plays.append(
-            simulate(twin, MATRICES[matrix], checkpoints[-1], checkpoints, rng)
-        )
-    return np.stack(plays)
-
-
-def disagreements(matrix, ours, theirs):
-    one, other = (
-        {**features(each, MATRICES[matrix]), **self_duels(each)}
-        for each in (ours, theirs)
-    )
-    return rejected(same_distribution(one, other), FALSE_ALARM)
+    make = partial(FORMS[form][1], 4)
+    return plays_of_twins(make, MATRICES[matrix], checkpoints, num_runs, 80)
 
 
 @pytest.mark.parametrize(("form", "matrix"), EARLY)
 def test_early_rounds_have_the_distribution_of_the_twin(form, matrix):
-    ours = plays_of(policy_of(form), matrix, CHECKPOINTS, seed=81)
+    ours = plays_of(policy_of(form), matrix, CHECKPOINTS, 81, num_runs=128)
     theirs = twin_plays(form, matrix, CHECKPOINTS, 100)
-    assert not disagreements(matrix, ours, theirs)
+    assert not disagreements(ours, theirs, MATRICES[matrix])
 
 
 @pytest.mark.slow
@@ -95,7 +82,7 @@ def test_early_rounds_have_the_distribution_of_the_twin(form, matrix):
 def test_late_rounds_have_the_distribution_of_the_twin(form):
     ours = plays_of(policy_of(form), "decisive", LATE, seed=82)
     theirs = twin_plays(form, "decisive", LATE, NUM_LATE)
-    assert not disagreements("decisive", ours, theirs)
+    assert not disagreements(ours, theirs, DECISIVE)
 
 
 @pytest.mark.slow
@@ -105,7 +92,7 @@ def test_another_alpha_is_noticed(form):
     narrower = policies.get(form.split()[0], alpha=0.1)
     ours = plays_of(narrower, "decisive", LATE, seed=82)
     theirs = twin_plays(form, "decisive", LATE, NUM_LATE)
-    assert disagreements("decisive", ours, theirs)
+    assert disagreements(ours, theirs, DECISIVE)
 
 
 def tell(twin, duel, outcomes, seen):

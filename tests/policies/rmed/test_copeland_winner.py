@@ -14,11 +14,13 @@ from tests.policies.driving import simulate_runs
 from tests.policies.instances import CYCLIC, random_outcomes
 from tests.policies.kernel_driving import play_kernel
 
+pytestmark = pytest.mark.usefixtures("in_python")
+
 RESOLVE_EVERY = 1000
 """Longer than the runs, so that only a change of sides solves anew."""
 
 RUNS = range(16)
-"""One a lane: in each of them programs are solved in dozens of rounds."""
+"""In each of them programs are solved in dozens of rounds."""
 
 
 @cache
@@ -80,7 +82,7 @@ def test_without_self_duels_it_waits_alike():
         outcomes = random_outcomes(matrix, 502, rng)
         policy = policies.get("cw-rmed")
         plain, without = (
-            play_kernel(each.scalar_kernel(), outcomes, 500, compiled=False).duels
+            play_kernel(each.scalar_kernel(), outcomes, 500).duels
             for each in (policy, policies.WithoutSelfDuels(policy))
         )
         made = [duel for duel in plain if duel[0] != duel[1]]

@@ -8,8 +8,9 @@ import pytest
 from bayesduel import policies
 from bayesduel.policies import DelayedFeedback
 from tests.policies.driving import simulate_runs
-from tests.policies.instances import random_outcomes
+from tests.policies.instances import random_matrices, random_outcomes
 from tests.policies.kernel_driving import play_kernel
+from tests.policies.replaying import first_difference
 from tests.reference import matrices as published
 from tests.reference import simulate
 from tests.reference.delayed_rmed import (
@@ -41,17 +42,9 @@ def instances():
     And one with preferences of 0 and 1, where lists often end with nothing admitted.
     """
     rng = np.random.default_rng(50)
-    matrices, outcomes = [], []
-    for index in range(INSTANCES - 1):
-        widest = (0.08, 0.2, 0.5)[index % 3]
-        gaps = np.triu(rng.uniform(0.01, widest, (4, 4)), 1)
-        if index >= INSTANCES // 2:
-            gaps = gaps * rng.choice([-1, 1], gaps.shape)
-        order = rng.permutation(4)
-        matrices.append((0.5 + gaps - gaps.T)[np.ix_(order, order)])
-        outcomes.append(random_outcomes(matrices[-1], HORIZON + 2, rng))
+    matrices = random_matrices(rng, INSTANCES - 1, 4, (0.08, 0.2, 0.5))
     matrices.append(np.array(CERTAIN))
-    outcomes.append(random_outcomes(matrices[-1], HORIZON + 2, rng))
+    outcomes = [random_outcomes(each, HORIZON + 2, rng) for each in matrices]
     return np.stack(matrices), np.stack(outcomes)
 
 
@@ -79,17 +72,7 @@ def twin_duels(name, every):
 
 def first_differences(ours, theirs):
     """Return round and duels of the first disagreement of each instance, or None."""
-    return [
-        next(
-            (
-                (index, a, b)
-                for index, (a, b) in enumerate(zip(one, other, strict=True), 1)
-                if a != b
-            ),
-            None,
-        )
-        for one, other in zip(ours, theirs, strict=True)
-    ]
+    return list(map(first_difference, ours, theirs))
 
 
 def slow(*values):

@@ -15,7 +15,6 @@ from bayesduel.policies.subset_base import OfferingPolicy
 from bayesduel.types import Rewards
 from tests.policies.subsets.subset_driving import (
     CHECKPOINTS,
-    NUM_RUNS,
     SIZE,
     WEIGHTS,
     WORLD,
@@ -29,41 +28,30 @@ NAMES = policies.subset_names()
 ONE_ARM = {"maxmin-ucb", "choice-bandits"}
 """Rules that look for the single best arm."""
 
-SLOW_TO_COMPILE = {"logit-ts"}
-
-PLAYED_ELSEWHERE = {
-    "cucb",
-    "combucb1",
-    "mnl-ee",
-    "escb",
-    "choice-bandits",
-    "maxmin-ucb",
-}
-"""``test_twins`` and ``test_long_stretches`` compare their sets one by one, or their
-distribution."""
-
-ONE_OF_A_KIND = {"ucb-no-order", "mnl-ts", "stagewise", "maxmin-ucb", "choice-bandits"}
+ONE_OF_A_KIND = ["ucb-no-order", "mnl-ts", "stagewise", "maxmin-ucb", "choice-bandits"]
 """One for each kind of state: counts, epochs, stages, comparisons, lists."""
-
-
-PLAYED = [
-    pytest.param(
-        name, marks=[pytest.mark.slow] * (name in SLOW_TO_COMPILE | PLAYED_ELSEWHERE)
-    )
-    for name in NAMES
-]
-KINDS = [case for case in PLAYED if ONE_OF_A_KIND.intersection(case.values)]
-
-
-COMPILED_SLOWLY = PLAYED_ELSEWHERE - ONE_OF_A_KIND
-"""Rules of parts that others are made of; their sets are compared in Python."""
 
 IN_JAX = [name for name in NAMES if over_model(policies.get(name))]
 
 
+PLAYED = [
+    pytest.param(name, marks=[pytest.mark.slow] * (name in IN_JAX)) for name in NAMES
+]
+
+DRAWING = {"random-subsets", "mnl-ts", "stagewise", "rec-maxmin-ucb"}
+"""Of these ``test_twins`` reads the runs, too."""
+
+FEW, SOME = 8, 64
+
+
 @cache
-def runs_of(name, checkpoints=CHECKPOINTS, seed=0):
-    return simulate_offers(policies.get(name), checkpoints=checkpoints, seed=seed)
+def runs_of(name, number=SOME, checkpoints=CHECKPOINTS, seed=0):
+    """Play runs; with the fixture ``in_python`` nothing is compiled for them.
+
+    In JAX always as many, by one program.
+    """
+    policy, runs = policies.get(name), range(SOME if name in IN_JAX else number)
+    return simulate_offers(policy, checkpoints=checkpoints, seed=seed, runs=runs)
 
 
 def one_exchange(rule, key):
@@ -99,11 +87,11 @@ def test_dtypes_and_shapes_stay(name, no_choice, strict_jax):
 
 
 @pytest.mark.parametrize("name", PLAYED)
-def test_offers_add_up_and_explain_the_regret(name):
+def test_offers_add_up_and_explain_the_regret(name, in_python):
     """Offers and regret are recorded apart: labels that got mixed up would show."""
-    records = runs_of(name)
+    records = runs_of(name, FEW)
     offers, rounds = records.ledger["offers"], np.array(CHECKPOINTS)
-    assert offers.shape == (NUM_RUNS, len(CHECKPOINTS), 5)
+    assert offers.shape[1:] == (len(CHECKPOINTS), 5)
     assert offers.dtype == np.int64
     assert np.all(np.diff(offers, axis=1) >= 0) and offers.min() >= 0
     assert np.all(offers <= rounds[:, None])
@@ -123,48 +111,48 @@ def test_offers_add_up_and_explain_the_regret(name):
         )
 
 
-@pytest.mark.parametrize("name", PLAYED)
-def test_recommendations_are_sets_and_better_than_chance(name):
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(x, marks=[pytest.mark.slow] * (x not in DRAWING)) for x in NAMES],
+)
+def test_recommendations_are_sets_and_better_than_chance(name, in_python):
     best = runs_of(name).recommendation
     size = 1 if name in ONE_ARM else SIZE
-    assert best.dtype == bool and best.shape == (NUM_RUNS, 5)
+    assert best.dtype == bool and best.shape == (SOME, 5)
     assert np.all(best.sum(axis=1) == size)
     # 300 rounds teach something: the best arms are recommended more often than by
     # probability, by five standard errors.
     wanted = np.argsort(-WEIGHTS)[:size]
-    share, probability = best[:, wanted].sum() / (size * NUM_RUNS), size / 5
+    share, probability = best[:, wanted].sum() / (size * SOME), size / 5
     assert share > probability + 5 * np.sqrt(
-        probability * (1 - probability) / (size * NUM_RUNS)
+        probability * (1 - probability) / (size * SOME)
     )
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_runs_do_not_depend_on_the_grid_of_checkpoints(name):
+@pytest.mark.parametrize("name", ONE_OF_A_KIND)
+def test_runs_depend_on_seed_and_number_alone(name, in_python):
+    """Not on the grid of checkpoints, nor on the runs before."""
     dense = (*range(1, 7), 40, *range(45, 60), 120, 299, 300)
     columns = [dense.index(each) for each in CHECKPOINTS]
-    offers = runs_of(name, checkpoints=dense).ledger["offers"]
-    np.testing.assert_array_equal(offers[:, columns], runs_of(name).ledger["offers"])
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_same_seed_same_runs_another_seed_others(name):
-    ours = runs_of(name)
-    later = simulate_offers(policies.get(name), runs=range(3, 3 + NUM_RUNS))
+    ours, finer = runs_of(name, FEW), runs_of(name, FEW, dense)
+    offers = finer.ledger["offers"][:, columns]
+    np.testing.assert_array_equal(offers, ours.ledger["offers"])
+    last = simulate_offers(policies.get(name), runs=range(FEW - 1, FEW))
     for one, other in (
-        (ours.ledger["offers"][3:], later.ledger["offers"][:-3]),
-        (ours.recommendation[3:], later.recommendation[:-3]),
-        (ours.events[3:], later.events[:-3]),
+        (ours.ledger["offers"], last.ledger["offers"]),
+        (ours.recommendation, last.recommendation),
+        (ours.events, last.events),
     ):
-        np.testing.assert_array_equal(one, other)
-    other = runs_of(name, seed=1).ledger["offers"]
+        np.testing.assert_array_equal(one[-1:], other)
+    other = runs_of(name, FEW, seed=1).ledger["offers"]
     same = np.all(other[:, -1] == ours.ledger["offers"][:, -1], axis=1)
     assert same.mean() < 0.3
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_horizon_of_one_round(name):
-    records = simulate_offers(policies.get(name), checkpoints=(1,))
-    shown = records.ledger["offers"][:, -1].sum(axis=1)
+@pytest.mark.parametrize("name", PLAYED)
+def test_horizon_of_one_round(name, in_python):
+    offers = runs_of(name, FEW, checkpoints=(1,)).ledger["offers"]
+    shown = offers[:, -1].sum(axis=1)
     assert np.all((1 <= shown) & (shown <= SIZE))
 
 
@@ -172,19 +160,11 @@ RANKED = choice.plackett_luce(WEIGHTS, SIZE)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "world"),
-    [
-        *((name, WORLD) for name in IN_JAX),
-        ("rec-maxmin-ucb", RANKED),
-    ],
-)
-def test_runs_do_not_depend_on_their_company(name, world):
-    """Whatever the kind of rule and of feedback."""
+@pytest.mark.parametrize("name", IN_JAX)
+def test_runs_do_not_depend_on_their_company(name):
     policy = policies.get(name)
-    options = {"notions": (world.regret,), "checkpoints": (40, 120)}
     alone, together = (
-        simulate_offers(policy, world, runs=range(6), num_lanes=lanes, **options)
+        simulate_offers(policy, runs=range(6), num_lanes=lanes, checkpoints=(40, 120))
         for lanes in (1, 6)
     )
     for one, other in (
@@ -219,7 +199,7 @@ def worlds_of(policy):
         pytest.param(
             text,
             world,
-            marks=[pytest.mark.slow] * (text.split(":")[0] in COMPILED_SLOWLY),
+            marks=[pytest.mark.slow] * (text.split(":")[0] != "stagewise"),
             id=f"{text}-{world.feedback}-{number}",
         )
         for text in (*(each for each in NAMES if each not in IN_JAX), *OTHER_FORMS)

@@ -91,10 +91,8 @@ def thurstone_world():
     return norm.cdf(gap / np.sqrt(2.0))
 
 
-@pytest.mark.parametrize(
-    "posterior",
-    ["thurstone", pytest.param("thurstone-hmc", marks=pytest.mark.slow)],
-)
+@pytest.mark.slow  # Runs over another model are held quickly in ``test_contract``.
+@pytest.mark.parametrize("posterior", ["thurstone", "thurstone-hmc"])
 def test_thurstone_drives_a_simulation(posterior):
     """Which arm is best is learnt, and regret comes to rest."""
     found = bayesduel.simulate(

@@ -1,8 +1,9 @@
-"""Priors of the policies that sample Beta distributions: their distributions, names and
-errors."""
+"""Priors of the policies that sample Beta distributions: favorites, names, errors.
+
+What they do to the distribution of runs: ``test_scalar_priors``.
+"""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,104 +12,12 @@ from bayesduel import policies
 from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.parameter_values import parameters_json
 from bayesduel.posteriors import BetaPairs
-from tests.policies.distributions import features, rejected, same_distribution
-from tests.policies.driving import simulate_runs
-from tests.policies.instances import MATRICES
 from tests.policies.thompson.test_rounds import duel_of_round
 from tests.policies.thompson.test_scalar_rounds import program
-from tests.reference import DoubleThompson, DoubleThompsonPlus, simulate
-
-FALSE_ALARM = 1e-5
-"""Of one test, all features together."""
-
-CHECKPOINTS = (30, 100, 300)
-NUM_RUNS = 512
 
 FAVORITE = np.array([[1, 1, 1, 0.5], [2, 1, 1, 0.5], [1, 3, 1, 0.5], [9, 9, 7, 1]])
-"""Arm 3 is thought to be the best one, wrongly or not."""
-
-PRIORS = {"2": 2, "whole": np.ceil(2 * FAVORITE)}
-"""Whole numbers; others are those of ``test_scalar_priors``."""
-
-
-def plays_of(policy, matrix, seed, runs=NUM_RUNS):
-    records = simulate_runs(
-        policy,
-        matrix,
-        checkpoints=CHECKPOINTS,
-        runs=range(runs),
-        seed=seed,
-        at_once=runs,
-        num_lanes=24,
-    )
-    return records.ledger["plays"]
-
-
-def disagreements(one, other, matrix):
-    p_values = same_distribution(features(one, matrix), features(other, matrix))
-    return rejected(p_values, FALSE_ALARM)
-
 
 NAMES = ("d-ts", "d-ts+", "pure-d-ts", "rcs")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "prior"), [("d-ts", "whole"), ("d-ts+", "2"), ("rcs", "2")]
-)
-def test_both_forms_have_the_same_distribution(name, prior):
-    """Counts of pairs, informative duels and regret, of 512 runs each.
-
-    The arms are shuffled in every run: a table goes with them.
-    """
-    matrix = MATRICES["cyclic"]
-    policy = policies.get(name, prior=PRIORS[prior])
-    step = replace(policy, look_ahead=False)
-    ours, theirs = plays_of(policy, matrix, 1), plays_of(step, matrix, 2)
-    assert not disagreements(ours, theirs, matrix)
-
-
-@pytest.mark.parametrize(
-    ("name", "twin"),
-    [
-        ("d-ts", DoubleThompson),
-        pytest.param("d-ts+", DoubleThompsonPlus, marks=pytest.mark.slow),
-    ],
-)
-def test_distribution_is_that_of_the_twin(name, twin):
-    matrix = MATRICES["cyclic"]
-    policy = policies.get(name, prior=2)
-    theirs = []
-    for run in range(100):
-        rng = np.random.default_rng([70, run])
-        rule = twin(4, rng, prior=2)
-        theirs.append(simulate(rule, matrix, CHECKPOINTS[-1], CHECKPOINTS, rng))
-    ours = plays_of(policy, matrix, 3)
-    assert not disagreements(ours, np.stack(theirs), matrix)
-
-
-@pytest.mark.slow
-def test_another_prior_is_noticed():
-    """Negative control: 2 and 20 pseudo-wins; a table that does not follow its arms."""
-    matrix = MATRICES["cyclic"]
-    one = plays_of(policies.get("d-ts", prior=2), matrix, 1)
-    other = plays_of(policies.get("d-ts", prior=20), matrix, 2)
-    assert disagreements(one, other, matrix)
-    policy = policies.get("d-ts", prior=FAVORITE)
-
-    class Staying(type(policy)):
-        def scalar_kernel(self):
-            kernel = super().scalar_kernel()
-
-            def initial_state(order, horizon):
-                return kernel.new_state(np.arange(len(order)), horizon)
-
-            return replace(kernel, new_state=initial_state)
-
-    wrong = Staying(posterior=policy.posterior)
-    assert disagreements(
-        plays_of(policy, matrix, 1), plays_of(wrong, matrix, 2), matrix
-    )
 
 
 @pytest.mark.parametrize("look_ahead", [True, False])

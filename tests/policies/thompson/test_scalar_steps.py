@@ -1,7 +1,7 @@
 """Kernels that step round by round: the distribution of the twin, and of look-ahead."""
 
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from tests.policies.distributions import (
 )
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import MATRICES
-from tests.reference import RelativeConfidenceSampling, simulate
+from tests.reference import RelativeConfidenceSampling, plays_of_twins
 
 FALSE_ALARM = 1e-5
 """Of one test, all features together."""
@@ -47,14 +47,10 @@ def summary(plays):
 
 def test_steps_of_rcs_have_the_distribution_of_the_twin():
     """Rounds of the others are held to theirs, state by state, elsewhere."""
-    theirs = []
-    for run in range(50):
-        rng = np.random.default_rng([90, run])
-        twin = RelativeConfidenceSampling(4, rng)
-        theirs.append(simulate(twin, MATRIX, CHECKPOINTS[-1], CHECKPOINTS, rng))
+    make = partial(RelativeConfidenceSampling, 4)
+    theirs = plays_of_twins(make, MATRIX, CHECKPOINTS, 50, 90)
     ours = steps_of("rcs", CHECKPOINTS)
-    p_values = same_distribution(summary(ours), summary(np.stack(theirs)))
-    assert not rejected(p_values, FALSE_ALARM)
+    assert not rejected(same_distribution(summary(ours), summary(theirs)), FALSE_ALARM)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -124,7 +124,7 @@ def locked_arms(sweep, **options):
     return np.diagonal(plays[:, 1] - plays[:, 0], axis1=1, axis2=2) == 400 - sweep
 
 
-def test_it_locks_on_an_arm_that_sweeps_its_first_duels():
+def test_it_locks_on_an_arm_that_sweeps_its_first_duels(in_python):
     """After one duel per pair: the published rule, with its linear regret."""
     locked = locked_arms(10)
     for arm in range(4):
