@@ -19,7 +19,7 @@ from jaxtyping import Int, Shaped, UInt32
 from bayesduel.errors import SimulationError
 from bayesduel.simulation import asked_models
 from bayesduel.simulation.asked_models import EVENTS, Feedback, Manner, as_leaf
-from bayesduel.simulation.environments import Environment, PairwiseEnvironment
+from bayesduel.simulation.environments import Environment, SubsetEnvironment
 from bayesduel.simulation.rounds import new_progress
 from bayesduel.simulation.rule_runs import SetTables
 from bayesduel.simulation.run_orders import orders_and_words
@@ -54,7 +54,10 @@ class _Lanes:
         self._checkpoints, self.horizon = checkpoints, int(checkpoints[-1])
         self.events = np.zeros(len(runs), dtype=np.uint32)
         self.played = np.zeros(len(runs), dtype=np.int64)
-        revenues, size = self._terms()
+        revenues = size = None
+        if isinstance(environment, SubsetEnvironment):
+            revenues = np.asarray(environment.revenues, dtype=np.float64)[orders]
+            size = environment.subset_size
         self._states = asked_models.begin(
             policy, words, orders, revenues, np.int64(self.horizon), size
         )
@@ -69,15 +72,8 @@ class _Lanes:
 
     def conclude(self) -> tuple[Any, Any]:
         """Return what is recommended, and numbers of the runs."""
-        asks = self._policy, self._words, self.events, self._rule_states()
+        asks = self._policy, self._words, self.events, self._states
         return jax.device_get(asked_models.conclude(*asks))
-
-    def _terms(self) -> tuple[Any, int | None]:
-        """Return the revenues by positions and the size of sets, for sets."""
-        return None, None
-
-    def _rule_states(self) -> Any:
-        return self._states
 
     def _fault(self, lane: Any, played: Any, fault: str) -> SimulationError:
         where = f"round {played + 1} of run {self._runs[lane]}"
@@ -91,31 +87,28 @@ class PairLanes(_Lanes):
         super().__init__(*given)
         self._manner = Manner(**manner)
         most = min(self._manner.every, self.horizon)
-        policy = self._policy, self._manner, most
-        self._states = asked_models.seated(*policy, self._states)
+        self._seats = asked_models.seated(
+            self._policy, self._manner, most, self._states
+        )
         num_lanes, num_arms = self._orders.shape
         shape = num_lanes, len(self._checkpoints), num_arms, num_arms
         self._plays = np.zeros(shape, dtype=np.int64)
 
-    def _rule_states(self) -> Any:
-        return self._states.state
-
     def advance(self, most: int) -> bool:
         """Play up to so many events of each run; say whether all are over."""
-        self._states, duels = asked_models.play(
+        self._seats, duels = asked_models.play(
             self._policy,
             self._environment.preference,
             self.horizon,
             self._words,
             self._orders,
-            self._states,
+            self._seats,
             np.int64(most),
             self._manner,
         )
-        seats = self._states
-        events, played, duels = jax.device_get((seats.event, seats.played, duels))
-        self._note(duels)
-        self.events, self.played = np.array(events), np.array(played)
+        self._states, event, played = self._seats[:3]
+        self._note(jax.device_get(duels))
+        self.events, self.played = np.array(event), np.array(played)
         return bool(np.all(self.played >= self.horizon))
 
     def _note(self, duels: Batch[OnHost[Duel]]) -> None:
@@ -159,20 +152,20 @@ class SetLanes(_Lanes):
         for generator, words in zip(self._generators, self._words, strict=True):
             reseed(generator, words)
         blank = asked_models.blank_request(self._policy, self._states)
-        self._last, self._counts = (blank, Rewards(*self._nothing())), self.events > 0
-
-    def _terms(self) -> tuple[Any, int | None]:
-        revenues = np.asarray(self._environment.revenues, dtype=np.float64)
-        return revenues[self._orders], self._environment.subset_size
+        nothing = Rewards(np.zeros_like(self.played), np.zeros(self._orders.shape))
+        self._told = Feedback(self.events > 0, None, None, blank, nothing)
 
     def advance(self, most: int) -> bool:
         """Take an event; say whether all were over, and have been told so."""
-        offer = self._ask()
         plays, size = self.played < self.horizon, self._environment.subset_size
+        told = self._told._replace(asks=plays, round=self.played)
+        asked = self._policy, self._words, self.events, self._states, told
+        request, self._states = asked_models.ask(*asked)
+        offer: Any = jax.device_get(request)
         for lane in np.flatnonzero((offer.subset.sum(axis=1) != size) & plays):
             fault = f"choose offered {offer.subset[lane].sum()} arms; offer {size}"
             raise self._fault(lane, self.played[lane], fault)
-        rounds, rewards = self._nothing()
+        rounds, rewards = np.zeros_like(self.played), np.zeros(self._orders.shape)
         most_rounds = np.minimum(offer.rounds, self.horizon - self.played)
         for lane in np.flatnonzero(most_rounds):
             world, shown, grid, ledger, _ = self._seats[lane]
@@ -183,23 +176,10 @@ class SetLanes(_Lanes):
             rewards[lane] = shown.rewards
             stretch = int(self.played[lane]), int(rounds[lane])
             self._places[lane] = add_offer(shown, subset, grid, place, *stretch, ledger)
-        self._last = offer._replace(rounds=rounds), Rewards(rounds, rewards)
+        offer, outcome = offer._replace(rounds=rounds), Rewards(rounds, rewards)
+        self._told = Feedback(plays, None, None, offer, outcome)
         self.events, self.played = self.events + plays, self.played + rounds
-        self._counts = plays
         return not plays.any()
-
-    def _ask(self) -> Any:
-        """Tell what came of the last requests, and ask for the next ones."""
-        told = Feedback(
-            self._counts, self.played < self.horizon, self.played, *self._last
-        )
-        request, self._states = asked_models.ask(
-            self._policy, self._words, self.events, self._states, told
-        )
-        return jax.device_get(request)
-
-    def _nothing(self) -> Any:
-        return np.zeros(len(self.played), dtype=np.int64), np.zeros(self._orders.shape)
 
     def ledger(self) -> dict[str, Shaped[np.ndarray, "lane ..."]]:
         """Return the ledger, by positions."""
@@ -229,15 +209,9 @@ def run_chunk(
     """
     orders, words = orders_and_words(environment, runs, seed)
     grid = np.ascontiguousarray(checkpoints, dtype=np.int64)
-    segments = Segments(
-        segment_seconds,
-        len(runs),
-        int(grid[-1]),
-        event_limit,
-        on_progress,
-        most_seconds,
-    )
-    kind = PairLanes if isinstance(environment, PairwiseEnvironment) else SetLanes
+    limits = len(runs), int(grid[-1]), event_limit
+    segments = Segments(segment_seconds, *limits, on_progress, most_seconds)
+    kind = SetLanes if isinstance(environment, SubsetEnvironment) else PairLanes
     found: list[Any] = []
     # The first call is compiled, and the second one tells how long an event takes.
     most, began, compiled = 1, time.perf_counter(), 0.0
