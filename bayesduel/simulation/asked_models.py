@@ -203,26 +203,22 @@ def _told(
     new: tuple[RoundCount, Duel, Outcome],
     waits: Bool[Array, ""],
 ) -> Seat:
-    """Tell a rule what has arrived; an event without a round does not wait."""
+    """Tell a rule what has arrived; an event without a round is told at once."""
     if seat.reports is None:
         return seat._replace(state=policy.update(key, seat.state, *new))
-    place = jnp.where(waits, seat.waiting, 0)
     reports = jax.tree.map(
-        lambda rows, row: rows.at[place].set(jnp.where(waits, row, rows[place])),
-        seat.reports,
-        new,
+        lambda rows, row: rows.at[seat.waiting].set(row), seat.reports, new
     )
-    waiting = seat.waiting + waits.astype(jnp.int32)
     arrives = waits & (seat.played % every == 0)
+    start = jnp.where(waits, 0, seat.waiting)
+    stop = jnp.where(waits & ~arrives, start, seat.waiting + 1)
 
     def tell(number: Array, state: State) -> State:
-        row = jax.tree.map(lambda rows: rows[number], reports)
-        told = _either(waits, row, new)
-        return policy.update(jax.random.fold_in(key, number), state, *told)
+        told = jax.tree.map(lambda rows: rows[number], reports)
+        return policy.update(jax.random.fold_in(key, number - start), state, *told)
 
-    number = jnp.where(arrives, waiting, jnp.where(waits, 0, 1))
-    state = jax.lax.fori_loop(jnp.int32(0), number.astype(jnp.int32), tell, seat.state)
-    waiting = jnp.where(arrives, 0, waiting)
+    state = jax.lax.fori_loop(start, stop, tell, seat.state)
+    waiting = jnp.where(arrives, 0, seat.waiting + waits.astype(jnp.int32))
     return seat._replace(state=state, reports=reports, waiting=waiting)
 
 
