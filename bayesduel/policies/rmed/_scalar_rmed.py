@@ -281,12 +281,7 @@ def _append_arms_due(state: RMEDKernel, round_: int) -> None:
 
 @inlined
 def update(
-    state: RMEDKernel,
-    rng: Generator,
-    round_: int,
-    first: int,
-    second: int,
-    won: bool,
+    state: RMEDKernel, rng: Generator, round_: int, first: int, second: int, won: bool
 ) -> None:
     """Count the outcome, then test which arms are due in the next pass."""
     if first != second:

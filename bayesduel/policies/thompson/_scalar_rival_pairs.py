@@ -7,10 +7,7 @@ from numpy.random import Generator
 from bayesduel.ops.scalar.compiled import compiled, inlined
 from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.policies.scalar_choices import place_by_weight, takes_over
-from bayesduel.policies.thompson._scalar_rival_state import (
-    RivalDirectedKernel,
-    regret,
-)
+from bayesduel.policies.thompson._scalar_rival_state import RivalDirectedKernel, regret
 
 EQUAL_COSTS = 1e-9
 """Costs that differ by less, relatively, are equal: their order must not depend on the
