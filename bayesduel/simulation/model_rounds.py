@@ -58,7 +58,6 @@ class _Lanes:
             revenues = np.asarray(self.environment.revenues, np.float64)[self.orders]
         given = self.words, self.orders, revenues, np.int64(self.horizon)
         self.states = asked_models.begin(self.policy, *given, size)
-        self.start()
 
     def events_left(self, limit: int) -> int:
         """Return how many events no run has used up; raise where one has none."""
@@ -81,8 +80,8 @@ class _Lanes:
 class PairLanes(_Lanes):
     """Runs of duels, several events of each at once."""
 
-    def start(self) -> None:
-        """Seat them."""
+    def __post_init__(self) -> None:
+        super().__post_init__()
         most = min(self.manner.every, self.horizon)
         self.seats = asked_models.seated(self.policy, self.manner, most, self.states)
         num_lanes, num_arms = self.orders.shape
@@ -101,9 +100,10 @@ class PairLanes(_Lanes):
             np.int64(most),
             self.manner,
         )
-        self.states, event, played = self.seats[:3]
-        self.note(jax.device_get(duels))
-        self.events, self.played = np.array(event), np.array(played)
+        self.states = self.seats.state
+        found = jax.device_get((self.seats.event, self.seats.played, duels))
+        self.note(found[2])
+        self.events, self.played = map(np.array, found[:2])
         return bool(np.all(self.played >= self.horizon))
 
     def note(self, duels: Batch[OnHost[Duel]]) -> None:
@@ -136,8 +136,8 @@ class PairLanes(_Lanes):
 class SetLanes(_Lanes):
     """Runs of offers of sets, one event a call."""
 
-    def start(self) -> None:
-        """Seat them."""
+    def __post_init__(self) -> None:
+        super().__post_init__()
         tables = SetTables(self.environment, len(self.runs), self.checkpoints)
         self.tables, self.progress = tables, new_progress(len(self.runs))
         self.seats, self.generators = [], [new_generator() for _ in self.runs]
@@ -146,8 +146,12 @@ class SetLanes(_Lanes):
             mine = self.orders[lane], self.progress[lane]
             self.seats.append(tables.of_run(lane, *mine))
         blank = asked_models.blank_request(self.policy, self.states)
-        nothing = Rewards(np.zeros_like(self.played), np.zeros(self.orders.shape))
+        nothing = Rewards(*self.nothing())
         self.told = Feedback(self.events > 0, None, None, blank, nothing)
+
+    def nothing(self) -> Any:
+        """Return no round and no reward, of every run."""
+        return np.zeros_like(self.played), np.zeros(self.orders.shape)
 
     def advance(self, most: int) -> bool:
         """Take an event; say whether all were over, and have been told so."""
@@ -159,7 +163,7 @@ class SetLanes(_Lanes):
         for lane in np.flatnonzero((offer.subset.sum(axis=1) != size) & plays):
             fault = f"choose offered {offer.subset[lane].sum()} arms; offer {size}"
             raise self.fault(lane, self.played[lane], fault)
-        rounds, rewards = np.zeros_like(self.played), np.zeros(self.orders.shape)
+        rounds, rewards = self.nothing()
         for lane in np.flatnonzero(plays & (offer.rounds > 0)):
             world, shown, grid, ledger, now = self.seats[lane]
             subset, until = np.asarray(offer.subset[lane]), offer.until_no_choice[lane]
