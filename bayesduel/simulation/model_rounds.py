@@ -18,6 +18,7 @@ import numpy as np
 from jaxtyping import Int, Shaped, UInt32
 
 from bayesduel.errors import SimulationError
+from bayesduel.program_cache import enable_program_cache
 from bayesduel.simulation import asked_models
 from bayesduel.simulation.asked_models import EVENTS, Feedback, Manner, as_leaf
 from bayesduel.simulation.environments import Environment, SubsetEnvironment
@@ -208,6 +209,7 @@ def run_chunk(
     how duels are played: fields of :class:`asked_models.Manner`. After ``most_seconds``
     no more runs are begun if they would take long.
     """
+    enable_program_cache()
     orders, words = orders_and_words(environment, runs, seed)
     grid = np.ascontiguousarray(checkpoints, dtype=np.int64)
     limits = len(runs), int(grid[-1]), event_limit
