@@ -41,6 +41,14 @@ class ScalarDuel(NamedTuple):
     explores: bool
 
 
+def _nothing(state: Any) -> dict[str, Any]:
+    return {}
+
+
+def _solves_nothing(state: Any) -> bool:
+    return False
+
+
 @dataclass(frozen=True)
 class ScalarKernel:
     """How the scalar engine plays a policy.
@@ -61,8 +69,8 @@ class ScalarKernel:
 
     name: str
     new_state: Callable[[Int[np.ndarray, " K"], int], Any]
-    info: Callable[[Any], dict[str, Any]] = lambda state: {}
-    solve_on_host: Callable[[Any], bool] = lambda state: False
+    info: Callable[[Any], dict[str, Any]] = _nothing
+    solve_on_host: Callable[[Any], bool] = _solves_nothing
 
 
 @by_state

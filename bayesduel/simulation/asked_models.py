@@ -136,7 +136,7 @@ def ask(
 @partial(jax.vmap, in_axes=(None, 0, 0, 0))
 def conclude(
     policy: Any, words: UInt32[Array, " 2"], event: UInt32[Array, ""], state: State
-) -> tuple[Arm | Bool[Array, " n"], dict[str, Array]]:
+) -> tuple[Arm | Bool[Array, " n"], dict[str, Shaped[Array, ""]]]:
     """Return what a policy recommends, and its numbers of a finished run."""
     # The event after the last one, whose key told the policy of that.
     best = policy.recommend(key_of(words, event + 1), state)
