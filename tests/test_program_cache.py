@@ -11,7 +11,9 @@ from types import SimpleNamespace
 
 import pytest
 
+import bayesduel
 from bayesduel import program_cache
+from bayesduel.simulation import model_rounds
 
 SCRIPT = """
 import json, sys
@@ -77,6 +79,19 @@ def test_other_processes_at_once_compile_nothing(tmp_path):
         assert each.returncode == 0 and "Error" not in err, err
         assert json.loads(out)["hits"] == len(kept)
         assert programs(json.loads(out)["folder"]) == kept
+
+
+class _Told(Exception):
+    """Something asked for the programs on disk."""
+
+
+def test_a_simulation_over_a_model_keeps_its_programs(monkeypatch):
+    def tell():
+        raise _Told
+
+    monkeypatch.setattr(model_rounds, "enable_program_cache", tell)
+    with pytest.raises(_Told):
+        bayesduel.simulate("cyclic", "bt-ts", num_runs=2, horizon=50)
 
 
 UNTOUCHED = """

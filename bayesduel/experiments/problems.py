@@ -11,7 +11,7 @@ from math import comb
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from jaxtyping import Shaped
+from jaxtyping import Float, Int, Shaped
 from numpy.typing import ArrayLike
 
 from bayesduel import instances, policies
@@ -21,7 +21,6 @@ from bayesduel.errors import (
     errors_about,
     near_names,
 )
-from bayesduel.experiments import regret
 from bayesduel.instances.choice import ChoiceWorld, is_world_name, load_world
 from bayesduel.policies.arm_features import with_features
 from bayesduel.policies.policy import PolicyBase
@@ -176,7 +175,7 @@ class PairProblem(Problem):
     ) -> Variables:
         """Return regret, rounds of every pair, and the recommended arm."""
         plays = ledger["plays"]
-        total = regret.of_plays(plays, self.instance, notions)
+        total = regret_of_plays(plays, self.instance, notions)
         return {
             "regret": (("notion", "run", "checkpoint"), total),
             "plays": (("run", "checkpoint", "arm", "opponent"), plays),
@@ -285,3 +284,34 @@ def read_instance(value: InstanceLike) -> Instance:
     if isinstance(value, str):
         return load_world(value) if is_world_name(value) else instances.load(value)
     return value if isinstance(value, ChoiceWorld) else as_preference_matrix(value)
+
+
+def regret_of_plays(
+    plays: Int[np.ndarray, "run checkpoint K K"],
+    matrix: PreferenceMatrix,
+    notions: Sequence[str],
+) -> Float[np.ndarray, "notion run checkpoint"]:
+    """Return cumulative regret, float64 (notion, run, checkpoint).
+
+    ``plays`` are rounds per unordered pair (upper triangle) and of self-duels
+    (diagonal).
+    """
+    return np.stack(
+        [weighted_sum(plays, matrix.regret_per_pair(notion)) for notion in notions]
+    )
+
+
+def weighted_sum(
+    plays: Int[np.ndarray, "run checkpoint K K"], per_pair: Float[np.ndarray, "K K"]
+) -> Float[np.ndarray, "run checkpoint"]:
+    """Return plays times regret, summed over pairs, float64 (run, checkpoint).
+
+    A matrix product adds up in blocks that depend on the number of runs, so its last
+    bits would depend on how the runs were cut into jobs. Here each step is a sum or a
+    product of single numbers.
+    """
+    total = np.zeros(plays.shape[:2])
+    for row, column in zip(*np.nonzero(per_pair), strict=True):
+        if column >= row:  # Plays stand in the upper triangle.
+            total += plays[:, :, row, column] * per_pair[row, column]
+    return total

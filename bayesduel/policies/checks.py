@@ -57,11 +57,7 @@ def _is_of_kind(value: Any, kind: type) -> bool:
     return kind is float or (whole and abs(value) < 2**63)
 
 
-_DTYPES = {
-    bool: ("bool",),
-    int: ("int", "uint"),
-    float: ("float", "int", "uint"),
-}
+_DTYPES = {bool: ("bool",), int: ("int", "uint"), float: ("float", "int", "uint")}
 
 
 def check_beta(posterior: Any, kind: type[BetaPairs | BetaArms], num_arms: int) -> None:

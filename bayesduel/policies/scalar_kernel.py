@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Int
 from numpy.random import Generator
 
-from bayesduel.ops.scalar.compiled import by_state, implement_one, inlined
+from bayesduel.ops.scalar.compiled import by_state, implement_one
 
 SEVERAL: Any = np.int64(-1)
 """The champion where the idle rounds are shared: ``share_idle_rounds`` says how.
@@ -76,7 +76,6 @@ class ScalarKernel:
 @by_state
 def init(state: Any, rng: Generator) -> None:
     """Prepare a new state for the first round, where that takes compiled code."""
-    raise NotImplementedError
 
 
 @by_state
@@ -100,7 +99,7 @@ def update(
 @by_state
 def reads_self_duels(state: Any) -> bool:
     """Say whether ``update`` is told of a self-duel that was chosen as a duel."""
-    raise NotImplementedError
+    return False
 
 
 @by_state
@@ -109,7 +108,7 @@ def note(state: Any) -> int:
 
     Not negative. Read only where other choices may come before the answer does.
     """
-    raise NotImplementedError
+    return 0
 
 
 @by_state
@@ -118,7 +117,6 @@ def recall(state: Any, first: int, second: int, noted: int) -> None:
 
     Or, with ``NOT_ASKED``, of a duel that the rule did not choose.
     """
-    raise NotImplementedError
 
 
 @by_state
@@ -129,7 +127,7 @@ def is_waiting(state: Any) -> bool:
     another. What chooses or recommends in a state that waits afterwards is void: it is
     asked again.
     """
-    raise NotImplementedError
+    return False
 
 
 @by_state
@@ -147,89 +145,27 @@ def share_idle_rounds(
     Called after a ``choose`` that says ``SEVERAL``, before ``update``; ``shares`` are 0
     before.
     """
-    raise NotImplementedError
 
 
-def implement(
-    state_class: type,
-    *,
-    choose: Callable[..., Any],
-    update: Callable[..., Any],
-    recommend: Callable[..., Any],
-    init: Callable[..., Any] | None = None,
-    share_idle_rounds: Callable[..., Any] | None = None,
-    reads_self_duels: Callable[..., Any] | None = None,
-    note: Callable[..., Any] | None = None,
-    recall: Callable[..., Any] | None = None,
-    is_waiting: Callable[..., Any] | None = None,
-) -> None:
+_RULE = init, choose, update, recommend, share_idle_rounds
+_MORE = reads_self_duels, note, recall, is_waiting
+
+
+def implement(state_class: type, **functions: Callable[..., Any]) -> None:
     """Enter the functions of a kernel by the class of its state.
 
     Parameters
     ----------
     state_class : type
         A named tuple, which is the first argument of all functions.
-    choose, update, recommend : callable
-        What the functions of this module with these names do, compiled or not.
-    init : callable, optional
-        As the others; without it a run begins with the state that the host has made.
-    share_idle_rounds : callable, optional
-        As the others, for kernels that say ``SEVERAL``.
-    reads_self_duels : callable, optional
-        As the others; without it no self-duel is told.
-    note, recall : callable, optional
-        As the others, for rules whose ``update`` depends on why a duel was chosen, or
-        that count what they chose.
-    is_waiting : callable, optional
-        As the others; without it no state waits for the host.
+    **functions
+        What those of this module with the same names do, compiled or not. Every kernel
+        has ``choose``, ``update`` and ``recommend``. Without ``init`` a run begins with
+        the state that the host has made, without ``reads_self_duels`` no self-duel is
+        told, without ``note`` and ``recall`` it is all one why a duel was chosen, and
+        without ``is_waiting`` no state waits for the host.
     """
-    implement_one(_INIT, state_class, _leave if init is None else init)
-    implement_one(_CHOOSE, state_class, choose)
-    implement_one(_UPDATE, state_class, update)
-    implement_one(_RECOMMEND, state_class, recommend)
-    implement_one(_SHARE, state_class, share_idle_rounds or _share_nothing)
-    implement_one(_READS, state_class, reads_self_duels or _reads_none)
-    implement_one(_NOTE, state_class, note or _notes_nothing)
-    implement_one(_RECALL, state_class, recall or _recalls_nothing)
-    implement_one(_WAITS, state_class, is_waiting or _never_waits)
-
-
-@inlined
-def _leave(state: Any, rng: Generator) -> None:
-    """Do nothing to the state that the host has made."""
-
-
-@inlined
-def _share_nothing(
-    state: Any, rng: Generator, rounds: int, shares: Int[np.ndarray, " K"]
-) -> None:
-    """Leave all shares 0: no stretch of this kernel has several champions."""
-
-
-@inlined
-def _reads_none(state: Any) -> bool:
-    """Return that of self-duels nothing is read."""
-    return False
-
-
-@inlined
-def _notes_nothing(state: Any) -> int:
-    """Return a note that says nothing."""
-    return 0
-
-
-@inlined
-def _recalls_nothing(state: Any, first: int, second: int, noted: int) -> None:
-    """Do nothing: any duel is told alike."""
-
-
-@inlined
-def _never_waits(state: Any) -> bool:
-    """Return that nothing is left to the host."""
-    return False
-
-
-# By other names, as the parameters of ``implement`` hide them.
-_INIT, _CHOOSE, _UPDATE, _RECOMMEND = init, choose, update, recommend
-_SHARE, _READS = share_idle_rounds, reads_self_duels
-_NOTE, _RECALL, _WAITS = note, recall, is_waiting
+    for stub in (*_RULE, *_MORE):
+        implement_one(stub, state_class, functions.pop(stub.__name__, stub))
+    if functions:
+        raise TypeError(f"no function of kernels: {', '.join(functions)}")

@@ -21,9 +21,7 @@ from jaxtyping import Float, Int, Shaped
 from bayesduel.errors import PolicyParameterError
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.bradley_terry import BradleyTerry
-from bayesduel.models.closed_forms.pairwise_curvature import (
-    PairwiseDensity,
-)
+from bayesduel.models.closed_forms.pairwise_curvature import PairwiseDensity
 from bayesduel.models.pairwise_utilities import PairwiseUtilityModel
 from bayesduel.models.thurstone import Thurstone
 from bayesduel.models.utilities import come_from

@@ -35,22 +35,43 @@ _MOST_IDLE = 2**32
 
 
 class Feedback(NamedTuple):
-    """What a policy is told before it is asked again."""
+    """What a policy is told before it is asked again, if ``asks``.
+
+    ``counts`` says whether there is anything: not before the first round. ``round`` is
+    the last round so far, ``request`` what it had asked for, as far as it was played.
+    """
 
     counts: Bool[Any, ""]
-    """Whether there is anything: not before the first round."""
-
     asks: Bool[Any, ""]
-    """Whether it is asked again."""
-
     round: Int[Any, ""]
-    """The last round so far."""
-
     request: Action
-    """What it had asked for, as far as it was played."""
-
     outcome: Any
-    """What came of it."""
+
+
+class Manner(NamedTuple):
+    """How the duels of a rule are played.
+
+    It is told the outcomes so far after ``every`` rounds. ``self_duels`` says whether
+    those that it chooses are played; its own clock counts them.
+    """
+
+    every: int = 1
+    self_duels: bool = True
+
+
+class Seat(NamedTuple):
+    """A run on its way, after ``played`` rounds; ``clock`` of them, as its rule counts.
+
+    Of the ``reports`` it has not been told the first ``waiting``: the last round of an
+    event by its clock, the duel and the outcome. None where it is told at once.
+    """
+
+    state: State
+    event: UInt32[Array, ""]
+    played: RoundCount
+    clock: RoundCount
+    reports: Batch[tuple[RoundCount, Duel, Outcome]] | None
+    waiting: Int[Array, ""]
 
 
 def as_leaf(value: Any) -> Shaped[Array, "..."]:
@@ -65,14 +86,25 @@ def key_of(words: UInt32[Array, " 2"], event: UInt32[Array, ""]) -> RunKey:
     return jax.random.fold_in(key, event)
 
 
-def _begin(
+def _either(which: Bool[Array, ""], one: State, other: State) -> State:
+    return jax.tree.map(lambda a, b: jnp.where(which, a, b), one, other)
+
+
+@partial(jax.jit, static_argnums=5)
+@partial(jax.vmap, in_axes=(None, 0, 0, 0, None, None))
+def begin(
     policy: Any,
-    words: Array,
+    words: UInt32[Array, " 2"],
     order: Int[Array, " K"],
     revenues: Float[Array, " K"] | None,
     horizon: RoundCount,
     subset_size: int | None,
 ) -> State:
+    """Return the state before the first round, by the words of the key of the run.
+
+    ``order`` has the arm at each position; see ``ModelRule.in_order``. Policies over
+    sets are told the revenues of the positions and the size of a set.
+    """
     key_policy = jax.random.split(key_of(words, jnp.uint32(INIT)))[1]
     num_arms = order.shape[0]
     if subset_size is None:
@@ -80,9 +112,19 @@ def _begin(
     return policy.init(key_policy, num_arms, subset_size, horizon, revenues)
 
 
-def _ask(
-    policy: Any, words: Array, event: Array, state: State, told: Feedback
+@partial(jax.jit, donate_argnums=3)
+@partial(jax.vmap, in_axes=(None, 0, 0, 0, 0))
+def ask(
+    policy: Any,
+    words: UInt32[Array, " 2"],
+    event: UInt32[Array, ""],
+    state: State,
+    told: Feedback,
 ) -> tuple[Action, State]:
+    """Tell a policy what came of its last request, and let it choose the next one.
+
+    Consumes the state.
+    """
     key_update, key_choose = jax.random.split(key_of(words, event))
     new = policy.update(key_update, state, told.round, told.request, told.outcome)
     state = _either(told.counts, new, state)
@@ -90,55 +132,27 @@ def _ask(
     return request, _either(told.asks, new, state)
 
 
-def _either(which: Bool[Array, ""], one: State, other: State) -> State:
-    return jax.tree.map(lambda a, b: jnp.where(which, a, b), one, other)
+@jax.jit
+@partial(jax.vmap, in_axes=(None, 0, 0, 0))
+def conclude(
+    policy: Any, words: UInt32[Array, " 2"], event: UInt32[Array, ""], state: State
+) -> tuple[Arm | Bool[Array, " n"], dict[str, Shaped[Array, ""]]]:
+    """Return what a policy recommends, and its numbers of a finished run."""
+    # The event after the last one, whose key told the policy of that.
+    best = policy.recommend(key_of(words, event + 1), state)
+    return best, policy.info(state)
 
 
-class Manner(NamedTuple):
-    """How the duels of a rule are played."""
-
-    every: int = 1
-    """After so many rounds it is told the outcomes so far."""
-
-    self_duels: bool = True
-    """Whether the self-duels that it chooses are played; its own clock counts them."""
-
-
-class Report(NamedTuple):
-    """What a rule is told of an event."""
-
-    round: RoundCount
-    """The last round of it, by the rule's own clock."""
-
-    duel: Duel
-    outcome: Outcome
-
-
-class Seat(NamedTuple):
-    """A run on its way."""
-
-    state: State
-    event: UInt32[Array, ""]
-    played: RoundCount
-    clock: RoundCount
-    """Rounds by the rule's own clock."""
-
-    reports: Batch[Report] | None
-    """What it has not been told, on a leading axis; None where it is told at once."""
-
-    waiting: Int[Array, ""]
-    """How many of them there are."""
-
-
-def _seat(policy: Any, manner: Manner, most: int, state: State) -> Seat:
-    none = jnp.int64(0)
-    reports = None
+@partial(jax.jit, static_argnums=(1, 2))
+@partial(jax.vmap, in_axes=(None, None, None, 0))
+def seated(policy: Any, manner: Manner, most: int, state: State) -> Seat:
+    """Return a run before its first event; at most ``most`` of it are told late."""
+    none, reports = jnp.int64(0), None
     if manner.every > 1:
         duel, _ = jax.eval_shape(policy.choose, jax.random.key(0), state, none)
-        room = min(manner.every, most)
         reports = jax.tree.map(
-            lambda leaf: jnp.zeros((room, *leaf.shape), leaf.dtype),
-            Report(none, duel, Outcome(none, none, none)),
+            lambda leaf: jnp.zeros((most, *leaf.shape), leaf.dtype),
+            (none, duel, Outcome(none, none, none)),
         )
     return Seat(state, jnp.uint32(0), none, none, reports, jnp.int32(0))
 
@@ -148,13 +162,12 @@ def _play(
     manner: Manner,
     preference: Float[Array, "K K"],
     horizon: RoundCount,
-    words: Array,
+    words: UInt32[Array, " 2"],
     order: Int[Array, " K"],
     seat: Seat,
 ) -> tuple[Seat, Duel]:
     """Play one event of a run, or none at its horizon; a duel of 0 rounds then."""
-    key = key_of(words, seat.event)
-    key_choose, key_answer, key_update = jax.random.split(key, 3)
+    key_choose, key_answer, key_update = jax.random.split(key_of(words, seat.event), 3)
     asked, state = policy.choose(key_choose, seat.state, seat.clock + 1)
     left = horizon - seat.played
     if manner.every > 1:
@@ -169,80 +182,44 @@ def _play(
     probability = preference[order[duel.first], order[duel.second]]
     won = jax.random.uniform(key_answer, dtype=jnp.float64) < probability
     clock = seat.clock + idle + rounds
-    report = Report(clock, duel, Outcome(idle, rounds, jnp.where(won, rounds, 0)))
+    report = clock, duel, Outcome(idle, rounds, jnp.where(won, rounds, 0))
     if not manner.self_duels:
-        differ = duel.first != duel.second
-        duel = duel._replace(
-            exploit_rounds=jnp.zeros_like(idle),
-            explore_rounds=jnp.where(differ, rounds, 0),
-        )
-    played = seat.played + duel.exploit_rounds + duel.explore_rounds
-    new = seat._replace(
-        state=state, event=seat.event + jnp.uint32(1), played=played, clock=clock
-    )
-    new = _told(policy, manner.every, key_update, new, report, seat.played)
+        idle = jnp.zeros_like(idle)
+        rounds = jnp.where(duel.first != duel.second, rounds, 0)
+        duel = duel._replace(exploit_rounds=idle, explore_rounds=rounds)
+    played, event = seat.played + idle + rounds, seat.event + jnp.uint32(1)
+    new = seat._replace(state=state, event=event, played=played, clock=clock)
+    new = _told(policy, manner.every, key_update, new, report, played > seat.played)
     plays, duel = seat.played < horizon, duel._replace(note=())
     nothing = jax.tree.map(jnp.zeros_like, duel)
     return _either(plays, new, seat), _either(plays, duel, nothing)
 
 
 def _told(
-    policy: Any, every: int, key: RunKey, seat: Seat, new: Report, before: RoundCount
+    policy: Any,
+    every: int,
+    key: RunKey,
+    seat: Seat,
+    new: tuple[RoundCount, Duel, Outcome],
+    waits: Bool[Array, ""],
 ) -> Seat:
     """Tell a rule what has arrived; an event without a round is told at once."""
     if seat.reports is None:
-        state = policy.update(key, seat.state, *new)
-        return seat._replace(state=state)
-    waits = seat.played > before
-    place = jnp.where(waits, seat.waiting, 0)
+        return seat._replace(state=policy.update(key, seat.state, *new))
     reports = jax.tree.map(
-        lambda rows, row: rows.at[place].set(jnp.where(waits, row, rows[place])),
-        seat.reports,
-        new,
+        lambda rows, row: rows.at[seat.waiting].set(row), seat.reports, new
     )
-    waiting = seat.waiting + waits.astype(jnp.int32)
     arrives = waits & (seat.played % every == 0)
+    start = jnp.where(waits, 0, seat.waiting)
+    stop = jnp.where(waits & ~arrives, start, seat.waiting + 1)
 
     def tell(number: Array, state: State) -> State:
-        row = jax.tree.map(lambda rows: rows[number], reports)
-        told = _either(waits, row, new)
-        return policy.update(jax.random.fold_in(key, number), state, *told)
+        told = jax.tree.map(lambda rows: rows[number], reports)
+        return policy.update(jax.random.fold_in(key, number - start), state, *told)
 
-    number = jnp.where(arrives, waiting, jnp.where(waits, 0, 1))
-    state = jax.lax.fori_loop(jnp.int32(0), number.astype(jnp.int32), tell, seat.state)
-    waiting = jnp.where(arrives, 0, waiting)
+    state = jax.lax.fori_loop(start, stop, tell, seat.state)
+    waiting = jnp.where(arrives, 0, seat.waiting + waits.astype(jnp.int32))
     return seat._replace(state=state, reports=reports, waiting=waiting)
-
-
-def _conclude(
-    policy: Any, words: Array, event: Array, state: State
-) -> tuple[Arm | Bool[Array, " n"], dict[str, Array]]:
-    # The event after the last one, whose key told the policy of that.
-    best = policy.recommend(key_of(words, event + 1), state)
-    return best, policy.info(state)
-
-
-begin = jax.jit(jax.vmap(_begin, in_axes=(None, 0, 0, 0, None, None)), static_argnums=5)
-"""The states of runs before their first rounds, by the words of their keys.
-
-``order`` has the arm at each position; see ``ModelRule.in_order``. Policies over sets
-are told the revenues of the positions and the size of a set.
-"""
-
-ask = partial(jax.jit, donate_argnums=3)(jax.vmap(_ask, in_axes=(None, 0, 0, 0, 0)))
-"""Tell a policy what came of its last requests, and let it choose the next ones.
-
-Consumes the states.
-"""
-
-conclude = jax.jit(jax.vmap(_conclude, in_axes=(None, 0, 0, 0)))
-"""What a policy recommends, and its numbers of finished runs."""
-
-
-@partial(jax.jit, static_argnums=(1, 2))
-def seated(policy: Any, manner: Manner, most: int, states: State) -> Batch[Seat]:
-    """Return runs before their first event, of ``most`` rounds that are told late."""
-    return jax.vmap(partial(_seat, policy, manner, most))(states)
 
 
 @partial(jax.jit, static_argnames="manner", donate_argnames="seats")

@@ -100,7 +100,7 @@ def run_chunk(
     lanes = min(lanes, 8 * -(-len(runs) // 8))  # More would have nothing to do.
     known = getattr(environment, "features", None)
     rule = over_model(with_features(policy, known))
-    settings |= {"num_lanes": lanes} | manner_of(policy)
+    settings |= {"num_lanes": lanes, "manner": manner_of(policy)}
     return run_models(environment, rule, policy.label, **settings)  # pyright: ignore[reportArgumentType]
 
 

@@ -9,6 +9,7 @@ nothing.
 import math
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -17,10 +18,11 @@ import numpy as np
 from jaxtyping import Int, Shaped, UInt32
 
 from bayesduel.errors import SimulationError
+from bayesduel.program_cache import enable_program_cache
 from bayesduel.simulation import asked_models
 from bayesduel.simulation.asked_models import EVENTS, Feedback, Manner, as_leaf
-from bayesduel.simulation.environments import Environment, PairwiseEnvironment
-from bayesduel.simulation.rounds import new_progress
+from bayesduel.simulation.environments import Environment, SubsetEnvironment
+from bayesduel.simulation.rounds import CHECKPOINT, new_progress
 from bayesduel.simulation.rule_runs import SetTables
 from bayesduel.simulation.run_orders import orders_and_words
 from bayesduel.simulation.runs import (
@@ -35,92 +37,79 @@ from bayesduel.simulation.set_worlds import answer, put_forward
 from bayesduel.types import Batch, Duel, OnHost, Rewards
 
 
+@dataclass(eq=False)
 class _Lanes:
     """Runs side by side, from their first round on."""
 
-    def __init__(
-        self,
-        environment: Environment,
-        policy: Any,
-        label: str,
-        runs: Int[np.ndarray, " lane"],
-        orders: Int[np.ndarray, "lane n"],
-        words: UInt32[np.ndarray, "lane 2"],
-        checkpoints: Int[np.ndarray, " C"],
-    ) -> None:
-        self._environment: Any = environment
-        self._policy, self._label = policy, label
-        self._runs, self._orders, self._words = runs, orders, words
-        self._checkpoints, self.horizon = checkpoints, int(checkpoints[-1])
-        self.events = np.zeros(len(runs), dtype=np.uint32)
-        self.played = np.zeros(len(runs), dtype=np.int64)
-        revenues, size = self._terms()
-        self._states = asked_models.begin(
-            policy, words, orders, revenues, np.int64(self.horizon), size
-        )
+    environment: Any
+    policy: Any
+    label: str
+    runs: Int[np.ndarray, " lane"]
+    orders: Int[np.ndarray, "lane n"]
+    words: UInt32[np.ndarray, "lane 2"]
+    checkpoints: Int[np.ndarray, " C"]
+    manner: Manner
+
+    def __post_init__(self) -> None:
+        self.horizon, shape = int(self.checkpoints[-1]), len(self.runs)
+        self.events, self.played = np.zeros(shape, np.uint32), np.zeros(shape, np.int64)
+        revenues = size = None
+        if isinstance(self.environment, SubsetEnvironment):
+            size = self.environment.subset_size
+            revenues = np.asarray(self.environment.revenues, np.float64)[self.orders]
+        given = self.words, self.orders, revenues, np.int64(self.horizon)
+        self.states = asked_models.begin(self.policy, *given, size)
 
     def events_left(self, limit: int) -> int:
         """Return how many events no run has used up; raise where one has none."""
         plays = self.played < self.horizon
         for lane in np.flatnonzero(plays & (self.events >= limit)):
-            run, played = int(self._runs[lane]), int(self.played[lane])
+            run, played = int(self.runs[lane]), int(self.played[lane])
             raise out_of_events(run, played, int(self.events[lane]))
         return limit - int(np.max(self.events, where=plays, initial=0))
 
     def conclude(self) -> tuple[Any, Any]:
         """Return what is recommended, and numbers of the runs."""
-        asks = self._policy, self._words, self.events, self._rule_states()
+        asks = self.policy, self.words, self.events, self.states
         return jax.device_get(asked_models.conclude(*asks))
 
-    def _terms(self) -> tuple[Any, int | None]:
-        """Return the revenues by positions and the size of sets, for sets."""
-        return None, None
-
-    def _rule_states(self) -> Any:
-        return self._states
-
-    def _fault(self, lane: Any, played: Any, fault: str) -> SimulationError:
-        where = f"round {played + 1} of run {self._runs[lane]}"
-        return SimulationError(f"{self._label}: {fault} ({where})")
+    def fault(self, lane: Any, played: Any, fault: str) -> SimulationError:
+        where = f"round {played + 1} of run {self.runs[lane]}"
+        return SimulationError(f"{self.label}: {fault} ({where})")
 
 
 class PairLanes(_Lanes):
-    """Runs of duels, several events of each at once; ``manner`` as of ``Manner``."""
+    """Runs of duels, several events of each at once."""
 
-    def __init__(self, *given: Any, **manner: Any) -> None:
-        super().__init__(*given)
-        self._manner = Manner(**manner)
-        most = min(self._manner.every, self.horizon)
-        policy = self._policy, self._manner, most
-        self._states = asked_models.seated(*policy, self._states)
-        num_lanes, num_arms = self._orders.shape
-        shape = num_lanes, len(self._checkpoints), num_arms, num_arms
-        self._plays = np.zeros(shape, dtype=np.int64)
-
-    def _rule_states(self) -> Any:
-        return self._states.state
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        most = min(self.manner.every, self.horizon)
+        self.seats = asked_models.seated(self.policy, self.manner, most, self.states)
+        num_lanes, num_arms = self.orders.shape
+        shape = num_lanes, len(self.checkpoints), num_arms, num_arms
+        self.plays = np.zeros(shape, dtype=np.int64)
 
     def advance(self, most: int) -> bool:
         """Play up to so many events of each run; say whether all are over."""
-        self._states, duels = asked_models.play(
-            self._policy,
-            self._environment.preference,
+        self.seats, duels = asked_models.play(
+            self.policy,
+            self.environment.preference,
             self.horizon,
-            self._words,
-            self._orders,
-            self._states,
+            self.words,
+            self.orders,
+            self.seats,
             np.int64(most),
-            self._manner,
+            self.manner,
         )
-        seats = self._states
-        events, played, duels = jax.device_get((seats.event, seats.played, duels))
-        self._note(duels)
-        self.events, self.played = np.array(events), np.array(played)
+        self.states = self.seats.state
+        found = jax.device_get((self.seats.event, self.seats.played, duels))
+        self.note(found[2])
+        self.events, self.played = map(np.array, found[:2])
         return bool(np.all(self.played >= self.horizon))
 
-    def _note(self, duels: Batch[OnHost[Duel]]) -> None:
+    def note(self, duels: Batch[OnHost[Duel]]) -> None:
         """Count the plays up to each checkpoint, of all stretches of one pair."""
-        num_lanes, num_arms = self._orders.shape
+        num_lanes, num_arms = self.orders.shape
         rounds, first, second = (
             np.stack(parts, axis=1).reshape(-1, num_lanes)
             for parts in (
@@ -134,76 +123,69 @@ class PairLanes(_Lanes):
             for place, lane in np.argwhere((arms < 0) | (arms >= num_arms)):
                 named = f"choose named the arm {arms[place, lane]}"
                 fault = f"{named}; arms are numbered 0 to {num_arms - 1}"
-                raise self._fault(lane, begins[place // 2 * 2, lane], fault)
-        coming = np.flatnonzero(self._checkpoints > begins.min())[:, None, None]
-        until = np.clip(self._checkpoints[coming] - begins, 0, rounds)
+                raise self.fault(lane, begins[place // 2 * 2, lane], fault)
+        coming = np.flatnonzero(self.checkpoints > begins.min())[:, None, None]
+        until = np.clip(self.checkpoints[coming] - begins, 0, rounds)
         cells = np.arange(num_lanes), coming, first, second
-        np.add.at(self._plays, cells, until)
+        np.add.at(self.plays, cells, until)
 
     def ledger(self) -> dict[str, Int[np.ndarray, "lane C K K"]]:
         """Return the plays, by positions."""
-        return {"plays": self._plays}
+        return {"plays": self.plays}
 
 
 class SetLanes(_Lanes):
     """Runs of offers of sets, one event a call."""
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
-        num_lanes = len(self.played)
-        tables = SetTables(self._environment, num_lanes, self._checkpoints)
-        progress = new_progress(1)[0]
-        self._tables, self._places = tables, [0] * num_lanes
-        self._seats = [tables.of_run(*run, progress) for run in enumerate(self._orders)]
-        self._generators = [new_generator() for _ in range(num_lanes)]
-        for generator, words in zip(self._generators, self._words, strict=True):
-            reseed(generator, words)
-        blank = asked_models.blank_request(self._policy, self._states)
-        self._last, self._counts = (blank, Rewards(*self._nothing())), self.events > 0
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        tables = SetTables(self.environment, len(self.runs), self.checkpoints)
+        self.tables, self.progress = tables, new_progress(len(self.runs))
+        self.seats, self.generators = [], [new_generator() for _ in self.runs]
+        for lane, generator in enumerate(self.generators):
+            reseed(generator, self.words[lane])
+            mine = self.orders[lane], self.progress[lane]
+            self.seats.append(tables.of_run(lane, *mine))
+        blank = asked_models.blank_request(self.policy, self.states)
+        nothing = Rewards(*self.nothing())
+        self.told = Feedback(self.events > 0, None, None, blank, nothing)
 
-    def _terms(self) -> tuple[Any, int | None]:
-        revenues = np.asarray(self._environment.revenues, dtype=np.float64)
-        return revenues[self._orders], self._environment.subset_size
+    def nothing(self) -> Any:
+        """Return no round and no reward, of every run."""
+        return np.zeros_like(self.played), np.zeros(self.orders.shape)
 
     def advance(self, most: int) -> bool:
         """Take an event; say whether all were over, and have been told so."""
-        offer = self._ask()
-        plays, size = self.played < self.horizon, self._environment.subset_size
+        plays, size = self.played < self.horizon, self.environment.subset_size
+        told = self.told._replace(asks=plays, round=self.played)
+        asked = self.policy, self.words, self.events, self.states, told
+        request, self.states = asked_models.ask(*asked)
+        offer: Any = jax.device_get(request)
         for lane in np.flatnonzero((offer.subset.sum(axis=1) != size) & plays):
             fault = f"choose offered {offer.subset[lane].sum()} arms; offer {size}"
-            raise self._fault(lane, self.played[lane], fault)
-        rounds, rewards = self._nothing()
-        most_rounds = np.minimum(offer.rounds, self.horizon - self.played)
-        for lane in np.flatnonzero(most_rounds):
-            world, shown, grid, ledger, _ = self._seats[lane]
-            until, rng = bool(offer.until_no_choice[lane]), self._generators[lane]
-            subset, place = np.asarray(offer.subset[lane]), self._places[lane]
+            raise self.fault(lane, self.played[lane], fault)
+        rounds, rewards = self.nothing()
+        for lane in np.flatnonzero(plays & (offer.rounds > 0)):
+            world, shown, grid, ledger, now = self.seats[lane]
+            subset, until = np.asarray(offer.subset[lane]), offer.until_no_choice[lane]
+            place, played = int(now[CHECKPOINT]), int(self.played[lane])
+            most_rounds = min(int(offer.rounds[lane]), self.horizon - played)
             put_forward(world, shown, subset)
-            rounds[lane] = answer(world, shown, rng, int(most_rounds[lane]), until)
-            rewards[lane] = shown.rewards
-            stretch = int(self.played[lane]), int(rounds[lane])
-            self._places[lane] = add_offer(shown, subset, grid, place, *stretch, ledger)
-        self._last = offer._replace(rounds=rounds), Rewards(rounds, rewards)
+            found = answer(
+                world, shown, self.generators[lane], most_rounds, bool(until)
+            )
+            now[CHECKPOINT] = add_offer(
+                shown, subset, grid, place, played, found, ledger
+            )
+            rounds[lane], rewards[lane] = found, shown.rewards
+        offer, outcome = offer._replace(rounds=rounds), Rewards(rounds, rewards)
+        self.told = Feedback(plays, None, None, offer, outcome)
         self.events, self.played = self.events + plays, self.played + rounds
-        self._counts = plays
         return not plays.any()
-
-    def _ask(self) -> Any:
-        """Tell what came of the last requests, and ask for the next ones."""
-        told = Feedback(
-            self._counts, self.played < self.horizon, self.played, *self._last
-        )
-        request, self._states = asked_models.ask(
-            self._policy, self._words, self.events, self._states, told
-        )
-        return jax.device_get(request)
-
-    def _nothing(self) -> Any:
-        return np.zeros(len(self.played), dtype=np.int64), np.zeros(self._orders.shape)
 
     def ledger(self) -> dict[str, Shaped[np.ndarray, "lane ..."]]:
         """Return the ledger, by positions."""
-        return self._tables.found(new_progress(len(self.played)))[0]
+        return self.tables.found(self.progress)[0]
 
 
 def run_chunk(
@@ -217,9 +199,9 @@ def run_chunk(
     event_limit: int,
     segment_seconds: float,
     num_lanes: int,
+    manner: dict[str, Any],
     on_progress: Callable[[float], None] | None = None,
     most_seconds: float = math.inf,
-    **manner: Any,
 ) -> RunRecords:
     """Simulate the runs numbered ``runs``; see ``bayesduel.simulation.driver``.
 
@@ -227,17 +209,12 @@ def run_chunk(
     how duels are played: fields of :class:`asked_models.Manner`. After ``most_seconds``
     no more runs are begun if they would take long.
     """
+    enable_program_cache()
     orders, words = orders_and_words(environment, runs, seed)
     grid = np.ascontiguousarray(checkpoints, dtype=np.int64)
-    segments = Segments(
-        segment_seconds,
-        len(runs),
-        int(grid[-1]),
-        event_limit,
-        on_progress,
-        most_seconds,
-    )
-    kind = PairLanes if isinstance(environment, PairwiseEnvironment) else SetLanes
+    limits = len(runs), int(grid[-1]), event_limit
+    segments = Segments(segment_seconds, *limits, on_progress, most_seconds)
+    kind = SetLanes if isinstance(environment, SubsetEnvironment) else PairLanes
     found: list[Any] = []
     # The first call is compiled, and the second one tells how long an event takes.
     most, began, compiled = 1, time.perf_counter(), 0.0
@@ -250,7 +227,7 @@ def run_chunk(
             # What is left over plays the last run as well: other shapes are compiled.
             rows = start + np.minimum(np.arange(num_lanes), count - 1)
             each = np.array(runs)[rows], orders[rows], words[rows]
-            lanes: Any = kind(environment, policy, label, *each, grid, **manner)
+            lanes = kind(environment, policy, label, *each, grid, Manner(**manner))
             if not compiled:
                 lanes.conclude()  # So that this counts as compiling.
             ended, is_over = 0, False
@@ -260,8 +237,7 @@ def run_chunk(
                 now = time.perf_counter()
                 # Several events a call: on a GPU each call takes milliseconds.
                 longer = most * segment_seconds / max(now - asked, 1e-9)
-                most = int(np.clip(longer, 1, EVENTS))
-                compiled = compiled or now
+                most, compiled = int(np.clip(longer, 1, EVENTS)), compiled or now
                 played = lanes.played[:count]
                 on_their_way = played[played < lanes.horizon]
                 before, ended = ended, count - len(on_their_way)

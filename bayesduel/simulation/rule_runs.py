@@ -95,10 +95,7 @@ class SetTables:
     loop = set_rounds
 
     def __init__(
-        self,
-        environment: SubsetEnvironment,
-        num_runs: int,
-        grid: Int[np.ndarray, " C"],
+        self, environment: SubsetEnvironment, num_runs: int, grid: Int[np.ndarray, " C"]
     ) -> None:
         self._revenues, self._grid = environment.revenues, grid
         self._world = world = set_world(environment)

@@ -15,12 +15,7 @@ from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
 from bayesduel.errors import StoppingRuleError
-from bayesduel.stopping.rules import (
-    NOBODY,
-    StoppingRule,
-    StoppingState,
-    check_duels,
-)
+from bayesduel.stopping.rules import NOBODY, StoppingRule, StoppingState, check_duels
 from theory.arguments import as_number
 from theory.identification.evidence import checked_wins
 

@@ -10,7 +10,7 @@ import pytest
 import bayesduel
 from bayesduel import policies, results
 from bayesduel.experiments import comparison
-from bayesduel.experiments.regret import weighted_sum
+from bayesduel.experiments.problems import weighted_sum
 from bayesduel.experiments.store import SweepFolder
 from bayesduel.experiments.stored import run_sweep
 from bayesduel.simulation import driver

@@ -2,6 +2,7 @@
 
 import threading
 from functools import partial
+from inspect import unwrap
 
 import jax
 import jax.numpy as jnp
@@ -128,9 +129,12 @@ def test_strict_dtypes_and_keys(policy, manner, strict_jax):
 def one_run(policy, manner, words, horizon):
     """Take one event, as the programs of the loop do."""
     order = jnp.arange(len(CONDORCET), dtype=jnp.int32)
-    state = asked_models._begin(policy, words, order, None, horizon, None)
+    begin, seated, conclude = map(
+        unwrap, (asked_models.begin, asked_models.seated, asked_models.conclude)
+    )
+    state = begin(policy, words, order, None, horizon, None)
     matrix = jnp.asarray(CONDORCET)
-    seat = asked_models._seat(policy, manner, 30, state)
+    seat = seated(policy, manner, manner.every, state)
     play = partial(asked_models._play, policy, manner, matrix, horizon, words, order)
     seat, duel = play(seat)
-    return duel, asked_models._conclude(policy, words, seat.event, seat.state)
+    return duel, conclude(policy, words, seat.event, seat.state)

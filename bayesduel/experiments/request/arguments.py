@@ -6,12 +6,7 @@ from typing import Any
 from bayesduel.errors import SimulationArgumentError, errors_about
 from bayesduel.experiments import checks
 from bayesduel.experiments.parameter_grids import expand
-from bayesduel.experiments.problems import (
-    Instance,
-    Problem,
-    problem_of,
-    read_instance,
-)
+from bayesduel.experiments.problems import Instance, Problem, problem_of, read_instance
 from bayesduel.policies.checks import check_kinds
 from bayesduel.policies.lookup import parse_policy
 from bayesduel.policies.policy import PolicyBase

@@ -9,12 +9,7 @@ from bayesduel.code_digest import code_digest
 from bayesduel.errors import SimulationArgumentError, errors_about
 from bayesduel.experiments import checks
 from bayesduel.experiments.nodes import Configuration
-from bayesduel.experiments.problems import (
-    Instance,
-    InstanceLike,
-    Problem,
-    problem_of,
-)
+from bayesduel.experiments.problems import Instance, InstanceLike, Problem, problem_of
 from bayesduel.experiments.request.arguments import (
     check_stopping,
     read_instances,

@@ -172,12 +172,7 @@ def choose(state: SavageKernel, rng: Generator, round_: int) -> ScalarDuel:
 
 @inlined
 def update(
-    state: SavageKernel,
-    rng: Generator,
-    round_: int,
-    first: int,
-    second: int,
-    won: bool,
+    state: SavageKernel, rng: Generator, round_: int, first: int, second: int, won: bool
 ) -> None:
     """Count an outcome; drop the pairs that no longer matter.
 

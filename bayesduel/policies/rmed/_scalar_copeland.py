@@ -16,11 +16,7 @@ from bayesduel.policies.rmed._scalar_lists import (
     LIST_FIELDS,
     first_pass,
 )
-from bayesduel.policies.rmed._scalar_pairs import (
-    DRAWS_FIELDS,
-    PAIR_FIELDS,
-    count_duel,
-)
+from bayesduel.policies.rmed._scalar_pairs import DRAWS_FIELDS, PAIR_FIELDS, count_duel
 
 NOBODY = -1
 

@@ -83,17 +83,17 @@ class RMEDKernel(NamedTuple):
 
 
 def kernel(
+    rule: str,
     *,
     look_ahead: bool,
     f_scale: float,
     f_power: float,
-    rule: str = "rmed1",
     alpha: float = 1.0,
     numerator_floor: float = 0.0,
 ) -> ScalarKernel:
-    """Return the kernel; without ``look_ahead`` it plays round by round.
+    """Return the kernel of a rule with the parameters of its policy.
 
-    RMED1 does not read the last two.
+    RMED1 has not the last two.
     """
 
     def initial_state(order: Int[np.ndarray, " K"], horizon: int) -> RMEDKernel:
@@ -104,12 +104,12 @@ def kernel(
             pairs=np.zeros((num_arms, num_arms), dtype=np.dtype(PAIR_FIELDS)),
         )
         state.now["look_ahead"] = look_ahead
-        state.now["allowance"] = f_scale * float(num_arms) ** f_power
+        state.now["allowance"] = float(f_scale) * float(num_arms) ** float(f_power)
         state.now["rule"] = _RULES.index(rule)
         state.now["alpha"] = alpha
         state.now["numerator_floor"] = numerator_floor
         state.now["horizon"] = horizon
-        draws = math.ceil(alpha * math.log(math.log(max(horizon, 3))))
+        draws = math.ceil(float(alpha) * math.log(math.log(max(horizon, 3))))
         state.now["sweeps_left"] = max(1, draws) if rule == "rmed2fh" else 1
         state.now["column"] = 1
         state.arms["num_unbeaten"] = num_arms - 1
@@ -281,12 +281,7 @@ def _append_arms_due(state: RMEDKernel, round_: int) -> None:
 
 @inlined
 def update(
-    state: RMEDKernel,
-    rng: Generator,
-    round_: int,
-    first: int,
-    second: int,
-    won: bool,
+    state: RMEDKernel, rng: Generator, round_: int, first: int, second: int, won: bool
 ) -> None:
     """Count the outcome, then test which arms are due in the next pass."""
     if first != second:

@@ -22,12 +22,7 @@ from bayesduel.policies.rmed._scalar_copeland_program import (
     new_program,
     solve,
 )
-from bayesduel.policies.rmed._scalar_lists import (
-    append,
-    note,
-    reads_self_duels,
-    recall,
-)
+from bayesduel.policies.rmed._scalar_lists import append, note, reads_self_duels, recall
 from bayesduel.policies.rmed.efficient_copeland_winner import (
     CopelandRMED,
     append_by_efficient_program,

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
+from bayesduel.policies.rmed._scalar_rmed import kernel
 from theory.arguments import number_from
 from theory.theorems import rmed1_bound
 
@@ -57,11 +58,4 @@ class RMED1(KernelPolicy):
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""
-        # Only what is played is imported.
-        from bayesduel.policies.rmed._scalar_rmed import kernel
-
-        return kernel(
-            f_scale=float(self.f_scale),
-            f_power=float(self.f_power),
-            look_ahead=self.look_ahead,
-        )
+        return kernel("rmed1", **vars(self))

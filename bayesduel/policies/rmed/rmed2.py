@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.registry import register
+from bayesduel.policies.rmed._scalar_rmed import kernel
 from bayesduel.policies.rmed.rmed1 import RMED1
 from theory.arguments import number_above, number_from
 
@@ -68,14 +69,4 @@ class RMED2(RMED1):
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""
-        # Only what is played is imported.
-        from bayesduel.policies.rmed._scalar_rmed import kernel
-
-        return kernel(
-            rule="rmed2",
-            f_scale=float(self.f_scale),
-            f_power=float(self.f_power),
-            alpha=float(self.alpha),
-            numerator_floor=float(self.numerator_floor),
-            look_ahead=self.look_ahead,
-        )
+        return kernel("rmed2", **vars(self))

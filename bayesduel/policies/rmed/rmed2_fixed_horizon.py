@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 from bayesduel.policies.registry import register
+from bayesduel.policies.rmed._scalar_rmed import kernel
 from bayesduel.policies.rmed.rmed2 import RMED2
 
 
@@ -50,14 +51,4 @@ class RMED2FH(RMED2):
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""
-        # Only what is played is imported.
-        from bayesduel.policies.rmed._scalar_rmed import kernel
-
-        return kernel(
-            rule="rmed2fh",
-            f_scale=float(self.f_scale),
-            f_power=float(self.f_power),
-            alpha=float(self.alpha),
-            numerator_floor=float(self.numerator_floor),
-            look_ahead=self.look_ahead,
-        )
+        return kernel("rmed2fh", **vars(self))

@@ -4,7 +4,7 @@ Agrawal, Avadhanula, Goyal and Zeevi (2017, 2019): in an epoch the number of pur
 of an offered arm is geometric with mean v_i, whatever the other arms.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.ops.rules import record
-from bayesduel.policies.subset_base import Offer
+from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.policies.subsets._assortments import best_assortment
 
 
@@ -87,3 +87,29 @@ def best_by_means(epochs: Epochs, rng: Generator) -> Bool[np.ndarray, " n"]:
         mean = epochs.purchases[arm] / max(epochs.number[arm], 1)
         means[arm] = max(mean, 1e-9)
     return best_assortment(rng, means, epochs.revenues, epochs.size)
+
+
+class EpochPolicy(SubsetPolicy):
+    """Offers a set until nobody chooses; its state has ``epochs``."""
+
+    compiled = True
+
+    feedbacks: ClassVar[tuple[str, ...]] = ("winner",)
+    needs_no_choice: ClassVar[bool] = True
+    reads_revenues: ClassVar[bool] = True
+
+    def update(
+        self,
+        state: Any,
+        rng: Generator,
+        round_: int,
+        subset: Bool[np.ndarray, " n"],
+        rounds: int,
+        rewards: Float[np.ndarray, " n"],
+    ) -> None:
+        """Count purchases."""
+        count_purchases(state.epochs, rounds, rewards)
+
+    def recommend(self, state: Any, rng: Generator) -> Bool[np.ndarray, " n"]:
+        """Return the best set under the mean purchases per epoch."""
+        return best_by_means(state.epochs, rng)

@@ -4,18 +4,17 @@ import math
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.registry import register
-from bayesduel.policies.subset_base import Offer, SubsetPolicy
+from bayesduel.policies.subset_base import Offer
 from bayesduel.policies.subsets._assortments import best_assortment
 from bayesduel.policies.subsets._epochs import (
+    EpochPolicy,
     Epochs,
     begin_epoch,
-    best_by_means,
-    count_purchases,
     no_epochs,
     offer_of_epoch,
 )
@@ -34,7 +33,7 @@ class OptimisticState(NamedTuple):
 
 
 @register("mnl-ee", acronym="MNL-EE")
-class MNLExploration(SubsetPolicy):
+class MNLExploration(EpochPolicy):
     """Optimistic assortments in epochs, for multinomial logit.
 
     A set is offered until nobody chooses; that is an epoch. With n_i epochs of arm i,
@@ -79,12 +78,8 @@ class MNLExploration(SubsetPolicy):
     init_index: str = "inf"
     cap: bool = False
     look_ahead: bool = True
-    compiled = True
 
     title: ClassVar[str] = "Exploration-Exploitation for the MNL bandit"
-    feedbacks: ClassVar[tuple[str, ...]] = ("winner",)
-    needs_no_choice: ClassVar[bool] = True
-    reads_revenues: ClassVar[bool] = True
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
@@ -114,24 +109,6 @@ class MNLExploration(SubsetPolicy):
             best = best_assortment(rng, upper, epochs.revenues, epochs.size)
             begin_epoch(epochs, best)
         return offer_of_epoch(epochs, self.look_ahead)
-
-    def update(
-        self,
-        state: OptimisticState,
-        rng: Generator,
-        round_: int,
-        subset: Bool[np.ndarray, " n"],
-        rounds: int,
-        rewards: Float[np.ndarray, " n"],
-    ) -> None:
-        """Count purchases."""
-        count_purchases(state.epochs, rounds, rewards)
-
-    def recommend(
-        self, state: OptimisticState, rng: Generator
-    ) -> Bool[np.ndarray, " n"]:
-        """Return the best set under the mean purchases per epoch."""
-        return best_by_means(state.epochs, rng)
 
 
 def indices(state: OptimisticState, scale: float) -> Float[np.ndarray, " n"]:

@@ -10,13 +10,12 @@ from numpy.random import Generator
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.rules import only
 from bayesduel.policies.registry import register
-from bayesduel.policies.subset_base import Offer, SubsetPolicy
+from bayesduel.policies.subset_base import Offer
 from bayesduel.policies.subsets._assortments import best_assortment
 from bayesduel.policies.subsets._epochs import (
+    EpochPolicy,
     Epochs,
     begin_epoch,
-    best_by_means,
-    count_purchases,
     no_epochs,
     offer_of_epoch,
 )
@@ -33,7 +32,7 @@ class SampledState(NamedTuple):
 
 
 @register("mnl-ts", acronym="MNL-TS")
-class MNLThompson(SubsetPolicy):
+class MNLThompson(EpochPolicy):
     """Thompson sampling in epochs for multinomial logit, MNL-TS.
 
     A set is offered until nobody chooses; that is an epoch. Purchases of an arm per
@@ -73,12 +72,8 @@ class MNLThompson(SubsetPolicy):
 
     variant: str = "beta"
     look_ahead: bool = True
-    compiled = True
 
     title: ClassVar[str] = "Thompson sampling for the MNL bandit"
-    feedbacks: ClassVar[tuple[str, ...]] = ("winner",)
-    needs_no_choice: ClassVar[bool] = True
-    reads_revenues: ClassVar[bool] = True
 
     @property
     def needs_horizon(self) -> bool:
@@ -117,22 +112,6 @@ class MNLThompson(SubsetPolicy):
         if epochs.now.begins:
             begin_epoch(epochs, next_set(state, rng))
         return offer_of_epoch(epochs, self.look_ahead)
-
-    def update(
-        self,
-        state: SampledState,
-        rng: Generator,
-        round_: int,
-        subset: Bool[np.ndarray, " n"],
-        rounds: int,
-        rewards: Float[np.ndarray, " n"],
-    ) -> None:
-        """Count purchases."""
-        count_purchases(state.epochs, rounds, rewards)
-
-    def recommend(self, state: SampledState, rng: Generator) -> Bool[np.ndarray, " n"]:
-        """Return the best set under the mean purchases per epoch."""
-        return best_by_means(state.epochs, rng)
 
 
 def next_set(state: SampledState, rng: Generator) -> Bool[np.ndarray, " n"]:

@@ -11,11 +11,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import compiled, inlined
-from bayesduel.ops.scalar.draws import (
-    choose_index,
-    happens,
-    take_words,
-)
+from bayesduel.ops.scalar.draws import choose_index, happens, take_words
 from bayesduel.policies.scalar_choices import among_largest
 from bayesduel.policies.thompson._scalar_state import DoubleThompsonKernel
 from bayesduel.posteriors.scalar_betas import kl_to_half, offset_above_half

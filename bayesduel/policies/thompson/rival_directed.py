@@ -1,16 +1,39 @@
 """RD-TS, rival-directed Thompson sampling: a policy of this package's own."""
 
+import math
 from dataclasses import fields
 from typing import Any, ClassVar
 
 import numpy as np
+from jaxtyping import Int
+from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.ops.scalar.compiled import inlined
+from bayesduel.ops.scalar.draws import choose_index, waiting_time
+from bayesduel.ops.scalar.resolved_rounds import NEVER
+from bayesduel.policies import scalar_kernel
 from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
+from bayesduel.policies.scalar_choices import place_by_weight
+from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
+from bayesduel.policies.thompson._scalar_rival_pairs import (
+    draw_leader,
+    flipped_pair,
+    steepest_pair,
+)
+from bayesduel.policies.thompson._scalar_rival_state import (
+    RivalDirectedKernel,
+    new_state,
+    refresh_defeats,
+    refresh_everything,
+    refresh_pair,
+    refresh_rivals,
+)
 from bayesduel.posteriors.base import RivalPosterior, is_on_a_scale
 from bayesduel.posteriors.beta_pairs import BetaPairs
 from bayesduel.posteriors.names import check_pair_posterior, take_by_name
+from bayesduel.posteriors.scalar_betas import prior_in_order
 from theory.arguments import number_above, number_from, number_that, one_of
 
 _SKEPTICAL = BetaPairs(prior=5)
@@ -182,20 +205,24 @@ class RivalDirectedThompson(KernelPolicy):
         """Return the kernel, where there is a Beta distribution per pair."""
         if not isinstance(self.posterior, BetaPairs):
             return None
-        # Only what is played is imported.
-        from bayesduel.policies.thompson._scalar_rival_directed import kernel
+        prior = np.asarray(self.posterior.prior)
+        options: dict[str, Any] = {
+            "c": float(self.c),
+            "eta": float(self.eta),
+            "floor": float(self.floor),
+            "costs_regret": self.cost == "regret",
+            "doubts": float(self.doubts),
+            "flips_only": self.flips_only,
+            "by_gradient": self.pairs == "gradient",
+            "steps": not self.look_ahead,
+        }
 
-        return kernel(
-            np.asarray(self.posterior.prior),
-            c=float(self.c),
-            eta=float(self.eta),
-            floor=float(self.floor),
-            costs_regret=self.cost == "regret",
-            doubts=float(self.doubts),
-            flips_only=self.flips_only,
-            by_gradient=self.pairs == "gradient",
-            steps=not self.look_ahead,
-        )
+        def initial_state(
+            order: Int[np.ndarray, " K"], horizon: int
+        ) -> RivalDirectedKernel:
+            return new_state(prior_in_order(prior, order), **options)
+
+        return ScalarKernel("rival_directed", initial_state)
 
     def over_model(self) -> Any:
         """Return the rule over the draws of any other posterior."""
@@ -211,3 +238,75 @@ class RivalDirectedThompson(KernelPolicy):
             costs_regret=self.cost == "regret",
             at_once=ROUNDS_AT_ONCE if together else 1,
         )
+
+
+@inlined
+def init(state: RivalDirectedKernel, rng: Generator) -> None:
+    """Fill in what the prior says, and draw a leader."""
+    for one in range(state.arms.size):
+        for other in range(one + 1, state.arms.size):
+            refresh_pair(state, one, other)
+    state.now[0].leader = draw_leader(state, rng)
+    refresh_everything(state)
+
+
+@inlined
+def choose(state: RivalDirectedKernel, rng: Generator, round_: int) -> ScalarDuel:
+    """Return the self-duels of the leader, and the pair that is compared next."""
+    now = state.now[0]
+    probability = now.c * now.total
+    if probability < 1.0 and now.costs_regret and now.steps:
+        if rng.random() >= probability:
+            return ScalarDuel(now.leader, 0, now.leader, now.leader, True)
+        idle = 0
+    elif probability < 1.0 and now.costs_regret:
+        rounds = NEVER + 1 - round_
+        idle, happens = waiting_time(rng, -math.log1p(-probability), rounds)
+        if not happens:
+            return ScalarDuel(now.leader, idle, now.leader, now.leader, False)
+    else:
+        idle = 0
+    if now.total == 0.0:
+        num_arms = state.arms.size
+        rival = (now.leader + 1 + choose_index(rng, num_arms - 1)) % num_arms
+        return ScalarDuel(now.leader, idle, rival, now.leader, True)
+    if now.by_gradient:
+        first, second = steepest_pair(state, rng)
+    else:
+        rival = place_by_weight(state.arms, state.arms.size, rng)
+        first, second = flipped_pair(state, rng, rival)
+    return ScalarDuel(now.leader, idle, first, second, True)
+
+
+@inlined
+def update(
+    state: RivalDirectedKernel,
+    rng: Generator,
+    round_: int,
+    first: int,
+    second: int,
+    won: bool,
+) -> None:
+    """Count an outcome; refresh what depends on the pair."""
+    winner, loser = (first, second) if won else (second, first)
+    state.pairs[winner, loser].wins += 1
+    refresh_pair(state, first, second)
+    leader = draw_leader(state, rng)
+    if leader != state.now[0].leader:
+        state.now[0].leader = leader
+        refresh_everything(state)
+    elif leader in (first, second):
+        refresh_defeats(state)
+    else:
+        refresh_rivals(state, first, second)
+
+
+@inlined
+def recommend(state: RivalDirectedKernel, rng: Generator) -> int:
+    """Return the leader."""
+    return state.now[0].leader
+
+
+scalar_kernel.implement(
+    RivalDirectedKernel, init=init, choose=choose, update=update, recommend=recommend
+)

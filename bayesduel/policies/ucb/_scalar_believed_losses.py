@@ -27,7 +27,7 @@ BELIEF_ARM_FIELDS = [
 
 BELIEF_PAIR_FIELDS = [
     # [i, place]: not of the pair: the arms believed to beat i, B_t^i.
-    ("superior", np.int64),
+    ("superior", np.int64)
 ]
 
 

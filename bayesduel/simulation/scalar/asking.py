@@ -159,12 +159,7 @@ def ask(state: Any, rng: Generator, played: int, horizon: int, found: Records) -
 
 
 def tell_votes(
-    state: Any,
-    rng: Generator,
-    played: int,
-    begins: bool,
-    votes: Records,
-    most: int,
+    state: Any, rng: Generator, played: int, begins: bool, votes: Records, most: int
 ) -> int:
     """Tell a policy of votes, a new one after its preparation; return its rounds.
 

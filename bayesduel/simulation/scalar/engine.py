@@ -11,11 +11,7 @@ from bayesduel.simulation.environments import PairwiseEnvironment
 from bayesduel.simulation.run_orders import orders_and_words
 from bayesduel.simulation.runs import Found, RunRecords, play_runs
 from bayesduel.simulation.scalar.loop import Problem, new_progress, new_record
-from bayesduel.simulation.scalar.programs import (
-    program,
-    program_name,
-    tell_program,
-)
+from bayesduel.simulation.scalar.programs import program, program_name, tell_program
 from bayesduel.stopping.scalar_rules import NEVER_STOPS, ScalarStopping
 
 

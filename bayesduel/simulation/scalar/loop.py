@@ -19,12 +19,7 @@ from bayesduel.policies.scalar_kernel import (
     share_idle_rounds,
     update,
 )
-from bayesduel.stopping.scalar_rules import (
-    GO_ON,
-    NEVER_STOPS,
-    ScalarStopping,
-    observe,
-)
+from bayesduel.stopping.scalar_rules import GO_ON, NEVER_STOPS, ScalarStopping, observe
 
 _PROGRESS = np.dtype(
     [

@@ -1,111 +1,21 @@
-"""The kernel of RD-TS: ``rival_directed`` one run at a time."""
+"""Whom the rule of RD-TS takes for its leader, and which pair it plays."""
 
 import math
-from typing import Any
 
-import numpy as np
-from jaxtyping import Int, Real
 from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import compiled, inlined
-from bayesduel.ops.scalar.draws import choose_index, waiting_time
-from bayesduel.ops.scalar.resolved_rounds import NEVER
-from bayesduel.policies import scalar_kernel
+from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.policies.scalar_choices import place_by_weight, takes_over
-from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
-from bayesduel.policies.thompson._scalar_rival_state import (
-    RivalDirectedKernel,
-    new_state,
-    refresh_defeats,
-    refresh_everything,
-    refresh_pair,
-    refresh_rivals,
-    regret,
-)
-from bayesduel.posteriors.scalar_betas import prior_in_order
+from bayesduel.policies.thompson._scalar_rival_state import RivalDirectedKernel, regret
 
 EQUAL_COSTS = 1e-9
 """Costs that differ by less, relatively, are equal: their order must not depend on the
 order in which numbers were added."""
 
 
-def kernel(prior: Real[np.ndarray, "*shape"], **options: Any) -> ScalarKernel:
-    """Return the kernel; ``prior`` is one number or a table, in the order of the arms.
-
-    ``options`` are those of ``_scalar_rival_state.new_state``.
-    """
-
-    def initial_state(
-        order: Int[np.ndarray, " K"], horizon: int
-    ) -> RivalDirectedKernel:
-        return new_state(prior_in_order(prior, order), **options)
-
-    return ScalarKernel("rival_directed", initial_state)
-
-
-@inlined
-def init(state: RivalDirectedKernel, rng: Generator) -> None:
-    """Fill in what the prior says, and draw a leader."""
-    for one in range(state.arms.size):
-        for other in range(one + 1, state.arms.size):
-            refresh_pair(state, one, other)
-    state.now[0].leader = _draw_leader(state, rng)
-    refresh_everything(state)
-
-
-@inlined
-def choose(state: RivalDirectedKernel, rng: Generator, round_: int) -> ScalarDuel:
-    """Return the self-duels of the leader, and the pair that is compared next."""
-    now = state.now[0]
-    probability = now.c * now.total
-    if probability < 1.0 and now.costs_regret and now.steps:
-        if rng.random() >= probability:
-            return ScalarDuel(now.leader, 0, now.leader, now.leader, True)
-        idle = 0
-    elif probability < 1.0 and now.costs_regret:
-        rounds = NEVER + 1 - round_
-        idle, happens = waiting_time(rng, -math.log1p(-probability), rounds)
-        if not happens:
-            return ScalarDuel(now.leader, idle, now.leader, now.leader, False)
-    else:
-        idle = 0
-    if now.total == 0.0:
-        num_arms = state.arms.size
-        rival = (now.leader + 1 + choose_index(rng, num_arms - 1)) % num_arms
-        return ScalarDuel(now.leader, idle, rival, now.leader, True)
-    if now.by_gradient:
-        first, second = _steepest_pair(state, rng)
-    else:
-        rival = place_by_weight(state.arms, state.arms.size, rng)
-        first, second = _flipped_pair(state, rng, rival)
-    return ScalarDuel(now.leader, idle, first, second, True)
-
-
-@inlined
-def update(
-    state: RivalDirectedKernel,
-    rng: Generator,
-    round_: int,
-    first: int,
-    second: int,
-    won: bool,
-) -> None:
-    """Count an outcome; refresh what depends on the pair."""
-    winner, loser = (first, second) if won else (second, first)
-    state.pairs[winner, loser].wins += 1
-    refresh_pair(state, first, second)
-    leader = _draw_leader(state, rng)
-    if leader != state.now[0].leader:
-        state.now[0].leader = leader
-        refresh_everything(state)
-    elif leader in (first, second):
-        refresh_defeats(state)
-    else:
-        refresh_rivals(state, first, second)
-
-
 @compiled
-def _flipped_pair(
+def flipped_pair(
     state: RivalDirectedKernel, rng: Generator, rival: int
 ) -> tuple[int, int]:
     """Draw a world in which a rival dethrones the leader, and a flipped pair of it."""
@@ -138,7 +48,7 @@ def _flipped_pair(
 
 
 @compiled
-def _steepest_pair(state: RivalDirectedKernel, rng: Generator) -> tuple[int, int]:
+def steepest_pair(state: RivalDirectedKernel, rng: Generator) -> tuple[int, int]:
     """Return the pair that moves the sum of all Phi_i the most, per cost."""
     num_arms = state.arms.size
     for one in range(num_arms):
@@ -236,7 +146,7 @@ def _find_tails(state: RivalDirectedKernel, rival: int) -> int:
 
 
 @compiled
-def _draw_leader(state: RivalDirectedKernel, rng: Generator) -> int:
+def draw_leader(state: RivalDirectedKernel, rng: Generator) -> int:
     """Draw one of the arms with the fewest losses that are cheapest to prove."""
     arms = state.arms
     fewest, count = 2 * arms.size, 0
@@ -314,14 +224,3 @@ def _block_cost(
         if place + 1 > excess:
             least = min(least, running / (place + 1 - excess))
     return least
-
-
-@inlined
-def recommend(state: RivalDirectedKernel, rng: Generator) -> int:
-    """Return the leader."""
-    return state.now[0].leader
-
-
-scalar_kernel.implement(
-    RivalDirectedKernel, init=init, choose=choose, update=update, recommend=recommend
-)
