@@ -82,7 +82,7 @@ def test_worlds_with_different_regrets(run, engine, tmp_path):
          "cyclic a preference matrix; compare duels and sets separately"),
         (["-i", "camera"], "'camera' is given twice"),
         (["-i", "camra"], "did you mean camera"),
-        (["-i", "camera:k=2"], "--instance: "),
+        (["-i", "camera:k=2"], "--instance 'camera:k=2': 'camera' has no parameter 'k'"),
         (["-i", "mnl:num_arms=3,subset_size=4"], "from 1 to the number of arms 3"),
         (["-i", "exclusive-gap:gap=0.5"], "gap must be from 0 to below 1/4"),
         (["-i", "random-table"], "'random-table' needs seed"),

@@ -44,7 +44,7 @@ def check_stopping(problem: Problem, policy: PolicyBase, shuffle: bool) -> None:
     check_stops(problem.environment((problem.default_notion,), shuffle=shuffle), policy)
 
 
-def _read_grids(argument: str, given: Any) -> tuple[list[Any], bool]:
+def read_grids(argument: str, given: Any) -> tuple[list[Any], bool]:
     """Return one or several things, with texts of several values taken apart."""
     values, numbered = checks.as_sequence(argument, given)
     found = []
@@ -56,7 +56,7 @@ def _read_grids(argument: str, given: Any) -> tuple[list[Any], bool]:
 
 def read_policies(given: Any) -> tuple[PolicyBase, ...]:
     """Return policies under different names."""
-    values, numbered = _read_grids("policies", given)
+    values, numbered = read_grids("policies", given)
     found = []
     for position, value in enumerate(values):
         index = position if numbered else None
@@ -79,7 +79,7 @@ def read_policies(given: Any) -> tuple[PolicyBase, ...]:
 
 def read_instances(given: Any) -> tuple[Instance, ...]:
     """Return matrices or worlds, of one kind, under different names."""
-    values, numbered = _read_grids("instances", given)
+    values, numbered = read_grids("instances", given)
     found = []
     for position, value in enumerate(values):
         with errors_about("instances", value, position if numbered else None):

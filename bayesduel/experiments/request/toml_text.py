@@ -115,7 +115,7 @@ def _instance(instance: Instance, index: int, files: dict[str, bytes] | None) ->
 def _refuse_world(instance: Instance) -> str:
     world = problem_of(instance)
     raise SimulationArgumentError(
-        "",
+        "instance",
         f"{world.name} is {world.words} of your own, which no text can name",
         instance,
         remedy="run it in Python, or take one of instances.choice.world_names()",
