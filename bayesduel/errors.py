@@ -126,6 +126,18 @@ def near_names(name: str, known: Iterable[str]) -> str:
     return f"did you mean {' or '.join(near)}? " if near else ""
 
 
+def near_and_all(name: object, known: Iterable[str]) -> str:
+    """Return what is to be done about a name that is not known.
+
+    Examples
+    --------
+    >>> near_and_all("Copland", ["copeland", "borda"])
+    'did you mean copeland? all: copeland, borda'
+    """
+    names = tuple(known)
+    return f"{near_names(str(name).lower(), names)}all: {', '.join(names)}"
+
+
 __all__ = [
     "ArgumentError",
     "AssumptionWarning",
@@ -145,6 +157,7 @@ __all__ = [
     "StoppingRuleError",
     "StudyError",
     "UnknownNameError",
+    "near_and_all",
     "near_names",
     "errors_about",
     "errors_as",

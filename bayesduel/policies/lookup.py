@@ -4,11 +4,14 @@ from dataclasses import fields, replace
 from typing import Any
 
 from bayesduel.arguments.literals import literal
-from bayesduel.errors import PolicyParameterError, UnknownNameError, near_names
-from bayesduel.policies.checks import check_policy
+from bayesduel.errors import PolicyParameterError, UnknownNameError, near_and_all
 from bayesduel.policies.delayed_feedback import DelayedFeedback
 from bayesduel.policies.own_policies import default_of, is_own_name, own_policy
-from bayesduel.policies.parameter_values import parameters, parameters_json
+from bayesduel.policies.parameter_values import (
+    check_policy,
+    parameters,
+    parameters_json,
+)
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.policies.registry import MODULES, entry, registered_names
 from bayesduel.policies.subset_base import OfferingPolicy
@@ -83,12 +86,11 @@ def _default(name: Any, argument: str, given: Any) -> PolicyBase:
     """Return a registered policy as it is by default; ``argument`` gave its name."""
     known = registered_names()
     if not isinstance(name, str) or name not in known:
-        near = near_names(str(name).lower(), known)
         raise UnknownNameError(
             argument,
             f"there is no policy {short_repr(name)}",
             given,
-            remedy=f"{near}all: {', '.join(known)}; one of your own is module:Class",
+            remedy=f"{near_and_all(name, known)}; one of your own is module:Class",
         )
     return entry(name).default
 
@@ -135,7 +137,7 @@ def _with_posterior(
             parameter,
             f"{name} has no parameter {parameter!r}",
             parameters[parameter],
-            remedy=f"{near_names(parameter, known)}all: {', '.join(sorted(known))}",
+            remedy=near_and_all(parameter, sorted(known)),
         )
     return policy
 

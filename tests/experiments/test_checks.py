@@ -15,8 +15,9 @@ from bayesduel.errors import (
     SimulationArgumentError,
     UnknownNameError,
 )
-from bayesduel.experiments import Experiment, checks, comparison, store
-from bayesduel.policies.checks import check_kinds
+from bayesduel.experiments import Experiment, comparison, store
+from bayesduel.experiments.request import arguments as checks
+from bayesduel.policies.parameter_values import check_kinds
 from bayesduel.simulation import driver
 from tests.fake_policies import Wanderer
 from tests.policies.instances import CONDORCET

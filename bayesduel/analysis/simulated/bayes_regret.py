@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesduel.errors import SimulationArgumentError, errors_about
-from bayesduel.experiments.checks import check_checkpoints, check_horizon
 from bayesduel.experiments.problems import PairProblem
+from bayesduel.experiments.request.arguments import check_checkpoints, check_horizon
 from bayesduel.policies import parse_policy
-from bayesduel.policies.checks import check_policy
+from bayesduel.policies.parameter_values import check_policy
 from bayesduel.simulation.driver import run_chunk
 from theory import PreferenceMatrix
 from theory.arguments import integer_from, number_above, seed_of

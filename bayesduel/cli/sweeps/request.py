@@ -185,7 +185,7 @@ def _was_typed(ctx: typer.Context, option: str) -> bool:
 
 def _arguments(typed: dict[str, Any], in_file: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of an experiment, besides regret, that options give."""
-    from bayesduel.experiments.checks import check_horizon
+    from bayesduel.experiments.request.arguments import check_horizon
     from bayesduel.stopping import parse_rule
 
     found = {
@@ -223,8 +223,8 @@ def _request(
     arguments: dict[str, Any], regret: Sequence[str], options: dict[str, Any]
 ) -> Request:
     from bayesduel import Experiment
-    from bayesduel.experiments.checks import as_sequence
     from bayesduel.experiments.parameter_grids import expand
+    from bayesduel.experiments.request.arguments import as_sequence
     from bayesduel.policies.own_policies import is_own_name
 
     given = {

@@ -11,7 +11,7 @@ from bayesduel.errors import (
     SimulationArgumentError,
     UnknownNameError,
     errors_about,
-    near_names,
+    near_and_all,
 )
 from bayesduel.files.folders import as_path
 from bayesduel.files.user_files import read_text
@@ -121,7 +121,7 @@ def _check_keys(data: Mapping[str, Any], known: Sequence[str], argument: str) ->
         elif key in _CALLED and known is KEYS:
             remedy = f"did you mean {_CALLED[key]}?"
         else:
-            remedy = f"{near_names(key, known)}all: {', '.join(known)}"
+            remedy = near_and_all(key, known)
         rule = f"there is no key {short_repr(key)}"
         raise UnknownNameError(argument, rule, key, remedy=remedy)
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesduel.errors import UnknownNameError, near_names
+from bayesduel.errors import UnknownNameError, near_and_all
 from bayesduel.instances.choice import published
 from bayesduel.instances.choice.choice_instance import ChoiceWorld
 from bayesduel.instances.choice.random_tables import random_table
@@ -154,6 +154,5 @@ def _unknown(argument: str, name: object, given: object) -> UnknownNameError:
         argument,
         f"there is no world of subset choice called {short_repr(name)}",
         given,
-        remedy=f"{near_names(short_repr(name).lower(), _FAMILIES)}all: "
-        f"{', '.join(_FAMILIES)}",
+        remedy=near_and_all(short_repr(name), _FAMILIES),
     )
