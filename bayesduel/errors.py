@@ -1,7 +1,9 @@
 """Everything this toolkit raises on purpose.
 
-All of them say which argument broke which rule, with the value, and what to do. Those
-of the kind ``ArgumentError`` hold these parts as attributes, too.
+What is wrong with an argument is an ``ArgumentError``: it holds the argument, the rule,
+the value, its index and what to do, and makes its text of them. Where none is to blame,
+as when a disk is full or a run stops, there is a text alone: these are ``RuntimeError``
+or, as the system raises them, an ``OSError``.
 """
 
 from collections.abc import Callable, Iterable
@@ -157,7 +159,6 @@ __all__ = [
     "StoppingRuleError",
     "StudyError",
     "UnknownNameError",
-    "near_and_all",
     "near_names",
     "errors_about",
     "errors_as",

@@ -133,7 +133,9 @@ def _found_in(
         return ArgumentError(argument, str(error), value, index=index)
     if not error.rule:
         return type(error)(argument, str(error), value, index=index)
-    same = error.value is value or (type(value) is str and error.value == value)
+    # Of a text there may be a copy.
+    found = error.value
+    same = found is value or (type(found) is type(value) is str and found == value)
     if same or error.argument in ("", argument):
         return error.renamed(argument, error.index if index is None else index)
     rule = error.sentence()

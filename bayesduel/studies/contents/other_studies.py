@@ -140,14 +140,15 @@ def _events_of(other: str | os.PathLike[str]) -> list[Event]:
         events = [_event_of(json.loads(line)) for line in lines if line.strip()]
     except (ValueError, TypeError, LookupError, RecursionError) as error:
         raise StudyError("other", rule, str(path), remedy=remedy) from error
-    if not events or None in events:
+    sound = [each for each in events if each is not None]
+    if not events or len(sound) < len(events):
         raise StudyError("other", rule, str(path), remedy=remedy)
-    return events
+    return sound
 
 
 def _event_of(found: dict[str, Any]) -> Event | None:
     """Return an event, None where a member of it is of another type."""
-    event = Event(**{name: found[name] for name in ("number", "time", "kind", "body")})
-    types = (int, event.number), (float, event.time), (str, event.kind)
-    types = *types, (dict, event.body)
-    return event if all(type(each) is kind for kind, each in types) else None
+    types = {"number": int, "time": float, "kind": str, "body": dict}
+    event = Event(**{name: found[name] for name in types})
+    right = all(type(found[name]) is kind for name, kind in types.items())
+    return event if right else None
