@@ -1,7 +1,9 @@
 """Everything this toolkit raises on purpose.
 
-All of them say which argument broke which rule, with the value, and what to do. Those
-of the kind ``ArgumentError`` hold these parts as attributes, too.
+What is wrong with an argument is an ``ArgumentError``: it holds the argument, the rule,
+the value, its index and what to do, and makes its text of them. Where none is to blame,
+as when a disk is full or a run stops, there is a text alone: these are ``RuntimeError``
+or, as the system raises them, an ``OSError``.
 """
 
 from collections.abc import Callable, Iterable
@@ -124,6 +126,18 @@ def near_names(name: str, known: Iterable[str]) -> str:
     """
     near = get_close_matches(name, list(known), n=3, cutoff=0.5)
     return f"did you mean {' or '.join(near)}? " if near else ""
+
+
+def near_and_all(name: object, known: Iterable[str]) -> str:
+    """Return what is to be done about a name that is not known.
+
+    Examples
+    --------
+    >>> near_and_all("Copland", ["copeland", "borda"])
+    'did you mean copeland? all: copeland, borda'
+    """
+    names = tuple(known)
+    return f"{near_names(str(name).lower(), names)}all: {', '.join(names)}"
 
 
 __all__ = [

@@ -1,5 +1,7 @@
 """The floors of the house: who may import whom, no circles, folders that fit a screen.
 
+And one way to refuse what was given.
+
 Read from the source: once with imports inside functions, once with those for type
 checkers; circles of both kinds together, too.
 """
@@ -23,6 +25,15 @@ FLOORS = (
 
 MOST_FILES = 20
 """Of a folder, beside its ``__init__.py``."""
+
+WITHOUT_PARTS = {
+    # As a warning says it, or an error of another library: there are no parts to tell.
+    "theory.errors: kind(str(self))",
+    "theory.errors: kind(str(error))",
+    # Typer puts the option before it.
+    "bayesduel.cli.parse: option_error('', f'must be {rule}', _cut(text))",
+}
+"""Errors about input that name no argument or have no rule."""
 
 
 def module_name(path: Path) -> str:
@@ -146,6 +157,85 @@ def test_folders_show_what_is_in_them(package):
         if (count := len(list(folder.glob("*.py"))) - 1) > MOST_FILES
     }
     assert not crowded
+
+
+def family_of(sources: list[str]) -> set[str]:
+    """Return the names of `ArgumentError` and all classes under it."""
+    bases = {
+        node.name: {ast.unparse(base).split(".")[-1] for base in node.bases}
+        for source in sources
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.ClassDef)
+    }
+    family, grown = set(), {"ArgumentError"}
+    while grown != family:
+        family = grown
+        grown = family | {name for name, above in bases.items() if above & family}
+    return family
+
+
+def plain_errors(source: str, family: set[str]) -> list[str]:
+    """Return errors about input that do not say their parts.
+
+    ``ValueError`` and ``TypeError`` cannot; an error of the family must name argument
+    and rule. ``kind`` and ``error`` are classes of the family that a check is given,
+    ``option_error`` makes one.
+    """
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        raised = node.exc if isinstance(node, ast.Raise) else None
+        if not isinstance(node, ast.Call):
+            name = ast.unparse(raised) if raised is not None else ""
+            found += [name] * (name in ("ValueError", "TypeError"))
+            continue
+        name = getattr(node.func, "id", "")
+        made = name in family | {"kind", "error", "option_error"} and not any(
+            isinstance(each, ast.Starred) for each in node.args
+        )
+        # A class of something else may be called kind, too: it is given fields.
+        made = made and (bool(node.args) or name in family)
+        first = node.args[0] if node.args else None
+        named = not isinstance(first, ast.Constant) or first.value != ""
+        if name in ("ValueError", "TypeError") or (
+            made and (len(node.args) < 2 or not named)
+        ):
+            found.append(ast.unparse(node))
+    return found
+
+
+def test_errors_about_input_say_their_parts():
+    sources = {name: path.read_text() for name, path in FILES.items()}
+    family = family_of([*sources.values()])
+    found = {
+        f"{name}: {call}"
+        for name, source in sources.items()
+        for call in plain_errors(source, family)
+    }
+    assert found == WITHOUT_PARTS
+
+
+def test_the_check_of_errors_sees_what_it_looks_for():
+    family = family_of(
+        ["class A(B, e.ArgumentError): ...", "class C(A): ...\nclass D: 0"]
+    )
+    assert family == {"ArgumentError", "A", "C"}
+    for plain in (
+        "raise ValueError('n is wrong')",
+        "raise TypeError",
+        "raise C('n is wrong')",
+        "raise A('', 'is wrong', 3)",
+        "raise kind('n is wrong') from error",
+        "def made():\n    return C()",
+    ):
+        assert len(plain_errors(plain, family)) == 1, plain
+    for fine in (
+        "raise A('n', 'must be odd', 4)",
+        "raise kind(name, rule)",
+        "raise KeyError(name)",
+        "model = kind(prior=2)",
+        "try:\n    0\nexcept ValueError:\n    raise",
+    ):
+        assert plain_errors(fine, family) == [], fine
 
 
 def test_the_checks_see_what_they_look_for():

@@ -61,18 +61,36 @@ def number_that(
     holds: Callable[[float], bool],
     *,
     kind: Kind = ArgumentError,
+    remedy: str = "",
 ) -> float:
     """Return a finite real number for which the rule ``holds``."""
     number = as_number(value)
     if not (math.isfinite(number) and holds(number)):
-        raise kind(argument, f"must be {rule}", value)
+        raise kind(argument, f"must be {rule}", value, remedy=remedy)
     return number
+
+
+def number_within(
+    value: object,
+    least: float,
+    most: float,
+    argument: str,
+    unit: str = "",
+    *,
+    kind: Kind = ArgumentError,
+) -> float:
+    """Return a real number from a bound to another."""
+    rule = f"from {least:g} to {most:g} {unit}".rstrip()
+    return number_that(
+        value, argument, rule, lambda number: least <= number <= most, kind=kind
+    )
 
 
 def share_of(value: object, argument: str, *, kind: Kind = ArgumentError) -> float:
     """Return a real number strictly between 0 and 1."""
+    rule, remedy = "in (0, 1)", "such as 0.05 or 0.95"
     return number_that(
-        value, argument, "in (0, 1)", lambda number: 0 < number < 1, kind=kind
+        value, argument, rule, lambda each: 0 < each < 1, kind=kind, remedy=remedy
     )
 
 
@@ -122,8 +140,12 @@ def integer_from(
     most: int = LARGEST_INTEGER,
     *,
     kind: Kind = ArgumentError,
+    why: str = "ask for less",
 ) -> int:
-    """Return an integer within bounds, as :func:`whole_number` reads it."""
+    """Return an integer within bounds, as :func:`whole_number` reads it.
+
+    ``why`` it must not be larger is the remedy.
+    """
     number = whole_number(value)
     if number is None or number < least:
         rule = f"must be an integer of at least {least}"
@@ -131,7 +153,7 @@ def integer_from(
         raise kind(argument, rule, value, remedy=remedy)
     if number > most:
         rule = f"must be at most {'2^62' if most == LARGEST_INTEGER else most}"
-        raise kind(argument, rule, value, remedy="ask for less")
+        raise kind(argument, rule, value, remedy=why)
     return number
 
 

@@ -80,7 +80,8 @@ class ArgumentError(ValueError):
             place = (
                 "" if self.index in (None, ()) else f"[{', '.join(map(str, index))}]"
             )
-            colon = "" if _states_requirement(self.rule) or not self.argument else ":"
+            sentence = self.rule.partition(" ")[0] in _VERBS or not self.argument
+            colon = "" if sentence else ":"
             where = f"{self.argument}{place}{colon}"
         got = (
             f", got {short_repr(self.value)}" if _states_requirement(self.rule) else ""
@@ -116,7 +117,8 @@ def errors_about(
     """Let errors in a block be about the argument that was read there.
 
     Whatever is raised while ``value`` is read becomes an `ArgumentError`, of the same
-    type if it is one of this kind.
+    type if it is one of this kind. An error about that value itself gets the name that
+    it has here; one about a part of it keeps its own name behind that.
     """
     try:
         yield
@@ -131,7 +133,10 @@ def _found_in(
         return ArgumentError(argument, str(error), value, index=index)
     if not error.rule:
         return type(error)(argument, str(error), value, index=index)
-    if error.argument in ("", argument):
+    # Of a text there may be a copy.
+    found = error.value
+    same = found is value or (type(found) is type(value) is str and found == value)
+    if same or error.argument in ("", argument):
         return error.renamed(argument, error.index if index is None else index)
     rule = error.sentence()
     if error.remedy:
@@ -160,6 +165,10 @@ def short_repr(value: Any) -> str:
         text = f"a {type(value).__name__} that cannot be printed"
     text = " ".join(text.split())
     return text if len(text) <= 100 else f"{text[:97]}..."
+
+
+_VERBS = {"cannot", "does", "has", "holds", "is", "lacks", "must", "needs", "was"}
+"""With a rule that begins so the argument makes a sentence."""
 
 
 def _states_requirement(rule: str) -> bool:

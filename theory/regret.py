@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.arguments import true_or_false
+from theory.arguments import one_of, true_or_false
 from theory.errors import InvalidPreferenceError
 
 if TYPE_CHECKING:
@@ -87,10 +87,7 @@ def pair_regret(
     [[0.0, 0.1], [0.1, 0.2]]
     """
     true_or_false(include_self, "include_self")
-    if not isinstance(notion, str) or notion not in REGRET_NOTIONS:
-        raise InvalidPreferenceError(
-            "notion", f"must be one of {', '.join(REGRET_NOTIONS)}", notion
-        )
+    one_of(notion, REGRET_NOTIONS, "notion", kind=InvalidPreferenceError)
     if notion == "borda":
         means = (values.sum(axis=1) - 0.5) / (values.shape[0] - 1)
         if include_self:

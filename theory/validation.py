@@ -48,11 +48,8 @@ def numeric_array(values: object, argument: str) -> Float64[np.ndarray, "*shape"
     return np.array(real_array(values, argument), dtype=np.float64, order="C")
 
 
-def real_array(values: object, argument: str) -> Shaped[np.ndarray, "*shape"]:
-    """Read real numbers in the precision in which they are given; as `numeric_array`.
-
-    Perhaps the same object comes back.
-    """
+def any_array(values: object, argument: str) -> Shaped[np.ndarray, "*shape"]:
+    """Read an array of anything, of at most `MOST_NUMBERS` entries, none masked."""
     if holds_more_than(values, MOST_NUMBERS):
         rule = f"must hold at most {MOST_NUMBERS:,} numbers"
         shape = getattr(values, "shape", values)
@@ -61,14 +58,22 @@ def real_array(values: object, argument: str) -> Shaped[np.ndarray, "*shape"]:
         rule, masked = "must not have masked entries", np.ma.count_masked(values)
         raise InvalidPreferenceError(argument, rule, masked, remedy="fill them first")
     try:
-        array = np.asarray(values)
+        return np.asarray(values)
     except ValueError as error:
-        rule = f"must be a rectangular table of numbers ({error})"
-        raise InvalidPreferenceError(argument, rule, values) from error
+        rule, remedy = "must be a rectangular table", "make its rows equally long"
+        raise InvalidPreferenceError(argument, rule, values, remedy=remedy) from error
     except TypeError as error:
         rule = f"must hold real numbers, and be read as an array ({error})"
         remedy, kind = "pass a NumPy array", type(values).__name__
         raise ArgumentTypeError(argument, rule, kind, remedy=remedy) from error
+
+
+def real_array(values: object, argument: str) -> Shaped[np.ndarray, "*shape"]:
+    """Read real numbers in the precision in which they are given; as `numeric_array`.
+
+    Perhaps the same object comes back.
+    """
+    array = any_array(values, argument)
     if array.dtype.kind == "c":
         rule, remedy = "must be real", "pass its real part"
         raise InvalidPreferenceError(argument, rule, array.dtype, remedy=remedy)

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesduel.arguments.limits import MOST_RESAMPLES
 from bayesduel.errors import ArgumentError
-from theory.arguments import as_number, integer_from
+from theory.arguments import integer_from, share_of
 from theory.validation import numeric_array
 
 if TYPE_CHECKING:
@@ -53,9 +53,7 @@ def checked_options(
     confidence: float, num_resamples: int, seed: int
 ) -> tuple[float, int, int]:
     """Return the options of :func:`paired_intervals`, or raise a ``ValueError``."""
-    number = as_number(confidence)
-    if not 0 < number < 1:
-        raise ArgumentError("confidence", "must lie between 0 and 1", confidence)
+    number = share_of(confidence, "confidence")
     num_resamples = integer_from(num_resamples, 100, "num_resamples", MOST_RESAMPLES)
     return number, num_resamples, integer_from(seed, 0, "seed", _LARGEST_SEED)
 

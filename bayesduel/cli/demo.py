@@ -112,7 +112,7 @@ def demo(
             "--far", f"must not be below the horizon {size.horizon}", size.far
         )
     from bayesduel.errors import ArgumentError
-    from bayesduel.experiments.checks import worker_count
+    from bayesduel.experiments.request.arguments import worker_count
 
     worker_count(jobs)
     try:

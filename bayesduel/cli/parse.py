@@ -95,12 +95,10 @@ def integer(text: str, least: int | None = None) -> int:
     if value is None and "_" not in given and not given.startswith("-"):
         value = _whole_number(given)
         if value == _TOO_LARGE:
-            raise option_error("", "must be below 2^63", _cut(text))
+            raise _refused("below 2^63", text)
     if value is None or (least is not None and value < least):
-        rule = "" if least is None else f" of at least {least}"
-        raise option_error(
-            "", f"must be a whole number{rule} in plain digits", _cut(text)
-        )
+        bound = "" if least is None else f" of at least {least}"
+        raise _refused(f"a whole number{bound} in plain digits", text)
     return value
 
 
@@ -119,11 +117,16 @@ def number(text: str) -> float:
     """
     value = literal(text.strip())
     if isinstance(value, str | bool):
-        raise option_error("", "must be a number in plain digits", _cut(text))
+        raise _refused("a number in plain digits", text)
     try:
         return float(value)
     except OverflowError:
-        raise option_error("", "must be below 1e308", _cut(text)) from None
+        raise _refused("below 1e308", text) from None
+
+
+def _refused(rule: str, text: str) -> ValueError:
+    """Return an error without an option: Typer puts that before it."""
+    return option_error("", f"must be {rule}", _cut(text))
 
 
 def names(text: str, option: str) -> list[str]:

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesduel.experiments import checks, nodes, results
+from bayesduel.experiments import nodes, results
 from bayesduel.experiments.jobs import Cut
 from bayesduel.experiments.nodes import Configuration
+from bayesduel.experiments.request.arguments import check_format
 from bayesduel.experiments.request.checked import CheckedRequest
 from bayesduel.experiments.request.toml_text import folder_files
 from bayesduel.experiments.store import Part, execute_sweep
@@ -201,6 +202,6 @@ def run_experiment(
 
     Whoever goes on with tables of the results may make them, too.
     """
-    sweep = Comparison(asked, checks.check_format(format), tables)
+    sweep = Comparison(asked, check_format(format), tables)
     read = None if part is None else Part.read(part)
     return execute_sweep(sweep, part=read, **options)

@@ -102,4 +102,4 @@ def _refused(text: str, rule: str) -> SimulationArgumentError:
         "write a list as 0.5|1|2, a range as 0.5..2/4 or 1..1000/4log, and what goes "
         "together as a=1|2&b=10|20"
     )
-    return SimulationArgumentError("", rule, text, remedy=remedy)
+    return SimulationArgumentError("text", rule, text, remedy=remedy)

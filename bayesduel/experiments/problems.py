@@ -19,7 +19,7 @@ from bayesduel.errors import (
     SimulationArgumentError,
     UnknownNameError,
     errors_about,
-    near_names,
+    near_and_all,
 )
 from bayesduel.instances.choice import ChoiceWorld, is_world_name, load_world
 from bayesduel.policies.arm_features import with_features
@@ -122,8 +122,7 @@ class Problem(ABC):
                 "regret",
                 f"there is no notion {short_repr(notion)}",
                 notion,
-                remedy=f"{near_names(short_repr(notion), known)}all: "
-                f"{', '.join(known)}",
+                remedy=near_and_all(short_repr(notion), known),
             )
         with errors_about("regret", notion):
             self.regret_exists(notion)

@@ -132,8 +132,9 @@ def load(path: Path | str, *, lazy: bool = False) -> xr.DataTree:
         raise
     # What a damaged header makes HDF5 raise is any of half a dozen kinds.
     except Exception as error:
-        rule = f"{file} cannot be read as results: {_first_line(error)}"
-        raise OutputFolderError("", rule, file) from error
+        rule = f"cannot be read as results: {_first_line(error)}"
+        remedy = "name a file that was saved as such, or compute them again"
+        raise OutputFolderError(str(file), rule, file, remedy=remedy) from error
     _add_timings(tree, file)
     return tree
 

@@ -16,7 +16,6 @@ from bayesduel.errors import (
     OutputWriteError,
     SimulationArgumentError,
 )
-from bayesduel.experiments.checks import check_executor, worker_count
 from bayesduel.experiments.engines import run_jobs
 from bayesduel.experiments.jobs import (
     JobResult,
@@ -27,6 +26,7 @@ from bayesduel.experiments.jobs import (
 )
 from bayesduel.experiments.owned_folder import OwnedFolder
 from bayesduel.experiments.progress import progress_reporter
+from bayesduel.experiments.request.arguments import check_executor, worker_count
 from bayesduel.files.folders import require_folder, write_whole
 from theory.arguments import true_or_false
 

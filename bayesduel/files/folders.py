@@ -180,16 +180,17 @@ def check_whole(file: Path) -> None:
 
 
 def _unreadable(file: Path, error: OSError) -> OutputFolderError:
-    return OutputFolderError(f"{file} cannot be read: {error.strerror or error}")
+    rule, remedy = f"cannot be read: {error.strerror or error}", "allow it"
+    return OutputFolderError(str(file), rule, file, remedy=remedy)
 
 
 def _check_digest(file: Path, digest: str) -> None:
     known = (read_marker(file.parent) or {"sha256": {}})["sha256"].get(file.name)
     if known and digest not in known:
         raise OutputFolderError(
-            "",
-            f"{file} is damaged or was changed: its checksum is another one than when "
-            "it was written",
+            str(file),
+            "is damaged or was changed: its checksum is another one than when it was "
+            "written",
             file,
             remedy="restore it, or compute it again with {overwrite}",
         )

@@ -63,22 +63,22 @@ def read_bytes(
         raise FileNotFoundError(f"{path} does not exist; give the path of a file")
     if not path.is_file():
         remedy = "save what it delivers, and give that"
-        raise error("", f"{path} is not a regular file", path, remedy=remedy)
+        raise error(str(path), "is not a regular file", path, remedy=remedy)
     remedy = f"the limit is {largest:.0e} bytes; split it, or count equal rows together"
     if path.stat().st_size > largest:
-        raise error("", f"{path} is too large", path, remedy=remedy)
+        raise error(str(path), "is too large", path, remedy=remedy)
     content = path.read_bytes()
     if not content.startswith(_GZIP):
         return content
     try:
         # Counted first: a small file can unpack to more than there is memory.
         if sum(map(len, _unpacked(content, largest))) > largest:
-            rule = f"{path} is too large when it is unpacked"
-            raise error("", rule, path, remedy=remedy)
+            rule = "is too large when it is unpacked"
+            raise error(str(path), rule, path, remedy=remedy)
         return b"".join(_unpacked(content, largest))
     except (EOFError, zlib.error, gzip.BadGzipFile) as damage:
-        rule = f"{path} is compressed with gzip, and cut off or damaged ({damage})"
-        raise error("", rule, path, remedy="copy or pack it again") from damage
+        rule = f"is compressed with gzip, and cut off or damaged ({damage})"
+        raise error(str(path), rule, path, remedy="copy or pack it again") from damage
 
 
 def _unpacked(content: bytes, largest: int) -> Iterator[bytes]:
@@ -103,39 +103,39 @@ def read_text(
     but text in UTF-8.
     """
     content = read_bytes(path, error=error, largest=largest)
-    try:
-        return decoded(content)
-    except ValueError as problem:
-        raise error("", f"{path} {problem}", path) from problem
+    return decoded(content, path, error)
 
 
-def decoded(content: bytes) -> str:
-    """Return text in UTF-8, composed; or raise ``ValueError`` with what it is."""
+def decoded(
+    content: bytes, path: str | os.PathLike[str], error: type[ArgumentError]
+) -> str:
+    """Return text in UTF-8, composed; or raise an ``error`` that says what it is."""
+
+    def refused(rule: str, remedy: str) -> ArgumentError:
+        return error(os.fspath(path), rule, path, remedy=remedy)
+
     for first, what in _OTHERS.items():
         if content.startswith(first):
-            raise ValueError(f"is {what}; save it as text, such as CSV in UTF-8")
+            raise refused(f"is {what}", "save it as text, such as CSV in UTF-8")
     # Without a mark at its start, UTF-16 of Latin text has a zero in every other byte.
     start = content[:200]
     if content.startswith((b"\xff\xfe", b"\xfe\xff")) or (
         0 in start and any(start[::2]) != any(start[1::2])
     ):
-        raise ValueError(
-            "is text in UTF-16; save it in UTF-8 (spreadsheets say 'CSV UTF-8')"
-        )
+        remedy = "save it in UTF-8 (spreadsheets say 'CSV UTF-8')"
+        raise refused("is text in UTF-16", remedy)
     if b"\0" in content:
         at = content.index(b"\0")
-        raise ValueError(
-            f"is no text: byte {at} is zero; save the table as CSV in UTF-8"
-        )
+        rule = f"is no text: byte {at} is zero"
+        raise refused(rule, "save the table as CSV in UTF-8")
     try:
         text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        byte = content[error.start]
-        line = content.count(b"\n", 0, error.start) + 1
-        raise ValueError(
-            f"is not in UTF-8: line {line} holds the byte 0x{byte:02x} "
-            f"({chr(byte)!r} in Latin-1); save it in UTF-8"
-        ) from error
+    except UnicodeDecodeError as problem:
+        byte = content[problem.start]
+        line = content.count(b"\n", 0, problem.start) + 1
+        rule = f"is not in UTF-8: line {line} holds the byte 0x{byte:02x} "
+        rule += f"({chr(byte)!r} in Latin-1)"
+        raise refused(rule, "save it in UTF-8") from problem
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
@@ -161,7 +161,8 @@ def rows_of(
 ) -> list[list[str]]:
     """Return the rows of the text of a table, as :func:`read_rows`; ``name`` it has."""
     if problem := _no_table(text, name):
-        raise error("", f"{name} {problem}", name)
+        rule, remedy = problem
+        raise error(name, rule, text[:40], remedy=remedy)
     first_line = text.lstrip("\r\n").partition("\n")[0]
     separator = max(separators, key=first_line.count)
     # Only line ends end a row: splitlines() also cuts at other characters of Unicode,
@@ -170,28 +171,26 @@ def rows_of(
     try:
         return [row for row in reader if row]
     except csv.Error as problem:
-        rule = f"{name}: line {reader.line_num}: {problem}"
+        rule = f"line {reader.line_num}: {problem}"
         remedy = "look for a quote that is not closed, and double quotes within a "
-        raise error("", rule, name, remedy=f"{remedy}quoted cell") from problem
+        remedy += "quoted cell"
+        raise error(name, rule, text[:40], remedy=remedy) from problem
 
 
-def _no_table(text: str, name: str) -> str:
+def _no_table(text: str, name: str) -> tuple[str, str] | None:
     """Return what a text is, and what to do with it, where it is no table."""
     start = text.lstrip()
     if is_json(start):
         lines = ", lines=True" if start.startswith("{") and "}\n{" in start else ""
         what = "JSON lines" if lines else "JSON"
-        return (
-            f"holds {what}, and no table; give a CSV file with a vote in each row: "
-            f"pandas.read_json({name!r}{lines}).to_csv('votes.csv', index=False)"
-        )
+        remedy = "give a CSV file with a vote in each row: pandas.read_json"
+        remedy += f"({name!r}{lines}).to_csv('votes.csv', index=False)"
+        return f"holds {what}, and no table", remedy
     if _PREFLIB.search(start):
-        return (
-            "holds ballots of PrefLib, and no table; in Python "
-            f"bayesduel.votes.read_preflib({name!r}) reads a file that ends with .soc, "
-            ".soi, .toc or .toi, and fit(PlackettLuce(), ...) fits the ballots"
-        )
-    return ""
+        remedy = f"in Python bayesduel.votes.read_preflib({name!r}) reads a file that "
+        remedy += "ends with .soc, .soi, .toc or .toi, and fit(PlackettLuce(), ...) "
+        return "holds ballots of PrefLib, and no table", f"{remedy}fits the ballots"
+    return None
 
 
 def is_json(text: str) -> bool:

@@ -17,7 +17,7 @@ from bayesduel.models.argument_checks import check_options
 from bayesduel.models.base import PreferenceModel, check_model
 from bayesduel.models.utilities import UtilityModel
 from bayesduel.votes.checks import shortened
-from theory.arguments import integer_from
+from theory.arguments import integer_from, one_of
 
 if TYPE_CHECKING:
     from bayesduel.inference.draws import Sampled
@@ -120,7 +120,7 @@ def fit(
     """
     check_model(model)
     if not isinstance(method, str):
-        raise FitError("method", f"must be one of {', '.join(_HOMES)}", method)
+        one_of(method, _HOMES, "method", kind=FitError)
     name = model.usual_method if method == "auto" else method
     if name not in model.methods:
         known = "" if name in _HOMES else f"there is no method {name!r}; "

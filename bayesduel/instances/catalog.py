@@ -103,7 +103,7 @@ def describe(name: str) -> Description:
     ('num_arms', 'phi', '[seed]')
     """
     if not isinstance(name, str):
-        raise _unknown(name)
+        raise _unknown("name", name)
     if name in PUBLISHED:
         entry = PUBLISHED[name]
         return Description(
@@ -126,7 +126,7 @@ def describe(name: str) -> Description:
                 for key, default in family_parameters(name).items()
             ),
         )
-    raise _unknown(name)
+    raise _unknown("name", name)
 
 
 def load(
@@ -196,18 +196,18 @@ def load(
     if name in PUBLISHED:
         if colon:
             raise ArgumentError(
-                "",
+                "name_or_path",
                 f"{name!r} is a printed matrix and takes no parameters, got "
                 f"{parameters!r}",
-                parameters,
+                name_or_path,
                 remedy=f"load it as {name!r}",
             )
         return PUBLISHED[name].matrix()
     if name in FAMILIES:
-        return load_family(name, parameters)
+        return load_family(name, parameters, name_or_path)
     if is_path(name_or_path):
         return read_matrix(name_or_path, key=key, repair=repair)
-    raise _unknown(name_or_path)
+    raise _unknown("name_or_path", name_or_path)
 
 
 def is_path(text: str) -> bool:
@@ -226,13 +226,13 @@ def _spelled(parameter: str, default: object) -> str:
     return f"[{parameter}]" if default is None else f"{parameter}={default}"
 
 
-def _unknown(name: object) -> UnknownNameError:
+def _unknown(argument: str, name: object) -> UnknownNameError:
     """Return the error for a name that is neither a matrix, a family nor a path."""
     from bayesduel.instances.choice import is_world_name, world_names
 
     if is_world_name(str(name)):
         return UnknownNameError(
-            "",
+            argument,
             f"{name!r} is a world of subset choice, no preference matrix",
             name,
             remedy=f"all matrices: {', '.join([*PUBLISHED, *FAMILIES])}",
@@ -240,7 +240,7 @@ def _unknown(name: object) -> UnknownNameError:
     wanted = str(name).lower().replace("_", "-").replace(" ", "-")
     known = [*PUBLISHED, *FAMILIES, *world_names()]
     return UnknownNameError(
-        "",
+        argument,
         f"there is no matrix called {name!r}",
         name,
         remedy=f"{near_names(wanted.partition(':')[0], known)}all: "

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesduel.arguments.literals import literal
-from bayesduel.errors import ArgumentError
+from bayesduel.errors import ArgumentError, near_names
 from bayesduel.instances import generators
 from bayesduel.instances.generators.instance import GeneratedInstance
 from theory.arguments import seed_of
@@ -141,15 +141,15 @@ def family_parameters(family: str) -> dict[str, object]:
     return allowed
 
 
-def load_family(family: str, text: str) -> PreferenceMatrix:
+def load_family(family: str, text: str, name_or_path: str) -> PreferenceMatrix:
     """Call a generator with the ``key=value`` pairs, separated by commas, of a text.
 
-    The matrix is named by the family and the text. ``ValueError`` when a parameter is
-    missing, unknown, repeated or wrong.
+    Both are from ``name_or_path``, which errors name, and are the matrix's name.
+    ``ValueError`` when a parameter is missing, unknown, repeated or wrong.
     """
     make = FAMILIES[family].make
     allowed = family_parameters(family)
-    given = parse_parameters(family, text, allowed)
+    given = parse_parameters(family, text, allowed, "name_or_path", name_or_path)
     if "seed" in allowed:
         seed = given.pop("seed", None)
         rng = None
@@ -165,42 +165,36 @@ def load_family(family: str, text: str) -> PreferenceMatrix:
 
 
 def parse_parameters(
-    family: str, text: str, allowed: dict[str, object]
+    family: str, text: str, allowed: dict[str, object], argument: str, typed: str
 ) -> dict[str, Any]:
     """Read ``key=value,key=value`` as numbers, truth values and texts.
 
     ``allowed`` holds the default of every parameter, or `REQUIRED`; a truth value asks
-    for one. ``ValueError`` when a parameter is missing, unknown, repeated or wrong.
+    for one. Errors are about the ``argument`` in which all of this was ``typed``: a
+    parameter may be missing, unknown, repeated or wrong.
     """
+
+    def refused(rule: str, remedy: str) -> ArgumentError:
+        return ArgumentError(argument, rule, typed, remedy=remedy)
+
     given: dict[str, Any] = {}
     for part in text.split(",") if text else ():
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not value:
-            raise ArgumentError(
-                "",
-                f"parameters of {family!r} must be written key=value, separated by "
-                f"commas; got {part!r}",
-                part,
-            )
+            rule = f"parameters of {family!r} must be written key=value; got {part!r}"
+            raise refused(rule, "separate them by commas")
         if key not in allowed:
-            raise ArgumentError(
-                "",
-                f"{family!r} has no parameter {key!r}",
-                key,
-                remedy=f"it has {', '.join(allowed)}",
+            rule = f"{family!r} has no parameter {key!r}"
+            raise refused(
+                rule, f"{near_names(key, allowed)}it has {', '.join(allowed)}"
             )
         if key in given:
-            raise ArgumentError(
-                "",
-                f"{family!r}: parameter {key!r} is given twice",
-                key,
-                remedy="leave one out",
-            )
+            rule = f"{family!r}: parameter {key!r} is given twice"
+            raise refused(rule, "leave one out")
         given[key] = literal(value)
         if isinstance(allowed[key], bool) and not isinstance(given[key], bool):
-            raise ArgumentError(
-                "", f"{family!r}: {key} must be true or false, got {value!r}", value
-            )
+            rule = f"{family!r}: {key} must be true or false; got {value!r}"
+            raise refused(rule, f"write {key}=true or {key}=false")
     missing = [
         key
         for key, default in allowed.items()
@@ -208,10 +202,6 @@ def parse_parameters(
     ]
     if missing:
         listed = ",".join([*filter(None, [text]), *(f"{key}=..." for key in missing)])
-        raise ArgumentError(
-            "",
-            f"{family!r} needs {' and '.join(missing)}",
-            text,
-            remedy=f"write '{family}:{listed}'",
-        )
+        rule = f"{family!r} needs {' and '.join(missing)}"
+        raise refused(rule, f"write '{family}:{listed}'")
     return given

@@ -196,10 +196,11 @@ def _decode(
     if content.startswith(b"\x93NUMPY"):
         return _as_square(_load_array(io.BytesIO(content))), ()
     try:
-        text = decoded(content)
-    except ValueError as error:
-        rule = f"the file is neither an NPY or NPZ file nor text in UTF-8: it {error}"
-        raise InvalidPreferenceError("", rule, content) from error
+        text = decoded(content, "the file", InvalidPreferenceError)
+    except InvalidPreferenceError as error:
+        rule = f"is neither an NPY or NPZ file nor text in UTF-8: it {error.rule}"
+        found, remedy = content[:20], error.remedy
+        raise InvalidPreferenceError("the file", rule, found, remedy=remedy) from error
     return parse_table(text, prices=prices)
 
 
@@ -210,17 +211,18 @@ def _load_array(stream: io.BytesIO) -> np.ndarray:
         shape, _, dtype = _HEADERS[version](stream)
         stated = math.prod(shape) * dtype.itemsize
         held = len(stream.getbuffer()) - stream.tell()
-        if not dtype.hasobject and stated > held:
-            raise ValueError(f"its header states {stated} bytes, {held} are there")
-        stream.seek(0)
-        return np.lib.format.read_array(stream, allow_pickle=False)
+        if dtype.hasobject or stated <= held:
+            stream.seek(0)
+            return np.lib.format.read_array(stream, allow_pickle=False)
     # NumPy lets errors of its parsers through for a damaged header: any kind.
     except Exception as error:
-        rule, remedy = (
-            f"the array cannot be read ({error})",
-            "save it with numpy.save as float64",
-        )
-        raise InvalidPreferenceError("", rule, stream, remedy=remedy) from error
+        raise _unreadable(str(error)) from error
+    raise _unreadable(f"its header states {stated} bytes, {held} are there")
+
+
+def _unreadable(why: str) -> InvalidPreferenceError:
+    rule, remedy = f"cannot be read ({why})", "save it with numpy.save as float64"
+    return InvalidPreferenceError("the array", rule, why, remedy=remedy)
 
 
 def _from_npz(content: bytes, key: str | None) -> NDArray[np.floating]:
@@ -237,15 +239,14 @@ def _from_npz(content: bytes, key: str | None) -> NDArray[np.floating]:
         data = archive.read(arrays[chosen]) if chosen in arrays and not large else b""
     # A damaged archive fails in zipfile, zlib, seek or decryption: any kind.
     except Exception as error:
-        rule, remedy = (
-            f"the NPZ file is damaged or encrypted ({error})",
-            "save it again",
-        )
-        raise InvalidPreferenceError("", rule, key, remedy=remedy) from error
+        what, rule = "the NPZ file", f"is damaged or encrypted ({error})"
+        remedy = "save it again"
+        raise InvalidPreferenceError(what, rule, key, remedy=remedy) from error
     if large:
         size, remedy = arrays[chosen].file_size, f"the limit is {LARGEST_FILE:.0e}"
-        rule = f"the array {chosen!r} is too large when it is unpacked, {size} bytes"
-        raise InvalidPreferenceError("", rule, size, remedy=remedy)
+        rule = f"is too large when it is unpacked, {size} bytes"
+        name = f"the array {chosen!r}"
+        raise InvalidPreferenceError(name, rule, size, remedy=remedy)
     listed = ", ".join(sorted(arrays)) or "none"
     if key is None and len(arrays) != 1:
         raise InvalidPreferenceError(
@@ -268,11 +269,11 @@ def _as_square(array: np.ndarray) -> NDArray[np.floating]:
     Numbers of 32 bits have a tolerance of their own, `PreferenceMatrix` says which.
     """
     if array.dtype.kind not in "fiu":
-        rule = f"the array must hold real numbers, found dtype {array.dtype}"
-        raise InvalidPreferenceError("", rule, array.dtype)
+        rule, remedy = "must hold real numbers", "save it as float64"
+        raise InvalidPreferenceError("the array", rule, str(array.dtype), remedy=remedy)
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
-        rule = f"the array must be square, found shape {array.shape}"
-        raise InvalidPreferenceError("", rule, array.shape)
+        rule, remedy = "must be square", "one row and one column for each arm"
+        raise InvalidPreferenceError("the array", rule, array.shape, remedy=remedy)
     return array if array.dtype == np.float32 else array.astype(np.float64)
 
 
@@ -298,9 +299,8 @@ def _repaired(
     worst = f"the worst is ({i}, {j}): {values[i, j]} + {values[j, i]} = {total[i, j]}"
     if not repair:
         raise InvalidPreferenceError(
-            "",
-            f"p_ij + p_ji must be 1; {pairs} deviate by less than "
-            f"{_LARGEST_REPAIR:g}, {worst}",
+            "p_ij + p_ji",
+            f"must be 1; {pairs} deviate by less than {_LARGEST_REPAIR:g}, {worst}",
             total[i, j],
             remedy="{repair=True} divides both entries by their sum",
         )

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from bayesduel.errors import ArgumentError
 from bayesduel.instances.files import read_matrix
 from bayesduel.instances.generators.instance import GeneratedInstance, check_generator
-from theory.arguments import integer_from, number_that
+from theory.arguments import integer_from, one_of, width_of
 from theory.preferences import PreferenceMatrix, as_preference_matrix
 
 _NUM_RANKERS = 136
@@ -93,10 +93,7 @@ def mslr_submatrix(
     >>> mslr_submatrix(ties, "16-condorcet", check_counts=False).num_arms
     16
     """
-    if selection not in MSLR_SELECTIONS:
-        raise ArgumentError(
-            "selection", f"must be one of {', '.join(MSLR_SELECTIONS)}", selection
-        )
+    one_of(selection, MSLR_SELECTIONS, "selection")
     whole = _as_matrix(matrix)
     if whole.num_arms != _NUM_RANKERS:
         raise ArgumentError(
@@ -187,19 +184,10 @@ def random_submatrix(
     """
     check_generator(rng)
     whole = _as_matrix(matrix)
-    num_arms = integer_from(num_arms, 2, "num_arms")
+    num_arms = integer_from(num_arms, 2, "num_arms", whole.num_arms)
     max_tries = integer_from(max_tries, 1, "max_tries")
-    min_gap = number_that(min_gap, "min_gap", "in [0, 1/2)", lambda x: 0 <= x < 0.5)
-    if num_arms > whole.num_arms:
-        raise ArgumentError(
-            "num_arms",
-            f"must be at most {whole.num_arms}, the arms of the matrix",
-            num_arms,
-        )
-    if winner not in ("any", "condorcet", "no_condorcet"):
-        raise ArgumentError(
-            "winner", "must be one of any, condorcet, no_condorcet", winner
-        )
+    min_gap = width_of(min_gap, "min_gap")
+    one_of(winner, ("any", "condorcet", "no_condorcet"), "winner")
     far_apart = np.abs(whole.gaps) >= min_gap
     for _ in range(max_tries):
         arms = _grow(rng.permutation(whole.num_arms), far_apart, num_arms)

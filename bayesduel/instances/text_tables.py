@@ -49,10 +49,12 @@ def parse_table(
     has_names = width == len(body) + 1 and (texts > 0 or counts)
     if not has_names and (width != len(body) or texts == len(body)):
         trailing = all(not row.cells[-1].strip() for row in body)
-        entries = width - (texts == len(body))
-        rule = f"the table must be square, found {len(body)} rows of {entries} entries"
-        rule += ", the last of them empty" if trailing else ""
-        raise InvalidPreferenceError("", rule, (len(body), entries))
+        shape = len(body), width - (texts == len(body))
+        remedy = f"there are {shape[0]} rows of {shape[1]} entries"
+        remedy += ", the last of them empty" if trailing else ""
+        raise InvalidPreferenceError(
+            "the table", "must be square", shape, remedy=remedy
+        )
     row_names = [row.cells[0].strip() for row in body] if has_names else []
     values = np.array(
         [
@@ -76,8 +78,10 @@ def _split(text: str) -> tuple[list[_Row], bool]:
         if line.strip() and not line.lstrip().startswith("#")
     ]
     if not lines:
-        rule = "the file holds no numbers" if text.strip() else "the file is empty"
-        raise InvalidPreferenceError("", rule, text)
+        remedy = "write a row of probabilities for each arm"
+        raise InvalidPreferenceError(
+            "the file", "must hold numbers", text, remedy=remedy
+        )
 
     def cells(line: str, separator: str) -> list[str]:
         if separator == " ":
@@ -119,9 +123,9 @@ def _header(rows: list[_Row], comma: bool) -> list[str]:
     if len(rows) == 1:
         # One row is either a name and a number, or names without a table.
         if all(_number(cell, comma) is None for cell in first):
-            rule = f"line {rows[0].line}: the table ends after its header"
+            where, rule = f"line {rows[0].line}", "the table ends after its header"
             remedy = "rows of probabilities must follow"
-            raise InvalidPreferenceError("", rule, first, remedy=remedy)
+            raise InvalidPreferenceError(where, rule, first, remedy=remedy)
         return []
     values = [_number(cell, comma) for cell in first]
     if any(value is not None and 0 < value < 1 for value in values):
@@ -144,17 +148,19 @@ def _width(body: list[_Row], header: list[str]) -> int:
     width = len(body[0].cells)
     for row in body:
         if len(row.cells) != width:
-            rule = f"line {row.line} has {len(row.cells)} cells, but line "
-            rule += f"{body[0].line} has {width}"
-            remedy = "every row must have as many"
-            raise InvalidPreferenceError("", rule, row.cells, remedy=remedy)
+            rule = f"has {len(row.cells)} cells, but line {body[0].line} has {width}"
+            where, remedy = f"line {row.line}", "every row must have as many"
+            raise InvalidPreferenceError(where, rule, row.cells, remedy=remedy)
     # R leaves the corner out: one name less than the rows have cells.
     if header and len(header) != width and len(header) != width - 1:
-        rule = (
-            f"the header has {len(header)} cells, but line {body[0].line} has {width}"
-        )
-        raise InvalidPreferenceError("", rule, header)
+        rule = f"has {len(header)} cells, but line {body[0].line} has {width}"
+        raise _wrong_header(rule, header)
     return width
+
+
+def _wrong_header(rule: str, header: list[str]) -> InvalidPreferenceError:
+    remedy = "name each column once"
+    return InvalidPreferenceError("the header", rule, header, remedy=remedy)
 
 
 def _entry(row: _Row, column: int, comma: bool, price: bool) -> float:
@@ -164,18 +170,19 @@ def _entry(row: _Row, column: int, comma: bool, price: bool) -> float:
     cell = cell if len(cell) <= 40 else f"{cell[:40]}..."
     where = f"line {row.line}, column {column + 1}"
     if value is None:
-        what = f"{cell!r} is not a number" if cell else "the cell is empty"
-        raise InvalidPreferenceError("", f"{where}: {what}", cell)
+        rule = f"{cell!r} is not a number" if cell else "the cell is empty"
+        remedy = "write one, with a point, and commas or spaces between cells"
+        raise InvalidPreferenceError(where, rule, cell, remedy=remedy)
     if price and not value >= 0:
         remedy = "entries must be 0 or more (row i, column j: the price of a duel of i "
         remedy += "and j), inf where a pair cannot be asked"
-        rule = f"{where}: {cell} is not a price"
-        raise InvalidPreferenceError("", rule, value, remedy=remedy)
+        rule = f"{cell} is not a price"
+        raise InvalidPreferenceError(where, rule, value, remedy=remedy)
     if not price and not (math.isfinite(value) and 0 <= value <= 1):
         remedy = "entries must lie in [0, 1] (row i, column j: the probability that i "
         remedy += "beats j)"
-        rule = f"{where}: {cell} is not a probability"
-        raise InvalidPreferenceError("", rule, value, remedy=remedy)
+        rule = f"{cell} is not a probability"
+        raise InvalidPreferenceError(where, rule, value, remedy=remedy)
     return value
 
 
@@ -183,17 +190,18 @@ def _arm_names(header: list[str], row_names: list[str], width: int) -> tuple[str
     """Return the names of the arms, which must agree where both sides have them."""
     num_arms = width - bool(row_names)
     if header and not row_names and len(header) != width:
-        rule = f"the header has {len(header)} cells for {width} columns"
-        raise InvalidPreferenceError("", rule, header)
+        raise _wrong_header(f"has {len(header)} cells for {width} columns", header)
     column_names = header[-num_arms:]
     for column, row in zip(column_names, row_names, strict=False):
         if column != row:
-            rule = "rows and columns must name the same arms in the same order, but "
-            rule += f"column {column!r} stands where row {row!r} does"
-            raise InvalidPreferenceError("", rule, column)
+            rule = "must name the same arms in the same order"
+            remedy = f"column {column!r} stands where row {row!r} does"
+            raise InvalidPreferenceError(
+                "rows and columns", rule, column, remedy=remedy
+            )
     names = tuple(column_names or row_names)
     for position, name in enumerate(names):
         if not name or name in names[:position]:
-            rule = f"arm names must be distinct and not empty, got {name!r} for arm "
-            raise InvalidPreferenceError("", f"{rule}{position}", name)
+            rule, remedy = "must be distinct and not empty", f"rename arm {position}"
+            raise InvalidPreferenceError("arm names", rule, name, remedy=remedy)
     return names

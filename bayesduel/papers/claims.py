@@ -32,8 +32,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bayesduel.analysis.measured_nodes import Measurement
-from bayesduel.errors import ArgumentError
 from bayesduel.papers._claim_kinds import KINDS, ClaimCase, exploitation
+from theory.arguments import one_of
 
 if TYPE_CHECKING:
     from bayesduel.papers.recipes import Claim
@@ -107,8 +107,7 @@ def check_claim(
     ValueError
         When the kind is unknown.
     """
-    if claim.kind not in KINDS:
-        raise ArgumentError("kind", f"must be one of {', '.join(KINDS)}", claim.kind)
+    one_of(claim.kind, KINDS, "kind")
     low, high = claim.arms
     chosen = {
         policy: [each for each in found if low <= _num_arms(each) <= high]

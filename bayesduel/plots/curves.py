@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bayesduel.errors import ArgumentError
 from bayesduel.plots import style
 from bayesduel.plots.axes import (
     band_text,
@@ -29,7 +28,7 @@ from bayesduel.plots.bound_curves import (
 )
 from bayesduel.plots.lines import Panel, panels
 from bayesduel.plots.style import StyledFigure
-from theory.arguments import integer_from, true_or_false
+from theory.arguments import integer_from, one_of, true_or_false
 
 if TYPE_CHECKING:
     from bayesduel.analysis.measured_nodes import Result
@@ -125,8 +124,7 @@ def regret(
     'round t'
     """
     groups = panels(result, notion, band)
-    if not isinstance(labels, str) or labels not in ("auto", "direct", "legend"):
-        raise ArgumentError("labels", "must be 'auto', 'direct' or 'legend'", labels)
+    one_of(labels, ("auto", "direct", "legend"), "labels")
     log_x = true_or_false(log_x, "log_x")
     height = style.check_height(height)
     direct = labels == "direct" or (labels == "auto" and len(groups) == 1)

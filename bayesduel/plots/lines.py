@@ -11,6 +11,7 @@ import numpy as np
 from bayesduel.analysis.anchored_bounds import model_known_by
 from bayesduel.analysis.measured_nodes import Measurement, measurements
 from bayesduel.errors import ArgumentError
+from theory.arguments import one_of
 
 if TYPE_CHECKING:
     from jaxtyping import Float64, Int64
@@ -107,20 +108,12 @@ def panels(result: Result, notion: str, band: str) -> list[Panel]:
     Raises ``ValueError`` for an unknown band, a notion that was not recorded, or when
     every policy failed.
     """
-    check_band(band)
+    one_of(band, BANDS, "band")
     groups = by_instance(result)
     return [
         Panel(name, tuple(line_of(each, notion, band) for each in members), members[0])
         for name, members in groups.items()
     ]
-
-
-def check_band(band: Any) -> None:  # noqa: ANN401
-    """Refuse what is no name of a band."""
-    if not isinstance(band, str) or band not in BANDS:
-        raise ArgumentError(
-            "band", f"must be one of {', '.join(map(repr, BANDS))}", band
-        )
 
 
 def by_instance(result: Result) -> dict[str, list[Measurement]]:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from bayesduel.errors import ArgumentError, FitError
+from bayesduel.errors import FitError
 from bayesduel.inference.fits.fitted import check_posterior
 from bayesduel.inference.tables import ELO_MEAN
 from bayesduel.plots import style
 from bayesduel.plots.style import StyledFigure
-from theory.arguments import integer_from
+from theory.arguments import integer_from, one_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -80,8 +80,7 @@ def forest(
     """
     from bayesduel.inference import standings
 
-    if not isinstance(by, str) or by not in ("score", "rank"):
-        raise ArgumentError("by", "must be score or rank", by)
+    one_of(by, ("score", "rank"), "by")
     max_arms, inches = (
         integer_from(max_arms, 1, "max_arms"),
         style.width_in_inches(width),

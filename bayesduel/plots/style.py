@@ -24,7 +24,7 @@ from matplotlib.transforms import Bbox
 from bayesduel.errors import ArgumentError, MissingGlyphWarning
 from bayesduel.files.folders import as_path
 from bayesduel.plots.fonts import USUAL_FONT, give_fonts
-from theory.arguments import as_number, items_of, one_of
+from theory.arguments import items_of, number_within, one_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -234,14 +234,10 @@ def width_in_inches(width: str | float) -> float:
     """Return inches, from 1.5 to 40, of "column", "full" or a number."""
     if isinstance(width, str):
         if width not in WIDTHS:
-            raise ArgumentError(
-                "width", f"must be {' or '.join(map(repr, WIDTHS))} or inches", width
-            )
+            rule = f"must be {' or '.join(map(repr, WIDTHS))} or inches"
+            raise ArgumentError("width", rule, width, remedy="choose one")
         return WIDTHS[width]
-    number = as_number(width)
-    if not 1.5 <= number <= 40.0:
-        raise ArgumentError("width", "must be 1.5 to 40 inches", width)
-    return number
+    return number_within(width, 1.5, 40, "width", "inches")
 
 
 def check_height(height: float | None) -> float | None:
@@ -249,12 +245,9 @@ def check_height(height: float | None) -> float | None:
 
     Raises ``ValueError`` for a height outside 0.5 to 200 inches.
     """
-    if height is None:
-        return None
-    number = as_number(height)
-    if not 0.5 <= number <= 200.0:
-        raise ArgumentError("height", "must be 0.5 to 200 inches", height)
-    return number
+    return (
+        None if height is None else number_within(height, 0.5, 200, "height", "inches")
+    )
 
 
 def save(figure: Figure, stem: Path, formats: Iterable[str]) -> list[Path]:

@@ -31,10 +31,10 @@ from bayesduel.plots.axes import (
     wrap_label,
 )
 from bayesduel.plots.bound_curves import power_text
-from bayesduel.plots.lines import check_band
+from bayesduel.plots.lines import BANDS
 from bayesduel.plots.style import StyledFigure
 from bayesduel.plots.sweep_lines import Sweep, sweep_of
-from theory.arguments import true_or_false
+from theory.arguments import one_of, true_or_false
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,7 +117,7 @@ def sweep(
     >>> figure.axes[0].get_xlabel(), figure.axes[0].get_xscale()
     ('alpha', 'log')
     """
-    check_band(band)
+    one_of(band, BANDS, "band")
     found = sweep_of(result, parameter, at, notion, band)
     log_x, log_y = _log_x(found, log_x), true_or_false(log_y, "log_y")
     inches, height = style.width_in_inches(width), style.check_height(height)

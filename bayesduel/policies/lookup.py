@@ -4,11 +4,14 @@ from dataclasses import fields, replace
 from typing import Any
 
 from bayesduel.arguments.literals import literal
-from bayesduel.errors import PolicyParameterError, UnknownNameError, near_names
-from bayesduel.policies.checks import check_policy
+from bayesduel.errors import PolicyParameterError, UnknownNameError, near_and_all
 from bayesduel.policies.delayed_feedback import DelayedFeedback
 from bayesduel.policies.own_policies import default_of, is_own_name, own_policy
-from bayesduel.policies.parameter_values import parameters, parameters_json
+from bayesduel.policies.parameter_values import (
+    check_policy,
+    parameters,
+    parameters_json,
+)
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.policies.registry import MODULES, entry, registered_names
 from bayesduel.policies.subset_base import OfferingPolicy
@@ -76,16 +79,20 @@ def get(name: str, **parameters: Any) -> PolicyBase:
     >>> policies.get("rucb", every=100).label
     'RUCB, told every 100 rounds'
     """
+    return _changed(name, _default(name, "name", name), parameters)
+
+
+def _default(name: Any, argument: str, given: Any) -> PolicyBase:
+    """Return a registered policy as it is by default; ``argument`` gave its name."""
     known = registered_names()
     if not isinstance(name, str) or name not in known:
-        near = near_names(str(name).lower(), known)
         raise UnknownNameError(
-            "",
+            argument,
             f"there is no policy {short_repr(name)}",
-            name,
-            remedy=f"{near}all: {', '.join(known)}; one of your own is module:Class",
+            given,
+            remedy=f"{near_and_all(name, known)}; one of your own is module:Class",
         )
-    return _changed(name, entry(name).default, parameters)
+    return entry(name).default
 
 
 def _changed(name: str, default: PolicyBase, parameters: dict[str, Any]) -> PolicyBase:
@@ -127,10 +134,10 @@ def _with_posterior(
             policy = replace(policy, **{holder: changed})  # pyright: ignore
     for parameter in parameters:
         raise PolicyParameterError(
-            "",
-            f"{name} has no parameter {parameter!r}",
             parameter,
-            remedy=f"{near_names(parameter, known)}all: {', '.join(sorted(known))}",
+            f"{name} has no parameter {parameter!r}",
+            parameters[parameter],
+            remedy=near_and_all(parameter, sorted(known)),
         )
     return policy
 
@@ -153,11 +160,8 @@ def parse_policy(text: str) -> PolicyBase:
     'ECW-RMED, told every 300 rounds'
     """
     if not isinstance(text, str):
-        raise UnknownNameError(
-            "",
-            f"a policy must be named by a text such as 'd-ts', got {short_repr(text)}",
-            text,
-        )
+        rule = "must be the name of a policy, a text"
+        raise UnknownNameError("text", rule, text, remedy="such as 'd-ts'")
     name, _, rest = text.strip().partition(":")
     name = name.strip().lower()
     known = registered_names()
@@ -166,24 +170,27 @@ def parse_policy(text: str) -> PolicyBase:
         default = default_of(kind)
         parameters = _parameters(text, rest, default)
         return _changed(type(default).__name__, default, parameters)
-    default = entry(name).default if name in known else None
-    return get(name, **_parameters(text, rest, default))
+    default = _default(name, "text", text)
+    return _changed(name, default, _parameters(text, rest, default))
 
 
-def _parameters(text: str, rest: str, default: PolicyBase | None) -> dict[str, Any]:
+def _parameters(text: str, rest: str, default: PolicyBase) -> dict[str, Any]:
     """Read ``parameter=value`` between commas."""
     parameters: dict[str, Any] = {}
     for part in filter(None, (each.strip() for each in rest.split(","))):
         parameter, equals, value = (each.strip() for each in part.partition("="))
         if not equals or not parameter or not value:
             raise PolicyParameterError(
-                "", f"{text!r}: {part!r} is not of the form parameter=value", part
+                "text",
+                f"{text!r}: {part!r} is not of the form parameter=value",
+                text,
+                remedy="write 'd-ts:alpha=0.6,prior=2'",
             )
         if parameter in parameters:
             raise PolicyParameterError(
-                "",
+                "text",
                 f"{text!r} gives {parameter} twice",
-                parameter,
+                text,
                 remedy="leave one out",
             )
         # A word stays one, even "inf".
@@ -227,7 +234,7 @@ def policy_text(policy: PolicyBase) -> str:
         same = False
     if not same:
         raise PolicyParameterError(
-            "",
+            "policy",
             f"no text names the policy {policy.label}",
             policy,
             remedy="make it by name, as policies.parse_policy does, from numbers and "

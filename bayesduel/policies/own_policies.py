@@ -38,19 +38,16 @@ def own_policy(text: str) -> tuple[type[PolicyBase] | PolicyBase, str]:
         found = importlib.import_module(module)
     except ModuleNotFoundError as error:
         if error.name is not None and not f"{module}.".startswith(f"{error.name}."):
-            raise PolicyParameterError(
-                "", f"{module!r} cannot be imported: {error}", text
-            ) from error
+            raise _not_imported(module, str(error), text) from error
         raise UnknownNameError(
-            "",
+            "text",
             f"there is no module {module!r} for the policy {text!r}",
             text,
             remedy="run from the folder that holds it, or install it",
         ) from error
     except Exception as error:  # What a user's file raises when it runs is theirs.
-        raise PolicyParameterError(
-            "", f"{module!r} cannot be imported: {type(error).__name__}: {error}", text
-        ) from error
+        what = f"{type(error).__name__}: {error}"
+        raise _not_imported(module, what, text) from error
     kind = getattr(found, name, None)
     if kind is None:
         own = [
@@ -61,21 +58,26 @@ def own_policy(text: str) -> tuple[type[PolicyBase] | PolicyBase, str]:
             and value.__module__ == module
         ]
         raise UnknownNameError(
-            "",
+            "text",
             f"{module!r} has no policy {name!r}",
-            name,
+            text,
             remedy=f"it has {', '.join(own) or 'none'}",
         )
     if isinstance(kind, PolicyBase):
         return kind, parameters
     if not (isinstance(kind, type) and issubclass(kind, PolicyBase)):
         raise PolicyParameterError(
-            "",
+            "text",
             f"{text!r} is no policy but {kind!r}",
             text,
             remedy="name a subclass of bayesduel.Policy, or a policy",
         )
     return kind, parameters
+
+
+def _not_imported(module: str, what: str, text: str) -> PolicyParameterError:
+    rule, remedy = f"{module!r} cannot be imported: {what}", "mend the module"
+    return PolicyParameterError("text", rule, text, remedy=remedy)
 
 
 def default_of(kind: type[PolicyBase] | PolicyBase) -> Any:

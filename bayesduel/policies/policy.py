@@ -247,8 +247,9 @@ def check_rule(policy: PolicyBase) -> None:
     lacking = [name for name in RULE if getattr(kind, name) is getattr(protocol, name)]
     if lacking:
         raise PolicyParameterError(
-            kind.__name__,
-            f"has no {' and no '.join(lacking)}, but must define {', '.join(RULE)}",
+            "policy",
+            f"{kind.__name__} has no {' and no '.join(lacking)}, but must define "
+            f"{', '.join(RULE)}",
             policy,
             remedy="write it as in the example of bayesduel.Policy",
         )

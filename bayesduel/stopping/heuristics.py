@@ -15,8 +15,13 @@ from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
 from bayesduel.errors import StoppingRuleError
-from bayesduel.stopping.rules import NOBODY, StoppingRule, StoppingState, check_duels
-from theory.arguments import as_number
+from bayesduel.stopping.rules import (
+    NOBODY,
+    StoppingRule,
+    StoppingState,
+    check_duels,
+)
+from theory.arguments import share_of
 from theory.identification.evidence import checked_wins
 
 ROUNDING = 1e-9
@@ -97,9 +102,7 @@ class SeparateIntervals(StoppingRule):
 
     def __post_init__(self) -> None:
         """Check the parameter."""
-        if not 0.0 < as_number(self.level) < 1.0:
-            rule = "must be a number between 0 and 1, such as 0.95"
-            raise StoppingRuleError("level", rule, self.level)
+        share_of(self.level, "level", kind=StoppingRuleError)
 
     def evaluate(self, wins: ArrayLike) -> StoppingState:
         """Say whether the leader's interval is apart; the evidence is by how much."""
@@ -149,9 +152,7 @@ class LeaderTest(StoppingRule):
 
     def __post_init__(self) -> None:
         """Check the parameter."""
-        if not 0.0 < as_number(self.alpha) < 1.0:
-            rule = "must be a number between 0 and 1, such as 0.05"
-            raise StoppingRuleError("alpha", rule, self.alpha)
+        share_of(self.alpha, "alpha", kind=StoppingRuleError)
 
     def evaluate(self, wins: ArrayLike) -> StoppingState:
         """Say whether p is below the level; the evidence is -log p."""

@@ -11,7 +11,11 @@ from numpy.typing import ArrayLike
 from bayesduel.errors import StoppingRuleError, errors_as
 from bayesduel.stopping.posterior_probabilities import log_probability_wrong
 from theory import anytime_evidence
-from theory.arguments import as_number, whole_number
+from theory.arguments import (
+    integer_from,
+    number_within,
+    share_of,
+)
 from theory.identification.evidence import checked_wins
 
 NOBODY = -1
@@ -187,9 +191,7 @@ class PosteriorProbability(StoppingRule):
     def __post_init__(self) -> None:
         """Check the parameters."""
         _check_delta(self.delta)
-        if not 0.001 <= as_number(self.prior) <= 1000:
-            rule = "must be from 0.001 to 1000"
-            raise StoppingRuleError("prior", rule, self.prior)
+        number_within(self.prior, 0.001, 1000, "prior", kind=StoppingRuleError)
 
     def evaluate(self, wins: ArrayLike) -> StoppingState:
         """Say whether the leader is probable enough."""
@@ -336,16 +338,11 @@ def check_rule(argument: str, value: Any, index: int | None = None) -> StoppingR
 
 def check_duels(value: Any) -> None:
     """Raise ``StoppingRuleError`` for what is no number of duels."""
-    number = whole_number(value)
-    if number is None or not 1 <= number <= 2**62:
-        rule = "must be a whole number from 1 to 2^62"
-        raise StoppingRuleError("duels", rule, value)
+    integer_from(value, 1, "duels", kind=StoppingRuleError)
 
 
 def _check_delta(value: Any) -> None:
-    if not 0.0 < as_number(value) < 1.0:
-        rule = "must be a number between 0 and 1, the probability of an error"
-        raise StoppingRuleError("delta", rule, value)
+    share_of(value, "delta", kind=StoppingRuleError)
 
 
 def _state(leader: int, evidence: float, threshold: float) -> StoppingState:

@@ -263,7 +263,7 @@ def _replayed(
             else:
                 state.apply(event)
         except StudyError as error:
-            return state, tuple(events[:place]), str(error)
+            return state, tuple(events[:place]), error.sentence("")
     return state, tuple(events), "" if events else "there is no event"
 
 
@@ -276,7 +276,7 @@ def _damaged(path: Path, rows: dict[int, tuple[Any, ...]], why: str) -> Integrit
             digest = event.digest
             events.append(event)
     except StudyError as error:
-        why = str(error)
+        why = error.sentence("")
     state, sound, fault = _replayed(events)
     later = [_verified(rows, number) for number in sorted(rows) if number > len(sound)]
     return IntegrityReport(

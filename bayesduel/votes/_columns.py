@@ -80,19 +80,21 @@ class ColumnTable:
         try:
             frame = pd.DataFrame(columns)
             found = frame.query(condition, engine="python")
-            if not isinstance(found, pd.DataFrame):
-                raise TypeError("it is neither true nor false in each row")
-            kept = found.index.tolist()
+            kept = found.index.tolist() if isinstance(found, pd.DataFrame) else None
         except Exception as error:  # pandas raises whatever its parser meets.
-            rule = f"is no condition on the columns {shortened(self.titles)}: {error}"
-            remedy = "such as \"language == 'English'\""
-            raise ComparisonDataError(
-                "where", rule, condition, remedy=remedy
-            ) from error
+            raise self._no_condition(condition, str(error)) from error
+        if kept is None:
+            why = "it is neither true nor false in each row"
+            raise self._no_condition(condition, why)
         if not kept:
             rule = f"holds in none of the {self.num_rows} rows"
             raise ComparisonDataError("where", rule, condition)
         self._keep(kept)
+
+    def _no_condition(self, condition: str, why: str) -> ComparisonDataError:
+        rule = f"is no condition on the columns {shortened(self.titles)}: {why}"
+        remedy = "such as \"language == 'English'\""
+        return ComparisonDataError("where", rule, condition, remedy=remedy)
 
     def skip_missing(self, titles: Iterable[str]) -> int:
         """Leave out rows without an answer in one of the columns; return how many."""

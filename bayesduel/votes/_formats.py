@@ -29,10 +29,7 @@ def read_table(path: str | os.PathLike[str]) -> Table:
     content = read_bytes(file, error=ComparisonDataError)
     if content.startswith(_PARQUET):
         return _from_parquet(content, file.name)
-    try:
-        text = decoded(content)
-    except ValueError as problem:
-        raise ComparisonDataError("", f"{path} {problem}", path) from problem
+    text = decoded(content, path, ComparisonDataError)
     if is_json(text.lstrip()):
         return _from_json(text, file.name)
     rows = rows_of(text, file.name, separators=",;\t", error=ComparisonDataError)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayesduel.errors import ComparisonDataError, errors_as, near_names
 from theory.arguments import items_of
 from theory.labels import aligned_table
-from theory.validation import MOST_NUMBERS, holds_more_than, refuse_entries
+from theory.validation import any_array, holds_more_than, refuse_entries
 
 MOST_LABELS = 10**8
 """Rows of a table of single votes."""
@@ -121,17 +121,8 @@ _UNWRITABLE = frozenset(["\0", *map(chr, range(0xD800, 0xE000))])
 
 def numbers_of(name: str, values: ArrayLike) -> Float64[np.ndarray, "..."]:
     """Return finite real numbers as float64, a copy."""
-    if holds_more_than(values, MOST_NUMBERS):
-        rule = f"must hold at most {MOST_NUMBERS:,} numbers"
-        raise ComparisonDataError(name, rule, getattr(values, "shape", values))
-    if np.ma.is_masked(values):
-        rule, remedy = "must not have masked entries", "fill them, or leave them out"
-        raise ComparisonDataError(name, rule, values, remedy=remedy)
-    try:
-        given = np.asarray(values)
-    except (ValueError, TypeError) as error:  # As rows of different lengths.
-        rule = "must be an array of numbers, its rows equally long"
-        raise ComparisonDataError(name, rule, values) from error
+    with errors_as(ComparisonDataError):
+        given = any_array(values, name)
     if given.dtype.kind not in "fiub" and given.size:
         # Numbers may hide among objects, as in a column of Decimal; texts do not count.
         given = _from_objects(name, given)

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float64, Int64, Shaped
 from numpy.typing import NDArray
 
-from bayesduel.errors import ComparisonDataError
+from bayesduel.errors import ComparisonDataError, errors_as
 from bayesduel.votes._row_columns import check_row_columns, groups_of
 from bayesduel.votes.checks import (
     arm_names_of,
@@ -23,7 +23,7 @@ from bayesduel.votes.checks import (
     vote_counts,
 )
 from theory.arguments import true_or_false
-from theory.validation import MOST_NUMBERS, holds_more_than
+from theory.validation import any_array
 
 
 def check_comparisons(data: Any) -> None:
@@ -118,14 +118,8 @@ def covariates_of(
 
 def attribute_table(values: Any) -> Shaped[np.ndarray, "row arm attribute"]:
     """Return a table (row, K, d) of anything, of which only some may be numbers."""
-    if holds_more_than(values, MOST_NUMBERS) or np.ma.is_masked(values):
-        rule = f"must hold at most {MOST_NUMBERS:,} numbers, and none that is masked"
-        raise ComparisonDataError("attributes", rule, getattr(values, "shape", values))
-    try:
-        table = np.asarray(values)
-    except (ValueError, TypeError) as error:  # As rows of different lengths.
-        rule = "must be an array of numbers, its rows equally long"
-        raise ComparisonDataError("attributes", rule, values) from error
+    with errors_as(ComparisonDataError):
+        table = any_array(values, "attributes")
     if table.ndim not in (2, 3):
         rule = "must be of the shape (n, K, d), or (n, K)"
         raise ComparisonDataError("attributes", rule, table.shape)

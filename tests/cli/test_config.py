@@ -93,9 +93,9 @@ def test_no_file_is_what_is_typed(run, tmp_path):
         (SWEEP.replace("cyclic", "cyclik"), "did you mean cyclic"),
         (SWEEP.replace("0.6", "0.4"), "alpha must be a finite number above 0.5"),
         (SWEEP.replace("1e4", "500"), "checkpoints[1] must be an integer from 1 to"),
-        ('instances = "gap"', "policies: is not there"),
+        ('instances = "gap"', "policies is not there"),
         ("0.5,0.6", "is not TOML: "),
-        ("", "instances: is not there"),
+        ("", "instances is not there"),
     ],
 )
 def test_what_is_wrong_in_a_file_is_one_line(

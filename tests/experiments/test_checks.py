@@ -13,8 +13,9 @@ from bayesduel.errors import (
     SimulationArgumentError,
     UnknownNameError,
 )
-from bayesduel.experiments import Experiment, checks, comparison, store
-from bayesduel.policies.checks import check_kinds
+from bayesduel.experiments import Experiment, comparison, store
+from bayesduel.experiments.request import arguments as checks
+from bayesduel.policies.parameter_values import check_kinds
 from bayesduel.simulation import driver
 from tests.fake_policies import Wanderer
 from tests.policies.instances import CONDORCET
@@ -56,11 +57,11 @@ MATRICES = [
 def test_matrices(nothing_runs, values, words):
     with pytest.raises(InvalidPreferenceError) as raised:
         bayesduel.simulate(values, "d-ts")
-    assert str(raised.value).startswith("instance: ")
+    assert str(raised.value).startswith(("instance: ", "instance must "))
     assert [word for word in words if word not in str(raised.value)] == []
     with pytest.raises(InvalidPreferenceError) as raised:
         bayesduel.compare(["cyclic", values], "d-ts")
-    assert str(raised.value).startswith("instances[1]: ")
+    assert str(raised.value).startswith(("instances[1]: ", "instances[1] must "))
 
 
 @pytest.mark.parametrize(
@@ -71,8 +72,8 @@ def test_matrices(nothing_runs, values, words):
         (5, SimulationArgumentError, "instances must be one or several, got 5"),
         ("cyclik", ValueError, "did you mean cyclic"),
         ("./nowhere.csv", FileNotFoundError, "nowhere.csv"),
-        ([["a", "b"], ["c", "d"]], TypeError, "instances[0]: values must hold real"),
-        ([GOOD, [[0.5, None], [0.4, 0.5]]], TypeError, "instances[1]: values must"),
+        ([["a", "b"], ["c", "d"]], TypeError, "instances[0] must hold real"),
+        ([GOOD, [[0.5, None], [0.4, 0.5]]], TypeError, "instances[1] must hold"),
         (["gap", "gap"], SimulationArgumentError, "'gap' is given twice"),
         ([GOOD, GOOD], SimulationArgumentError, "'2-arms' is given twice"),
     ],

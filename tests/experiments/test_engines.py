@@ -17,10 +17,10 @@ from bayesduel.errors import (
     SimulationArgumentError,
 )
 from bayesduel.experiments import engines
-from bayesduel.experiments.checks import check_executor
 from bayesduel.experiments.engines import run_jobs
 from bayesduel.experiments.jobs import Written
 from bayesduel.experiments.progress import ProgressReport
+from bayesduel.experiments.request.arguments import check_executor
 from bayesduel.simulation.scalar import programs
 
 

@@ -143,8 +143,8 @@ def test_paths_start_at_the_folder_of_the_file(tmp_path):
 GOOD = 'instances = "gap"\npolicies = "d-ts"\n'
 
 WRONG = [
-    ("", "instances: is not there"),
-    ('instances = "gap"', "policies: is not there"),
+    ("", "instances is not there"),
+    ('instances = "gap"', "policies is not there"),
     ("runs = 5", "there is no key 'runs'; did you mean num_runs"),
     ('environments = "gap"', "did you mean instances?"),
     ('out = "x"', "the file says what is simulated"),

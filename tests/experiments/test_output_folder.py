@@ -127,8 +127,8 @@ def test_a_folder_without_permission(calls, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("out", "options", "words"),
     [
-        (None, {"resume": True}, "resume: needs a folder; give out"),
-        (None, {"overwrite": True}, "overwrite: needs a folder; give out"),
+        (None, {"resume": True}, "resume needs a folder; give out"),
+        (None, {"overwrite": True}, "overwrite needs a folder; give out"),
         ("new", {"resume": True, "overwrite": True}, "exclude each other"),
     ],
 )

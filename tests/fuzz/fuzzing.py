@@ -17,6 +17,8 @@ import numpy as np
 from hypothesis import settings
 from scipy import sparse
 
+from bayesduel.errors import ArgumentError
+
 SECONDS = 20
 """An answer takes at most so long."""
 
@@ -94,7 +96,12 @@ def _address_space() -> int:
 
 
 def is_ours(error: BaseException) -> bool:
-    """Whether a ``raise`` of this project made an error that says something."""
+    """Whether a ``raise`` of this project made an error that says something.
+
+    If it is about an argument, it names that and the rule.
+    """
+    if isinstance(error, ArgumentError) and not (error.argument and error.rule):
+        return False
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

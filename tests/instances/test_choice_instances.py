@@ -309,7 +309,7 @@ TABLE = ChoiceTable([[0, 1], [0, 2], [1, 2]], [[0.5, 0.3], [0.6, 0.1], [0.3, 0.0
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: choice.mnl(4, 5), "subset_size must be an integer from 1 to .* 4"),
+        (lambda: choice.mnl(4, 5), "subset_size must be at most 4.* 4 arms"),
         (lambda: choice.mnl(4, 0), "subset_size"),
         (lambda: choice.mnl(30), "all 30 weights"),
         (lambda: choice.multinomial_logit([0.5, -0.1], 1), r"weights\[1\].*-0.1"),

@@ -48,8 +48,14 @@ def test_results_of_another_layout(given, words):
         (lambda: analysis.slope(NODE, 100, np.nan), "to_round must be an integer"),
         (lambda: analysis.rankings(TREE, num_resamples=10**9), "at most 1000000"),
         (lambda: analysis.rankings(TREE, seed=-1), "seed must be an integer of at"),
-        (lambda: analysis.rankings(TREE, peak="x"), "peak must be at least 1"),
-        (lambda: analysis.rankings(TREE, confidence=None), "confidence must lie"),
+        (
+            lambda: analysis.rankings(TREE, peak="x"),
+            "peak must be a finite number of at least 1",
+        ),
+        (
+            lambda: analysis.rankings(TREE, confidence=None),
+            "confidence must be in (0, 1)",
+        ),
         (
             lambda: analysis.paired_intervals(np.eye(9) * 1e200),
             "values must lie between -1e+100 and 1e+100",
@@ -80,8 +86,11 @@ def test_results_of_another_layout(given, words):
             "out must be a path that the system can write",
         ),
         (lambda: plots.regret(NODE, width="1_0"), "width must be"),
-        (lambda: plots.regret(NODE, width=True), "width must be 1.5 to 40 inches"),
-        (lambda: plots.regret(NODE, height=-1), "height must be 0.5 to 200 inches"),
+        (lambda: plots.regret(NODE, width=True), "width must be from 1.5 to 40 inches"),
+        (
+            lambda: plots.regret(NODE, height=-1),
+            "height must be from 0.5 to 200 inches",
+        ),
         (lambda: plots.regret(NODE, height=0.6), "leave room for the panels"),
         (lambda: plots.regret(NODE, log_x="no"), "log_x must be True or False"),
         (lambda: plots.regret(NODE, columns=1.5), "columns must be an integer"),
@@ -105,7 +114,7 @@ ORDER = [[0.5, 0.6], [0.4, 0.5]]
     ("draw", "words"),
     [
         (lambda p: plots.forest(p, max_arms=0), "max_arms must be an integer"),
-        (lambda p: plots.forest(p, by=["score"]), "by must be score or rank"),
+        (lambda p: plots.forest(p, by=["score"]), "by must be one of score, rank"),
         (lambda p: plots.forest(None), "posterior must be a fit"),
         (lambda p: plots.winners(p, max_arms=-1), "max_arms must be an integer"),
         (lambda p: plots.heat_map(NODE), "posterior must be a fit"),

@@ -73,7 +73,7 @@ def test_forest_shows_the_table():
     few = plots.forest(found(), max_arms=2)
     assert len(labels(few.axes[0].yaxis)) == 2
     assert "2 more arms left out" in caption(few)
-    with pytest.raises(ValueError, match="score or rank"):
+    with pytest.raises(ValueError, match="score, rank"):
         plots.forest(found(), by="borda")
 
 

@@ -79,7 +79,7 @@ class InJAX(bayesduel.Policy):
 def test_a_policy_in_the_old_form_is_shown_the_new_one():
     with pytest.raises(
         PolicyParameterError,
-        match="InJAX: has no start, but must define start, choose, update, recommend; "
+        match="InJAX has no start, but must define start, choose, update, recommend; "
         "write it as in the example of bayesduel.Policy",
     ):
         bayesduel.simulate("cyclic", InJAX(), num_runs=1, horizon=10)

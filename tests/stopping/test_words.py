@@ -32,7 +32,7 @@ def test_rules_are_read():
         ("anytime", "must give delta of anytime"),
         ("anytime:delta", "has no parameter like that"),
         ("anytime:delta=0.1,size=3", "anytime has delta, width, prior, weight"),
-        ("anytime:delta=2", "delta must be a number between 0 and 1"),
+        ("anytime:delta=2", "delta must be in "),
         ("budget:duels=many", "duels must be"),
     ],
 )

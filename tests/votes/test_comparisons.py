@@ -136,9 +136,9 @@ def test_a_pair_has_one_row():
     with pytest.raises(ComparisonDataError, match=r"first\[1\] must be the lower"):
         replace(votes, order_known=False)
     subsets = np.ones((2, 2), bool)
-    with pytest.raises(ComparisonDataError, match=r"offered\[1\]: .* of one subset"):
+    with pytest.raises(ComparisonDataError, match=r"offered\[1\] .* of one subset"):
         Choices(("a", "b"), subsets, np.ones((2, 3)), outside=True)
-    with pytest.raises(ComparisonDataError, match=r"places\[1\]: .* of one ballot"):
+    with pytest.raises(ComparisonDataError, match=r"places\[1\] .* of one ballot"):
         Rankings(("a", "b"), subsets.astype(np.int64), np.ones(2))
     assert votes.without_order().counts.tolist() == [[2, 1, 0]]
 
@@ -228,9 +228,9 @@ from_subsets = Choices.from_subsets
         ),
         (
             lambda: from_votes(["a", "a"], ["b", "b"], ["a", None]),
-            r"winner\[1\]: is missing.*dropna\(\)",
+            r"winner\[1] is missing.*dropna\(\)",
         ),
-        (lambda: from_votes(["a"], ["b"], [float("nan")]), r"winner\[0\]: is missing"),
+        (lambda: from_votes(["a"], ["b"], [float("nan")]), r"winner\[0\] is missing"),
         (lambda: from_wins(CROSSTAB), "its rows lack c, .*reindex"),
         (
             lambda: from_wins(CROSSTAB.rename(columns={"a": "d"}).iloc[:, 1:]),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from theory._arrays import AnyArrayLike, Array, floating, is_concrete
-from theory.arguments import as_number, one_of
+from theory.arguments import number_from, one_of
 from theory.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -140,6 +140,5 @@ def _checked(
             )
         if is_concrete(table) and not np.isfinite(table).all():
             raise ArgumentError(name, "must be finite", table)
-    if not np.isfinite(as_number(best)):
-        raise ArgumentError("best", "must be a finite number", best)
+    number_from(best, -np.inf, "best")
     return tables

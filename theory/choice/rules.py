@@ -186,9 +186,7 @@ def binomial_table(num_arms: int, set_size: int) -> Int64[np.ndarray, "n k"]:
     [[0, 0], [1, 0], [2, 1], [3, 3]]
     """
     n = integer_from(num_arms, 1, "num_arms")
-    k = integer_from(set_size, 1, "set_size")
-    if k > n:
-        raise ArgumentError("set_size", f"must be at most num_arms = {n}", k)
+    k = integer_from(set_size, 1, "set_size", n)
     rows = [[comb(arm, place + 1) for place in range(k)] for arm in range(n)]
     return np.array(rows, dtype=np.int64)
 

@@ -24,7 +24,11 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.arguments import number_above, number_from
+from theory.arguments import (
+    number_within,
+    share_of,
+    width_of,
+)
 from theory.divergences import kl_to_half
 from theory.errors import InvalidPreferenceError
 from theory.identification.beta_fraction import incomplete_beta_fraction
@@ -158,18 +162,10 @@ def anytime_evidence(
     True
     """
     counts = checked_wins(wins)
-    stake = 1.0 / len(counts) if weight is None else number_above(weight, 0, "weight")
-    if stake >= 1.0:
-        raise InvalidPreferenceError("weight", "must be below 1", weight)
-    shape = number_above(prior, 0.0, "prior")
-    if not _LEAST_PRIOR <= shape <= _LARGEST_PRIOR:
-        raise InvalidPreferenceError(
-            "prior", f"must be from {_LEAST_PRIOR} to {_LARGEST_PRIOR}", prior
-        )
-    around = number_from(width, 0.0, "width")
-    if around >= 0.5:
-        raise InvalidPreferenceError("width", "must be below 1/2", width)
-
+    kind = InvalidPreferenceError
+    stake = 1 / len(counts) if weight is None else share_of(weight, "weight", kind=kind)
+    shape = number_within(prior, _LEAST_PRIOR, _LARGEST_PRIOR, "prior", kind=kind)
+    around = width_of(width, "width", kind=kind)
     hidden = np.zeros_like(counts) if unknown is None else checked_wins(unknown)
     if (hidden != hidden.T).any():
         rule = "must be symmetric: duels of a pair that nobody is known to have won"

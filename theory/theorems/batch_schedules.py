@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from decimal import Decimal, localcontext
 
-from theory.arguments import integer_from, number_above
+from theory.arguments import integer_from, number_above, number_that
 from theory.errors import ArgumentError
 
 __all__ = [
@@ -186,11 +186,12 @@ def seed_rank_moments(
     (9.9997, 189.942)
     """
     arms = integer_from(num_arms, 1, "num_arms", _MOST_PLACES)
-    p = number_above(
-        1 / math.sqrt(arms) if probability is None else probability, 0.0, "probability"
+    p = number_that(
+        1 / math.sqrt(arms) if probability is None else probability,
+        "probability",
+        "in (0, 1]",
+        lambda each: 0 < each <= 1,
     )
-    if p > 1:
-        raise ArgumentError("probability", "must be at most 1", probability)
     mean = second = 0.0
     for place in range(1, arms + 1):
         # All that is left at the last place: an empty set counts there too.

@@ -17,6 +17,7 @@ from theory.arguments import (
     instance_of,
     integer_from,
     number_above,
+    number_from,
     one_of,
     true_or_false,
 )
@@ -373,14 +374,8 @@ def _of_policy(alpha: float) -> dict[str, Any]:
 
 def _sizes(num_arms: object, set_size: object) -> tuple[int, int]:
     n = integer_from(num_arms, 1, "num_arms")
-    k = integer_from(set_size, 1, "set_size")
-    if k > n:
-        raise ArgumentError("set_size", f"must be at most num_arms = {n}", k)
-    return n, k
+    return n, integer_from(set_size, 1, "set_size", n)
 
 
 def _alpha(alpha: object) -> float:
-    width = number_above(alpha, 0.0, "alpha")
-    if width < 2:
-        raise ArgumentError("alpha", "must be at least 2 in these theorems", alpha)
-    return width
+    return number_from(alpha, 2, "alpha")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from bayesduel.arguments.limits import PATIENCE
-from bayesduel.errors import SimulationArgumentError
+from bayesduel.errors import SimulationArgumentError, errors_about
 from bayesduel.policies.lookup import parse_policy
 from bayesduel.policies.policy import KernelPolicy, PolicyBase, kernel_of
 from bayesduel.policies.without_self_duels import WithoutSelfDuels, kernel_around
@@ -49,7 +49,8 @@ def asking_kernel(
         from bayesduel.policies.identification._scalar_fewest_duels import kernel
 
         return kernel()
-    chosen = parse_policy(policy) if isinstance(policy, str) else policy
+    with errors_about("policy", policy):
+        chosen = parse_policy(policy) if isinstance(policy, str) else policy
     if isinstance(chosen, WithoutSelfDuels):
         chosen = chosen.policy
     inner = None

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.errors import SimulationArgumentError
-from bayesduel.experiments.checks import check_checkpoints, check_horizon
+from bayesduel.errors import SimulationArgumentError, errors_about
 from bayesduel.experiments.problems import PairProblem
+from bayesduel.experiments.request.arguments import check_checkpoints, check_horizon
 from bayesduel.policies import parse_policy
-from bayesduel.policies.checks import check_policy
+from bayesduel.policies.parameter_values import check_policy
 from bayesduel.simulation.driver import run_chunk
 from theory import PreferenceMatrix
 from theory.arguments import integer_from, number_above, seed_of
@@ -91,7 +91,9 @@ def simulated_bayes_regret(
     True
     """
     error = SimulationArgumentError
-    chosen = check_policy(parse_policy(policy) if isinstance(policy, str) else policy)
+    with errors_about("policy", policy):
+        named = parse_policy(policy) if isinstance(policy, str) else policy
+    chosen = check_policy(named)
     num_arms = integer_from(num_arms, 2, "num_arms", _MOST_ARMS, kind=error)
     num_runs = integer_from(num_runs, 2, "num_runs", _MOST_RUNS, kind=error)
     strength = number_above(prior, 0.0, "prior", kind=error)

@@ -10,9 +10,8 @@ import numpy as np
 from bayesduel.analysis.audited_rules import AuditedRule, StoppingAudit
 from bayesduel.analysis.simulated.asked_votes import asking_kernel, decisions
 from bayesduel.errors import SimulationArgumentError
-from bayesduel.experiments.checks import several
 from bayesduel.experiments.problems import PairProblem, problem_of
-from bayesduel.experiments.request.arguments import read_instances
+from bayesduel.experiments.request.arguments import read_instances, several
 from bayesduel.inference.fits.fit_result import Fit
 from bayesduel.stopping.heuristics import FixedNumber, LeaderTest, SeparateIntervals
 from bayesduel.stopping.rules import (

@@ -26,7 +26,7 @@ from bayesduel.cli.votes.options import (
     WithoutAnswer,
     Words,
     names_between,
-    nearby,
+    require_file,
     vote_rows,
 )
 from bayesduel.cli.votes.preview import print_preview, print_set_preview
@@ -188,8 +188,7 @@ def _sets(votes: Path, columns: VoteColumns, long: str | None) -> Choices:
     """Read choices out of sets."""
     from bayesduel.votes import read_long_choices, read_sets
 
-    if not votes.exists():
-        raise option_error("VOTES", f"{votes} does not exist{nearby(votes)}", votes)
+    require_file("VOTES", votes)
     of_rows = () if long is None else ("arms", "winner")
     for name in ("wins", "ties", "scores", "weight", "words", *of_rows):
         value = getattr(columns, name)

@@ -119,9 +119,8 @@ def audit_stopping(
     """
     given = [each for each in (instance, from_votes, from_study) if each]
     if len(given) != 1:
-        raise option_error(
-            "", "give one of --instance, --from-votes and --from-study: what is true"
-        )
+        rule = "give one of --instance, --from-votes and --from-study: what is true"
+        raise option_error("truth", rule, given, remedy="leave out the others")
     votes = None if budget is None else parse.rounds(budget, "--budget")
     truth: Any = None
     if instance:

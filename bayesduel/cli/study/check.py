@@ -37,7 +37,7 @@ def check(
         found.save(salvage)
         typer.echo(f"saved {salvage}: {many} events")
     if found.fault:
-        raise StudyError(found.fault)
+        raise StudyError(str(file), found.fault, many)
 
 
 def verify(file: File) -> None:

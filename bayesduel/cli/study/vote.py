@@ -92,7 +92,8 @@ def _pressed(ticket: Ticket) -> str:
             return "quit"
         except OSError as error:
             remedy = "answer with study ask and tell, or study serve-stdin"
-            raise StudyError("", "no terminal to vote at", remedy=remedy) from error
+            rule = "no terminal to vote at"
+            raise StudyError("terminal", rule, str(error), remedy=remedy) from error
         if not key:
             return "quit"
         if key in ticket.answers:  # The number of a card.

@@ -163,8 +163,8 @@ def _engine(
 ) -> AbstractContextManager[Executor | None]:
     if dask is None:
         return nullcontext()
-    from bayesduel.experiments.checks import worker_count
     from bayesduel.experiments.dask_executor import dask_executor
+    from bayesduel.experiments.request.arguments import worker_count
 
     return dask_executor(dask, worker_count(jobs))
 

@@ -185,7 +185,7 @@ def _was_typed(ctx: typer.Context, option: str) -> bool:
 
 def _arguments(typed: dict[str, Any], in_file: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of an experiment, besides regret, that options give."""
-    from bayesduel.experiments.checks import check_horizon
+    from bayesduel.experiments.request.arguments import check_horizon
     from bayesduel.stopping import parse_rule
 
     found = {
@@ -223,8 +223,8 @@ def _request(
     arguments: dict[str, Any], regret: Sequence[str], options: dict[str, Any]
 ) -> Request:
     from bayesduel import Experiment
-    from bayesduel.experiments.checks import as_sequence
     from bayesduel.experiments.parameter_grids import expand
+    from bayesduel.experiments.request.arguments import as_sequence
     from bayesduel.policies.own_policies import is_own_name
 
     given = {
@@ -270,15 +270,13 @@ def _repaired(given: Any) -> Any:  # noqa: ANN401
 def _featured(given: Any, path: Path) -> list[PreferenceMatrix]:  # noqa: ANN401
     """Return matrices whose arms have the features of a file."""
     from bayesduel.cli.choices import load_matrix
-    from bayesduel.experiments.checks import as_sequence
-    from bayesduel.experiments.parameter_grids import expand
+    from bayesduel.experiments.request.arguments import read_grids
     from bayesduel.experiments.request.arm_features import with_features_of
 
     found = []
-    for each in as_sequence("instances", given)[0]:
-        for one in expand(each) if isinstance(each, str) else [each]:
-            matrix = load_matrix(one, "instances") if isinstance(one, str) else one
-            found.append(with_features_of(matrix, path))
+    for one in read_grids("instances", given)[0]:
+        matrix = load_matrix(one, "instances") if isinstance(one, str) else one
+        found.append(with_features_of(matrix, path))
     return found
 
 

@@ -26,7 +26,7 @@ from bayesduel.cli.votes.options import (
     Method,
     Where,
     names_between,
-    nearby,
+    require_file,
 )
 
 if TYPE_CHECKING:
@@ -186,8 +186,7 @@ def _read(
     where: str | None,
 ) -> Choices:
     """Read a table of either shape, by the columns that were named."""
-    if not path.exists():
-        raise option_error("CHOICES", f"{path} does not exist{nearby(path)}", path)
+    require_file("CHOICES", path)
     from bayesduel.votes import read_long_choices, read_wide_choices
 
     names = names_between("--attributes", attributes, None) or ()

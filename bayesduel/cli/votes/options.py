@@ -46,7 +46,7 @@ __all__ = [
     "Wins",
     "Words",
     "names_between",
-    "nearby",
+    "require_file",
     "read_votes",
     "vote_rows",
     "with_covariates",
@@ -283,8 +283,7 @@ def vote_rows(votes: Path, columns: VoteColumns) -> VoteRows:
         },
         "contest_covariates": columns.contest_covariate,
     }
-    if not votes.exists():
-        raise option_error("VOTES", f"{votes} does not exist{nearby(votes)}", votes)
+    require_file("VOTES", votes)
     from bayesduel.votes.vote_rows import VoteFormat, read_vote_rows
 
     return read_vote_rows(votes, VoteFormat(**read))
@@ -300,8 +299,7 @@ def with_covariates(data: Comparisons, path: Path | None) -> Comparisons:
     """
     if path is None:
         return data
-    if not path.exists():
-        raise option_error("--covariates", f"{path} does not exist{nearby(path)}", path)
+    require_file("--covariates", path)
     from bayesduel.votes import read_covariates
 
     return data.with_covariates(*read_covariates(path, data.arm_names))
@@ -336,12 +334,12 @@ def names_between(
     return names
 
 
-def nearby(path: Path) -> str:
-    """Return names in the folder that are near one that is not there."""
-    folder = path.parent
-    if not folder.is_dir():
-        return ""
+def require_file(option: str, path: Path) -> None:
+    """Raise where a file is not there; names of its folder that are near are said."""
+    if path.exists():
+        return
     from bayesduel.errors import near_names
 
-    near = near_names(path.name, [each.name for each in folder.iterdir()])
-    return f"; {near}".rstrip().removesuffix(";")
+    beside = path.parent.iterdir() if path.parent.is_dir() else ()
+    near = near_names(path.name, [each.name for each in beside]).rstrip()
+    raise option_error(option, f"{path} does not exist", path, remedy=near)

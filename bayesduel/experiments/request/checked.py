@@ -7,10 +7,12 @@ from functools import cached_property
 from bayesduel.arguments.limits import MOST_RUNS
 from bayesduel.code_digest import code_digest
 from bayesduel.errors import SimulationArgumentError, errors_about
-from bayesduel.experiments import checks
 from bayesduel.experiments.nodes import Configuration
 from bayesduel.experiments.problems import Instance, InstanceLike, Problem, problem_of
 from bayesduel.experiments.request.arguments import (
+    check_checkpoints,
+    check_horizon,
+    check_record,
     check_stopping,
     read_instances,
     read_notions,
@@ -58,19 +60,19 @@ class CheckedRequest:
         error = SimulationArgumentError
         asked = {
             "num_runs": integer_from(num_runs, 1, "num_runs", MOST_RUNS, kind=error),
-            "horizon": checks.check_horizon(horizon),
+            "horizon": check_horizon(horizon),
             "seed": seed_of(seed, "seed", kind=error),
             "shuffle": true_or_false(shuffle, "shuffle", kind=error),
             "stopping": read_stopping(stopping),
         }
-        asked["record"] = checks.check_record(record, asked["num_runs"], stopping)
+        asked["record"] = check_record(record, asked["num_runs"], stopping)
         asked["policies"] = read_policies(policies)
         asked["instances"] = read_instances(instances)
         object.__setattr__(self, "instances", asked["instances"])
         problems = self.problems
         asked["regret"] = read_notions(regret, problems)
         most_arms = max(each.num_arms for each in asked["instances"])
-        asked["checkpoints"] = checks.check_checkpoints(
+        asked["checkpoints"] = check_checkpoints(
             checkpoints, asked["horizon"], most_arms
         )
         for name, value in asked.items():

@@ -11,7 +11,7 @@ from bayesduel.errors import (
     SimulationArgumentError,
     UnknownNameError,
     errors_about,
-    near_names,
+    near_and_all,
 )
 from bayesduel.files.folders import as_path
 from bayesduel.files.user_files import read_text
@@ -72,9 +72,9 @@ def arguments_in(text: str, folder: Path, called: str) -> dict[str, Any]:
         data = tomllib.loads(text)
     # Arrays within arrays, a thousand deep; integers of 5000 digits.
     except (RecursionError, ValueError) as error:
-        rule = f"{called} is not TOML: {error}"
-        raise SimulationArgumentError("", rule, called) from error
-    _check_keys(data, KEYS, f"{called}: ")
+        rule, remedy = f"is not TOML: {error}", "mend that place"
+        raise SimulationArgumentError(called, rule, text, remedy=remedy) from error
+    _check_keys(data, KEYS, called)
     with errors_name_file(called):
         for key, read in (("instances", _instance), ("policies", _policy)):
             if key in data:
@@ -112,7 +112,7 @@ def errors_name_file(called: str, keys: Sequence[str] = KEYS) -> Iterator[None]:
         raise error.renamed(argument, error.index) from error
 
 
-def _check_keys(data: Mapping[str, Any], known: Sequence[str], where: str) -> None:
+def _check_keys(data: Mapping[str, Any], known: Sequence[str], argument: str) -> None:
     for key in data:
         if key in known:
             continue
@@ -121,9 +121,9 @@ def _check_keys(data: Mapping[str, Any], known: Sequence[str], where: str) -> No
         elif key in _CALLED and known is KEYS:
             remedy = f"did you mean {_CALLED[key]}?"
         else:
-            remedy = f"{near_names(key, known)}all: {', '.join(known)}"
-        rule = f"{where}there is no key {short_repr(key)}"
-        raise UnknownNameError("", rule, key, remedy=remedy)
+            remedy = near_and_all(key, known)
+        rule = f"there is no key {short_repr(key)}"
+        raise UnknownNameError(argument, rule, key, remedy=remedy)
 
 
 def _each(argument: str, given: Any, read: Callable[[Any], Any]) -> Any:
@@ -143,11 +143,11 @@ def _instance(given: Any, folder: Path) -> Any:
     if not isinstance(given, dict):
         return given
     if "values" in given:
-        _check_keys(given, _OF_VALUES, "")
+        _check_keys(given, _OF_VALUES, "instances")
         rest = {key: given[key] for key in given if key != "values"}
         return PreferenceMatrix(given["values"], **rest)
     if "file" in given:
-        _check_keys(given, _OF_A_FILE, "")
+        _check_keys(given, _OF_A_FILE, "instances")
         file = folder / as_path("file", given["file"], SimulationArgumentError)
         reading = {key: given[key] for key in ("key", "repair") if key in given}
         matrix = read_matrix(file, **reading)
@@ -177,7 +177,7 @@ def _text(table: dict[str, Any]) -> str:
     """
     if "python" in table:
         raise SimulationArgumentError(
-            "",
+            "table",
             f"{table['python']} was made in Python and has no name in words",
             table,
             remedy="make this experiment in Python, or name another one here",
@@ -185,13 +185,18 @@ def _text(table: dict[str, Any]) -> str:
     name, together = table.get("name"), table.get("zip", [])
     parameters = {key: table[key] for key in table if key not in ("name", "zip")}
     if not isinstance(name, str):
-        rule = "must have a name, such as {name = 'd-ts', alpha = [0.6, 1]}"
-        raise SimulationArgumentError("", rule.replace("'", '"'), table)
+        raise SimulationArgumentError(
+            "table",
+            "must have a name",
+            table,
+            remedy='such as {name = "d-ts", alpha = [0.6, 1]}',
+        )
     if not isinstance(together, list) or not all(
         isinstance(each, str) and each in parameters for each in together
     ):
-        rule = f"zip must be a list of parameters of {name}, {', '.join(parameters)}"
-        raise SimulationArgumentError("", f"{rule}; got {together}", table)
+        rule = f"must be a list of parameters of {name}, {', '.join(parameters)}"
+        remedy = 'such as ["alpha", "prior"]'
+        raise SimulationArgumentError("zip", rule, together, remedy=remedy)
     texts = {key: f"{key}={_words(key, parameters[key])}" for key in parameters}
     zipped = "&".join(texts[key] for key in dict.fromkeys(together))
     # They stand where the first of them stands.
@@ -212,8 +217,9 @@ def _words(key: str, value: Any) -> str:
     if isinstance(value, int | float):
         return str(value)
     if not isinstance(value, str) or not value or set(value) & set(",&=\n"):
-        rule = f"{key} must be a number, true, false, a word or a list of these"
-        raise SimulationArgumentError("", f"{rule}; got {short_repr(value)}", value)
+        rule = "must be a number, true, false, a word or a list of these"
+        remedy = "no text holds anything else"
+        raise SimulationArgumentError(key, rule, value, remedy=remedy)
     return value
 
 

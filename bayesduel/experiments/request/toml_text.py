@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from bayesduel.errors import SimulationArgumentError, errors_about
-from bayesduel.experiments.checks import check_checkpoints
 from bayesduel.experiments.parameter_grids import expand
 from bayesduel.experiments.problems import Instance, problem_of, read_instance
+from bayesduel.experiments.request.arguments import check_checkpoints
 from bayesduel.experiments.request.checked import CheckedRequest
 from bayesduel.files.folders import REQUEST
 from bayesduel.instances.catalog import is_path
@@ -115,7 +115,7 @@ def _instance(instance: Instance, index: int, files: dict[str, bytes] | None) ->
 def _refuse_world(instance: Instance) -> str:
     world = problem_of(instance)
     raise SimulationArgumentError(
-        "",
+        "instance",
         f"{world.name} is {world.words} of your own, which no text can name",
         instance,
         remedy="run it in Python, or take one of instances.choice.world_names()",

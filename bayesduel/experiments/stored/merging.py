@@ -11,9 +11,9 @@ import xarray as xr
 
 from bayesduel.errors import OutputFolderError
 from bayesduel.experiments import results
-from bayesduel.experiments.checks import check_format
 from bayesduel.experiments.jobs import JobResult
 from bayesduel.experiments.owned_folder import OwnedFolder
+from bayesduel.experiments.request.arguments import check_format
 from bayesduel.experiments.store import PLAN, execute_sweep
 from bayesduel.experiments.stored import part_files
 from bayesduel.experiments.stored.run_ranges import Place, name_of

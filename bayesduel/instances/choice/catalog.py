@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesduel.errors import UnknownNameError, near_names
+from bayesduel.errors import UnknownNameError, near_and_all
 from bayesduel.instances.choice import published
 from bayesduel.instances.choice.choice_instance import ChoiceWorld
 from bayesduel.instances.choice.random_tables import random_table
@@ -86,7 +86,7 @@ def describe_world(name: str) -> WorldDescription:
     ('num_arms=10', 'subset_size=5', 'seed')
     """
     if not isinstance(name, str) or name not in _FAMILIES:
-        raise _unknown(name)
+        raise _unknown("name", name, name)
     parameters = tuple(
         key if default is REQUIRED else f"{key}={default}"
         for key, default in _parameters(name).items()
@@ -127,12 +127,12 @@ def load_world(text: str) -> ChoiceWorld:
     8
     """
     if not isinstance(text, str):
-        raise _unknown(text)
+        raise _unknown("text", text, text)
     name, _, rest = (part.strip() for part in text.partition(":"))
     if name not in _FAMILIES:
-        raise _unknown(name)
+        raise _unknown("text", name, text)
     allowed = _parameters(name)
-    given = parse_parameters(name, rest, allowed)
+    given = parse_parameters(name, rest, allowed, "text", text)
     if "seed" in allowed:
         seed = seed_of(given.pop("seed"), "seed")
         given["rng"] = np.random.default_rng(seed)
@@ -149,11 +149,10 @@ def _parameters(name: str) -> dict[str, object]:
     return found | ({"seed": REQUIRED} if "rng" in signature else {})
 
 
-def _unknown(name: object) -> UnknownNameError:
+def _unknown(argument: str, name: object, given: object) -> UnknownNameError:
     return UnknownNameError(
-        "",
+        argument,
         f"there is no world of subset choice called {short_repr(name)}",
-        name,
-        remedy=f"{near_names(short_repr(name).lower(), _FAMILIES)}all: "
-        f"{', '.join(_FAMILIES)}",
+        given,
+        remedy=near_and_all(short_repr(name), _FAMILIES),
     )

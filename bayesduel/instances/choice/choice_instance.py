@@ -20,7 +20,7 @@ from bayesduel.instances.choice.rules import (
     LogitRule,
     arm_vector,
 )
-from theory.arguments import as_number
+from theory.arguments import as_number, integer_from, number_above, one_of
 from theory.choice.regret import SUBSET_REGRET_NOTIONS
 from theory.choice.tables import ChoiceTable
 
@@ -78,11 +78,11 @@ class ChoiceWorld:
     depth: int | None = None
 
     def __post_init__(self) -> None:
-        _check_size(self.subset_size, self.num_arms)
-        if self.feedback not in FEEDBACKS:
-            raise ChoiceWorldError(
-                "feedback", f"must be one of {', '.join(FEEDBACKS)}", self.feedback
-            )
+        kind, most = ChoiceWorldError, self.num_arms
+        why, name = f"there are {most} arms", "subset_size"
+        size = integer_from(self.subset_size, 1, name, most, kind=kind, why=why)
+        object.__setattr__(self, "subset_size", size)
+        one_of(self.feedback, FEEDBACKS, "feedback", kind=kind)
         if isinstance(self.rule, IndependentRule) and self.feedback != "independent":
             raise ChoiceWorldError(
                 "feedback",
@@ -328,16 +328,6 @@ class ChoiceWorld:
             chosen, revenue = new, value
 
 
-def _check_size(size: object, num_arms: int) -> None:
-    whole = isinstance(size, int | np.integer) and not isinstance(size, bool)
-    if not whole or not 1 <= size <= num_arms:  # pyright: ignore
-        raise ChoiceWorldError(
-            "subset_size",
-            f"must be an integer from 1 to the number of arms {num_arms}",
-            size,
-        )
-
-
 def _check_ranking(world: ChoiceWorld) -> None:
     rule = world.rule
     if not isinstance(rule, LogitRule) or rule.has_no_choice:
@@ -357,13 +347,9 @@ def _check_ranking(world: ChoiceWorld) -> None:
 
 def _check_rewards(world: ChoiceWorld) -> None:
     levels, largest = world.levels, world.largest_reward
-    whole = isinstance(levels, int | np.integer) and not isinstance(levels, bool)
-    if not whole or levels < 1:
-        raise ChoiceWorldError("levels", "must be a positive integer", levels)
-    if not (np.isfinite(as_number(largest)) and largest > 0):
-        raise ChoiceWorldError(
-            "largest_reward", "must be a finite number above 0", largest
-        )
+    levels = integer_from(levels, 1, "levels", kind=ChoiceWorldError)
+    object.__setattr__(world, "levels", levels)
+    number_above(largest, 0, "largest_reward", kind=ChoiceWorldError)
     if world.feedback != "independent" and (levels != 1 or largest != 1.0):
         raise ChoiceWorldError(
             "levels, largest_reward",

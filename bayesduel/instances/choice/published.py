@@ -278,9 +278,7 @@ def _gap_arguments(
     num_arms: int, subset_size: int, gap: float, special: int, parts: int
 ) -> tuple[int, int, float, int]:
     n = check_num_arms(num_arms)
-    k = integer_from(subset_size, 1, "subset_size")
-    if k > n:
-        raise ChoiceWorldError("subset_size", f"must be at most num_arms {n}", k)
+    k = integer_from(subset_size, 1, "subset_size", n, kind=ChoiceWorldError)
     arm_index(special, n, "special")
     if special > n - k:
         raise ChoiceWorldError(

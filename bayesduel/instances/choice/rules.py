@@ -5,7 +5,7 @@ JAX, and the same formulas (``theory.choice.rules``) then run in the simulator.
 """
 
 from dataclasses import dataclass
-from math import comb
+from math import comb, isfinite
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float, Float64
 from numpy.typing import ArrayLike
 
 from bayesduel.errors import ChoiceWorldError, errors_as
-from theory.arguments import as_number
+from theory.arguments import number_from, number_that
 from theory.choice.rules import (
     binomial_table,
     gaussian_choice,
@@ -115,13 +115,8 @@ class LogitRule(ChoiceRule):
             vector = finite_vector(
                 weights, "weights", rule="must be positive", holds=lambda each: each > 0
             )
-        weight = as_number(no_choice_weight)
-        if not (np.isfinite(weight) and weight >= 0):
-            raise ChoiceWorldError(
-                "no_choice_weight",
-                "must be a finite number not below 0 (0 if somebody is always chosen)",
-                no_choice_weight,
-            )
+            # 0 if somebody is always chosen.
+            weight = number_from(no_choice_weight, 0, "no_choice_weight")
         return cls(vector, np.asarray(weight))
 
     @property
@@ -177,14 +172,11 @@ class GaussianRule(ChoiceRule):
             If a mean is not finite.
         """
         vector = arm_vector("means", means)
-        if no_choice_mean is not None and not np.isfinite(as_number(no_choice_mean)):
-            raise ChoiceWorldError(
-                "no_choice_mean",
-                "must be a finite number, or None if somebody is always chosen",
-                no_choice_mean,
-            )
         if no_choice_mean is not None:
-            no_choice_mean = as_number(no_choice_mean)
+            rule = "a finite number, or None if somebody is always chosen"
+            no_choice_mean = number_that(
+                no_choice_mean, "no_choice_mean", rule, isfinite, kind=ChoiceWorldError
+            )
         nodes = gaussian_nodes(vector, no_choice_mean)
         return cls(vector, *nodes, no_choice=no_choice_mean is not None)
 

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from bayesduel.errors import ArgumentError
+
 _MOST_ENTRIES = 2**18
 """What is larger is read where it is, and not written to."""
 
@@ -65,7 +67,8 @@ class _Large:
         return self._entry(place)
 
     def __setitem__(self, place: Any, value: Any) -> None:
-        raise ValueError(f"too large to be played in Python: an array of {self.shape}")
+        rule = "is too large to be played in Python"
+        raise ArgumentError("array", rule, self.shape, remedy="compile it")
 
 
 def unpacked(value: Any) -> Any:

@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from bayesduel.errors import UnknownNameError, near_names
+from bayesduel.errors import UnknownNameError, near_and_all
 
 __all__ = ["Claim", "Panel", "Recipe", "all_names", "load", "names"]
 
@@ -189,7 +189,7 @@ def load(name: str) -> Recipe:
             "name",
             f"there is no figure {name!r}",
             name,
-            remedy=f"{near_names(str(name), names())}all: {', '.join(names())}",
+            remedy=near_and_all(name, names()),
         )
     data = tomllib.loads(files(__name__).joinpath(f"{name}.toml").read_text("utf-8"))
     defaults = data.pop("defaults", {})

@@ -17,7 +17,7 @@ from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.divergences import kl_to_half
 from bayesduel.ops.rules import most_beaten, record
 from bayesduel.policies.policy import Duel, Policy, Wins
-from theory.arguments import one_of
+from theory.arguments import integer_from, one_of
 from theory.theorems.batch_schedules import MOST_BATCHES, batch_sizes
 
 
@@ -76,18 +76,9 @@ class BatchedPolicy(Policy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        whole = float(self.num_batches).is_integer()
-        if not whole or not 1 <= self.num_batches <= horizon:
-            raise PolicyParameterError(
-                "num_batches",
-                f"must be an integer from 1 to the horizon {horizon} (a batch has at "
-                "least one duel)",
-                self.num_batches,
-            )
-        if self.num_batches > MOST_BATCHES:
-            raise PolicyParameterError(
-                "num_batches", f"must be at most {MOST_BATCHES}", self.num_batches
-            )
+        why = f"the horizon is {horizon}, and a batch has at least one duel"
+        most, kind = min(MOST_BATCHES, horizon), PolicyParameterError
+        integer_from(self.num_batches, 1, "num_batches", most, kind=kind, why=why)
         one_of(
             self.elimination,
             ("kl", "hoeffding"),

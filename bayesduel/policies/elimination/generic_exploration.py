@@ -19,7 +19,7 @@ from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_choices import stay_with, takes_over
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
-from theory.arguments import one_of
+from theory.arguments import number_that, one_of
 
 GOALS = ("condorcet", "copeland")
 
@@ -78,12 +78,9 @@ class Savage(KernelPolicy):
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
         one_of(self.goal, GOALS, "goal", kind=PolicyParameterError)
-        if not (0.0 <= self.delta < 1.0):
-            raise PolicyParameterError(
-                "delta",
-                "must be a probability above 0 and below 1, or 0 for 1/T",
-                self.delta,
-            )
+        rule = "from 0, which stands for 1/T, to below 1"
+        kind = PolicyParameterError
+        number_that(self.delta, "delta", rule, lambda each: 0 <= each < 1, kind=kind)
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""

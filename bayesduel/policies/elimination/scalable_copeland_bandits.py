@@ -21,7 +21,7 @@ from bayesduel.policies.elimination._copeland_elimination import (
 )
 from bayesduel.policies.policy import Duel, Policy, Wins
 from bayesduel.policies.registry import register
-from theory.arguments import number_above, number_from, one_of
+from theory.arguments import integer_from, number_above, number_from, one_of
 
 _NEWTON_STEPS = 5
 
@@ -105,11 +105,7 @@ class ScalableCopelandBandits(Policy):
         """Raise ``PolicyParameterError`` for a bad parameter."""
         number_from(self.eps, 0, "eps", kind=PolicyParameterError)
         number_above(self.alpha_ref, 0, "alpha_ref", kind=PolicyParameterError)
-        number_from(self.first_length, 2, "first_length", kind=PolicyParameterError)
-        if int(self.first_length) != self.first_length:
-            raise PolicyParameterError(
-                "first_length", "must be a whole number of rounds", self.first_length
-            )
+        integer_from(self.first_length, 2, "first_length", kind=PolicyParameterError)
         one_of(
             self.stop_rule,
             ("anytime", "reference"),

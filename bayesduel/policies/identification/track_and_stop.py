@@ -23,7 +23,7 @@ from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_choices import count_win, recommend_most_beaten
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
-from theory.arguments import as_number
+from theory.arguments import number_that, number_within
 
 _MOST_ARMS = 64
 
@@ -86,12 +86,10 @@ class TrackAndStop(KernelPolicy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter, or too many arms."""
-        if not 0.0 <= as_number(self.growth) <= 1.0:
-            rule = "must be a number from 0 to 1"
-            raise PolicyParameterError("growth", rule, self.growth)
-        if not 0.0 <= as_number(self.sticky) < 1.0:
-            rule = "must be a number from 0 to below 1"
-            raise PolicyParameterError("sticky", rule, self.sticky)
+        kind = PolicyParameterError
+        number_within(self.growth, 0, 1, "growth", kind=kind)
+        rule = "from 0 to below 1"
+        number_that(self.sticky, "sticky", rule, lambda each: 0 <= each < 1, kind=kind)
         if num_arms > _MOST_ARMS:
             raise PolicyParameterError(
                 "num_arms",

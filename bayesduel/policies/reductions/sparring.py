@@ -15,7 +15,7 @@ from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.draws import draw_beta
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.checks import check_beta
+from bayesduel.policies.parameter_values import check_beta
 from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_choices import among_largest

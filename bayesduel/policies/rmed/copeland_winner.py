@@ -33,6 +33,7 @@ from bayesduel.policies.rmed.efficient_copeland_winner import (
 )
 from bayesduel.policies.rmed.efficient_copeland_winner import choose as next_duel
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
+from theory.arguments import integer_from
 
 
 @register("cw-rmed", acronym="CW-RMED")
@@ -114,12 +115,8 @@ class CWRMED(CopelandRMED):
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
         super().check(num_arms, horizon)
-        if self.resolve_every < 1:
-            raise PolicyParameterError(
-                "resolve_every",
-                "must be a positive integer (1 follows the paper)",
-                self.resolve_every,
-            )
+        # The paper has 1.
+        integer_from(self.resolve_every, 1, "resolve_every", kind=PolicyParameterError)
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""

@@ -19,7 +19,7 @@ from bayesduel.policies.subsets._reward_counts import (
     mean_rewards,
     no_counts,
 )
-from theory.arguments import one_of
+from theory.arguments import integer_from, one_of
 
 if TYPE_CHECKING:
     from bayesduel.instances.choice import ChoiceWorld
@@ -101,10 +101,7 @@ class ESCB(SubsetPolicy):
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
         one_of(str(self.index), ("1", "2"), "index", kind=PolicyParameterError)
-        if self.most_sets < 0:
-            raise PolicyParameterError(
-                "most_sets", "must not be negative", self.most_sets
-            )
+        integer_from(self.most_sets, 0, "most_sets", kind=PolicyParameterError)
 
     def warn_about(self, world: "ChoiceWorld") -> None:
         """Warn where rewards exceed 1."""

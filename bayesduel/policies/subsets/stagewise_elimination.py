@@ -12,7 +12,7 @@ from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.rules import record, top
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer, SubsetPolicy
-from theory.arguments import one_of
+from theory.arguments import number_that, one_of
 
 
 class StageState(NamedTuple):
@@ -94,10 +94,9 @@ class StagewiseElimination(SubsetPolicy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        if not 0.0 <= self.delta < 1.0:
-            raise PolicyParameterError(
-                "delta", "must be above 0 and below 1, or 0 for 1/horizon", self.delta
-            )
+        rule = "from 0, which stands for 1/horizon, to below 1"
+        kind = PolicyParameterError
+        number_that(self.delta, "delta", rule, lambda each: 0 <= each < 1, kind=kind)
         one_of(
             self.radius, ("hoeffding", "bernstein"), "radius", kind=PolicyParameterError
         )

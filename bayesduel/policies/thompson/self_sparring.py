@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.rules import among_largest
-from bayesduel.policies.checks import check_beta
+from bayesduel.policies.parameter_values import check_beta
 from bayesduel.policies.policy import Policy
 from bayesduel.policies.registry import register
 from bayesduel.posteriors.beta_arms import BetaArms

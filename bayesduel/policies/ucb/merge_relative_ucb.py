@@ -20,7 +20,7 @@ from bayesduel.policies.ucb._arm_groups import (
     next_group,
     random_groups,
 )
-from theory.arguments import number_above, number_from
+from theory.arguments import number_above, number_from, share_of
 
 _LATEST = 2**61
 """C beyond this says the same, and t + C must not overflow."""
@@ -90,10 +90,7 @@ class MergeRUCB(Policy):
         """Raise ``PolicyParameterError`` for a bad parameter."""
         number_above(self.alpha, 0.5, "alpha", kind=PolicyParameterError)
         number_from(self.group_size, 4, "group_size", kind=PolicyParameterError)
-        if not 0.0 < self.delta < 1.0:
-            raise PolicyParameterError(
-                "delta", "must be a probability between 0 and 1", self.delta
-            )
+        share_of(self.delta, "delta", kind=PolicyParameterError)
 
     def start(self, num_arms: int, horizon: int, rng: Generator) -> MergeRUCBState:
         """Return the state before the first round."""

@@ -276,17 +276,13 @@ def _not_compiled(kind: type[PolicyBase], error: NumbaError) -> PolicyParameterE
     for reader, what in _ASKED.items():
         if reader in lines[0]:
             found = lines[1].partition(reader)[2]
-            return PolicyParameterError(
-                f"{kind.__name__}: {what[0]}, got something of the type {found}; "
-                f"{what[1]}"
-            )
+            rule = f"{what[0]}, got something of the type {found}"
+            return PolicyParameterError(kind.__name__, rule, found, remedy=what[1])
     calls = [line for line in lines if line.startswith("During: typing of")]
     inside = [line for line in calls if not any(each in line for each in _OUR_FILES)]
     place = f" (at {inside[-1].partition(' at ')[2]})" if inside else ""
-    return PolicyParameterError(
-        f"{kind.__name__} cannot be compiled, for Numba says: {' '.join(lines[:2])}"
-        f"{place}; {_REMEDY}"
-    )
+    rule = f"cannot be compiled, for Numba says: {' '.join(lines[:2])}{place}"
+    return PolicyParameterError(kind.__name__, rule, kind, remedy=_REMEDY)
 
 
 @overload(as_duel, strict=False)

@@ -133,23 +133,22 @@ def _events_of(other: str | os.PathLike[str]) -> list[Event]:
     if content.startswith(_SQLITE):
         with closing(EventLog.open(path)) as log:
             return log.read(0)
-    rule = "must be the file of a study, or a history that Study.export wrote"
+    rule = "must be the file of a study, or a history"
+    remedy = "Study.export writes one"
     try:
         lines = content.decode().split("\n")
-        events = [_event_of(line) for line in lines if line.strip()]
+        events = [_event_of(json.loads(line)) for line in lines if line.strip()]
     except (ValueError, TypeError, LookupError, RecursionError) as error:
-        raise StudyError("other", rule, str(path)) from error
-    if not events:
-        raise StudyError("other", rule, str(path))
-    return events
+        raise StudyError("other", rule, str(path), remedy=remedy) from error
+    sound = [each for each in events if each is not None]
+    if not events or len(sound) < len(events):
+        raise StudyError("other", rule, str(path), remedy=remedy)
+    return sound
 
 
-def _event_of(line: str) -> Event:
-    found: dict[str, Any] = json.loads(line)
-    event = Event(**{name: found[name] for name in ("number", "time", "kind", "body")})
-    types = (int, event.number), (float, event.time), (str, event.kind)
-    if not all(type(each) is kind for kind, each in types) or (
-        type(event.body) is not dict
-    ):
-        raise ValueError("a member is of another type")
-    return event
+def _event_of(found: dict[str, Any]) -> Event | None:
+    """Return an event, None where a member of it is of another type."""
+    types = {"number": int, "time": float, "kind": str, "body": dict}
+    event = Event(**{name: found[name] for name in types})
+    right = all(type(found[name]) is kind for name, kind in types.items())
+    return event if right else None

@@ -24,13 +24,13 @@ _SEE = "see what is sound with: bayesduel study check FILE"
 def broken(number: int, what: str) -> StudyError:
     """Return the error of an event that cannot be believed."""
     rule = f"event {number} of the study is broken: {what}"
-    return StudyError("", rule, number, remedy=_SEE)
+    return StudyError("study", rule, number, remedy=_SEE)
 
 
 def missing(number: int) -> StudyError:
     """Return the error of an event that is not there."""
     rule = f"event {number} of the study is missing"
-    return StudyError("", rule, number, remedy=RESTORE)
+    return StudyError("study", rule, number, remedy=RESTORE)
 
 
 def check_event(state: Questions, event: Event) -> None:
@@ -38,7 +38,7 @@ def check_event(state: Questions, event: Event) -> None:
     known = _FIELDS.get(event.kind)
     if known is None:
         raise StudyError(
-            "",
+            "study",
             f"event {event.number} is of the unknown kind {event.kind!r}; a newer "
             "version wrote it, or it is damaged",
             event.kind,

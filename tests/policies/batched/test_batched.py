@@ -295,8 +295,8 @@ def test_an_arm_meets_itself_until_all_outcomes_have_arrived(overflow):
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"num_batches": 0}, "num_batches must be an integer from 1"),
-        ({"num_batches": 1001}, "to the horizon 1000"),
+        ({"num_batches": 0}, "num_batches must be an integer of at least 1"),
+        ({"num_batches": 1001}, "the horizon is 1000"),
         ({"num_batches": 2.5}, "num_batches must be an integer"),
         ({"elimination": "chernoff"}, "elimination must be one of kl, hoeffding"),
         ({"overflow": "stop"}, "overflow must be one of truncate, commit"),

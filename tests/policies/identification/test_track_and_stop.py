@@ -112,8 +112,8 @@ def test_shares_become_the_optimal_ones():
 @pytest.mark.parametrize(
     ("parameters", "num_arms", "text"),
     [
-        ({"growth": -0.1}, 4, "growth must be a number from 0 to 1"),
-        ({"sticky": 1.0}, 4, "sticky must be a number from 0 to below 1"),
+        ({"growth": -0.1}, 4, "growth must be from 0 to 1"),
+        ({"sticky": 1.0}, 4, "sticky must be from 0 to below 1"),
         ({}, 65, "num_arms must be at most 64"),
     ],
 )

@@ -259,12 +259,12 @@ def test_errors_of_names_are_rare_when_looking_after_every_duel():
         ([[0, 1], [-2, 0]], {}, r"wins\[1, 0\] .*, got -2"),
         ([[0, 1e17], [2, 0]], {}, r"from 0 to 1e12"),
         ([[0, 1, 2]], {}, "square"),
-        ([[0, 1], [2, 0]], {"weight": 1.0}, "weight must be below 1"),
-        ([[0, 1], [2, 0]], {"weight": 0.0}, "weight must be a finite number above"),
-        ([[0, 1], [2, 0]], {"width": 0.5}, "width must be below 1/2"),
+        ([[0, 1], [2, 0]], {"weight": 1.0}, r"weight must be in \(0, 1\)"),
+        ([[0, 1], [2, 0]], {"weight": 0.0}, "weight must be in "),
+        ([[0, 1], [2, 0]], {"width": 0.5}, r"width must be in \[0, 1/2\)"),
         ([[0, 1], [2, 0]], {"width": -0.1}, "width must be"),
         ([[0, 1], [2, 0]], {"prior": 1e4}, "prior must be from 0.001 to 1000"),
-        ([[0, 1], [2, 0]], {"prior": -1.0}, "prior must be a finite number above"),
+        ([[0, 1], [2, 0]], {"prior": -1.0}, "prior must be from 0.001 to"),
     ],
 )
 def test_bad_input_is_named(wins, options, text):

@@ -85,7 +85,7 @@ def test_certain_wins():
         ({"model": "transitive"}, r"must be a matrix \(K, K\)"),
         (
             {"model": "transitive", "preferences": MATRIX, "features": np.eye(3)},
-            "features: does not go with 'transitive'",
+            "features does not go with 'transitive'",
         ),
     ],
 )

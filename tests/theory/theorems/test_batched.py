@@ -147,7 +147,7 @@ def test_lemma_on_the_rank_of_the_seed():
         (lambda: batch_radius(0, 2.0), "num_duels"),
         (lambda: batch_radius(1, 0.0), "log_inverse"),
         (lambda: kl_threshold(0.1, 2), "horizon"),
-        (lambda: seed_rank_moments(5, 1.2), "at most 1"),
+        (lambda: seed_rank_moments(5, 1.2), r"in \(0, 1\]"),
         (lambda: seed_rank_moments(5, 0.0), "probability"),
     ],
 )

@@ -375,7 +375,10 @@ def test_orders_by_hand():
         (lambda: subset_gap_bound(3.5, 1, 0.1), "num_arms"),
         (lambda: subset_gap_bound(3, 2, 0.0), "gap"),
         (lambda: subset_gap_bound(3, 2, math.inf), "gap"),
-        (lambda: subset_gap_bound(3, 2, 0.1, alpha=1.9), "alpha must be at least 2"),
+        (
+            lambda: subset_gap_bound(3, 2, 0.1, alpha=1.9),
+            "alpha must be a finite number of at least 2",
+        ),
         (lambda: subset_gap_bound(3, 2, 0.1, form="best"), "form must be one of"),
         (lambda: subset_gap_free_bound(3, 2, alpha=math.nan), "alpha"),
         (lambda: bounded_reward_order(3, 2, largest_reward=0), "largest_reward"),
