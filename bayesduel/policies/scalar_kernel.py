@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Int
 from numpy.random import Generator
 
+from bayesduel.errors import UnknownNameError
 from bayesduel.ops.scalar.compiled import by_state, implement_one
 
 SEVERAL: Any = np.int64(-1)
@@ -168,4 +169,5 @@ def implement(state_class: type, **functions: Callable[..., Any]) -> None:
     for stub in (*_RULE, *_MORE):
         implement_one(stub, state_class, functions.pop(stub.__name__, stub))
     if functions:
-        raise TypeError(f"no function of kernels: {', '.join(functions)}")
+        rule = "must be functions of kernels"
+        raise UnknownNameError("functions", rule, ", ".join(functions))

@@ -152,10 +152,10 @@ def assert_same_runs(records, here, others, there):
     [pytest.param(x, marks=[pytest.mark.slow] * (x in IN_JAX)) for x in NAMES],
 )
 def test_two_arms(name, in_python):
-    """The smallest problem: arm 0 wins 95 of 100."""
+    """The smallest problem: arm 0 wins 95 of 100, so one run of six may go wrong."""
     records = few_runs_of(name, "two arms", checkpoints=(300,))
     assert np.all(np.triu(plays_of(records)[:, 0]).sum(axis=(1, 2)) == 300)
-    assert np.mean(records.recommendation == 0) > 0.8
+    assert np.sum(records.recommendation != 0) <= 1
 
 
 @pytest.mark.parametrize("name", NAMES)

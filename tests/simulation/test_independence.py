@@ -113,13 +113,14 @@ def test_seeds():
     assert len({*map(tuple, found)}) == len(seeds)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "horizon"),
     [
         ("bt-ts", 300),
-        pytest.param("bt-ts:posterior=bradley-terry-hmc", 40, marks=SLOW),
-        pytest.param("rd-ts:posterior=bradley-terry", 200, marks=SLOW),
-        pytest.param("information:posterior=bradley-terry", 30, marks=SLOW),
+        ("bt-ts:posterior=bradley-terry-hmc", 40),
+        ("rd-ts:posterior=bradley-terry", 200),
+        ("information:posterior=bradley-terry", 30),
     ],
 )
 def test_policies_over_models(name, horizon):

@@ -104,7 +104,7 @@ def test_a_policy_that_waits_for_the_host_asks_for_the_duels_of_simulations(make
     kernel = policies.get("cw-rmed").scalar_kernel()
     duels = [
         duel
-        for duel in play_kernel(kernel, outcomes, 400, compiled=False).duels
+        for duel in play_kernel(kernel, outcomes, 400).duels
         if len({*duel}) > 1
     ]
     study, seen = make("cw-rmed", budget=None), np.zeros((4, 4), dtype=int)

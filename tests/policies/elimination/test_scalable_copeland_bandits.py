@@ -152,6 +152,7 @@ def test_another_confidence_is_noticed():
     assert all(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("matrix", [CYCLIC, CERTAIN], ids=["cyclic", "certain"])
 def test_rounds_at_once_have_the_distribution_of_one_by_one(matrix, form):
