@@ -103,9 +103,7 @@ def test_a_policy_that_waits_for_the_host_asks_for_the_duels_of_simulations(make
     outcomes = random_outcomes(CYCLIC, 400, np.random.default_rng(6))
     kernel = policies.get("cw-rmed").scalar_kernel()
     duels = [
-        duel
-        for duel in play_kernel(kernel, outcomes, 400).duels
-        if len({*duel}) > 1
+        duel for duel in play_kernel(kernel, outcomes, 400).duels if len({*duel}) > 1
     ]
     study, seen = make("cw-rmed", budget=None), np.zeros((4, 4), dtype=int)
     for duel in duels[:100]:
