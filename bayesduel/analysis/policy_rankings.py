@@ -36,7 +36,7 @@ from bayesduel.analysis.ranked_policies import (
 )
 from bayesduel.analysis.rare_runs import PEAK, enough_runs, reversal, unseen_share
 from bayesduel.errors import ArgumentError
-from theory.arguments import number_from
+from theory.arguments import as_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -143,7 +143,9 @@ def rankings(
     >>> compared(runs + 9).enough_runs, round(compared(runs + 9).reversal)
     (1169, 727)
     """
-    peak = number_from(peak, 1, "peak")
+    if not as_number(peak) >= 1:  # Infinite where nothing is known of the largest run.
+        raise ArgumentError("peak", "must be at least 1", peak)
+    peak = as_number(peak)
     confidence, num_resamples, seed = checked_options(confidence, num_resamples, seed)
     groups: dict[str, list[Measurement]] = {}
     for measured in measurements(comparison):
