@@ -9,17 +9,23 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
+
 import bayesduel
-from bayesduel import policies
+from bayesduel import instances, policies
 from bayesduel.analysis import summary
 from theory import copeland_lower_bound
 
 RESULTS = Path(__file__).parents[1] / "docs" / "benchmark.json"
-RUNS, HORIZON, SEED, AT = 20, 10**5, 0, 10**4
-MATRICES = ["cyclic", "gap", "multisol", "strong-borda", "mslr5-condorcet",
-            "mslr5-non-condorcet", "sushi",
-            *(f"uniform-random:num_arms={num_arms},min_gap=0.03,seed={seed}"
-              for num_arms, seed in ((5, 1), (5, 2), (8, 3)))]  # fmt: skip
+RUNS, HORIZON, SEED, AT, JOBS = 20, 10**5, 0, 10**4, 2
+RANDOM = {
+    f"{num_arms} arms": [
+        f"uniform-random:num_arms={num_arms},min_gap=0.03,seed={seed}"
+        for seed in range(1, 11)
+    ]
+    for num_arms in (5, 8)
+}
+MATRICES = [*instances.names(), *(name for group in RANDOM.values() for name in group)]
 POLICIES = ["d-ts", "d-ts+", "rd-ts", "rcs", "self-sparring", "rucb", "ccb",
             "merge-rucb", "rmed1", "rmed2", "ecw-rmed", "beat-the-mean",
             "interleaved-filter", "savage", "sparring", "random"]  # fmt: skip
@@ -28,24 +34,45 @@ POLICIES = ["d-ts", "d-ts+", "rd-ts", "rcs", "self-sparring", "rucb", "ccb",
 def measured(policy):
     """Return a row: by matrix regret, its error, slopes, and the time of a round."""
     result = bayesduel.compare(
-        MATRICES, policy, num_runs=RUNS, horizon=HORIZON, seed=SEED
+        MATRICES, policy, num_runs=RUNS, horizon=HORIZON, seed=SEED, jobs=JOBS
     )
-    row = {}
+    found = {}
     for line in summary(result).rows:
-        node = next(iter(result[line.environment].children.values()))
+        node = next(iter(result[line.instance].children.values()))
         if line.error:
-            raise SystemExit(f"{policy} failed on {line.environment}: {line.error}")
-        regret = node["regret"].isel(notion=0).sel(checkpoint=AT).to_numpy()
-        constant = copeland_lower_bound(bayesduel.load(line.environment)).value
-        seconds = node.attrs["run_seconds"] / (RUNS * HORIZON)
-        row[line.environment] = {
-            "regret": round(float(regret.mean()), 1),
-            "error": round(float(regret.std(ddof=1) / RUNS**0.5), 1),
-            "slope": round(line.slope.value, 2),
-            "ratio": round(line.slope.value / constant, 2),
-            "nanoseconds": round(1e9 * seconds, 1),
+            raise SystemExit(f"{policy} failed on {line.instance}: {line.error}")
+        regret = node["regret"].isel(notion=0).sel(checkpoint=[AT, HORIZON]).to_numpy()
+        matrix = bayesduel.load(line.instance)
+        constant = copeland_lower_bound(matrix, ties="ignore").value
+        early, late = regret.mean(axis=0)
+        early_error, late_error = regret.std(axis=0, ddof=1) / RUNS**0.5
+        found[line.instance] = {
+            "regret": early,
+            "error": early_error,
+            "final": late,
+            "final_error": late_error,
+            "slope": line.slope.value,
+            "constant": constant,
+            "ratio": line.slope.value / constant,
+            "nanoseconds": 1e9 * node.attrs["run_seconds"] / (RUNS * HORIZON),
         }
-    return row
+    row = {name: found[name] for name in instances.names()}
+    for title, names in RANDOM.items():
+        row[title] = together([found[name] for name in names])
+    return {
+        name: {key: round(float(value), 2) for key, value in cell.items()}
+        for name, cell in row.items()
+    }
+
+
+def together(cells):
+    """Return means over matrices; errors are those of the means."""
+    return {
+        key: np.linalg.norm([cell[key] for cell in cells]) / len(cells)
+        if key.endswith("error")
+        else np.mean([cell[key] for cell in cells])
+        for key in cells[0]
+    }
 
 
 def main():

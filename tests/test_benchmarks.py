@@ -1,0 +1,39 @@
+"""Scripts that write what pages of the documentation show."""
+
+import json
+
+import pytest
+
+from tests.conftest import ROOT
+
+if not (ROOT / "benchmarks").is_dir():
+    pytest.skip("not part of the distribution", allow_module_level=True)
+
+from benchmarks import curves, table
+
+
+@pytest.mark.slow
+def test_a_row_has_the_cells_of_those_that_are_stored(monkeypatch):
+    for name, value in {"RUNS": 3, "HORIZON": 1000, "AT": 100, "JOBS": 1}.items():
+        monkeypatch.setattr(table, name, value)
+    (stored, *_) = json.loads(table.RESULTS.read_text())["rows"].values()
+    row = table.measured("random")
+    assert {name: [*cell] for name, cell in row.items()} == {
+        name: [*cell] for name, cell in stored.items()
+    }
+    assert all(0 < cell["regret"] < cell["final"] <= 1000 for cell in row.values())
+
+
+@pytest.mark.slow
+def test_every_policy_has_a_curve(monkeypatch):
+    entries = curves.described_policies()
+    stored = json.loads(curves.CURVES.read_text())["curves"]
+    assert {*stored} == {entry["name"] for entry in entries}
+    monkeypatch.setattr(curves, "RUNS", 3)
+    random = next(entry for entry in entries if entry["name"] == "random")
+    short = {"instance": "mslr5-condorcet", "horizon": 100}
+    monkeypatch.setitem(curves.SETTINGS, "policy", short)
+    curve = curves.measured(random)
+    assert {*curve} == {*stored["random"]}
+    for low, mean, high in zip(curve["low"], curve["mean"], curve["high"], strict=True):
+        assert 0 <= low <= mean <= high
