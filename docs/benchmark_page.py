@@ -45,7 +45,7 @@ def _table(
     for policy, row in rows.items():
         cells = []
         for name in names:
-            text = written.format(**row[name])
+            text = written.format(**row[name]).replace(" ", "\u00a0")
             bold = best is not None and row[name][best] == min(
                 other[name][best] for other in rows.values()
             )
