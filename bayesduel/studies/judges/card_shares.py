@@ -24,7 +24,7 @@ class CardShare:
     ----------
     chosen : int
     share, lower, upper : float or None
-        Of the answers that named a card, with its exact interval; the intervals of all
+        Of the answers that named a card, with its exact interval (Clopper and Pearson); those of all
         cards hold together with probability 95 % (Bonferroni). Cards are dealt in
         random order, so that a judge without a preference for a place has 1/k. None
         without an answer.
@@ -57,7 +57,7 @@ def card_shares(
 
 
 def card_words(name: str, shares: tuple[CardShare, ...], what: str) -> list[str]:
-    """Say which cards a judge prefers or avoids beyond what chance explains."""
+    """Say which cards a judge prefers or avoids: their intervals do not hold 1/k."""
     number = sum(each.chosen for each in shares)
     even = 1.0 / max(1, len(shares))
     return [
