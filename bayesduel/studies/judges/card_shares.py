@@ -24,10 +24,10 @@ class CardShare:
     ----------
     chosen : int
     share, lower, upper : float or None
-        Of the answers that named a card, with its exact interval (Clopper and Pearson); those of all
-        cards hold together with probability 95 % (Bonferroni). Cards are dealt in
-        random order, so that a judge without a preference for a place has 1/k. None
-        without an answer.
+        Of the answers that named a card, with its exact interval (Clopper and Pearson);
+        the intervals of all cards hold together with probability 95 % (Bonferroni).
+        Cards are dealt in random order, so that a judge without a preference for a
+        place has 1/k. None without an answer.
     """
 
     chosen: int
