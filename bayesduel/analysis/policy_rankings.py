@@ -144,7 +144,7 @@ def rankings(
     (1169, 727)
     """
     if not as_number(peak) >= 1:  # Infinite where nothing is known of the largest run.
-        raise ArgumentError("peak", "must be at least 1", peak)
+        raise ArgumentError("peak", "must be a number of at least 1", peak)
     peak = as_number(peak)
     confidence, num_resamples, seed = checked_options(confidence, num_resamples, seed)
     groups: dict[str, list[Measurement]] = {}

@@ -200,7 +200,7 @@ def test_without_any_limit_nothing_is_certain():
         "in the runs seen", math.inf, 0,
     )  # fmt: skip
     for peak in (0.5, math.nan):
-        with pytest.raises(ValueError, match="peak must be at least 1"):
+        with pytest.raises(ValueError, match="peak must be a number of at least 1"):
             rankings(tree(columns), peak=peak)
 
 

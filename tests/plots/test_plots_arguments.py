@@ -50,7 +50,7 @@ def test_results_of_another_layout(given, words):
         (lambda: analysis.rankings(TREE, seed=-1), "seed must be an integer of at"),
         (
             lambda: analysis.rankings(TREE, peak="x"),
-            "peak must be a finite number of at least 1",
+            "peak must be a number of at least 1",
         ),
         (
             lambda: analysis.rankings(TREE, confidence=None),
