@@ -6,8 +6,6 @@ import jax
 import jax.extend
 import jax.numpy as jnp
 
-from bayesduel.ops.scalar.uncompiled import run_uncompiled
-
 quick_jit = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
 """``jax.jit`` for what is called a few times: hardly optimized, it compiles in half the
 time."""
@@ -19,12 +17,11 @@ def play_in_python(monkeypatch):
     A program takes seconds to compile, as long as thousands of rounds in Python.
     """
     from bayesduel.simulation import rule_runs
-    from bayesduel.simulation.scalar import engine, loop
+    from bayesduel.simulation.scalar import programs
 
     monkeypatch.setattr(rule_runs, "is_compiled", lambda policy: False)
-    for name, function in (("program", loop.play), ("tell_program", loop.tell)):
-        played = partial(run_uncompiled, function)
-        monkeypatch.setattr(engine, name, lambda kernel, played=played: played)
+    monkeypatch.setattr(programs, "is_disabled", lambda: True)
+    monkeypatch.setattr(programs, "program", programs.program.__wrapped__)
 
 
 _KEEPS_NUMBERS = frozenset(

@@ -6,7 +6,6 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
 from itertools import count
 from pathlib import Path
 
@@ -213,13 +212,9 @@ def uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
 
     For tests of few duels: compiling one takes seconds.
     """
-    from bayesduel.simulation.scalar import engine, programs
+    from tests.compiling import play_in_python
 
-    monkeypatch.setattr(programs, "is_disabled", lambda: True)
-    for name in ("program", "tell_program"):
-        anew = cache(getattr(programs, name).__wrapped__)
-        for module in (engine, programs):
-            monkeypatch.setattr(module, name, anew)
+    play_in_python(monkeypatch)
 
 
 @pytest.fixture

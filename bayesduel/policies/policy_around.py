@@ -1,31 +1,52 @@
 """What a policy around another policy leaves to it."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from bayesduel.policies.policy import KernelPolicy, Policy, PolicyBase, declared
+from bayesduel.arguments.limits import LONGEST_HORIZON
+from bayesduel.policies.policy import FrozenPolicy, Policy, PolicyBase, declared
 from bayesduel.policies.subset_base import SubsetPolicy
 
 
-def rule_of(policy: PolicyBase) -> tuple[Policy | SubsetPolicy, dict[str, Any]] | None:
-    """Return the rule in NumPy that a policy is, or is around, and how it is played.
+class Manner(NamedTuple):
+    """How duels are played."""
 
-    With the settings of :func:`bayesduel.simulation.rule_runs.run_chunk`.
-    """
-    inner = policy
-    while isinstance(inner, PolicyAround):
-        inner = inner.played
-    is_rule = isinstance(inner, Policy | SubsetPolicy)
-    return (inner, manner_of(policy)) if is_rule else None
+    every: int = 1
+    """After so many rounds the policy is told the outcomes so far."""
+
+    self_duels: bool = True
+    """Whether the self-duels that it chooses are played."""
+
+    patience: int = LONGEST_HORIZON
+    """Where they are not: choices in a row without a duel after which it is done."""
+
+    clock: int = 0
+    """Rounds of the policy's own clock before the first one."""
 
 
-def manner_of(policy: PolicyBase) -> dict[str, Any]:
-    """Return the settings with which a loop plays the rule that a policy is around."""
+STRAIGHT = Manner()
+
+
+def innermost(policy: PolicyBase) -> PolicyBase:
+    """Return the policy that is played in the end, in the form that is played."""
+    while isinstance(policy, PolicyAround):
+        policy = policy.played
+    return policy
+
+
+def rule_of(policy: PolicyBase) -> Policy | SubsetPolicy | None:
+    """Return the rule in NumPy that a policy is, or is around."""
+    inner = innermost(policy)
+    return inner if isinstance(inner, Policy | SubsetPolicy) else None
+
+
+def manner_of(policy: PolicyBase) -> Manner:
+    """Return how a policy plays the one that it is around."""
     if not isinstance(policy, PolicyAround):
-        return {}
-    return {**manner_of(policy.played), **policy.settings}
+        return STRAIGHT
+    return manner_of(policy.played)._replace(**policy.settings)
 
 
-class PolicyAround(KernelPolicy):
+class PolicyAround(FrozenPolicy):
     """A policy that plays another one, its field ``policy``, in a way of its own.
 
     Name and label are those of the policy with ``manner`` behind them.
@@ -40,7 +61,7 @@ class PolicyAround(KernelPolicy):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """How the loop plays the rule, where that is in NumPy or over a model."""
+        """How the loop over rounds plays it: fields of :class:`Manner`."""
         raise NotImplementedError
 
     @property

@@ -9,10 +9,10 @@ from numpy.random import Generator
 from bayesduel.ops.scalar.compiled import Records, inlined
 from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.policy import KernelPolicy
+from bayesduel.policies.policy import Duel, KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_choices import count_win, recommend_most_beaten
-from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
+from bayesduel.policies.scalar_kernel import ScalarKernel
 
 
 @register("random", acronym="Random")
@@ -69,7 +69,7 @@ class RandomPairsKernel(NamedTuple):
 
 
 @inlined
-def choose(state: RandomPairsKernel, rng: Generator, round_: int) -> ScalarDuel:
+def choose(state: RandomPairsKernel, rng: Generator, round_: int) -> Duel:
     """Draw a pair."""
     num_arms = len(state.pairs)
     first = choose_index(rng, num_arms)
@@ -77,7 +77,7 @@ def choose(state: RandomPairsKernel, rng: Generator, round_: int) -> ScalarDuel:
         second = (first + 1 + choose_index(rng, num_arms - 1)) % num_arms
     else:
         second = choose_index(rng, num_arms)
-    return ScalarDuel(first, 0, first, second, True)
+    return Duel(first, 0, first, second, True)
 
 
 scalar_kernel.implement(

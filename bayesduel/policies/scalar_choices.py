@@ -6,7 +6,7 @@ from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.resolved_rounds import NEVER
-from bayesduel.policies.scalar_kernel import ScalarDuel
+from bayesduel.policies.policy import Duel
 
 
 @inlined
@@ -89,6 +89,6 @@ def place_by_weight(places: Records, count: int, rng: Generator) -> int:
 
 
 @inlined
-def stay_with(arm: int, look_ahead: int) -> ScalarDuel:
+def stay_with(arm: int, look_ahead: int) -> Duel:
     """Let an arm meet itself: once, or with ``look_ahead`` in all rounds to come."""
-    return ScalarDuel(arm, NEVER if look_ahead else 0, arm, arm, not look_ahead)
+    return Duel(arm, NEVER if look_ahead else 0, arm, arm, not look_ahead)

@@ -7,7 +7,7 @@ place. They are found by its class, so that one loop plays all of them.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from jaxtyping import Int
@@ -15,6 +15,7 @@ from numpy.random import Generator
 
 from bayesduel.errors import UnknownNameError
 from bayesduel.ops.scalar.compiled import by_state, implement_one
+from bayesduel.policies.policy import Duel
 
 SEVERAL: Any = np.int64(-1)
 """The champion where the idle rounds are shared: ``share_idle_rounds`` says how.
@@ -27,61 +28,18 @@ NOT_ASKED: Any = np.int64(-1)
 """In place of the note of a duel that nobody asked for."""
 
 
-class ScalarDuel(NamedTuple):
-    """What a kernel asks for, as ``bayesduel.types.Duel`` in scalars.
-
-    ``champion`` duels itself for ``idle_rounds`` rounds, then, if ``explores``,
-    ``first`` meets ``second`` once. With ``SEVERAL`` champions each of the idle rounds
-    has one of its own, drawn from the same distribution.
-    """
-
-    champion: int
-    idle_rounds: int
-    first: int
-    second: int
-    explores: bool
-
-
-def _nothing(state: Any) -> dict[str, Any]:
-    return {}
-
-
-def _solves_nothing(state: Any) -> bool:
-    return False
-
-
-@dataclass(frozen=True)
-class ScalarKernel:
-    """How the scalar engine plays a policy.
-
-    Attributes
-    ----------
-    name : str
-        Of the compiled program; no other kernel has it.
-    new_state : callable
-        ``new_state(order, horizon) -> state`` before the first round, a named tuple of
-        arrays; ``order[position]`` is the arm that the kernel knows as ``position``.
-    info : callable
-        ``info(state)`` of a finished run, as ``Policy.info``.
-    serve : callable
-        ``serve(state)``: where a state is waiting, does on the host what compiled code
-        cannot, so that it can go on. Says whether it did.
-    """
-
-    name: str
-    new_state: Callable[[Int[np.ndarray, " K"], int], Any]
-    info: Callable[[Any], dict[str, Any]] = _nothing
-    solve_on_host: Callable[[Any], bool] = _solves_nothing
-
-
 @by_state
 def init(state: Any, rng: Generator) -> None:
     """Prepare a new state for the first round, where that takes compiled code."""
 
 
 @by_state
-def choose(state: Any, rng: Generator, round_: int) -> ScalarDuel:
-    """Say what to play from ``round_`` on, as ``Policy.choose``."""
+def choose(state: Any, rng: Generator, round_: int) -> Duel:
+    """Say what to play from ``round_`` on, as ``Policy.choose``.
+
+    With ``SEVERAL`` champions each of the idle rounds has one of its own, drawn from
+    the same distribution.
+    """
     raise NotImplementedError
 
 
@@ -148,8 +106,43 @@ def share_idle_rounds(
     """
 
 
-_RULE = init, choose, update, recommend, share_idle_rounds
-_MORE = reads_self_duels, note, recall, is_waiting
+def _nothing(state: Any) -> dict[str, Any]:
+    return {}
+
+
+def _solves_nothing(state: Any) -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class ScalarKernel:
+    """What the loop over rounds plays of a policy, in place of a rule of its own.
+
+    Attributes
+    ----------
+    name : str
+        Of the compiled program; no other kernel has it.
+    new_state : callable
+        ``new_state(order, horizon) -> state`` before the first round, a named tuple of
+        arrays; ``order[position]`` is the arm that the kernel knows as ``position``.
+    info : callable
+        ``info(state)`` of a finished run, as ``Policy.info``.
+    solve_on_host : callable
+        ``solve_on_host(state)``: where a state is waiting, does on the host what
+        compiled code cannot, so that it can go on. Says whether it did.
+    """
+
+    name: str
+    new_state: Callable[[Int[np.ndarray, " K"], int], Any]
+    info: Callable[[Any], dict[str, Any]] = _nothing
+    solve_on_host: Callable[[Any], bool] = _solves_nothing
+
+
+_FUNCTIONS = {
+    stub.__name__: stub
+    for stub in (init, choose, update, recommend, share_idle_rounds)
+    + (reads_self_duels, note, recall, is_waiting)
+}
 
 
 def implement(state_class: type, **functions: Callable[..., Any]) -> None:
@@ -166,8 +159,8 @@ def implement(state_class: type, **functions: Callable[..., Any]) -> None:
         told, without ``note`` and ``recall`` it is all one why a duel was chosen, and
         without ``is_waiting`` no state waits for the host.
     """
-    for stub in (*_RULE, *_MORE):
-        implement_one(stub, state_class, functions.pop(stub.__name__, stub))
-    if functions:
+    if unknown := functions.keys() - _FUNCTIONS:
         rule = "must be functions of kernels"
-        raise UnknownNameError("functions", rule, ", ".join(functions))
+        raise UnknownNameError("functions", rule, ", ".join(sorted(unknown)))
+    for name, function in functions.items():
+        implement_one(_FUNCTIONS[name], state_class, function)

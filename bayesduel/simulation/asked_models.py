@@ -14,6 +14,7 @@ import numpy as np
 from jax import Array
 from jaxtyping import Bool, Float, Int, Shaped, UInt32
 
+from bayesduel.policies.policy_around import Manner
 from bayesduel.simulation.run_orders import INIT
 from bayesduel.types import (
     Action,
@@ -46,17 +47,6 @@ class Feedback(NamedTuple):
     round: Int[Any, ""]
     request: Action
     outcome: Any
-
-
-class Manner(NamedTuple):
-    """How the duels of a rule are played.
-
-    It is told the outcomes so far after ``every`` rounds. ``self_duels`` says whether
-    those that it chooses are played; its own clock counts them.
-    """
-
-    every: int = 1
-    self_duels: bool = True
 
 
 class Seat(NamedTuple):

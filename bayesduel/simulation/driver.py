@@ -19,7 +19,7 @@ from bayesduel.policies.policy import (
     kernel_of,
     over_model,
 )
-from bayesduel.policies.policy_around import manner_of, rule_of
+from bayesduel.policies.policy_around import innermost, manner_of, rule_of
 from bayesduel.simulation.environments import Environment, PairwiseEnvironment
 from bayesduel.simulation.rule_runs import run_chunk as run_rule
 from bayesduel.simulation.runs import PROGRAMS, RunRecords
@@ -84,23 +84,18 @@ def run_chunk(
     if stopping is not None:
         check_stops(environment, policy)
     ends = stopping and stopping.scalar_stopping()
-    if (found := rule_of(policy)) is not None:
-        rule, manner = found
-        return run_rule(environment, rule, stopping=ends, manner=manner, **settings)
-    kernel = kernel_for(environment, policy)
-    if kernel is not None:
-        # Numba takes half a second to import.
-        from bayesduel.simulation.scalar.engine import run_chunk as run_kernel
-
-        return run_kernel(environment, kernel, stopping=ends, **settings)  # pyright: ignore[reportArgumentType]
+    manner = manner_of(policy)
+    played = rule_of(policy) or kernel_for(environment, policy)
+    if played is not None:
+        return run_rule(environment, played, stopping=ends, manner=manner, **settings)
     # JAX takes a second to import.
     from bayesduel.simulation.model_rounds import run_chunk as run_models
 
     lanes = num_lanes or default_num_lanes(len(runs), environment.num_arms)
     lanes = min(lanes, 8 * -(-len(runs) // 8))  # More would have nothing to do.
     known = getattr(environment, "features", None)
-    rule = over_model(with_features(policy, known))
-    settings |= {"num_lanes": lanes, "manner": manner_of(policy)}
+    rule = over_model(with_features(innermost(policy), known))
+    settings |= {"num_lanes": lanes, "manner": manner}
     return run_models(environment, rule, policy.label, **settings)  # pyright: ignore[reportArgumentType]
 
 
@@ -118,7 +113,7 @@ def check_stops(environment: Environment, policy: PolicyBase) -> None:
 
 def kernel_for(environment: Environment, policy: PolicyBase) -> Any:
     """Return the kernel that plays a policy; None where JAX does."""
-    suits = isinstance(environment, PairwiseEnvironment)
+    suits, policy = isinstance(environment, PairwiseEnvironment), innermost(policy)
     kernel = kernel_of(policy) if suits else None
     if kernel is None and has_kernel_above(policy) and over_model(policy) is None:
         raise SimulationArgumentError(

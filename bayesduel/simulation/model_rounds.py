@@ -18,13 +18,14 @@ import numpy as np
 from jaxtyping import Int, Shaped, UInt32
 
 from bayesduel.errors import SimulationError
+from bayesduel.policies.policy_around import Manner
 from bayesduel.program_cache import enable_program_cache
 from bayesduel.simulation import asked_models
-from bayesduel.simulation.asked_models import EVENTS, Feedback, Manner, as_leaf
+from bayesduel.simulation.asked_models import EVENTS, Feedback, as_leaf
 from bayesduel.simulation.environments import Environment, SubsetEnvironment
-from bayesduel.simulation.rounds import CHECKPOINT, new_progress
 from bayesduel.simulation.rule_runs import SetTables
 from bayesduel.simulation.run_orders import orders_and_words
+from bayesduel.simulation.run_progress import CHECKPOINT, new_progress
 from bayesduel.simulation.runs import (
     RunRecords,
     Segments,
@@ -32,8 +33,9 @@ from bayesduel.simulation.runs import (
     out_of_events,
     reseed,
 )
+from bayesduel.simulation.set_answers import answer
 from bayesduel.simulation.set_rounds import add_offer
-from bayesduel.simulation.set_worlds import answer, put_forward
+from bayesduel.simulation.set_worlds import put_forward
 from bayesduel.types import Batch, Duel, OnHost, Rewards
 
 
@@ -199,15 +201,15 @@ def run_chunk(
     event_limit: int,
     segment_seconds: float,
     num_lanes: int,
-    manner: dict[str, Any],
+    manner: Manner,
     on_progress: Callable[[float], None] | None = None,
     most_seconds: float = math.inf,
 ) -> RunRecords:
     """Simulate the runs numbered ``runs``; see ``bayesduel.simulation.driver``.
 
     ``policy`` is what plays it in JAX, ``num_lanes`` runs side by side, and ``manner``
-    how duels are played: fields of :class:`asked_models.Manner`. After ``most_seconds``
-    no more runs are begun if they would take long.
+    how duels are played. After ``most_seconds`` no more runs are begun if they would
+    take long.
     """
     enable_program_cache()
     orders, words = orders_and_words(environment, runs, seed)
@@ -227,7 +229,7 @@ def run_chunk(
             # What is left over plays the last run as well: other shapes are compiled.
             rows = start + np.minimum(np.arange(num_lanes), count - 1)
             each = np.array(runs)[rows], orders[rows], words[rows]
-            lanes = kind(environment, policy, label, *each, grid, Manner(**manner))
+            lanes = kind(environment, policy, label, *each, grid, manner)
             if not compiled:
                 lanes.conclude()  # So that this counts as compiling.
             ended, is_over = 0, False

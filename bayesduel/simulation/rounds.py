@@ -1,8 +1,8 @@
 """The loop over rounds: one run of any policy of pairs, in plain Python.
 
-``scalar.compiled_rounds`` hands the same function to Numba, with the functions of a
-policy that can be compiled. Both draw from the same generator of NumPy, so both play
-the same run.
+Numba is handed the same functions, by ``scalar.compiled_rounds`` with those of a rule
+in them, and by ``scalar.programs`` with those of a kernel. Both draw from the same
+generator of NumPy, so both play the same run.
 """
 
 from operator import index
@@ -14,40 +14,47 @@ from numpy.random import Generator
 
 from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.errors import PolicyParameterError
+from bayesduel.ops.scalar.compiled import inlined
 from bayesduel.policies.policy import Duel, Wins, declared
+from bayesduel.policies.scalar_kernel import (
+    init,
+    is_waiting,
+    note,
+    reads_self_duels,
+    recall,
+)
+from bayesduel.simulation.pair_ledger import (
+    PairLedger,
+    add_rounds,
+    write_down,
+)
+from bayesduel.simulation.run_progress import (
+    ALONE,
+    ANSWER,
+    CHECKPOINT,
+    CLOCK,
+    EVENTS,
+    FAULT,
+    NO_FAULT,
+    PLAYED,
+    RECOMMENDED,
+    STOPPED,
+    TOLD,
+    WAITING,
+    WRONG,
+)
 from bayesduel.stopping.scalar_rules import GO_ON, observe
 
-PLAYED, EVENTS, CHECKPOINT, RECOMMENDED, FAULT = range(5)
-WRONG, CLOCK, WAITING, STOPPED, ANSWER = range(5, 10)
-"""Places of a run's progress: rounds so far, events, the number of the next checkpoint,
-the arm that is recommended at the end, what went wrong with which number, the rounds of
-the policy's own clock, how many outcomes it has not been told, the round in which a
-rule for stopping ended it or 0, and the arm that this named, or -1."""
-
-NO_FAULT, BAD_ARM, BAD_IDLE_ROUNDS, BAD_ROUNDS, BAD_RECOMMENDATION = range(5)
+BAD_ARM, BAD_IDLE_ROUNDS, BAD_ROUNDS, BAD_RECOMMENDATION = range(1, 5)
+"""What may go wrong."""
 
 
-def new_progress(num_runs: int) -> Int[np.ndarray, "run 10"]:
-    """Return how far runs are before their first rounds."""
-    return np.zeros((num_runs, 10), dtype=np.int64)
+def new_reports(every: int, horizon: int) -> Int[np.ndarray, "report 6"]:
+    """Return room for the outcomes that a policy has not been told.
 
-
-def when_stopped(
-    progress: Int[np.ndarray, "run 10"], orders: Int[np.ndarray, "run K"]
-) -> dict[str, Int[np.ndarray, " run"]]:
-    """Return when rules for stopping ended runs, and the arms they named; or -1."""
-    stopped, answer = progress[:, STOPPED], progress[:, ANSWER]
-    named = np.where((stopped > 0) & (answer >= 0), answer, -1)
-    arms = orders[np.arange(len(orders)), named].astype(np.int64)
-    return {
-        "stopped_at": np.where(stopped > 0, stopped, -1),
-        "answer": np.where(named >= 0, arms, -1),
-    }
-
-
-def new_reports(every: int, horizon: int) -> Int[np.ndarray, "report 5"]:
-    """Return room for the outcomes that a policy has not been told."""
-    return np.zeros((min(every, horizon), 5), dtype=np.int64)
+    Of each its round, the two arms, the wins of the first, the rounds, and a note.
+    """
+    return np.zeros((min(every, horizon), 6), dtype=np.int64)
 
 
 def choose(policy: Any, state: Any, rng: Generator, round_: int) -> Any:
@@ -70,6 +77,11 @@ def update(
     policy.update(state, rng, round_, first, second, won)
 
 
+def recommend(policy: Any, state: Any, rng: Generator) -> Any:
+    """Ask a policy for its best arm or set, likewise."""
+    return policy.recommend(state, rng)
+
+
 def is_in_bulk(policy: Any) -> bool:
     """Say whether a policy may ask for several rounds of a pair at once."""
     return declared(policy, "explores_in_bulk")
@@ -82,9 +94,26 @@ def count_wins(policy: Any, rng: Generator, probability: float, rounds: int) -> 
     return int(rng.random() < probability)
 
 
-def recommend(policy: Any, state: Any, rng: Generator) -> Any:
-    """Ask a policy for its best arm or set, likewise."""
-    return policy.recommend(state, rng)
+# Rules name a champion each; of kernels scalar.programs has what holds.
+
+
+@inlined
+def shares_rounds(policy: Any, champion: int) -> bool:
+    """Say whether several arms share the idle rounds."""
+    return False
+
+
+@inlined
+def share_idle_rounds(
+    policy: Any,
+    state: Any,
+    rng: Generator,
+    rounds: int,
+    idle: int,
+    ledger: PairLedger,
+    progress: Int[np.ndarray, " 12"],
+) -> None:
+    """Play the first ``idle`` of so many self-duels that several arms share."""
 
 
 def as_duel(asked: Any) -> Duel:
@@ -106,6 +135,41 @@ def as_duel(asked: Any) -> Duel:
     return Duel(first, 0, first, second)
 
 
+def ask(
+    policy: Any,
+    state: Any,
+    rng: Generator,
+    num_arms: int,
+    left: int,
+    progress: Int[np.ndarray, " 12"],
+) -> tuple[int, int, int, int, int]:
+    """Return what to play: a champion, its rounds, a pair, and the rounds of that.
+
+    A policy whose own clock has stopped plays what it recommends, for all rounds that
+    are ``left``. A choice that cannot be played is noted as a fault.
+    """
+    if progress[CLOCK] >= LONGEST_HORIZON:
+        champion = first = second = recommend(policy, state, rng)
+        idle, rounds = left, 0
+    else:
+        duel = as_duel(choose(policy, state, rng, progress[CLOCK] + 1))
+        champion, idle = duel.champion, duel.idle_rounds
+        first, second, rounds = duel.first, duel.second, int(duel.explores)
+    # One by one: compiled, a loop over them would make a list.
+    if not 0 <= champion < num_arms and not shares_rounds(policy, champion):
+        progress[FAULT], progress[WRONG] = BAD_ARM, champion
+    if not 0 <= first < num_arms:
+        progress[FAULT], progress[WRONG] = BAD_ARM, first
+    if not 0 <= second < num_arms:
+        progress[FAULT], progress[WRONG] = BAD_ARM, second
+    if idle < 0:
+        progress[FAULT], progress[WRONG] = BAD_IDLE_ROUNDS, idle
+    if rounds < 0 or (rounds > 1 and not is_in_bulk(policy)):
+        progress[FAULT], progress[WRONG] = BAD_ROUNDS, rounds
+    return champion, idle, first, second, rounds
+
+
+@inlined
 def watch(
     stopping: Any,
     rng: Generator,
@@ -113,7 +177,7 @@ def watch(
     second: int,
     wins: int,
     rounds: int,
-    progress: Int[np.ndarray, " 10"],
+    progress: Int[np.ndarray, " 12"],
 ) -> tuple[int, int]:
     """Let a rule for stopping see rounds of a pair, one by one, in a random order.
 
@@ -132,48 +196,65 @@ def watch(
     return wins, rounds
 
 
-def write_down(
-    plays: Int[np.ndarray, "K K"], ledger: Int[np.ndarray, "C K K"], place: int
-) -> None:
-    """Copy the plays so far into the ledger."""
-    for one in range(len(plays)):
-        for other in range(len(plays)):
-            ledger[place, one, other] = plays[one, other]
-
-
-def add_rounds(
-    plays: Int[np.ndarray, "K K"],
-    ledger: Int[np.ndarray, "C K K"],
-    checkpoints: Int[np.ndarray, " C"],
-    place: int,
-    played: int,
-    first: int,
-    second: int,
-    rounds: int,
-) -> int:
-    """Count rounds of one pair, and write down the plays at checkpoints among them.
-
-    Returns the number of the next checkpoint, which was ``place`` before.
-    """
-    while place < checkpoints.size and checkpoints[place] <= played + rounds:
-        write_down(plays, ledger, place)
-        ledger[place, first, second] += checkpoints[place] - played
-        place += 1
-    plays[first, second] += rounds
-    return place
-
-
 def tell(
     policy: Any,
     state: Any,
     rng: Generator,
-    reports: Int[np.ndarray, "report 5"],
-    number: int,
+    reports: Int[np.ndarray, "report 6"],
+    progress: Int[np.ndarray, " 12"],
 ) -> None:
-    """Tell a policy outcomes in their order, each with its own round."""
-    for place in range(number):
-        each = reports[place]
+    """Tell a policy the outcomes that arrive, in their order, each with its own round.
+
+    Stops where the policy comes to wait for the host; goes on from there when called
+    again.
+    """
+    while progress[TOLD] < progress[WAITING] and not is_waiting(state):
+        each = reports[progress[TOLD]]
+        progress[TOLD] += 1
+        recall(state, each[1], each[2], each[5])
         update(policy, state, rng, each[0], each[1], each[2], each[3], each[4])
+    if progress[TOLD] == progress[WAITING]:
+        progress[TOLD] = progress[WAITING] = 0
+
+
+def report(
+    policy: Any,
+    state: Any,
+    first: int,
+    second: int,
+    wins: int,
+    rounds: int,
+    reports: Int[np.ndarray, "report 6"],
+    progress: Int[np.ndarray, " 12"],
+) -> None:
+    """Keep an outcome until it arrives."""
+    each = reports[progress[WAITING]]
+    each[0], each[1], each[2] = progress[CLOCK], first, second
+    each[3], each[4], each[5] = wins, rounds, note(state)
+    progress[WAITING] += 1
+
+
+def hear(
+    policy: Any,
+    state: Any,
+    rng: Generator,
+    stopping: Any,
+    progress: Int[np.ndarray, " 12"],
+    votes: Int[np.ndarray, "vote 3"],
+) -> None:
+    """Let a new policy and its rule for stopping take in duels from before.
+
+    ``votes`` are positions of winners and losers, and whether the rule is told, too.
+    ``play`` goes on from here.
+    """
+    init(state, rng)
+    for place in range(len(votes)):
+        winner, loser = votes[place, 0], votes[place, 1]
+        update(policy, state, rng, place + 1, winner, loser, 1, 1)
+        if votes[place, 2]:
+            observe(stopping, winner, loser, True)
+    # So that it does not begin anew.
+    progress[EVENTS] = 1
 
 
 def play(
@@ -181,104 +262,90 @@ def play(
     state: Any,
     rng: Generator,
     preference: Float[np.ndarray, "K K"],
-    checkpoints: Int[np.ndarray, " C"],
     every: int,
-    self_duels: bool,
-    reports: Int[np.ndarray, "report 5"],
-    progress: Int[np.ndarray, " 10"],
-    plays: Int[np.ndarray, "K K"],
-    ledger: Int[np.ndarray, "C K K"],
+    patience: int,
+    ledger: PairLedger,
+    reports: Int[np.ndarray, "report 6"],
+    progress: Int[np.ndarray, " 12"],
     stopping: Any,
     event_limit: int,
 ) -> None:
-    """Play a run on to its last checkpoint, or to so many events.
+    """Play a run to its last checkpoint, to so many events, or until the host helps.
 
-    Arms are numbered as the policy knows them; ``plays`` counts ordered pairs. An event
-    is a question to the policy. A fault of the policy ends the run with a status, as
-    compiled code raises nothing.
+    Arms are numbered as the policy knows them. An event is a question to the policy. A
+    fault of the policy ends the run with a status, as compiled code raises nothing.
 
-    After every so many rounds the policy is told the outcomes so far; a stretch ends
-    where some arrive. What comes of several rounds of a pair counts as an outcome of
-    the last one. Without ``self_duels`` only the policy's own clock counts these, until
-    it has waited for longer than any horizon.
+    After ``every`` so many rounds the policy is told the outcomes so far; a stretch
+    ends where some arrive. What comes of several rounds of a pair counts as an outcome
+    of the last one. With ``patience``, self-duels are counted by the policy's own clock
+    only, until it has waited for longer than any horizon, or so many choices in a row
+    are no duels; with 0 they are played.
 
     ``stopping`` is the state of a rule for stopping, or None. It sees every duel as it
     is played; a run that it ends keeps its plays up to the last checkpoint.
     """
-    num_arms = len(plays)
-    horizon = checkpoints[-1]
-    played, events, place = progress[PLAYED], progress[EVENTS], progress[CHECKPOINT]
-    clock, waiting = progress[CLOCK], progress[WAITING]
-    while played < horizon and events < event_limit:
-        events += 1
-        progress[PLAYED] = played  # So that an error of the policy can be located.
-        due = (played // every + 1) * every
-        if waiting > 0 and played % every == 0:
-            tell(policy, state, rng, reports, waiting)
-            waiting = 0
-        duel = as_duel(choose(policy, state, rng, clock + 1))
-        champion, idle = duel.champion, duel.idle_rounds
-        first, second, rounds = duel.first, duel.second, int(duel.explores)
-        for arm in (champion, first, second):
-            if not 0 <= arm < num_arms:
-                progress[FAULT], progress[WRONG] = BAD_ARM, arm
-        if idle < 0:
-            progress[FAULT], progress[WRONG] = BAD_IDLE_ROUNDS, idle
-        if rounds < 0 or (rounds > 1 and not is_in_bulk(policy)):
-            progress[FAULT], progress[WRONG] = BAD_ROUNDS, rounds
-        if progress[FAULT] != NO_FAULT:
+    num_arms, horizon = len(ledger.plays), ledger.checkpoints[-1]
+    if progress[EVENTS] == 0:
+        init(state, rng)
+    while progress[PLAYED] < horizon and progress[EVENTS] < event_limit:
+        due = every - progress[PLAYED] % every if every > 1 else 1
+        if due == every and progress[WAITING] > 0:
+            tell(policy, state, rng, reports, progress)
+        if is_waiting(state):
             break
-        if clock >= LONGEST_HORIZON:
-            idle, rounds = horizon - played, 0
-        elif not self_duels:
-            clock, idle = clock + min(idle, LONGEST_HORIZON), 0
-        elif waiting > 0 and idle >= due - played:
-            idle, rounds = due - played, 0
-        idle = min(idle, horizon - played)
+        progress[EVENTS] += 1
+        left = horizon - progress[PLAYED]
+        champion, whole, first, second, rounds = ask(
+            policy, state, rng, num_arms, left, progress
+        )
+        if progress[FAULT] != NO_FAULT or is_waiting(state):
+            break
+        idle = min(whole, left)
+        if patience > 0 and progress[CLOCK] < LONGEST_HORIZON:
+            idle, explores = 0, rounds > 0 and first != second
+            progress[ALONE] = 0 if explores else progress[ALONE] + 1
+            progress[CLOCK] += min(whole, LONGEST_HORIZON)
+            if progress[ALONE] >= patience:
+                progress[CLOCK] = LONGEST_HORIZON
+        elif progress[WAITING] > 0 and idle >= due:
+            idle, rounds = due, 0
         if idle > 0:
-            place = add_rounds(
-                plays, ledger, checkpoints, place, played, champion, champion, idle
-            )
-            played, clock = played + idle, clock + idle
-        rounds = min(rounds, horizon - played)
+            progress[CLOCK] += idle
+            if shares_rounds(policy, champion):
+                share_idle_rounds(policy, state, rng, whole, idle, ledger, progress)
+            else:
+                add_rounds(ledger, progress, champion, champion, idle)
+        rounds = min(rounds, horizon - progress[PLAYED])
         if rounds == 0:
             continue
-        wins = 0
-        if first != second:
+        wins, is_duel = 0, first != second
+        if is_duel:
             wins = count_wins(policy, rng, preference[first, second], rounds)
             if stopping is not None:
-                progress[PLAYED] = played
                 wins, rounds = watch(
                     stopping, rng, first, second, wins, rounds, progress
                 )
-        clock += rounds
-        if self_duels or first != second:
-            place = add_rounds(
-                plays, ledger, checkpoints, place, played, first, second, rounds
-            )
-            played += rounds
-        if first != second:
-            if every == 1:
-                update(policy, state, rng, clock, first, second, wins, rounds)
-            else:
-                if waiting > 0 and played > due:
-                    # These rounds overlap the end of those whose outcomes arrive.
-                    tell(policy, state, rng, reports, waiting)
-                    waiting = 0
-                each = reports[waiting]
-                each[0], each[1], each[2] = clock, first, second
-                each[3], each[4] = wins, rounds
-                waiting += 1
+        progress[CLOCK] += rounds
+        if is_duel or patience == 0:
+            add_rounds(ledger, progress, first, second, rounds)
+        if not is_duel and not reads_self_duels(state):
+            continue
+        if every == 1:
+            update(policy, state, rng, progress[CLOCK], first, second, wins, rounds)
+        else:
+            if progress[WAITING] > 0 and idle + rounds > due:
+                # These rounds overlap the end of those whose outcomes arrive.
+                tell(policy, state, rng, reports, progress)
+            report(policy, state, first, second, wins, rounds, reports, progress)
         if progress[STOPPED] > 0:
-            while place < checkpoints.size:
-                write_down(plays, ledger, place)
-                place += 1
-            played = horizon
-    progress[PLAYED], progress[EVENTS], progress[CHECKPOINT] = played, events, place
-    progress[CLOCK], progress[WAITING] = clock, waiting
-    if played == horizon:
-        if horizon % every == 0 and progress[STOPPED] == 0:
-            tell(policy, state, rng, reports, waiting)
+            while progress[CHECKPOINT] < ledger.checkpoints.size:
+                write_down(ledger, progress)
+            progress[PLAYED] = horizon
+    if progress[PLAYED] < horizon or progress[FAULT] != NO_FAULT:
+        return
+    if horizon % every == 0 and progress[STOPPED] == 0:
+        tell(policy, state, rng, reports, progress)
+    if not is_waiting(state):
         arm = recommend(policy, state, rng)
         progress[RECOMMENDED] = arm
         if not 0 <= arm < num_arms:

@@ -3,33 +3,60 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Int, Shaped
+from jaxtyping import Float64, Int, Shaped
 
 from bayesduel.errors import BayesduelError, SimulationError
 from bayesduel.ops.scalar.uncompiled import unpacked
 from bayesduel.policies.policy import check_rule, declared
+from bayesduel.policies.policy_around import STRAIGHT, Manner
+from bayesduel.policies.scalar_kernel import ScalarKernel
 from bayesduel.simulation import rounds, set_rounds
 from bayesduel.simulation.environments import (
     Environment,
     PairwiseEnvironment,
     SubsetEnvironment,
 )
+from bayesduel.simulation.pair_ledger import PairLedger
 from bayesduel.simulation.run_orders import orders_and_words
+from bayesduel.simulation.run_progress import (
+    CLOCK,
+    EVENTS,
+    FAULT,
+    NO_FAULT,
+    PLAYED,
+    RECOMMENDED,
+    WRONG,
+    new_progress,
+    when_stopped,
+)
 from bayesduel.simulation.runs import Found, RunRecords, play_runs
 from bayesduel.simulation.set_rounds import SetLedger
 from bayesduel.simulation.set_worlds import new_lane, set_world
-from bayesduel.stopping.scalar_rules import ScalarStopping
+from bayesduel.stopping.scalar_rules import NEVER_STOPS, ScalarStopping
+
+
+class Variations(NamedTuple):
+    """What differs from run to run, and what was there before the first round."""
+
+    preferences: Float64[np.ndarray, "run K K"] | None = None
+    """Of every run, in place of the matrix of the environment."""
+
+    votes: Int[np.ndarray, "vote 3"] | None = None
+    """Winner and loser of duels from before, and 1 where the rule for stopping is told
+    of it as well as the policy, else 0. Every run is told them in its own order. Of
+    kernels only."""
+
+
+PLAIN = Variations()
 
 
 class PairTables:
     """What runs of duels read and write, ``grid`` being their checkpoints.
 
-    After ``every`` so many rounds the policy is told the outcomes so far. Whether the
-    self-duels that it chooses are played, ``self_duels`` says. ``new_stopping`` makes
-    the state of a rule for stopping, for so many arms.
+    ``new_stopping`` makes the state of a rule for stopping, for so many arms.
     """
 
     loop = rounds
@@ -39,17 +66,19 @@ class PairTables:
         environment: PairwiseEnvironment,
         num_runs: int,
         grid: Int[np.ndarray, " C"],
-        every: int = 1,
-        self_duels: bool = True,
+        manner: Manner,
         new_stopping: Callable[[int], Any] | None = None,
+        preferences: Float64[np.ndarray, "run K K"] | None = None,
     ) -> None:
         self._num_arms, self._grid = environment.num_arms, grid
-        self._manner, self._new_stopping = (every, self_duels), new_stopping
-        # A copy: of an array that may not be written to Numba would make another
-        # program.
-        self._preference = np.array(environment.preference, dtype=np.float64, order="C")
+        self._manner, self._new_stopping = manner, new_stopping
+        if preferences is None:
+            preferences = np.broadcast_to(
+                environment.preference, (num_runs, *environment.preference.shape)
+            )
+        self._preferences = preferences
         shape = (num_runs, len(grid), self._num_arms, self._num_arms)
-        self._ledger = np.zeros(shape, dtype=np.int64)
+        self._plays_at = np.zeros(shape, dtype=np.int64)
         arms = f"arms are numbered 0 to {self._num_arms - 1}"
         self.faults = {
             rounds.BAD_ARM: f"choose named the arm {{wrong}}; {arms}",
@@ -67,26 +96,38 @@ class PairTables:
         self, policy: Any, order: Int[np.ndarray, " K"], rng: np.random.Generator
     ) -> Any:
         """Return the state of a policy before the first round."""
+        if isinstance(policy, ScalarKernel):
+            return policy.new_state(order.astype(np.int64), int(self._grid[-1]))
         return policy.start(self._num_arms, int(self._grid[-1]), rng)
 
     def of_run(
-        self, place: int, order: Int[np.ndarray, " K"], progress: Int[np.ndarray, " 10"]
+        self, place: int, order: Int[np.ndarray, " K"], progress: Int[np.ndarray, " 12"]
     ) -> tuple[Any, ...]:
         """Return what the loop is given of a run, in its order."""
-        mine = np.ascontiguousarray(self._preference[order[:, None], order])
-        every, self_duels = self._manner
+        # A copy: of an array that may not be written to Numba would make another
+        # program.
+        mine = np.array(
+            self._preferences[place][order[:, None], order], dtype=np.float64, order="C"
+        )
+        every, self_duels, patience, progress[CLOCK] = self._manner
+        num_arms = self._num_arms
+        ledger = PairLedger(
+            checkpoints=self._grid,
+            plays=np.zeros((num_arms, num_arms), dtype=np.int64),
+            plays_at=self._plays_at[place],
+            shares=np.zeros((3, num_arms), dtype=np.int64),
+        )
         reports = rounds.new_reports(every, int(self._grid[-1]))
-        plays = np.zeros(mine.shape, dtype=np.int64)
-        stopping = self._new_stopping and self._new_stopping(self._num_arms)
-        given = mine, self._grid, every, self_duels, reports, progress
-        return *given, plays, self._ledger[place], stopping
+        stopping = self._new_stopping and self._new_stopping(num_arms)
+        given = mine, every, 0 if self_duels else patience, ledger, reports
+        return *given, progress, stopping
 
     def found(
-        self, progress: Int[np.ndarray, "run 10"]
+        self, progress: Int[np.ndarray, "run 12"]
     ) -> tuple[dict[str, Shaped[np.ndarray, "run ..."]], Shaped[np.ndarray, "run ..."]]:
         """Return plays and recommended arms, by positions."""
-        plays = self._ledger[: len(progress)]
-        return {"plays": plays}, progress[:, rounds.RECOMMENDED]
+        plays = self._plays_at[: len(progress)]
+        return {"plays": plays}, progress[:, RECOMMENDED]
 
 
 class SetTables:
@@ -122,7 +163,7 @@ class SetTables:
         return policy.start(len(order), self._world.most_size, horizon, revenues, rng)
 
     def of_run(
-        self, place: int, order: Int[np.ndarray, " n"], progress: Int[np.ndarray, " 10"]
+        self, place: int, order: Int[np.ndarray, " n"], progress: Int[np.ndarray, " 12"]
     ) -> tuple[Any, ...]:
         """Return what the loop is given of a run, in its order."""
         ledger = SetLedger(
@@ -136,7 +177,7 @@ class SetTables:
         return self._world, lane, self._grid, ledger, progress
 
     def found(
-        self, progress: Int[np.ndarray, "run 10"]
+        self, progress: Int[np.ndarray, "run 12"]
     ) -> tuple[dict[str, Shaped[np.ndarray, "run ..."]], Shaped[np.ndarray, "run ..."]]:
         """Return offers, regret and recommended sets, by positions."""
         done = len(progress)
@@ -144,11 +185,11 @@ class SetTables:
         return found, self._best[:done]
 
 
-class RuleRuns:
-    """Runs of a policy, compiled with the loop if it says so.
+class PolicyRuns:
+    """Runs of a policy: a rule, compiled with the loop if it says so, or a kernel.
 
-    ``tables`` is what the loop reads and writes; ``stops`` says whether a rule for
-    stopping may end runs.
+    ``tables`` is what the loop reads and writes; ``stopping`` may end runs. What a
+    kernel is told before the first round is in ``votes``.
     """
 
     def __init__(
@@ -158,18 +199,26 @@ class RuleRuns:
         runs: range,
         orders: Int[np.ndarray, "run K"],
         tables: Any,
-        stops: bool = False,
+        stopping: ScalarStopping | None = None,
+        votes: Int[np.ndarray, "vote 3"] | None = None,
     ) -> None:
-        check_rule(policy)
         self._environment: Any = environment
-        self._policy, self._tables = policy, tables
-        self._runs, self._orders, self._stops = runs, orders, stops
-        self._progress = rounds.new_progress(len(runs))
+        self._policy, self._tables, self._votes = policy, tables, votes
+        self._label = getattr(policy, "label", policy.name)
+        self._runs, self._orders = runs, orders
+        self._stops = stopping is not None
+        self._progress = new_progress(len(runs))
         self._place, self._state = 0, None
         # What plays a policy, and the form in which that knows it.
         self._play, self._own = tables.loop.play, policy
-        if is_compiled(policy):
+        if isinstance(policy, ScalarKernel):
             # Numba takes half a second to import.
+            from bayesduel.simulation.scalar.programs import program, program_name
+
+            name = program_name(policy.name, stopping.name if stopping else "")
+            self._play, self._hear = program(name), program(name, "hear")
+            self._own = None
+        elif is_compiled(policy):
             from bayesduel.simulation.scalar.compiled_rounds import (
                 compiled_rounds,
                 parameters_record,
@@ -191,19 +240,25 @@ class RuleRuns:
         and round.
         """
         progress, order = self._progress[place], self._orders[place]
-        self._place = place
+        self._place, progress[:] = place, 0
         with self._about():
-            self._state = self._tables.start(self._policy, order, rng)
+            self._state = state = self._tables.start(self._policy, order, rng)
             given = self._tables.of_run(place, order, progress)
+            if self._votes is not None:
+                told = rng.permutation(self._votes)
+                told[:, :2] = np.argsort(order)[told[:, :2]]
+                self._hear(self._own, state, rng, given[-1], progress, told)
+        serve = getattr(self._policy, "solve_on_host", _solves_nothing)
 
         def go_on(limit: int) -> tuple[int, int]:
             with self._about():
-                self._play(self._own, self._state, rng, *given, limit)
-            if (fault := progress[rounds.FAULT]) != rounds.NO_FAULT:
-                said = self._tables.faults[fault].format(wrong=progress[rounds.WRONG])
-                where = self._where()
-                raise SimulationError(f"{self._policy.label}: {said} ({where})")
-            return int(progress[rounds.EVENTS]), int(progress[rounds.PLAYED])
+                self._play(self._own, state, rng, *given, limit)
+                while serve(state):
+                    self._play(self._own, state, rng, *given, limit)
+            if (fault := progress[FAULT]) != NO_FAULT:
+                said = self._tables.faults[fault].format(wrong=progress[WRONG])
+                raise SimulationError(f"{self._label}: {said} ({self._where()})")
+            return int(progress[EVENTS]), int(progress[PLAYED])
 
         return go_on
 
@@ -218,11 +273,11 @@ class RuleRuns:
         ledger, best = self._environment.with_original_labels(
             *self._tables.found(progress), orders
         )
-        info = rounds.when_stopped(progress, orders) if self._stops else {}
-        return Found(ledger, best, progress[:, rounds.EVENTS].copy(), info)
+        info = when_stopped(progress, orders) if self._stops else {}
+        return Found(ledger, best, progress[:, EVENTS].copy(), info)
 
     def _where(self) -> str:
-        played = self._progress[self._place, rounds.PLAYED]
+        played = self._progress[self._place, PLAYED]
         return f"round {played + 1} of run {self._runs[self._place]}"
 
     @contextmanager
@@ -233,7 +288,7 @@ class RuleRuns:
         except BayesduelError:
             raise
         except Exception as error:
-            error.add_note(f"raised by {self._policy.label} in {self._where()}")
+            error.add_note(f"raised by {self._label} in {self._where()}")
             raise
 
 
@@ -255,14 +310,18 @@ def run_chunk(
     checkpoints: Int[np.ndarray, " C"],
     seed: int,
     stopping: ScalarStopping | None = None,
-    manner: dict[str, Any],
+    manner: Manner = STRAIGHT,
+    variations: Variations = PLAIN,
     **settings: Any,
 ) -> RunRecords:
     """Simulate the runs numbered ``runs``; see ``bayesduel.simulation.driver``.
 
-    ``manner`` says how duels are played, by parameters of :class:`PairTables`. An
-    exception of the policy is raised as it is, with a note that names run and round.
+    ``policy`` is a rule or a kernel. An exception of it is raised as it is, with a note
+    that names run and round.
     """
+    is_kernel = isinstance(policy, ScalarKernel)
+    if not is_kernel:
+        check_rule(policy)
     orders, words = orders_and_words(environment, runs, seed)
     grid = np.ascontiguousarray(checkpoints, dtype=np.int64)
     tables: Any
@@ -270,13 +329,23 @@ def run_chunk(
         tables = SetTables(environment, len(runs), grid)
     else:
         new = stopping.new_state if stopping is not None else None
-        if new is not None and not is_compiled(policy):
+        if is_kernel and new is None:
+            new = NEVER_STOPS.new_state
+        elif new is not None and not is_kernel and not is_compiled(policy):
             # Python reads fields of records, as Numba does.
             new = partial(_new_unpacked, new)
-        tables = PairTables(environment, len(runs), grid, new_stopping=new, **manner)
-    own = RuleRuns(environment, policy, runs, orders, tables, stopping is not None)
+        tables = PairTables(
+            environment, len(runs), grid, manner, new, variations.preferences
+        )
+    own = PolicyRuns(
+        environment, policy, runs, orders, tables, stopping, variations.votes
+    )
     return play_runs(own, words, runs=runs, horizon=int(grid[-1]), **settings)
 
 
 def _new_unpacked(new_state: Callable[[int], Any], num_arms: int) -> Any:
     return unpacked(new_state(num_arms))
+
+
+def _solves_nothing(state: Any) -> bool:
+    return False

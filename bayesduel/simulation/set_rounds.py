@@ -12,18 +12,19 @@ from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.ops.scalar.compiled import compiled
 from bayesduel.policies.subset_base import Offer
-from bayesduel.simulation.rounds import (
+from bayesduel.simulation.rounds import choose, recommend
+from bayesduel.simulation.run_progress import (
     CHECKPOINT,
     EVENTS,
     FAULT,
     NO_FAULT,
     PLAYED,
     WRONG,
-    choose,
-    recommend,
 )
-from bayesduel.simulation.set_worlds import SetLane, SetWorld, answer, put_forward
+from bayesduel.simulation.set_answers import answer
+from bayesduel.simulation.set_worlds import SetLane, SetWorld, put_forward
 
 BAD_LENGTH, BAD_SIZE, BAD_ROUNDS, BAD_RECOMMENDATION = range(1, 5)
 """What may go wrong: the length of a mask, how many arms it marks, rounds below 1."""
@@ -92,12 +93,13 @@ def as_mask(subset: Any) -> Any:
     )
 
 
+@compiled
 def find_fault(
     world: SetWorld,
     subset: Bool[np.ndarray, " n"],
     rounds: int,
     num_arms: int,
-    progress: Int[np.ndarray, " 10"],
+    progress: Int[np.ndarray, " 12"],
 ) -> None:
     """Note what is wrong with an offer."""
     size = 0
@@ -112,6 +114,7 @@ def find_fault(
         progress[FAULT], progress[WRONG] = BAD_ROUNDS, rounds
 
 
+@compiled
 def add_offer(
     lane: SetLane,
     subset: Bool[np.ndarray, " n"],
@@ -150,7 +153,7 @@ def play(
     lane: SetLane,
     checkpoints: Int[np.ndarray, " C"],
     ledger: SetLedger,
-    progress: Int[np.ndarray, " 10"],
+    progress: Int[np.ndarray, " 12"],
     event_limit: int,
 ) -> None:
     """Play a run on to its last checkpoint, or to so many events.

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from numpy.random import Generator
 
 from bayesduel.errors import SimulationArgumentError
 from bayesduel.instances.choice import (
@@ -18,6 +17,7 @@ from bayesduel.instances.choice import (
     LogitRule,
     TableRule,
 )
+from bayesduel.ops.scalar.compiled import compiled
 
 LOGIT, GAUSSIAN, TABLE, INDEPENDENT = range(4)
 """Kinds of rules."""
@@ -36,9 +36,6 @@ _FORMS = {
     "mean": MEAN,
     "preferred": PREFERRED,
 }
-
-_MOST_DRAWS = 2**62
-"""Draws that are counted at once."""
 
 
 class SetWorld(NamedTuple):
@@ -168,6 +165,7 @@ def new_lane(world: SetWorld, order: Int[np.ndarray, " n"]) -> SetLane:
     )
 
 
+@compiled
 def put_forward(world: SetWorld, lane: SetLane, subset: Bool[np.ndarray, " n"]) -> None:
     """Note a set of positions as the offered one, with its probabilities and costs.
 
@@ -186,6 +184,7 @@ def put_forward(world: SetWorld, lane: SetLane, subset: Bool[np.ndarray, " n"]) 
             lane.costs[notion] = cost_of(world, lane, notion)
 
 
+@compiled
 def probabilities_of(
     world: SetWorld,
     offered: Bool[np.ndarray, " n"],
@@ -207,6 +206,7 @@ def probabilities_of(
             probabilities[arm] = world.numbers[arm] if offered[arm] else 0.0
 
 
+@compiled
 def sum_over(offered: Bool[np.ndarray, " n"], values: Float[np.ndarray, " n"]) -> float:
     """Return the sum of the values of the arms of a set."""
     total = 0.0
@@ -216,6 +216,7 @@ def sum_over(offered: Bool[np.ndarray, " n"], values: Float[np.ndarray, " n"]) -
     return total
 
 
+@compiled
 def gaussian_probabilities(
     world: SetWorld,
     offered: Bool[np.ndarray, " n"],
@@ -235,6 +236,7 @@ def gaussian_probabilities(
                 probabilities[arm] += density * world.node_weights[arm, node]
 
 
+@compiled
 def rank_of(world: SetWorld, offered: Bool[np.ndarray, " n"]) -> int:
     """Return the place of a set of k arms among all: the sum of "a_c choose c"."""
     rank, place = 0, 0
@@ -245,6 +247,7 @@ def rank_of(world: SetWorld, offered: Bool[np.ndarray, " n"]) -> int:
     return rank
 
 
+@compiled
 def no_choice_probability(
     world: SetWorld,
     offered: Bool[np.ndarray, " n"],
@@ -259,6 +262,7 @@ def no_choice_probability(
     return min(max(1.0 - sum_over(offered, probabilities), 0.0), 1.0)
 
 
+@compiled
 def cost_of(world: SetWorld, lane: SetLane, notion: int) -> float:
     """Return the regret of offering the set once: ``theory.choice.subset_cost``."""
     form, best, values = world.forms[notion], world.best[notion], world.values[notion]
@@ -273,6 +277,7 @@ def cost_of(world: SetWorld, lane: SetLane, notion: int) -> float:
     return best - total / size if form == MEAN else best - total
 
 
+@compiled
 def preferred_cost(
     world: SetWorld, lane: SetLane, values: Float[np.ndarray, " n"]
 ) -> float:
@@ -290,110 +295,3 @@ def preferred_cost(
         if lane.offered[arm]:
             total += lane.scratch[leader] - lane.scratch[arm]
     return total
-
-
-def answer(
-    world: SetWorld, lane: SetLane, rng: Generator, most: int, until_no_choice: bool
-) -> int:
-    """Play the set that was put forward for up to ``most`` rounds, at least 1.
-
-    Return how many there were; ``lane.rewards`` are their sums.
-    """
-    for position in range(len(lane.rewards)):
-        lane.rewards[position] = 0.0
-    if world.feedback == REWARDS:
-        draw_rewards(world, lane, rng, most)
-        return most
-    if world.feedback == RANKING:
-        draw_ranking(world, lane, rng)
-        return 1
-    choices, nobody = most, lane.nobody[0]
-    if until_no_choice:
-        choices = rounds_with_choice(rng.standard_exponential(), nobody, most)
-        nobody = 0.0
-    if choices == 1:
-        draw_winner(lane, rng, nobody)
-    elif choices > 1:
-        draw_winners(lane, rng, choices, nobody)
-    return min(choices + 1, most) if until_no_choice else most
-
-
-def rounds_with_choice(waits: float, nobody: float, most: int) -> int:
-    """Return how many rounds go before the first in which nobody is chosen.
-
-    By inversion: ``waits`` is a standard exponential variable. All of ``most`` where
-    that is none of them.
-    """
-    if nobody >= 1.0:
-        return 0
-    hazard = -math.log1p(-nobody)
-    if waits >= hazard * most:
-        return most
-    return min(most - 1, int(waits / hazard))
-
-
-def draw_winner(lane: SetLane, rng: Generator, nobody: float) -> None:
-    """Draw who is chosen in a round, in proportion to the probabilities.
-
-    ``nobody`` is that of no arm.
-    """
-    left = rng.random() * (nobody + sum_over(lane.offered, lane.probabilities))
-    last = -1
-    for position in range(len(lane.order)):
-        probability = lane.probabilities[lane.order[position]]
-        if probability > 0.0:
-            last = position
-            left -= probability
-            if left < 0.0:
-                break
-    if last >= 0 and (left < 0.0 or nobody == 0.0):
-        lane.rewards[last] = 1.0
-
-
-def draw_winners(lane: SetLane, rng: Generator, rounds: int, nobody: float) -> None:
-    """Count who is chosen in so many rounds: of those left, each arm in its turn."""
-    later, beyond = lane.scratch, nobody
-    for position in range(len(lane.order) - 1, -1, -1):
-        later[position] = beyond
-        beyond += lane.probabilities[lane.order[position]]
-    for position in range(len(lane.order)):
-        probability = lane.probabilities[lane.order[position]]
-        if rounds > 0 and probability > 0.0:
-            hits = rng.binomial(rounds, probability / (probability + later[position]))
-            lane.rewards[position] = hits
-            rounds -= hits
-
-
-def draw_rewards(world: SetWorld, lane: SetLane, rng: Generator, rounds: int) -> None:
-    """Draw the rewards of every arm of the set: binomial, in steps of the smallest."""
-    at_once = world.levels if rounds <= _MOST_DRAWS // world.levels else 1
-    for position in range(len(lane.order)):
-        arm = lane.order[position]
-        if lane.offered[arm]:
-            hits = 0.0
-            for _ in range(world.levels // at_once):
-                hits += rng.binomial(
-                    at_once * rounds, min(lane.probabilities[arm], 1.0)
-                )
-            lane.rewards[position] = hits * world.step
-
-
-def draw_ranking(world: SetWorld, lane: SetLane, rng: Generator) -> None:
-    """Draw a Plackett-Luce ranking of the set.
-
-    Arms arrive after exponential times with their weights as rates; the order is that
-    of drawing without replacement in proportion to the weights. ``places`` for the
-    first arm, one less for each later one, 0 at last.
-    """
-    arrival = lane.scratch
-    for position in range(len(lane.order)):
-        arm = lane.order[position]
-        arrival[position] = np.inf
-        if lane.offered[arm]:
-            arrival[position] = rng.standard_exponential() / world.numbers[arm]
-    for position in range(len(lane.order)):
-        if arrival[position] < np.inf:
-            earlier = 0
-            for other in range(len(lane.order)):
-                earlier += arrival[other] < arrival[position]
-            lane.rewards[position] = max(world.places - earlier, 0)

@@ -253,13 +253,16 @@ class PolicyRule:
 def _player(policy: PolicyBase, state: StudyState) -> Player:
     """Return what follows the events of a study with a policy of any kind."""
     from bayesduel.policies.policy import kernel_of, over_model
+    from bayesduel.policies.policy_around import innermost
     from bayesduel.policies.policy_around import rule_of as numpy_rule_of
 
+    # People are asked of different arms alone, and a policy is told when they answer,
+    # whatever the manner of playing it.
+    policy = innermost(policy)
     if (found := numpy_rule_of(policy)) is not None:
         from bayesduel.studies.players.rules import RulePlayer
 
-        # People are asked of different arms alone, whatever the manner of playing it.
-        return RulePlayer(found[0], state)  # pyright: ignore[reportArgumentType]
+        return RulePlayer(found, state)  # pyright: ignore[reportArgumentType]
     if (kernel := kernel_of(policy)) is not None:
         # Only what asks is imported.
         from bayesduel.studies.players.kernels import KernelPlayer

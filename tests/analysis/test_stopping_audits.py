@@ -159,11 +159,11 @@ def test_votes_from_before_are_told_and_not_counted(policy):
 
 @pytest.mark.usefixtures("uncompiled")
 def test_balanced_designs_ask_every_pair_alike():
-    kernel = asking_kernel("balanced", 4, 600)
+    kernel = asking_kernel("balanced", 4, 600).kernel
     matrix = np.full((5, 4, 4), 0.5)
     rule = stopping.FixedNumber(60)
     from bayesduel.simulation.environments import PairwiseEnvironment
-    from bayesduel.simulation.scalar.engine import run_chunk
+    from bayesduel.simulation.rule_runs import run_chunk
 
     records = run_chunk(
         PairwiseEnvironment(matrix[0]),

@@ -9,19 +9,21 @@ import pytest
 
 import bayesduel
 from bayesduel import policies
-from bayesduel.errors import PolicyParameterError, SimulationArgumentError
+from bayesduel.errors import PolicyParameterError
 from bayesduel.policies import DelayedFeedback
 from bayesduel.policies.over_models.base import ModelRule, model_rule, one_round
 from bayesduel.policies.parameter_values import parameters_json
 from bayesduel.policies.policy import Duel, KernelPolicy, kernel_of
+from bayesduel.policies.policy_around import innermost, manner_of
 from bayesduel.simulation.environments import PairwiseEnvironment
-from bayesduel.simulation.scalar.engine import Variations, run_chunk
+from bayesduel.simulation.rule_runs import PairTables, PolicyRuns
+from bayesduel.simulation.run_progress import new_progress
+from bayesduel.stopping.scalar_rules import NEVER_STOPS
 from tests.policies.distributions import (
     disagreements,
 )
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import CONDORCET, DECISIVE, TWO_WINNERS
-from tests.policies.kernel_driving import play_kernel
 from tests.reference import DoubleThompson, RelativeUCB, plays_of_twins
 from tests.simulation.model_fakes import Wanderer
 
@@ -96,23 +98,20 @@ def test_no_delay_is_the_rule_over_a_model_itself():
 
 
 def duels_in_order(policy, matrix, seed):
-    """Return the duels of a run of 300 rounds of a policy that a kernel plays.
-
-    In Python: the program of each would take longer to compile.
-    """
-    uniforms = np.random.default_rng(seed).random((*matrix.shape, 300))
-    outcomes = uniforms < matrix[:, :, None]
-    return play_kernel(kernel_of(policy), outcomes, 300, seed).duels
-
-
-@pytest.mark.parametrize(
-    "name", [each for each in policies.names() if kernel_of(policies.get(each))]
-)
-def test_no_delay_is_the_kernel_itself(name):
-    delayed = DelayedFeedback(policies.get(name), every=1)
-    for seed, matrix in enumerate([DECISIVE, TWO_WINNERS, CONDORCET]):
-        duels = duels_in_order(delayed, matrix, seed)
-        assert duels == duels_in_order(delayed.played, matrix, seed)
+    """Return the duels of a run of 300 rounds of a policy that a kernel plays."""
+    environment = PairwiseEnvironment(matrix, shuffle=False)
+    tables = PairTables(
+        environment, 1, np.arange(1, 301), manner_of(policy), NEVER_STOPS.new_state
+    )
+    order = np.arange(len(matrix))[None]
+    runs = PolicyRuns(
+        environment, kernel_of(innermost(policy)), range(1), order, tables
+    )
+    runs.begin(0, np.random.default_rng(seed))(10**6)
+    plays = tables.found(new_progress(1))[0]["plays"][0]
+    each = np.diff(plays, axis=0, prepend=0)
+    assert np.all(each.sum(axis=(1, 2)) == 1)
+    return [tuple(map(int, np.argwhere(duel)[0])) for duel in each]
 
 
 class Told(bayesduel.Policy):
@@ -174,7 +173,7 @@ def test_positions_advance_while_nothing_is_told(name, length, in_python):
 
 
 @pytest.mark.parametrize("name", ["savage", "savage-copeland"])
-def test_the_pair_compared_least_often_is_another_one_next_time(name):
+def test_the_pair_compared_least_often_is_another_one_next_time(name, in_python):
     """SAVAGE counts what it asked for: in any 6 rounds it asks for all 6 pairs."""
     delayed = DelayedFeedback(policies.get(name), every=100)
     for seed in range(3):
@@ -183,7 +182,7 @@ def test_the_pair_compared_least_often_is_another_one_next_time(name):
             assert len(set(duels[begin : begin + 6])) == 6, begin
 
 
-def test_the_arm_with_the_fewest_duels_is_another_one_next_time():
+def test_the_arm_with_the_fewest_duels_is_another_one_next_time(in_python):
     """BTM counts what it asked for: in any 4 rounds every arm is first once."""
     delayed = DelayedFeedback(policies.get("beat-the-mean"), every=100)
     for seed in range(3):
@@ -192,7 +191,7 @@ def test_the_arm_with_the_fewest_duels_is_another_one_next_time():
             assert sorted(firsts[begin : begin + 4]) == [0, 1, 2, 3], begin
 
 
-def test_the_least_frequent_champion_is_another_one_next_time():
+def test_the_least_frequent_champion_is_another_one_next_time(in_python):
     """RCS counts the reigns that it chose: no arm has all of those without a sweep.
 
     Of four arms that beat each other in a cycle none beats all others in a sample.
@@ -332,21 +331,3 @@ def test_a_delay_is_spelled_as_a_parameter():
         policies.parse_policy("mnl-ts:every=2")
     with pytest.raises(PolicyParameterError, match="at least 1, got 0"):
         policies.parse_policy("d-ts:every=0").check(4, 1000)
-
-
-# Of votes from before, the fourth; or of duels after them, the second.
-@pytest.mark.parametrize(("every", "round_"), [(3, 4), (5, 2)])
-def test_votes_that_have_no_room_are_refused(every, round_):
-    """Nobody asked for them; they were written past the end of the memory before."""
-    kernel = kernel_of(DelayedFeedback(policies.get("rucb"), every=every))
-    votes = np.array([[0, 1, 1], [1, 2, 1], [2, 0, 1], [0, 2, 1]])
-    with pytest.raises(SimulationArgumentError) as caught:
-        run_chunk(
-            PairwiseEnvironment(CONDORCET[:3, :3]), kernel, runs=range(1),
-            checkpoints=np.array([9]), seed=1, event_limit=100, segment_seconds=1.0,
-            variations=Variations(votes=votes),
-        )  # fmt: skip
-    said = str(caught.value)
-    assert f"has no room for the vote of round {round_} between arms" in said
-    assert f"{every} are waiting to be told" in said
-    assert len({*caught.value.value}) == 2

@@ -21,7 +21,8 @@ import pytest
 from bayesduel import policies
 from bayesduel.ops.scalar.compiled import inlined
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
+from bayesduel.policies.policy import Duel
+from bayesduel.policies.scalar_kernel import ScalarKernel
 from tests.policies.distributions import (
     borda_regret,
     features,
@@ -178,7 +179,7 @@ def init(state, rng):
 def choose(state, rng, round_):
     duel = scalar_kernel.choose(state.inner, rng, round_)
     idle = duel.idle_rounds // 2
-    return ScalarDuel(duel.champion, idle, duel.first, duel.second, duel.explores)
+    return Duel(duel.champion, idle, duel.first, duel.second, duel.explores)
 
 
 @inlined

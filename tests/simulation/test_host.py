@@ -12,8 +12,9 @@ import pytest
 from bayesduel import policies
 from bayesduel.errors import SimulationError
 from bayesduel.policies.policy import over_model
+from bayesduel.policies.policy_around import Manner
 from bayesduel.simulation import asked_models, driver
-from bayesduel.simulation.asked_models import Manner, as_leaf
+from bayesduel.simulation.asked_models import as_leaf
 from tests.policies.instances import CONDORCET
 from tests.simulation.model_fakes import Scripted, Wanderer
 from tests.simulation.runs import RUNS, same, simulate_runs

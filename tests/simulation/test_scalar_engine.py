@@ -13,10 +13,11 @@ from scipy import stats
 
 from bayesduel import policies, program_cache
 from bayesduel.errors import SimulationError
+from bayesduel.ops.scalar.uncompiled import run_uncompiled
+from bayesduel.policies.scalar_kernel import init
 from bayesduel.policies.thompson.double_thompson import kernel
 from bayesduel.simulation import driver
 from bayesduel.simulation.environments import PairwiseEnvironment
-from bayesduel.simulation.scalar import engine
 from tests.policies.instances import CONDORCET, TWO_WINNERS
 from tests.simulation.model_fakes import Wanderer
 from tests.simulation.runs import same, simulate_runs
@@ -45,13 +46,13 @@ def test_who_has_a_kernel(text):
 
 
 def test_the_kernel_plays_by_default(monkeypatch):
-    found, plain = [], engine.run_chunk
+    found, plain = [], driver.run_rule
 
     def spy(environment, kernel, **settings):
         found.append(kernel.name)
         return plain(environment, kernel, **settings)
 
-    monkeypatch.setattr(engine, "run_chunk", spy)
+    monkeypatch.setattr(driver, "run_rule", spy)
     simulate_runs(policies.get("d-ts"), runs=range(4), checkpoints=(50,))
     assert found == ["double_thompson"]
 
@@ -162,17 +163,8 @@ def test_tails_are_those_of_the_posterior():
 
 
 def refresh(state):
-    """Let the loop prepare a state: it plays no event."""
-    from bayesduel.simulation.scalar.loop import Problem, new_progress, new_record
-    from bayesduel.simulation.scalar.programs import program
-
-    num_arms = len(state.arms)
-    problem = Problem(
-        np.zeros((num_arms, num_arms)), np.arange(num_arms), np.array([1])
-    )
-    ledger = np.zeros((1, num_arms, num_arms), dtype=np.int64)
-    record = new_record(ledger, new_progress(1))
-    program("double_thompson")(state, np.random.default_rng(0), problem, record, 0)
+    """Prepare a state, in Python."""
+    run_uncompiled(lambda own, rng: init(own, rng), state, np.random.default_rng(0))
 
 
 def test_the_last_run_is_reported_as_all():

@@ -12,7 +12,7 @@ from bayesduel.errors import StudyError
 from bayesduel.models import PairwiseBeta
 from bayesduel.policies import get
 from bayesduel.simulation.environments import PairwiseEnvironment
-from bayesduel.simulation.scalar.engine import Variations, run_chunk
+from bayesduel.simulation.rule_runs import Variations, run_chunk
 from bayesduel.stopping import AnytimeEvidence, FixedNumber
 from bayesduel.studies import Judging, Spending, Study
 from bayesduel.studies._rules import _player
@@ -110,7 +110,7 @@ def test_expected_information_is_simulated_by_its_kernel(make, prior, taught):
     votes = [(*pair, 1) for pair, count in counts.items() for _ in range(count)]
     records = run_chunk(
         PairwiseEnvironment(np.full((3, 3), 0.5), shuffle=False),
-        asking_kernel(asked.policy, 3, 10),
+        asking_kernel(asked.policy, 3, 10).kernel,
         runs=range(20),
         checkpoints=np.array([1]),
         seed=8,
@@ -183,9 +183,11 @@ def test_simulated_studies_go_on_as_the_study_does(make):
         duel, _ = played.next_duel(number + 100)
         first, second = sorted((duel["first"], duel["second"]))
         asked[first, second] += 1
+    asking = asking_kernel("d-ts", 4, 10, rounds=int(WINS.sum()))
     records = run_chunk(
         PairwiseEnvironment(np.full((4, 4), 0.5), shuffle=False),
-        asking_kernel("d-ts", 4, 10, rounds=int(WINS.sum())),
+        asking.kernel,
+        manner=asking.manner,
         runs=range(1500),
         checkpoints=np.array([1]),
         seed=8,

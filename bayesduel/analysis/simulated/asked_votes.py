@@ -11,9 +11,11 @@ from bayesduel.arguments.limits import PATIENCE
 from bayesduel.errors import SimulationArgumentError, errors_about
 from bayesduel.policies.lookup import parse_policy
 from bayesduel.policies.policy import KernelPolicy, PolicyBase, kernel_of
-from bayesduel.policies.without_self_duels import WithoutSelfDuels, kernel_around
+from bayesduel.policies.policy_around import STRAIGHT, Manner, innermost, manner_of
+from bayesduel.policies.without_self_duels import WithoutSelfDuels
 from bayesduel.simulation.driver import EVENT_LIMIT
 from bayesduel.simulation.environments import PairwiseEnvironment
+from bayesduel.simulation.rule_runs import Variations, run_chunk
 
 if TYPE_CHECKING:
     from jaxtyping import Float64, Int
@@ -37,9 +39,16 @@ class Decisions(NamedTuple):
     """The arm that was named, or -1."""
 
 
+class Asking(NamedTuple):
+    """What asks for pairs, and how it is played."""
+
+    kernel: ScalarKernel
+    manner: Manner
+
+
 def asking_kernel(
     policy: str | PolicyBase, num_arms: int, budget: int, *, rounds: int = 0
-) -> ScalarKernel:
+) -> Asking:
     """Return what asks for the informative pairs of a policy, one after the other.
 
     Of a policy as for ``Study.create``, of whose own clock so many ``rounds`` have
@@ -48,24 +57,24 @@ def asking_kernel(
     if isinstance(policy, str) and policy == "balanced":
         from bayesduel.policies.identification._scalar_fewest_duels import kernel
 
-        return kernel()
+        return Asking(kernel(), STRAIGHT)
     with errors_about("policy", policy):
         chosen = parse_policy(policy) if isinstance(policy, str) else policy
-    if isinstance(chosen, WithoutSelfDuels):
-        chosen = chosen.policy
-    inner = None
-    if isinstance(chosen, KernelPolicy):
-        WithoutSelfDuels(chosen).check(num_arms, budget)
-        inner = kernel_of(chosen)
-    if inner is None:
+    if not isinstance(chosen, WithoutSelfDuels):
+        chosen = WithoutSelfDuels(chosen)
+    inner = innermost(chosen)
+    found = kernel_of(inner) if isinstance(inner, KernelPolicy) else None
+    if found is None:
         rule = "must be one that a kernel plays"
         remedy = "take d-ts+, rd-ts:cost=duels, track-and-stop, rucb or balanced"
         raise SimulationArgumentError("policy", rule, policy, remedy=remedy)
-    return kernel_around(inner, patience=PATIENCE, rounds=rounds)
+    chosen.check(num_arms, budget)
+    manner = manner_of(chosen)._replace(patience=PATIENCE, clock=rounds)
+    return Asking(found, manner)
 
 
 def decisions(
-    kernel: ScalarKernel,
+    asking: Asking,
     rule: StoppingRule,
     preferences: Float64[np.ndarray, "run K K"],
     *,
@@ -80,9 +89,6 @@ def decisions(
     rules is what they say. The budget does not count ``votes`` from before, which are
     as the engine has them.
     """
-    # Numba takes half a second to import.
-    from bayesduel.simulation.scalar.engine import Variations, run_chunk
-
     num_runs, num_arms = preferences.shape[:2]
     size = max(1, _MOST_COUNTS // num_arms**2)
     found = []
@@ -95,7 +101,7 @@ def decisions(
 
         records = run_chunk(
             PairwiseEnvironment(part[0]),
-            kernel,
+            asking.kernel,
             runs=range(start, start + len(part)),
             checkpoints=np.array([budget]),
             seed=seed,
@@ -103,6 +109,7 @@ def decisions(
             segment_seconds=_SEGMENT_SECONDS,
             on_progress=report,
             stopping=rule.scalar_stopping(),
+            manner=asking.manner,
             variations=Variations(part, votes),
         )
         found.append((records.info["stopped_at"], records.info["answer"]))

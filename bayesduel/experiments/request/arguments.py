@@ -209,7 +209,7 @@ def read_policies(given: Any) -> tuple[PolicyBase, ...]:
                 )
             check_kinds(policy)
             if (rule := rule_of(policy)) is not None:
-                check_defined(rule[0])
+                check_defined(rule)
             found.append(policy)
     _check_names("policies", [each.label for each in found], values)
     return tuple(found)

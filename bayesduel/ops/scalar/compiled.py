@@ -33,13 +33,15 @@ def inlined[Function: Callable[..., Any]](function: Function) -> Function:
 def by_state[Function: Callable[..., Any]](stub: Function) -> Function:
     """Let a function be another one for every class of its first argument.
 
-    Which, ``implement_one`` says; the stub says what they all do.
+    Which, ``implement_one`` says; the stub says what they all do, and is what holds for
+    all other classes.
     """
     functions: dict[type, Callable[..., Any]] = {}
+    plain = inspect.unwrap(stub)
 
     @wraps(stub)
     def find(state: Any, *others: Any) -> Any:
-        return functions[type(state)](state, *others)
+        return functions.get(type(state), plain)(state, *others)
 
     BY_STATE[find] = functions
     found: Any = find

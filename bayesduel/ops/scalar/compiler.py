@@ -70,6 +70,17 @@ def standalone(function: Any) -> Any:
     return njit(**OPTIONS)(inspect.unwrap(function))
 
 
+def with_names(function: Callable[..., Any], names: dict[str, Any]) -> FunctionType:
+    """Return a function for which some names of its module mean something else."""
+    plain: Any = inspect.unwrap(function)
+    known = plain.__globals__ | names
+    copied = FunctionType(
+        plain.__code__, known, plain.__name__, plain.__defaults__, plain.__closure__
+    )
+    copied.__module__ = plain.__module__
+    return copied
+
+
 def learn_states() -> None:
     """Let compiled code find what is found ``by_state``."""
     for stub in BY_STATE.keys() - _TAUGHT:
@@ -79,12 +90,11 @@ def learn_states() -> None:
 
 def _teach(stub: Callable[..., Any]) -> None:
     """Let compiled code find a function by the class of its first argument."""
-    functions = BY_STATE[stub]
+    functions, otherwise = BY_STATE[stub], inspect.unwrap(stub)
 
     @overload(stub, strict=False, jit_options=_PART_OPTIONS)
-    def find(state: Any, *others: Any) -> Callable[..., Any] | None:
-        is_state = isinstance(state, _NAMED_TUPLE)
-        return functions.get(state.instance_class) if is_state else None
+    def find(state: Any, *others: Any) -> Callable[..., Any]:
+        return functions.get(getattr(state, "instance_class", None), otherwise)
 
 
 @cache

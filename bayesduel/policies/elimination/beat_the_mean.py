@@ -15,10 +15,10 @@ from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.ops.scalar.resolved_rounds import NEVER
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.policy import KernelPolicy
+from bayesduel.policies.policy import Duel, KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_choices import stay_with, takes_over
-from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
+from bayesduel.policies.scalar_kernel import ScalarKernel
 from theory.arguments import number_from
 
 
@@ -143,7 +143,7 @@ class BeatTheMeanKernel(NamedTuple):
 
 
 @inlined
-def choose(state: BeatTheMeanKernel, rng: Generator, round_: int) -> ScalarDuel:
+def choose(state: BeatTheMeanKernel, rng: Generator, round_: int) -> Duel:
     """Choose the arm with the fewest duels and an opponent, or the last arm."""
     now, arms = state.now[0], state.arms
     if now.num_active == 1:
@@ -165,7 +165,7 @@ def choose(state: BeatTheMeanKernel, rng: Generator, round_: int) -> ScalarDuel:
     first, second = arms[chosen].active, arms[other].active
     arms[first].asked += 1
     state.pairs[first, second].asked += 1
-    return ScalarDuel(first, 0, first, second, True)
+    return Duel(first, 0, first, second, True)
 
 
 @inlined

@@ -15,10 +15,10 @@ from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.policy import KernelPolicy
+from bayesduel.policies.policy import Duel, KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_choices import stay_with, takes_over
-from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
+from bayesduel.policies.scalar_kernel import ScalarKernel
 from theory.arguments import number_that, one_of
 
 GOALS = ("condorcet", "copeland")
@@ -153,7 +153,7 @@ class SavageKernel(NamedTuple):
 
 
 @inlined
-def choose(state: SavageKernel, rng: Generator, round_: int) -> ScalarDuel:
+def choose(state: SavageKernel, rng: Generator, round_: int) -> Duel:
     """Choose the pair compared least often, or the winner."""
     now = state.now[0]
     if now.winner != _NOBODY:
@@ -164,7 +164,7 @@ def choose(state: SavageKernel, rng: Generator, round_: int) -> ScalarDuel:
     first, second = state.list[chosen].first, state.list[chosen].second
     now.num_rare -= 1
     _swap(state, chosen, now.num_rare)
-    return ScalarDuel(first, 0, first, second, True)
+    return Duel(first, 0, first, second, True)
 
 
 @inlined

@@ -8,12 +8,13 @@ from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import Records, compiled
 from bayesduel.policies import scalar_kernel
+from bayesduel.policies.policy import Duel
 from bayesduel.policies.scalar_choices import (
     count_win,
     recommend_most_beaten,
     takes_over,
 )
-from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
+from bayesduel.policies.scalar_kernel import ScalarKernel
 
 _PAIR = np.dtype([("wins", np.int64)])
 
@@ -36,7 +37,7 @@ def kernel() -> ScalarKernel:
 
 
 @compiled
-def choose(state: FewestDuelsKernel, rng: Generator, round_: int) -> ScalarDuel:
+def choose(state: FewestDuelsKernel, rng: Generator, round_: int) -> Duel:
     """Return one of the pairs that have met least."""
     first, second, fewest, number = 0, 1, _MOST, 0
     for i in range(len(state.pairs)):
@@ -48,7 +49,7 @@ def choose(state: FewestDuelsKernel, rng: Generator, round_: int) -> ScalarDuel:
                 number += 1
                 if takes_over(rng, number):
                     first, second = i, j
-    return ScalarDuel(first, 0, first, second, True)
+    return Duel(first, 0, first, second, True)
 
 
 scalar_kernel.implement(

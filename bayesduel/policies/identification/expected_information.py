@@ -12,14 +12,14 @@ from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.digamma import digamma
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.identification import EQUAL_GAINS
-from bayesduel.policies.policy import KernelPolicy
+from bayesduel.policies.policy import Duel, KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_choices import (
     count_win,
     recommend_most_beaten,
     takes_over,
 )
-from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
+from bayesduel.policies.scalar_kernel import ScalarKernel
 from bayesduel.posteriors.beta_pairs import BetaPairs
 from bayesduel.posteriors.names import check_pair_posterior, take_by_name
 from bayesduel.posteriors.scalar_betas import prior_in_order
@@ -141,7 +141,7 @@ def _refresh(pairs: Records, i: int, j: int) -> None:
 
 
 @inlined
-def choose(state: InformationKernel, rng: Generator, round_: int) -> ScalarDuel:
+def choose(state: InformationKernel, rng: Generator, round_: int) -> Duel:
     """Take the pair that teaches most, at random among equal ones."""
     num_arms, most = len(state.pairs), -math.inf
     for i in range(num_arms):
@@ -155,7 +155,7 @@ def choose(state: InformationKernel, rng: Generator, round_: int) -> ScalarDuel:
                 number += 1
                 if takes_over(rng, number):
                     first, second = i, j
-    return ScalarDuel(first, 0, first, second, True)
+    return Duel(first, 0, first, second, True)
 
 
 @inlined

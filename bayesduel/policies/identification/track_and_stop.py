@@ -19,10 +19,10 @@ from bayesduel.policies.identification._scalar_allocation import (
     set_sign,
     solve,
 )
-from bayesduel.policies.policy import KernelPolicy
+from bayesduel.policies.policy import Duel, KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_choices import count_win, recommend_most_beaten
-from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
+from bayesduel.policies.scalar_kernel import ScalarKernel
 from theory.arguments import number_that, number_within
 
 _MOST_ARMS = 64
@@ -155,14 +155,14 @@ def new_state(num_arms: int, *, growth: float, sticky: float) -> TrackAndStopKer
 
 
 @inlined
-def choose(state: TrackAndStopKernel, rng: Generator, round_: int) -> ScalarDuel:
+def choose(state: TrackAndStopKernel, rng: Generator, round_: int) -> Duel:
     """Return the pair that was asked too seldom, or is furthest behind its share."""
     now = state.now[0]
     if now.duels >= now.next_aim:
         aim(state)
         now.next_aim = now.duels + max(1, int(now.growth * now.duels))
     first, second = _next_pair(state)
-    return ScalarDuel(first, 0, first, second, True)
+    return Duel(first, 0, first, second, True)
 
 
 @compiled

@@ -16,10 +16,10 @@ from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.draws import draw_beta
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.parameter_values import check_beta
-from bayesduel.policies.policy import KernelPolicy
+from bayesduel.policies.policy import Duel, KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_choices import among_largest
-from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
+from bayesduel.policies.scalar_kernel import ScalarKernel
 from bayesduel.posteriors.beta_arms import BetaArms
 from theory.arguments import number_above, one_of
 
@@ -125,7 +125,7 @@ class SparringKernel(NamedTuple):
 
 
 @inlined
-def choose(state: SparringKernel, rng: Generator, round_: int) -> ScalarDuel:
+def choose(state: SparringKernel, rng: Generator, round_: int) -> Duel:
     """Let each machine name an arm."""
     root = math.sqrt(math.log(float(round_)))
     if state.now[0].samples:
@@ -134,7 +134,7 @@ def choose(state: SparringKernel, rng: Generator, round_: int) -> ScalarDuel:
     else:
         first = _largest_index(state.machines[_LEFT], rng, root)
         second = _largest_index(state.machines[_RIGHT], rng, root)
-    return ScalarDuel(first, 0, first, second, True)
+    return Duel(first, 0, first, second, True)
 
 
 @inlined

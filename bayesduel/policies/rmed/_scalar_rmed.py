@@ -13,6 +13,7 @@ from numpy.random import Generator
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.resolved_rounds import last_round_within
 from bayesduel.policies import scalar_kernel
+from bayesduel.policies.policy import Duel
 from bayesduel.policies.rmed._scalar_lists import (
     ELEMENT_FIELDS,
     LIST_FIELDS,
@@ -33,7 +34,7 @@ from bayesduel.policies.rmed._scalar_pairs import (
     find_fewest,
     lowest,
 )
-from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
+from bayesduel.policies.scalar_kernel import ScalarKernel
 
 _RULES = "rmed1", "rmed2", "rmed2fh"
 _RMED1, _RMED2, _RMED2FH = range(3)
@@ -127,7 +128,7 @@ def init(state: RMEDKernel, rng: Generator) -> None:
 
 
 @inlined
-def choose(state: RMEDKernel, rng: Generator, round_: int) -> ScalarDuel:
+def choose(state: RMEDKernel, rng: Generator, round_: int) -> Duel:
     """Choose the next duel of the sweep or of the pass."""
     now, arms = state.now[0], state.arms
     now.is_in_turn = False
@@ -135,11 +136,11 @@ def choose(state: RMEDKernel, rng: Generator, round_: int) -> ScalarDuel:
         first, second = now.row, now.column
         _go_on_with_sweep(now, arms.size)
         count_draw(state, first, second)
-        return ScalarDuel(first, 0, first, second, True)
+        return Duel(first, 0, first, second, True)
     if now.rule == _RMED2 and now.left_in_pass == 0 and _some_pair_is_rare(now, round_):
         first, second = _first_rare_pair(state, round_)
         count_draw(state, first, second)
-        return ScalarDuel(first, 0, first, second, True)
+        return Duel(first, 0, first, second, True)
     now.is_in_turn = True
     refill_if_empty(now, arms)
     arm = arms[now.head].listed
@@ -150,7 +151,7 @@ def choose(state: RMEDKernel, rng: Generator, round_: int) -> ScalarDuel:
     elif now.look_ahead and is_only_element(now):
         idle = _self_duels(state, round_) - 1
     take(now, arms)
-    return ScalarDuel(arm, idle, arm, opponent, True)
+    return Duel(arm, idle, arm, opponent, True)
 
 
 @inlined

@@ -12,6 +12,7 @@ from numpy.random import Generator
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.policies import scalar_kernel
+from bayesduel.policies.policy import Duel
 from bayesduel.policies.registry import register
 from bayesduel.policies.rmed import _scalar_copeland_program
 from bayesduel.policies.rmed._scalar_copeland import NOBODY, count, new_state
@@ -32,7 +33,7 @@ from bayesduel.policies.rmed.efficient_copeland_winner import (
     recommend,
 )
 from bayesduel.policies.rmed.efficient_copeland_winner import choose as next_duel
-from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
+from bayesduel.policies.scalar_kernel import ScalarKernel
 from theory.arguments import integer_from
 
 
@@ -165,7 +166,7 @@ def is_waiting(state: CopelandWinnerKernel) -> bool:
 
 
 @inlined
-def choose(state: CopelandWinnerKernel, rng: Generator, round_: int) -> ScalarDuel:
+def choose(state: CopelandWinnerKernel, rng: Generator, round_: int) -> Duel:
     """Take a pair out of turn, or the next one of the pass."""
     _append_if_solved(state)
     return next_duel(state, rng, round_)

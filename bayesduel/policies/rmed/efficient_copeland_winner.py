@@ -16,7 +16,7 @@ from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.scalar.compiled import compiled, inlined
 from bayesduel.ops.scalar.resolved_rounds import last_round_within
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.policy import KernelPolicy
+from bayesduel.policies.policy import Duel, KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.policies.rmed._scalar_copeland import (
     NOBODY,
@@ -36,7 +36,7 @@ from bayesduel.policies.rmed._scalar_lists import (
     take,
 )
 from bayesduel.policies.rmed._scalar_pairs import count_draw, find_fewest, lowest
-from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
+from bayesduel.policies.scalar_kernel import ScalarKernel
 from theory.arguments import number_above, number_from
 from theory.theorems import ecw_kl_sum_bound, ecw_kl_worst_case_bound, ecw_rmed_bound
 
@@ -129,7 +129,7 @@ def init(state: CopelandKernel, rng: Generator) -> None:
 
 
 @inlined
-def choose(state: Any, rng: Generator, round_: int) -> ScalarDuel:
+def choose(state: Any, rng: Generator, round_: int) -> Duel:
     """Take a pair out of turn, or the next one of the pass."""
     now, elements = state.now[0], state.elements
     now.is_in_turn = False
@@ -139,7 +139,7 @@ def choose(state: Any, rng: Generator, round_: int) -> ScalarDuel:
         if urgent >= 0:
             first, second = elements[urgent].first, elements[urgent].second
             count_draw(state, first, second)
-            return ScalarDuel(first, 0, first, second, True)
+            return Duel(first, 0, first, second, True)
     now.is_in_turn = True
     refill_if_empty(now, elements)
     element = elements[now.head].listed
@@ -150,7 +150,7 @@ def choose(state: Any, rng: Generator, round_: int) -> ScalarDuel:
     elif now.look_ahead and is_only_element(now):
         idle = _self_duels(state, first, round_) - 1
     take(now, elements)
-    return ScalarDuel(first, idle, first, second, True)
+    return Duel(first, idle, first, second, True)
 
 
 @inlined

@@ -19,11 +19,11 @@ from bayesduel.ops.scalar.compiled import compiled, inlined
 from bayesduel.ops.scalar.draws import truncated_exponential, waiting_time_and_level
 from bayesduel.ops.scalar.splits import binomial
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.policy import KernelPolicy
+from bayesduel.policies.policy import Duel, KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_bounds import let_expire
 from bayesduel.policies.scalar_choices import place_by_weight, recommend_most_beaten
-from bayesduel.policies.scalar_kernel import SEVERAL, ScalarDuel, ScalarKernel
+from bayesduel.policies.scalar_kernel import SEVERAL, ScalarKernel
 from bayesduel.policies.thompson._scalar_rounds import (
     best_challenger,
     first_arm,
@@ -230,7 +230,7 @@ def init(state: DoubleThompsonKernel, rng: Generator) -> None:
 
 
 @inlined
-def choose(state: DoubleThompsonKernel, rng: Generator, round_: int) -> ScalarDuel:
+def choose(state: DoubleThompsonKernel, rng: Generator, round_: int) -> Duel:
     """Return the next round, or the idle rounds up to one that is not."""
     now = state.now[0]
     if now.next_expiry < round_:
@@ -244,14 +244,14 @@ def choose(state: DoubleThompsonKernel, rng: Generator, round_: int) -> ScalarDu
             if idle > 0 or kind == _BY_SUCCESS:
                 champion = _champion(state, rng)
             if kind == _BY_SUCCESS and level >= _column_rate(state, champion):
-                return ScalarDuel(champion, idle, champion, champion, True)
+                return Duel(champion, idle, champion, champion, True)
             first = champion
         else:
             champion = SEVERAL
             if kind == _BY_SUCCESS:
                 first, level = _first_to_lose(state, rng)
     if kind == _NOTHING:
-        return ScalarDuel(champion, idle, first, first, False)
+        return Duel(champion, idle, first, first, False)
     if kind == _BY_SUCCESS:
         count = successes_given_one(state, rng, first, level)
     else:
@@ -264,7 +264,7 @@ def choose(state: DoubleThompsonKernel, rng: Generator, round_: int) -> ScalarDu
         count = successes(state, rng, first)
     second = best_challenger(state, rng, first, count)
     now.idle_steps += kind == _ANY and second == first
-    return ScalarDuel(champion, idle, first, second, True)
+    return Duel(champion, idle, first, second, True)
 
 
 @inlined

@@ -17,7 +17,7 @@ from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.draws import hazard_of, waiting_time
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.parameter_values import check_beta
-from bayesduel.policies.policy import KernelPolicy
+from bayesduel.policies.policy import Duel, KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_bounds import (
     ARM_FIELDS,
@@ -31,7 +31,7 @@ from bayesduel.policies.scalar_bounds import (
     start_upper_bounds,
 )
 from bayesduel.policies.scalar_choices import place_by_weight, recommend_most_beaten
-from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
+from bayesduel.policies.scalar_kernel import ScalarKernel
 from bayesduel.posteriors.beta_pairs import BetaPairs
 from bayesduel.posteriors.scalar_betas import (
     half_tail,
@@ -200,7 +200,7 @@ def _add_rates_up(state: RelativeSamplingKernel, arm: int) -> None:
 
 
 @inlined
-def choose(state: RelativeSamplingKernel, rng: Generator, round_: int) -> ScalarDuel:
+def choose(state: RelativeSamplingKernel, rng: Generator, round_: int) -> Duel:
     """Choose champion and challenger, after the self-duels; count their reigns."""
     now, arms = state.now[0], state.arms
     if now.next_expiry < round_:
@@ -216,12 +216,12 @@ def choose(state: RelativeSamplingKernel, rng: Generator, round_: int) -> Scalar
     first = place_by_weight(arms, arms.size, rng)
     champion = first if resting == _NOBODY else resting
     if not happens:
-        return ScalarDuel(champion, idle, first, first, False)
+        return Duel(champion, idle, first, first, False)
     arms[first].reigns += 1
     if now.next_expiry < round_ + idle:
         let_expire(state, round_ + idle)
     second = most_optimistic(state, rng, first, round_ + idle)
-    return ScalarDuel(champion, idle, first, second, True)
+    return Duel(champion, idle, first, second, True)
 
 
 @compiled

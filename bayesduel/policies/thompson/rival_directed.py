@@ -13,10 +13,10 @@ from bayesduel.ops.scalar.compiled import inlined
 from bayesduel.ops.scalar.draws import choose_index, waiting_time
 from bayesduel.ops.scalar.resolved_rounds import NEVER
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.policy import KernelPolicy
+from bayesduel.policies.policy import Duel, KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_choices import place_by_weight
-from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
+from bayesduel.policies.scalar_kernel import ScalarKernel
 from bayesduel.policies.thompson._scalar_rival_pairs import (
     draw_leader,
     flipped_pair,
@@ -251,31 +251,31 @@ def init(state: RivalDirectedKernel, rng: Generator) -> None:
 
 
 @inlined
-def choose(state: RivalDirectedKernel, rng: Generator, round_: int) -> ScalarDuel:
+def choose(state: RivalDirectedKernel, rng: Generator, round_: int) -> Duel:
     """Return the self-duels of the leader, and the pair that is compared next."""
     now = state.now[0]
     probability = now.c * now.total
     if probability < 1.0 and now.costs_regret and now.steps:
         if rng.random() >= probability:
-            return ScalarDuel(now.leader, 0, now.leader, now.leader, True)
+            return Duel(now.leader, 0, now.leader, now.leader, True)
         idle = 0
     elif probability < 1.0 and now.costs_regret:
         rounds = NEVER + 1 - round_
         idle, happens = waiting_time(rng, -math.log1p(-probability), rounds)
         if not happens:
-            return ScalarDuel(now.leader, idle, now.leader, now.leader, False)
+            return Duel(now.leader, idle, now.leader, now.leader, False)
     else:
         idle = 0
     if now.total == 0.0:
         num_arms = state.arms.size
         rival = (now.leader + 1 + choose_index(rng, num_arms - 1)) % num_arms
-        return ScalarDuel(now.leader, idle, rival, now.leader, True)
+        return Duel(now.leader, idle, rival, now.leader, True)
     if now.by_gradient:
         first, second = steepest_pair(state, rng)
     else:
         rival = place_by_weight(state.arms, state.arms.size, rng)
         first, second = flipped_pair(state, rng, rival)
-    return ScalarDuel(now.leader, idle, first, second, True)
+    return Duel(now.leader, idle, first, second, True)
 
 
 @inlined

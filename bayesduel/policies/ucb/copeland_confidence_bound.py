@@ -16,7 +16,7 @@ from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.draws import choose_index, hazard_of, waiting_time
 from bayesduel.ops.scalar.splits import binomial
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.policy import KernelPolicy
+from bayesduel.policies.policy import Duel, KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_bounds import (
     ARM_FIELDS,
@@ -33,7 +33,7 @@ from bayesduel.policies.scalar_choices import (
     place_by_weight,
     recommend_most_beaten,
 )
-from bayesduel.policies.scalar_kernel import SEVERAL, ScalarDuel, ScalarKernel
+from bayesduel.policies.scalar_kernel import SEVERAL, ScalarKernel
 from bayesduel.policies.ucb._scalar_believed_losses import (
     BELIEF_ARM_FIELDS,
     BELIEF_NOW_FIELDS,
@@ -175,9 +175,7 @@ def init(state: CopelandConfidenceBoundKernel, rng: Generator) -> None:
 
 
 @inlined
-def choose(
-    state: CopelandConfidenceBoundKernel, rng: Generator, round_: int
-) -> ScalarDuel:
+def choose(state: CopelandConfidenceBoundKernel, rng: Generator, round_: int) -> Duel:
     """Revise the beliefs, then choose the duel and the self-duels before it."""
     now = state.now[0]
     if now.next_expiry < round_:
@@ -195,17 +193,17 @@ def choose(
         idle, happens = waiting_time(rng, now.hazard, window)
         if not (now.look_ahead or happens):
             host = _winner(state, choose_index(rng, now.num_winners))
-            return ScalarDuel(host, 0, host, host, True)
+            return Duel(host, 0, host, host, True)
         host = _winner(state, 0) if now.num_winners == 1 else SEVERAL
         if not happens:
-            return ScalarDuel(host, idle, host, host, False)
+            return Duel(host, idle, host, host, False)
     if now.checks > 0.0 and rng.random() < now.checks:
         belief = choose_index(rng, now.num_open_beliefs)
         first, second = open_belief(state, belief)
     else:
         first = place_by_weight(state.arms, state.arms.size, rng)
         second = _challenger(state, rng, first, round_ + idle)
-    return ScalarDuel(host, idle, first, second, True)
+    return Duel(host, idle, first, second, True)
 
 
 @compiled

@@ -13,7 +13,7 @@ from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.policy import KernelPolicy
+from bayesduel.policies.policy import Duel, KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_bounds import (
     ARM_FIELDS,
@@ -27,7 +27,7 @@ from bayesduel.policies.scalar_bounds import (
     start_upper_bounds,
 )
 from bayesduel.policies.scalar_choices import recommend_most_beaten
-from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
+from bayesduel.policies.scalar_kernel import ScalarKernel
 from theory.arguments import number_above
 from theory.theorems import rucb_bound
 
@@ -130,7 +130,7 @@ class RelativeUCBKernel(NamedTuple):
 
 
 @inlined
-def choose(state: RelativeUCBKernel, rng: Generator, round_: int) -> ScalarDuel:
+def choose(state: RelativeUCBKernel, rng: Generator, round_: int) -> Duel:
     """Choose champion and challenger, after the self-duels that come first.
 
     A sure winner is the only candidate; it meets itself until one of its pairs opens.
@@ -147,7 +147,7 @@ def choose(state: RelativeUCBKernel, rng: Generator, round_: int) -> ScalarDuel:
     champion = now.hypothesis
     first = _champion(state, rng)
     second = most_optimistic(state, rng, first, round_ + idle)
-    return ScalarDuel(champion, idle, first, second, True)
+    return Duel(champion, idle, first, second, True)
 
 
 @compiled

@@ -14,7 +14,7 @@ from numba.extending import overload, overload_method
 
 from bayesduel.code_digest import functions_digest, global_names, is_users
 from bayesduel.errors import PolicyParameterError
-from bayesduel.ops.scalar.compiler import RULE_PART_OPTIONS, learn_states
+from bayesduel.ops.scalar.compiler import RULE_PART_OPTIONS, learn_states, with_names
 from bayesduel.policies.policy import Duel, PolicyBase, Wins
 from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.posteriors.names import is_posterior
@@ -30,10 +30,6 @@ _OUR_OPTIONS: Any = {**_OPTIONS, "no_cpython_wrapper": True}
 
 _RULE_OPTIONS: Any = {**RULE_PART_OPTIONS, "no_cfunc_wrapper": True}
 """Of rules of ours, in which no function calls itself: code with the program only."""
-
-_PART_OPTIONS: Any = {**_OUR_OPTIONS, "_nrt": False}
-"""Of what makes no array: it need not count the references to those that it is given,
-which took several times as long as the work itself."""
 
 _USERS_OPTIONS: Any = {**_OUR_OPTIONS, "boundscheck": True}
 """Without, an index outside of an array would overwrite what belongs to others. Takes
@@ -62,29 +58,14 @@ class _Loop(NamedTuple):
     """What is compiled with a rule."""
 
     play: FunctionType
-    parts: tuple[FunctionType, ...]
-    """What it calls, whatever the rule: compiled once for all. Makes no array."""
-
-    others: tuple[FunctionType, ...] = ()
-    """What it calls that calls the rule, or a rule for stopping."""
+    parts: tuple[FunctionType, ...] = ()
+    """What it calls that calls the rule, in an order in which each calls those before
+    it. All else that it calls is marked, and compiled once for all."""
 
 
-_PAIRS = _Loop(
-    rounds.play, (rounds.write_down, rounds.add_rounds), (rounds.tell, rounds.watch)
-)
+_PAIRS = _Loop(rounds.play, (rounds.ask, rounds.tell, rounds.report))
 
-_SETS = _Loop(
-    set_rounds.play,
-    (
-        set_rounds.find_fault,
-        set_rounds.put_forward,
-        set_rounds.answer,
-        set_rounds.add_offer,
-    ),
-)
-
-_PARTS: dict[FunctionType, Any] = {}
-"""What is compiled of the loops."""
+_SETS = _Loop(set_rounds.play)
 
 
 @cache
@@ -104,16 +85,14 @@ def compiled_rounds(kind: type[PolicyBase]) -> Callable[..., None]:
         options = around = _RULE_OPTIONS
     rule = {name: _with_helpers(each, made, options) for name, each in methods.items()}
     names = dict(rule)
-    ours = [loop.play, *loop.parts, *loop.others]
+    ours = [loop.play, *loop.parts]
     in_bulk = loop is _PAIRS and is_in_bulk(kind)
     if loop is _PAIRS:
         names |= _played_by(rule["update"], in_bulk, around)
         ours += [_played_by, _in_bulk, _one_by_one]
     for each in loop.parts:
-        names[each.__name__] = _part(each)
-    for each in loop.others:
-        names[each.__name__] = njit(**around)(_with_names(each, names))
-    program: Any = njit(**_OPTIONS)(_with_names(loop.play, names))
+        names[each.__name__] = njit(**around)(with_names(each, names))
+    program: Any = njit(**_OPTIONS)(with_names(loop.play, names))
     if not any(_calls_itself(each) for each in methods.values()):
         digest = functions_digest([*methods.values(), *ours])
         cache_on_disk(program, f"{'bulk' if in_bulk else 'rule'}-{digest[:16]}")
@@ -135,15 +114,6 @@ def compiled_rounds(kind: type[PolicyBase]) -> Callable[..., None]:
             ) from error
 
     return play_compiled
-
-
-@cache
-def _part(function: FunctionType) -> Any:
-    """Compile a part of the loop once, and keep it on disk for the next rule."""
-    part = _with_helpers(function, _PARTS, _PART_OPTIONS)
-    digest = functions_digest([function])
-    cache_on_disk(part, f"part-{digest[:16]}")
-    return part
 
 
 def _played_by(update: Any, in_bulk: bool, options: dict[str, Any]) -> dict[str, Any]:
@@ -225,7 +195,7 @@ def _with_helpers(
     """
     plain: Any = inspect.unwrap(function)
     if plain not in made:
-        copied = _with_names(plain, {})
+        copied = with_names(plain, {})
         made[plain] = njit(**options)(copied)
         for name in global_names(plain.__code__):
             if _is_helper(named := plain.__globals__.get(name)):
@@ -256,17 +226,6 @@ def _is_helper(named: Any) -> bool:
 
 def _is_ours(named: Any) -> bool:
     return str(named.__module__).partition(".")[0] == "bayesduel"
-
-
-def _with_names(function: Callable[..., Any], names: dict[str, Any]) -> FunctionType:
-    """Return a function for which some names of its module mean something else."""
-    plain: Any = inspect.unwrap(function)
-    known = plain.__globals__ | names
-    copied = FunctionType(
-        plain.__code__, known, plain.__name__, plain.__defaults__, plain.__closure__
-    )
-    copied.__module__ = plain.__module__
-    return copied
 
 
 def _not_compiled(kind: type[PolicyBase], error: NumbaError) -> PolicyParameterError:

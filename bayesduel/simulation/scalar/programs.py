@@ -1,16 +1,24 @@
-"""The compiled loop, one program per kernel, kept on disk."""
+"""The loop over rounds compiled with a kernel, one program each, kept on disk."""
 
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, partial
 from typing import Any
 
+import numpy as np
+from jaxtyping import Int
 from numba.core import config
+from numpy.random import Generator
 
-from bayesduel.ops.scalar.compiler import standalone
+from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.compiler import standalone, with_names
+from bayesduel.ops.scalar.draws import raw_bits
 from bayesduel.ops.scalar.uncompiled import run_uncompiled
+from bayesduel.policies import scalar_kernel
+from bayesduel.policies.scalar_kernel import SEVERAL
 from bayesduel.program_cache import kernel_folder
-from bayesduel.simulation.scalar.loop import play, tell
+from bayesduel.simulation import rounds
+from bayesduel.simulation.pair_ledger import PairLedger, add_shared_rounds
 
 _settings: Any = config
 
@@ -35,15 +43,97 @@ def is_at_hand(name: str) -> bool:
 
 
 @cache
-def program(kernel: str) -> Callable[..., None]:
-    """Return the compiled :func:`play` of the kernel of this name."""
-    return cached_program(play, kernel)
+def program(kernel: str, function: str = "play") -> Callable[..., None]:
+    """Return a function of the loop, :func:`play` or :func:`hear`, with a kernel in it.
+
+    Given None in place of the policy, as kernels are found by their states.
+    """
+    name = kernel if function == "play" else f"{kernel}-{function}"
+    return cached_program(_with_kernels(function), name)
 
 
 @cache
-def tell_program(kernel: str) -> Callable[..., None]:
-    """Return the compiled :func:`tell` of the kernel of this name."""
-    return cached_program(tell, f"{kernel}-told")
+def _with_kernels(function: str) -> Any:
+    """Return a function of the loop, in which all that asks a policy asks a kernel."""
+    names: dict[str, Any] = {each.__name__.strip("_"): each for each in _OF_KERNELS}
+    for each in (rounds.ask, rounds.tell, rounds.report):
+        # Where it is called from several places, it is compiled once.
+        mark = compiled if each is rounds.tell else inlined
+        names[each.__name__] = mark(with_names(each, names))
+    return with_names(getattr(rounds, function), names)
+
+
+@inlined
+def _as_duel(asked: Any) -> Any:
+    return asked
+
+
+@inlined
+def _is_in_bulk(policy: Any) -> bool:
+    return False
+
+
+@inlined
+def _count_wins(policy: Any, rng: Generator, probability: float, rounds: int) -> int:
+    return int(rng.random() < probability)
+
+
+@inlined
+def _choose(policy: Any, state: Any, rng: Generator, round_: int) -> Any:
+    return scalar_kernel.choose(state, rng, round_)
+
+
+@compiled
+def _update(
+    policy: Any,
+    state: Any,
+    rng: Generator,
+    round_: int,
+    first: int,
+    second: int,
+    wins: int,
+    rounds: int,
+) -> None:
+    scalar_kernel.update(state, rng, round_, first, second, wins > 0)
+
+
+@compiled
+def _recommend(policy: Any, state: Any, rng: Generator) -> Any:
+    return scalar_kernel.recommend(state, rng)
+
+
+@inlined
+def _shares_rounds(policy: Any, champion: int) -> bool:
+    return champion == SEVERAL
+
+
+@inlined
+def _share_idle_rounds(
+    policy: Any,
+    state: Any,
+    rng: Generator,
+    rounds: int,
+    idle: int,
+    ledger: PairLedger,
+    progress: Int[np.ndarray, " 12"],
+) -> None:
+    ledger.shares[0] = 0
+    scalar_kernel.share_idle_rounds(state, rng, rounds, ledger.shares[0])
+    # Of the whole stretch, and drawn always: no checkpoint changes a draw.
+    key = raw_bits(rng)
+    add_shared_rounds(ledger, progress, key, rounds, idle)
+
+
+_OF_KERNELS = (
+    _as_duel,
+    _is_in_bulk,
+    _count_wins,
+    _choose,
+    _update,
+    _recommend,
+    _shares_rounds,
+    _share_idle_rounds,
+)
 
 
 def cached_program(function: Callable[..., Any], name: str) -> Callable[..., Any]:
