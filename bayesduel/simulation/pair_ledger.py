@@ -75,7 +75,10 @@ def add_shared_rounds(
     whole: int,
     rounds: int,
 ) -> None:
-    """Count the first ``rounds`` of ``whole`` self-duels that arms share."""
+    """Count the first ``rounds`` of ``whole`` self-duels, shared as ``shares[0]`` says.
+
+    Which is 0 afterwards.
+    """
     parts, num_arms = ledger.shares[2], len(ledger.plays)
     for place in range(progress[CHECKPOINT], ledger.checkpoints.size):
         more = ledger.checkpoints[place] - progress[PLAYED]
@@ -91,4 +94,5 @@ def add_shared_rounds(
         parts = ledger.shares[0]
     for arm in range(num_arms):
         ledger.plays[arm, arm] += parts[arm]
+        ledger.shares[0, arm] = 0
     progress[PLAYED] += rounds

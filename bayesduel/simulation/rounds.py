@@ -22,6 +22,7 @@ from bayesduel.policies.scalar_kernel import (
     note,
     reads_self_duels,
     recall,
+    share_idle_rounds,
 )
 from bayesduel.simulation.pair_ledger import (
     PairLedger,
@@ -94,26 +95,25 @@ def count_wins(policy: Any, rng: Generator, probability: float, rounds: int) -> 
     return int(rng.random() < probability)
 
 
-# Rules name a champion each; of kernels scalar.programs has what holds.
+# A rule names one champion at a time. What kernels do, scalar.programs has; without the
+# policy or its state among the arguments, all rules share what is compiled of these.
 
 
 @inlined
-def shares_rounds(policy: Any, champion: int) -> bool:
-    """Say whether several arms share the idle rounds."""
+def is_shared(champion: int) -> bool:
+    """Say whether idle rounds have several champions."""
     return False
 
 
 @inlined
-def share_idle_rounds(
-    policy: Any,
-    state: Any,
+def add_shared(
+    ledger: PairLedger,
+    progress: Int[np.ndarray, " 12"],
     rng: Generator,
     rounds: int,
     idle: int,
-    ledger: PairLedger,
-    progress: Int[np.ndarray, " 12"],
 ) -> None:
-    """Play the first ``idle`` of so many self-duels that several arms share."""
+    """Count the first ``idle`` of so many self-duels that arms share."""
 
 
 def as_duel(asked: Any) -> Duel:
@@ -156,7 +156,7 @@ def ask(
         champion, idle = duel.champion, duel.idle_rounds
         first, second, rounds = duel.first, duel.second, int(duel.explores)
     # One by one: compiled, a loop over them would make a list.
-    if not 0 <= champion < num_arms and not shares_rounds(policy, champion):
+    if not 0 <= champion < num_arms and not is_shared(champion):
         progress[FAULT], progress[WRONG] = BAD_ARM, champion
     if not 0 <= first < num_arms:
         progress[FAULT], progress[WRONG] = BAD_ARM, first
@@ -311,8 +311,9 @@ def play(
             idle, rounds = due, 0
         if idle > 0:
             progress[CLOCK] += idle
-            if shares_rounds(policy, champion):
-                share_idle_rounds(policy, state, rng, whole, idle, ledger, progress)
+            if is_shared(champion):
+                share_idle_rounds(state, rng, whole, ledger.shares[0])
+                add_shared(ledger, progress, rng, whole, idle)
             else:
                 add_rounds(ledger, progress, champion, champion, idle)
         rounds = min(rounds, horizon - progress[PLAYED])

@@ -5,6 +5,8 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.errors import PolicyParameterError
+from bayesduel.policies.policy import kernel_of
+from bayesduel.policies.policy_around import innermost
 from bayesduel.simulation import driver
 from bayesduel.simulation.environments import PairwiseEnvironment
 from bayesduel.stopping import Budget
@@ -77,4 +79,4 @@ def test_names_and_what_is_refused():
         bulky.check(4, 100)
     with pytest.raises(PolicyParameterError, match="self_duels must be true or false"):
         policies.get("d-ts", self_duels=3)
-    assert policies.get("bt-ts", self_duels=False).scalar_kernel() is None
+    assert kernel_of(innermost(policies.get("bt-ts", self_duels=False))) is None

@@ -7,6 +7,7 @@ from scipy import stats
 import bayesduel
 from bayesduel import Duel
 from bayesduel.errors import SimulationError
+from bayesduel.policies.policy_around import Manner
 from bayesduel.simulation.driver import run_chunk
 from bayesduel.simulation.environments import PairwiseEnvironment
 from bayesduel.simulation.rule_runs import run_chunk as run_rule
@@ -58,7 +59,7 @@ def played(policy, *, checkpoints=GRID, runs=range(6), matrix=MATRIX, **manner):
         seed=5,
         event_limit=10**6,
         segment_seconds=0.5,
-        manner=manner,
+        manner=Manner(**manner),
     )
 
 

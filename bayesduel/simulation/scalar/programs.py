@@ -103,22 +103,18 @@ def _recommend(policy: Any, state: Any, rng: Generator) -> Any:
 
 
 @inlined
-def _shares_rounds(policy: Any, champion: int) -> bool:
+def _is_shared(champion: int) -> bool:
     return champion == SEVERAL
 
 
 @inlined
-def _share_idle_rounds(
-    policy: Any,
-    state: Any,
+def _add_shared(
+    ledger: PairLedger,
+    progress: Int[np.ndarray, " 12"],
     rng: Generator,
     rounds: int,
     idle: int,
-    ledger: PairLedger,
-    progress: Int[np.ndarray, " 12"],
 ) -> None:
-    ledger.shares[0] = 0
-    scalar_kernel.share_idle_rounds(state, rng, rounds, ledger.shares[0])
     # Of the whole stretch, and drawn always: no checkpoint changes a draw.
     key = raw_bits(rng)
     add_shared_rounds(ledger, progress, key, rounds, idle)
@@ -131,8 +127,8 @@ _OF_KERNELS = (
     _choose,
     _update,
     _recommend,
-    _shares_rounds,
-    _share_idle_rounds,
+    _is_shared,
+    _add_shared,
 )
 
 
