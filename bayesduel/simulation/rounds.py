@@ -158,9 +158,10 @@ def ask(
     # One by one: compiled, a loop over them would make a list.
     if not 0 <= champion < num_arms and not is_shared(champion):
         progress[FAULT], progress[WRONG] = BAD_ARM, champion
-    if not 0 <= first < num_arms:
+    is_pair = rounds != 0 or not is_shared(first)
+    if is_pair and not 0 <= first < num_arms:
         progress[FAULT], progress[WRONG] = BAD_ARM, first
-    if not 0 <= second < num_arms:
+    if is_pair and not 0 <= second < num_arms:
         progress[FAULT], progress[WRONG] = BAD_ARM, second
     if idle < 0:
         progress[FAULT], progress[WRONG] = BAD_IDLE_ROUNDS, idle

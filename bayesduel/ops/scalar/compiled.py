@@ -37,11 +37,12 @@ def by_state[Function: Callable[..., Any]](stub: Function) -> Function:
     all other classes.
     """
     functions: dict[type, Callable[..., Any]] = {}
-    plain = inspect.unwrap(stub)
+    plain: Any = inspect.unwrap(stub)
 
     @wraps(stub)
     def find(state: Any, *others: Any) -> Any:
-        return functions.get(type(state), plain)(state, *others)
+        function: Any = functions.get(type(state), plain)
+        return function(state, *others)
 
     BY_STATE[find] = functions
     found: Any = find

@@ -94,7 +94,8 @@ def _teach(stub: Callable[..., Any]) -> None:
 
     @overload(stub, strict=False, jit_options=_PART_OPTIONS)
     def find(state: Any, *others: Any) -> Callable[..., Any]:
-        return functions.get(getattr(state, "instance_class", None), otherwise)
+        kind: Any = getattr(state, "instance_class", None)
+        return functions.get(kind, otherwise)
 
 
 @cache
