@@ -90,7 +90,8 @@ def learn_states() -> None:
 
 def _teach(stub: Callable[..., Any]) -> None:
     """Let compiled code find a function by the class of its first argument."""
-    functions, otherwise = BY_STATE[stub], inspect.unwrap(stub)
+    functions: Any = BY_STATE[stub]
+    otherwise: Any = inspect.unwrap(stub)
 
     @overload(stub, strict=False, jit_options=_PART_OPTIONS)
     def find(state: Any, *others: Any) -> Callable[..., Any]:
