@@ -1,8 +1,7 @@
 """Results on disk: netCDF or Zarr, all of it or nothing, and read back."""
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ import xarray as xr
 
 from bayesduel.errors import OutputFolderError
 from bayesduel.experiments.stored import zarr_files
-from bayesduel.experiments.without_dask import dask_unseen, let_xarray_ask
 from bayesduel.files.folders import (
     as_path,
     check_whole,
@@ -19,8 +17,6 @@ from bayesduel.files.folders import (
     read_marker,
     write_whole,
 )
-
-let_xarray_ask()
 
 NETCDF, ZARR = "netcdf", "zarr"
 
@@ -177,26 +173,17 @@ def to_bytes(data: xr.Dataset | xr.DataTree, format: str = NETCDF) -> memoryview
 
     Written in memory first: HDF5 can crash the interpreter where a disk is full.
     """
-    if format == ZARR and isinstance(data, xr.DataTree):
-        with _without_dask():
+    dask = sys.modules.get("dask")
+    # The client of a cluster, if there is one, would be asked for a lock under the name
+    # of a file in memory.
+    with dask.config.set(scheduler="synchronous") if dask else nullcontext():
+        if format == ZARR and isinstance(data, xr.DataTree):
             return zarr_files.to_bytes(data)
-    with _without_dask():
         if isinstance(data, xr.Dataset):
             return data.to_netcdf(engine=_ENGINE, encoding=_compressed(data))
         nodes = {node.path: node.to_dataset(inherit=False) for node in data.subtree}
         encoding = {path: _compressed(dataset) for path, dataset in nodes.items()}
         return data.to_netcdf(engine=_ENGINE, encoding=encoding)
-
-
-@contextmanager
-def _without_dask() -> Iterator[None]:
-    """Let xarray write without the client of a cluster, if there is one.
-
-    It would ask the scheduler for a lock under the name of a file in memory.
-    """
-    dask = sys.modules.get("dask")
-    with dask_unseen() if dask is None else dask.config.set(scheduler="synchronous"):
-        yield
 
 
 def _compressed(dataset: xr.Dataset) -> dict[str, dict[str, Any]]:
