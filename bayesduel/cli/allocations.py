@@ -18,17 +18,6 @@ if TYPE_CHECKING:
     from theory import IdentificationBound, Optimum, PreferenceMatrix, StructuredBound
     from theory.copeland_program import AllocationRecord
 
-__all__ = [
-    "arm_labels",
-    "identification_json",
-    "save_allocations",
-    "show_allocations",
-    "show_identification",
-    "show_structured",
-    "structured_bounds",
-    "structured_json",
-]
-
 # Longest allocation that is printed whole without --all.
 _PAIRS = 20
 _PROGRAMS = ("CW", "ECW")

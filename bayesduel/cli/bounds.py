@@ -43,8 +43,6 @@ if TYPE_CHECKING:
         PreferenceMatrix,
     )
 
-__all__ = ["bounds"]
-
 _BATCHES = 16
 """As the batched policies have it."""
 

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from theory import PreferenceMatrix
 
-__all__ = ["load_matrix"]
-
 
 def load_matrix(text: str, argument: str, *, repair: bool = False) -> PreferenceMatrix:
     """Return a matrix by name or from a file; an error says in which argument.

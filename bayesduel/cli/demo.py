@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from bayesduel import Experiment
 
-__all__ = ["demo"]
-
 POLICIES = ("d-ts", "d-ts+", "ecw-rmed", "rmed1", "rucb")
 _RARE_RUNS = ("ecw-rmed",)
 CONDORCET = "mslr5-condorcet"

@@ -25,19 +25,6 @@ from typer.core import TyperGroup
 from bayesduel.cli.lazy_commands import LazyCommands
 from bayesduel.cli.output import ending, go_on, say, say_error, say_warning
 
-__all__ = [
-    "FAILED",
-    "WRONG_INPUT",
-    "SIGNALLED",
-    "FriendlyGroup",
-    "Terminated",
-    "damage_warnings",
-    "ended",
-    "ended_for_good",
-    "friendly_errors",
-    "option_error",
-]
-
 FAILED = 1
 WRONG_INPUT = 2
 SIGNALLED = 128

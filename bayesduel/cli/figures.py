@@ -13,8 +13,6 @@ from bayesduel.cli.output import say_warning
 if TYPE_CHECKING:
     from bayesduel.plots import StyledFigure
 
-__all__ = ["font_warnings", "save_figures"]
-
 
 @contextmanager
 def font_warnings(*, quiet: bool) -> Iterator[None]:

@@ -11,8 +11,6 @@ import typer
 from bayesduel.cli.options import json_flag
 from bayesduel.cli.output import console, print_json, version
 
-__all__ = ["list_", "regret_meanings"]
-
 
 class What(StrEnum):
     """What can be listed."""

@@ -9,20 +9,6 @@ import typer
 
 from bayesduel.cli import parse
 
-__all__ = [
-    "flag",
-    "format_option",
-    "integer_option",
-    "jobs_option",
-    "json_flag",
-    "number_option",
-    "overwrite_flag",
-    "quiet_flag",
-    "repair_flag",
-    "resume_flag",
-    "seed_option",
-]
-
 
 def flag(*names: str, help: str, **options: Any) -> Any:  # noqa: A002, ANN401
     """Return an option that takes no value; the help shows no type for it."""

@@ -18,22 +18,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-__all__ = [
-    "console",
-    "defined",
-    "degrade_encodings",
-    "ending",
-    "go_on",
-    "print_data",
-    "print_json",
-    "print_text",
-    "say",
-    "say_error",
-    "say_warning",
-    "version",
-]
-
-
 _COMMAND = re.compile(r"\bbayesduel [a-z][^;\n]*")
 """What is printed to be pasted."""
 _HELD = "\ue000"

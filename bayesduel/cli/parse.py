@@ -12,15 +12,6 @@ from pathlib import Path
 from bayesduel.arguments.literals import literal
 from bayesduel.cli.errors import option_error
 
-__all__ = [
-    "checkpoints",
-    "claim_folder",
-    "integer",
-    "names",
-    "number",
-    "rounds",
-]
-
 _NUMBER = re.compile(r"([0-9][0-9_]*)(?:\.([0-9]+))?(?:[eE]\+?([0-9]+))?")
 _POWER = re.compile(r"([0-9]+)\s*(?:\^|\*\*)\s*([0-9]+)")
 _DIGITS = re.compile(r"[+-]?[0-9]{1,400}")

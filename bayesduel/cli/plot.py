@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from bayesduel.plots import StyledFigure
 
-__all__ = ["plot"]
-
 
 class Kind(StrEnum):
     """Which figure."""

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from bayesduel.analysis import Difference, Ranking
 
-__all__ = ["print_rankings", "print_ranks", "save_rankings"]
-
 _HEADERS = (
     "rank", "seen", "policy", "above the first", "undone by", "better in", "mean",
     "median",

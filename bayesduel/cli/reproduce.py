@@ -35,8 +35,6 @@ from bayesduel.cli.sweeps.deadline import in_time
 if TYPE_CHECKING:
     from bayesduel.papers.reproducing import Reproduction
 
-__all__ = ["reproduce"]
-
 _TALLY = {"holds": "hold", "does not hold": "do not hold", "open": "are open"}
 
 

@@ -16,8 +16,6 @@ from bayesduel.cli.output import console, print_json
 if TYPE_CHECKING:
     from theory.theorems import AppliedTheorem, Theorem
 
-__all__ = ["described_policies", "show"]
-
 Entry = dict[str, Any]
 """What is shown of a name: ``kind``, ``name``, ``title``, ``about`` and the rest."""
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from bayesduel.papers import SubmatrixConstants
     from theory import PreferenceMatrix
 
-__all__ = ["SubmatrixRequest", "submatrices"]
-
 _DEFAULT_SIZE, _DEFAULT_GAP = 16, 0.005
 _ROWS = {
     "cw": "CW-RMED, lower bound C*",

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from bayesduel.analysis import Slope, Summary, SummaryRow
     from theory import PreferenceMatrix, RegretBound
 
-__all__ = ["FittingTable", "new_table", "print_summary", "print_theorems", "show"]
-
 _CONSTANTS = ("Copeland lower bound", "ECW-RMED")
 """Theorems that are printed elsewhere, one row per winner."""
 

@@ -11,7 +11,7 @@ from matplotlib.ticker import PercentFormatter, StrMethodFormatter
 
 from bayesduel.analysis.measured_nodes import standard_error
 from bayesduel.errors import ArgumentError
-from bayesduel.papers.claims import exploitation
+from bayesduel.papers._claim_kinds import exploitation
 from bayesduel.plots.curves import regret
 from bayesduel.plots.style import (
     Look,
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from bayesduel.analysis.measured_nodes import Measurement
     from bayesduel.papers.reproducing import PanelResult, Reproduction
     from theory import RegretBound
-
-__all__ = ["reproduction"]
 
 _BAR = 0.8
 """Width of all bars of one group, where groups are one apart."""

@@ -17,11 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from theory._arrays import AnyArrayLike, arm_of, floating, gap_table
 from theory.arguments import instance_of
-from theory.copeland_program._constraints import (
-    candidate_slack,
-    constraint_slack,
-    ecw_slack,
-)
 from theory.copeland_program._superiors import (
     RankedSuperiors,
     allocate,
@@ -32,16 +27,6 @@ from theory.copeland_program._superiors import (
 
 if TYPE_CHECKING:
     from jaxtyping import Float, Int
-
-
-__all__ = [
-    "candidate_slack",
-    "ecw_cost",
-    "ecw_costs",
-    "ecw_evidence",
-    "ecw_slack",
-    "constraint_slack",
-]
 
 
 def ecw_costs(

@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 
     from bayesduel import Experiment
 
-__all__ = ["compare"]
-
 _DONE = "what was finished"
 
 

@@ -11,8 +11,6 @@ from bayesduel.cli.errors import damage_warnings, ended
 from bayesduel.cli.options import format_option, quiet_flag
 from bayesduel.cli.output import console, say
 
-__all__ = ["merge"]
-
 
 def merge(
     out: Annotated[

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from bayesduel import Experiment
     from bayesduel.analysis import Measurement, Ranking, Summary, SummaryRow
 
-__all__ = ["Report"]
-
 
 class Report:
     """What is said of an experiment: measured, summed up and ranked once for all of it.

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from bayesduel import Experiment
     from theory import PreferenceMatrix
 
-__all__ = ["Request", "read_request"]
-
 ConfigOption = Annotated[
     Path | None,
     typer.Option(

@@ -9,8 +9,6 @@ import typer
 
 from bayesduel.cli.errors import option_error
 
-__all__ = ["BothOrders", "Context", "Contradiction", "check_both_orders"]
-
 
 class Contradiction(StrEnum):
     """What two answers count as that contradict each other."""

@@ -38,8 +38,6 @@ from bayesduel.cli.votes.options import (
 if TYPE_CHECKING:
     from bayesduel.diagnostics import Calibration
 
-__all__ = ["calibrate"]
-
 # Bonferroni-corrected p-value below which ranks are called not uniform.
 _SMALL = 0.01
 

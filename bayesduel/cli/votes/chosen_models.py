@@ -12,8 +12,6 @@ from bayesduel.cli.votes.options import Model
 if TYPE_CHECKING:
     from bayesduel.votes import Comparisons
 
-__all__ = ["check_model", "preference_model"]
-
 
 def check_model(
     model: Model,

@@ -13,9 +13,6 @@ if TYPE_CHECKING:
 
     from bayesduel.inference import Fit
 
-__all__ = ["Reference", "compared", "contrast_cells", "contrast_rows",
-           "print_contrasts"]  # fmt: skip
-
 
 class Reference(NamedTuple):
     """The arm that all are compared with, and up to where a difference is none."""

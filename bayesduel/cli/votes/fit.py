@@ -65,8 +65,6 @@ if TYPE_CHECKING:
     from bayesduel.inference import Fit
     from bayesduel.votes import Comparisons
 
-__all__ = ["fit"]
-
 
 class ScoreScale(StrEnum):
     """The unit of scores."""

@@ -32,8 +32,6 @@ from bayesduel.cli.votes.options import (
 if TYPE_CHECKING:
     from bayesduel.votes import Choices
 
-__all__ = ["fit_choices"]
-
 
 class ChoiceModel(StrEnum):
     """What is assumed of the persons."""

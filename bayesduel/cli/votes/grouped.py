@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from bayesduel.inference import GroupFits
     from bayesduel.votes import Comparisons
 
-__all__ = ["By", "Cluster", "check_by", "method_of", "show_groups"]
-
 _MANY = 200
 """Rows that are printed without --all."""
 

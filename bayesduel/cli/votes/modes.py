@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from bayesduel.inference import ModeFit
     from bayesduel.votes import Comparisons
 
-__all__ = ["show_mode"]
-
 _MANY = 40
 
 

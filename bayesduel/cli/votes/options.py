@@ -17,41 +17,6 @@ if TYPE_CHECKING:
     from bayesduel.votes import Comparisons
     from bayesduel.votes.vote_rows import VoteRows
 
-__all__ = [
-    "Arms",
-    "ContestCovariate",
-    "ContestScale",
-    "Covariates",
-    "Discrimination",
-    "DryRun",
-    "Judge",
-    "Long",
-    "Method",
-    "Missing",
-    "Model",
-    "ModelChoice",
-    "Neutral",
-    "OrderEffect",
-    "OrderKnown",
-    "Residual",
-    "Scores",
-    "Scale",
-    "TieColumns",
-    "UTILITY",
-    "VoteColumns",
-    "Weight",
-    "Where",
-    "Winner",
-    "WithoutAnswer",
-    "Wins",
-    "Words",
-    "names_between",
-    "require_file",
-    "read_votes",
-    "vote_rows",
-    "with_covariates",
-]
-
 _COUNTED = re.compile(r"(.+)\*([0-9]+(?:\.[0-9]+)?)")
 """A word, and how many votes it counts."""
 

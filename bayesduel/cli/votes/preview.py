@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from bayesduel.votes import Choices
     from bayesduel.votes.vote_rows import VoteRows
 
-__all__ = ["print_preview", "print_set_preview"]
-
 _SAMPLE = 10
 
 

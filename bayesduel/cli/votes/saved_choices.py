@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from bayesduel.inference import Fit
 
-__all__ = ["choice_record", "print_coefficients", "save_choices"]
-
 
 def choice_record(posterior: Fit, probability: float) -> dict[str, Any]:
     """Return coefficients and what was fitted as plain values, for JSON."""

@@ -25,19 +25,6 @@ if TYPE_CHECKING:
     from bayesduel.diagnostics import Report
     from bayesduel.inference import Fit
 
-__all__ = [
-    "as_record",
-    "belief_in",
-    "clusters_said",
-    "markdown",
-    "packed",
-    "print_standings",
-    "save_fit",
-    "standing_cells",
-    "with_doubt",
-    "write_table",
-]
-
 # Numbers in a variable from which compressing it is worth the time.
 _LARGE = 10_000
 
