@@ -31,7 +31,7 @@ from bayesduel.cli.options import (
     resume_flag,
 )
 from bayesduel.cli.output import console, print_json, say, say_warning, version
-from bayesduel.cli.parse import claim_folder
+from bayesduel.cli.parse import claim_folder, load_matrix
 from bayesduel.cli.submatrices import SubmatrixRequest, submatrices
 
 if TYPE_CHECKING:
@@ -170,7 +170,6 @@ def bounds(
     of Komiyama, Honda and Nakagawa (2016) is --submatrices 10000 --size 16
     --min-gap 0.005 of the 136-armed MSLR matrix.
     """
-    from bayesduel.cli.choices import load_matrix
     from bayesduel.cli.tables import print_theorems
 
     request = SubmatrixRequest(size, min_gap, seed, jobs, out, resume, overwrite, quiet)
@@ -319,20 +318,16 @@ def _print_head(screen: Console, text: str, preference: PreferenceMatrix) -> Non
 
 def _show_constants(screen: Console, lower: Optimum, efficient: Optimum) -> None:
     """Print one row per Copeland winner; the best of each column is marked."""
-    from bayesduel.cli.tables import new_table, show
+    from bayesduel.cli.tables import show, table_of
 
-    table = new_table()
-    table.add_column("winner", justify="right")
-    table.add_column("lower bound C*", justify="right")
-    table.add_column("ECW-RMED C_E", justify="right")
-    for arm, value in lower.value_by_winner.items():
-        cells = (
-            f"{number:.6g}{' *' if arm == best else '  '}"
-            for number, best in (
-                (value, lower.winner),
-                (efficient.value_by_winner[arm], efficient.winner),
-            )
-        )
-        table.add_row(str(arm), *cells)
+    rows = [
+        [str(arm)]
+        + [
+            f"{each.value_by_winner[arm]:.6g}{' *' if arm == each.winner else '  '}"
+            for each in (lower, efficient)
+        ]
+        for arm in lower.value_by_winner
+    ]
+    table = table_of(("winner", "lower bound C*", "ECW-RMED C_E"), rows)
     title = "Constants: Copeland regret per unit of natural log T"
     show(screen, title, table, "* the smallest: what a policy may aim at")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import csv
 import io
 import json
 import math
@@ -134,6 +135,22 @@ def print_json(data: object) -> None:
     escaped = not _speaks_utf8(sys.stdout)
     text = json.dumps(defined(data), indent=2, allow_nan=False, ensure_ascii=escaped)
     sys.stdout.write(text + "\n")
+
+
+def save_json(path: Path, data: object, *, quiet: bool) -> None:
+    """Write JSON to a file: null where a number is not defined, never NaN."""
+    text = json.dumps(defined(data), indent=2, allow_nan=False, ensure_ascii=False)
+    path.write_text(text + "\n", "utf-8")
+    say(f"saved {path}", quiet=quiet)
+
+
+def save_csv(path: Path, rows: list[dict[str, Any]], *, quiet: bool) -> None:
+    """Write rows to a file; their keys are the header."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(defined(rows))
+    say(f"saved {path}", quiet=quiet)
 
 
 def print_data(text: str) -> None:

@@ -8,9 +8,13 @@ from __future__ import annotations
 import csv
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bayesduel.arguments.literals import literal
 from bayesduel.cli.errors import option_error
+
+if TYPE_CHECKING:
+    from theory import PreferenceMatrix
 
 _NUMBER = re.compile(r"([0-9][0-9_]*)(?:\.([0-9]+))?(?:[eE]\+?([0-9]+))?")
 _POWER = re.compile(r"([0-9]+)\s*(?:\^|\*\*)\s*([0-9]+)")
@@ -200,6 +204,15 @@ def _grid(per_decade: int, horizon: int) -> tuple[int, ...]:
             return (*sorted(found), horizon)
         found.add(value)
         step += 1
+
+
+def load_matrix(text: str, argument: str, *, repair: bool = False) -> PreferenceMatrix:
+    """Return a matrix by name or from a file; an error says in which argument."""
+    from bayesduel import instances
+    from bayesduel.errors import errors_about
+
+    with errors_about(argument, text):
+        return instances.load(text, repair=repair)
 
 
 def claim_folder(

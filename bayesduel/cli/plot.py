@@ -13,7 +13,6 @@ from bayesduel.cli import parse
 from bayesduel.cli.errors import option_error
 from bayesduel.cli.figures import save_figures
 from bayesduel.cli.options import flag, quiet_flag
-from bayesduel.cli.output import say
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -154,8 +153,7 @@ def plot(
     stem = out or (results if results.is_dir() else results.parent) / kind.value
     formats = [each.value for each in kinds or (Format.png, Format.svg)]
     stem = stem.with_suffix("") if stem.suffix.lstrip(".") in list(Format) else stem
-    for path in save_figures({stem: figure}, formats, quiet=quiet):
-        say(f"saved {path}", quiet=quiet)
+    save_figures({stem: figure}, formats, quiet=quiet)
 
 
 def _names(text: str, kind: Kind) -> str | list[str] | None:

@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.cells import cell_len
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from bayesduel.cli.output import print_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from rich.console import Console, ConsoleOptions, RenderResult
 
-    from bayesduel.analysis import Slope, Summary, SummaryRow
+    from bayesduel.analysis import Summary, SummaryRow
     from theory import PreferenceMatrix, RegretBound
 
 _CONSTANTS = ("Copeland lower bound", "ECW-RMED")
@@ -124,6 +125,29 @@ def new_table(names: Sequence[str] = (), optional: Sequence[str] = ()) -> Fittin
     return FittingTable(names, optional)
 
 
+def table_of(
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    words: Sequence[str] = (),
+    names: Sequence[str] = (),
+    optional: Sequence[str] = (),
+) -> FittingTable:
+    """Return a table of texts; columns but those of ``words``, the first, are numbers.
+
+    Words go on below where they do not fit, numbers stand at the right in one piece.
+    """
+    table = FittingTable(names, optional)
+    for head in heads:
+        if head in (words or heads[:1]):
+            table.add_column(escape(head), overflow="fold")
+        else:
+            table.add_column(escape(head), justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(*map(escape, row))
+    return table
+
+
 def show(console: Console, title: str, table: Table, *captions: str) -> None:
     """Print a table between its title and what its columns mean."""
     console.print(title, style="bold", markup=False)
@@ -212,8 +236,6 @@ def _title(summary: Summary, rows: list[SummaryRow]) -> str:
 
 
 def _environment_table(rows: list[SummaryRow]) -> FittingTable:
-    from rich.markup import escape
-
     bounded = any(row.lower_bound is not None or row.note for row in rows)
     headers = [name for name in _HEADERS if bounded or name not in ("bound", "ratio")]
     table = new_table(optional=_OPTIONAL)
@@ -244,23 +266,19 @@ def _cells(row: SummaryRow) -> dict[str, str]:
             "bound": bound,
             "ratio": missing,
         }
-    final = row.regret
+    final, slope = row.regret, row.slope
     low, high = format_number(final.quantile_10), format_number(final.quantile_90)
     return {
         "T": format_rounds(row.horizon),
         "regret ± se": format_with_error(final.mean, final.standard_error),
         "median": format_number(final.median),
         "10-90 %": f"{low} to {high}",
-        "slope ± se": _slope_cell(row.slope) if row.slope else missing,
+        "slope ± se": format_with_error(slope.value, slope.standard_error)
+        if slope
+        else missing,
         "bound": bound,
         "ratio": missing if row.ratio is None else f"{row.ratio:.2f}",
     }
-
-
-def _slope_cell(slope: Slope) -> str:
-    from bayesduel.analysis.text import format_with_error
-
-    return format_with_error(slope.value, slope.standard_error)
 
 
 def _caption(summary: Summary, rows: list[SummaryRow], headers: list[str]) -> list[str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.cli.figures import save_figures
-from bayesduel.cli.output import console, say
+from bayesduel.cli.output import console, save_json, say
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -131,21 +132,18 @@ class Report:
         """Save rankings, and a figure per reported notion of regret."""
         from bayesduel import plots
         from bayesduel.analysis.summary_files import by_notion
-        from bayesduel.cli.rankings import save_rankings
 
         say(f"saved the results in {out}", quiet=quiet)
         if _all_failed(self._measured):
             return
         if found := [each for ranked in self._rankings for each in ranked]:
-            save_rankings(found, out / "rankings.json")
-            say(f"saved {out / 'rankings.json'}", quiet=quiet)
+            save_json(out / "rankings.json", [*map(asdict, found)], quiet=quiet)
         parts = by_notion(self._measured, self._asked.notions, main=True)
         for notion, part in parts:
             several = f"regret-{notion.replace('_', '-')}"
             stem = "regret" if len(parts) == 1 else several
             figure = plots.regret(part, notion=notion)
-            for path in save_figures({out / stem: figure}, quiet=quiet):
-                say(f"saved {path}", quiet=quiet)
+            save_figures({out / stem: figure}, quiet=quiet)
 
 
 def _json_row(

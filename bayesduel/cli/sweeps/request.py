@@ -258,22 +258,20 @@ def _request(
 
 def _repaired(given: Any) -> Any:  # noqa: ANN401
     """Return a matrix in a file with its rounding mended; a name as it is."""
-    from bayesduel.cli.choices import load_matrix
     from bayesduel.instances.catalog import is_path
 
     mended = isinstance(given, str) and is_path(given)
-    return load_matrix(given, "instances", repair=True) if mended else given
+    return parse.load_matrix(given, "instances", repair=True) if mended else given
 
 
 def _featured(given: Any, path: Path) -> list[PreferenceMatrix]:  # noqa: ANN401
     """Return matrices whose arms have the features of a file."""
-    from bayesduel.cli.choices import load_matrix
     from bayesduel.experiments.request.arguments import read_grids
     from bayesduel.experiments.request.arm_features import with_features_of
 
     found = []
     for one in read_grids("instances", given)[0]:
-        matrix = load_matrix(one, "instances") if isinstance(one, str) else one
+        matrix = parse.load_matrix(one, "instances") if isinstance(one, str) else one
         found.append(with_features_of(matrix, path))
     return found
 

@@ -16,7 +16,7 @@ from bayesduel.cli.options import (
     quiet_flag,
     seed_option,
 )
-from bayesduel.cli.output import console, print_json, say, version
+from bayesduel.cli.output import console, print_json, save_json, say, version
 from bayesduel.cli.parse import claim_folder
 from bayesduel.cli.votes.chosen_models import check_model, preference_model
 from bayesduel.cli.votes.options import (
@@ -119,23 +119,11 @@ def calibrate(
     else:
         _show(record)
     if out is not None:
-        _save(found, record, out, quiet=quiet)
+        from bayesduel import plots
+        from bayesduel.cli.figures import save_figures
 
-
-def _save(
-    found: Calibration, record: dict[str, Any], out: Path, *, quiet: bool
-) -> None:
-    import json
-
-    from bayesduel import plots
-    from bayesduel.cli.figures import save_figures
-
-    path = out / "calibration.json"
-    text = json.dumps(record, indent=2, allow_nan=False, ensure_ascii=False)
-    path.write_text(text + "\n", encoding="utf-8")
-    figures = {out / "ranks": plots.calibration(found)}
-    for each in (path, *save_figures(figures, quiet=quiet)):
-        say(f"saved {each}", quiet=quiet)
+        save_json(out / "calibration.json", record, quiet=quiet)
+        save_figures({out / "ranks": plots.calibration(found)}, quiet=quiet)
 
 
 def _record(found: Calibration, simulations: int, title: str) -> dict[str, Any]:
@@ -162,19 +150,19 @@ def _record(found: Calibration, simulations: int, title: str) -> dict[str, Any]:
 
 
 def _show(record: dict[str, Any]) -> None:
-    from bayesduel.cli.tables import new_table, show
+    from bayesduel.cli.tables import show, table_of
 
     verdict = (
         "nothing speaks against it"
         if record["calibrated"]
         else "ranks are not uniform: intervals promise what they do not keep"
     )
-    table = new_table()
-    for head in ("quantity", "in 50%", "in 90%", "p"):
-        table.add_column(head, justify="left" if head == "quantity" else "right")
-    for row in record["quantities"]:
-        numbers = (row["coverage_50"], row["coverage_90"], row["p_value"])
-        table.add_row(row["quantity"], *(f"{each:.3f}" for each in numbers))
+    keys = ("coverage_50", "coverage_90", "p_value")
+    rows = [
+        (row["quantity"], *(f"{row[key]:.3f}" for key in keys))
+        for row in record["quantities"]
+    ]
+    table = table_of(("quantity", "in 50%", "in 90%", "p"), rows)
     captions = [
         f"{verdict}; smallest p-value, corrected for the number of quantities: "
         f"{record['smallest_p_value']:.3f}",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.cli.errors import option_error
-from bayesduel.cli.votes.options import Model
+from bayesduel.cli.votes.options import Contradiction, Model
 
 if TYPE_CHECKING:
     from bayesduel.votes import Comparisons
@@ -58,6 +58,23 @@ def check_model(
         raise option_error(
             "--discrimination", "is one of judges", remedy="name their column: --judge"
         )
+
+
+def check_both_orders(
+    both_orders: Contradiction | None, *, order_effect: bool, discrimination: bool
+) -> None:
+    """Refuse what is about the order of votes that have none any more.
+
+    Raises
+    ------
+    ValueError
+        Naming the option.
+    """
+    refused = {"--order-effect": order_effect, "--discrimination": discrimination}
+    for name, given in refused.items():
+        if both_orders is not None and given:
+            rule = "is for votes in one order, and --both-orders makes one of two"
+            raise option_error(name, rule)
 
 
 def preference_model(

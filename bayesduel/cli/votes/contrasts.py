@@ -89,16 +89,10 @@ def print_contrasts(
     screen: Console, rows: list[dict[str, Any]], reference: Reference
 ) -> None:
     """Print how far arms are from the reference arm."""
-    from rich.markup import escape
-
-    from bayesduel.cli.tables import new_table, show
+    from bayesduel.cli.tables import show, table_of
 
     heads, *cells = contrast_cells(rows, reference.arm)
-    table = new_table()
-    for head in heads:
-        table.add_column(escape(head), justify="left" if head == "arm" else "right")
-    for row in cells:
-        table.add_row(*map(escape, row))
     least = reference.equivalent
     captions = [] if least is None else [f"equivalent: differ by at most {least:g}"]
-    show(screen, f"differences from {reference.arm}", table, *captions)
+    title = f"differences from {reference.arm}"
+    show(screen, title, table_of(heads, cells), *captions)

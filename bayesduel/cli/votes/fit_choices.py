@@ -139,7 +139,9 @@ def fit_choices(
     data = _read(choices, attributes, choice, alternatives, long, available, person,
                  none, where)  # fmt: skip
     if dry_run:
-        _preview(choices.name, data)
+        from bayesduel.cli.votes.preview import print_choice_preview
+
+        print_choice_preview(choices.name, data)
         return
     from bayesduel.inference import fit as fit_model
     from bayesduel.models import ConditionalLogit, MixedLogit
@@ -203,26 +205,3 @@ def _read(
         path, case=case, alternative=alternative, chosen=chosen, attributes=names,
         arm_names=arms, available=available, person=person, none=none, where=where,
     )  # fmt: skip
-
-
-def _preview(name: str, data: Choices) -> None:
-    """Print the first choices as they were understood: what was offered, and chosen."""
-    from rich.markup import escape
-
-    from bayesduel.cli.tables import new_table, show
-
-    table = new_table()
-    for head in ("choice", "alternative", "chosen", *data.attribute_names):
-        left = head in ("choice", "alternative")
-        table.add_column(escape(head), justify="left" if left else "right")
-    assert data.attributes is not None
-    for row, label in enumerate(data.row_names[:_SAMPLE]):
-        for arm in data.offered[row].nonzero()[0].tolist():
-            numbers = [f"{value:g}" for value in data.attributes[row, arm].tolist()]
-            times = f"{data.counts[row, arm]:g}"
-            table.add_row(escape(label), escape(data.arm_names[arm]), times, *numbers)
-    show(console(), f"{name}: {data}", table)
-
-
-_SAMPLE = 5
-"""Choices that are shown before they are fitted."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,14 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayesduel.cli.errors import option_error
-from bayesduel.cli.output import console, defined, print_json, say, say_warning, version
+from bayesduel.cli.output import (
+    console,
+    print_json,
+    save_csv,
+    save_json,
+    say_warning,
+    version,
+)
 from bayesduel.cli.votes.options import Method
 from bayesduel.cli.votes.saved_fits import (
     as_record,
     clusters_said,
     standing_cells,
     with_doubt,
-    write_table,
 )
 
 if TYPE_CHECKING:
@@ -146,21 +151,14 @@ def _rows(whole: dict[str, Any], part: str) -> list[dict[str, Any]]:
 
 def _save(whole: dict[str, Any], out: Path, *, quiet: bool) -> None:
     """Write standings.csv and .json, parameters.csv, and the remarks on groups."""
-    names = [out / "standings.csv", out / "standings.json"]
-    write_table(names[0], _rows(whole, "arms"))
-    text = json.dumps(defined(whole), indent=2, allow_nan=False, ensure_ascii=False)
-    names[1].write_text(text + "\n", encoding="utf-8")
+    save_csv(out / "standings.csv", _rows(whole, "arms"), quiet=quiet)
+    save_json(out / "standings.json", whole, quiet=quiet)
     if rows := _rows(whole, "parameters"):
-        names.append(out / "parameters.csv")
-        write_table(names[-1], rows)
-    for path in names:
-        say(f"saved {path}", quiet=quiet)
+        save_csv(out / "parameters.csv", rows, quiet=quiet)
 
 
 def _print(whole: dict[str, Any], title: str, *, everything: bool) -> None:
-    from rich.markup import escape
-
-    from bayesduel.cli.tables import new_table, show
+    from bayesduel.cli.tables import show, table_of
 
     fitted = [record for record in whole["groups"] if record["arms"]]
     # A column of parts where some group has several.
@@ -169,13 +167,8 @@ def _print(whole: dict[str, Any], title: str, *, everything: bool) -> None:
     for record in fitted:
         heads, *cells = standing_cells(record | parts)
         rows += [[record["group"], *each] for each in cells]
-    table = new_table()
-    for head in ("group", *heads):
-        left = head in ("group", "arm")
-        table.add_column(head, justify="left" if left else "right", no_wrap=not left)
     shown = rows if everything else rows[:_MANY]
-    for row in shown:
-        table.add_row(*map(escape, row))
+    table = table_of(("group", *heads), shown, words=("group", "arm"))
     captions = [
         "rank, shared rank, score and P(best) are among the arms of the same group",
         f"intervals hold {whole['interval']:.0%}; bayesduel {whole['version']}",

@@ -47,6 +47,13 @@ class WithoutAnswer(StrEnum):
     skip = "skip"
 
 
+class Contradiction(StrEnum):
+    """What two answers count as that contradict each other."""
+
+    tie = "tie"
+    nothing = "nothing"
+
+
 Arms = Annotated[
     str | None,
     typer.Option(
@@ -181,6 +188,18 @@ OrderKnown = Annotated[
     flag(
         "--order-known",
         help="The first arm of each row of counts was shown first; for --order-effect.",
+    ),
+]
+
+Context = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Column of what was asked, such as a prompt."),
+]
+BothOrders = Annotated[
+    Contradiction | None,
+    typer.Option(
+        help="Two votes on one pair in either order, of the same --context and --judge,"
+        " are one vote; a contradiction is a tie, or nothing."
     ),
 ]
 
