@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from jaxtyping import Float
 
 
+__all__ = ["bernoulli_kl", "kl_lower", "kl_to_half", "kl_upper", "kl_upper_log"]
+
 _NEWTON_STEPS = 12
 
 

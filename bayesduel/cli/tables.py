@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from bayesduel.analysis.summaries import bound_text
 from bayesduel.cli.output import print_text
 
 if TYPE_CHECKING:
@@ -159,10 +160,11 @@ def show(console: Console, title: str, table: Table, *captions: str) -> None:
 
 def print_summary(console: Console, summary: Summary) -> None:
     """Print one table per instance, then why numbers are missing."""
-    names = list(dict.fromkeys(row.instance for row in summary.rows))
-    for name in names:
+    told = list(zip(summary.rows, summary.cells(), strict=True))
+    for name in dict.fromkeys(row.instance for row in summary.rows):
         rows = [row for row in summary.rows if row.instance == name]
-        table = _environment_table(rows).fitted(console.width)
+        cells = [cells for row, cells in told if row.instance == name]
+        table = _environment_table(rows, cells).fitted(console.width)
         captions = _caption(summary, rows, table.headers)
         show(console, _title(summary, rows), table, *captions)
     for note in summary.notes():
@@ -235,50 +237,22 @@ def _title(summary: Summary, rows: list[SummaryRow]) -> str:
     return f"{title}, {counts} run{'' if counts == '1' else 's'}" if counts else title
 
 
-def _environment_table(rows: list[SummaryRow]) -> FittingTable:
+def _environment_table(
+    rows: list[SummaryRow], cells: list[tuple[str, ...]]
+) -> FittingTable:
     bounded = any(row.lower_bound is not None or row.note for row in rows)
-    headers = [name for name in _HEADERS if bounded or name not in ("bound", "ratio")]
+    left_out = () if bounded else ("bound", "ratio")
     table = new_table(optional=_OPTIONAL)
     table.add_column("policy", no_wrap=True)
-    for header in headers:
-        table.add_column(header, justify="right", no_wrap=True)
-    for row in rows:
-        cells = _cells(row)
-        style = "red" if row.error else None
-        table.add_row(
-            escape(row.policy), *(cells[name] for name in headers), style=style
-        )
+    for header in _HEADERS:
+        if header not in left_out:
+            table.add_column(header, justify="right", no_wrap=True)
+    for row, (_, policy, _, *own) in zip(rows, cells, strict=True):
+        # A policy that failed has a bound all the same.
+        known = dict(zip(_HEADERS, own, strict=True)) | {"bound": bound_text(row)}
+        shown = (text for header, text in known.items() if header not in left_out)
+        table.add_row(escape(policy), *shown, style="red" if row.error else None)
     return table
-
-
-def _cells(row: SummaryRow) -> dict[str, str]:
-    from bayesduel.analysis.text import format_number, format_rounds, format_with_error
-
-    missing = "-"
-    bound = missing if row.lower_bound is None else f"{row.lower_bound:.1f}"
-    if row.regret is None:
-        return {
-            "T": missing,
-            "regret ± se": "failed",
-            "median": missing,
-            "10-90 %": missing,
-            "slope ± se": missing,
-            "bound": bound,
-            "ratio": missing,
-        }
-    final, slope = row.regret, row.slope
-    low, high = format_number(final.quantile_10), format_number(final.quantile_90)
-    return {
-        "T": format_rounds(row.horizon),
-        "regret ± se": format_with_error(final.mean, final.standard_error),
-        "median": format_number(final.median),
-        "10-90 %": f"{low} to {high}",
-        "slope ± se": format_with_error(slope.value, slope.standard_error)
-        if slope
-        else missing,
-        "bound": bound,
-        "ratio": missing if row.ratio is None else f"{row.ratio:.2f}",
-    }
 
 
 def _caption(summary: Summary, rows: list[SummaryRow], headers: list[str]) -> list[str]:

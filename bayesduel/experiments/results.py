@@ -244,3 +244,6 @@ def _add_timings(tree: xr.DataTree, file: Path) -> None:
 
 def _first_line(error: Exception) -> str:
     return (str(error) or type(error).__name__).splitlines()[0]
+
+
+__all__ = ["FILE_NAME", "FILE_NAMES", "load", "save"]

@@ -56,7 +56,6 @@ class SubmatrixJob:
 
     words: ClassVar[str] = "bounds of submatrices"
     program: ClassVar[None] = None
-    compiled_as: ClassVar[None] = None
 
     @property
     def name(self) -> str:

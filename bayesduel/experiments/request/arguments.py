@@ -24,7 +24,6 @@ from bayesduel.policies.parameter_values import check_kinds
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.policies.policy import check_rule as check_defined
 from bayesduel.policies.policy_around import rule_of
-from bayesduel.stopping.rules import StoppingRule, check_rule
 from theory.arguments import integer_from, one_of, whole_number
 
 RECORDS = ("plays", "regret", "quantiles")
@@ -168,18 +167,6 @@ _TAKEN = (
     "preference",
 )
 """What a node of an instance holds besides its policies."""
-
-
-def read_stopping(given: Any) -> StoppingRule | None:
-    """Return a rule for stopping, or None."""
-    return None if given is None else check_rule("stopping", given)
-
-
-def check_stopping(problem: Problem, policy: PolicyBase, shuffle: bool) -> None:
-    """Raise unless runs of a policy can be stopped."""
-    from bayesduel.simulation.driver import check_stops
-
-    check_stops(problem.environment((problem.default_notion,), shuffle=shuffle), policy)
 
 
 def read_grids(argument: str, given: Any) -> tuple[list[Any], bool]:
