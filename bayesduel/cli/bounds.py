@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from theory import (
-        IdentificationBound,
         Optimum,
         PreferenceMatrix,
     )
@@ -174,10 +173,13 @@ def bounds(
 
     request = SubmatrixRequest(size, min_gap, seed, jobs, out, resume, overwrite, quiet)
     preference = load_matrix(matrix, "matrix", repair=repair)
+    if prices is not None and not identify:
+        from bayesduel.errors import ArgumentError
+
+        raise ArgumentError("prices", "needs --identify", prices)
     if model is not None:
         refused = {"num_submatrices": num_submatrices, "out": out}
         refused |= {"verify": verify or None}
-        _refuse_prices(identify, prices)
         _refuse_beside("--model", solver, refused)
         request.refuse_without_submatrices()
         known, free = structured_bounds(
@@ -190,12 +192,15 @@ def bounds(
         _print_head(screen, matrix, preference)
         show_structured(screen, preference, known, free, everything=everything)
         return
-    if identify or prices is not None:
+    if identify:
         refused = {"num_submatrices": num_submatrices, "out": out}
-        _refuse_prices(identify, prices)
         _refuse_beside("--identify", solver, refused)
         request.refuse_without_submatrices()
-        found = _identification(preference, prices, verify=verify)
+        from bayesduel.instances import read_prices
+        from theory import identification_bound
+
+        table = None if prices is None else read_prices(prices)
+        found = identification_bound(preference, table, verify=verify)
         if as_json:
             print_json(identification_json(found, preference))
             return
@@ -232,13 +237,6 @@ def bounds(
     screen.print(f"bayesduel {version()}; nothing here is random", style="dim")
 
 
-def _refuse_prices(identify: bool, prices: Path | None) -> None:
-    from bayesduel.errors import ArgumentError
-
-    if prices is not None and not identify:
-        raise ArgumentError("prices", "needs --identify", prices)
-
-
 def _refuse_beside(option: str, solver: Solver, others: dict[str, object]) -> None:
     """Raise for what does not go with --identify or --model."""
     from bayesduel.errors import ArgumentError
@@ -251,16 +249,6 @@ def _refuse_beside(option: str, solver: Solver, others: dict[str, object]) -> No
         if value is not None:
             remedy = "--json prints all of it" if name == "out" else ""
             raise ArgumentError(name, rule, value, remedy=remedy)
-
-
-def _identification(
-    preference: PreferenceMatrix, prices: Path | None, *, verify: bool
-) -> IdentificationBound:
-    from bayesduel.instances import read_prices
-    from theory import identification_bound
-
-    table = None if prices is None else read_prices(prices)
-    return identification_bound(preference, table, verify=verify)
 
 
 def _cost(num_arms: int) -> str:

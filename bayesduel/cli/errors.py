@@ -150,21 +150,21 @@ def _ended_by_signals() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise Terminated(number)
+
     found = {}
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         # Under nohup SIGHUP is ignored, and stays so.
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
-            found[number] = signal.signal(number, _raise_terminated)
+            found[number] = signal.signal(number, end)
     try:
         yield
     finally:
         for number, plain in found.items():
             signal.signal(number, plain)
-
-
-def _raise_terminated(number: int, frame: FrameType | None) -> None:
-    raise Terminated(number)
 
 
 @contextmanager

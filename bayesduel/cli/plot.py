@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -143,8 +142,14 @@ def plot(
     shown = _notion(tree, notion), _BANDS[band]
     drawn = _names(bounds, kind)
     if kind is Kind.sweep:
-        log_x = False if linear_x else None
-        figure = _sweep(tree, parameter, at or (), size, *shown, log_x, log_y)
+        from bayesduel import plots
+
+        rounds = [parse.rounds(each, "--at") for each in at or ()]
+        figure = plots.sweep(
+            tree, parameter, at=rounds or None,
+            notion=shown[0], band=shown[1], log_x=False if linear_x else None,
+            log_y=log_y, width=size,
+        )  # fmt: skip
     else:
         figure = _figure(
             tree, kind, start, size, *shown,
@@ -220,25 +225,6 @@ def _notion(tree: xr.DataTree, asked: str | None) -> str:
             remedy="draw one of them with --instance",
         )
     return next(iter(first.values()), "copeland")
-
-
-def _sweep(
-    tree: xr.DataTree,
-    parameter: str | None,
-    at: Sequence[str],
-    width: str | float,
-    notion: str,
-    band: str,
-    log_x: bool | None,
-    log_y: bool,
-) -> StyledFigure:
-    from bayesduel import plots
-
-    rounds = [parse.rounds(each, "--at") for each in at]
-    return plots.sweep(
-        tree, parameter, at=rounds or None, notion=notion, band=band, log_x=log_x,
-        log_y=log_y, width=width,
-    )  # fmt: skip
 
 
 def _figure(

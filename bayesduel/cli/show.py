@@ -193,7 +193,7 @@ def _models(name: str) -> Iterator[Entry]:
 
     for each in MODELS:
         if name.lower() in (each, each.replace("-", "")):
-            kind = getattr(models, _class_name(each))
+            kind = getattr(models, each.title().replace("-", ""))
             about, parameters, source = _described(kind)
             signature = inspect.signature(kind).parameters
             defaults = {
@@ -227,10 +227,6 @@ _FITTED = {
     "thurstone": "bayesduel fit votes.csv --model thurstone",
 }
 """How models are fitted at the shell; the others are in Python alone."""
-
-
-def _class_name(name: str) -> str:
-    return "".join(part.capitalize() for part in name.split("-"))
 
 
 def _regrets(name: str) -> Iterator[Entry]:
@@ -345,10 +341,6 @@ _KINDS: tuple[Callable[[str], Iterator[Entry]], ...] = (
 )  # fmt: skip
 
 
-def _says(entry: Entry, title: str) -> bool:
-    return entry.get("about", "").startswith(title.partition(" (")[0])
-
-
 def _print(entry: Entry) -> None:
     """Write an entry for people, a part after the other."""
     from rich.padding import Padding
@@ -365,10 +357,11 @@ def _print(entry: Entry) -> None:
         say(part, style="bold")
 
     say(f"{entry['name']}: {entry['kind']}", style="bold")
-    for key in ("title", "about"):
-        # Many a rule begins with its own title.
-        if entry.get(key) and not (key == "title" and _says(entry, entry[key])):
-            say(entry[key])
+    title, about = entry.get("title", ""), entry.get("about", "")
+    if title and not about.startswith(title.partition(" (")[0]):
+        say(title)  # Many a rule begins with its own title.
+    if about:
+        say(about)
     for key in ("num_arms", "copeland_winners", "arms", "feedback", "regrets"):
         if entry.get(key):
             value = entry[key]

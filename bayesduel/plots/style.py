@@ -147,7 +147,10 @@ class StyledFigure(Figure):
         ValueError
             When the figure is too small for what is in it.
         """
-        self._find_fonts()
+        before, texts = self.missing, self.findobj(Text)
+        self.missing = give_fonts(each for each in texts if isinstance(each, Text))
+        if self.missing and self.missing != before:
+            warnings.warn(missing_words(self.missing), MissingGlyphWarning, 2)
         with styled(self._style), warnings.catch_warnings():
             # Said once, by us.
             warnings.filterwarnings("ignore", r"Glyph .* missing from")
@@ -169,13 +172,6 @@ class StyledFigure(Figure):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", r"Glyph .* missing from")
             return super().get_tightbbox(*args, **kwargs)
-
-    def _find_fonts(self) -> None:
-        """Choose fonts for what is written in other scripts; warn of what is left."""
-        before, texts = self.missing, self.findobj(Text)
-        self.missing = give_fonts(each for each in texts if isinstance(each, Text))
-        if self.missing and self.missing != before:
-            warnings.warn(missing_words(self.missing), MissingGlyphWarning, 3)
 
     def savefig(self, fname: str | PathLike[str] | IO[bytes], **kwargs: Any) -> None:  # noqa: ANN401
         """Save under the style of this figure; 300 dots per inch unless told."""

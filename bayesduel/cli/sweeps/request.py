@@ -242,7 +242,8 @@ def _request(
         if options["no_look_ahead"]:
             asked = asked.without_look_ahead()
         if regret:
-            asked = replace(asked, regret=(_common_notion(asked), *map(_word, regret)))
+            notions = [notion.strip().replace("-", "_") for notion in regret]
+            asked = replace(asked, regret=(_common_notion(asked), *notions))
     words = [
         text
         for each in (*given["instances"], *given["policies"])
@@ -274,10 +275,6 @@ def _featured(given: Any, path: Path) -> list[PreferenceMatrix]:  # noqa: ANN401
         matrix = parse.load_matrix(one, "instances") if isinstance(one, str) else one
         found.append(with_features_of(matrix, path))
     return found
-
-
-def _word(notion: str) -> str:
-    return notion.strip().replace("-", "_")
 
 
 def _common_notion(asked: Experiment) -> str:
