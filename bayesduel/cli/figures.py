@@ -21,7 +21,7 @@ def font_warnings(*, quiet: bool) -> Iterator[None]:
 
     said: set[str] = set()
 
-    def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:  # noqa: ANN401
+    def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
         if not issubclass(category, MissingGlyphWarning):
             plain(message, category, *rest)
         elif not quiet and str(message) not in said:

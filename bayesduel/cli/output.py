@@ -161,7 +161,7 @@ def print_data(text: str) -> None:
     stream.write(text)
 
 
-def _speaks_utf8(stream: Any) -> bool:  # noqa: ANN401
+def _speaks_utf8(stream: Any) -> bool:
     name = getattr(stream, "encoding", None) or "utf-8"
     return name.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")
 
@@ -191,7 +191,7 @@ def _ascii_form(character: str) -> bytes:
     return plain or b"?"
 
 
-def defined(data: Any) -> Any:  # noqa: ANN401
+def defined(data: Any) -> Any:
     """Return the same data with None for every number that is not finite."""
     if isinstance(data, dict):
         return {key: defined(value) for key, value in data.items()}

@@ -106,7 +106,7 @@ def described_policies() -> list[Entry]:
     return [entry for name in names for entry in _policies(name)]
 
 
-def _of_posterior(value: Any) -> dict[str, str]:  # noqa: ANN401
+def _of_posterior(value: Any) -> dict[str, str]:
     """Return what the numbers of a posterior mean, and of the model that it is over."""
     from bayesduel.posteriors.names import is_posterior
 

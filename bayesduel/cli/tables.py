@@ -10,7 +10,6 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from bayesduel.analysis.summaries import bound_text
 from bayesduel.cli.output import print_text
 
 if TYPE_CHECKING:
@@ -58,12 +57,12 @@ class FittingTable(Table):
         """Headers of all columns."""
         return [each["header"] for each in self._made]
 
-    def add_column(self, header: Any = "", *args: Any, **options: Any) -> None:  # noqa: ANN401
+    def add_column(self, header: Any = "", *args: Any, **options: Any) -> None:
         """Add a column, as in any table of Rich."""
         self._made.append({"header": header, **options})
         super().add_column(header, *args, **options)
 
-    def add_row(self, *cells: Any, **options: Any) -> None:  # noqa: ANN401
+    def add_row(self, *cells: Any, **options: Any) -> None:
         """Add a row, as in any table of Rich."""
         self._filled.append((cells, options))
         super().add_row(*cells, **options)
@@ -87,7 +86,7 @@ class FittingTable(Table):
                 # Of no width it would be, where others do not wrap.
                 least = floors[options["header"]]
                 folded = {"no_wrap": False, "overflow": "fold", "min_width": least}
-                options = options | folded  # noqa: PLW2901
+                options = options | folded
             table.add_column(**options)
         for cells, options in self._filled:
             table.add_row(*(cells[at] for at in places), **options)
@@ -240,6 +239,8 @@ def _title(summary: Summary, rows: list[SummaryRow]) -> str:
 def _environment_table(
     rows: list[SummaryRow], cells: list[tuple[str, ...]]
 ) -> FittingTable:
+    from bayesduel.analysis.summaries import bound_text
+
     bounded = any(row.lower_bound is not None or row.note for row in rows)
     left_out = () if bounded else ("bound", "ratio")
     table = new_table(optional=_OPTIONAL)

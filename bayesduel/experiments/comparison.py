@@ -185,10 +185,10 @@ class Comparison(RunSweep):
 def run_experiment(
     asked: CheckedRequest,
     *,
-    format: str,  # noqa: A002
+    format: str,
     part: str | None,
     tables: Tables | None = None,
-    **options: Any,  # noqa: ANN401
+    **options: Any,
 ) -> xr.DataTree:
     """Run what is missing of an experiment; see :meth:`bayesduel.Experiment.run`.
 

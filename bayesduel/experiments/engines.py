@@ -152,7 +152,7 @@ def _outcome(
     """Return what a job computed, or the exception that ended it."""
     try:
         return job.run(on_progress), None
-    except Exception as error:  # noqa: BLE001  one failure must not lose the others
+    except Exception as error:
         return None, error
 
 

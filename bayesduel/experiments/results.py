@@ -118,17 +118,31 @@ def load(path: Path | str, *, lazy: bool = False) -> xr.DataTree:
             file,
             remedy="give the folder of saved results, or a .nc file",
         )
+    is_zarr = file.suffix == ".zip"
     if lazy:
-        _require_dask()
+        try:
+            import dask.array  # noqa: F401
+        except ImportError as error:
+            raise ImportError(
+                "Dask is missing, which lazy needs; install bayesduel with the extra "
+                "'distributed'"
+            ) from error
         check_whole(file)
     data = b"" if lazy else read_checked(file)
     try:
-        tree = _opened(file) if lazy else _read(file, data)
+        if is_zarr:
+            tree = zarr_files.opened(file) if lazy else zarr_files.from_bytes(data)
+        elif lazy:
+            tree = xr.open_datatree(file, engine=_ENGINE, chunks={})
+        else:
+            with xr.open_datatree(BytesIO(data), engine=_ENGINE) as opened:
+                tree = opened.load()
     except ImportError:
         raise
     # What a damaged header makes HDF5 raise is any of half a dozen kinds.
     except Exception as error:
-        rule = f"cannot be read as results: {_first_line(error)}"
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        rule = f"cannot be read as results: {reason}"
         remedy = "name a file that was saved as such, or compute them again"
         raise OutputFolderError(str(file), rule, file, remedy=remedy) from error
     _add_timings(tree, file)
@@ -146,29 +160,7 @@ def _file_in(folder: Path) -> Path:
     return max(found, key=lambda file: file.stat().st_mtime_ns, default=files[0])
 
 
-def _read(file: Path, data: bytes) -> xr.DataTree:
-    if file.suffix == ".zip":
-        return zarr_files.from_bytes(data)
-    return tree_from_bytes(data)
-
-
-def _opened(file: Path) -> xr.DataTree:
-    if file.suffix == ".zip":
-        return zarr_files.opened(file)
-    return xr.open_datatree(file, engine=_ENGINE, chunks={})
-
-
-def _require_dask() -> None:
-    try:
-        import dask.array  # noqa: F401
-    except ImportError as error:
-        raise ImportError(
-            "Dask is missing, which lazy needs; install bayesduel with the extra "
-            "'distributed'"
-        ) from error
-
-
-def to_bytes(data: xr.Dataset | xr.DataTree, format: str = NETCDF) -> memoryview:  # noqa: A002
+def to_bytes(data: xr.Dataset | xr.DataTree, format: str = NETCDF) -> memoryview:
     """Return the file of results.
 
     Written in memory first: HDF5 can crash the interpreter where a disk is full.
@@ -204,18 +196,6 @@ def _chunk_shape(values: xr.DataArray) -> tuple[int, ...]:
     return tuple(reversed(shape))
 
 
-def tree_from_bytes(data: bytes) -> xr.DataTree:
-    """Read what :func:`to_bytes` gave of a tree, as netCDF."""
-    with xr.open_datatree(BytesIO(data), engine=_ENGINE) as opened:
-        return opened.load()
-
-
-def dataset_from_bytes(data: bytes) -> xr.Dataset:
-    """Read what :func:`to_bytes` gave of a dataset."""
-    with xr.open_dataset(BytesIO(data), engine=_ENGINE) as opened:
-        return opened.load().drop_encoding()
-
-
 def without_timings(tree: xr.DataTree) -> tuple[xr.DataTree, dict[str, Any]]:
     """Split off what differs between two executions of the same request.
 
@@ -240,10 +220,6 @@ def _add_timings(tree: xr.DataTree, file: Path) -> None:
         return
     for node in tree.subtree:
         node.attrs.update(marker.get("timings", {}).get(node.path, {}))
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0]
 
 
 __all__ = ["FILE_NAME", "FILE_NAMES", "load", "save"]

@@ -165,11 +165,11 @@ def _posterior(file: Path, model: Model, columns: VoteColumns, seed: int) -> Fit
 
 
 def _audited(
-    truth: Any,  # noqa: ANN401
+    truth: Any,
     study: Path | None,
     *,
     quiet: bool,
-    **asked: Any,  # noqa: ANN401
+    **asked: Any,
 ) -> StoppingAudit:
     from bayesduel import analysis
     from bayesduel.experiments.progress import progress_reporter

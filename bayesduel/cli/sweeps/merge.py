@@ -16,7 +16,7 @@ def merge(
     out: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="What all parts were written to.")
     ],
-    format: Annotated[str, format_option] = "netcdf",  # noqa: A002
+    format: Annotated[str, format_option] = "netcdf",
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:
     """Join the parts of a comparison that several processes wrote with --part.

@@ -147,14 +147,6 @@ def read_request(ctx: typer.Context) -> Request:
 
     An option that was typed wins over the file of ``--config``, which wins over what an
     option is without being typed.
-
-    Raises
-    ------
-    ValueError
-        For whatever cannot be simulated, and for notions beside those of worlds that do
-        not agree in their own.
-    OSError
-        For files that cannot be read.
     """
     from bayesduel.experiments.request.toml_files import (
         arguments_in_file,
@@ -257,7 +249,7 @@ def _request(
     )
 
 
-def _repaired(given: Any) -> Any:  # noqa: ANN401
+def _repaired(given: Any) -> Any:
     """Return a matrix in a file with its rounding mended; a name as it is."""
     from bayesduel.instances.catalog import is_path
 
@@ -265,10 +257,9 @@ def _repaired(given: Any) -> Any:  # noqa: ANN401
     return parse.load_matrix(given, "instances", repair=True) if mended else given
 
 
-def _featured(given: Any, path: Path) -> list[PreferenceMatrix]:  # noqa: ANN401
+def _featured(given: Any, path: Path) -> list[PreferenceMatrix]:
     """Return matrices whose arms have the features of a file."""
-    from bayesduel.experiments.request.arguments import read_grids
-    from bayesduel.experiments.request.arm_features import with_features_of
+    from bayesduel.experiments.request.arguments import read_grids, with_features_of
 
     found = []
     for one in read_grids("instances", given)[0]:

@@ -13,6 +13,7 @@ from bayesduel.cli.options import (
     integer_option,
     json_flag,
     number_option,
+    overwrite_flag,
     quiet_flag,
     seed_option,
 )
@@ -80,9 +81,7 @@ def calibrate(
         Path | None,
         typer.Option(metavar="DIR", help="Save JSON and a figure of the ranks there."),
     ] = None,
-    overwrite: Annotated[
-        bool, flag("--overwrite", help="Replace what is in the folder.")
-    ] = False,
+    overwrite: Annotated[bool, overwrite_flag] = False,
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:
     """Simulate votes from the model, fit them, and count how often intervals are right.

@@ -22,13 +22,7 @@ class Reference(NamedTuple):
 
     @classmethod
     def of(cls, arm: str | None, equivalent: float | None) -> Reference | None:
-        """Return what was asked for.
-
-        Raises
-        ------
-        ValueError
-            Where a difference is named, but no arm.
-        """
+        """Return what was asked for."""
         if arm is None and equivalent is not None:
             rule = "needs an arm to be compared: --reference"
             raise option_error("--equivalent", rule, equivalent)

@@ -11,9 +11,9 @@ import typer
 from bayesduel.cli.errors import option_error
 from bayesduel.cli.options import (
     flag,
-    integer_option,
     json_flag,
     number_option,
+    overwrite_flag,
     quiet_flag,
     seed_option,
 )
@@ -35,7 +35,9 @@ from bayesduel.cli.votes.options import (
     Contradiction,
     Covariates,
     Discrimination,
+    Draws,
     DryRun,
+    Interval,
     Judge,
     Method,
     Missing,
@@ -140,12 +142,8 @@ def fit(
             " mode: for thousands of arms, without draws."
         ),
     ] = Method.auto,
-    probability: Annotated[
-        float, number_option("--interval", metavar="P", help="Of intervals.")
-    ] = 0.9,
-    draws: Annotated[
-        int, integer_option(metavar="N", least=10, help="Draws of each of 4 chains.")
-    ] = 1000,
+    probability: Interval = 0.9,
+    draws: Draws = 1000,
     seed: Annotated[int, seed_option] = 0,
     scale: Annotated[
         ScoreScale,
@@ -186,9 +184,7 @@ def fit(
         bool,
         flag("--log-likelihood", help="Save that of every vote as well (large)."),
     ] = False,
-    overwrite: Annotated[
-        bool, flag("--overwrite", help="Replace what is in the folder.")
-    ] = False,
+    overwrite: Annotated[bool, overwrite_flag] = False,
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:
     """Fit a posterior model to votes, and print who stands where.
@@ -334,7 +330,7 @@ def _with_ties(data: Comparisons, ties: Ties, votes: Path) -> Comparisons:
 
 
 def _fitted(
-    model: Any,  # noqa: ANN401
+    model: Any,
     data: Comparisons,
     method: Method,
     draws: int,

@@ -11,7 +11,6 @@ import typer
 from bayesduel.cli.errors import option_error
 from bayesduel.cli.options import (
     flag,
-    integer_option,
     json_flag,
     number_option,
     overwrite_flag,
@@ -21,7 +20,9 @@ from bayesduel.cli.options import (
 from bayesduel.cli.output import console, print_json, say, say_warning
 from bayesduel.cli.parse import claim_folder
 from bayesduel.cli.votes.options import (
+    Draws,
     DryRun,
+    Interval,
     Long,
     Method,
     Where,
@@ -109,12 +110,8 @@ def fit_choices(
     method: Annotated[
         Method, typer.Option(help="auto: laplace for conditional, nuts for mixed.")
     ] = Method.auto,
-    probability: Annotated[
-        float, number_option("--interval", metavar="P", help="Of intervals.")
-    ] = 0.9,
-    draws: Annotated[
-        int, integer_option(metavar="N", least=10, help="Draws of each of 4 chains.")
-    ] = 1000,
+    probability: Interval = 0.9,
+    draws: Draws = 1000,
     seed: Annotated[int, seed_option] = 0,
     as_json: Annotated[bool, json_flag] = False,
     out: Annotated[

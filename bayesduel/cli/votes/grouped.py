@@ -53,13 +53,7 @@ Cluster = Annotated[
 
 
 def method_of(method: Method, cluster: str | None) -> Method:
-    """Return the method, which must have a mode where clusters are named.
-
-    Raises
-    ------
-    ValueError
-        For a method that has none.
-    """
+    """Return the method, which must have a mode where clusters are named."""
     if cluster is None or method is Method.laplace:
         return method
     if method is not Method.auto:
@@ -69,20 +63,14 @@ def method_of(method: Method, cluster: str | None) -> Method:
 
 
 def check_by(by: str | None, refused: dict[str, Any]) -> None:
-    """Refuse options that are about one fit alone, before a file is read.
-
-    Raises
-    ------
-    ValueError
-        Naming the first of them.
-    """
+    """Refuse options that are about one fit alone, before a file is read."""
     for name, given in refused.items():
         if by is not None and given:
             raise option_error(name, "is for one fit, and --by makes several", given)
 
 
 def show_groups(
-    model: Any,  # noqa: ANN401
+    model: Any,
     data: Comparisons,
     probability: float,
     scale: Scale,
@@ -92,7 +80,7 @@ def show_groups(
     out: Path | None,
     quiet: bool,
     clustered: bool,
-    **options: Any,  # noqa: ANN401
+    **options: Any,
 ) -> None:
     """Fit each group; print, and save, who stands where in it."""
     from bayesduel.inference import fit_groups

@@ -22,7 +22,7 @@ _MANY = 40
 
 
 def show_mode(
-    model: Any,  # noqa: ANN401
+    model: Any,
     data: Comparisons,
     probability: float,
     reference: Reference | None,

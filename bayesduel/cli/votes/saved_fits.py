@@ -87,7 +87,7 @@ def _checked(check: Report) -> dict[str, Any]:
     return {"good": check.good, "verdict": check.verdict, "findings": findings}
 
 
-def _plain(value: Any) -> int | float:  # noqa: ANN401
+def _plain(value: Any) -> int | float:
     number = float(value)
     return int(number) if number.is_integer() and abs(number) < 2**53 else number
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from os import cpu_count
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from bayesduel.policies.policy import PolicyBase
 from bayesduel.policies.policy import check_rule as check_defined
 from bayesduel.policies.policy_around import rule_of
 from theory.arguments import integer_from, one_of, whole_number
+from theory.preferences import PreferenceMatrix
 
 RECORDS = ("plays", "regret", "quantiles")
 """What can be kept of runs."""
@@ -177,6 +179,22 @@ def read_grids(argument: str, given: Any) -> tuple[list[Any], bool]:
         with errors_about(argument, value, index if numbered else None):
             found += expand(value) if isinstance(value, str) else [value]
     return found, numbered
+
+
+def with_features_of(matrix: PreferenceMatrix, path: Path | str) -> PreferenceMatrix:
+    """Return a matrix with the features that a file tells of its arms.
+
+    As :func:`bayesduel.votes.read_covariates` reads it; arms without names are called
+    0, 1, ... there.
+    """
+    from bayesduel.votes.arm_tables import read_covariates
+
+    names = matrix.arm_names or [str(arm) for arm in range(matrix.num_arms)]
+    table, _ = read_covariates(path, names)
+    words = {"name": matrix.name, "source": matrix.source}
+    return PreferenceMatrix(
+        matrix.values, arm_names=matrix.arm_names, features=table, **words
+    )
 
 
 def read_policies(given: Any) -> tuple[PolicyBase, ...]:
