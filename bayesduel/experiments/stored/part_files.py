@@ -15,12 +15,12 @@ ENDING = "npz"
 _HEADER = "header"
 
 
-def to_bytes(data: xr.Dataset | xr.DataTree) -> memoryview:
+def to_bytes(value: xr.Dataset | xr.DataTree) -> memoryview:
     """Return the file of a part."""
-    if isinstance(data, xr.Dataset):
-        nodes = {"/": data}
+    if isinstance(value, xr.Dataset):
+        nodes = {"/": value}
     else:
-        nodes = {node.path: node.to_dataset(inherit=False) for node in data.subtree}
+        nodes = {node.path: node.to_dataset(inherit=False) for node in value.subtree}
     header, arrays = {}, {}
     for path, node in nodes.items():
         header[path] = node.to_dict(data=False)
