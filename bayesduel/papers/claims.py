@@ -32,13 +32,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bayesduel.analysis.measured_nodes import Measurement
-from bayesduel.papers._claim_kinds import KINDS, ClaimCase
+from bayesduel.papers._claim_kinds import KINDS, ClaimCase, exploitation
 from theory.arguments import one_of
 
 if TYPE_CHECKING:
     from bayesduel.papers.recipes import Claim
 
     Measured = Mapping[str, Sequence[Measurement]]
+
+__all__ = ["Verdict", "check_claim", "exploitation"]
 
 _FEWEST = 3
 """Values that a jackknife of standard deviations needs."""

@@ -11,7 +11,7 @@ from matplotlib.ticker import PercentFormatter, StrMethodFormatter
 
 from bayesduel.analysis.measured_nodes import standard_error
 from bayesduel.errors import ArgumentError
-from bayesduel.papers._claim_kinds import exploitation
+from bayesduel.papers.claims import exploitation
 from bayesduel.plots.curves import regret
 from bayesduel.plots.style import (
     Look,

@@ -7,8 +7,7 @@ import pytest
 import xarray as xr
 
 from bayesduel.analysis.measured_nodes import Measurement
-from bayesduel.papers._claim_kinds import exploitation
-from bayesduel.papers.claims import check_claim
+from bayesduel.papers.claims import check_claim, exploitation
 from bayesduel.papers.recipes import Claim
 
 ROUNDS = np.array([250, 500, 1000])
