@@ -64,11 +64,6 @@ def own_process() -> None:
     _process_is_ours = True
 
 
-def process_is_ours() -> bool:
-    """Say whether this is a process of the command, or a worker."""
-    return _process_is_ours
-
-
 @cache
 def _keep_programs(wanted: str) -> Path | None:
     import jax

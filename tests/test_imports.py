@@ -112,10 +112,7 @@ except SystemExit as stop:
 
 
 def test_a_comparison_loads_only_what_it_runs_on(tmp_path: Path) -> None:
-    """JAX and NumPyro are for posteriors of models, CVXPY for none of its bounds.
-
-    Nor Dask, which xarray would take where it is installed.
-    """
+    """JAX and NumPyro are for posteriors of models, CVXPY for none of its bounds."""
     code = """
 import os, sys
 os.environ["NUMBA_DISABLE_JIT"] = "1"  # Compiling takes long, and loads no more.
@@ -130,8 +127,7 @@ try:
 except SystemExit as stop:
     assert not stop.code, stop.code
 """
-    heavy = HEAVY | {"dask", "distributed"}
-    assert loaded_by(code, tmp_path) & heavy == {"matplotlib", "xarray"}
+    assert loaded_by(code, tmp_path) & HEAVY == {"matplotlib", "xarray"}
 
 
 def test_a_policy_by_name_loads_no_other_policy(tmp_path: Path) -> None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from jaxtyping import Float
 
 
+__all__ = ["bernoulli_kl", "kl_lower", "kl_to_half", "kl_upper", "kl_upper_log"]
+
 _NEWTON_STEPS = 12
 
 
@@ -246,6 +248,3 @@ def _check_range(array: Array, low: float, high: float, name: str) -> None:
         bad = ~((array >= low) & (array <= high))
         rule = f"must lie in [{low:g}, {high:g}]"
         refuse_entries(bad, array, name, rule, kind=ArgumentError)
-
-
-__all__ = ["bernoulli_kl", "kl_lower", "kl_to_half", "kl_upper", "kl_upper_log"]

@@ -147,10 +147,13 @@ def paired_intervals(
     # Rounding of a column of equal numbers is no spread.
     least = 1e-12 * (np.abs(table).max() + np.abs(mean))
     error, centered = np.where(error > least, error, 0.0), centered * (error > least)
+    # In blocks, whose statistics need little memory.
+    full, rest = divmod(num_resamples, _RESAMPLES_PER_BLOCK)
+    sizes = [_RESAMPLES_PER_BLOCK] * full + [rest] * (rest > 0)
     statistics = np.concatenate(
         [
             _studentized(centered, least, size, block, seed)
-            for block, size in enumerate(_blocks(num_resamples))
+            for block, size in enumerate(sizes)
         ]
     )
     degenerate = np.isinf(statistics).mean(axis=0) > _DEGENERATE
@@ -174,12 +177,6 @@ def _balanced_quantiles(
     highest = np.sort(places.max(axis=1, initial=0))
     needed = min(math.ceil(confidence * (size + 1)), size) - 1
     return ordered[highest[needed]]
-
-
-def _blocks(num_resamples: int) -> list[int]:
-    """Cut the resamples so that their statistics need little memory."""
-    full, rest = divmod(num_resamples, _RESAMPLES_PER_BLOCK)
-    return [_RESAMPLES_PER_BLOCK] * full + [rest] * (rest > 0)
 
 
 def _studentized(

@@ -278,6 +278,9 @@ def _ranked(
     low, median, high = (float(q) for q in np.quantile(regret, [0.1, 0.5, 0.9]))
     best, worst = _ranks(label, [d for d in differences if d.is_certain], count)
     best_seen, worst_seen = _ranks(label, [d for d in differences if d.is_apart], count)
+    # The share that the largest twentieth of the runs makes; 0 of no regret.
+    worst_runs = np.sort(regret)[-math.ceil(_WORST * regret.size) :]
+    share = float(worst_runs.sum()) / float(regret.sum()) if regret.sum() > 0 else 0.0
     return RankedPolicy(
         label,
         best,
@@ -288,7 +291,7 @@ def _ranked(
         median,
         low,
         high,
-        _worst_share(regret),
+        share,
     )
 
 
@@ -298,10 +301,3 @@ def _ranks(label: str, told: list[Difference], count: int) -> tuple[int, int]:
         1 + sum(each.higher == label for each in told),
         count - sum(each.lower == label for each in told),
     )
-
-
-def _worst_share(regret: NDArray[np.float64]) -> float:
-    """Return the share of the sum that the largest twentieth makes; 0 of no regret."""
-    worst = np.sort(regret)[-math.ceil(_WORST * regret.size) :]
-    total = float(regret.sum())
-    return float(worst.sum()) / total if total > 0 else 0.0

@@ -171,6 +171,11 @@ def _flat(row: SummaryRow) -> dict[str, object]:
     return found
 
 
+def bound_text(row: SummaryRow) -> str:
+    """Return the constant of the lower bound of a row as tables write it."""
+    return "-" if row.lower_bound is None else f"{row.lower_bound:.1f}"
+
+
 def _row_cells(row: SummaryRow) -> tuple[str, ...]:
     names, final, slope = (row.instance, row.policy), row.regret, row.slope
     if final is None:
@@ -183,7 +188,7 @@ def _row_cells(row: SummaryRow) -> tuple[str, ...]:
         format_number(final.median),
         f"{format_number(final.quantile_10)} to {format_number(final.quantile_90)}",
         format_with_error(slope.value, slope.standard_error) if slope else "-",
-        "-" if row.lower_bound is None else f"{row.lower_bound:.1f}",
+        bound_text(row),
         "-" if row.ratio is None else f"{row.ratio:.2f}",
     )
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.cli.figures import font_warnings
-from bayesduel.cli.output import say
+from bayesduel.cli.output import save_csv, save_json, say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,17 +15,6 @@ if TYPE_CHECKING:
 
     from theory import IdentificationBound, Optimum, PreferenceMatrix, StructuredBound
     from theory.copeland_program import AllocationRecord
-
-__all__ = [
-    "arm_labels",
-    "identification_json",
-    "save_allocations",
-    "show_allocations",
-    "show_identification",
-    "show_structured",
-    "structured_bounds",
-    "structured_json",
-]
 
 # Longest allocation that is printed whole without --all.
 _PAIRS = 20
@@ -84,28 +71,26 @@ def _table(
     pairs: list[tuple[AllocationRecord, ...]],
 ) -> Table:
     """Return a table with a column per quantity and program."""
-    from rich.markup import escape
+    from bayesduel.cli.tables import table_of
 
-    from bayesduel.cli.tables import new_table
-
-    table = new_table(_NAMES, [f"{program} regret" for program in reversed(_PROGRAMS)])
-    for header in _NAMES:
-        table.add_column(header)
-    headers = [f"{x} {what}" for what in ("duels", "regret") for x in _PROGRAMS]
-    for header in ("P(wins)", *headers):
-        table.add_column(header, justify="right", no_wrap=True)
+    rows = []
     for pair in pairs:
         numbers = [
             *(each["duels_per_log_round"] for each in pair),
             *(each["regret_per_log_round"] for each in pair),
         ]
-        table.add_row(
-            escape(labels[pair[0]["first"]]),
-            escape(labels[pair[0]["second"]]),
-            f"{pair[0]['preference']:.3f}",
-            *(f"{number:.2f}" if number else "-" for number in numbers),
+        rows.append(
+            [
+                labels[pair[0]["first"]],
+                labels[pair[0]["second"]],
+                f"{pair[0]['preference']:.3f}",
+                *(f"{number:.2f}" if number else "-" for number in numbers),
+            ]
         )
-    return table
+    heads = [f"{x} {what}" for what in ("duels", "regret") for x in _PROGRAMS]
+    optional = [f"{program} regret" for program in reversed(_PROGRAMS)]
+    heads = (*_NAMES, "P(wins)", *heads)
+    return table_of(heads, rows, words=_NAMES, names=_NAMES, optional=optional)
 
 
 def identification_json(
@@ -179,18 +164,17 @@ def show_structured(
     everything: bool,
 ) -> None:
     """Print both lower bounds, and which pairs that of the model is spent on."""
-    from bayesduel.cli.tables import new_table, show
+    from bayesduel.cli.tables import show, table_of
 
     regret = found.cost == "copeland"
     unit = "Copeland regret per unit of natural log T"
     if not regret:
         unit = "duels, or the unit of the prices, per unit of natural log(1/delta)"
-    table = new_table()
-    table.add_column("policies that know")
-    table.add_column("lower bound", justify="right", no_wrap=True)
-    table.add_column("part", justify="right", no_wrap=True)
-    for name, value in (("nothing", unstructured), (found.model, found.value)):
-        table.add_row(name, f"{value:.6g}", f"{value / unstructured:.1%}")
+    rows = [
+        (name, f"{value:.6g}", f"{value / unstructured:.1%}")
+        for name, value in (("nothing", unstructured), (found.model, found.value))
+    ]
+    table = table_of(("policies that know", "lower bound", "part"), rows)
     notes = [unit, f"certified: relative gap {found.certificate.relative_gap:.1e}"]
     show(screen, "What the model saves", table, *notes)
     # Below this part of all an allocation is rounding of the certificate.
@@ -256,25 +240,21 @@ def _share_table(
     value: float,
 ) -> Table:
     """Return a table of pairs with prices, duels, and their part of the whole cost."""
-    from rich.markup import escape
+    from bayesduel.cli.tables import table_of
 
-    from bayesduel.cli.tables import new_table
-
-    table = new_table(_NAMES)
-    for header in _NAMES:
-        table.add_column(header)
-    for header in ("P(wins)", "price", "duels", "share"):
-        table.add_column(header, justify="right", no_wrap=True)
-    for pair in pairs:
-        table.add_row(
-            escape(labels[pair["first"]]),
-            escape(labels[pair["second"]]),
+    rows = [
+        (
+            labels[pair["first"]],
+            labels[pair["second"]],
             f"{preference.values[pair['first'], pair['second']]:.3f}",
             f"{pair['price']:.4g}",
             f"{pair['duels']:.4g}",
             f"{pair['cost'] / value:.1%}" if value else "-",
         )
-    return table
+        for pair in pairs
+    ]
+    heads = (*_NAMES, "P(wins)", "price", "duels", "share")
+    return table_of(heads, rows, words=_NAMES, names=_NAMES)
 
 
 def save_allocations(
@@ -295,10 +275,7 @@ def save_allocations(
         for program, optimum in optima.items()
         if optimum is not None
     }
-    path = out / "bounds.json"
-    text = json.dumps(record | {"allocations": tables}, indent=2, ensure_ascii=False)
-    path.write_text(text + "\n", "utf-8")
-    say(f"saved {path}", quiet=quiet)
+    save_json(out / "bounds.json", record | {"allocations": tables}, quiet=quiet)
     if not tables:
         return
     rows = [
@@ -306,12 +283,7 @@ def save_allocations(
         for program, table in tables.items()
         for row in table
     ]
-    path = out / "allocation.csv"
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    say(f"saved {path}", quiet=quiet)
+    save_csv(out / "allocation.csv", rows, quiet=quiet)
     from bayesduel import plots
 
     # Labels are measured when the figure is made, and so their fonts are found then.

@@ -14,8 +14,6 @@ from bayesduel.cli.output import degrade_encodings, version
 from bayesduel.cli.sweeps.deadline import left_in_time
 from bayesduel.program_cache import own_process
 
-__all__ = ["app", "main"]
-
 _COMMANDS = {
     "compare": "sweeps.compare:compare",
     "config": "sweeps.config:config",

@@ -31,19 +31,16 @@ from bayesduel.cli.options import (
     resume_flag,
 )
 from bayesduel.cli.output import console, print_json, say, say_warning, version
-from bayesduel.cli.parse import claim_folder
+from bayesduel.cli.parse import claim_folder, load_matrix
 from bayesduel.cli.submatrices import SubmatrixRequest, submatrices
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from theory import (
-        IdentificationBound,
         Optimum,
         PreferenceMatrix,
     )
-
-__all__ = ["bounds"]
 
 _BATCHES = 16
 """As the batched policies have it."""
@@ -172,15 +169,17 @@ def bounds(
     of Komiyama, Honda and Nakagawa (2016) is --submatrices 10000 --size 16
     --min-gap 0.005 of the 136-armed MSLR matrix.
     """
-    from bayesduel.cli.choices import load_matrix
     from bayesduel.cli.tables import print_theorems
 
     request = SubmatrixRequest(size, min_gap, seed, jobs, out, resume, overwrite, quiet)
     preference = load_matrix(matrix, "matrix", repair=repair)
+    if prices is not None and not identify:
+        from bayesduel.errors import ArgumentError
+
+        raise ArgumentError("prices", "needs --identify", prices)
     if model is not None:
         refused = {"num_submatrices": num_submatrices, "out": out}
         refused |= {"verify": verify or None}
-        _refuse_prices(identify, prices)
         _refuse_beside("--model", solver, refused)
         request.refuse_without_submatrices()
         known, free = structured_bounds(
@@ -193,12 +192,15 @@ def bounds(
         _print_head(screen, matrix, preference)
         show_structured(screen, preference, known, free, everything=everything)
         return
-    if identify or prices is not None:
+    if identify:
         refused = {"num_submatrices": num_submatrices, "out": out}
-        _refuse_prices(identify, prices)
         _refuse_beside("--identify", solver, refused)
         request.refuse_without_submatrices()
-        found = _identification(preference, prices, verify=verify)
+        from bayesduel.instances import read_prices
+        from theory import identification_bound
+
+        table = None if prices is None else read_prices(prices)
+        found = identification_bound(preference, table, verify=verify)
         if as_json:
             print_json(identification_json(found, preference))
             return
@@ -235,13 +237,6 @@ def bounds(
     screen.print(f"bayesduel {version()}; nothing here is random", style="dim")
 
 
-def _refuse_prices(identify: bool, prices: Path | None) -> None:
-    from bayesduel.errors import ArgumentError
-
-    if prices is not None and not identify:
-        raise ArgumentError("prices", "needs --identify", prices)
-
-
 def _refuse_beside(option: str, solver: Solver, others: dict[str, object]) -> None:
     """Raise for what does not go with --identify or --model."""
     from bayesduel.errors import ArgumentError
@@ -254,16 +249,6 @@ def _refuse_beside(option: str, solver: Solver, others: dict[str, object]) -> No
         if value is not None:
             remedy = "--json prints all of it" if name == "out" else ""
             raise ArgumentError(name, rule, value, remedy=remedy)
-
-
-def _identification(
-    preference: PreferenceMatrix, prices: Path | None, *, verify: bool
-) -> IdentificationBound:
-    from bayesduel.instances import read_prices
-    from theory import identification_bound
-
-    table = None if prices is None else read_prices(prices)
-    return identification_bound(preference, table, verify=verify)
 
 
 def _cost(num_arms: int) -> str:
@@ -321,20 +306,16 @@ def _print_head(screen: Console, text: str, preference: PreferenceMatrix) -> Non
 
 def _show_constants(screen: Console, lower: Optimum, efficient: Optimum) -> None:
     """Print one row per Copeland winner; the best of each column is marked."""
-    from bayesduel.cli.tables import new_table, show
+    from bayesduel.cli.tables import show, table_of
 
-    table = new_table()
-    table.add_column("winner", justify="right")
-    table.add_column("lower bound C*", justify="right")
-    table.add_column("ECW-RMED C_E", justify="right")
-    for arm, value in lower.value_by_winner.items():
-        cells = (
-            f"{number:.6g}{' *' if arm == best else '  '}"
-            for number, best in (
-                (value, lower.winner),
-                (efficient.value_by_winner[arm], efficient.winner),
-            )
-        )
-        table.add_row(str(arm), *cells)
+    rows = [
+        [str(arm)]
+        + [
+            f"{each.value_by_winner[arm]:.6g}{' *' if arm == each.winner else '  '}"
+            for each in (lower, efficient)
+        ]
+        for arm in lower.value_by_winner
+    ]
+    table = table_of(("winner", "lower bound C*", "ECW-RMED C_E"), rows)
     title = "Constants: Copeland regret per unit of natural log T"
     show(screen, title, table, "* the smallest: what a policy may aim at")

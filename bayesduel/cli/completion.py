@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["MODELS", "any_name", "instance_names", "policy_names"]
-
 MODELS = (
     "bradley-terry", "conditional-logit", "judged-bradley-terry", "linear-utilities",
     "mixed-logit", "multinomial-logit", "pairwise-beta", "plackett-luce", "rao-kupper",

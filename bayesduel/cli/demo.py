@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from bayesduel import Experiment
 
-__all__ = ["demo"]
-
 POLICIES = ("d-ts", "d-ts+", "ecw-rmed", "rmed1", "rucb")
 _RARE_RUNS = ("ecw-rmed",)
 CONDORCET = "mslr5-condorcet"
@@ -136,8 +134,10 @@ def demo(
         raise ended_for_good(error, advice) from error
     near = _merged([_until(beyond, size.horizon), *tied])
     _print(near)
-    paths = _save(near, beyond, out)
-    _say_where(paths, time.perf_counter() - begun, quiet=quiet)
+    for meaning, files in _save(near, beyond, out).items():
+        say(f"{' and '.join(map(str, files))}: {meaning}", quiet=quiet)
+    seconds = time.perf_counter() - begun
+    say(f"bayesduel {version()}, {seconds:.0f} seconds", quiet=quiet)
     _end(near, beyond)
 
 
@@ -251,12 +251,6 @@ def _save(near: xr.DataTree, beyond: xr.DataTree, out: Path) -> dict[str, list[P
             plots.slopes(beyond), out / "slopes", formats
         ),
     }
-
-
-def _say_where(paths: dict[str, list[Path]], seconds: float, *, quiet: bool) -> None:
-    for meaning, files in paths.items():
-        say(f"{' and '.join(map(str, files))}: {meaning}", quiet=quiet)
-    say(f"bayesduel {version()}, {seconds:.0f} seconds", quiet=quiet)
 
 
 def _end(*trees: xr.DataTree) -> None:

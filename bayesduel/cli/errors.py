@@ -25,19 +25,6 @@ from typer.core import TyperGroup
 from bayesduel.cli.lazy_commands import LazyCommands
 from bayesduel.cli.output import ending, go_on, say, say_error, say_warning
 
-__all__ = [
-    "FAILED",
-    "WRONG_INPUT",
-    "SIGNALLED",
-    "FriendlyGroup",
-    "Terminated",
-    "damage_warnings",
-    "ended",
-    "ended_for_good",
-    "friendly_errors",
-    "option_error",
-]
-
 FAILED = 1
 WRONG_INPUT = 2
 SIGNALLED = 128
@@ -91,7 +78,7 @@ def _said(error: KeyboardInterrupt, text: str) -> typer.Exit:
 def option_error(
     option: str,
     rule: str,
-    value: Any = None,  # noqa: ANN401
+    value: Any = None,
     *,
     remedy: str = "",
 ) -> ValueError:
@@ -107,26 +94,26 @@ class FriendlyGroup(TyperGroup):
     lazy_commands: ClassVar[LazyCommands]
     """They are made when they are asked for."""
 
-    def __init__(self, **attrs: Any) -> None:  # noqa: ANN401
+    def __init__(self, **attrs: Any) -> None:
         attrs["commands"] = self.lazy_commands
         super().__init__(**attrs)
 
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401
+    def list_commands(self, ctx: Any) -> list[str]:
         """Return their names."""
         return list(self.commands)
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read what stands before the subcommand."""
         # Without any argument the help is shown, which is no error.
         with friendly_errors() if args else nullcontext():
             return super().parse_args(ctx, args)
 
-    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401
+    def invoke(self, ctx: Any) -> Any:
         """Run the subcommand; see :func:`friendly_errors`."""
         with _ended_by_signals(), friendly_errors(partial(self._called, ctx)):
             return super().invoke(ctx)
 
-    def _called(self, ctx: Any, argument: str) -> str:  # noqa: ANN401
+    def _called(self, ctx: Any, argument: str) -> str:
         """Return what an argument of the library is called here; "" if nothing is."""
         command = self.get_command(ctx, ctx.invoked_subcommand or "")
         known = {each.name: each for each in command.params} if command else {}
@@ -145,7 +132,7 @@ def damage_warnings() -> Iterator[None]:
     """Let warnings about damaged parts be said as the command says warnings."""
     from bayesduel.errors import DamagedPartWarning
 
-    def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:  # noqa: ANN401
+    def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
         if issubclass(category, DamagedPartWarning):
             say_warning(str(message))
         else:
@@ -163,21 +150,21 @@ def _ended_by_signals() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise Terminated(number)
+
     found = {}
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         # Under nohup SIGHUP is ignored, and stays so.
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
-            found[number] = signal.signal(number, _raise_terminated)
+            found[number] = signal.signal(number, end)
     try:
         yield
     finally:
         for number, plain in found.items():
             signal.signal(number, plain)
-
-
-def _raise_terminated(number: int, frame: FrameType | None) -> None:
-    raise Terminated(number)
 
 
 @contextmanager

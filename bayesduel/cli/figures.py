@@ -8,12 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesduel.cli.output import say_warning
+from bayesduel.cli.output import say, say_warning
 
 if TYPE_CHECKING:
     from bayesduel.plots import StyledFigure
-
-__all__ = ["font_warnings", "save_figures"]
 
 
 @contextmanager
@@ -23,7 +21,7 @@ def font_warnings(*, quiet: bool) -> Iterator[None]:
 
     said: set[str] = set()
 
-    def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:  # noqa: ANN401
+    def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
         if not issubclass(category, MissingGlyphWarning):
             plain(message, category, *rest)
         elif not quiet and str(message) not in said:
@@ -41,13 +39,13 @@ def save_figures(
     formats: Iterable[str] = ("png", "svg"),
     *,
     quiet: bool,
-) -> list[Path]:
+) -> None:
     """Save figures by stem; say once if names are in a script that no font has."""
     from bayesduel import plots
     from bayesduel.errors import MissingGlyphWarning
     from bayesduel.plots.style import missing_words
 
-    kinds, paths = tuple(formats), []
+    kinds, paths = tuple(formats), list[Path]()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MissingGlyphWarning)
         for stem, figure in figures.items():
@@ -55,4 +53,5 @@ def save_figures(
     missing = "".join(sorted({x for each in figures.values() for x in each.missing}))
     if missing and not quiet:
         say_warning(missing_words(missing))
-    return paths
+    for path in paths:
+        say(f"saved {path}", quiet=quiet)

@@ -8,8 +8,6 @@ from typing import Any
 
 import typer
 
-__all__ = ["EXAMPLES", "LazyCommands"]
-
 EXAMPLES = {
     "compare": "compare -i gap -p d-ts -p rucb --horizon 1e6 --out results",
     "config": "config -i sushi -p d-ts --horizon 1e6 > sweep.toml",

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import StrEnum
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Any
 
 import typer
 
 from bayesduel.cli.options import json_flag
 from bayesduel.cli.output import console, print_json, version
-
-__all__ = ["list_", "regret_meanings"]
 
 
 class What(StrEnum):
@@ -42,7 +40,7 @@ def list_(
         What.policies: _policies,
         What.regrets: _regrets,
         What.worlds: _worlds,
-        What.subset_policies: _subset_policies,
+        What.subset_policies: partial(_policies, of_sets=True),
         What.subset_regrets: _subset_regrets,
     }
     chosen = [what] if what else list(What)
@@ -102,37 +100,21 @@ def _worlds() -> list[dict[str, object]]:
     return found
 
 
-def _policies() -> list[dict[str, object]]:
-    from bayesduel import policies
-
-    return _described(policies.names())
-
-
-def _subset_policies() -> list[dict[str, object]]:
-    from bayesduel import policies
-
-    return [
-        row | {"feedback": list(policies.get(str(row["name"])).feedbacks)}  # pyright: ignore
-        for row in _described(policies.subset_names())
-    ]
-
-
-def _described(names: Sequence[str]) -> list[dict[str, object]]:
+def _policies(*, of_sets: bool = False) -> list[dict[str, object]]:
     from bayesduel import policies
     from bayesduel.policies.lookup import settable
     from bayesduel.policies.policy import declared
 
     found = []
-    for name in names:
-        policy = policies.get(name)
-        found.append(
-            {
-                "name": name,
-                "label": policy.label,
-                "parameters": settable(policy),
-                "about": declared(policy, "title"),
-            }
-        )
+    for name in policies.subset_names() if of_sets else policies.names():
+        policy: Any = policies.get(name)
+        entry = {
+            "name": name,
+            "label": policy.label,
+            "parameters": settable(policy),
+            "about": declared(policy, "title"),
+        }
+        found.append(entry | ({"feedback": list(policy.feedbacks)} if of_sets else {}))
     return found
 
 

@@ -9,44 +9,30 @@ import typer
 
 from bayesduel.cli import parse
 
-__all__ = [
-    "flag",
-    "format_option",
-    "integer_option",
-    "jobs_option",
-    "json_flag",
-    "number_option",
-    "overwrite_flag",
-    "quiet_flag",
-    "repair_flag",
-    "resume_flag",
-    "seed_option",
-]
 
-
-def flag(*names: str, help: str, **options: Any) -> Any:  # noqa: A002, ANN401
+def flag(*names: str, help: str, **options: Any) -> Any:
     """Return an option that takes no value; the help shows no type for it."""
     return typer.Option(*names, help=help, metavar=" ", **options)
 
 
-def integer_option(*names: str, least: int | None = None, **options: Any) -> Any:  # noqa: ANN401
+def integer_option(*names: str, least: int | None = None, **options: Any) -> Any:
     """Return an option for a whole number; see :func:`bayesduel.cli.parse.integer`."""
     parser = _parser(parse.integer, least=least)
     return typer.Option(*names, parser=parser, **options)
 
 
-def number_option(*names: str, **options: Any) -> Any:  # noqa: ANN401
+def number_option(*names: str, **options: Any) -> Any:
     """Return an option for a number; see :func:`bayesduel.cli.parse.number`."""
     return typer.Option(*names, parser=_parser(parse.number), **options)
 
 
-def _parser(reader: Callable[..., Any], **rule: Any) -> Callable[[Any], Any]:  # noqa: ANN401
+def _parser(reader: Callable[..., Any], **rule: Any) -> Callable[[Any], Any]:
     """Return what reads what was typed; a default is no text, and stays as it is.
 
     A function and no partial, because Typer 0.18 asks for its name.
     """
 
-    def read(value: Any) -> Any:  # noqa: ANN401
+    def read(value: Any) -> Any:
         if not isinstance(value, str):
             return value
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import csv
 import io
 import json
 import math
@@ -17,22 +18,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
-
-__all__ = [
-    "console",
-    "defined",
-    "degrade_encodings",
-    "ending",
-    "go_on",
-    "print_data",
-    "print_json",
-    "print_text",
-    "say",
-    "say_error",
-    "say_warning",
-    "version",
-]
-
 
 _COMMAND = re.compile(r"\bbayesduel [a-z][^;\n]*")
 """What is printed to be pasted."""
@@ -152,6 +137,22 @@ def print_json(data: object) -> None:
     sys.stdout.write(text + "\n")
 
 
+def save_json(path: Path, data: object, *, quiet: bool) -> None:
+    """Write JSON to a file: null where a number is not defined, never NaN."""
+    text = json.dumps(defined(data), indent=2, allow_nan=False, ensure_ascii=False)
+    path.write_text(text + "\n", "utf-8")
+    say(f"saved {path}", quiet=quiet)
+
+
+def save_csv(path: Path, rows: list[dict[str, Any]], *, quiet: bool) -> None:
+    """Write rows to a file; their keys are the header."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(defined(rows))
+    say(f"saved {path}", quiet=quiet)
+
+
 def print_data(text: str) -> None:
     """Write what is to be read back, in UTF-8 as files are."""
     stream = sys.stdout
@@ -160,7 +161,7 @@ def print_data(text: str) -> None:
     stream.write(text)
 
 
-def _speaks_utf8(stream: Any) -> bool:  # noqa: ANN401
+def _speaks_utf8(stream: Any) -> bool:
     name = getattr(stream, "encoding", None) or "utf-8"
     return name.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")
 
@@ -190,7 +191,7 @@ def _ascii_form(character: str) -> bytes:
     return plain or b"?"
 
 
-def defined(data: Any) -> Any:  # noqa: ANN401
+def defined(data: Any) -> Any:
     """Return the same data with None for every number that is not finite."""
     if isinstance(data, dict):
         return {key: defined(value) for key, value in data.items()}

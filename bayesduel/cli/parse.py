@@ -1,6 +1,7 @@
 """Reading what was typed: round numbers, counts, checkpoints.
 
-Whether a number is one that can be is said by the library, once.
+Whether a number is one that can be is said by the library, once. What cannot be read
+raises an error that names its option.
 """
 
 from __future__ import annotations
@@ -8,18 +9,13 @@ from __future__ import annotations
 import csv
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bayesduel.arguments.literals import literal
 from bayesduel.cli.errors import option_error
 
-__all__ = [
-    "checkpoints",
-    "claim_folder",
-    "integer",
-    "names",
-    "number",
-    "rounds",
-]
+if TYPE_CHECKING:
+    from theory import PreferenceMatrix
 
 _NUMBER = re.compile(r"([0-9][0-9_]*)(?:\.([0-9]+))?(?:[eE]\+?([0-9]+))?")
 _POWER = re.compile(r"([0-9]+)\s*(?:\^|\*\*)\s*([0-9]+)")
@@ -29,11 +25,6 @@ _TOO_LARGE = 2**63
 
 def rounds(text: str, option: str = "--horizon") -> int:
     """Return a number of rounds from "1000000", "1e6", "2.5e6" or "10^6".
-
-    Raises
-    ------
-    ValueError
-        When it is no whole number below 2^63.
 
     Examples
     --------
@@ -80,11 +71,6 @@ def integer(text: str, least: int | None = None) -> int:
 
     Digits are those of ASCII, without underscores; ``int`` would read more.
 
-    Raises
-    ------
-    ValueError
-        When it is no whole number, or below ``least``.
-
     Examples
     --------
     >>> integer("10"), integer("-3"), integer("1e3")
@@ -104,11 +90,6 @@ def integer(text: str, least: int | None = None) -> int:
 
 def number(text: str) -> float:
     """Return a number as :func:`bayesduel.arguments.literals.literal` reads it.
-
-    Raises
-    ------
-    ValueError
-        When it is none.
 
     Examples
     --------
@@ -131,11 +112,6 @@ def _refused(rule: str, text: str) -> ValueError:
 
 def names(text: str, option: str) -> list[str]:
     """Return names between commas; one that holds a comma stands in double quotes.
-
-    Raises
-    ------
-    ValueError
-        When a quote is not closed.
 
     Examples
     --------
@@ -163,11 +139,6 @@ def checkpoints(text: str | None, horizon: int) -> tuple[int, ...] | None:
 
     A single number is how many checkpoints each factor of ten gets, from round 10 on; a
     list names them. The horizon comes last in any case.
-
-    Raises
-    ------
-    ValueError
-        For what is no whole number, and a number per decade that is not from 1 to 100.
 
     Examples
     --------
@@ -211,17 +182,19 @@ def _grid(per_decade: int, horizon: int) -> tuple[int, ...]:
         step += 1
 
 
+def load_matrix(text: str, argument: str, *, repair: bool = False) -> PreferenceMatrix:
+    """Return a matrix by name or from a file; an error says in which argument."""
+    from bayesduel import instances
+    from bayesduel.errors import errors_about
+
+    with errors_about(argument, text):
+        return instances.load(text, repair=repair)
+
+
 def claim_folder(
     folder: Path, *, kind: str, resume: bool = False, overwrite: bool = False
 ) -> None:
-    """Make the folder for results and mark it as ours, before anything is computed.
-
-    Raises
-    ------
-    ValueError
-        When it cannot be used; see
-        `bayesduel.experiments.owned_folder.OwnedFolder.claim`.
-    """
+    """Make the folder for results and mark it as ours, before anything is computed."""
     from bayesduel.experiments.owned_folder import OwnedFolder
 
     OwnedFolder.claim(folder, kind=kind, resume=resume, overwrite=overwrite).release()

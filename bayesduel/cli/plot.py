@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,14 +12,11 @@ from bayesduel.cli import parse
 from bayesduel.cli.errors import option_error
 from bayesduel.cli.figures import save_figures
 from bayesduel.cli.options import flag, quiet_flag
-from bayesduel.cli.output import say
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from bayesduel.plots import StyledFigure
-
-__all__ = ["plot"]
 
 
 class Kind(StrEnum):
@@ -146,8 +142,14 @@ def plot(
     shown = _notion(tree, notion), _BANDS[band]
     drawn = _names(bounds, kind)
     if kind is Kind.sweep:
-        log_x = False if linear_x else None
-        figure = _sweep(tree, parameter, at or (), size, *shown, log_x, log_y)
+        from bayesduel import plots
+
+        rounds = [parse.rounds(each, "--at") for each in at or ()]
+        figure = plots.sweep(
+            tree, parameter, at=rounds or None,
+            notion=shown[0], band=shown[1], log_x=False if linear_x else None,
+            log_y=log_y, width=size,
+        )  # fmt: skip
     else:
         figure = _figure(
             tree, kind, start, size, *shown,
@@ -156,8 +158,7 @@ def plot(
     stem = out or (results if results.is_dir() else results.parent) / kind.value
     formats = [each.value for each in kinds or (Format.png, Format.svg)]
     stem = stem.with_suffix("") if stem.suffix.lstrip(".") in list(Format) else stem
-    for path in save_figures({stem: figure}, formats, quiet=quiet):
-        say(f"saved {path}", quiet=quiet)
+    save_figures({stem: figure}, formats, quiet=quiet)
 
 
 def _names(text: str, kind: Kind) -> str | list[str] | None:
@@ -224,25 +225,6 @@ def _notion(tree: xr.DataTree, asked: str | None) -> str:
             remedy="draw one of them with --instance",
         )
     return next(iter(first.values()), "copeland")
-
-
-def _sweep(
-    tree: xr.DataTree,
-    parameter: str | None,
-    at: Sequence[str],
-    width: str | float,
-    notion: str,
-    band: str,
-    log_x: bool | None,
-    log_y: bool,
-) -> StyledFigure:
-    from bayesduel import plots
-
-    rounds = [parse.rounds(each, "--at") for each in at]
-    return plots.sweep(
-        tree, parameter, at=rounds or None, notion=notion, band=band, log_x=log_x,
-        log_y=log_y, width=width,
-    )  # fmt: skip
 
 
 def _figure(

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
-from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bayesduel.analysis.ranked_policies import OPEN, SEEN
 from bayesduel.analysis.text import format_number, format_rounds
-from bayesduel.cli.output import defined
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,8 +15,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from bayesduel.analysis import Difference, Ranking
-
-__all__ = ["print_rankings", "print_ranks", "save_rankings"]
 
 _HEADERS = (
     "rank", "seen", "policy", "above the first", "undone by", "better in", "mean",
@@ -63,35 +57,25 @@ def print_ranks(screen: Console, rankings: list[Ranking]) -> None:
         print_text(screen, text, style="dim")
 
 
-def save_rankings(rankings: list[Ranking], path: Path) -> None:
-    """Write all rankings as JSON; null where nothing can be said."""
-    rows = defined([asdict(ranking) for ranking in rankings])
-    path.write_text(json.dumps(rows, indent=2, ensure_ascii=False) + "\n", "utf-8")
-
-
 def _table(ranking: Ranking) -> Table:
-    from rich.markup import escape
+    from bayesduel.cli.tables import table_of
 
-    from bayesduel.cli.tables import new_table
-
-    table = new_table(names=("policy",), optional=_OPTIONAL)
-    for header in _HEADERS:
-        left = header in ("rank", "seen", "policy")
-        table.add_column(header, justify="left" if left else "right", no_wrap=True)
+    rows = []
     best = ranking.policies[0].policy
     for each in ranking.policies:
         cells = {"rank": _rank(each.best_rank, each.worst_rank)}
         cells["seen"] = _rank(each.best_seen, each.worst_seen)
-        cells["policy"] = escape(each.policy)
+        cells["policy"] = each.policy
         cells["mean"], cells["median"] = map(format_number, (each.mean, each.median))
         cells |= dict.fromkeys(("above the first", "undone by", "better in"), "")
         if each.policy != best:
             apart = ranking.difference(best, each.policy)
-            cells["above the first"] = escape(_interval(apart))
+            cells["above the first"] = _interval(apart)
             cells["undone by"] = format_number(apart.reversal) if apart.is_apart else ""
             cells["better in"] = f"{1 - apart.share:.0%}"
-        table.add_row(*(cells[name] for name in _HEADERS))
-    return table
+        rows.append([cells[name] for name in _HEADERS])
+    words = ("rank", "seen", "policy")
+    return table_of(_HEADERS, rows, words=words, names=("policy",), optional=_OPTIONAL)
 
 
 def _rank(best: int, worst: int) -> str:

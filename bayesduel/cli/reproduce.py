@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,19 +22,17 @@ from bayesduel.cli.options import (
 )
 from bayesduel.cli.output import (
     console,
-    defined,
     print_json,
+    save_json,
     say,
     say_warning,
     version,
 )
-from bayesduel.cli.parse import claim_folder
+from bayesduel.cli.parse import claim_folder, load_matrix
 from bayesduel.cli.sweeps.deadline import in_time
 
 if TYPE_CHECKING:
     from bayesduel.papers.reproducing import Reproduction
-
-__all__ = ["reproduce"]
 
 _TALLY = {"holds": "hold", "does not hold": "do not hold", "open": "are open"}
 
@@ -122,7 +119,6 @@ def _measure(
     overwrite: bool,
     **options: Any,
 ) -> Reproduction:
-    from bayesduel.cli.choices import load_matrix
     from bayesduel.papers import reproducing
 
     matrix = None
@@ -151,7 +147,7 @@ def _measure(
 
 
 def _list(*, as_json: bool) -> None:
-    from bayesduel.cli.tables import new_table
+    from bayesduel.cli.tables import table_of
     from bayesduel.papers import recipes
 
     found = [recipes.load(name) for name in recipes.names()]
@@ -180,14 +176,9 @@ def _list(*, as_json: bool) -> None:
     screen = console()
     for paper in dict.fromkeys(each.paper for each in found):
         screen.print(paper, style="bold", markup=False)
-        table = new_table()
-        table.add_column("name", no_wrap=True)
-        for header in ("figure", "what it shows"):
-            table.add_column(header)
-        for each in found:
-            if each.paper == paper:
-                table.add_row(each.name, each.figure, each.title)
-        screen.print(table)
+        rows = [(x.name, x.figure, x.title) for x in found if x.paper == paper]
+        heads = ("name", "figure", "what it shows")
+        screen.print(table_of(heads, rows, words=heads))
         screen.print()
 
 
@@ -263,11 +254,9 @@ def _save(found: Reproduction, out: Path, *, quiet: bool) -> None:
 
     text = "\n".join(_lines(found)) + "\n"
     (out / "verdict.txt").write_text(text, "utf-8")
-    record = json.dumps(defined(_record(found)), indent=2, ensure_ascii=False)
-    (out / "verdict.json").write_text(record + "\n", "utf-8")
+    save_json(out / "verdict.json", _record(found), quiet=True)
     say(f"saved the results and the verdict in {out}", quiet=quiet)
     if not any(each.measured for each in found.panels):
         return
     figure = papers.reproduction(found)
-    for path in save_figures({out / found.recipe.name: figure}, quiet=quiet):
-        say(f"saved {path}", quiet=quiet)
+    save_figures({out / found.recipe.name: figure}, quiet=quiet)

@@ -16,8 +16,6 @@ from bayesduel.cli.output import console, print_json
 if TYPE_CHECKING:
     from theory.theorems import AppliedTheorem, Theorem
 
-__all__ = ["described_policies", "show"]
-
 Entry = dict[str, Any]
 """What is shown of a name: ``kind``, ``name``, ``title``, ``about`` and the rest."""
 
@@ -108,7 +106,7 @@ def described_policies() -> list[Entry]:
     return [entry for name in names for entry in _policies(name)]
 
 
-def _of_posterior(value: Any) -> dict[str, str]:  # noqa: ANN401
+def _of_posterior(value: Any) -> dict[str, str]:
     """Return what the numbers of a posterior mean, and of the model that it is over."""
     from bayesduel.posteriors.names import is_posterior
 
@@ -195,7 +193,7 @@ def _models(name: str) -> Iterator[Entry]:
 
     for each in MODELS:
         if name.lower() in (each, each.replace("-", "")):
-            kind = getattr(models, _class_name(each))
+            kind = getattr(models, each.title().replace("-", ""))
             about, parameters, source = _described(kind)
             signature = inspect.signature(kind).parameters
             defaults = {
@@ -229,10 +227,6 @@ _FITTED = {
     "thurstone": "bayesduel fit votes.csv --model thurstone",
 }
 """How models are fitted at the shell; the others are in Python alone."""
-
-
-def _class_name(name: str) -> str:
-    return "".join(part.capitalize() for part in name.split("-"))
 
 
 def _regrets(name: str) -> Iterator[Entry]:
@@ -347,10 +341,6 @@ _KINDS: tuple[Callable[[str], Iterator[Entry]], ...] = (
 )  # fmt: skip
 
 
-def _says(entry: Entry, title: str) -> bool:
-    return entry.get("about", "").startswith(title.partition(" (")[0])
-
-
 def _print(entry: Entry) -> None:
     """Write an entry for people, a part after the other."""
     from rich.padding import Padding
@@ -367,10 +357,11 @@ def _print(entry: Entry) -> None:
         say(part, style="bold")
 
     say(f"{entry['name']}: {entry['kind']}", style="bold")
-    for key in ("title", "about"):
-        # Many a rule begins with its own title.
-        if entry.get(key) and not (key == "title" and _says(entry, entry[key])):
-            say(entry[key])
+    title, about = entry.get("title", ""), entry.get("about", "")
+    if title and not about.startswith(title.partition(" (")[0]):
+        say(title)  # Many a rule begins with its own title.
+    if about:
+        say(about)
     for key in ("num_arms", "copeland_winners", "arms", "feedback", "regrets"):
         if entry.get(key):
             value = entry[key]

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.cli.errors import damage_warnings, ended
-from bayesduel.cli.output import console, print_json, say, version
+from bayesduel.cli.output import console, print_json, save_json, say, version
 
 if TYPE_CHECKING:
     from bayesduel.papers import SubmatrixConstants
     from theory import PreferenceMatrix
-
-__all__ = ["SubmatrixRequest", "submatrices"]
 
 _DEFAULT_SIZE, _DEFAULT_GAP = 16, 0.005
 _ROWS = {
@@ -63,8 +60,8 @@ def submatrices(
     found = _compute(matrix, count, request, size, min_gap)
     record = _record(found, size, time.perf_counter() - started)
     if request.out is not None:
-        text = json.dumps(record | {"version": version()}, indent=2)
-        (request.out / "submatrices.json").write_text(text + "\n", "utf-8")
+        told = record | {"version": version()}
+        save_json(request.out / "submatrices.json", told, quiet=True)
         say(f"saved {request.out / 'submatrices.csv'}", quiet=request.quiet)
     if as_json:
         print_json(record)
@@ -119,24 +116,21 @@ def _print(
     seconds: float,
 ) -> None:
     from bayesduel.analysis.text import format_with_error
-    from bayesduel.cli.tables import new_table, show
+    from bayesduel.cli.tables import show, table_of
 
-    table = new_table()
-    table.add_column("constant")
-    table.add_column("mean ± se", justify="right", no_wrap=True)
-    table.add_column("/ C*", justify="right", no_wrap=True)
+    rows = []
     for name, label in _ROWS.items():
         mean = found.mean(name)
         ratio = mean / found.mean("cw") if found.mean("cw") > 0 else 1.0
         error = found.standard_error(name)
-        table.add_row(label, format_with_error(mean, error), f"{ratio:.4g}")
+        rows.append((label, format_with_error(mean, error), f"{ratio:.4g}"))
     count = len(found.rows)
     noun = "submatrix" if count == 1 else "submatrices"
     name = f"{matrix.name}: " if matrix.name else ""
     show(
         console(),
         f"{name}{count} random {noun} of {size} of {matrix.num_arms} arms",
-        table,
+        table_of(("constant", "mean ± se", "/ C*"), rows),
         "Copeland regret per unit of natural log T; every C* and ECW-RMED certified",
         f"all gaps at least {min_gap:g}: {found.admissible_share:.3%} of random "
         "subsets, drawn by rejection",

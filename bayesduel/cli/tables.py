@@ -6,20 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.cells import cell_len
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from bayesduel.cli.output import print_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from rich.console import Console, ConsoleOptions, RenderResult
 
-    from bayesduel.analysis import Slope, Summary, SummaryRow
+    from bayesduel.analysis import Summary, SummaryRow
     from theory import PreferenceMatrix, RegretBound
-
-__all__ = ["FittingTable", "new_table", "print_summary", "print_theorems", "show"]
 
 _CONSTANTS = ("Copeland lower bound", "ECW-RMED")
 """Theorems that are printed elsewhere, one row per winner."""
@@ -58,12 +57,12 @@ class FittingTable(Table):
         """Headers of all columns."""
         return [each["header"] for each in self._made]
 
-    def add_column(self, header: Any = "", *args: Any, **options: Any) -> None:  # noqa: ANN401
+    def add_column(self, header: Any = "", *args: Any, **options: Any) -> None:
         """Add a column, as in any table of Rich."""
         self._made.append({"header": header, **options})
         super().add_column(header, *args, **options)
 
-    def add_row(self, *cells: Any, **options: Any) -> None:  # noqa: ANN401
+    def add_row(self, *cells: Any, **options: Any) -> None:
         """Add a row, as in any table of Rich."""
         self._filled.append((cells, options))
         super().add_row(*cells, **options)
@@ -87,7 +86,7 @@ class FittingTable(Table):
                 # Of no width it would be, where others do not wrap.
                 least = floors[options["header"]]
                 folded = {"no_wrap": False, "overflow": "fold", "min_width": least}
-                options = options | folded  # noqa: PLW2901
+                options = options | folded
             table.add_column(**options)
         for cells, options in self._filled:
             table.add_row(*(cells[at] for at in places), **options)
@@ -126,6 +125,29 @@ def new_table(names: Sequence[str] = (), optional: Sequence[str] = ()) -> Fittin
     return FittingTable(names, optional)
 
 
+def table_of(
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    words: Sequence[str] = (),
+    names: Sequence[str] = (),
+    optional: Sequence[str] = (),
+) -> FittingTable:
+    """Return a table of texts; columns but those of ``words``, the first, are numbers.
+
+    Words go on below where they do not fit, numbers stand at the right in one piece.
+    """
+    table = FittingTable(names, optional)
+    for head in heads:
+        if head in (words or heads[:1]):
+            table.add_column(escape(head), overflow="fold")
+        else:
+            table.add_column(escape(head), justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(*map(escape, row))
+    return table
+
+
 def show(console: Console, title: str, table: Table, *captions: str) -> None:
     """Print a table between its title and what its columns mean."""
     console.print(title, style="bold", markup=False)
@@ -137,10 +159,11 @@ def show(console: Console, title: str, table: Table, *captions: str) -> None:
 
 def print_summary(console: Console, summary: Summary) -> None:
     """Print one table per instance, then why numbers are missing."""
-    names = list(dict.fromkeys(row.instance for row in summary.rows))
-    for name in names:
+    told = list(zip(summary.rows, summary.cells(), strict=True))
+    for name in dict.fromkeys(row.instance for row in summary.rows):
         rows = [row for row in summary.rows if row.instance == name]
-        table = _environment_table(rows).fitted(console.width)
+        cells = [cells for row, cells in told if row.instance == name]
+        table = _environment_table(rows, cells).fitted(console.width)
         captions = _caption(summary, rows, table.headers)
         show(console, _title(summary, rows), table, *captions)
     for note in summary.notes():
@@ -213,56 +236,24 @@ def _title(summary: Summary, rows: list[SummaryRow]) -> str:
     return f"{title}, {counts} run{'' if counts == '1' else 's'}" if counts else title
 
 
-def _environment_table(rows: list[SummaryRow]) -> FittingTable:
-    from rich.markup import escape
+def _environment_table(
+    rows: list[SummaryRow], cells: list[tuple[str, ...]]
+) -> FittingTable:
+    from bayesduel.analysis.summaries import bound_text
 
     bounded = any(row.lower_bound is not None or row.note for row in rows)
-    headers = [name for name in _HEADERS if bounded or name not in ("bound", "ratio")]
+    left_out = () if bounded else ("bound", "ratio")
     table = new_table(optional=_OPTIONAL)
     table.add_column("policy", no_wrap=True)
-    for header in headers:
-        table.add_column(header, justify="right", no_wrap=True)
-    for row in rows:
-        cells = _cells(row)
-        style = "red" if row.error else None
-        table.add_row(
-            escape(row.policy), *(cells[name] for name in headers), style=style
-        )
+    for header in _HEADERS:
+        if header not in left_out:
+            table.add_column(header, justify="right", no_wrap=True)
+    for row, (_, policy, _, *own) in zip(rows, cells, strict=True):
+        # A policy that failed has a bound all the same.
+        known = dict(zip(_HEADERS, own, strict=True)) | {"bound": bound_text(row)}
+        shown = (text for header, text in known.items() if header not in left_out)
+        table.add_row(escape(policy), *shown, style="red" if row.error else None)
     return table
-
-
-def _cells(row: SummaryRow) -> dict[str, str]:
-    from bayesduel.analysis.text import format_number, format_rounds, format_with_error
-
-    missing = "-"
-    bound = missing if row.lower_bound is None else f"{row.lower_bound:.1f}"
-    if row.regret is None:
-        return {
-            "T": missing,
-            "regret ± se": "failed",
-            "median": missing,
-            "10-90 %": missing,
-            "slope ± se": missing,
-            "bound": bound,
-            "ratio": missing,
-        }
-    final = row.regret
-    low, high = format_number(final.quantile_10), format_number(final.quantile_90)
-    return {
-        "T": format_rounds(row.horizon),
-        "regret ± se": format_with_error(final.mean, final.standard_error),
-        "median": format_number(final.median),
-        "10-90 %": f"{low} to {high}",
-        "slope ± se": _slope_cell(row.slope) if row.slope else missing,
-        "bound": bound,
-        "ratio": missing if row.ratio is None else f"{row.ratio:.2f}",
-    }
-
-
-def _slope_cell(slope: Slope) -> str:
-    from bayesduel.analysis.text import format_with_error
-
-    return format_with_error(slope.value, slope.standard_error)
 
 
 def _caption(summary: Summary, rows: list[SummaryRow], headers: list[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -59,24 +59,15 @@ class SimulationJob:
         instance, policy = self.place
         return f"{policy} on {instance}"
 
-    @property
-    def program(self) -> tuple[str, str, int, int]:
-        """What decides whether a process has compiled this before."""
-        return (
-            type(self.policy).__name__,
-            self.configuration.policy,
-            self.configuration.instance.num_arms,
-            len(self.runs),
-        )
-
-    @property
-    def compiled_as(self) -> str | None:
-        """What it is compiled to."""
+    @cached_property
+    def program(self) -> Hashable:
+        """What it is compiled to: the name of a kernel, or what JAX tells apart."""
         from bayesduel.simulation.driver import compiled_as
 
         asked = self.configuration
         environment = asked.problem.environment(asked.notions, shuffle=asked.shuffle)
-        return compiled_as(environment, self.policy, asked.stopping)
+        kernel = compiled_as(environment, self.policy, asked.stopping)
+        return kernel or (asked.policy, asked.instance.num_arms, len(self.runs))
 
     def run(self, on_progress: Callable[[float], None] | None = None) -> Any:
         """Simulate the runs; see :func:`bayesduel.experiments.nodes.chunk_dataset`.
@@ -110,8 +101,9 @@ class SimulationJob:
         return Cut(done, dataset, rest, len(done.runs) / len(self.runs))
 
     def failed(self, error: str, num_runs: int) -> xr.Dataset:
-        """Return the node of a policy that fails in one of all its runs."""
-        return nodes.failed_dataset(self.configuration, num_runs, error)
+        """Return the node of a policy that fails in a run: it has no variables."""
+        attributes = nodes.node_attributes(self.configuration)
+        return xr.Dataset(attrs=attributes | {"num_runs": num_runs, "error": error})
 
 
 @dataclass(frozen=True)
@@ -129,7 +121,7 @@ class Comparison(RunSweep):
         asked = self.experiment
         configurations = {at: each for at, (each, _) in asked.configurations.items()}
         marks = {at: each.fingerprint() for at, each in configurations.items()}
-        nodes_of = map(nodes.instance_dataset, asked.problems)
+        nodes_of = [each.dataset() for each in asked.problems]
         return Contents(
             num_runs=asked.num_runs,
             record=asked.record,
@@ -193,10 +185,10 @@ class Comparison(RunSweep):
 def run_experiment(
     asked: CheckedRequest,
     *,
-    format: str,  # noqa: A002
+    format: str,
     part: str | None,
     tables: Tables | None = None,
-    **options: Any,  # noqa: ANN401
+    **options: Any,
 ) -> xr.DataTree:
     """Run what is missing of an experiment; see :meth:`bayesduel.Experiment.run`.
 

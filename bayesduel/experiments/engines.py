@@ -152,7 +152,7 @@ def _outcome(
     """Return what a job computed, or the exception that ended it."""
     try:
         return job.run(on_progress), None
-    except Exception as error:  # noqa: BLE001  one failure must not lose the others
+    except Exception as error:
         return None, error
 
 
@@ -234,21 +234,17 @@ def _run_there(
 
 
 def _new_programs_first(jobs: Sequence[Job]) -> list[Job]:
-    """Put one job of each program before the others, and two of what is compiled apart.
+    """Put one job of each program before the others.
 
     So idle workers compile different programs, and read from the disk what another one
     has compiled (:mod:`bayesduel.program_cache`): of four policies without kernels two
     workers took 57 CPU seconds, with nothing on the disk, and 80 in the plain order.
-    Policies such as D-TS and D-TS+ differ in what they are called and have one kernel.
     """
-    seen: set[Hashable] = set()
-    ordered: tuple[list[Job], ...] = [], [], []
-    for job in jobs:
-        kernel = job.compiled_as
-        known = job.program in seen and job.program is not None
-        ordered[2 if known else int(kernel in seen and kernel is not None)].append(job)
-        seen |= {job.program, kernel}
-    return [job for part in ordered for job in part]
+    first = {job.program: job for job in reversed(jobs) if job.program is not None}
+    leading = {id(job) for job in first.values()}
+    return sorted(
+        jobs, key=lambda job: job.program is not None and id(job) not in leading
+    )
 
 
 def _several_to_compile(jobs: Sequence[Job]) -> bool:
@@ -257,11 +253,11 @@ def _several_to_compile(jobs: Sequence[Job]) -> bool:
     Compiling one takes several times as long as a worker takes to start.
     """
     missing = 0
-    for name in dict.fromkeys(job.compiled_as for job in jobs):
-        if name is not None:
+    for program in dict.fromkeys(job.program for job in jobs):
+        if isinstance(program, str):
             from bayesduel.simulation.scalar.programs import is_at_hand
 
-            missing += not is_at_hand(name)
+            missing += not is_at_hand(program)
         if missing > 1:
             return True
     return False

@@ -193,7 +193,7 @@ class Experiment(CheckedRequest):
         executor: Executor | None = None,
         part: str | None = None,
         shared: bool = False,
-        format: str = "netcdf",  # noqa: A002
+        format: str = "netcdf",
         progress: bool = False,
         out: Path | str | None = None,
         resume: bool = False,

@@ -27,12 +27,10 @@ class Job(Protocol):
 
     @property
     def program(self) -> Hashable | None:
-        """What decides whether a process has compiled this before; None: nothing is."""
-        ...
+        """What decides whether a process has compiled this before; None: nothing is.
 
-    @property
-    def compiled_as(self) -> str | None:
-        """Name of what takes seconds to compile, unless it is on the disk, if any."""
+        A text is the name of what takes seconds to compile, unless it is on the disk.
+        """
         ...
 
     def run(self, on_progress: Callable[[float], None] | None = None) -> Any:
@@ -178,7 +176,8 @@ class Sweep(ABC):
         """
         return None
 
-    def left(self, job: Any, is_kept: Callable[[str], bool]) -> Any:
+    @staticmethod
+    def left(job: Any, is_kept: Callable[[str], bool]) -> Any:
         """Return what is left of a job to do; None if all of it is kept.
 
         ``is_kept`` says so of the name of a job, or of what one was cut into.

@@ -5,7 +5,7 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -164,25 +164,6 @@ def join_chunks(chunks: Sequence[xr.Dataset]) -> xr.Dataset:
     return joined
 
 
-def failed_dataset(
-    configuration: Configuration, num_runs: int, error: str
-) -> xr.Dataset:
-    """Return the node of a policy that failed: attributes, no variables."""
-    return xr.Dataset(
-        attrs={**node_attributes(configuration), "num_runs": num_runs, "error": error}
-    )
-
-
-def instance_dataset(problem: Problem) -> xr.Dataset:
-    """Return the node of an instance: what it is and where it comes from."""
-    instance = problem.instance
-    return xr.Dataset(
-        problem.variables(),
-        coords=dict.fromkeys(problem.axes, problem.arm_labels),
-        attrs={"name": instance.name or "", "source": instance.source or ""},
-    )
-
-
 def build_tree(
     instances: Mapping[str, xr.Dataset],
     nodes: Mapping[tuple[str, str], xr.Dataset],
@@ -197,16 +178,6 @@ def build_tree(
 
 
 @cache
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "unknown"
-
-
-@cache
 def _versions() -> dict[str, str]:
     packages = ("jax", "jaxlib", "numpy", "xarray")
-    return {"python": platform.python_version()} | {
-        name: _version(name) for name in packages
-    }
+    return {"python": platform.python_version()} | {x: version(x) for x in packages}

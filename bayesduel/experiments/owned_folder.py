@@ -135,7 +135,7 @@ class OwnedFolder:
         found = read_marker(self.path)
         return found or {"format": FORMAT, "kind": self._kind, "sha256": {}}
 
-    def note(self, **entries: Any) -> None:  # noqa: ANN401
+    def note(self, **entries: Any) -> None:
         """Write entries such as the request into the marker."""
         self._write_marker(self.marker() | entries)
 
@@ -236,7 +236,7 @@ class OwnedFolder:
         self,
         name: str,
         data: bytes | memoryview,
-        **entries: Any,  # noqa: ANN401
+        **entries: Any,
     ) -> None:
         """Write a finished file, and its checksum and ``entries`` into the marker.
 

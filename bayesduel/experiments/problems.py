@@ -11,6 +11,7 @@ from math import comb
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import xarray as xr
 from jaxtyping import Float, Int, Shaped
 from numpy.typing import ArrayLike
 
@@ -109,6 +110,15 @@ class Problem(ABC):
     @abstractmethod
     def variables(self) -> Variables:
         """Return what results hold of the instance itself."""
+
+    def dataset(self) -> xr.Dataset:
+        """Return the node of the instance: what it is and where it comes from."""
+        name, source = self.instance.name, self.instance.source
+        return xr.Dataset(
+            self.variables(),
+            coords=dict.fromkeys(self.axes, self.arm_labels),
+            attrs={"name": name or "", "source": source or ""},
+        )
 
     def attributes(self, notions: Sequence[str]) -> dict[str, Any]:
         """Return what the provenance of results says of the instance."""

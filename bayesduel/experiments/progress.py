@@ -92,7 +92,7 @@ class ProgressLines:
 
     def update(
         self,
-        task: Any,  # noqa: ARG002
+        task: Any,
         *,
         completed: float | None = None,
         description: str | None = None,

@@ -1,8 +1,7 @@
 """Results on disk: netCDF or Zarr, all of it or nothing, and read back."""
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ import xarray as xr
 
 from bayesduel.errors import OutputFolderError
 from bayesduel.experiments.stored import zarr_files
-from bayesduel.experiments.without_dask import dask_unseen, let_xarray_ask
 from bayesduel.files.folders import (
     as_path,
     check_whole,
@@ -19,8 +17,6 @@ from bayesduel.files.folders import (
     read_marker,
     write_whole,
 )
-
-let_xarray_ask()
 
 NETCDF, ZARR = "netcdf", "zarr"
 
@@ -122,17 +118,31 @@ def load(path: Path | str, *, lazy: bool = False) -> xr.DataTree:
             file,
             remedy="give the folder of saved results, or a .nc file",
         )
+    is_zarr = file.suffix == ".zip"
     if lazy:
-        _require_dask()
+        try:
+            import dask.array  # noqa: F401
+        except ImportError as error:
+            raise ImportError(
+                "Dask is missing, which lazy needs; install bayesduel with the extra "
+                "'distributed'"
+            ) from error
         check_whole(file)
     data = b"" if lazy else read_checked(file)
     try:
-        tree = _opened(file) if lazy else _read(file, data)
+        if is_zarr:
+            tree = zarr_files.opened(file) if lazy else zarr_files.from_bytes(data)
+        elif lazy:
+            tree = xr.open_datatree(file, engine=_ENGINE, chunks={})
+        else:
+            with xr.open_datatree(BytesIO(data), engine=_ENGINE) as opened:
+                tree = opened.load()
     except ImportError:
         raise
     # What a damaged header makes HDF5 raise is any of half a dozen kinds.
     except Exception as error:
-        rule = f"cannot be read as results: {_first_line(error)}"
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        rule = f"cannot be read as results: {reason}"
         remedy = "name a file that was saved as such, or compute them again"
         raise OutputFolderError(str(file), rule, file, remedy=remedy) from error
     _add_timings(tree, file)
@@ -150,53 +160,22 @@ def _file_in(folder: Path) -> Path:
     return max(found, key=lambda file: file.stat().st_mtime_ns, default=files[0])
 
 
-def _read(file: Path, data: bytes) -> xr.DataTree:
-    if file.suffix == ".zip":
-        return zarr_files.from_bytes(data)
-    return tree_from_bytes(data)
-
-
-def _opened(file: Path) -> xr.DataTree:
-    if file.suffix == ".zip":
-        return zarr_files.opened(file)
-    return xr.open_datatree(file, engine=_ENGINE, chunks={})
-
-
-def _require_dask() -> None:
-    try:
-        import dask.array  # noqa: F401
-    except ImportError as error:
-        raise ImportError(
-            "Dask is missing, which lazy needs; install bayesduel with the extra "
-            "'distributed'"
-        ) from error
-
-
-def to_bytes(data: xr.Dataset | xr.DataTree, format: str = NETCDF) -> memoryview:  # noqa: A002
+def to_bytes(data: xr.Dataset | xr.DataTree, format: str = NETCDF) -> memoryview:
     """Return the file of results.
 
     Written in memory first: HDF5 can crash the interpreter where a disk is full.
     """
-    if format == ZARR and isinstance(data, xr.DataTree):
-        with _without_dask():
+    dask = sys.modules.get("dask")
+    # The client of a cluster, if there is one, would be asked for a lock under the name
+    # of a file in memory.
+    with dask.config.set(scheduler="synchronous") if dask else nullcontext():
+        if format == ZARR and isinstance(data, xr.DataTree):
             return zarr_files.to_bytes(data)
-    with _without_dask():
         if isinstance(data, xr.Dataset):
             return data.to_netcdf(engine=_ENGINE, encoding=_compressed(data))
         nodes = {node.path: node.to_dataset(inherit=False) for node in data.subtree}
         encoding = {path: _compressed(dataset) for path, dataset in nodes.items()}
         return data.to_netcdf(engine=_ENGINE, encoding=encoding)
-
-
-@contextmanager
-def _without_dask() -> Iterator[None]:
-    """Let xarray write without the client of a cluster, if there is one.
-
-    It would ask the scheduler for a lock under the name of a file in memory.
-    """
-    dask = sys.modules.get("dask")
-    with dask_unseen() if dask is None else dask.config.set(scheduler="synchronous"):
-        yield
 
 
 def _compressed(dataset: xr.Dataset) -> dict[str, dict[str, Any]]:
@@ -215,18 +194,6 @@ def _chunk_shape(values: xr.DataArray) -> tuple[int, ...]:
         shape.append(max(1, min(size, room)))
         room //= shape[-1]
     return tuple(reversed(shape))
-
-
-def tree_from_bytes(data: bytes) -> xr.DataTree:
-    """Read what :func:`to_bytes` gave of a tree, as netCDF."""
-    with xr.open_datatree(BytesIO(data), engine=_ENGINE) as opened:
-        return opened.load()
-
-
-def dataset_from_bytes(data: bytes) -> xr.Dataset:
-    """Read what :func:`to_bytes` gave of a dataset."""
-    with xr.open_dataset(BytesIO(data), engine=_ENGINE) as opened:
-        return opened.load().drop_encoding()
 
 
 def without_timings(tree: xr.DataTree) -> tuple[xr.DataTree, dict[str, Any]]:
@@ -253,10 +220,6 @@ def _add_timings(tree: xr.DataTree, file: Path) -> None:
         return
     for node in tree.subtree:
         node.attrs.update(marker.get("timings", {}).get(node.path, {}))
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0]
 
 
 __all__ = ["FILE_NAME", "FILE_NAMES", "load", "save"]

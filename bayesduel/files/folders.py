@@ -82,7 +82,7 @@ def check_folder(
     return path
 
 
-def require_folder(path: Any, *, resume: bool, overwrite: bool) -> None:  # noqa: ANN401
+def require_folder(path: Any, *, resume: bool, overwrite: bool) -> None:
     """Raise where something is to be done with a folder that is not named."""
     for name, asked in (("resume", resume), ("overwrite", overwrite)):
         if asked and path is None:
@@ -99,7 +99,7 @@ def unwritable(path: Path, error: OSError) -> OutputFolderError:
 
 def as_path(
     argument: str,
-    value: Any,  # noqa: ANN401
+    value: Any,
     error: type[ArgumentError] = OutputFolderError,
 ) -> Path:
     """Return ``value`` as a path.

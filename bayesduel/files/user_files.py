@@ -11,7 +11,6 @@ import re
 import unicodedata
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
 
 from bayesduel.errors import ArgumentError
 from bayesduel.files.folders import as_path
@@ -139,27 +138,15 @@ def decoded(
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
-def read_rows(
-    path: str | os.PathLike[str], *, separators: str, error: type[ArgumentError]
+def rows_of(
+    text: str, name: str, *, separators: str, error: type[ArgumentError]
 ) -> list[list[str]]:
-    """Return the rows of a table, without blank lines.
+    """Return the rows of the text of a table called so, without blank lines.
 
     The separator is the one that the first line holds most often, the first of
     ``separators`` where none is there. Cells in quotes may hold separators, line ends
     and doubled quotes; a quote that is not closed is refused.
     """
-    return rows_of(
-        read_text(path, error=error),
-        Path(path).name,
-        separators=separators,
-        error=error,
-    )
-
-
-def rows_of(
-    text: str, name: str, *, separators: str, error: type[ArgumentError]
-) -> list[list[str]]:
-    """Return the rows of the text of a table, as :func:`read_rows`; ``name`` it has."""
     if problem := _no_table(text, name):
         rule, remedy = problem
         raise error(name, rule, text[:40], remedy=remedy)

@@ -223,7 +223,7 @@ def _of_one_shape(
             # Arms of other groups bring nothing that would be known of them.
             others = (name for name in names if name not in data.arm_names)
             added = tuple(islice(others, arms - data.num_arms))
-            data = replace(data, arm_names=data.arm_names + added)  # noqa: PLW2901
+            data = replace(data, arm_names=data.arm_names + added)
         yield label, _with_empty_rows(data, rows)
 
 

@@ -208,6 +208,3 @@ def _first_admissible(
         if not rows.size:
             return None
     return int(rows[0]), order[0, :size]
-
-
-__all__ = ["MAX_DRAWS", "SubmatrixDraw", "SubmatrixSampler"]

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from bayesduel.papers.recipes import Claim
 
-__all__ = ["KINDS", "ClaimCase", "exploitation"]
-
 _ERRORS = 2.0
 
 _MISSED = 0.025

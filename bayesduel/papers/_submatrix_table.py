@@ -15,8 +15,6 @@ from bayesduel.package.version import __version__
 from theory import ProgramError, copeland_lower_bound, ecw_rmed_constant
 from theory.theorems import ccb_order
 
-__all__ = ["SubmatrixJob", "SubmatrixRow", "SubmatrixTable"]
-
 PER_JOB = 25
 """What an interrupt can lose, and what cores can share: some 0.1 s at 16 arms."""
 
@@ -58,7 +56,6 @@ class SubmatrixJob:
 
     words: ClassVar[str] = "bounds of submatrices"
     program: ClassVar[None] = None
-    compiled_as: ClassVar[None] = None
 
     @property
     def name(self) -> str:

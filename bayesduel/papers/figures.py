@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from bayesduel.papers.reproducing import PanelResult, Reproduction
     from theory import RegretBound
 
-__all__ = ["reproduction"]
-
 _BAR = 0.8
 """Width of all bars of one group, where groups are one apart."""
 

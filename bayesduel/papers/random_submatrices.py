@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from theory import PreferenceMatrix
 
-__all__ = ["SubmatrixConstants", "SubmatrixRow", "submatrix_constants"]
-
 
 @dataclass(frozen=True)
 class SubmatrixConstants:

@@ -25,8 +25,6 @@ from theory.arguments import as_number
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["FIXED_ORDER", "PanelResult", "Reproduction", "check", "reproduce"]
-
 FIXED_ORDER = " (fixed order)"
 """What is appended to a policy whose runs keep the printed order of the arms."""
 

@@ -69,7 +69,7 @@ def bounds_that_apply(panel: Panel, notion: str) -> Iterator[AskedBound]:
                     yield asked
 
 
-def _asked(item: Any, panel: Panel, notion: str) -> Iterable[AskedBound]:  # noqa: ANN401
+def _asked(item: Any, panel: Panel, notion: str) -> Iterable[AskedBound]:
     if isinstance(item, AppliedTheorem):
         if not item.bounds:
             return [_nothing(item)]

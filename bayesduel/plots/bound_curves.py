@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
@@ -101,17 +101,15 @@ def anchor_of(panel: Panel, anchor: int | None) -> tuple[int, float]:
         rounds = longest[0].rounds
         rounds = rounds[(rounds > 1) | (rounds == panel.horizon)]
         anchor = last_decades(rounds)[0] if rounds.size > 1 else int(rounds[0])
-        return anchor, min(_mean_at(line, anchor) for line in longest)
+        # Linear in log t between checkpoints.
+        place = math.log(anchor)
+        means = [np.interp(place, np.log(x.rounds), x.mean) for x in longest]
+        return anchor, float(min(means))
     values = [
         float(line.mean[checkpoint_index(line.rounds, anchor, "anchor")])
         for line in longest
     ]
     return anchor, min(values)
-
-
-def _mean_at(line: Line, round_: int) -> float:
-    """Mean regret at a round, linear in log t between checkpoints."""
-    return float(np.interp(math.log(round_), np.log(line.rounds), line.mean))
 
 
 def bounds_of_panel(
@@ -138,14 +136,10 @@ def bounds_of_panel(
         found = _drawn(each, panel, anchor)
         if automatic and _is_idle(found, each, drawn, panel):
             continue
-        found = replace(found, makes_room=not automatic, policy=_policy_of(each))
-        drawn.append(found)
+        of_one = each.bound is not None and each.bound.policy
+        policy = each.lines[0].policy if of_one and each.lines else ""
+        drawn.append(replace(found, makes_room=not automatic, policy=policy))
     return drawn
-
-
-def _policy_of(asked: AskedBound) -> str:
-    of_one = asked.bound is not None and asked.bound.policy
-    return asked.lines[0].policy if of_one and asked.lines else ""
 
 
 def _is_idle(
@@ -156,13 +150,11 @@ def _is_idle(
         return False
     fits = bool(found.rounds.size) and found.highest <= panel.top * _ROOM
     # A line that is there already says nothing new.
-    return not fits or any(_is_same(found, each) for each in drawn)
-
-
-def _is_same(one: DrawnBound, other: DrawnBound) -> bool:
-    return one.rounds.shape == other.rounds.shape and bool(
-        np.allclose(one.rounds, other.rounds, rtol=_SAME)
-        and np.allclose(one.values, other.values, rtol=_SAME)
+    return not fits or any(
+        found.rounds.shape == other.rounds.shape
+        and np.allclose(found.rounds, other.rounds, rtol=_SAME)
+        and np.allclose(found.values, other.values, rtol=_SAME)
+        for other in drawn
     )
 
 
@@ -292,14 +284,9 @@ def draw_bounds(
                 markeredgecolor=color,
             )  # fmt: skip
         handles.append(Line2D([], [], label=bound.text, **line))
-    _shade_slopes(axes, bounds)
-    axes.set_ylim(limits)
-    return handles
-
-
-def _shade_slopes(axes: Axes, bounds: Sequence[DrawnBound]) -> None:
-    """Shade the rounds along which slopes are compared: there no level is a bound."""
     slopes = [each.rounds for each in bounds if each.slope]
-    if slopes:
+    if slopes:  # Along these rounds slopes are compared, and no level is a bound.
         first, last = min(each[0] for each in slopes), max(each[-1] for each in slopes)
         axes.axvspan(first, last, color=SHADE, zorder=0, linewidth=0)
+    axes.set_ylim(limits)
+    return handles

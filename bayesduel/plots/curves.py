@@ -129,7 +129,10 @@ def regret(
     height = style.check_height(height)
     direct = labels == "direct" or (labels == "auto" and len(groups) == 1)
     inches = style.width_in_inches(width)
-    columns = _columns(columns, len(groups), inches)
+    usual = usual_columns(len(groups), inches)
+    if columns is not None:
+        usual = min(integer_from(columns, 1, "columns"), len(groups))
+    columns = usual
     rows = -(-len(groups) // columns)
     drawn = {
         panel.instance: bounds_of_panel(bounds, panel, notion, anchor)
@@ -146,7 +149,8 @@ def regret(
     ]
     # A row is as high as the highest head in it.
     heads = sum(max(heads[at : at + columns]) for at in range(0, len(heads), columns))
-    tall = heads + rows * _panel_height(inches / columns, direct) + 0.55
+    wide = inches / columns
+    tall = heads + rows * wide * (0.5 if direct and wide >= 5.0 else 0.62) + 0.55
     with style.new_figure(inches, height or tall) as figure:
         y_label = notion_label(notion)
         grid = panel_grid(
@@ -170,16 +174,6 @@ def regret(
             for axes, panel in zip(grid, groups, strict=True):
                 label_ends(figure, axes, panel, look)
     return figure
-
-
-def _columns(columns: int | None, count: int, inches: float) -> int:
-    if columns is None:
-        return usual_columns(count, inches)
-    return min(integer_from(columns, 1, "columns"), count)
-
-
-def _panel_height(inches: float, direct: bool) -> float:
-    return inches * (0.5 if direct and inches >= 5.0 else 0.62)
 
 
 def _axis_of_regret(

@@ -114,11 +114,6 @@ def false_stops(
     return figure
 
 
-def _in_turn(turn: int, sharing: int) -> tuple[float, tuple[float, float]]:
-    """Return the dashes of one of so many lines that lie on each other."""
-    return -_DASH * turn % (_DASH * sharing), (_DASH, _DASH * (sharing - 1))
-
-
 def _looks_of(audit: StoppingAudit) -> Int[np.ndarray, " look"]:
     """Return numbers of votes at which there is a look, evenly on a log scale."""
     first, last = audit.look_every, max(audit.budget, audit.look_every)
@@ -149,7 +144,10 @@ def _draw(
             )  # fmt: skip
         # One line for several rules has the colors of all in turn.
         turn = same[:place].count(same[place])
-        dashes = shown.line if sharing == 1 else _in_turn(turn, sharing)
+        dashes = shown.line
+        if sharing > 1:
+            start = -_DASH * turn % (_DASH * sharing)
+            dashes = (start, (_DASH, _DASH * (sharing - 1)))
         # Moved on from line to line: markers of lines at zero do not cover each other.
         marks = list(range(place * every // len(members), len(looked) - 1, every))
         marks += [len(looked) - 1] if wrong[-1] else []

@@ -37,12 +37,9 @@ def lacking(text: str) -> set[str]:
     """Return the characters of a text that the usual font does not have."""
     if text.isascii():
         return set()
-    return {each for each in text if each.isprintable()} - _letters(_usual())
-
-
-@cache
-def _usual() -> str:
-    return font_manager.findfont(USUAL_FONT)
+    return {each for each in text if each.isprintable()} - _letters(
+        font_manager.findfont(USUAL_FONT)
+    )
 
 
 @cache
@@ -50,7 +47,11 @@ def _families() -> dict[str, str]:
     """Return a file of each installed family, those of usual weight first."""
     fonts = sorted(
         font_manager.fontManager.ttflist,
-        key=lambda font: (font.style != "normal", abs(_weight(font.weight) - 400)),
+        # A weight that has a name is the usual one, 400, or near it.
+        key=lambda font: (
+            font.style != "normal",
+            abs(font.weight - 400) if isinstance(font.weight, int) else 0,
+        ),
     )
     found: dict[str, str] = {}
     for font in fonts:
@@ -58,10 +59,6 @@ def _families() -> dict[str, str]:
             continue  # It has a box for every character.
         found.setdefault(font.name, font.fname)
     return found
-
-
-def _weight(weight: int | str) -> int:
-    return weight if isinstance(weight, int) else 400
 
 
 @cache

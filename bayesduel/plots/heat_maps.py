@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.colors import Normalize
@@ -99,7 +99,9 @@ def heat_map(
             if votes is None
             else (votes == 0) & ~np.eye(count, dtype=bool)
         )
-        _pale(axes, unseen, aspect)
+        veil = np.ones((*unseen.shape, 4))
+        veil[..., 3] = np.where(unseen, 0.6, 0.0)
+        axes.imshow(veil, aspect=aspect)
         if count <= _WITH_NUMBERS:
             _write(axes, probability, votes, fonts["font.size"] - 1.5)
         figure.colorbar(image, ax=axes, label="P(row beats column)", pad=0.02)
@@ -140,15 +142,6 @@ def _of_matrix(
     labels = matrix.arm_names or [str(arm) for arm in range(matrix.num_arms)]
     probability = np.array(matrix.values[np.ix_(order, order)])
     return [labels[arm] for arm in order], probability, None
-
-
-def _pale(
-    axes: Axes, mask: NDArray[np.bool_], aspect: Literal["auto", "equal"]
-) -> None:
-    """Cover the marked cells with a veil."""
-    veil = np.ones((*mask.shape, 4))
-    veil[..., 3] = np.where(mask, 0.6, 0.0)
-    axes.imshow(veil, aspect=aspect)
 
 
 def _write(

@@ -87,7 +87,8 @@ def forest(
     )
     table = standings(posterior, probability, scale=scale, anchor=anchor)
     half = standings(posterior, 0.5, scale=scale, anchor=anchor)
-    middle = _middle(table) if anchor is None else anchor[1]
+    middle = {"utility": 0.0, "elo": ELO_MEAN}.get(table.attrs["score"], 0.5)
+    middle = middle if anchor is None else anchor[1]
     within = across_parts(posterior, f"{by}s")
     table, half = (each.isel(arm=slice(0, max_arms)) for each in (table, half))
     count = table.sizes["arm"]
@@ -205,10 +206,6 @@ def _labels(table: xr.Dataset) -> list[str]:
         return names
     parts = table["part"].values.tolist()
     return [f"{name} ({part})" for name, part in zip(names, parts, strict=True)]
-
-
-def _middle(table: xr.Dataset) -> float:
-    return {"utility": 0.0, "elo": ELO_MEAN}.get(table.attrs["score"], 0.5)
 
 
 def short_names(names: Iterable[str]) -> list[str]:

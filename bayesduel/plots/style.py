@@ -133,7 +133,7 @@ class StyledFigure(Figure):
         Characters that no installed font has, once it was drawn.
     """
 
-    def __init__(self, *args: Any, style: dict[str, Any], **kwargs: Any) -> None:  # noqa: ANN401
+    def __init__(self, *args: Any, style: dict[str, Any], **kwargs: Any) -> None:
         self._style = style
         self.missing = ""
         with styled(style):
@@ -147,7 +147,10 @@ class StyledFigure(Figure):
         ValueError
             When the figure is too small for what is in it.
         """
-        self._find_fonts()
+        before, texts = self.missing, self.findobj(Text)
+        self.missing = give_fonts(each for each in texts if isinstance(each, Text))
+        if self.missing and self.missing != before:
+            warnings.warn(missing_words(self.missing), MissingGlyphWarning, 2)
         with styled(self._style), warnings.catch_warnings():
             # Said once, by us.
             warnings.filterwarnings("ignore", r"Glyph .* missing from")
@@ -164,20 +167,13 @@ class StyledFigure(Figure):
                     remedy="give more inches",
                 ) from warning
 
-    def get_tightbbox(self, *args: Any, **kwargs: Any) -> Bbox:  # noqa: ANN401
+    def get_tightbbox(self, *args: Any, **kwargs: Any) -> Bbox:
         """Measure what is drawn; of characters without a font drawing has warned."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", r"Glyph .* missing from")
             return super().get_tightbbox(*args, **kwargs)
 
-    def _find_fonts(self) -> None:
-        """Choose fonts for what is written in other scripts; warn of what is left."""
-        before, texts = self.missing, self.findobj(Text)
-        self.missing = give_fonts(each for each in texts if isinstance(each, Text))
-        if self.missing and self.missing != before:
-            warnings.warn(missing_words(self.missing), MissingGlyphWarning, 3)
-
-    def savefig(self, fname: str | PathLike[str] | IO[bytes], **kwargs: Any) -> None:  # noqa: ANN401
+    def savefig(self, fname: str | PathLike[str] | IO[bytes], **kwargs: Any) -> None:
         """Save under the style of this figure; 300 dots per inch unless told."""
         kwargs.setdefault("dpi", 300)
         with styled(self._style):

@@ -140,7 +140,7 @@ def _flat(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _is_number(value: Any) -> TypeGuard[float]:  # noqa: ANN401
+def _is_number(value: Any) -> TypeGuard[float]:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return number and bool(np.isfinite(value))
 
@@ -206,7 +206,7 @@ def _label(point: _Point, apart: Sequence[str]) -> str:
     return ", ".join([point.base, *words])
 
 
-def _word(value: Any) -> str:  # noqa: ANN401
+def _word(value: Any) -> str:
     if _is_number(value):
         return f"{value:g}"
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -124,6 +124,7 @@ def sweep(
     columns = usual_columns(len(found.panels), inches)
     rows = -(-len(found.panels) // columns)
     direct = len(found.panels) == 1
+    moved = f" (with it {', '.join(found.moved)})" if found.moved else ""
     share = 0.5 if direct and inches >= 5.0 else 0.66
     tall = rows * inches / columns * share + 0.7
     with style.new_figure(inches, height or tall) as figure:
@@ -131,7 +132,7 @@ def sweep(
             figure,
             len(found.panels),
             columns,
-            x_label=_axis_label(found),
+            x_label=found.parameter + moved,
             y_label=notion_label(notion),
         )
         look = style.looks(
@@ -151,8 +152,12 @@ def sweep(
 def _log_x(found: Sweep, asked: bool | None) -> bool:
     values = np.array(found.values)
     positive = bool(values[0] > 0)
+    if asked is None and positive and values.size > 2:
+        # Whether ratios of neighbors are more alike than their distances.
+        ratios, steps = np.diff(np.log(values)), np.diff(values)
+        return bool(ratios.max() / ratios.min() < steps.max() / steps.min())
     if asked is None:
-        return positive and values.size > 2 and _is_geometric(values)
+        return False
     if true_or_false(asked, "log_x") and not positive:
         raise ArgumentError(
             "log_x",
@@ -161,12 +166,6 @@ def _log_x(found: Sweep, asked: bool | None) -> bool:
             remedy="a logarithmic axis has numbers above 0 only",
         )
     return asked
-
-
-def _is_geometric(values: np.ndarray) -> bool:
-    """Whether ratios of neighbors are more alike than their distances."""
-    ratios, steps = np.diff(np.log(values)), np.diff(values)
-    return bool(ratios.max() / ratios.min() < steps.max() / steps.min())
 
 
 def _draw(
@@ -213,16 +212,8 @@ def _set_ticks(axes: Axes, values: np.ndarray, *, log_x: bool) -> None:
     else:
         axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(_tick_text))
-
-
-def _tick_text(value: float, _: int) -> str:
-    return f"{float(f'{value:.3g}'):g}"
-
-
-def _axis_label(found: Sweep) -> str:
-    moved = f" (with it {', '.join(found.moved)})" if found.moved else ""
-    return found.parameter + moved
+    digits = FuncFormatter(lambda value, _: f"{float(f'{value:.3g}'):g}")
+    axes.xaxis.set_major_formatter(digits)
 
 
 def _caption(found: Sweep, band: str) -> str:

@@ -54,7 +54,7 @@ class CountedVotes:
         return _dataframe_of(self)
 
 
-def _dataframe_of(votes: Any) -> pd.DataFrame:  # noqa: ANN401
+def _dataframe_of(votes: Any) -> pd.DataFrame:
     """Return one row per pair, per subset and choice, or per ballot."""
     import pandas as pd
 

@@ -34,11 +34,9 @@ class Counted:
     runs: float = 0.0
     words: str = "counting"
 
-    compiled_as = None
-
     @property
     def program(self):
-        return self.name
+        return (self.name,)
 
     def run(self, on_progress=None):
         say = on_progress or float  # None where nobody listens.
@@ -266,7 +264,7 @@ def test_what_is_compiled_once_is_begun_once():
     @dataclass(frozen=True)
     class Of(Counted):
         @property
-        def compiled_as(self):
+        def program(self):
             return {"a": "one", "b": "one", "c": "two"}.get(self.name[0])
 
     jobs = [Of(name, [0.0]) for name in ("a", "b", "c", "d")]
@@ -289,7 +287,7 @@ def test_several_programs_that_are_to_be_compiled_go_to_workers(monkeypatch, at_
     @dataclass(frozen=True)
     class Of(Counted):
         @property
-        def compiled_as(self):
+        def program(self):
             return self.name
 
     for names in (("one", "two"), ("one", "one"), ("two",)):

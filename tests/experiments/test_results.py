@@ -16,6 +16,7 @@ import bayesduel
 from bayesduel import results
 from bayesduel.errors import OutputFolderError, OutputWriteError
 from bayesduel.experiments import nodes
+from bayesduel.experiments.comparison import SimulationJob
 from bayesduel.experiments.problems import problem_of
 from bayesduel.policies.parameter_values import parameters_json
 from bayesduel.simulation.driver import RunRecords
@@ -72,18 +73,16 @@ def tree():
     """Return two instances, names with signs in them, a failure, empty texts."""
     plain = PreferenceMatrix(CONDORCET[:3, :3], source="a test")
     odd = configuration("D-TS:alpha=0.6,look_ahead=False", ("borda",))
+    failing = SimulationJob(configuration("D-TS+"), None, range(3))
     found = {
         ("fruit", "D-TS"): chunk(),
         ("fruit", odd.policy): chunk(own=odd),
-        ("fruit", "D-TS+"): nodes.failed_dataset(
-            configuration("D-TS+"), 3, "XlaError: 'no' \"memory\" ∞\n" + "x" * 100_000
+        ("fruit", "D-TS+"): failing.failed(
+            "XlaError: 'no' \"memory\" ∞\n" + "x" * 100_000, 3
         ),
     }
     instances = {"fruit": configuration().instance, "3-arms": plain}
-    instances = {
-        name: nodes.instance_dataset(problem_of(each))
-        for name, each in instances.items()
-    }
+    instances = {name: problem_of(each).dataset() for name, each in instances.items()}
     return nodes.build_tree(instances, found, {"seed": 3, "created": "now"})
 
 

@@ -25,7 +25,6 @@ class Power:
     happens: Callable[[int], None]
 
     program = None
-    compiled_as = None
 
     @property
     def name(self):

@@ -8,7 +8,7 @@ import pytest
 
 from bayesduel.errors import ComparisonDataError
 from bayesduel.files import user_files
-from bayesduel.files.user_files import number, read_bytes, read_rows, read_text
+from bayesduel.files.user_files import number, read_bytes, read_text, rows_of
 
 TABLE = "left,right,winner\ntea,milk,left\n"
 
@@ -100,11 +100,9 @@ def test_the_two_ways_to_write_a_letter_are_one(tmp_path):
     assert read_text(path, error=ComparisonDataError) == "\u00e9clair,\u00e9clair\n"
 
 
-def test_rows_end_at_line_ends_only(tmp_path):
-    path = tmp_path / "rows.csv"
+def test_rows_end_at_line_ends_only():
     text = '\na;"b\nc";d\r\n\r\ne\u2028f;g\x0bh;"i""j"\rk;l;m'
-    path.write_bytes(text.encode())
-    rows = read_rows(path, separators=",;", error=ComparisonDataError)
+    rows = rows_of(text, "rows.csv", separators=",;", error=ComparisonDataError)
     assert rows == [
         ["a", "b\nc", "d"],
         ["e\u2028f", "g\x0bh", 'i"j'],
@@ -120,11 +118,9 @@ def test_rows_end_at_line_ends_only(tmp_path):
         ('a,b\n"c"d,e\n', "line 2"),
     ],
 )
-def test_broken_rows_are_refused(tmp_path, text, words):
-    path = tmp_path / "broken.csv"
-    path.write_text(text, encoding="utf-8")
+def test_broken_rows_are_refused(text, words):
     with pytest.raises(ComparisonDataError, match=words):
-        read_rows(path, separators=",", error=ComparisonDataError)
+        rows_of(text, "broken.csv", separators=",", error=ComparisonDataError)
 
 
 def test_numbers_are_digits():

@@ -235,7 +235,9 @@ def test_other_scripts_get_a_font_that_has_them_or_are_said(monkeypatch, tmp_pat
     # The font of last resort, which comes with matplotlib too, has boxes for all.
     assert not any("Resort" in family for family in fonts._families())
     # STIX comes with matplotlib: has it what the usual font lacks?
-    letter = min(fonts._letters(find("STIXGeneral")) - fonts._letters(fonts._usual()))
+    letter = min(
+        fonts._letters(find("STIXGeneral")) - fonts._letters(find(fonts.USUAL_FONT))
+    )
     monkeypatch.setattr(
         fonts, "_families", lambda: {"STIXGeneral": find("STIXGeneral")}
     )

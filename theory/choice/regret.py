@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from jaxtyping import Float
 
 
-__all__ = ["SUBSET_REGRET_FORMS", "SUBSET_REGRET_NOTIONS", "subset_cost"]
-
 SUBSET_REGRET_NOTIONS: dict[str, str] = {
     "expected_reward": "rewards",
     "mnl_no_choice": "rewards",

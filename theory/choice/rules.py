@@ -20,14 +20,6 @@ if TYPE_CHECKING:
     from jaxtyping import Bool, Float, Float64, Int, Int64
 
 
-__all__ = [
-    "binomial_table",
-    "gaussian_choice",
-    "gaussian_nodes",
-    "logit_choice",
-    "subset_rank",
-]
-
 _STEP = 0.25
 """Of the trapezoidal rule; its error decreases like exp(-2 pi^2 / step^2)."""
 

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.copeland_program._constraints import rank_by_counting
 from theory.copeland_program._costs import evidence_costs
 
 if TYPE_CHECKING:
@@ -124,7 +123,10 @@ def price_table(gaps: Float64[np.ndarray, "K K"], winner: int) -> PriceTable:
     is_winner = index == winner
     pool = (gaps < 0) & ~is_winner[None, :] & ~is_winner[:, None]
     own = is_winner[:, None] & (gaps > 0)
-    ranks = rank_by_counting(tilted, pool)
+    # Earlier by cost, then by number; a few dozen arms at most.
+    this, other = tilted[:, :, None], tilted[:, None, :]
+    earlier = (other < this) | ((other == this) & (index[None, :] < index[:, None]))
+    ranks = (pool[:, None, :] & earlier).sum(axis=-1, dtype=np.int32)
     upto = pool[:, None, :] & (ranks[:, None, :] <= index[None, :, None])
     sums = np.where(upto, tilted[:, None, :], 0.0).sum(axis=-1)
     exists = index[None, :] < pool.sum(axis=-1)[:, None]

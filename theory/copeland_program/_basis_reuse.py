@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from jaxtyping import Float64
 
 
-__all__ = ["optimal_basis"]
-
-
 def optimal_basis(gaps: Float64[np.ndarray, "K K"]) -> Basis:
     """Solve the optimal program of a matrix with a single Copeland winner.
 

@@ -1,4 +1,4 @@
-"""Losses, levels and costs of a matrix of gaps, on NumPy and on traced arrays.
+"""Losses and costs of a matrix of gaps.
 
 Notation of Komiyama, Honda and Nakagawa (2016): L_i is the number of arms that beat i,
 L(1) <= L(2) are the two smallest elements of the multiset {L_i}, arms with L_i = L(1)
@@ -9,49 +9,39 @@ of one unit of evidence. "Evidence" on a pair is N_ij d_ij / log T.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from theory._arrays import floating
+import numpy as np
+
 from theory.divergences import kl_to_half
 
 if TYPE_CHECKING:
-    from jaxtyping import Float, Int
+    from jaxtyping import Float, Float64, Int32
 
 
-def losses(gaps: Float[Any, "R K"]) -> Int[Any, " R"]:
+def losses(gaps: Float[np.ndarray, "R K"]) -> Int32[np.ndarray, " R"]:
     """Count the superiors L_i of every arm, or of the arms whose rows are given."""
-    xp, gaps = floating(gaps)
-    return xp.sum(gaps < 0, axis=-1, dtype=xp.int32)
+    return np.sum(gaps < 0, axis=-1, dtype=np.int32)
 
 
-def two_smallest(counts: Int[Any, " K"]) -> tuple[Int[Any, ""], Int[Any, ""]]:
-    """Return L(1) and L(2) of at least two numbers of losses; they may be equal."""
-    xp = counts.__array_namespace__()
-    index = xp.arange(counts.shape[0])
-    others = xp.where(index == xp.argmin(counts), counts.shape[0], counts)
-    return xp.min(counts), xp.min(others)
-
-
-def evidence_costs(gaps: Float[Any, "K K"]) -> Float[Any, "K K"]:
+def evidence_costs(gaps: Float64[np.ndarray, "K K"]) -> Float64[np.ndarray, "K K"]:
     """Compute the price c_ij of one unit of evidence.
 
     Copeland regret (from losses) per unit of N_ij d_ij; symmetric, 0 on the diagonal
     and for tied pairs.
     """
-    xp, gaps = floating(gaps)
     counts = losses(gaps)
-    excess = xp.astype(counts - xp.min(counts), gaps.dtype)
+    excess = (counts - counts.min()).astype(np.float64)
     regret = (excess[:, None] + excess[None, :]) / (2 * (gaps.shape[0] - 1))
     return costs_at_prices(regret, gaps)
 
 
 def costs_at_prices(
-    prices: Float[Any, "R K"], gaps: Float[Any, "R K"]
-) -> Float[Any, "R K"]:
+    prices: Float64[np.ndarray, "R K"], gaps: Float64[np.ndarray, "R K"]
+) -> Float64[np.ndarray, "R K"]:
     """Divide the price of a duel by the evidence d of one; 0 for tied pairs.
 
     With the regret of a duel as its price this is c_ij.
     """
-    xp, gaps = floating(gaps)
     decided = gaps != 0
-    return xp.where(decided, prices / xp.where(decided, kl_to_half(gaps), 1.0), 0.0)
+    return np.where(decided, prices / np.where(decided, kl_to_half(gaps), 1.0), 0.0)

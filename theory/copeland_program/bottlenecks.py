@@ -13,8 +13,6 @@ from theory.copeland_program.program_data import PROGRAMS
 from theory.copeland_program.sensitivity import sensitivity
 from theory.preferences import PreferenceMatrix, as_preference_matrix
 
-__all__ = ["BottleneckRecord", "Bottlenecks", "bottlenecks"]
-
 ORDERS: tuple[str, ...] = ("share", "elasticity")
 """Ways to order pairs, the largest amount first."""
 

@@ -9,9 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from theory.arguments import arm_index, one_of
-from theory.copeland_program._superiors import RankedSuperiors, superiors_by_sorting
+from theory.copeland_program._superiors import RankedSuperiors, superiors_of_gaps
 from theory.errors import InvalidPreferenceError, TieError
 from theory.preferences import PreferenceMatrix, as_preference_matrix
+from theory.validation import (
+    SYMMETRY_TOLERANCE,
+    check_square,
+    real_array,
+    refuse_entries,
+)
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float64
@@ -66,7 +72,7 @@ class ProgramData:
         """Prepare the programs of a matrix; ``ties`` as in `check_ties`."""
         checked = as_preference_matrix(matrix)
         check_ties(checked, ties)
-        return cls.from_superiors(checked.gaps, superiors_by_sorting(checked.gaps))
+        return cls.from_superiors(checked.gaps, superiors_of_gaps(checked.gaps))
 
     @classmethod
     def from_superiors(
@@ -139,6 +145,21 @@ def check_ties(matrix: PreferenceMatrix, ties: str) -> None:
                 index=(i, j),
                 remedy="leave one of the arms out; no tie rule helps",
             )
+
+
+def checked_gaps(gaps: ArrayLike) -> Float64[np.ndarray, "K K"]:
+    """Return gaps that were given as an array; raise where they are none."""
+    array = real_array(gaps, "gaps").astype(np.float64)
+    check_square(array, "gaps")
+    off = np.abs(array + array.T)
+    bad = ~((off <= SYMMETRY_TOLERANCE) & (np.abs(array) <= 0.5))
+    if bad.any():
+        i, j = np.argwhere(bad)[0].tolist()
+        rule = "must be antisymmetric and within 1/2 of 0; entry "
+        rule += f"({j}, {i}) is {float(array[j, i])}"
+        remedy = "subtract 1/2 from a preference matrix"
+        refuse_entries(bad, array, "gaps", rule, remedy=remedy)
+    return array
 
 
 def matrix_without_ties(matrix: PreferenceMatrix | ArrayLike) -> PreferenceMatrix:

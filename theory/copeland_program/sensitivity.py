@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from jaxtyping import Float64
 
 
-__all__ = ["PROGRAMS", "Sensitivity", "one_sided_derivatives", "sensitivity"]
-
 PROGRAMS = {
     "cw": solve_with_prefixes,
     "ecw": solve_efficient,

@@ -9,7 +9,7 @@ _TOLERANCE = 1e-10
 oracles, so that a constraint that was added stays satisfied."""
 
 
-def new_simplex() -> Any:  # noqa: ANN401
+def new_simplex() -> Any:
     """Return an empty solver: one thread, silent, without presolve.
 
     Presolve would take more time than the few steps from the last basis.

@@ -5,8 +5,6 @@ a machine holds, where a Beta function has underflown. Plain arithmetic, which
 `bayesduel` compiles as it stands.
 """
 
-__all__ = ["incomplete_beta_fraction"]
-
 _ENOUGH = 1e-13
 _TINY = 1e-300
 _MOST_TERMS = 100_000

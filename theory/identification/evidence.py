@@ -37,8 +37,6 @@ from theory.validation import refuse_entries, square_matrix
 if TYPE_CHECKING:
     from jaxtyping import Float64
 
-__all__ = ["anytime_evidence", "likelihood_evidence"]
-
 _MOST_DUELS = 10**12
 """Of one pair, either way: beyond, evidence would be off by more than 0.01."""
 _LEAST_TAIL = 1e-150
@@ -287,6 +285,7 @@ def _least_sums(
 
 
 def checked_wins(wins: ArrayLike) -> Float64[np.ndarray, "K K"]:
+    """Return numbers of duels won, without the diagonal; raise where they are none."""
     counts = square_matrix(wins, "wins")
     np.fill_diagonal(counts, 0.0)
     bad = (counts < 0) | (counts > _MOST_DUELS) | (counts != np.floor(counts))

@@ -1,7 +1,6 @@
 """Lower bounds when the preferences are known to obey a model.
 
-`theory.structured.bounds` has the program and its result,
-`theory.structured.statement` the same as it reads. Utility models are solved by
+`theory.structured.bounds` has the program and its result. Utility models are solved by
 `interior_point` over `utility_alternatives`, strong stochastic transitivity by
 `transitive` over `orders`.
 """

@@ -159,7 +159,7 @@ def structured_lower_bound(
     Newton's method with a dual certificate; the outer one is solved by an
     interior-point method. With transitivity the inner minimum is over all orders of the
     arms, each an isotonic regression, and the outer one is a linear program with
-    cutting planes (HiGHS). `theory.structured.statement` has the definition in CVXPY.
+    cutting planes (HiGHS). Tests compare it with the definition in CVXPY.
 
     References
     ----------

@@ -14,15 +14,6 @@ from decimal import Decimal, localcontext
 from theory.arguments import integer_from, number_above, number_that
 from theory.errors import ArgumentError
 
-__all__ = [
-    "batch_radius",
-    "batch_ratio",
-    "batch_sizes",
-    "kl_threshold",
-    "log_inverse_delta",
-    "seed_rank_moments",
-]
-
 MOST_BATCHES = 100_000
 """Their sizes take a few seconds."""
 

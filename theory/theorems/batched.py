@@ -22,14 +22,6 @@ from theory.theorems._assumptions import CONDORCET, condorcet_winner
 from theory.theorems.catalog import theorem
 from theory.transitivity import require_strong_transitivity
 
-__all__ = [
-    "batched_lower_bound",
-    "hard_gap",
-    "pcomp_bound",
-    "scomp2_order",
-    "scomp_order",
-]
-
 _REGRET = "condorcet_mean"
 _TRANSITIVE = "strong stochastic transitivity and the stochastic triangle inequality"
 _PAPER = "Agarwal, Ghuge and Nagarajan (2022)"

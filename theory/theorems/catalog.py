@@ -19,8 +19,6 @@ from theory.errors import ArgumentError, ArgumentTypeError
 from theory.preferences import PreferenceMatrix, as_preference_matrix
 from theory.regret_bound import RegretBound
 
-__all__ = ["AppliedTheorem", "Theorem", "all_bounds", "known_theorems", "theorem"]
-
 
 @dataclass(frozen=True)
 class Theorem:

@@ -32,17 +32,6 @@ if TYPE_CHECKING:
     from jaxtyping import Float64
 
 
-__all__ = [
-    "ComparisonCounts",
-    "copeland_score_failure",
-    "double_thompson_counts",
-    "lowest_index",
-    "relative_bound_failure",
-    "relative_bound_failures",
-    "unoffered_index_range",
-]
-
-
 def relative_bound_failure(
     rounds: ArrayLike, *, alpha: float = 0.51
 ) -> Float64[np.ndarray, "*shape"]:

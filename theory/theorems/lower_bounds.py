@@ -20,8 +20,6 @@ from theory.structured.bounds import structured_lower_bound
 from theory.theorems._assumptions import CONDORCET, NO_TIES, condorcet_winner
 from theory.theorems.catalog import theorem
 
-__all__ = ["condorcet_lower_bound", "copeland_lower_bound"]
-
 theorem("Copeland lower bound")(copeland_lower_bound)
 
 for _title, _model in (("Bradley-Terry", "bradley-terry"), ("Thurstone", "thurstone")):

@@ -31,13 +31,6 @@ from theory.theorems._assumptions import (
 )
 from theory.theorems.catalog import theorem
 
-__all__ = [
-    "ecw_kl_sum_bound",
-    "ecw_kl_worst_case_bound",
-    "ecw_rmed_bound",
-    "rmed1_bound",
-]
-
 
 @theorem("ECW-RMED", policy="ECW-RMED")
 def ecw_rmed_bound(matrix: PreferenceMatrix | ArrayLike) -> RegretBound:

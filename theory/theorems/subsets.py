@@ -27,14 +27,6 @@ from theory.errors import ArgumentError
 from theory.regret_bound import PowerTerm, RegretBound
 from theory.theorems.catalog import theorem
 
-__all__ = [
-    "bounded_reward_order",
-    "choice_table_bounds",
-    "subset_gap_bound",
-    "subset_gap_free_bound",
-    "subset_lower_order",
-]
-
 _REGRET = "expected_reward"
 _CONSISTENT = "weak optimal-set consistency"
 _PAPER = "Yang, Ren, Dhillon and Sanghavi (2021)"

@@ -27,8 +27,6 @@ from theory.theorems._assumptions import (
 from theory.theorems.catalog import theorem
 from theory.validation import numeric_array, refuse_entries
 
-__all__ = ["ccb_order", "kl_ucb_constant", "rucb_bound", "sup_klucb_constant"]
-
 SCORES: tuple[str, ...] = ("copeland", "borda")
 """Scores of Sup-KLUCB; the Condorcet winner is the one with Copeland score 1."""
 

@@ -65,13 +65,13 @@ def _show(tickets: list[Ticket]) -> None:
     console().print(table)
 
 
-def _text_of(context: Any) -> str:  # noqa: ANN401
+def _text_of(context: Any) -> str:
     if context is None or isinstance(context, str):
         return context or ""
     return json.dumps(context, ensure_ascii=False)
 
 
-def _read(context: str | None) -> Any:  # noqa: ANN401
+def _read(context: str | None) -> Any:
     if context is None:
         return None
     try:

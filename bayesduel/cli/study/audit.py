@@ -124,9 +124,9 @@ def audit_stopping(
     votes = None if budget is None else parse.rounds(budget, "--budget")
     truth: Any = None
     if instance:
-        from bayesduel.cli.choices import load_matrix
-
-        truth = [load_matrix(each, "instances", repair=repair) for each in instance]
+        truth = [
+            parse.load_matrix(each, "instances", repair=repair) for each in instance
+        ]
     elif from_votes is not None:
         columns = VoteColumns(arms, winner, words, wins, tie_columns, weight)
         truth = _posterior(from_votes, model, columns, seed)
@@ -165,11 +165,11 @@ def _posterior(file: Path, model: Model, columns: VoteColumns, seed: int) -> Fit
 
 
 def _audited(
-    truth: Any,  # noqa: ANN401
+    truth: Any,
     study: Path | None,
     *,
     quiet: bool,
-    **asked: Any,  # noqa: ANN401
+    **asked: Any,
 ) -> StoppingAudit:
     from bayesduel import analysis
     from bayesduel.experiments.progress import progress_reporter
@@ -232,5 +232,4 @@ def _save(found: StoppingAudit, out: Path, *, quiet: bool) -> None:
     write_whole(out / "audit.json", f"{text}\n".encode())
     say(f"saved {out / 'audit.json'}", quiet=quiet)
     figure = plots.false_stops(found)
-    for path in save_figures({out / "false_stops": figure}, quiet=quiet):
-        say(f"saved {path}", quiet=quiet)
+    save_figures({out / "false_stops": figure}, quiet=quiet)

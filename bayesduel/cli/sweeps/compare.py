@@ -15,7 +15,9 @@ from bayesduel.cli.options import (
     format_option,
     integer_option,
     json_flag,
+    overwrite_flag,
     quiet_flag,
+    resume_flag,
 )
 from bayesduel.cli.output import print_json, say, say_warning
 from bayesduel.cli.sweeps.deadline import in_time
@@ -42,8 +44,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from bayesduel import Experiment
-
-__all__ = ["compare"]
 
 _DONE = "what was finished"
 
@@ -94,13 +94,9 @@ def compare(
             metavar="DIR", help="Folder for results and figures, new or empty."
         ),
     ] = None,
-    format: Annotated[str, format_option] = "netcdf",  # noqa: A002
-    resume: Annotated[
-        bool, flag("--resume", help="Go on from what is in the folder.")
-    ] = False,
-    overwrite: Annotated[
-        bool, flag("--overwrite", help="Replace what is in the folder.")
-    ] = False,
+    format: Annotated[str, format_option] = "netcdf",
+    resume: Annotated[bool, resume_flag] = False,
+    overwrite: Annotated[bool, overwrite_flag] = False,
     no_shuffle: NoShuffleFlag = False,
     no_look_ahead: NoLookAheadFlag = False,
     repair: RepairFlag = False,
@@ -172,7 +168,7 @@ def _engine(
 def _simulate(
     asked: Experiment,
     out: Path | None,
-    **options: Any,  # noqa: ANN401
+    **options: Any,
 ) -> xr.DataTree:
     from bayesduel.experiments.comparison import run_experiment
 

@@ -23,8 +23,6 @@ from bayesduel.cli.sweeps.request import (
     read_request,
 )
 
-__all__ = ["config"]
-
 
 def config(
     ctx: typer.Context,

@@ -21,8 +21,6 @@ from pathlib import Path
 from bayesduel.cli.errors import SIGNALLED, Terminated
 from bayesduel.cli.output import ending, go_on
 
-__all__ = ["ended_in_time", "in_time", "left_in_time"]
-
 _PATIENCE = 1.0
 """Seconds that the usual end may take. What is finished is on the disk already."""
 

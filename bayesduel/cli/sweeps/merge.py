@@ -11,14 +11,12 @@ from bayesduel.cli.errors import damage_warnings, ended
 from bayesduel.cli.options import format_option, quiet_flag
 from bayesduel.cli.output import console, say
 
-__all__ = ["merge"]
-
 
 def merge(
     out: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="What all parts were written to.")
     ],
-    format: Annotated[str, format_option] = "netcdf",  # noqa: A002
+    format: Annotated[str, format_option] = "netcdf",
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:
     """Join the parts of a comparison that several processes wrote with --part.

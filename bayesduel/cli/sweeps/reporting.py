@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bayesduel.cli.figures import save_figures
-from bayesduel.cli.output import console, say
+from bayesduel.cli.output import console, save_json, say
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from bayesduel import Experiment
     from bayesduel.analysis import Measurement, Ranking, Summary, SummaryRow
-
-__all__ = ["Report"]
 
 
 class Report:
@@ -133,21 +132,18 @@ class Report:
         """Save rankings, and a figure per reported notion of regret."""
         from bayesduel import plots
         from bayesduel.analysis.summary_files import by_notion
-        from bayesduel.cli.rankings import save_rankings
 
         say(f"saved the results in {out}", quiet=quiet)
         if _all_failed(self._measured):
             return
         if found := [each for ranked in self._rankings for each in ranked]:
-            save_rankings(found, out / "rankings.json")
-            say(f"saved {out / 'rankings.json'}", quiet=quiet)
+            save_json(out / "rankings.json", [*map(asdict, found)], quiet=quiet)
         parts = by_notion(self._measured, self._asked.notions, main=True)
         for notion, part in parts:
             several = f"regret-{notion.replace('_', '-')}"
             stem = "regret" if len(parts) == 1 else several
             figure = plots.regret(part, notion=notion)
-            for path in save_figures({out / stem: figure}, quiet=quiet):
-                say(f"saved {path}", quiet=quiet)
+            save_figures({out / stem: figure}, quiet=quiet)
 
 
 def _json_row(
@@ -157,16 +153,18 @@ def _json_row(
     return {
         "instance": as_given.get(row.instance, row.instance),
         "policy": as_given.get(row.policy, row.policy),
-        "horizon": _whole(attrs.get("horizon", row.horizon)),
-        "runs": _whole(attrs.get("num_runs", row.num_runs)),
+        "horizon": int(attrs.get("horizon", row.horizon)),
+        "runs": int(attrs.get("num_runs", row.num_runs)),
         "look_ahead": bool(attrs["look_ahead"]) if "look_ahead" in attrs else None,
         "regret_mean": final.mean if final else None,
         "regret_se": final.standard_error if final else None,
         "regret_std": final.std if final else None,
         "regret_median": final.median if final else None,
         **_stops(measured),
-        "run_seconds": _number(attrs.get("run_seconds")),
-        "compile_seconds": _number(attrs.get("compile_seconds")),
+        **{
+            name: float(attrs[name]) if name in attrs else None
+            for name in ("run_seconds", "compile_seconds")
+        },
     }
 
 
@@ -189,14 +187,6 @@ def _stops(measured: Measurement) -> dict[str, object]:
         "stopped_at_mean": float(ended[stopped].mean()) if stopped.any() else None,
         "wrong_names": int(wrong.sum()),
     }
-
-
-def _whole(value: Any) -> int:  # noqa: ANN401
-    return int(value)
-
-
-def _number(value: Any) -> float | None:  # noqa: ANN401
-    return None if value is None else float(value)
 
 
 def _all_failed(measured: list[Measurement]) -> bool:

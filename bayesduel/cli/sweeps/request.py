@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from bayesduel import Experiment
     from theory import PreferenceMatrix
 
-__all__ = ["Request", "read_request"]
-
 ConfigOption = Annotated[
     Path | None,
     typer.Option(
@@ -149,14 +147,6 @@ def read_request(ctx: typer.Context) -> Request:
 
     An option that was typed wins over the file of ``--config``, which wins over what an
     option is without being typed.
-
-    Raises
-    ------
-    ValueError
-        For whatever cannot be simulated, and for notions beside those of worlds that do
-        not agree in their own.
-    OSError
-        For files that cannot be read.
     """
     from bayesduel.experiments.request.toml_files import (
         arguments_in_file,
@@ -244,7 +234,8 @@ def _request(
         if options["no_look_ahead"]:
             asked = asked.without_look_ahead()
         if regret:
-            asked = replace(asked, regret=(_common_notion(asked), *map(_word, regret)))
+            notions = [notion.strip().replace("-", "_") for notion in regret]
+            asked = replace(asked, regret=(_common_notion(asked), *notions))
     words = [
         text
         for each in (*given["instances"], *given["policies"])
@@ -258,30 +249,23 @@ def _request(
     )
 
 
-def _repaired(given: Any) -> Any:  # noqa: ANN401
+def _repaired(given: Any) -> Any:
     """Return a matrix in a file with its rounding mended; a name as it is."""
-    from bayesduel.cli.choices import load_matrix
     from bayesduel.instances.catalog import is_path
 
     mended = isinstance(given, str) and is_path(given)
-    return load_matrix(given, "instances", repair=True) if mended else given
+    return parse.load_matrix(given, "instances", repair=True) if mended else given
 
 
-def _featured(given: Any, path: Path) -> list[PreferenceMatrix]:  # noqa: ANN401
+def _featured(given: Any, path: Path) -> list[PreferenceMatrix]:
     """Return matrices whose arms have the features of a file."""
-    from bayesduel.cli.choices import load_matrix
-    from bayesduel.experiments.request.arguments import read_grids
-    from bayesduel.experiments.request.arm_features import with_features_of
+    from bayesduel.experiments.request.arguments import read_grids, with_features_of
 
     found = []
     for one in read_grids("instances", given)[0]:
-        matrix = load_matrix(one, "instances") if isinstance(one, str) else one
+        matrix = parse.load_matrix(one, "instances") if isinstance(one, str) else one
         found.append(with_features_of(matrix, path))
     return found
-
-
-def _word(notion: str) -> str:
-    return notion.strip().replace("-", "_")
 
 
 def _common_notion(asked: Experiment) -> str:

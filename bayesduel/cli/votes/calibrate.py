@@ -13,10 +13,11 @@ from bayesduel.cli.options import (
     integer_option,
     json_flag,
     number_option,
+    overwrite_flag,
     quiet_flag,
     seed_option,
 )
-from bayesduel.cli.output import console, print_json, say, version
+from bayesduel.cli.output import console, print_json, save_json, say, version
 from bayesduel.cli.parse import claim_folder
 from bayesduel.cli.votes.chosen_models import check_model, preference_model
 from bayesduel.cli.votes.options import (
@@ -37,8 +38,6 @@ from bayesduel.cli.votes.options import (
 
 if TYPE_CHECKING:
     from bayesduel.diagnostics import Calibration
-
-__all__ = ["calibrate"]
 
 # Bonferroni-corrected p-value below which ranks are called not uniform.
 _SMALL = 0.01
@@ -82,9 +81,7 @@ def calibrate(
         Path | None,
         typer.Option(metavar="DIR", help="Save JSON and a figure of the ranks there."),
     ] = None,
-    overwrite: Annotated[
-        bool, flag("--overwrite", help="Replace what is in the folder.")
-    ] = False,
+    overwrite: Annotated[bool, overwrite_flag] = False,
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:
     """Simulate votes from the model, fit them, and count how often intervals are right.
@@ -121,23 +118,11 @@ def calibrate(
     else:
         _show(record)
     if out is not None:
-        _save(found, record, out, quiet=quiet)
+        from bayesduel import plots
+        from bayesduel.cli.figures import save_figures
 
-
-def _save(
-    found: Calibration, record: dict[str, Any], out: Path, *, quiet: bool
-) -> None:
-    import json
-
-    from bayesduel import plots
-    from bayesduel.cli.figures import save_figures
-
-    path = out / "calibration.json"
-    text = json.dumps(record, indent=2, allow_nan=False, ensure_ascii=False)
-    path.write_text(text + "\n", encoding="utf-8")
-    figures = {out / "ranks": plots.calibration(found)}
-    for each in (path, *save_figures(figures, quiet=quiet)):
-        say(f"saved {each}", quiet=quiet)
+        save_json(out / "calibration.json", record, quiet=quiet)
+        save_figures({out / "ranks": plots.calibration(found)}, quiet=quiet)
 
 
 def _record(found: Calibration, simulations: int, title: str) -> dict[str, Any]:
@@ -164,19 +149,19 @@ def _record(found: Calibration, simulations: int, title: str) -> dict[str, Any]:
 
 
 def _show(record: dict[str, Any]) -> None:
-    from bayesduel.cli.tables import new_table, show
+    from bayesduel.cli.tables import show, table_of
 
     verdict = (
         "nothing speaks against it"
         if record["calibrated"]
         else "ranks are not uniform: intervals promise what they do not keep"
     )
-    table = new_table()
-    for head in ("quantity", "in 50%", "in 90%", "p"):
-        table.add_column(head, justify="left" if head == "quantity" else "right")
-    for row in record["quantities"]:
-        numbers = (row["coverage_50"], row["coverage_90"], row["p_value"])
-        table.add_row(row["quantity"], *(f"{each:.3f}" for each in numbers))
+    keys = ("coverage_50", "coverage_90", "p_value")
+    rows = [
+        (row["quantity"], *(f"{row[key]:.3f}" for key in keys))
+        for row in record["quantities"]
+    ]
+    table = table_of(("quantity", "in 50%", "in 90%", "p"), rows)
     captions = [
         f"{verdict}; smallest p-value, corrected for the number of quantities: "
         f"{record['smallest_p_value']:.3f}",

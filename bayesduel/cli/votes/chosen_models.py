@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.cli.errors import option_error
-from bayesduel.cli.votes.options import Model
+from bayesduel.cli.votes.options import Contradiction, Model
 
 if TYPE_CHECKING:
     from bayesduel.votes import Comparisons
-
-__all__ = ["check_model", "preference_model"]
 
 
 def check_model(
@@ -26,13 +24,7 @@ def check_model(
     contest_covariate: Sequence[str] = (),
     contest_scale: float | None = None,
 ) -> None:
-    """Refuse options of a model that do not go together, before a file is read.
-
-    Raises
-    ------
-    ValueError
-        Naming the option.
-    """
+    """Refuse options of a model that do not go together, before a file is read."""
     of_scales = {"--order-effect": order_effect, "--covariates": covariates,
                  "--contest-covariate": contest_covariate}  # fmt: skip
     for name, given in of_scales.items():
@@ -62,6 +54,17 @@ def check_model(
         )
 
 
+def check_both_orders(
+    both_orders: Contradiction | None, *, order_effect: bool, discrimination: bool
+) -> None:
+    """Refuse what is about the order of votes that have none any more."""
+    refused = {"--order-effect": order_effect, "--discrimination": discrimination}
+    for name, given in refused.items():
+        if both_orders is not None and given:
+            rule = "is for votes in one order, and --both-orders makes one of two"
+            raise option_error(name, rule)
+
+
 def preference_model(
     model: Model,
     data: Comparisons,
@@ -73,7 +76,7 @@ def preference_model(
     discrimination: bool = False,
     judged: bool = True,
     contest_scale: float | None = None,
-) -> Any:  # noqa: ANN401
+) -> Any:
     """Return the model that was asked for, with what the data have: ties, covariates.
 
     The scale of a residual is learned: it must not drown what covariates tell.

@@ -13,9 +13,6 @@ if TYPE_CHECKING:
 
     from bayesduel.inference import Fit
 
-__all__ = ["Reference", "compared", "contrast_cells", "contrast_rows",
-           "print_contrasts"]  # fmt: skip
-
 
 class Reference(NamedTuple):
     """The arm that all are compared with, and up to where a difference is none."""
@@ -25,13 +22,7 @@ class Reference(NamedTuple):
 
     @classmethod
     def of(cls, arm: str | None, equivalent: float | None) -> Reference | None:
-        """Return what was asked for.
-
-        Raises
-        ------
-        ValueError
-            Where a difference is named, but no arm.
-        """
+        """Return what was asked for."""
         if arm is None and equivalent is not None:
             rule = "needs an arm to be compared: --reference"
             raise option_error("--equivalent", rule, equivalent)
@@ -92,16 +83,10 @@ def print_contrasts(
     screen: Console, rows: list[dict[str, Any]], reference: Reference
 ) -> None:
     """Print how far arms are from the reference arm."""
-    from rich.markup import escape
-
-    from bayesduel.cli.tables import new_table, show
+    from bayesduel.cli.tables import show, table_of
 
     heads, *cells = contrast_cells(rows, reference.arm)
-    table = new_table()
-    for head in heads:
-        table.add_column(escape(head), justify="left" if head == "arm" else "right")
-    for row in cells:
-        table.add_row(*map(escape, row))
     least = reference.equivalent
     captions = [] if least is None else [f"equivalent: differ by at most {least:g}"]
-    show(screen, f"differences from {reference.arm}", table, *captions)
+    title = f"differences from {reference.arm}"
+    show(screen, title, table_of(heads, cells), *captions)

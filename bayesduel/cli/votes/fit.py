@@ -11,30 +11,33 @@ import typer
 from bayesduel.cli.errors import option_error
 from bayesduel.cli.options import (
     flag,
-    integer_option,
     json_flag,
     number_option,
+    overwrite_flag,
     quiet_flag,
     seed_option,
 )
 from bayesduel.cli.output import console, print_json, say, say_warning
 from bayesduel.cli.parse import claim_folder
-from bayesduel.cli.votes.both_orders import (
-    BothOrders,
-    Context,
-    Contradiction,
+from bayesduel.cli.votes.chosen_models import (
     check_both_orders,
+    check_model,
+    preference_model,
 )
-from bayesduel.cli.votes.chosen_models import check_model, preference_model
 from bayesduel.cli.votes.contrasts import Reference
 from bayesduel.cli.votes.grouped import By, Cluster, check_by, method_of
 from bayesduel.cli.votes.options import (
     Arms,
+    BothOrders,
     ContestCovariate,
     ContestScale,
+    Context,
+    Contradiction,
     Covariates,
     Discrimination,
+    Draws,
     DryRun,
+    Interval,
     Judge,
     Method,
     Missing,
@@ -64,8 +67,6 @@ if TYPE_CHECKING:
     from bayesduel.diagnostics import Report
     from bayesduel.inference import Fit
     from bayesduel.votes import Comparisons
-
-__all__ = ["fit"]
 
 
 class ScoreScale(StrEnum):
@@ -141,12 +142,8 @@ def fit(
             " mode: for thousands of arms, without draws."
         ),
     ] = Method.auto,
-    probability: Annotated[
-        float, number_option("--interval", metavar="P", help="Of intervals.")
-    ] = 0.9,
-    draws: Annotated[
-        int, integer_option(metavar="N", least=10, help="Draws of each of 4 chains.")
-    ] = 1000,
+    probability: Interval = 0.9,
+    draws: Draws = 1000,
     seed: Annotated[int, seed_option] = 0,
     scale: Annotated[
         ScoreScale,
@@ -187,9 +184,7 @@ def fit(
         bool,
         flag("--log-likelihood", help="Save that of every vote as well (large)."),
     ] = False,
-    overwrite: Annotated[
-        bool, flag("--overwrite", help="Replace what is in the folder.")
-    ] = False,
+    overwrite: Annotated[bool, overwrite_flag] = False,
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:
     """Fit a posterior model to votes, and print who stands where.
@@ -282,23 +277,25 @@ def fit(
         return
     found = _fitted(chosen, data, method, draws, seed)
     judged = _judged(found, check=check, as_json=as_json)
+    looked_at = judged if check else None
     clusters = None if cluster is None else "cluster"
-    _show(found, judged, probability, on, to, everything=everything,
-          as_json=as_json, check=check, cluster=clusters)  # fmt: skip
-    if out is not None:
-        from bayesduel.cli.votes.saved_fits import save_fit
+    from bayesduel.cli.votes.saved_fits import as_record, print_standings, save_fit
 
-        save_fit(
-            found,
-            out,
-            probability,
-            scale=on,
-            check=judged if check else None,
-            reference=to,
-            cluster=clusters,
-            log_likelihood=log_likelihood,
-            quiet=quiet,
-        )
+    record = as_record(found, probability, on, looked_at, to, clusters)
+    if as_json:
+        print_json(record | {"report": str(judged).splitlines()})
+    else:
+        screen = console()
+        print_standings(screen, repr(found), record, everything=everything)
+        if looked_at is not None:
+            screen.print(
+                looked_at.short(), markup=False, highlight=False, soft_wrap=True
+            )
+        elif judged is not None and not judged.good:
+            say_warning(judged.against())
+    if out is not None:
+        save_fit(found, record, out, on, looked_at,
+                 log_likelihood=log_likelihood, quiet=quiet)  # fmt: skip
 
 
 def _anchor(text: str | None) -> tuple[str, float] | None:
@@ -333,7 +330,7 @@ def _with_ties(data: Comparisons, ties: Ties, votes: Path) -> Comparisons:
 
 
 def _fitted(
-    model: Any,  # noqa: ANN401
+    model: Any,
     data: Comparisons,
     method: Method,
     draws: int,
@@ -362,38 +359,3 @@ def _judged(found: Fit, *, check: bool, as_json: bool) -> Report | None:
     from bayesduel.diagnostics import report
 
     return report(found, with_loo=check, with_votes=check)
-
-
-def _show(
-    found: Fit,
-    judged: Report | None,
-    probability: float,
-    scale: Scale,
-    to: Reference | None,
-    *,
-    everything: bool,
-    as_json: bool,
-    check: bool,
-    cluster: str | None,
-) -> None:
-    from bayesduel.cli.votes.saved_fits import as_record, print_standings
-
-    if as_json:
-        looked_at = judged if check else None
-        record = as_record(found, probability, scale, looked_at, to, cluster)
-        print_json(record | {"report": str(judged).splitlines()})
-        return
-    screen = console()
-    print_standings(
-        screen,
-        found,
-        probability,
-        everything=everything,
-        scale=scale,
-        reference=to,
-        cluster=cluster,
-    )
-    if judged is not None and check:
-        screen.print(judged.short(), markup=False, highlight=False, soft_wrap=True)
-    elif judged is not None and not judged.good:
-        say_warning(judged.against())

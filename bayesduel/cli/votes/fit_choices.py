@@ -11,7 +11,6 @@ import typer
 from bayesduel.cli.errors import option_error
 from bayesduel.cli.options import (
     flag,
-    integer_option,
     json_flag,
     number_option,
     overwrite_flag,
@@ -21,7 +20,9 @@ from bayesduel.cli.options import (
 from bayesduel.cli.output import console, print_json, say, say_warning
 from bayesduel.cli.parse import claim_folder
 from bayesduel.cli.votes.options import (
+    Draws,
     DryRun,
+    Interval,
     Long,
     Method,
     Where,
@@ -31,8 +32,6 @@ from bayesduel.cli.votes.options import (
 
 if TYPE_CHECKING:
     from bayesduel.votes import Choices
-
-__all__ = ["fit_choices"]
 
 
 class ChoiceModel(StrEnum):
@@ -111,12 +110,8 @@ def fit_choices(
     method: Annotated[
         Method, typer.Option(help="auto: laplace for conditional, nuts for mixed.")
     ] = Method.auto,
-    probability: Annotated[
-        float, number_option("--interval", metavar="P", help="Of intervals.")
-    ] = 0.9,
-    draws: Annotated[
-        int, integer_option(metavar="N", least=10, help="Draws of each of 4 chains.")
-    ] = 1000,
+    probability: Interval = 0.9,
+    draws: Draws = 1000,
     seed: Annotated[int, seed_option] = 0,
     as_json: Annotated[bool, json_flag] = False,
     out: Annotated[
@@ -141,7 +136,9 @@ def fit_choices(
     data = _read(choices, attributes, choice, alternatives, long, available, person,
                  none, where)  # fmt: skip
     if dry_run:
-        _preview(choices.name, data)
+        from bayesduel.cli.votes.preview import print_choice_preview
+
+        print_choice_preview(choices.name, data)
         return
     from bayesduel.inference import fit as fit_model
     from bayesduel.models import ConditionalLogit, MixedLogit
@@ -205,26 +202,3 @@ def _read(
         path, case=case, alternative=alternative, chosen=chosen, attributes=names,
         arm_names=arms, available=available, person=person, none=none, where=where,
     )  # fmt: skip
-
-
-def _preview(name: str, data: Choices) -> None:
-    """Print the first choices as they were understood: what was offered, and chosen."""
-    from rich.markup import escape
-
-    from bayesduel.cli.tables import new_table, show
-
-    table = new_table()
-    for head in ("choice", "alternative", "chosen", *data.attribute_names):
-        left = head in ("choice", "alternative")
-        table.add_column(escape(head), justify="left" if left else "right")
-    assert data.attributes is not None
-    for row, label in enumerate(data.row_names[:_SAMPLE]):
-        for arm in data.offered[row].nonzero()[0].tolist():
-            numbers = [f"{value:g}" for value in data.attributes[row, arm].tolist()]
-            times = f"{data.counts[row, arm]:g}"
-            table.add_row(escape(label), escape(data.arm_names[arm]), times, *numbers)
-    show(console(), f"{name}: {data}", table)
-
-
-_SAMPLE = 5
-"""Choices that are shown before they are fitted."""

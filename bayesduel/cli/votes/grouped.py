@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,22 +9,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayesduel.cli.errors import option_error
-from bayesduel.cli.output import console, defined, print_json, say, say_warning, version
+from bayesduel.cli.output import (
+    console,
+    print_json,
+    save_csv,
+    save_json,
+    say_warning,
+    version,
+)
 from bayesduel.cli.votes.options import Method
 from bayesduel.cli.votes.saved_fits import (
     as_record,
     clusters_said,
     standing_cells,
     with_doubt,
-    write_table,
 )
 
 if TYPE_CHECKING:
     from bayesduel.cli.votes.options import Scale
     from bayesduel.inference import GroupFits
     from bayesduel.votes import Comparisons
-
-__all__ = ["By", "Cluster", "check_by", "method_of", "show_groups"]
 
 _MANY = 200
 """Rows that are printed without --all."""
@@ -50,13 +53,7 @@ Cluster = Annotated[
 
 
 def method_of(method: Method, cluster: str | None) -> Method:
-    """Return the method, which must have a mode where clusters are named.
-
-    Raises
-    ------
-    ValueError
-        For a method that has none.
-    """
+    """Return the method, which must have a mode where clusters are named."""
     if cluster is None or method is Method.laplace:
         return method
     if method is not Method.auto:
@@ -66,20 +63,14 @@ def method_of(method: Method, cluster: str | None) -> Method:
 
 
 def check_by(by: str | None, refused: dict[str, Any]) -> None:
-    """Refuse options that are about one fit alone, before a file is read.
-
-    Raises
-    ------
-    ValueError
-        Naming the first of them.
-    """
+    """Refuse options that are about one fit alone, before a file is read."""
     for name, given in refused.items():
         if by is not None and given:
             raise option_error(name, "is for one fit, and --by makes several", given)
 
 
 def show_groups(
-    model: Any,  # noqa: ANN401
+    model: Any,
     data: Comparisons,
     probability: float,
     scale: Scale,
@@ -89,7 +80,7 @@ def show_groups(
     out: Path | None,
     quiet: bool,
     clustered: bool,
-    **options: Any,  # noqa: ANN401
+    **options: Any,
 ) -> None:
     """Fit each group; print, and save, who stands where in it."""
     from bayesduel.inference import fit_groups
@@ -148,21 +139,14 @@ def _rows(whole: dict[str, Any], part: str) -> list[dict[str, Any]]:
 
 def _save(whole: dict[str, Any], out: Path, *, quiet: bool) -> None:
     """Write standings.csv and .json, parameters.csv, and the remarks on groups."""
-    names = [out / "standings.csv", out / "standings.json"]
-    write_table(names[0], _rows(whole, "arms"))
-    text = json.dumps(defined(whole), indent=2, allow_nan=False, ensure_ascii=False)
-    names[1].write_text(text + "\n", encoding="utf-8")
+    save_csv(out / "standings.csv", _rows(whole, "arms"), quiet=quiet)
+    save_json(out / "standings.json", whole, quiet=quiet)
     if rows := _rows(whole, "parameters"):
-        names.append(out / "parameters.csv")
-        write_table(names[-1], rows)
-    for path in names:
-        say(f"saved {path}", quiet=quiet)
+        save_csv(out / "parameters.csv", rows, quiet=quiet)
 
 
 def _print(whole: dict[str, Any], title: str, *, everything: bool) -> None:
-    from rich.markup import escape
-
-    from bayesduel.cli.tables import new_table, show
+    from bayesduel.cli.tables import show, table_of
 
     fitted = [record for record in whole["groups"] if record["arms"]]
     # A column of parts where some group has several.
@@ -171,13 +155,8 @@ def _print(whole: dict[str, Any], title: str, *, everything: bool) -> None:
     for record in fitted:
         heads, *cells = standing_cells(record | parts)
         rows += [[record["group"], *each] for each in cells]
-    table = new_table()
-    for head in ("group", *heads):
-        left = head in ("group", "arm")
-        table.add_column(head, justify="left" if left else "right", no_wrap=not left)
     shown = rows if everything else rows[:_MANY]
-    for row in shown:
-        table.add_row(*map(escape, row))
+    table = table_of(("group", *heads), shown, words=("group", "arm"))
     captions = [
         "rank, shared rank, score and P(best) are among the arms of the same group",
         f"intervals hold {whole['interval']:.0%}; bayesduel {whole['version']}",

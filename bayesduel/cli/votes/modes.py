@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.cli.output import console, print_json, say, say_warning, version
+from bayesduel.cli.output import console, print_json, save_csv, say_warning, version
 from bayesduel.cli.votes.contrasts import (
     Reference,
     contrast_rows,
@@ -18,13 +18,11 @@ if TYPE_CHECKING:
     from bayesduel.inference import ModeFit
     from bayesduel.votes import Comparisons
 
-__all__ = ["show_mode"]
-
 _MANY = 40
 
 
 def show_mode(
-    model: Any,  # noqa: ANN401
+    model: Any,
     data: Comparisons,
     probability: float,
     reference: Reference | None,
@@ -35,7 +33,6 @@ def show_mode(
     quiet: bool,
 ) -> None:
     """Print, and save, utilities; differences from a reference of those printed."""
-    from bayesduel.cli.votes.saved_fits import write_table
     from bayesduel.inference import fit_mode
 
     found = fit_mode(model, data)
@@ -57,9 +54,7 @@ def show_mode(
     if out is not None:
         tables = {"standings": rows} | ({"contrasts": compared} if compared else {})
         for name, table in tables.items():
-            path = out / f"{name}.csv"
-            write_table(path, table)
-            say(f"saved {path}", quiet=quiet)
+            save_csv(out / f"{name}.csv", table, quiet=quiet)
     if as_json:
         print_json(
             {
@@ -94,16 +89,13 @@ def _rows(found: ModeFit) -> list[dict[str, Any]]:
 
 
 def _print(found: ModeFit, rows: list[dict[str, Any]], number: int) -> None:
-    from rich.markup import escape
+    from bayesduel.cli.tables import show, table_of
 
-    from bayesduel.cli.tables import new_table, show
-
-    table = new_table()
-    for head in ("arm", "utility", "votes"):
-        table.add_column(head, justify="left" if head == "arm" else "right")
-    for row in rows:
-        votes = f"{row['comparisons']:g}"
-        table.add_row(escape(row["arm"]), f"{row['utility']:z.3f}", votes)
+    cells = [
+        (row["arm"], f"{row['utility']:z.3f}", f"{row['comparisons']:g}")
+        for row in rows
+    ]
+    table = table_of(("arm", "utility", "votes"), cells)
     captions = [f"utility: at the mode; bayesduel {version()}"]
     if number > len(rows):
         captions.insert(0, f"left out: {number - len(rows)} more arms; see --all")

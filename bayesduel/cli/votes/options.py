@@ -10,47 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from bayesduel.cli.errors import option_error
-from bayesduel.cli.options import flag, number_option
+from bayesduel.cli.options import flag, integer_option, number_option
 from bayesduel.cli.parse import names as names_of
 
 if TYPE_CHECKING:
     from bayesduel.votes import Comparisons
     from bayesduel.votes.vote_rows import VoteRows
-
-__all__ = [
-    "Arms",
-    "ContestCovariate",
-    "ContestScale",
-    "Covariates",
-    "Discrimination",
-    "DryRun",
-    "Judge",
-    "Long",
-    "Method",
-    "Missing",
-    "Model",
-    "ModelChoice",
-    "Neutral",
-    "OrderEffect",
-    "OrderKnown",
-    "Residual",
-    "Scores",
-    "Scale",
-    "TieColumns",
-    "UTILITY",
-    "VoteColumns",
-    "Weight",
-    "Where",
-    "Winner",
-    "WithoutAnswer",
-    "Wins",
-    "Words",
-    "names_between",
-    "require_file",
-    "read_votes",
-    "vote_rows",
-    "with_covariates",
-]
 
 _COUNTED = re.compile(r"(.+)\*([0-9]+(?:\.[0-9]+)?)")
 """A word, and how many votes it counts."""
@@ -80,6 +45,13 @@ class WithoutAnswer(StrEnum):
 
     refuse = "refuse"
     skip = "skip"
+
+
+class Contradiction(StrEnum):
+    """What two answers count as that contradict each other."""
+
+    tie = "tie"
+    nothing = "nothing"
 
 
 Arms = Annotated[
@@ -219,6 +191,25 @@ OrderKnown = Annotated[
     ),
 ]
 
+Context = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Column of what was asked, such as a prompt."),
+]
+BothOrders = Annotated[
+    Contradiction | None,
+    typer.Option(
+        help="Two votes on one pair in either order, of the same --context and --judge,"
+        " are one vote; a contradiction is a tie, or nothing."
+    ),
+]
+
+Interval = Annotated[
+    float, number_option("--interval", metavar="P", help="Of intervals.")
+]
+Draws = Annotated[
+    int, integer_option(metavar="N", least=10, help="Draws of each of 4 chains.")
+]
+
 
 class Scale(NamedTuple):
     """The unit of scores, and an arm with a score of its own."""
@@ -257,14 +248,7 @@ def read_votes(votes: Path, columns: VoteColumns) -> Comparisons:
 
 
 def vote_rows(votes: Path, columns: VoteColumns) -> VoteRows:
-    """Read a file of votes, row by row, by the columns that were named.
-
-    Raises
-    ------
-    ValueError
-        When there is no such file (near names are suggested), an option does not name
-        what it should, or the file is no table of votes.
-    """
+    """Read a file of votes, row by row, by the columns that were named."""
     ties = columns.ties
     read: dict[str, Any] = {
         "arms": names_between("--arms", columns.arms, 2),
@@ -290,13 +274,7 @@ def vote_rows(votes: Path, columns: VoteColumns) -> VoteRows:
 
 
 def with_covariates(data: Comparisons, path: Path | None) -> Comparisons:
-    """Return the votes with what a file says of the arms, where there is one.
-
-    Raises
-    ------
-    ValueError
-        When there is no such file, or it is no table of these arms.
-    """
+    """Return the votes with what a file says of the arms, where there is one."""
     if path is None:
         return data
     require_file("--covariates", path)

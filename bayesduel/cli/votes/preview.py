@@ -5,29 +5,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bayesduel.cli.output import console
-from bayesduel.cli.tables import new_table, show
+from bayesduel.cli.tables import show, table_of
 
 if TYPE_CHECKING:
     from bayesduel.votes import Choices
     from bayesduel.votes.vote_rows import VoteRows
 
-__all__ = ["print_preview", "print_set_preview"]
-
 _SAMPLE = 10
+_FEW = 5
+"""Of choices, which have a row for each alternative."""
 
 
 def print_preview(rows: VoteRows) -> None:
     """Print ten rows and their votes, which columns were read, and all that is left."""
-    table = new_table()
-    for header in ("row", "first arm", "second arm"):
-        table.add_column(header, overflow="fold")
-    for header in ("for first", "for second", "ties"):
-        table.add_column(header, justify="right")
-    for row, (first, second) in enumerate(zip(rows.first, rows.second, strict=True)):
-        if row == _SAMPLE:
-            break
-        counts = [f"{votes:g}" for votes in rows.counts[row]]
-        table.add_row(str(rows.numbers[row]), first, second, *counts)
+    cells = [
+        (str(number), first, second, *(f"{votes:g}" for votes in counts))
+        for number, first, second, counts in [
+            *zip(rows.numbers, rows.first, rows.second, rows.counts, strict=True)
+        ][:_SAMPLE]
+    ]
+    words = ("row", "first arm", "second arm")
+    table = table_of((*words, "for first", "for second", "ties"), cells, words=words)
     screen, data = console(), rows.comparisons()
     read = "; ".join(f"{role}: {', '.join(each)}" for role, each in rows.read.items())
     order = "first arm shown first" if rows.order_known else "order shown: not known"
@@ -36,14 +34,29 @@ def print_preview(rows: VoteRows) -> None:
 
 def print_set_preview(name: str, data: Choices) -> None:
     """Print choices of ten sets, and what they add up to."""
-    from rich.markup import escape
+    rows = [
+        (shown, data.arm_names[arm], f"{counts[arm]:g}")
+        for shown, counts in [*zip(data.row_names, data.counts, strict=True)][:_SAMPLE]
+        for arm in counts.nonzero()[0].tolist()
+    ]
+    words = ("shown", "chosen")
+    table = table_of((*words, "votes"), rows, words=words)
+    show(console(), f"{name}: {data}", table)
 
-    table = new_table()
-    for header in ("shown", "chosen"):
-        table.add_column(header, overflow="fold")
-    table.add_column("votes", justify="right")
-    for shown, counts in [*zip(data.row_names, data.counts, strict=True)][:_SAMPLE]:
-        for arm in counts.nonzero()[0].tolist():
-            cells = escape(shown), escape(data.arm_names[arm]), f"{counts[arm]:g}"
-            table.add_row(*cells)
+
+def print_choice_preview(name: str, data: Choices) -> None:
+    """Print the first choices: what was offered with which attributes, and chosen."""
+    assert data.attributes is not None
+    rows = [
+        (
+            label,
+            data.arm_names[arm],
+            f"{data.counts[row, arm]:g}",
+            *(f"{value:g}" for value in data.attributes[row, arm].tolist()),
+        )
+        for row, label in enumerate(data.row_names[:_FEW])
+        for arm in data.offered[row].nonzero()[0].tolist()
+    ]
+    words = ("choice", "alternative")
+    table = table_of((*words, "chosen", *data.attribute_names), rows, words=words)
     show(console(), f"{name}: {data}", table)

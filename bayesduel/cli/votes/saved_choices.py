@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesduel.cli.figures import save_figures
-from bayesduel.cli.output import defined, say, say_warning, version
-from bayesduel.cli.votes.saved_fits import belief_in, packed, with_doubt, write_table
+from bayesduel.cli.output import save_csv, save_json, say_warning, version
+from bayesduel.cli.votes.saved_fits import belief_in, save_draws, with_doubt
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from bayesduel.inference import Fit
-
-__all__ = ["choice_record", "print_coefficients", "save_choices"]
 
 
 def choice_record(posterior: Fit, probability: float) -> dict[str, Any]:
@@ -53,21 +50,16 @@ def choice_record(posterior: Fit, probability: float) -> dict[str, Any]:
 
 def print_coefficients(screen: Console, record: dict[str, Any]) -> None:
     """Print a row for each coefficient."""
-    from rich.markup import escape
-
-    from bayesduel.cli.tables import new_table, show
+    from bayesduel.cli.tables import show, table_of
 
     at_mode = record["log_likelihood"] is not None
-    table = new_table()
-    table.add_column("parameter", overflow="fold")
     heads = ["estimate", "std. error"] if at_mode else []
-    for head in (*heads, "mean", "interval"):
-        table.add_column(head, justify="right", no_wrap=True)
+    rows = []
     for row in record["parameters"]:
         numbers = [row["estimate"], row["standard_error"]] if at_mode else []
         interval = f"{_digits(row['lower'])} to {_digits(row['upper'])}"
         cells = [*map(_digits, numbers), _digits(row["mean"]), interval]
-        table.add_row(escape(row["parameter"]), *cells)
+        rows.append([row["parameter"], *cells])
     equal = record["log_likelihood_of_equal_shares"]
     captions = [f"DOUBTFUL: {each}" for each in record["doubts"]]
     if at_mode:
@@ -80,6 +72,7 @@ def print_coefficients(screen: Console, record: dict[str, Any]) -> None:
         f"utility per unit of the attribute; intervals hold {record['interval']:.0%}",
         f"bayesduel {record['version']}",
     ]
+    table = table_of(["parameter", *heads, "mean", "interval"], rows)
     show(screen, record["model"], table, *captions)
 
 
@@ -99,17 +92,11 @@ def save_choices(
     """Write coefficients.csv and .json, fit.nc, and a figure."""
     from bayesduel import plots
 
-    names = [out / "coefficients.csv", out / "coefficients.json"]
-    write_table(names[0], with_doubt(record, "parameters"))
-    text = json.dumps(defined(record), indent=2, allow_nan=False, ensure_ascii=False)
-    names[1].write_text(text + "\n", encoding="utf-8")
+    save_csv(out / "coefficients.csv", with_doubt(record, "parameters"), quiet=quiet)
+    save_json(out / "coefficients.json", record, quiet=quiet)
     if posterior.data.is_whole:
-        names.append(out / "fit.nc")
-        tree = posterior.to_datatree(log_likelihood=False)
-        tree.to_netcdf(names[-1], engine="h5netcdf", encoding=packed(tree))
+        save_draws(posterior.to_datatree(log_likelihood=False), out, quiet=quiet)
     else:
         say_warning("no fit.nc: weighted choices cannot be drawn anew")
     figure = plots.coefficients(posterior, probability=probability)
-    names += save_figures({out / "coefficients": figure}, quiet=quiet)
-    for path in names:
-        say(f"saved {path}", quiet=quiet)
+    save_figures({out / "coefficients": figure}, quiet=quiet)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import json
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.cli.figures import save_figures
-from bayesduel.cli.output import defined, say, say_warning, version
+from bayesduel.cli.output import save_csv, save_json, say, say_warning, version
 from bayesduel.cli.votes.contrasts import (
     Reference,
     compared,
@@ -24,19 +22,6 @@ if TYPE_CHECKING:
 
     from bayesduel.diagnostics import Report
     from bayesduel.inference import Fit
-
-__all__ = [
-    "as_record",
-    "belief_in",
-    "clusters_said",
-    "markdown",
-    "packed",
-    "print_standings",
-    "save_fit",
-    "standing_cells",
-    "with_doubt",
-    "write_table",
-]
 
 # Numbers in a variable from which compressing it is worth the time.
 _LARGE = 10_000
@@ -102,7 +87,7 @@ def _checked(check: Report) -> dict[str, Any]:
     return {"good": check.good, "verdict": check.verdict, "findings": findings}
 
 
-def _plain(value: Any) -> int | float:  # noqa: ANN401
+def _plain(value: Any) -> int | float:
     number = float(value)
     return int(number) if number.is_integer() and abs(number) < 2**53 else number
 
@@ -193,86 +178,64 @@ def _heads(record: dict[str, Any]) -> list[str]:
 
 
 def print_standings(
-    screen: Console,
-    posterior: Fit,
-    probability: float,
-    *,
-    everything: bool,
-    scale: Scale = UTILITY,
-    reference: Reference | None = None,
-    cluster: str | None = None,
+    screen: Console, title: str, record: dict[str, Any], *, everything: bool
 ) -> None:
-    """Print one row per arm, the best first."""
-    from rich.markup import escape
+    """Print a record with one row per arm, the best first."""
+    from bayesduel.cli.tables import show, table_of
 
-    from bayesduel.cli.tables import new_table, show
-
-    record = as_record(
-        posterior, probability, scale, reference=reference, cluster=cluster
-    )
-    rows = record["arms"] if everything else record["arms"][:_MANY]
-    table = new_table()
-    for head in _heads(record):
-        left = head == "arm"
-        table.add_column(head, justify="left" if left else "right", no_wrap=not left)
-    for row in rows:
-        name, *numbers = _cells(row, record)
-        table.add_row(escape(name), *numbers)
-    hidden = len(record["arms"]) - len(rows)
+    heads, *rows = standing_cells(record)
+    shown = rows if everything else rows[:_MANY]
+    hidden, anchor = len(rows) - len(shown), record["anchor"]
+    held = f"intervals hold {record['interval']:.0%}"
     several = record["parts"] > 1
     zero = "the mean of its part" if several else "the mean of all arms"
-    if scale.anchor is not None:
-        zero = f"{scale.anchor[0]}, which has {scale.anchor[1]:g}"
+    if anchor is not None:
+        zero = f"{anchor[0]}, which has {anchor[1]:g}"
     score = (
-        f"{_heads(record)[3 + several]}: relative to {zero}"
+        f"{heads[3 + several]}: relative to {zero}"
         if record["score"] in ("utility", "elo")
         else "P(win): mean probability of beating another arm"
         + " of its part" * several
     )
     captions = [
         *_doubtful(record),
-        f"{score}; intervals hold {probability:.0%}; P(best): {record['p_best']}",
+        f"{score}; {held}; P(best): {record['p_best']}",
         f"bayesduel {record['version']}",
     ]
     if several:
         captions.insert(
             0,
             f"no votes connect the {record['parts']} parts: rank, "
-            f"{_heads(record)[4]} and P(best) are among the arms of the same part, "
+            f"{heads[4]} and P(best) are among the arms of the same part, "
             "and cannot be compared across parts",
         )
     elif record["score"] not in ("utility", "elo"):
         exists = record["condorcet_exists"]
         captions.insert(1, f"an arm that beats every other one exists: {exists:.2f}")
-    if cluster is not None:
+    if "clusters" in record:
         captions.insert(1, clusters_said(record["clusters"]))
     if hidden:
         captions.insert(0, f"left out: {hidden} more arms; see --all")
-    show(screen, repr(posterior), table, *captions)
+    show(screen, title, table_of(heads, shown), *captions)
     if record["parameters"]:
-        table = new_table()
         heads, *rows = _parameter_table(record)
-        for head in heads:
-            left = head in ("parameter", "meaning")
-            table.add_column(head, justify="left" if left else "right")
-        for row in rows:
-            table.add_row(*map(escape, row))
+        table = table_of(heads, rows, words=("parameter", "meaning"))
         show(screen, "of all arms", table)
-    if reference is not None:
+    if "contrasts" in record:
         rows = record["contrasts"] if everything else record["contrasts"][:_MANY]
-        print_contrasts(screen, rows, reference)
+        print_contrasts(
+            screen, rows, Reference(record["reference"], record["equivalent"])
+        )
 
 
 def save_fit(
     posterior: Fit,
+    record: dict[str, Any],
     out: Path,
-    probability: float,
+    scale: Scale,
+    check: Report | None,
     *,
-    scale: Scale = UTILITY,
-    check: Report | None = None,
-    reference: Reference | None = None,
-    cluster: str | None = None,
-    log_likelihood: bool = False,
+    log_likelihood: bool,
     quiet: bool,
 ) -> None:
     """Write standings.csv, .json and .md, parameters.csv, fit.nc, and figures.
@@ -281,28 +244,22 @@ def save_fit(
     """
     from bayesduel import plots
 
-    record = as_record(posterior, probability, scale, check, reference, cluster)
-    names = [out / f"standings.{kind}" for kind in ("csv", "json", "md")]
-    write_table(names[0], with_doubt(record, "arms"))
-    text = json.dumps(defined(record), indent=2, allow_nan=False, ensure_ascii=False)
-    names[1].write_text(text + "\n", encoding="utf-8")
-    text = markdown(record)
+    probability, text = record["interval"], markdown(record)
+    save_csv(out / "standings.csv", with_doubt(record, "arms"), quiet=quiet)
+    save_json(out / "standings.json", record, quiet=quiet)
     if check is not None:
-        names.append(out / "check.txt")
-        names[-1].write_text(f"{check}\n", encoding="utf-8")
+        (out / "check.txt").write_text(f"{check}\n", encoding="utf-8")
+        say(f"saved {out / 'check.txt'}", quiet=quiet)
         text += f"\n```\n{check.short()}\n```\n"
-    names[2].write_text(text, encoding="utf-8")
-    if record["parameters"]:
-        names.append(out / "parameters.csv")
-        write_table(names[-1], with_doubt(record, "parameters"))
-    if reference is not None:
-        names.append(out / "contrasts.csv")
-        write_table(names[-1], with_doubt(record, "contrasts"))
+    (out / "standings.md").write_text(text, encoding="utf-8")
+    say(f"saved {out / 'standings.md'}", quiet=quiet)
+    for part in ("parameters", "contrasts"):
+        if record.get(part):
+            save_csv(out / f"{part}.csv", with_doubt(record, part), quiet=quiet)
     of_pairs = _COUNTS[0] in record["arms"][0]
     if not of_pairs or posterior.data.is_whole:
-        names.append(out / "fit.nc")
         tree = posterior.to_datatree(log_likelihood=log_likelihood)
-        tree.to_netcdf(names[-1], engine="h5netcdf", encoding=packed(tree))
+        save_draws(tree, out, quiet=quiet)
     else:
         say_warning("no fit.nc: split or weighted votes cannot be drawn anew")
     figures = {
@@ -323,9 +280,7 @@ def save_fit(
         if posterior.data.is_whole and posterior.data.without_ties().num_votes:
             figures["check"] = plots.predictive_check(posterior)
     by_stem = {out / name: figure for name, figure in figures.items()}
-    names += save_figures(by_stem, quiet=quiet)
-    for path in names:
-        say(f"saved {path}", quiet=quiet)
+    save_figures(by_stem, quiet=quiet)
 
 
 def _doubtful(record: dict[str, Any]) -> list[str]:
@@ -337,28 +292,21 @@ def with_doubt(record: dict[str, Any], part: str) -> list[dict[str, Any]]:
     return [row | {"doubt": "; ".join(record["doubts"])} for row in record[part]]
 
 
-def write_table(path: Path, rows: list[dict[str, Any]]) -> None:
-    """Write rows as CSV; their keys are the header."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(defined(rows))
-
-
-def packed(tree: xr.DataTree) -> dict[str, dict[str, dict[str, Any]]]:
-    """Return how to store the larger variables: compressed, counts in few bytes."""
+def save_draws(tree: xr.DataTree, out: Path, *, quiet: bool) -> None:
+    """Write fit.nc, its larger variables compressed, counts in few bytes."""
     import numpy as np
 
-    found: dict[str, dict[str, dict[str, Any]]] = {}
+    encoding: dict[str, dict[str, dict[str, Any]]] = {}
     for node in tree.subtree:
-        found[node.path] = {}
+        encoding[node.path] = {}
         for name, each in node.data_vars.items():
             if each.size > _LARGE:
                 packed: dict[str, Any] = {"zlib": True, "complevel": 4}
                 if each.dtype.kind == "i":
                     packed["dtype"] = np.min_scalar_type(-int(each.max()) - 1)
-                found[node.path][str(name)] = packed
-    return found
+                encoding[node.path][str(name)] = packed
+    tree.to_netcdf(out / "fit.nc", engine="h5netcdf", encoding=encoding)
+    say(f"saved {out / 'fit.nc'}", quiet=quiet)
 
 
 def markdown(record: dict[str, Any]) -> str:

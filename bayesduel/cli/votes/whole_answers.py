@@ -46,11 +46,6 @@ def read_whole(
     Ballots are known by how the name of the file ends. A table is one of sets where it
     has a column ``best``, or ``--arms`` names more than two columns, or it is what
     ``bayesduel study export --votes`` wrote of such a study.
-
-    Raises
-    ------
-    ValueError
-        If an option is about votes on pairs alone, or an answer cannot be read.
     """
     prior: dict[str, Any] = {} if prior_scale is None else {"prior_scale": prior_scale}
     if votes.suffix.lower() in (".soc", ".soi", ".toc", ".toi"):

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from os import cpu_count
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,8 @@ from bayesduel.policies.parameter_values import check_kinds
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.policies.policy import check_rule as check_defined
 from bayesduel.policies.policy_around import rule_of
-from bayesduel.stopping.rules import StoppingRule, check_rule
 from theory.arguments import integer_from, one_of, whole_number
+from theory.preferences import PreferenceMatrix
 
 RECORDS = ("plays", "regret", "quantiles")
 """What can be kept of runs."""
@@ -170,18 +171,6 @@ _TAKEN = (
 """What a node of an instance holds besides its policies."""
 
 
-def read_stopping(given: Any) -> StoppingRule | None:
-    """Return a rule for stopping, or None."""
-    return None if given is None else check_rule("stopping", given)
-
-
-def check_stopping(problem: Problem, policy: PolicyBase, shuffle: bool) -> None:
-    """Raise unless runs of a policy can be stopped."""
-    from bayesduel.simulation.driver import check_stops
-
-    check_stops(problem.environment((problem.default_notion,), shuffle=shuffle), policy)
-
-
 def read_grids(argument: str, given: Any) -> tuple[list[Any], bool]:
     """Return one or several things, with texts of several values taken apart."""
     values, numbered = as_sequence(argument, given)
@@ -190,6 +179,22 @@ def read_grids(argument: str, given: Any) -> tuple[list[Any], bool]:
         with errors_about(argument, value, index if numbered else None):
             found += expand(value) if isinstance(value, str) else [value]
     return found, numbered
+
+
+def with_features_of(matrix: PreferenceMatrix, path: Path | str) -> PreferenceMatrix:
+    """Return a matrix with the features that a file tells of its arms.
+
+    As :func:`bayesduel.votes.read_covariates` reads it; arms without names are called
+    0, 1, ... there.
+    """
+    from bayesduel.votes.arm_tables import read_covariates
+
+    names = matrix.arm_names or [str(arm) for arm in range(matrix.num_arms)]
+    table, _ = read_covariates(path, names)
+    words = {"name": matrix.name, "source": matrix.source}
+    return PreferenceMatrix(
+        matrix.values, arm_names=matrix.arm_names, features=table, **words
+    )
 
 
 def read_policies(given: Any) -> tuple[PolicyBase, ...]:

@@ -13,17 +13,16 @@ from bayesduel.experiments.request.arguments import (
     check_checkpoints,
     check_horizon,
     check_record,
-    check_stopping,
     read_instances,
     read_notions,
     read_policies,
-    read_stopping,
 )
 from bayesduel.experiments.stored.run_ranges import Place
 from bayesduel.policies.parameter_values import parameters_json
 from bayesduel.policies.policy import PolicyBase
-from bayesduel.simulation.driver import program_of
-from bayesduel.stopping.rules import StoppingRule
+from bayesduel.simulation.driver import check_stops, program_of
+from bayesduel.simulation.environments import Environment
+from bayesduel.stopping.rules import StoppingRule, check_rule
 from theory.arguments import integer_from, seed_of, true_or_false
 
 
@@ -63,7 +62,7 @@ class CheckedRequest:
             "horizon": check_horizon(horizon),
             "seed": seed_of(seed, "seed", kind=error),
             "shuffle": true_or_false(shuffle, "shuffle", kind=error),
-            "stopping": read_stopping(stopping),
+            "stopping": None if stopping is None else check_rule("stopping", stopping),
         }
         asked["record"] = check_record(record, asked["num_runs"], stopping)
         asked["policies"] = read_policies(policies)
@@ -82,7 +81,7 @@ class CheckedRequest:
                 with errors_about("policies", policy, index):
                     problem.check_policy(policy, self.horizon)
                     if self.stopping is not None:
-                        check_stopping(problem, policy, self.shuffle)
+                        check_stops(self._environment(problem), policy)
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
@@ -127,7 +126,7 @@ class CheckedRequest:
                     stopping=self.stopping,
                     notions=notions[name],
                     code=code,
-                    program=self._program(problem, policy),
+                    program=program_of(self._environment(problem), policy),
                 ),
                 policy,
             )
@@ -135,8 +134,6 @@ class CheckedRequest:
             for label, (policy, code) in own.items()
         }
 
-    def _program(self, problem: Problem, policy: PolicyBase) -> str:
-        """Return the name of what plays a policy on an instance here."""
-        notions = self.notions[problem.name]
-        environment = problem.environment(notions, shuffle=self.shuffle)
-        return program_of(environment, policy)
+    def _environment(self, problem: Problem) -> Environment:
+        """Return what answers on an instance."""
+        return problem.environment(self.notions[problem.name], shuffle=self.shuffle)

@@ -13,6 +13,7 @@ from bayesduel.errors import (
     errors_about,
     near_and_all,
 )
+from bayesduel.experiments.request.arguments import with_features_of
 from bayesduel.files.folders import as_path
 from bayesduel.files.user_files import read_text
 from bayesduel.instances.catalog import is_path
@@ -159,8 +160,6 @@ def _instance(given: Any, folder: Path) -> Any:
         if not isinstance(table, str):
             return PreferenceMatrix(matrix.values, **words)
         plain = PreferenceMatrix(matrix.values, **words | {"features": None})
-        from bayesduel.experiments.request.arm_features import with_features_of
-
         return with_features_of(plain, folder / table)
     return _text(given)
 

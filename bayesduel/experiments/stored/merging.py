@@ -24,7 +24,7 @@ _REQUEST = "experiment.toml"
 """What was asked for, where a folder holds it."""
 
 
-def merge(out: Path | str, *, format: str = results.NETCDF) -> xr.DataTree:  # noqa: A002
+def merge(out: Path | str, *, format: str = results.NETCDF) -> xr.DataTree:
     """Join the parts of a comparison that several processes have written to a folder.
 
     They are those of ``compare(..., part="3/10", out=out)``. Nothing is simulated: the

@@ -11,20 +11,16 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesduel.experiments import results
-
 ENDING = "npz"
 _HEADER = "header"
-_NETCDF = b"\x89HDF"
-"""How parts begin that an earlier version has written."""
 
 
-def to_bytes(data: xr.Dataset | xr.DataTree) -> memoryview:
+def to_bytes(value: xr.Dataset | xr.DataTree) -> memoryview:
     """Return the file of a part."""
-    if isinstance(data, xr.Dataset):
-        nodes = {"/": data}
+    if isinstance(value, xr.Dataset):
+        nodes = {"/": value}
     else:
-        nodes = {node.path: node.to_dataset(inherit=False) for node in data.subtree}
+        nodes = {node.path: node.to_dataset(inherit=False) for node in value.subtree}
     header, arrays = {}, {}
     for path, node in nodes.items():
         header[path] = node.to_dict(data=False)
@@ -39,15 +35,11 @@ def to_bytes(data: xr.Dataset | xr.DataTree) -> memoryview:
 
 def tree_from_bytes(data: bytes) -> xr.DataTree:
     """Read what :func:`to_bytes` gave of a tree."""
-    if data.startswith(_NETCDF):
-        return results.tree_from_bytes(data)
     return xr.DataTree.from_dict(_nodes(data))
 
 
 def dataset_from_bytes(data: bytes) -> xr.Dataset:
     """Read what :func:`to_bytes` gave of a dataset."""
-    if data.startswith(_NETCDF):
-        return results.dataset_from_bytes(data)
     return _nodes(data)["/"]
 
 

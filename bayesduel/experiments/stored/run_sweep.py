@@ -6,7 +6,7 @@ its number, so the cut changes nothing.
 
 import json
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -164,19 +164,9 @@ class RunSweep(Sweep):
         job = self.job(first.place, range(first.runs.start, last.runs.stop))
         return JobResult(job, dataset), parts
 
-    def left(self, job: Any, is_kept: Callable[[str], bool]) -> Any:
-        """Return the runs of a job that are not kept, nor what it was cut into."""
-        return run_ranges.left(job, is_kept)
-
-    @staticmethod
-    def to_bytes(value: xr.Dataset) -> memoryview:
-        """Return the file of some runs."""
-        return part_files.to_bytes(value)
-
-    @staticmethod
-    def from_bytes(data: bytes) -> xr.Dataset:
-        """Read what :meth:`to_bytes` gave."""
-        return part_files.dataset_from_bytes(data)
+    left = staticmethod(run_ranges.left)
+    to_bytes = staticmethod(part_files.to_bytes)
+    from_bytes = staticmethod(part_files.dataset_from_bytes)
 
     # --- Everything ------------------------------------------------------------------
 

@@ -76,7 +76,10 @@ def uniform_random(
         best = rng.integers(num_arms)
         signs[best, :], signs[:, best] = 1.0, -1.0
         signs[best, best] = 0.0
-    while winner == "unique_copeland" and not _one_copeland_winner(signs):
+    while winner == "unique_copeland":
+        wins = (signs > 0).sum(axis=1)
+        if (wins == wins.max()).sum() == 1:
+            break
         signs = _signs(rng, num_arms)
     sizes = rng.uniform(max(min_gap, _TIE), 0.5, (num_arms, num_arms))
     return make_instance(
@@ -93,9 +96,3 @@ def _signs(rng: np.random.Generator, num_arms: int) -> NDArray[np.float64]:
     """Draw a tournament: an antisymmetric matrix of fair signs, diagonal 0."""
     above = np.triu(rng.integers(2, size=(num_arms, num_arms)) * 2.0 - 1.0, 1)
     return above - above.T
-
-
-def _one_copeland_winner(signs: NDArray[np.float64]) -> bool:
-    """Say whether a single arm beats the most others."""
-    wins = (signs > 0).sum(axis=1)
-    return int((wins == wins.max()).sum()) == 1

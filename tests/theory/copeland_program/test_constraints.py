@@ -2,7 +2,6 @@
 
 from itertools import combinations
 
-import jax
 import numpy as np
 import pytest
 from hypothesis import given
@@ -24,7 +23,6 @@ from theory.copeland_program import (
     constraint_slack,
     ecw_slack,
 )
-from theory.copeland_program._constraints import rank_by_counting, sums_of_smallest
 from theory.divergences import kl_to_half
 from theory.identification import counts_suffice
 
@@ -121,25 +119,6 @@ def test_efficient_constraints_imply_all_others(seed, num_arms):
         assert candidate_slack(x / efficient, gaps, arm) >= 1 - 1e-12
 
 
-@pytest.mark.parametrize("num_arms", [2, 5, pytest.param(9, marks=pytest.mark.slow)])
-def test_same_numbers_under_jit_and_vmap(num_arms):
-    rng = np.random.default_rng(num_arms)
-    gaps = np.stack([gaps_of(random_matrix(rng, num_arms)) for _ in range(16)])
-    x = np.stack([random_evidence(rng, num_arms, "units") for _ in range(16)])
-    plain = np.stack([constraint_slack(e, g) for e, g in zip(x, gaps, strict=True)])
-    arms = (gaps < 0).sum(axis=-1).argmin(axis=-1)
-    with jax.enable_x64(True), jax.numpy_dtype_promotion("strict"):
-        e, g, a = map(jax.numpy.asarray, (x, gaps, arms))
-        traced = jax.jit(jax.vmap(constraint_slack))(e, g)
-        assert traced.dtype == np.float64
-        assert np.asarray(traced) == pytest.approx(plain, rel=1e-13)
-        mask = jax.nn.one_hot(a, num_arms, dtype=bool)
-        masked = jax.jit(jax.vmap(constraint_slack))(e, g, mask)
-        one = np.asarray(jax.jit(jax.vmap(candidate_slack))(e, g, a))
-        assert np.asarray(masked).min(axis=1) == pytest.approx(one, rel=1e-13)
-        assert one == pytest.approx(plain[np.arange(16), arms], rel=1e-13)
-
-
 # The identity behind the two cases of a family.
 
 
@@ -164,24 +143,6 @@ def test_sum_of_smallest_without_one(values):
                 else smallest(values, size + 1) - removed
             )
             assert smallest(others, size) == pytest.approx(by_rank)
-
-
-def test_sums_and_ranks_by_counting():
-    rng = np.random.default_rng(2)
-    for _ in range(50):
-        num_rows, num_columns = rng.integers(1, 6, 2)
-        values = rng.integers(0, 4, (num_rows, num_columns)) / 2
-        members = rng.uniform(size=values.shape) < 0.6
-        sizes = np.tile(np.arange(-1, num_columns + 2, dtype=np.int32), (num_rows, 1))
-        sums = sums_of_smallest(values, members, sizes)
-        ranks = rank_by_counting(values, members)
-        for row in range(num_rows):
-            inside = values[row, members[row]].tolist()
-            for column, size in enumerate(sizes[row]):
-                assert sums[row, column] == smallest(inside, max(size, 0))
-            order = np.argsort(values[row], kind="stable")
-            place = [j for j in order if members[row, j]]
-            assert [int(ranks[row, j]) for j in place] == list(range(len(place)))
 
 
 # Counts of duels.

@@ -1,8 +1,8 @@
-"""Closed form of the efficient program, on NumPy and under a compiler."""
+"""Closed form of the efficient program."""
 
+from dataclasses import replace
 from itertools import combinations
 
-import jax
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -19,16 +19,12 @@ from tests.theory.matrices import (
 )
 from theory import ecw_rmed_constant
 from theory.copeland_program import ecw_costs, ecw_evidence, ecw_slack
-from theory.copeland_program._constraints import rank_by_counting
-from theory.copeland_program._costs import evidence_costs, losses, two_smallest
+from theory.copeland_program._costs import evidence_costs, losses
 from theory.copeland_program._superiors import (
-    RankedSuperiors,
     allocate,
-    solve_blocks,
-    superiors_by_counting,
-    superiors_by_sorting,
+    superiors_of_costs,
+    superiors_of_gaps,
 )
-from theory.copeland_program.efficient import ecw_cost
 
 
 def random_gaps(rng, num_arms, **options):
@@ -40,8 +36,6 @@ def test_costs_and_levels():
         gaps, counts, costs = quantities(matrix)
         assert evidence_costs(gaps) == pytest.approx(costs, rel=1e-12)
         assert losses(gaps).tolist() == counts.tolist()
-        least, second = two_smallest(losses(gaps))
-        assert [least, second] == np.sort(counts)[:2].tolist()
 
 
 # One block: the cheapest e >= 0 such that every n - k of the n entries add up to 1.
@@ -59,32 +53,21 @@ def block_by_enumeration(costs, k):
     return result.fun
 
 
-def one_block(costs, k, *, winner_cost=None):
-    """RankedSuperiors in which arm 0 has the given costs, and its k is as wanted.
+def block_value(costs, k, *, winner_cost=None):
+    """Cost of the block of arm 0 with the given costs of superiors and its k.
 
     Arm 1 is the winner. With a `winner_cost` it is among the superiors of arm 0.
     """
-    n = len(costs)
-    num_arms = n + 2
-    table, members = np.zeros((num_arms,) * 2), np.zeros((num_arms,) * 2, dtype=bool)
-    table[0, 2:], members[0, 2:] = costs, True
+    num_arms = len(costs) + 2
+    table, gaps = np.zeros((num_arms,) * 2), np.zeros((num_arms,) * 2)
+    table[0, 2:], gaps[0, 2:] = costs, -0.1
     if winner_cost is not None:
-        table[0, 1], members[0, 1] = winner_cost, True
-    ranks = rank_by_counting(table, members)
-    upto = members[:, None, :] & (ranks[:, None, :] <= ranks[:, :, None])
-    prefixes = np.where(upto, table[:, None, :], 0.0).sum(axis=-1)
+        table[0, 1] = table[1, 0] = winner_cost
+        gaps[0, 1], gaps[1, 0] = -0.1, 0.1
     least = k + 1 + (winner_cost is not None)
+    superiors = superiors_of_costs(gaps, table)
     counts = np.full(num_arms, least, dtype=np.int32)
-    return RankedSuperiors(table, members, ranks, prefixes, counts)
-
-
-def solve_one(superiors, beaten):
-    arms = np.array([1], dtype=np.int32)
-    row = np.zeros((1, len(superiors.costs)), dtype=bool)
-    row[0, 0] = beaten
-    return solve_blocks(
-        superiors, arms, row, superiors.costs[:, :1].T, superiors.ranks[:, 1:2].T
-    )
+    return allocate(replace(superiors, counts=counts), gaps, 1)[0][0]
 
 
 @pytest.mark.parametrize("n", range(1, 10))
@@ -101,33 +84,16 @@ def test_block_against_enumeration(n):
     for costs in families:
         for k in range(-2, n):
             exact = block_by_enumeration(costs, k)
-            value = solve_one(one_block(costs, k), False).values[0, 0]
-            assert value == pytest.approx(exact, rel=1e-9, abs=1e-12)
+            assert block_value(costs, k) == pytest.approx(exact, rel=1e-9, abs=1e-12)
             # The same with the winner among the superiors, where it does not count.
-            for winner_cost in (0.0, costs.min(), np.median(costs), 1e6):
-                superiors = one_block(costs, k, winner_cost=winner_cost)
-                superiors.costs[:, 0] = superiors.costs[0]
-                arms = np.array([1], dtype=np.int32)
-                beaten = np.zeros((1, n + 2), dtype=bool)
-                beaten[0, 0] = True
-                ranks = np.full((1, n + 2), n + 2)
-                ranks[0, 0] = superiors.ranks[0, 1]
-                price = np.zeros((1, n + 2))
-                price[0, 0] = winner_cost
-                blocks = solve_blocks(superiors, arms, beaten, price, ranks)
-                assert blocks.values[0, 0] == pytest.approx(exact, rel=1e-9, abs=1e-12)
+            for price in (0.0, costs.min(), np.median(costs), 1e6):
+                value = block_value(costs, k, winner_cost=price)
+                assert value == pytest.approx(exact, rel=1e-9, abs=1e-12)
 
 
 def test_no_digits_are_lost_when_an_expensive_winner_is_removed():
-    costs = np.array([1.0, 2.0, 3.0])
-    superiors = one_block(costs, 1, winner_cost=1e16)
-    beaten = np.zeros((1, 5), dtype=bool)
-    beaten[0, 0] = True
-    price = np.full((1, 5), 1e16)
-    ranks = np.full((1, 5), superiors.ranks[0, 1])
-    arms = np.array([1], dtype=np.int32)
-    blocks = solve_blocks(superiors, arms, beaten, price, ranks)
-    assert blocks.values[0, 0] == 3.0  # min(1 + 2, (1 + 2 + 3) / 2), exactly
+    # min(1 + 2, (1 + 2 + 3) / 2), exactly
+    assert block_value([1.0, 2.0, 3.0], 1, winner_cost=1e16) == 3.0
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -136,15 +102,13 @@ def test_whole_program_against_enumeration(name, grid):
     for seed in range(6):
         matrix = shaped(name, seed, grid=grid)
         gaps = gaps_of(matrix)
-        costs, superiors = ecw_costs(gaps), superiors_by_counting(gaps)
+        costs, superiors = ecw_costs(gaps), superiors_of_gaps(gaps)
         for arm in range(len(matrix)):
             if arm not in winners(matrix):
                 assert costs[arm] == np.inf
                 continue
             exact = enumerate_efficient_program(matrix, arm)
             assert costs[arm] == pytest.approx(exact, rel=1e-9, abs=1e-9)
-            alone = ecw_cost(gaps, arm, superiors)
-            assert alone == pytest.approx(exact, rel=1e-9, abs=1e-9)
             x = ecw_evidence(gaps, arm)
             assert np.array_equal(x, ecw_evidence(gaps, arm, superiors))
             assert np.array_equal(x, x.T)
@@ -173,57 +137,6 @@ def test_tie_rules_of_the_allocation():
     # Equal up to rounding is equal: a third of the sum of three is not preferred.
     for scale in np.linspace(0.1, 1, 19):
         assert ecw_evidence(gaps * scale, 0)[4].tolist() == [0, 1, 0, 0, 0]
-
-
-def test_sorting_and_counting_agree():
-    rng = np.random.default_rng(0)
-    for grid in (None, [0.1, 0.3], [0.2]):
-        for num_arms in (2, 3, 6, 12):
-            gaps = random_gaps(rng, num_arms, grid=grid)
-            gaps[np.abs(gaps) < 0.05] = 0
-            first, second = superiors_by_counting(gaps), superiors_by_sorting(gaps)
-            members = first.members
-            assert np.array_equal(members, second.members)
-            assert np.array_equal(first.ranks[members], second.ranks[members])
-            assert first.prefixes[members] == pytest.approx(second.prefixes[members])
-            for arm in range(num_arms):
-                values, x = allocate(second, gaps, arm)
-                other = allocate(first, gaps, arm)
-                assert values == pytest.approx(other[0], rel=1e-13)
-                assert np.array_equal(x, other[1])
-
-
-@pytest.mark.parametrize(
-    "num_arms",
-    [2, 5, *(pytest.param(count, marks=pytest.mark.slow) for count in (3, 8))],
-)
-def test_same_numbers_under_jit_and_vmap(num_arms):
-    rng = np.random.default_rng(num_arms)
-    batch = [random_gaps(rng, num_arms, grid=[0.1, 0.2, 0.45]) for _ in range(12)]
-    batch += [random_gaps(rng, num_arms) for _ in range(12)]
-    batch = np.stack(batch)
-    costs = np.stack([ecw_costs(g) for g in batch])
-    arms = costs.argmin(axis=1)
-    x = np.stack([ecw_evidence(g, a) for g, a in zip(batch, arms, strict=True)])
-    slack = [ecw_slack(0.7 * e, g, a) for e, g, a in zip(x, batch, arms, strict=True)]
-    with jax.enable_x64(True), jax.numpy_dtype_promotion("strict"):
-        traced = jax.jit(jax.vmap(ecw_costs))(jax.numpy.asarray(batch))
-        assert traced.dtype == np.float64
-        assert np.asarray(traced) == pytest.approx(costs, rel=1e-13)
-        # The winner may be a traced integer of any width.
-        for dtype in ("int32", "int64"):
-            chosen = jax.numpy.asarray(arms.astype(dtype))
-            one = jax.jit(
-                jax.vmap(lambda g, a: ecw_cost(g, a, superiors_by_counting(g)))
-            )
-            found = np.asarray(one(jax.numpy.asarray(batch), chosen))
-            assert found == pytest.approx(costs.min(axis=1), rel=1e-13)
-            program = jax.jit(jax.vmap(ecw_evidence))
-            assert np.array_equal(program(jax.numpy.asarray(batch), chosen), x)
-        traced = jax.jit(jax.vmap(ecw_slack))(
-            jax.numpy.asarray(0.7 * x), jax.numpy.asarray(batch), chosen
-        )
-        assert np.asarray(traced) == pytest.approx(np.array(slack), rel=1e-13)
 
 
 def test_condorcet_case_and_two_arms():

@@ -7,9 +7,9 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit, ndtr
 
+from tests.theory.structured import statement
 from theory import copeland_lower_bound, identification_bound, structured_lower_bound
 from theory.divergences import bernoulli_kl
-from theory.structured import statement
 
 LINKS = {"bradley-terry": expit, "thurstone": ndtr}
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from tests.theory.structured import statement
 from tests.theory.structured.test_bounds import check_proof
 from theory import PreferenceMatrix, structured_lower_bound
 from theory.divergences import bernoulli_kl
-from theory.structured import statement
 from theory.structured.orders import OrderOracle, upper_sets
 from theory.structured.truth import truth_of
 

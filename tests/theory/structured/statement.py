@@ -6,7 +6,7 @@
 
 There are infinitely many P'. The program of those found so far is solved, the nearest
 P' for its allocation is found and added, until all of them cost 1. Nothing here is
-fast: it is what a reader opens first, and what tests compare with.
+fast: it is what a reader opens first, and what the tests compare with.
 """
 
 from __future__ import annotations
