@@ -74,11 +74,12 @@ class StudyState(Counts):
 
     def may_ask(self, judge: str | None) -> Bool[np.ndarray, "K K"]:
         """Mark the pairs that may be put to a judge."""
-        active = ~np.array(self.is_retired)
+        gone = np.array(self.is_retired)
         own = self.record(judge).arms
         if own is not None:
-            active &= np.isin(self.arms, own)
-        allowed = active[:, None] & active[None, :] & ~self.blocked
+            gone |= ~np.isin(self.arms, own)
+        allowed = ~self.blocked
+        allowed[gone] = allowed[:, gone] = False
         for one, other in self.skipped.get(judge, ()):
             allowed[one, other] = allowed[other, one] = False
         return allowed
