@@ -218,7 +218,9 @@ class PolicyRule:
         self._pending = machine, len(state.told)
         first, second = duel["first"], duel["second"]
         if allowed[first, second]:
-            idle = f", after {duel['idle']} rounds of exploitation" * bool(duel["idle"])
+            idle, rounds = "", duel["idle"]
+            if rounds:
+                idle = f", after {rounds} round{'s' * (rounds > 1)} of exploitation"
             reason = f"the next informative pair of {name}{idle}"
             body = {"request": number, "duel": duel}
             return Proposal((first, second), state.settings.policy, reason, body)

@@ -132,7 +132,7 @@ def test_idle_rounds_are_counted_and_not_asked(make):
     assert study.status().idle_rounds == sum(body["duel"]["idle"] for body in events)
     assert study.status().idle_rounds > 0
     said = [body["reason"] for body in events if body["duel"]["idle"]]
-    assert all("rounds of exploitation" in each for each in said)
+    assert all(" of exploitation" in each for each in said)
     assert len(events) == study.comparisons().num_votes == 60
 
 

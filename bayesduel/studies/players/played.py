@@ -141,7 +141,7 @@ class Player:
         found = []
         for place, at in zip(*np.nonzero(votes), strict=True):
             pair, number = (arms[place], arms[at]), int(votes[place, at])
-            told = PolicyEvent(len(found), {}, *pair, number, int(wins[pair]), False)
+            told = PolicyEvent(len(found), {}, *pair, number, int(wins[pair]))
             found.append(told)
         return found
 

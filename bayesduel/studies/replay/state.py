@@ -16,7 +16,6 @@ from bayesduel.studies.replay.questions import (
     JudgeRecord,
     PolicyEvent,
     Question,
-    Request,
     VoteRow,
 )
 from bayesduel.studies.stored.event_checks import broken, check_event, missing
@@ -120,7 +119,7 @@ class StudyState(Counts):
         if question.request in self.requests:
             request = self.requests[question.request]
             request.issued += question.replaces is None
-            if request.issued == request.duel["votes"]:
+            if request.duel and request.issued == request.duel["votes"]:
                 self.unissued.pop(request.number, None)
         if question.replaces is not None:
             old = self.questions[question.replaces]
@@ -145,11 +144,11 @@ class StudyState(Counts):
     def _policy_asks(self, number: int, duel: dict[str, Any], *, serves: bool) -> None:
         self.told.append(PolicyEvent(number, None, program=duel.get("program")))
         self.idle_rounds += duel["idle"]
-        request = Request(number, duel)
+        request = PolicyEvent(number, duel, duel["first"], duel["second"])
         if serves:
             self.requests[number] = self.unissued[number] = request
         else:  # It may not be put to this judge.
-            self.told.append(PolicyEvent(number, duel, *request.pair))
+            self.told.append(request)
 
     def _gold_asked(self, number: int, body: dict[str, Any]) -> None:
         question = self._question(
