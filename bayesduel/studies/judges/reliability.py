@@ -223,7 +223,7 @@ class JudgeTable:
             found.append(
                 f"another arm leads without the votes of {', '.join(changing)}"
             )
-        elif self.leaders_without:
+        elif self.leaders_without and leader is not None:
             found.append("the same arm leads without the votes of any one judge")
         if self.everyone is not None:
             aside = ", ".join(line.name for line in self.lines if line.is_aside)

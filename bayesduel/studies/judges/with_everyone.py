@@ -38,7 +38,9 @@ class WithEveryone:
             What the rules say without them.
         """
         named = self.leader or "nobody"
-        leads = "too" if self.leader == leader else f"and not {leader or 'nobody'}"
+        leads = (
+            "too" if self.leader == leader else f"where {leader or 'nobody'} does now"
+        )
         now = {line.rule: line.says() for line in stopping}
         changed = "; ".join(
             f"{line.rule} would say {line.says()!r} and not {now[line.rule]!r}"
