@@ -126,7 +126,7 @@ def _proposal(
         others[late] = others[:, late] = False
         allowed = others if others.any() else allowed
     for request in state.unissued.values():
-        if allowed[pair := request.pair]:
+        if request.duel and allowed[pair := (request.first, request.second)]:
             total = request.duel["votes"]
             reason = f"vote {request.issued + 1} of {total} that were asked for"
             body = {"request": request.number}

@@ -178,6 +178,8 @@ class PolicyRule:
 
     def __init__(self, settings: Settings) -> None:
         self._policy = check_policy_text(settings)
+        # What it differs in from its defaults takes a millisecond to find.
+        self._name = self._policy.label
         self._played: Player | None = None
         self._pending: tuple[Any, int] | None = None
         self._found: Any = None
@@ -188,7 +190,7 @@ class PolicyRule:
         known = self._played
         followed = self._followed(state)
         if followed is not known:
-            followed.next_duel(state.last + 1)
+            followed.next_duel(state)
 
     def _followed(self, state: StudyState) -> Player:
         if self._played is None or not self._played.is_of(state):
@@ -206,8 +208,8 @@ class PolicyRule:
         self, state: StudyState, allowed: Bool[np.ndarray, "K K"], number: int
     ) -> Proposal | Nothing:
         """Return the pair, or one as near as may be where that is not allowed."""
-        duel, machine = self._followed(state).next_duel(number)
-        name = self._policy.label
+        duel, machine = self._followed(state).next_duel(state)
+        name = self._name
         if duel is None and state.requests:
             count = len(state.requests)
             return Nothing(f"{name} waits for the answers to {count} open questions")
@@ -216,7 +218,9 @@ class PolicyRule:
         self._pending = machine, len(state.told)
         first, second = duel["first"], duel["second"]
         if allowed[first, second]:
-            idle = f", after {duel['idle']} rounds of exploitation" * bool(duel["idle"])
+            idle, rounds = "", duel["idle"]
+            if rounds:
+                idle = f", after {rounds} round{'s' * (rounds > 1)} of exploitation"
             reason = f"the next informative pair of {name}{idle}"
             body = {"request": number, "duel": duel}
             return Proposal((first, second), state.settings.policy, reason, body)

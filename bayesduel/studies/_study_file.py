@@ -193,7 +193,8 @@ class StudyFile:
             yield
 
     def _append(self, kind: str, body: dict[str, Any]) -> None:
-        state = self._current()
+        # Within _writing nobody else has changed it.
+        state = self._state or self._current()
         if self._by is not None and kind in KEPT_WITH_WHO:
             body = {**body, "by": self._by}
         event = Event(state.last + 1, self._clock(), kind, body)

@@ -243,7 +243,8 @@ def check_study(path: str | os.PathLike[str]) -> IntegrityReport:
         with closing(EventLog.open(path)) as log:
             events = log.read(0)
     except BayesduelError as error:
-        return _damaged(path, _rows_of(path), str(error))
+        why = error.rule if isinstance(error, StudyError) else str(error)
+        return _damaged(path, _rows_of(path), why)
     state, sound, fault = _replayed(events)
     later = tuple(events[len(sound) + 1 :])
     return IntegrityReport(
@@ -263,7 +264,7 @@ def _replayed(
             else:
                 state.apply(event)
         except StudyError as error:
-            return state, tuple(events[:place]), error.sentence("")
+            return state, tuple(events[:place]), error.rule
     return state, tuple(events), "" if events else "there is no event"
 
 
@@ -276,7 +277,7 @@ def _damaged(path: Path, rows: dict[int, tuple[Any, ...]], why: str) -> Integrit
             digest = event.digest
             events.append(event)
     except StudyError as error:
-        why = error.sentence("")
+        why = error.rule
     state, sound, fault = _replayed(events)
     later = [_verified(rows, number) for number in sorted(rows) if number > len(sound)]
     return IntegrityReport(

@@ -128,9 +128,8 @@ class StudyStatus:
 
     def remarks(self) -> tuple[str, ...]:
         """Say who asks, what does not count, what was spent, and who is retired."""
-        found = [
-            f"{self.policy} asks; {self.idle_rounds} rounds of exploitation left out"
-        ]
+        rounds = f"{self.idle_rounds} round{'s' * (self.idle_rounds != 1)}"
+        found = [f"{self.policy} asks; {rounds} of exploitation left out"]
         if self.beyond:
             late = f"{self.beyond} late answers beyond the budget"
             found.append(f"{late} are kept, and do not count")

@@ -87,8 +87,10 @@ class StoppingLine:
         if self.is_error:
             low, high = (f"error {min(1.0, math.exp(-each)):.2g}" for each in both)
         else:
-            unit = {"budget": " votes", "judges": " judges"}.get(self.rule, "")
-            low, high = (f"{each:.10g}{unit}" for each in both)
+            unit = {"budget": " vote", "judges": " judge"}.get(self.rule, "")
+            low, high = (
+                f"{each:.10g}{unit}{'s' * (unit != '' and each != 1)}" for each in both
+            )
         return low, high
 
 

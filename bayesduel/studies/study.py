@@ -204,25 +204,35 @@ class Study(Contents):
             if self._rule is None:
                 self._rule = rule_of(self._settings)
                 self._recall_rule(self._rule)
-            rule = self._rule
-            tickets: list[Ticket] = []
-            self._resting = ""
-            while len(tickets) < count and not self._resting:
-                if self._settings.stop_when:
-                    from bayesduel.studies.stopping_lines import why_stopped
+            try:
+                return self._tickets(self._rule, count, judge, context)
+            except BaseException:
+                # It may have been stopped halfway through what it was told.
+                self._rule = None
+                raise
 
-                    self._resting = why_stopped(self._current())
-                    if self._resting:
-                        break
-                # Others wait for the write lock; a compiler takes seconds.
-                rule.prepare(self._current())
-                some = min(_AT_ONCE, count - len(tickets))
-                try:
-                    tickets += self._asked(some, rule, judge, context)
-                except OutputWriteError as error:
-                    if not tickets:
-                        raise
-                    self._resting = str(error)
+    def _tickets(
+        self, rule: Rule, count: int, judge: str | None, context: Any
+    ) -> list[Ticket]:
+        """Store the next questions, some at a time."""
+        tickets: list[Ticket] = []
+        self._resting = ""
+        while len(tickets) < count and not self._resting:
+            if self._settings.stop_when:
+                from bayesduel.studies.stopping_lines import why_stopped
+
+                self._resting = why_stopped(self._current())
+                if self._resting:
+                    break
+            # Others wait for the write lock; a compiler takes seconds.
+            rule.prepare(self._current())
+            some = min(_AT_ONCE, count - len(tickets))
+            try:
+                tickets += self._asked(some, rule, judge, context)
+            except OutputWriteError as error:
+                if not tickets:
+                    raise
+                self._resting = str(error)
         return tickets
 
     def _recall_rule(self, rule: Rule) -> None:

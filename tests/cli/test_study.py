@@ -256,11 +256,11 @@ def test_a_study_of_sets_with_contexts_and_the_worst(run, tmp_path, monkeypatch)
     assert "row 1" in run("import", file, table).stderr
     more = "--missing", "skip"
     assert "ale | tea" in run("import", file, table, *more, "--dry-run").stdout
-    assert run("import", file, table, *more).stderr == "imported 1 votes\n"
+    assert run("import", file, table, *more).stderr == "imported 1 vote\n"
     long = tmp_path / "long.csv"
     long.write_text("id,arm,chosen\n1,ale,1\n1,tea,0\n")
     columns = "--long", "id,arm,chosen"
-    assert run("import", file, long, *columns).stderr == "imported 1 votes\n"
+    assert run("import", file, long, *columns).stderr == "imported 1 vote\n"
     for option in (["--wins", "a,b"], [*columns, "--arms", "a,b"]):
         assert "must be left out" in run("import", file, table, *option).stderr
     found = run("status", file, "--contexts").stdout

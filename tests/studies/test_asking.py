@@ -1,5 +1,7 @@
 """Policies of the registry ask real judges: what they ask, and that it replays."""
 
+import random
+from copy import deepcopy
 from pathlib import Path
 
 import jax
@@ -7,8 +9,9 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
-from bayesduel.studies import Study
+from bayesduel.studies import Judging, Study, verify_study
 from bayesduel.studies._settings import RULES
+from bayesduel.studies.players import played
 from bayesduel.votes import Comparisons
 from tests.policies.instances import CYCLIC, random_outcomes
 from tests.policies.kernel_driving import play_kernel
@@ -129,7 +132,7 @@ def test_idle_rounds_are_counted_and_not_asked(make):
     assert study.status().idle_rounds == sum(body["duel"]["idle"] for body in events)
     assert study.status().idle_rounds > 0
     said = [body["reason"] for body in events if body["duel"]["idle"]]
-    assert all("rounds of exploitation" in each for each in said)
+    assert all(" of exploitation" in each for each in said)
     assert len(events) == study.comparisons().num_votes == 60
 
 
@@ -261,3 +264,48 @@ def test_a_study_of_an_older_program_goes_on(tmp_path):
         assert np.array_equal(told, study.comparisons().wins)
         assert np.all(told >= wins)
         assert_policy_replays(study)
+
+
+@pytest.mark.parametrize("policy", ["d-ts+", "rucb", "bt-ts"])
+def test_what_was_not_stored_is_taken_back_however_old_the_copy(
+    make, monkeypatch, policy
+):
+    """Gold questions, answers and refusals come between asking and storing."""
+    judging = Judging(gold_share=0.3, gold_threshold=0.0)
+    study = make(policy, judging=judging)
+    study.add_gold("good", "bad")
+    # A copy after a thousand votes, and none in between.
+    monkeypatch.setattr(played, "_PAIRS_OF_A_VOTE", 1e-3)
+    rng, copied = random.Random(4), []
+    monkeypatch.setattr(
+        played, "deepcopy", lambda game: copied.append(0) or deepcopy(game)
+    )
+    rules = []
+    for _ in range(40):
+        for ticket in study.ask(2, judge="Ada"):
+            rules.append(ticket.rule)
+            study.tell(ticket, rng.choice(["left", "right", "skip"]))
+    assert 0 < len(copied) < rules.count(policy) / 2
+    assert rules.count("gold") > 10
+    # Verified by a policy that is copied for every question.
+    monkeypatch.setattr(played, "_PAIRS_OF_A_VOTE", 1e9)
+    assert verify_study(study.path).foreign == ()
+
+
+def test_a_policy_that_was_interrupted_is_told_nothing_twice(make, monkeypatch):
+    study, rng = make("d-ts+"), np.random.default_rng(5)
+    follow = played.Player.follow
+
+    def interrupted(self, state):
+        self._follow(state.told[self._read :])
+        raise KeyboardInterrupt
+
+    for turn in range(30):
+        if turn % 5 == 4:
+            monkeypatch.setattr(played.Player, "follow", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                study.ask()
+            monkeypatch.setattr(played.Player, "follow", follow)
+        (ticket,) = study.ask()
+        answer(study, ticket, rng)
+    assert verify_study(study.path).foreign == ()

@@ -385,7 +385,7 @@ def test_the_command_changes_arms_and_imports_studies(tmp_path):
     done("ask", path, "-n", "4")
     done("copy", path, copy)
     done("tell", copy, "1", "left", "--judge", "Ada")
-    assert "imported 1 votes; known before: 0" in done("import", path, copy)
+    assert "imported 1 vote; known before: 0" in done("import", path, copy)
     done("export", copy, "--out", str(tmp_path / "b.jsonl"))
     assert "known before: 1" in done("import", path, str(tmp_path / "b.jsonl"))
     done("rename-arm", path, "tea", "chai", "--by", "Eve")

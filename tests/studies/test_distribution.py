@@ -30,9 +30,8 @@ def votes_of_a_study(policy, seed, rng):
     played = _player(policy, state)
     votes = np.zeros((4, 4), dtype=np.int64)
     while True:
-        played.follow(state)
         told, number = len(state.told), state.last + 1
-        duel, machine = played.next_duel(number)
+        duel, machine = played.next_duel(state)
         if duel is None or duel["round"] > ROUNDS:
             return votes[np.triu_indices(4, 1)]
         first, second = duel["first"], duel["second"]

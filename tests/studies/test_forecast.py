@@ -180,7 +180,8 @@ def test_simulated_studies_go_on_as_the_study_does(make):
     asked = np.zeros((4, 4), dtype=int)
     played = _player(policy, state)
     for number in range(1500):
-        duel, _ = played.next_duel(number + 100)
+        state.last = number + 99
+        duel, _ = played.next_duel(state)
         first, second = sorted((duel["first"], duel["second"]))
         asked[first, second] += 1
     asking = asking_kernel("d-ts", 4, 10, rounds=int(WINS.sum()))

@@ -153,7 +153,9 @@ def import_(
     if is_study(votes):
         with opened(file, by) as study:
             new, known = study.import_study(votes)
-        say(f"imported {new} votes; known before: {known}", quiet=quiet)
+        say(
+            f"imported {new} vote{'s' * (new != 1)}; known before: {known}", quiet=quiet
+        )
         return
     columns = VoteColumns(
         arms,
@@ -181,7 +183,7 @@ def import_(
                 print_preview(rows)
                 return
         number = study.import_votes(data, source=str(votes), again=again)
-    say(f"imported {number:g} votes", quiet=quiet)
+    say(f"imported {number:g} vote{'s' * (number != 1)}", quiet=quiet)
 
 
 def _sets(votes: Path, columns: VoteColumns, long: str | None) -> Choices:

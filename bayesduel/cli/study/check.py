@@ -37,7 +37,8 @@ def check(
         found.save(salvage)
         typer.echo(f"saved {salvage}: {many} events")
     if found.fault:
-        raise StudyError(str(file), found.fault, many)
+        remedy = "save what is sound with --salvage NEW" if many else "restore a copy"
+        raise StudyError(str(file), found.fault, many, remedy="" if salvage else remedy)
 
 
 def verify(file: File) -> None:

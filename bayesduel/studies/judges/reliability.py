@@ -9,26 +9,27 @@ from dataclasses import asdict, dataclass
 from statistics import median
 
 from bayesduel.ops.shares import share_interval
-from bayesduel.studies._fits import LOOK, fit_votes, leader_of
 from bayesduel.studies.judges.card_shares import CardShare, card_shares, card_words
+from bayesduel.studies.judges.implied import PairAgreement, agreement_of_pairs
 from bayesduel.studies.judges.left_out import left_out_of
-from bayesduel.studies.judges.repeated import alike_by_judge, alpha_of, said_in_turn
+from bayesduel.studies.judges.repeated import (
+    Said,
+    alike_by_judge,
+    alpha_of,
+    of_pairs,
+    said_in_turn,
+)
+from bayesduel.studies.judges.with_everyone import WithEveryone, with_everyone
 from bayesduel.studies.replay.questions import MIRRORED, Question
 from bayesduel.studies.replay.state import StudyState
-from bayesduel.studies.stopping_lines import StoppingLine, stopping_of
+from bayesduel.studies.stopping_lines import StoppingLine
 
-__all__ = [
-    "JudgeLine",
-    "JudgeTable",
-    "WithEveryone",
-    "judge_table",
-    "with_everyone",
-]
+__all__ = ["JudgeLine", "JudgeTable", "judge_table"]
 
 _HEADS = (
     "Gold: questions whose answer is known, right of answered. {} Seconds: median of "
-    "an answer. Like oneself, like others: share of pairs of answers to the same {}, "
-    "in the same context, that say the same."
+    "an answer. Like oneself, like others: share of pairs of {}, in the same context, "
+    "that say the same."
 )
 _SIDES = (
     "On the left: share of the votes for the arm shown there (95%); half where a judge "
@@ -37,6 +38,10 @@ _SIDES = (
 _CARDS = (
     "Best at, worst at: share of the answers that named each card, from the first; "
     "1/k of k cards where a judge prefers no place."
+)
+_OF_SETS = (
+    "judgments of the same two arms, as choices imply them (the best before each other "
+    "arm that is shown)"
 )
 
 
@@ -74,6 +79,10 @@ class JudgeLine:
         arms in the same context: the first answers of both, the second ones ...
     others_agree : float or None
         Share of these pairs that say the same.
+    implied_repeats, implied_others : int
+        Of sets the same of judgments of two arms that choices imply; 0 of pairs.
+    implied_repeats_agree, implied_others_agree : float or None
+        Share of these that say the same.
     contradictions : int
         Questions asked in both orders whose two answers differ.
     cost : float
@@ -104,6 +113,10 @@ class JudgeLine:
     cost: float
     best_at: tuple[CardShare, ...] = ()
     worst_at: tuple[CardShare, ...] = ()
+    implied_repeats: int = 0
+    implied_repeats_agree: float | None = None
+    implied_others: int = 0
+    implied_others_agree: float | None = None
 
     @property
     def name(self) -> str:
@@ -113,6 +126,11 @@ class JudgeLine:
     def cells(self) -> dict[str, str]:
         """Return what tables show, by header; "-" where nothing is known."""
         said, places = self._cells_of_places()
+        oneself = _share(self.repeats_agree, self.repeats)
+        others = _share(self.others_agree, self.others)
+        if self.best_at:
+            oneself = _share(self.implied_repeats_agree, self.implied_repeats)
+            others = _share(self.implied_others_agree, self.implied_others)
         return {
             **said,
             "skips": str(self.skips),
@@ -121,8 +139,8 @@ class JudgeLine:
             **places,
             "seconds": "-" if self.seconds is None else f"{self.seconds:.3g}",
             "too fast": str(self.too_fast),
-            "like oneself": _share(self.repeats_agree, self.repeats),
-            "like others": _share(self.others_agree, self.others),
+            "like oneself": oneself,
+            "like others": others,
             **({} if self.best_at else {"contradictions": str(self.contradictions)}),
             "cost": f"{self.cost:g}",
         }
@@ -143,46 +161,6 @@ class JudgeLine:
 
 
 @dataclass(frozen=True)
-class WithEveryone:
-    """What would be said if nobody were set aside.
-
-    Attributes
-    ----------
-    votes : int
-        That would count in addition.
-    leader : str or None
-    stopping : tuple of StoppingLine
-    """
-
-    votes: int
-    leader: str | None
-    stopping: tuple[StoppingLine, ...]
-
-    def words(self, leader: str | None, stopping: tuple[StoppingLine, ...]) -> str:
-        """Return in words what would change.
-
-        Parameters
-        ----------
-        leader : str or None
-            Without them.
-        stopping : tuple of StoppingLine
-            What the rules say without them.
-        """
-        named = self.leader or "nobody"
-        leads = "too" if self.leader == leader else f"and not {leader or 'nobody'}"
-        now = {line.rule: line.says() for line in stopping}
-        changed = "; ".join(
-            f"{line.rule} would say {line.says()!r} and not {now[line.rule]!r}"
-            for line in self.stopping
-            if line.says() != now[line.rule]
-        )
-        return (
-            f"with their {self.votes} votes {named} would lead, {leads}; "
-            f"{changed or 'the rules for stopping would say the same'}"
-        )
-
-
-@dataclass(frozen=True)
 class JudgeTable:
     """All judges who have answered.
 
@@ -197,6 +175,9 @@ class JudgeTable:
         one in common.
     alpha_units : int
         How often two judges or more had.
+    implied : PairAgreement or None
+        Of sets, which are seldom shown twice, about the pairs that choices imply; None
+        of pairs, and while no two judges had one in common.
     leaders_without : dict or None
         By judge, who would lead without their votes; None where it was not computed.
     everyone : WithEveryone or None
@@ -206,6 +187,7 @@ class JudgeTable:
     lines: tuple[JudgeLine, ...]
     alpha: float | None
     alpha_units: int
+    implied: PairAgreement | None = None
     leaders_without: dict[str, str | None] | None = None
     everyone: WithEveryone | None = None
 
@@ -227,6 +209,8 @@ class JudgeTable:
                 f"agreement between judges: Krippendorff's alpha {self.alpha:.2f}, of "
                 f"{self.alpha_units} times that two or more have judged the same"
             )
+        if self.implied is not None:
+            found.append(self.implied.words())
         for line in self.lines:
             found += card_words(line.name, line.best_at, "best")
             found += card_words(line.name, line.worst_at, "worst")
@@ -239,7 +223,7 @@ class JudgeTable:
             found.append(
                 f"another arm leads without the votes of {', '.join(changing)}"
             )
-        elif self.leaders_without:
+        elif self.leaders_without and leader is not None:
             found.append("the same arm leads without the votes of any one judge")
         if self.everyone is not None:
             aside = ", ".join(line.name for line in self.lines if line.is_aside)
@@ -252,8 +236,8 @@ class JudgeTable:
     def heads_words(self) -> str:
         """Say what the columns of the table of judges show."""
         if any(line.best_at for line in self.lines):
-            return _HEADS.format(_CARDS, "set")
-        return _HEADS.format(_SIDES, "two arms")
+            return _HEADS.format(_CARDS, _OF_SETS)
+        return _HEADS.format(_SIDES, "answers to the same two arms")
 
     def as_lines(self) -> str:
         """Return a line of JSON for each judge."""
@@ -275,26 +259,19 @@ def judge_table(
         if question.answer is not None and not question.withdrawn:
             answers.setdefault(question.voter, []).append(question)
     shared = said_in_turn(state)
-    lines = tuple(_line(state, judge, answers[judge], shared) for judge in answers)
+    pairs = said_in_turn(state, of_pairs) if state.is_of_sets else []
+    lines = tuple(
+        _line(state, judge, answers[judge], shared, pairs) for judge in answers
+    )
     alpha = alpha_of(shared, state.settings.choose_from)
     everyone = everyone and any(line.is_aside for line in lines)
     return JudgeTable(
         lines=lines,
         alpha=None if math.isnan(alpha) else alpha,
         alpha_units=len(shared),
+        implied=agreement_of_pairs(pairs),
         leaders_without=left_out_of(state).leaders if leave_out else None,
         everyone=with_everyone(state) if everyone else None,
-    )
-
-
-def with_everyone(state: StudyState) -> WithEveryone:
-    """Return what would be said if nobody were set aside."""
-    other = state.with_everyone()
-    posterior = fit_votes(other, *LOOK)
-    return WithEveryone(
-        votes=other.num_votes - state.num_votes,
-        leader=leader_of(posterior),
-        stopping=stopping_of(other, posterior),
     )
 
 
@@ -302,7 +279,8 @@ def _line(
     state: StudyState,
     judge: str | None,
     answered: list[Question],
-    shared: list[dict[str, int]],
+    shared: list[dict[str, Said]],
+    implied: list[dict[str, Said]],
 ) -> JudgeLine:
     usual = [question for question in answered if question.gold is None]
     words = Counter(question.answer for question in usual)
@@ -312,15 +290,12 @@ def _line(
     gold = [
         each for each in answered if each.gold is not None and each.answer != "skip"
     ]
-    alike, pairs = alike_by_judge(usual)
     size, worst = state.settings.choose_from, state.settings.worst
-    others = [
-        said[judge] == answer
-        for said in shared
-        if judge is not None and judge in said
-        for other, answer in said.items()
-        if other != judge
-    ]
+    alike, repeats = alike_by_judge(usual)
+    agree, others = _like_others(judge, shared)
+    of_sets = usual if state.is_of_sets else []
+    implied_alike, implied_repeats = alike_by_judge(of_sets, of_pairs)
+    implied_agree, implied_others = _like_others(judge, implied)
     both = [
         unit for unit in usual if unit.outcome is not None and unit.twin is not None
     ]
@@ -338,15 +313,35 @@ def _line(
         is_aside=state.record(judge).is_aside,
         seconds=median(times) if times else None,
         too_fast=sum(each < state.settings.judging.quickest for each in times),
-        repeats=pairs,
-        repeats_agree=alike / pairs if pairs else None,
-        others=len(others),
-        others_agree=sum(others) / len(others) if others else None,
+        repeats=repeats,
+        repeats_agree=_of(alike, repeats),
+        others=others,
+        others_agree=_of(agree, others),
+        implied_repeats=implied_repeats,
+        implied_repeats_agree=_of(implied_alike, implied_repeats),
+        implied_others=implied_others,
+        implied_others_agree=_of(implied_agree, implied_others),
         contradictions=sum(_contradicts(state, unit) for unit in both),
         cost=math.fsum(each.cost or 0.0 for each in answered),
         best_at=card_shares(usual, size),
         worst_at=card_shares(usual, size, worst=True) if worst else (),
     )
+
+
+def _like_others(judge: str | None, shared: list[dict[str, Said]]) -> tuple[int, int]:
+    """Count what others said of what a judge has judged: the same as they, and all."""
+    found = [
+        said[judge].named == each.named
+        for said in shared
+        if judge is not None and judge in said
+        for other, each in said.items()
+        if other != judge
+    ]
+    return sum(found), len(found)
+
+
+def _of(part: int, number: int) -> float | None:
+    return part / number if number else None
 
 
 def _contradicts(state: StudyState, unit: Question) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -57,7 +58,7 @@ class ModelPlayer(Player):
         super().__init__(state, PlayerState(began))
 
     def _begin(self, told: list[PolicyEvent]) -> None:
-        self._follow(each._replace(number=_BEGINS + each.number) for each in told)
+        self._follow(replace(each, number=_BEGINS + each.number) for each in told)
 
     def _ask(self, game: PlayerState, number: int) -> dict[str, Any] | None:
         before, rng = game.round, self._generator(number)

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["PlayerState", "Player"]
 
+_PAIRS_OF_A_VOTE = 2**11
+"""Of so many pairs a copy of the policy takes as long as the next vote or question."""
+
 
 @dataclass
 class PlayerState:
@@ -40,6 +43,9 @@ class Player:
         self._epoch = state.epoch
         self._read = 0
         self._game = game
+        self._before: tuple[int, PlayerState] | None = None
+        # The last question, by the number of its event, if that is not yet stored.
+        self._asked: tuple[int, dict[str, Any] | None] | None = None
         self._begin(self._votes_before(state))
 
     def is_of(self, state: StudyState) -> bool:
@@ -48,6 +54,8 @@ class Player:
 
     def kept(self) -> tuple[int, int, PlayerState]:
         """Return of which beginning it is, what it has read, and the policy then."""
+        if self._asked is not None and self._before is not None:
+            return self._epoch, *self._before
         return self._epoch, self._read, self._game
 
     def resume(self, found: tuple[int, int, PlayerState], state: StudyState) -> bool:
@@ -60,26 +68,39 @@ class Player:
 
     def follow(self, state: StudyState) -> None:
         """Take in what has happened since."""
+        if self._asked is not None and self._asked[0] != state.last + 1:
+            self._take_back()
         self._follow(state.told[self._read :])
         self._read = len(state.told)
 
-    def next_duel(self, number: int) -> tuple[dict[str, Any] | None, PlayerState]:
-        """Return what the policy asks for at an event of that number, None for nothing.
+    def next_duel(self, state: StudyState) -> tuple[dict[str, Any] | None, PlayerState]:
+        """Return what the policy asks for at the next event, None for nothing.
 
         And the policy after that: to be handed to :meth:`has_asked` once the event is
-        stored.
+        stored. Where another event comes instead, the question is taken back. That
+        takes a copy from before: of many arms it is not made for every question, and
+        what came after it is gone through again.
         """
-        after = self._copied(self._game)
-        return self._ask(after, number), after
+        self.follow(state)
+        if self._asked is None:
+            since = None if self._before is None else self._read - self._before[0]
+            if since is None or since * _PAIRS_OF_A_VOTE >= len(self.positions) ** 2:
+                self._before = self._read, deepcopy(self._game)
+            number = state.last + 1
+            self._asked = number, self._ask(self._game, number)
+        return self._asked[1], self._game
 
     def has_asked(self, game: PlayerState, state: StudyState, *, told: int) -> None:
         """Go on from what :meth:`next_duel` returned; its event is among the told."""
+        self._asked = None
         self._game, self._read = game, told + 1
         self.follow(state)
 
-    def _copied(self, game: PlayerState) -> PlayerState:
-        """Return the same once more, to go on from either."""
-        return deepcopy(game)
+    def _take_back(self) -> None:
+        """Go back to where nothing was asked that is not stored."""
+        assert self._before is not None
+        (self._read, self._game), self._before = self._before, None
+        self._asked = None
 
     def _begin(self, told: list[PolicyEvent]) -> None:
         """Go through the votes from which the policy begins."""
@@ -120,7 +141,7 @@ class Player:
         found = []
         for place, at in zip(*np.nonzero(votes), strict=True):
             pair, number = (arms[place], arms[at]), int(votes[place, at])
-            told = PolicyEvent(len(found), {}, *pair, number, int(wins[pair]), False)
+            told = PolicyEvent(len(found), {}, *pair, number, int(wins[pair]))
             found.append(told)
         return found
 

@@ -16,7 +16,6 @@ from bayesduel.studies.replay.questions import (
     PolicyEvent,
     Question,
     Questions,
-    Request,
     VoteRow,
     counts_of,
 )
@@ -38,7 +37,7 @@ class Counts(Questions):
     Policies see ``told_wins``, in which each tie is a vote for either arm by a coin.
     """
 
-    unissued: dict[int, Request] = field(default_factory=dict)
+    unissued: dict[int, PolicyEvent] = field(default_factory=dict)
     """Requests of which not every vote was asked for."""
 
     told: list[PolicyEvent] = field(default_factory=list)
@@ -281,17 +280,17 @@ class Counts(Questions):
         if request is None:
             if left is not None:
                 told = number, {}, unit.left, unit.right, 1, int(left)
-                self.told.append(PolicyEvent(*told, asked_for=False))
+                self.told.append(PolicyEvent(*told))
             return
         request.resolved += 1
         if left is not None:
             request.votes += 1
-            request.wins += left == (unit.left == request.pair[0])
-        if request.resolved == request.duel["votes"]:
+            request.wins += left == (unit.left == request.first)
+        if request.duel and request.resolved == request.duel["votes"]:
             del self.requests[request.number]
             self.unissued.pop(request.number, None)
-            counts = request.votes, request.wins
-            self.told.append(PolicyEvent(number, request.duel, *request.pair, *counts))
+            request.number = number
+            self.told.append(request)
 
     def _count_out(self, unit: Question, change: int) -> None:
         if unit.is_set:

@@ -15,8 +15,10 @@ from bayesduel.studies.replay.state import StudyState
 
 __all__ = ["packed", "unpacked"]
 
-_NAMES = [each.name for each in fields(Question)]
-_ROW = attrgetter(*_NAMES)
+_QUESTION, _TOLD = (
+    attrgetter(*(each.name for each in fields(kind)))
+    for kind in (Question, PolicyEvent)
+)
 
 
 def packed(state: StudyState) -> dict[str, Any]:
@@ -26,8 +28,8 @@ def packed(state: StudyState) -> dict[str, Any]:
         if isinstance(value, np.ndarray):
             places = np.flatnonzero(value)
             known[name] = value.shape, value.dtype.str, places, value.ravel()[places]
-    known["questions"] = _columns(_ROW(each) for each in state.questions.values())
-    known["told"] = _columns(state.told)
+    known["questions"] = _columns(map(_QUESTION, state.questions.values()))
+    known["told"] = _columns(map(_TOLD, state.told))
     for name in ("open", "waiting"):
         known[name] = _numbers(known[name].values())
     known["halves"] = {
@@ -49,7 +51,7 @@ def unpacked(known: dict[str, Any]) -> StudyState:
     known = dict(known)
     questions = {row[0]: Question(*row) for row in _rows(known["questions"])}
     known["questions"] = questions
-    known["told"] = [*map(PolicyEvent._make, _rows(known["told"]))]
+    known["told"] = [PolicyEvent(*row) for row in _rows(known["told"])]
     for name in ("open", "waiting"):
         known[name] = {number: questions[number] for number in known[name]}
     names = [each.name for each in fields(JudgeRecord) if each.name != "halves"]

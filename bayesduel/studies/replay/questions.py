@@ -16,7 +16,6 @@ __all__ = [
     "PolicyEvent",
     "Question",
     "Questions",
-    "Request",
     "VoteRow",
     "counts_of",
 ]
@@ -145,24 +144,6 @@ class JudgeRecord:
     """First questions of which they are still to be asked the other order."""
 
 
-@dataclass(slots=True)
-class Request:
-    """A duel that the policy asked for, of one vote or more."""
-
-    number: int
-    duel: dict[str, Any]
-    issued: int = 0
-    resolved: int = 0
-    votes: int = 0
-    wins: int = 0
-    """Of the first arm."""
-
-    @property
-    def pair(self) -> tuple[int, int]:
-        """The two arms of the duel."""
-        return self.duel["first"], self.duel["second"]
-
-
 class VoteRow(NamedTuple):
     """Votes between the same arms: choices of each of them; of a pair also ties."""
 
@@ -224,20 +205,35 @@ class Imported(NamedTuple):
     rows: list[VoteRow]
 
 
-class PolicyEvent(NamedTuple):
-    """What the policy has to go through, in this order.
+@dataclass(slots=True)
+class PolicyEvent:
+    """What the policy has to go through, in the order of what it is told.
 
-    With ``duel`` None it is asked, as ``program`` asked it.
+    Votes of a pair: those of a duel that it asked for, once all of them are known; or,
+    with ``duel`` empty, others. With ``duel`` None it is asked, as ``program`` did.
     """
 
     number: int
+    """Of the event by which it asked; once it is told, of the one that resolved it."""
+
     duel: dict[str, Any] | None
     first: int = 0
     second: int = 0
     votes: int = 0
     wins: int = 0
-    asked_for: bool = True
+    """Of the first arm."""
+
     program: str | None = None
+    issued: int = 0
+    """Votes that judges were asked for."""
+
+    resolved: int = 0
+    """Those of them of which is known what became of them."""
+
+    @property
+    def asked_for(self) -> bool:
+        """Whether the policy asked for these votes."""
+        return bool(self.duel)
 
 
 @dataclass
@@ -264,7 +260,7 @@ class Questions:
     """Arms that became one with another arm."""
 
     judges: dict[str | None, JudgeRecord] = field(default_factory=dict)
-    requests: dict[int, Request] = field(default_factory=dict)
+    requests: dict[int, PolicyEvent] = field(default_factory=dict)
     """Of the policy, that wait for votes."""
 
     def record(self, judge: str | None) -> JudgeRecord:

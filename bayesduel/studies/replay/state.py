@@ -16,7 +16,6 @@ from bayesduel.studies.replay.questions import (
     JudgeRecord,
     PolicyEvent,
     Question,
-    Request,
     VoteRow,
 )
 from bayesduel.studies.stored.event_checks import broken, check_event, missing
@@ -74,11 +73,12 @@ class StudyState(Counts):
 
     def may_ask(self, judge: str | None) -> Bool[np.ndarray, "K K"]:
         """Mark the pairs that may be put to a judge."""
-        active = ~np.array(self.is_retired)
+        gone = np.array(self.is_retired)
         own = self.record(judge).arms
         if own is not None:
-            active &= np.isin(self.arms, own)
-        allowed = active[:, None] & active[None, :] & ~self.blocked
+            gone |= ~np.isin(self.arms, own)
+        allowed = ~self.blocked
+        allowed[gone] = allowed[:, gone] = False
         for one, other in self.skipped.get(judge, ()):
             allowed[one, other] = allowed[other, one] = False
         return allowed
@@ -119,7 +119,7 @@ class StudyState(Counts):
         if question.request in self.requests:
             request = self.requests[question.request]
             request.issued += question.replaces is None
-            if request.issued == request.duel["votes"]:
+            if request.duel and request.issued == request.duel["votes"]:
                 self.unissued.pop(request.number, None)
         if question.replaces is not None:
             old = self.questions[question.replaces]
@@ -144,11 +144,11 @@ class StudyState(Counts):
     def _policy_asks(self, number: int, duel: dict[str, Any], *, serves: bool) -> None:
         self.told.append(PolicyEvent(number, None, program=duel.get("program")))
         self.idle_rounds += duel["idle"]
-        request = Request(number, duel)
+        request = PolicyEvent(number, duel, duel["first"], duel["second"])
         if serves:
             self.requests[number] = self.unissued[number] = request
         else:  # It may not be put to this judge.
-            self.told.append(PolicyEvent(number, duel, *request.pair))
+            self.told.append(request)
 
     def _gold_asked(self, number: int, body: dict[str, Any]) -> None:
         question = self._question(

@@ -10,7 +10,7 @@ import pytest
 from bayesduel.ops.shares import share_interval
 from bayesduel.studies import Judging
 from bayesduel.studies.judges.agreement import krippendorff_alpha
-from bayesduel.studies.judges.repeated import alpha_of, said_in_turn
+from bayesduel.studies.judges.repeated import Said, alpha_of, said_in_turn
 from bayesduel.studies.replay.questions import Question
 from tests.studies.helpers import DRINKS
 
@@ -28,16 +28,19 @@ def told(study, judge, best, worst=None, context=None):
 def test_alpha_of_sets_is_that_of_all_ways_to_number_their_arms():
     """Of which k in turn suffice; and chance is 1/k, whatever else is often shown."""
     rng = random.Random(2)
-    shared = [{"Ada": rng.randrange(3), "Bob": rng.randrange(3), "Cyd": 1}
-              for _ in range(8)]  # fmt: skip
+    shared = [
+        {"Ada": Said(rng.randrange(3), 0), "Bob": Said(rng.randrange(3), 0),
+         "Cyd": Said(1, 0)}
+        for _ in range(8)
+    ]  # fmt: skip
     every = [
-        [order[each] for each in said.values()]
+        [order[each.named] for each in said.values()]
         for said in shared
         for order in itertools.permutations(range(3))
     ]
     units, answers = len(shared), 3 * len(shared)
-    apart = sum(len({*both}) == 2 for said in shared
-                for both in itertools.combinations(said.values(), 2))  # fmt: skip
+    apart = sum(one.named != other.named for said in shared
+                for one, other in itertools.combinations(said.values(), 2))  # fmt: skip
     # All of them, but for how many answers alpha takes chance to be made of.
     for copies, found in ((6, krippendorff_alpha(every)), (3, alpha_of(shared, 3))):
         number = copies * answers
@@ -68,7 +71,8 @@ def test_judges_who_choose_by_lot_come_to_no_agreement():
     error = (1 / 3 * 2 / 3 / number) ** 0.5 / (2 / 3)
     assert abs(alpha_of(shared, 3)) < 4.5 * error
     assert krippendorff_alpha(names) > 0.2
-    assert alpha_of([{"Ada": 2, "Bob": 2}, {"Ada": 0, "Bob": 0}], 3) == 1.0
+    agreed = [dict.fromkeys(("Ada", "Bob"), Said(named, 0)) for named in (2, 0)]
+    assert alpha_of(agreed, 3) == 1.0
 
 
 @pytest.mark.parametrize("contexts", [range(4), [None] * 4])
@@ -136,8 +140,8 @@ def test_a_place_that_a_judge_prefers_is_named(make):
     assert (ada.best_at[0].lower, ada.best_at[0].upper) == (low, high)
     said = status.judges.words(status.leader, status.stopping)
     ends = f"({low:.0%} to 100%)"
-    assert f"Ada names card 1 the best in 100% of 40 answers {ends}" in said[1]
-    assert "where 33% would be even" in said[1]
+    (first,) = (text for text in said if "Ada names card 1 the best" in text)
+    assert f"in 100% of 40 answers {ends}, where 33% would be even" in first
     assert any("Ada names card 1 the worst in 0%" in text for text in said)
     assert not any("Bob names" in text for text in said)
     cells = ada.cells()

@@ -10,6 +10,7 @@ import pytest
 from bayesduel.errors import StudyError
 from bayesduel.studies import Judging
 from bayesduel.studies.judges.agreement import krippendorff_alpha
+from bayesduel.studies.judges.reliability import JudgeTable
 from tests.studies.helpers import (
     DRINKS,
     assert_replays,
@@ -80,6 +81,18 @@ def test_agreement_of_two_judges(make, arms, contexts):
     # In a context of its own nothing is repeated; else 3 of 6 pairs differ.
     repeats = (0, None) if contexts[0] == 0 else (6, 0.5)
     assert (bob.repeats, bob.repeats_agree) == repeats
+
+
+def test_nobody_leads_with_or_without_a_judge():
+    table = JudgeTable((), None, 0, leaders_without={"Ada": None})
+    assert table.words(None, ()) == ()
+    assert table.words("tea", ()) == (
+        "another arm leads without the votes of Ada (nobody)",
+    )
+    alike = JudgeTable((), None, 0, leaders_without={"Ada": "tea"})
+    assert alike.words("tea", ()) == (
+        "the same arm leads without the votes of any one judge",
+    )
 
 
 # Gold questions
@@ -189,7 +202,9 @@ def test_set_aside_changes_what_the_report_says(make):
     assert status.judges.everyone.leader == "milk"
     *_, names, words = status.judges.words("tea", status.stopping)
     assert "right: Bob, Cyd" in names
-    assert f"with their {status.aside} votes milk would lead, and not tea" in words
+    assert (
+        f"with their {status.aside} votes milk would lead, where tea does now" in words
+    )
 
 
 # Each judge
