@@ -41,6 +41,8 @@ FAST := test test-oldest test-newest
 $(FAST) test-slow docs: export XLA_FLAGS := $(XLA_FLAGS) --xla_backend_optimization_level=1
 $(FAST) test-slow docs: export NUMBA_OPT := 1
 $(FAST): export JAX_DISABLE_MOST_OPTIMIZATIONS := 1
+# Matrices are small: threads of BLAS wait for one another longer than they work.
+$(FAST) test-slow docs: export OPENBLAS_NUM_THREADS ?= 1
 test: venv ## Run the tests, without the slow ones
 	@$(PYTEST) -m "not slow" $(ARGS)
 

@@ -18,7 +18,7 @@ from contextlib import nullcontext
 from dataclasses import fields, is_dataclass
 from functools import cache, partial
 from importlib import import_module
-from types import CodeType, FunctionType, ModuleType, NoneType, UnionType
+from types import CodeType, FrameType, FunctionType, ModuleType, NoneType, UnionType
 from typing import Any, TypeAliasType, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -29,96 +29,120 @@ PACKAGES = ("theory", "bayesduel")
 
 _MOST_CALLS = 50
 _EVENTS = sys.monitoring.events
-_TOOL = 4
-"""Our number among the tools that watch; debuggers and the like have others."""
+_SEEKER, _CHECKER = 3, 4
+"""Our numbers among the tools that watch; debuggers and the like have others. The first
+sees where any code begins, once, and says for which the second is to be called."""
 
-_MANY_CALLS = 1000
+_BOTH_ENDS = _EVENTS.PY_START | _EVENTS.PY_RETURN
+
+_MANY_CALLS = 5
 """In one test: from then on, not even counting them is worth it."""
 
 type _Check = Callable[[Any, str], str]
 """Says which array in a value of some name is not as annotated; nothing if all are."""
 
-_watched: dict[int, FunctionType] = {}
+_key = object.__hash__
+"""Of a code. Each look at `id` is told to whatever watches audited events, as a library
+that locks files does, and that takes longer than all else here."""
+
+_watched: dict[int, tuple[FunctionType, dict[str, _Check]]] = {}
 """Functions whose annotations speak of arrays, by their codes, as below."""
 
 _num_calls: Counter[int] = Counter()
 _num_in_this_test: Counter[int] = Counter()
-_off: set[int] = set()
-_arguments: dict[int, tuple[FunctionType, dict[str, Any]]] = {}
-"""Of calls on their way, by their frames."""
+_off: list[CodeType] = []
+_open: dict[int, list[tuple[FrameType, dict[str, Any]]]] = {}
+"""Frames and arguments of calls on their way."""
 
 
 def install() -> None:
     """Check all functions of ``PACKAGES`` that are called from now on."""
-    watch = {
-        _EVENTS.PY_START: _begins,
-        _EVENTS.PY_RETURN: _returns,
-        _EVENTS.PY_UNWIND: _unwinds,
+    tools = {
+        _SEEKER: {_EVENTS.PY_START: _seek},
+        _CHECKER: {
+            _EVENTS.PY_START: _begins,
+            _EVENTS.PY_RETURN: _returns,
+            _EVENTS.PY_UNWIND: _unwinds,
+        },
     }
-    sys.monitoring.use_tool_id(_TOOL, "annotations of arrays")
-    for event, callback in watch.items():
-        sys.monitoring.register_callback(_TOOL, event, callback)
-    sys.monitoring.set_events(_TOOL, sum(watch))
-    atexit.register(sys.monitoring.set_events, _TOOL, 0)
+    for tool, watch in tools.items():
+        sys.monitoring.use_tool_id(tool, "annotations of arrays")
+        for event, callback in watch.items():
+            sys.monitoring.register_callback(tool, event, callback)
+        atexit.register(sys.monitoring.set_events, tool, 0)
+    sys.monitoring.set_events(_SEEKER, _EVENTS.PY_START)
+    # Only of all code, or of none.
+    sys.monitoring.set_events(_CHECKER, _EVENTS.PY_UNWIND)
 
 
 def look_again() -> None:
-    """Check the next call of every function.
-
-    Only where some function is not watched any more all of Python's are looked at
-    anew, those of JAX included, which takes milliseconds.
-    """
-    if _off:
-        _off.clear()
-        sys.monitoring.restart_events()
+    """Check the next call of every function."""
+    for code in _off:
+        sys.monitoring.set_local_events(_CHECKER, code, _BOTH_ENDS)
+    _off.clear()
     _num_in_this_test.clear()
-    _arguments.clear()
+    _open.clear()
 
 
-def _begins(code: CodeType, _: int) -> Any:
-    key = id(code)
-    if key not in _watched:
-        name = sys._getframe(1).f_globals.get("__name__", "")
-        if name.partition(".")[0] not in PACKAGES or "<" in code.co_qualname:
-            return sys.monitoring.DISABLE
-        if getattr(sys.modules[name].__spec__, "_initializing", False):
-            return None  # Not all that annotations name can be imported yet.
-        function = function_of(code, name)
-        if function is None or not _array_checks(function):
-            return sys.monitoring.DISABLE
-        _watched[key] = function
-    _num_in_this_test[key] += 1
-    if _num_in_this_test[key] > 1 and _num_calls[key] >= _MOST_CALLS:
-        if _num_in_this_test[key] < _MANY_CALLS:
-            return None
-        _off.add(key)
+def _seek(code: CodeType, _: int) -> Any:
+    """Let the calls of a code be checked, this one included, if it speaks of arrays."""
+    name = sys._getframe(1).f_globals.get("__name__", "")
+    if name.partition(".")[0] not in PACKAGES or "<" in code.co_qualname:
         return sys.monitoring.DISABLE
+    if getattr(sys.modules[name].__spec__, "_initializing", False):
+        return None  # Not all that annotations name can be imported yet.
+    function = function_of(code, name)
+    if function is not None and (checks := _array_checks(function)):
+        _watched[_key(code)] = function, checks
+        sys.monitoring.set_local_events(_CHECKER, code, _BOTH_ENDS)
+        _check_arguments(code, sys._getframe(1))
+    return sys.monitoring.DISABLE
+
+
+def _begins(code: CodeType, _: int) -> None:
+    key = _key(code)
+    _num_in_this_test[key] += 1
+    if _num_in_this_test[key] == 1 or _num_calls[key] < _MOST_CALLS:
+        _check_arguments(code, sys._getframe(1))
+    elif _num_in_this_test[key] > _MANY_CALLS:
+        sys.monitoring.set_local_events(_CHECKER, code, 0)
+        _off.append(code)
+
+
+def _check_arguments(code: CodeType, frame: FrameType) -> None:
+    key = _key(code)
     _num_calls[key] += 1
-    function, frame = _watched[key], sys._getframe(1)
+    function, checks = _watched[key]
     local = frame.f_locals
-    given = {each: local[each] for each in _array_checks(function) if each != "return"}
+    given = {each: local[each] for each in checks if each != "return"}
     _compare(function, given)
-    _arguments[id(frame)] = function, given
-    return None
+    _open.setdefault(key, []).append((frame, given))
 
 
-# The frame is looked up last: whatever watches audited events, as a library that locks
-# files does, is told of each look.
-def _returns(code: CodeType, _: int, value: object) -> Any:
-    key = id(code)
-    if _arguments and key in _watched:
-        if begun := _arguments.pop(id(sys._getframe(1)), None):
-            function, given = begun
-            if "return" in _array_checks(function):
-                _compare(function, given | {"return": value})
-            return None
-    is_watched = key in _watched and key not in _off
-    return None if is_watched else sys.monitoring.DISABLE
+def _returns(code: CodeType, _: int, value: object) -> None:
+    key = _key(code)
+    given = _arguments_of(key, sys._getframe(1)) if key in _open else None
+    if given is not None:
+        function, checks = _watched[key]
+        if "return" in checks:
+            _compare(function, given | {"return": value})
 
 
 def _unwinds(code: CodeType, *_: object) -> None:
-    if _arguments and id(code) in _watched:
-        _arguments.pop(id(sys._getframe(1)), None)
+    if _open and _key(code) in _open:
+        _arguments_of(_key(code), sys._getframe(1))
+
+
+def _arguments_of(key: int, frame: FrameType) -> dict[str, Any] | None:
+    """Return the arguments of a call that ends; None where they were not checked."""
+    calls = _open[key]
+    for place, (its_frame, given) in enumerate(calls):
+        if its_frame is frame:
+            del calls[place]
+            if not calls:
+                del _open[key]
+            return given
+    return None
 
 
 def _compare(function: FunctionType, values: dict[str, Any]) -> None:

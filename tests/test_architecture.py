@@ -7,6 +7,7 @@ checkers; circles of both kinds together, too.
 """
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,10 @@ FILES = {
 }
 
 
+tree_of = cache(ast.parse)
+"""Of a source; several checks read all of them."""
+
+
 def imports_of(source: str, files=FILES, *, for_types: bool = False) -> set[str]:
     """Return the modules of ours that a source imports.
 
@@ -70,10 +75,11 @@ def imports_of(source: str, files=FILES, *, for_types: bool = False) -> set[str]
                 found.update(alias.name for alias in child.names)
             visit(child)
 
-    visit(ast.parse(source))
+    visit(tree_of(source))
     return found & set(files)
 
 
+@cache
 def graph_of(*, for_types: bool) -> dict[str, set[str]]:
     return {
         name: imports_of(path.read_text(), for_types=for_types) - {name}
@@ -164,7 +170,7 @@ def family_of(sources: list[str]) -> set[str]:
     bases = {
         node.name: {ast.unparse(base).split(".")[-1] for base in node.bases}
         for source in sources
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(tree_of(source))
         if isinstance(node, ast.ClassDef)
     }
     family, grown = set(), {"ArgumentError"}
@@ -182,7 +188,7 @@ def plain_errors(source: str, family: set[str]) -> list[str]:
     ``option_error`` makes one.
     """
     found = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(tree_of(source)):
         raised = node.exc if isinstance(node, ast.Raise) else None
         if not isinstance(node, ast.Call):
             name = ast.unparse(raised) if raised is not None else ""

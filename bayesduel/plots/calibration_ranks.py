@@ -50,7 +50,7 @@ def calibration(
     >>> from bayesduel.models import PairwiseBeta
     >>> from bayesduel.votes import Comparisons
     >>> votes = Comparisons.from_wins([[0, 5], [5, 0]])
-    >>> found = calibrate(PairwiseBeta(), votes, num_simulations=20)
+    >>> found = calibrate(PairwiseBeta(), votes, method="exact", num_simulations=20)
     >>> [axes.get_title("left") for axes in plots.calibration(found).axes]
     ['preference', 'log_likelihood']
     """

@@ -11,6 +11,7 @@ from bayesduel.errors import AssumptionWarning
 from bayesduel.instances import choice
 from tests.cli.test_compare import KEYS
 from tests.command_line import invoke
+from tests.compiling import play_in_python
 from tests.folders import WHOLE, visible
 
 BASIC = ("compare", "-i", "camera", "-p", "cucb", "--horizon", "1e4")
@@ -141,7 +142,9 @@ def saved(tmp_path_factory):
     arguments = ["compare", "-i", "camera", "-p", "random-subsets", "--runs", "4",
                  "--horizon", "400", "--jobs", "1", "--json", "--regret", "no-choice",
                  "--out", str(folder)]  # fmt: skip
-    result = invoke(arguments)
+    with pytest.MonkeyPatch.context() as patch:
+        play_in_python(patch)
+        result = invoke(arguments)
     assert result.exit_code == 0, result.output
     return folder, json.loads(result.stdout)
 

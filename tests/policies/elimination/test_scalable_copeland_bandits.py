@@ -207,6 +207,7 @@ def test_rounds_that_nobody_answers_decide_nothing(form):
     assert (again.first, again.second) == (duel.first, duel.second)
 
 
+@pytest.mark.usefixtures("in_python")
 def test_self_duels_are_left_out_of_the_step_form():
     """The other form asks for many rounds at once, as batches do."""
     with pytest.raises(PolicyParameterError, match="asks for a duel at a time"):

@@ -73,8 +73,7 @@ def test_every_duel_is_one_of_the_twin(form):
     options = FORMS[form]
     twin_options = {k: v for k, v in options.items() if k != "look_ahead"}
     policy = policies.get("sup-klucb", **options)
-    for seed in (70, 71):
-        assert impossible_duels(policy, THREE, seed, **twin_options) == [None] * 3
+    assert impossible_duels(policy, THREE, 70, **twin_options) == [None] * 3
 
 
 def test_another_constant_is_noticed():

@@ -149,8 +149,9 @@ def test_a_place_that_a_judge_prefers_is_named(make):
     assert "on the left" not in cells and "contradictions" not in cells
     exported = [json.loads(text) for text in study.export_judges().splitlines()]
     assert exported[0]["best_at"][0]["chosen"] == 40
-    assert "Ada names card 1 the best" in study.report()
-    assert "Best at, worst at: share of the answers" in study.report()
+    page = study.report()
+    assert "Ada names card 1 the best" in page
+    assert "Best at, worst at: share of the answers" in page
 
 
 def test_pairs_have_sides_and_no_cards(make):

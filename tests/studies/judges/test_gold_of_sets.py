@@ -66,8 +66,7 @@ def test_one_rule_says_what_is_right_of_pairs_and_sets(size, worst):
     assert number == len([*permutations(range(size))])
 
 
-@pytest.mark.parametrize("worst", [False, True])
-@pytest.mark.parametrize("policy", [None, "balanced"])
+@pytest.mark.parametrize(("policy", "worst"), [(None, True), ("balanced", False)])
 def test_who_fails_gold_sets_is_set_aside_and_comes_back(make, policy, worst):
     terms = Judging(gold_share=0.5, gold_threshold=0.6, gold_least=4)
     study = make(policy, ARMS, choose_from=4, worst=worst, judging=terms)
