@@ -347,6 +347,9 @@ _KINDS: tuple[Callable[[str], Iterator[Entry]], ...] = (
 )  # fmt: skip
 
 
+_LABELS = {"num_arms": "number of arms", "copeland_winners": "Copeland winners"}
+
+
 def _says(entry: Entry, title: str) -> bool:
     return entry.get("about", "").startswith(title.partition(" (")[0])
 
@@ -374,8 +377,10 @@ def _print(entry: Entry) -> None:
     for key in ("num_arms", "copeland_winners", "arms", "feedback", "regrets"):
         if entry.get(key):
             value = entry[key]
+            if key == "copeland_winners":
+                value = [f"arm {each}" for each in value]
             text = ", ".join(map(str, value)) if isinstance(value, list) else value
-            say(f"{key.replace('_', ' ')}: {text}")
+            say(f"{_LABELS.get(key, key)}: {text}")
     if entry.get("parameters"):
         begin("Parameters")
     for name, each in (entry.get("parameters") or {}).items():

@@ -80,6 +80,7 @@ def test_every_name_is_shown_with_its_parameters_theorems_and_an_example():
         ("thurstone", ["thurstone: model", "prior_scale=2.0", "Standard deviation"]),
         ("d-ts, refined", ["bound", "Theorem 1", "beta > 2"]),
         ("condorcet_sum", ["notion of regret", "strong regret"]),
+        ("arxiv", ["number of arms: 6", "Copeland winners: arm 0"]),
         ("lower", ["Copeland lower bound: bound", "Theorem 2"]),
         ("ccb", ["such self-duels is"]),  # The docstring breaks the line at the hyphen.
     ],
