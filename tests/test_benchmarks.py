@@ -14,7 +14,7 @@ from benchmarks import curves, table
 
 @pytest.mark.slow
 def test_a_row_has_the_cells_of_those_that_are_stored(monkeypatch):
-    for name, value in {"RUNS": 3, "HORIZON": 1000, "AT": 100, "JOBS": 1}.items():
+    for name, value in {"RUNS": 3, "HORIZON": 1000, "AT": 100}.items():
         monkeypatch.setattr(table, name, value)
     (stored, *_) = json.loads(table.RESULTS.read_text())["rows"].values()
     row = table.measured("random")

@@ -26,6 +26,8 @@ for version in "$@"; do
         cd "$scratch"
         env/bin/bayesduel --version
         env/bin/bayesduel bounds cyclic >bounds.txt
+        # A new release of a solver may print more than it was asked for.
+        env/bin/bayesduel bounds cyclic --json | env/bin/python -m json.tool >bounds.json
         env/bin/bayesduel compare -i cyclic -p d-ts -p bt-ts --runs 3 --horizon 1e3
         printf 'winner,loser\na,b\na,b\nb,c\na,c\nc,a\n' >votes.csv
         env/bin/bayesduel fit votes.csv

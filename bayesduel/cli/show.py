@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bayesduel.cli.completion import MODELS, any_name
+from bayesduel.cli.docstrings import described
 from bayesduel.cli.options import json_flag
 from bayesduel.cli.output import console, print_json
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 Entry = dict[str, Any]
 """What is shown of a name: ``kind``, ``name``, ``title``, ``about`` and the rest."""
 
-_ROLE = re.compile(r":\w+:`~?\.?([^`]+)`")
 _ORDERED = [[0.5, 0.6, 0.85], [0.4, 0.5, 0.8], [0.15, 0.2, 0.5]]
 """Any matrix with a total order and no ties, to ask theorems what they assume."""
 
@@ -71,7 +70,7 @@ def _policies(name: str) -> Iterator[Entry]:
     if key is None:
         return
     policy = policies.get(key)
-    about, parameters, source = _described(type(policy))
+    about, parameters, source = described(type(policy))
     for each in vars(policy).values():
         parameters = _of_posterior(each) | parameters
     bounds = _theorems_on(known[key].acronym)
@@ -112,13 +111,14 @@ def _of_posterior(value: Any) -> dict[str, str]:
 
     if not is_posterior(value):
         return {}
-    _, found, _ = _described(type(value))
+    _, found, _ = described(type(value))
     model = getattr(value, "model", None)
-    return found if model is None else _described(type(model))[1] | found
+    return found if model is None else described(type(model))[1] | found
 
 
 def _instances(name: str) -> Iterator[Entry]:
     from bayesduel import instances
+    from bayesduel.instances.families import FAMILIES
 
     key = name.lower()
     if key not in (*instances.names(), *instances.family_names()):
@@ -134,8 +134,7 @@ def _instances(name: str) -> Iterator[Entry]:
         entry["example"] = f"bayesduel bounds {key}"
     else:
         entry["kind"] = "family of matrices"
-        entry["about"] = found.remarks
-        entry |= _of_family(key, found.parameters)
+        entry |= _of_family(FAMILIES[key].make, found.parameters)
         entry["source"] = found.source
         entry["example"] = f"bayesduel bounds {_with_values(key, found.parameters)}"
     yield entry
@@ -154,7 +153,7 @@ def _worlds(name: str) -> Iterator[Entry]:
         "kind": "world of subset choice",
         "name": key,
         "title": found.title,
-        **_of_family(key, found.parameters),
+        **_of_family(choice.catalog.FAMILIES[key].make, found.parameters),
         "feedback": world.feedback,
         "regrets": sorted(world.notions),
         "source": world.source,
@@ -162,16 +161,30 @@ def _worlds(name: str) -> Iterator[Entry]:
     }
 
 
-def _of_family(key: str, parameters: tuple[str, ...]) -> Entry:
+_OF_ALL = {
+    "num_arms": "K, the number of arms.",
+    "profile": "Name of the utilities: see bayesduel list families.",
+    "seed": "The same seed, the same numbers.",
+}
+"""Parameters of families whose generators do not say what they mean."""
+
+
+def _of_family(make: Callable[..., Any], parameters: tuple[str, ...]) -> Entry:
+    about, meanings, _ = described(make)
+    meanings = _OF_ALL | {name: text for name, text in meanings.items() if text}
     found: Entry = {}
     for text in parameters:
         parameter, _, default = text.strip("[]").partition("=")
         optional = text.startswith("[")
+        needed = "Optional." if optional else "" if default else "Required."
+        if optional and parameter == "seed":
+            meanings["seed"] = "Shuffles the arms; without it they keep their order."
         found[parameter] = {
             "default": default or None,
-            "meaning": "" if default else "optional" if optional else "required",
+            "meaning": f"{needed} {meanings.get(parameter, '')}".strip(),
         }
-    return {"parameters": found}
+    # The first paragraph says what the title does.
+    return {"about": about.partition("\n\n")[2], "parameters": found}
 
 
 _VALUES = {
@@ -194,7 +207,7 @@ def _models(name: str) -> Iterator[Entry]:
     for each in MODELS:
         if name.lower() in (each, each.replace("-", "")):
             kind = getattr(models, each.title().replace("-", ""))
-            about, parameters, source = _described(kind)
+            about, parameters, source = described(kind)
             signature = inspect.signature(kind).parameters
             defaults = {
                 key: one.default
@@ -250,7 +263,7 @@ def _bounds(name: str) -> Iterator[Entry]:
     for each in known_theorems():
         # Where policy and theorem have one name, the former shows the latter.
         if each.name.lower() == wanted and each.name != each.policy:
-            about, _, source = _described(each.function)
+            about, _, source = described(each.function)
             yield {
                 "kind": "bound",
                 "name": each.name,
@@ -296,49 +309,12 @@ def _stated(each: Theorem) -> Entry:
     }
 
 
-def _described(thing: Callable[..., Any]) -> tuple[str, dict[str, str], str]:
-    """Return what a docstring says in words, of its parameters, and its sources."""
-    sections = _sections(inspect.getdoc(thing) or "")
-    parameters = _meanings(sections)
-    for base in inspect.getmro(thing)[1:] if inspect.isclass(thing) else ():
-        above = _meanings(_sections(base.__doc__ and inspect.cleandoc(base.__doc__)))
-        for name, text in parameters.items():
-            if text.startswith("As in ") and name in above:
-                parameters[name] = above[name]
-    words = [
-        part if part.startswith(" ") else _one_line(part)
-        for part in sections[""].split("\n\n")
-    ]
-    about = "\n\n".join(words).replace("::\n", ":\n").replace(" :\n", ":\n")
-    return about.strip(), parameters, _one_line(sections.get("References", ""))
-
-
-def _meanings(sections: dict[str, str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    names: list[str] = []
-    for line in sections.get("Parameters", "").splitlines():
-        if line and not line[0].isspace():
-            names = [each.strip() for each in line.partition(" :")[0].split(",")]
-        for name in names if line[:1].isspace() else ():
-            found[name] = f"{found.get(name, '')}\n{line.strip()}"
-    return {name: _one_line(text) for name, text in found.items()}
-
-
-def _one_line(text: str) -> str:
-    """Join lines, also of a word that has a hyphen where its line ends."""
-    return " ".join(re.sub(r"(?<=\w)-\n\s*(?=\w)", "-", text).split())
-
-
-def _sections(text: str | None) -> dict[str, str]:
-    """Return the sections of a numpydoc docstring; what stands before them as ''."""
-    plain = _ROLE.sub(r"\1", text or "").replace("``", "")
-    parts = re.split(r"^(\w[\w ]*)\n-{3,}\n", plain, flags=re.MULTILINE)
-    return {"": parts[0], **dict(zip(parts[1::2], parts[2::2], strict=True))}
-
-
 _KINDS: tuple[Callable[[str], Iterator[Entry]], ...] = (
     _policies, _instances, _worlds, _models, _regrets, _bounds
 )  # fmt: skip
+
+
+_LABELS = {"num_arms": "number of arms", "copeland_winners": "Copeland winners"}
 
 
 def _print(entry: Entry) -> None:
@@ -365,8 +341,10 @@ def _print(entry: Entry) -> None:
     for key in ("num_arms", "copeland_winners", "arms", "feedback", "regrets"):
         if entry.get(key):
             value = entry[key]
+            if key == "copeland_winners":
+                value = [f"arm {each}" for each in value]
             text = ", ".join(map(str, value)) if isinstance(value, list) else value
-            say(f"{key.replace('_', ' ')}: {text}")
+            say(f"{_LABELS.get(key, key)}: {text}")
     if entry.get("parameters"):
         begin("Parameters")
     for name, each in (entry.get("parameters") or {}).items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -70,7 +71,10 @@ class FittingTable(Table):
     def fitted(self, width: int) -> FittingTable:
         """Return a table with the columns that such a width has room for."""
         names = self.names or tuple(self.headers[:1])
-        floors = dict(zip(self.headers, self._floors(names, width), strict=True))
+        floors, unfolded = (
+            dict(zip(self.headers, self._floors(names, each), strict=True))
+            for each in (width, sys.maxsize)
+        )
         others = [each for each in self.headers if each not in names]
         last = [each for each in reversed(others) if each not in self.optional]
         kept = dict(floors)
@@ -83,9 +87,11 @@ class FittingTable(Table):
         table.left_out = (*self.left_out, *(x for x in self.headers if x not in kept))
         for options in (self._made[at] for at in places):
             if options["header"] in names:
-                # Of no width it would be, where others do not wrap.
+                # Of no width it would be, where others do not wrap; and where it has
+                # room, Rich is to take what is missing from the others.
                 least = floors[options["header"]]
-                folded = {"no_wrap": False, "overflow": "fold", "min_width": least}
+                folds = least < unfolded[options["header"]]
+                folded = {"no_wrap": not folds, "overflow": "fold", "min_width": least}
                 options = options | folded
             table.add_column(**options)
         for cells, options in self._filled:
@@ -179,10 +185,10 @@ def print_theorems(
     rows, missing = _other_bounds(preference, num_batches)
     letters: dict[str, str] = {}
     table = new_table()
-    table.add_column("bound", min_width=12)
-    table.add_column("growth", min_width=18)
-    for header, width in (("kind", 10), ("regret", 14), ("if", 2)):
-        table.add_column(header, min_width=width)
+    for header in ("bound", "growth", "kind"):
+        table.add_column(header)
+    for header in ("regret", "if"):
+        table.add_column(header, no_wrap=True)
     for bound in rows:
         needs = [
             letters.setdefault(text, chr(ord("a") + len(letters)))

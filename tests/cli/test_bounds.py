@@ -209,6 +209,15 @@ def test_allocations_fit_the_terminal(run, monkeypatch, columns):
     assert "10.24" in allocations and "20.47" in allocations
 
 
+def test_theorems_fit_an_ordinary_terminal_with_what_they_assume(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    printed = run("bounds", "cyclic", "--all").stdout.partition("Other bounds")[2]
+    table, _, notes = printed.partition("\na: ")
+    (row,) = [x for x in table.splitlines() if x.startswith("D-TS, refined")]
+    assert row.split()[-2:] == ["copeland", "bdefgh"]
+    assert "condorcet_mean  abc" in table and "\nh: beta > 2" in notes
+
+
 def test_bounds_are_saved_as_json_csv_and_figure(run, tmp_path):
     out = tmp_path / "out"
     result = run("bounds", "gap", "--json", "--out", out)

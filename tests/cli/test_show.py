@@ -57,6 +57,9 @@ def test_every_name_is_shown_with_its_parameters_theorems_and_an_example():
                 known[name_].make_context(name_, words)
             if entry["kind"] == "family of matrices":
                 instances.load(entry["example"].split()[-1])
+            if entry["kind"].startswith(("family", "world")):
+                for parameter, each in entry["parameters"].items():
+                    assert each["meaning"].removeprefix("Required."), (name, parameter)
             if entry["kind"].startswith("policy"):
                 assert entry["about"] and name == entry["name"]
                 words = entry["example"].split()
@@ -75,11 +78,12 @@ def test_every_name_is_shown_with_its_parameters_theorems_and_an_example():
     [
         ("D-TS", ["d-ts: policy", "alpha=0.51", "look_ahead=true", "Proposition 1",
                   "no two arms tie", "NIPS 2016", "compare -i sushi -p d-ts"]),
-        ("Mallows", ["mallows: family", "phi", "required", "phi=0.5"]),
+        ("Mallows", ["mallows: family", "phi", "Required. Dispersion", "phi=0.5"]),
         ("camera", ["world of subset choice", "feedback: winner"]),
         ("thurstone", ["thurstone: model", "prior_scale=2.0", "Standard deviation"]),
         ("d-ts, refined", ["bound", "Theorem 1", "beta > 2"]),
         ("condorcet_sum", ["notion of regret", "strong regret"]),
+        ("arxiv", ["number of arms: 6", "Copeland winners: arm 0"]),
         ("lower", ["Copeland lower bound: bound", "Theorem 2"]),
         ("ccb", ["such self-duels is"]),  # The docstring breaks the line at the hyphen.
     ],

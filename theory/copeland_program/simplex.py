@@ -16,7 +16,15 @@ def new_simplex() -> Any:
     """
     import highspy
 
-    solver = highspy.Highs()
+    class Silent(highspy.Highs):
+        """As HiGHS, which from 1.16 on says who it is before it can be told not to."""
+
+        def enableCallbacks(self) -> None:  # noqa: N802
+            """Be called while a solver is made, before anything is printed."""
+            self.setOptionValue("output_flag", False)
+            super().enableCallbacks()
+
+    solver = Silent()
     for option, value in (
         ("output_flag", False),
         ("presolve", "off"),

@@ -196,7 +196,7 @@ def known_theorems(policy: str | None = None) -> tuple[Theorem, ...]:
     Parameters
     ----------
     policy : str, optional
-        Acronym, "D-TS" for instance; empty for the bounds on all algorithms.
+        Acronym, "D-TS" or "d-ts" for instance; empty for the bounds on all algorithms.
 
     Returns
     -------
@@ -209,8 +209,8 @@ def known_theorems(policy: str | None = None) -> tuple[Theorem, ...]:
     >>> [each.name for each in theory.known_theorems("D-TS")]
     ['D-TS', 'D-TS, refined']
     """
-    _check_policy(policy)
-    found = [x for x in _catalog().values() if policy is None or x.policy == policy]
+    acronym = _acronym(policy)
+    found = [x for x in _catalog().values() if acronym is None or x.policy == acronym]
     return tuple(sorted(found, key=lambda each: each.policy))
 
 
@@ -227,7 +227,7 @@ def all_bounds(
     instance : PreferenceMatrix or array-like (K, K), or ChoiceTable
         Preferences for duels, or the choice probabilities of all offered sets.
     policy : str, optional
-        Only the theorems on this algorithm, by its acronym.
+        Only the theorems on this algorithm, by its acronym, in upper or lower case.
     parameters : mapping, optional
         Parameters of the algorithm by name, such as ``alpha`` or ``num_batches``;
         theorems without such a parameter are not affected, and the others take their
@@ -251,9 +251,8 @@ def all_bounds(
     ...     print(each.bounds, each.reason)
     () matrix[0, 2] must be above 1/2: the theorem needs an arm that beats all ...
     """
-    _check_policy(policy)
     known = {each.policy for each in _catalog().values()} - {""}
-    if policy and policy not in known:
+    if _acronym(policy) not in {*known, "", None}:
         raise ArgumentError(
             "policy",
             f"must be one that a theorem is about, one of {', '.join(sorted(known))}",
@@ -274,8 +273,13 @@ def all_bounds(
     )
 
 
-def _check_policy(policy: object) -> None:
-    if not isinstance(policy, str | None):
+def _acronym(policy: str | None) -> str | None:
+    """Return an acronym as theorems have it, also of one in lower case."""
+    if policy is None:
+        return None
+    if not isinstance(policy, str):
         raise ArgumentTypeError(
             "policy", "must be an acronym such as 'D-TS', or None", policy
         )
+    written = {each.policy.lower(): each.policy for each in _catalog().values()}
+    return written.get(policy.lower(), policy)

@@ -22,7 +22,7 @@ class WorldFamily(NamedTuple):
     title: str
 
 
-_FAMILIES = {
+FAMILIES = {
     "camera": WorldFamily(
         published.camera, "three of six search results, no total order"
     ),
@@ -73,7 +73,7 @@ def world_names() -> tuple[str, ...]:
     >>> choice.world_names()[:2]
     ('camera', 'mnl')
     """
-    return tuple(_FAMILIES)
+    return tuple(FAMILIES)
 
 
 def describe_world(name: str) -> WorldDescription:
@@ -85,20 +85,20 @@ def describe_world(name: str) -> WorldDescription:
     >>> choice.describe_world("random-table").parameters
     ('num_arms=10', 'subset_size=5', 'seed')
     """
-    if not isinstance(name, str) or name not in _FAMILIES:
+    if not isinstance(name, str) or name not in FAMILIES:
         raise _unknown("name", name, name)
     parameters = tuple(
         key if default is REQUIRED else f"{key}={default}"
         for key, default in _parameters(name).items()
     )
     return WorldDescription(
-        name=name, title=_FAMILIES[name].title, parameters=parameters
+        name=name, title=FAMILIES[name].title, parameters=parameters
     )
 
 
 def is_world_name(text: str) -> bool:
     """Say whether a text names a world, with or without parameters."""
-    return isinstance(text, str) and text.partition(":")[0].strip() in _FAMILIES
+    return isinstance(text, str) and text.partition(":")[0].strip() in FAMILIES
 
 
 def load_world(text: str) -> ChoiceWorld:
@@ -129,7 +129,7 @@ def load_world(text: str) -> ChoiceWorld:
     if not isinstance(text, str):
         raise _unknown("text", text, text)
     name, _, rest = (part.strip() for part in text.partition(":"))
-    if name not in _FAMILIES:
+    if name not in FAMILIES:
         raise _unknown("text", name, text)
     allowed = _parameters(name)
     given = parse_parameters(name, rest, allowed, "text", text)
@@ -137,12 +137,12 @@ def load_world(text: str) -> ChoiceWorld:
         seed = seed_of(given.pop("seed"), "seed")
         given["rng"] = np.random.default_rng(seed)
     return replace(
-        _FAMILIES[name].make(**given), name=f"{name}:{rest}" if rest else name
+        FAMILIES[name].make(**given), name=f"{name}:{rest}" if rest else name
     )
 
 
 def _parameters(name: str) -> dict[str, object]:
-    signature = inspect.signature(_FAMILIES[name].make).parameters
+    signature = inspect.signature(FAMILIES[name].make).parameters
     found: dict[str, object] = {
         key: parameter.default for key, parameter in signature.items() if key != "rng"
     }
@@ -154,5 +154,5 @@ def _unknown(argument: str, name: object, given: object) -> UnknownNameError:
         argument,
         f"there is no world of subset choice called {short_repr(name)}",
         given,
-        remedy=near_and_all(short_repr(name), _FAMILIES),
+        remedy=near_and_all(short_repr(name), FAMILIES),
     )

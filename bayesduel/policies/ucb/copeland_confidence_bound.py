@@ -61,7 +61,7 @@ class CopelandConfidenceBound(KernelPolicy):
     without arms that beat it for sure. ``log`` is natural; an uncompared pair has u = 2
     and l = 0.
 
-    A champion meets itself when all its pairs are decided. While no bound reaches 1/2
+    A champion duels itself when all its pairs are decided. While no bound reaches 1/2
     the sets stay as they are, the rounds are independent, and the number of such self-
     duels is geometric; ``look_ahead`` draws it at once. The distribution of all counts
     of different arms, of the state at every round, and the mean of every regret are

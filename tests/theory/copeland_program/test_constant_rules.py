@@ -24,6 +24,7 @@ from theory import (
     ecw_rmed_constant,
 )
 from theory.copeland_program import constants, find_violations
+from theory.copeland_program.simplex import new_simplex
 
 # Choice of the winner.
 
@@ -219,3 +220,10 @@ def test_status_of_cvxpy_is_reported(monkeypatch):
     monkeypatch.setattr(cvxpy.Problem, "solve", lambda self, **options: None)
     with pytest.raises(ProgramError, match="CVXPY says None"):
         copeland_lower_bound(GAP, method="cvxpy")
+
+
+def test_a_solver_says_nothing(capfd):
+    solver = new_simplex()
+    solver.addVar(0.0, 1.0)
+    solver.run()
+    assert capfd.readouterr() == ("", "")

@@ -137,6 +137,12 @@ def test_one_function_can_be_a_theorem_on_two_policies():
     assert plus.bounds[0].log_coefficient == plain.bounds[0].log_coefficient
 
 
+def test_an_acronym_may_be_in_lower_case():
+    assert theory.known_theorems("d-ts+") == theory.known_theorems("D-TS+") != ()
+    (plus,) = theory.all_bounds(CYCLIC, policy="d-ts+")
+    assert plus.theorem.policy == "D-TS+"
+
+
 def test_errors_name_what_is_wrong():
     with pytest.raises(ValueError, match="policy must be one .*D-TS.*, got 'DTS'"):
         theory.all_bounds(CYCLIC, policy="DTS")
