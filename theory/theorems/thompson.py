@@ -161,7 +161,8 @@ def double_thompson_refined_bound(
         regret="copeland",
         assumptions=(
             NO_TIES,
-            f"every arm but the winners has {least + 1} distinctly best superiors",
+            "every arm but the winners has "
+            f"{least + 1} distinctly best superior{'s' * (least > 0)}",
             "alpha > 1/2",
             "epsilon > 0",
             "beta > 2",
