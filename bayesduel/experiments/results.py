@@ -135,8 +135,7 @@ def load(path: Path | str, *, lazy: bool = False) -> xr.DataTree:
         elif lazy:
             tree = xr.open_datatree(file, engine=_ENGINE, chunks={})
         else:
-            with xr.open_datatree(BytesIO(data), engine=_ENGINE) as opened:
-                tree = opened.load()
+            tree = tree_from_bytes(data)
     except ImportError:
         raise
     # What a damaged header makes HDF5 raise is any of half a dozen kinds.
@@ -194,6 +193,18 @@ def _chunk_shape(values: xr.DataArray) -> tuple[int, ...]:
         shape.append(max(1, min(size, room)))
         room //= shape[-1]
     return tuple(reversed(shape))
+
+
+def tree_from_bytes(data: bytes) -> xr.DataTree:
+    """Read what :func:`to_bytes` gave of a tree, as netCDF."""
+    with xr.open_datatree(BytesIO(data), engine=_ENGINE) as opened:
+        return opened.load()
+
+
+def dataset_from_bytes(data: bytes) -> xr.Dataset:
+    """Read what :func:`to_bytes` gave of a dataset."""
+    with xr.open_dataset(BytesIO(data), engine=_ENGINE) as opened:
+        return opened.load().drop_encoding()
 
 
 def without_timings(tree: xr.DataTree) -> tuple[xr.DataTree, dict[str, Any]]:

@@ -12,6 +12,7 @@ import xarray as xr
 import bayesduel
 from bayesduel import results
 from bayesduel.errors import DamagedPartWarning, OutputFolderError
+from bayesduel.experiments.owned_folder import write_part
 from bayesduel.experiments.stored import part_files, run_sweep
 from bayesduel.simulation import driver
 from tests.fake_policies import Broken, Scripted, Wanderer, instant_run_chunk
@@ -406,3 +407,17 @@ def test_parts_say_what_they_are(calls, interrupted):
         assert json.loads(dataset.attrs["fingerprint"])["seed"] == 5
     expected = [("Scripted", 0, 50), ("Wanderer", 0, 50), ("Wanderer", 50, 100)]
     assert sorted(found) == [(name, [*range(a, b)]) for name, a, b in expected]
+
+
+def test_parts_of_earlier_versions_are_gone_on_with(calls, interrupted):
+    """They were netCDF."""
+    kept = parts_of(interrupted)
+    for file in kept:
+        old = results.to_bytes(part_files.dataset_from_bytes(file.read_bytes()))
+        name = file.name.rpartition("-")[0].removesuffix("-")
+        write_part(interrupted, name, "nc", old)
+        file.unlink()
+    calls.clear()
+    resumed = compare(interrupted, resume=True)
+    assert len(calls) == 4 - len(kept)
+    same_tree(resumed, compare(None))

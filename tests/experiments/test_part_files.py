@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from bayesduel.experiments import results
 from bayesduel.experiments.stored import part_files
 
 RNG = np.random.default_rng(3)
@@ -40,6 +41,14 @@ def test_trees_keep_the_order_of_their_nodes():
     found = part_files.tree_from_bytes(bytes(part_files.to_bytes(tree)))
     assert found.identical(tree)
     assert [node.path for node in found.subtree] == [node.path for node in tree.subtree]
+
+
+def test_parts_of_earlier_versions_are_read():
+    """They were netCDF, and return texts as objects."""
+    old = part_files.dataset_from_bytes(bytes(results.to_bytes(WHOLE)))
+    assert old.equals(WHOLE)
+    again = part_files.dataset_from_bytes(bytes(part_files.to_bytes(old)))
+    assert again.equals(WHOLE) and again["arm"].dtype.kind == "U"
 
 
 def test_repeated_numbers_take_no_room():

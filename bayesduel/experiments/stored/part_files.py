@@ -11,8 +11,12 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayesduel.experiments import results
+
 ENDING = "npz"
 _HEADER = "header"
+_NETCDF = b"\x89HDF"
+"""How parts begin that an earlier version has written."""
 
 
 def to_bytes(value: xr.Dataset | xr.DataTree) -> memoryview:
@@ -35,11 +39,15 @@ def to_bytes(value: xr.Dataset | xr.DataTree) -> memoryview:
 
 def tree_from_bytes(data: bytes) -> xr.DataTree:
     """Read what :func:`to_bytes` gave of a tree."""
+    if data.startswith(_NETCDF):
+        return results.tree_from_bytes(data)
     return xr.DataTree.from_dict(_nodes(data))
 
 
 def dataset_from_bytes(data: bytes) -> xr.Dataset:
     """Read what :func:`to_bytes` gave of a dataset."""
+    if data.startswith(_NETCDF):
+        return results.dataset_from_bytes(data)
     return _nodes(data)["/"]
 
 
