@@ -1,7 +1,7 @@
 """How likely each offered arm is chosen: the rules behind worlds of subset choice.
 
-A rule is a frozen set of NumPy arrays. The simulator registers these classes with
-JAX, and the same formulas (``theory.choice.rules``) then run in the simulator.
+A rule is a frozen set of NumPy arrays; its formulas are in ``theory.choice.rules``. The
+simulator has them for one set at a time (``simulation.set_worlds``).
 """
 
 from dataclasses import dataclass

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from copy import deepcopy
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -33,8 +32,6 @@ class KernelPlayer(Player):
     that nobody asked for: it was not in the state that chose them.
     """
 
-    _spare: PlayerState | None = None
-
     def __init__(
         self, policy: PolicyBase, kernel: ScalarKernel, state: StudyState
     ) -> None:
@@ -47,20 +44,6 @@ class KernelPlayer(Player):
         order = np.arange(len(state.active), dtype=np.int64)
         game = PlayerState(kernel.new_state(order, self._horizon))
         super().__init__(state, game)
-
-    def has_asked(self, game: PlayerState, state: StudyState, *, told: int) -> None:
-        """Go on from what :meth:`next_duel` returned; its event is among the told."""
-        self._spare = self._game if game is self._spare else None
-        super().has_asked(game, state, told=told)
-
-    def _copied(self, game: PlayerState) -> PlayerState:
-        """Return a copy, in the memory of the one before: of 1000 arms it is 70 MB."""
-        spare = self._spare
-        if spare is None or not _copy(game.state, spare.state):
-            spare = deepcopy(game)
-        spare.round = game.round
-        self._spare = spare
-        return spare
 
     def _ask(self, game: PlayerState, number: int) -> dict[str, Any] | None:
         before, found = game.round, np.zeros(1, dtype=FOUND)
@@ -110,13 +93,3 @@ class KernelPlayer(Player):
             game.round = self._asker.tell_votes(
                 game.state, rng, game.round, False, rows
             )
-
-
-def _copy(state: Any, into: Any) -> bool:
-    """Copy arrays into others; say whether there was nothing else to be copied."""
-    if isinstance(state, np.ndarray):
-        fits = state.shape == into.shape and state.dtype == into.dtype
-        if fits and not state.dtype.hasobject:
-            np.copyto(into, state)
-        return fits and not state.dtype.hasobject
-    return isinstance(state, tuple) and all(map(_copy, state, into))
