@@ -1,18 +1,18 @@
-"""Driving kernels without the simulator, with outcomes that are fixed in advance."""
+"""Driving kernels by the loop of the simulator, with outcomes fixed in advance."""
 
 from typing import NamedTuple
 
 import numpy as np
 
+from bayesduel.ops.scalar.compiler import with_names
 from bayesduel.ops.scalar.uncompiled import run_uncompiled
-from bayesduel.policies.scalar_kernel import (
-    choose,
-    init,
-    is_waiting,
-    reads_self_duels,
-    recommend,
-    update,
-)
+from bayesduel.policies.policy import kernel_of
+from bayesduel.policies.policy_around import STRAIGHT, innermost, manner_of
+from bayesduel.simulation.pair_ledger import PairLedger
+from bayesduel.simulation.rounds import new_reports
+from bayesduel.simulation.run_progress import RECOMMENDED, new_progress
+from bayesduel.simulation.scalar.programs import _with_kernels
+from bayesduel.stopping.scalar_rules import NEVER_STOPS
 
 
 class PlayedByKernel(NamedTuple):
@@ -23,7 +23,13 @@ class PlayedByKernel(NamedTuple):
     longest_stretch: int
 
 
-def play_kernel(kernel, outcomes, horizon, seed=0) -> PlayedByKernel:
+def play_policy(policy, outcomes, horizon, seed=0) -> PlayedByKernel:
+    """Play one run of a policy that a kernel plays, as :func:`play_kernel` does."""
+    kernel = kernel_of(innermost(policy))
+    return play_kernel(kernel, outcomes, horizon, seed, manner_of(policy))
+
+
+def play_kernel(kernel, outcomes, horizon, seed=0, manner=STRAIGHT) -> PlayedByKernel:
     """Play one run of a ``ScalarKernel`` in Python, arms in their own order.
 
     Parameters
@@ -31,45 +37,50 @@ def play_kernel(kernel, outcomes, horizon, seed=0) -> PlayedByKernel:
     outcomes : bool (K, K, N)
         Entry [i, j, n], i < j: whether i wins the n-th duel of the pair.
     """
-    state = kernel.new_state(np.arange(len(outcomes)), horizon)
-    duels = np.zeros((horizon, 2), dtype=np.int64)
-    counts = np.zeros(outcomes.shape[:2], dtype=np.int64)
-    rng = np.random.default_rng(seed)
-    run = np.zeros(3, dtype=np.int64)
-    run_uncompiled(_play, state, rng, outcomes, counts, duels, run)
-    while kernel.solve_on_host(state):
-        run_uncompiled(_play, state, rng, outcomes, counts, duels, run)
-    _, longest, recommendation = run.tolist()
-    return PlayedByKernel(
-        [(one, other) for one, other in duels.tolist()], recommendation, longest
+    num_arms, longest = len(outcomes), 0
+    counts = np.zeros((num_arms, num_arms), dtype=np.int64)
+    plain = _with_kernels("play")
+
+    def count_wins(policy, rng, number, rounds):
+        """Look up who wins; in place of a probability there is the number of a pair."""
+        first, second = divmod(int(number), num_arms)
+        low, high = min(first, second), max(first, second)
+        low_won = outcomes[low, high, counts[low, high]]
+        counts[low, high] += 1
+        return int(low_won == (first == low))
+
+    def ask(policy, state, rng, num_arms, left, progress):
+        nonlocal longest
+        found = plain.__globals__["ask"](policy, state, rng, num_arms, left, progress)
+        longest = max(longest, min(found[1], left))
+        return found
+
+    play = with_names(plain, {"count_wins": count_wins, "ask": ask})
+    ledger = PairLedger(
+        checkpoints=np.arange(1, horizon + 1),
+        plays=np.zeros((num_arms, num_arms), dtype=np.int64),
+        plays_at=np.zeros((horizon, num_arms, num_arms), dtype=np.int64),
+        shares=np.zeros((3, num_arms), dtype=np.int64),
     )
-
-
-def _play(state, rng, outcomes, counts, duels, run):
-    """Play on until the policy waits; ``run`` is rounds, longest stretch, best arm."""
-    played, longest = run[0], run[1]
-    if played == 0:
-        init(state, rng)
-    while played < len(duels) and not is_waiting(state):
-        duel = choose(state, rng, played + 1)
-        if is_waiting(state):
-            break
-        idle = min(duel.idle_rounds, len(duels) - played)
-        longest = max(longest, idle)
-        for _ in range(idle):
-            duels[played, 0] = duels[played, 1] = duel.champion
-            played += 1
-        if duel.explores and played < len(duels):
-            first, second = duel.first, duel.second
-            duels[played, 0], duels[played, 1] = first, second
-            played += 1
-            if first != second:
-                low, high = min(first, second), max(first, second)
-                low_won = outcomes[low, high, counts[low, high]]
-                counts[low, high] += 1
-                update(state, rng, played, first, second, low_won == (first == low))
-            elif reads_self_duels(state):
-                update(state, rng, played, first, second, False)
-    run[0], run[1] = played, longest
-    if played == len(duels) and not is_waiting(state):
-        run[2] = recommend(state, rng)
+    progress = new_progress(1)[0]
+    given = (
+        kernel.new_state(np.arange(num_arms), horizon),
+        np.random.default_rng(seed),
+        np.arange(num_arms**2).reshape(num_arms, num_arms),
+        manner.every,
+        0 if manner.self_duels else manner.patience,
+        ledger,
+        new_reports(manner.every, horizon),
+        progress,
+        NEVER_STOPS.new_state(num_arms),
+        2**62,
+    )
+    run_uncompiled(play, None, *given)
+    while kernel.solve_on_host(given[0]):
+        run_uncompiled(play, None, *given)
+    each = np.diff(ledger.plays_at, axis=0, prepend=0)
+    assert np.all(each.sum(axis=(1, 2)) == 1)
+    duels = np.argwhere(each)[:, 1:].tolist()
+    return PlayedByKernel(
+        [(one, other) for one, other in duels], int(progress[RECOMMENDED]), longest
+    )

@@ -13,17 +13,13 @@ from bayesduel.errors import PolicyParameterError
 from bayesduel.policies import DelayedFeedback
 from bayesduel.policies.over_models.base import ModelRule, model_rule, one_round
 from bayesduel.policies.parameter_values import parameters_json
-from bayesduel.policies.policy import Duel, KernelPolicy, kernel_of
-from bayesduel.policies.policy_around import innermost, manner_of
-from bayesduel.simulation.environments import PairwiseEnvironment
-from bayesduel.simulation.rule_runs import PairTables, PolicyRuns
-from bayesduel.simulation.run_progress import new_progress
-from bayesduel.stopping.scalar_rules import NEVER_STOPS
+from bayesduel.policies.policy import Duel, KernelPolicy
 from tests.policies.distributions import (
     disagreements,
 )
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import CONDORCET, DECISIVE, TWO_WINNERS
+from tests.policies.kernel_driving import play_policy
 from tests.reference import DoubleThompson, RelativeUCB, plays_of_twins
 from tests.simulation.model_fakes import Wanderer
 
@@ -99,19 +95,8 @@ def test_no_delay_is_the_rule_over_a_model_itself():
 
 def duels_in_order(policy, matrix, seed):
     """Return the duels of a run of 300 rounds of a policy that a kernel plays."""
-    environment = PairwiseEnvironment(matrix, shuffle=False)
-    tables = PairTables(
-        environment, 1, np.arange(1, 301), manner_of(policy), NEVER_STOPS.new_state
-    )
-    order = np.arange(len(matrix))[None]
-    runs = PolicyRuns(
-        environment, kernel_of(innermost(policy)), range(1), order, tables
-    )
-    runs.begin(0, np.random.default_rng(seed))(10**6)
-    plays = tables.found(new_progress(1))[0]["plays"][0]
-    each = np.diff(plays, axis=0, prepend=0)
-    assert np.all(each.sum(axis=(1, 2)) == 1)
-    return [tuple(map(int, np.argwhere(duel)[0])) for duel in each]
+    uniforms = np.random.default_rng(seed).random((*matrix.shape, 300))
+    return play_policy(policy, uniforms < matrix[:, :, None], 300, seed).duels
 
 
 class Told(bayesduel.Policy):
@@ -173,7 +158,7 @@ def test_positions_advance_while_nothing_is_told(name, length, in_python):
 
 
 @pytest.mark.parametrize("name", ["savage", "savage-copeland"])
-def test_the_pair_compared_least_often_is_another_one_next_time(name, in_python):
+def test_the_pair_compared_least_often_is_another_one_next_time(name):
     """SAVAGE counts what it asked for: in any 6 rounds it asks for all 6 pairs."""
     delayed = DelayedFeedback(policies.get(name), every=100)
     for seed in range(3):
@@ -182,7 +167,7 @@ def test_the_pair_compared_least_often_is_another_one_next_time(name, in_python)
             assert len(set(duels[begin : begin + 6])) == 6, begin
 
 
-def test_the_arm_with_the_fewest_duels_is_another_one_next_time(in_python):
+def test_the_arm_with_the_fewest_duels_is_another_one_next_time():
     """BTM counts what it asked for: in any 4 rounds every arm is first once."""
     delayed = DelayedFeedback(policies.get("beat-the-mean"), every=100)
     for seed in range(3):
@@ -191,7 +176,7 @@ def test_the_arm_with_the_fewest_duels_is_another_one_next_time(in_python):
             assert sorted(firsts[begin : begin + 4]) == [0, 1, 2, 3], begin
 
 
-def test_the_least_frequent_champion_is_another_one_next_time(in_python):
+def test_the_least_frequent_champion_is_another_one_next_time():
     """RCS counts the reigns that it chose: no arm has all of those without a sweep.
 
     Of four arms that beat each other in a cycle none beats all others in a sample.

@@ -206,4 +206,4 @@ def test_a_rule_that_names_no_arm_is_said_to_a_study(rule_file):
     with Study.create(rule_file / "drinks.study", ["a", "b", "c"], "balanced") as study:
         rule = RulePlayer(Astray(), study._current())
         with pytest.raises(SimulationError, match="named the arm 3 in its round 1"):
-            rule.next_duel(1)
+            rule.next_duel(study._current())

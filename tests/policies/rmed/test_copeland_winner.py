@@ -12,7 +12,7 @@ from bayesduel.errors import PolicyParameterError, ProgramError
 from bayesduel.policies.rmed import _scalar_copeland_program
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import CYCLIC, random_outcomes
-from tests.policies.kernel_driving import play_kernel
+from tests.policies.kernel_driving import play_policy
 
 pytestmark = pytest.mark.usefixtures("in_python")
 
@@ -82,7 +82,7 @@ def test_without_self_duels_it_waits_alike():
         outcomes = random_outcomes(matrix, 502, rng)
         policy = policies.get("cw-rmed")
         plain, without = (
-            play_kernel(each.scalar_kernel(), outcomes, 500).duels
+            play_policy(each, outcomes, 500).duels
             for each in (policy, policies.WithoutSelfDuels(policy))
         )
         made = [duel for duel in plain if duel[0] != duel[1]]

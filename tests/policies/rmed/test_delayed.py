@@ -9,7 +9,7 @@ from bayesduel import policies
 from bayesduel.policies import DelayedFeedback
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import random_matrices, random_outcomes
-from tests.policies.kernel_driving import play_kernel
+from tests.policies.kernel_driving import play_policy
 from tests.policies.replaying import first_difference
 from tests.reference import matrices as published
 from tests.reference import simulate
@@ -50,8 +50,7 @@ def instances():
 
 def duels_of(policy):
     """Return the list of duels of each instance, and what was recommended."""
-    kernel = policy.scalar_kernel()
-    runs = [play_kernel(kernel, each, HORIZON) for each in instances()[1]]
+    runs = [play_policy(policy, each, HORIZON) for each in instances()[1]]
     return [run.duels for run in runs], [run.recommendation for run in runs]
 
 
@@ -136,7 +135,7 @@ def test_a_pair_near_one_half_is_drawn_out_of_turn_once_until_it_is_told():
     every = 500
     policy = DelayedFeedback(policies.get("ecw-rmed", beta=0.4), every)
     outcomes = random_outcomes(matrix, HORIZON + 2, np.random.default_rng(52))
-    duels = play_kernel(policy.scalar_kernel(), outcomes, HORIZON).duels
+    duels = play_policy(policy, outcomes, HORIZON).duels
     for begin in range(every, HORIZON, every):
         # The margin 0.4 / log log t is about 0.2: only this pair is that close.
         assert duels[begin] == (0, 1)
