@@ -48,7 +48,11 @@ def answer(study, ticket, rng):
 def machine(study):
     """Return what the policy has in mind after all events."""
     study.ask()  # Compiles, and follows.
-    return mind(study._rule._followed(study._current()))
+    played = study._rule._followed(study._current())
+    if played._asked is not None:  # As where it has settled: this is not stored.
+        played._take_back()
+        played.follow(study._current())
+    return mind(played)
 
 
 def mind(played):
