@@ -1,4 +1,4 @@
-"""What a policy offers to the scalar engine: a state of arrays and three functions.
+"""What a policy offers to the loop over rounds: a state of arrays, and functions.
 
 A *kernel* is the rule of a policy for one run at a time, which Python plays and Numba
 can compile. Its state is a named tuple of NumPy arrays, which its functions change in

@@ -248,12 +248,12 @@ class PolicyRuns:
                 told = rng.permutation(self._votes)
                 told[:, :2] = np.argsort(order)[told[:, :2]]
                 self._hear(self._own, state, rng, given[-1], progress, told)
-        serve = getattr(self._policy, "solve_on_host", _solves_nothing)
+        serve = getattr(self._policy, "solve_on_host", None)
 
         def go_on(limit: int) -> tuple[int, int]:
             with self._about():
                 self._play(self._own, state, rng, *given, limit)
-                while serve(state):
+                while serve is not None and serve(state):
                     self._play(self._own, state, rng, *given, limit)
             if (fault := progress[FAULT]) != NO_FAULT:
                 said = self._tables.faults[fault].format(wrong=progress[WRONG])
@@ -345,7 +345,3 @@ def run_chunk(
 
 def _new_unpacked(new_state: Callable[[int], Any], num_arms: int) -> Any:
     return unpacked(new_state(num_arms))
-
-
-def _solves_nothing(state: Any) -> bool:
-    return False
