@@ -67,7 +67,7 @@ types: venv ## Check types
 # Notebooks play the policies of the tests: each is compiled once for both.
 docs: export BAYESDUEL_CACHE ?= $(CURDIR)/.pytest_cache/kernels
 docs: venv ## Build the documentation (warnings are errors)
-	@$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@$(BIN)/python -m sphinx -W --keep-going -q -j auto -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
 bench: venv ## Run the benchmarks

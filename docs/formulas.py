@@ -5,6 +5,7 @@ no script, no font and no network. MathJax and Node.js come from installed packa
 """
 
 import json
+import os
 import subprocess
 import sys
 from functools import cache
@@ -23,8 +24,8 @@ logger = logging.getLogger(__name__)
 
 
 @cache
-def _typesetter():
-    """Start MathJax, once per process."""
+def _typesetter(process_id):
+    """Start MathJax, once per process: Sphinx writes pages in forks of itself."""
     mathjax = files("sphinx-mathjax-offline") / "static" / "mathjax"
     return subprocess.Popen(
         [
@@ -40,7 +41,7 @@ def _typesetter():
 
 
 def _ask(**request):
-    process = _typesetter()
+    process = _typesetter(os.getpid())
     assert process.stdin
     assert process.stdout
     process.stdin.write(json.dumps(request) + "\n")
@@ -92,4 +93,4 @@ def setup(app):
     )
     app.add_css_file(_STYLE)
     app.connect("build-finished", _write_style)
-    return {"parallel_read_safe": True, "parallel_write_safe": False}
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
