@@ -97,7 +97,7 @@ def twin_of(wins, **options):
 @pytest.mark.parametrize(
     ("name", "costs_regret"),
     [
-        ("two arms", True),
+        pytest.param("two arms", True, marks=pytest.mark.slow),
         *(
             (name, cost)
             for name in STATES
@@ -221,17 +221,18 @@ def test_divergences_of_probabilities_that_round_to_one():
         for x in (gap, 0.9 * gap, gap[::-1])
     ]
     matrices.append(np.where(np.eye(6) > 0, 0.5, np.tri(6, k=-1)))
+    quick_divergence = quick_jit(divergence)
     with jax.enable_x64(True):
         for one in matrices:
             for other in matrices:
-                found = np.asarray(divergence(jnp.asarray(one), jnp.asarray(other)))
+                found = np.asarray(quick_divergence(one, other))
                 safe = np.maximum(other, 1e-300)
                 plain = rel_entr(one, safe) + rel_entr(one.T, safe.T)
                 np.testing.assert_allclose(found, plain, rtol=1e-9, atol=1e-13)
                 assert np.all(found >= 0.0)
         # Close to one another nothing cancels.
         one, other = (np.array([[0.5, p], [1 - p, 0.5]]) for p in (0.3, 0.3 + 1e-7))
-        found = np.asarray(divergence(jnp.asarray(one), jnp.asarray(other)))
+        found = np.asarray(quick_divergence(one, other))
         by_hand = 0.5 * (other[0, 1] - one[0, 1]) ** 2 / 0.21
         np.testing.assert_allclose(found[0, 1], by_hand, rtol=1e-6)
 
