@@ -96,6 +96,7 @@ def test_duels_are_those_of_the_twin(num_arms, options):
         assert ours.duels == duels
 
 
+@pytest.mark.slow  # Quickly, duels and programs are those of others.
 def test_shares_become_the_optimal_ones():
     matrix = MATRICES["condorcet"]
     found = theory.identification_bound(matrix)
