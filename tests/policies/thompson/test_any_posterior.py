@@ -92,12 +92,11 @@ def thurstone_world():
 
 
 @pytest.mark.slow  # Runs over another model are held quickly in ``test_contract``.
-@pytest.mark.parametrize("posterior", ["thurstone", "thurstone-hmc"])
-def test_thurstone_drives_a_simulation(posterior):
+def test_thurstone_drives_a_simulation():
     """Which arm is best is learnt, and regret comes to rest."""
     found = bayesduel.simulate(
         thurstone_world(),
-        f"d-ts:posterior={posterior}",
+        "d-ts:posterior=thurstone-hmc",
         num_runs=8,
         horizon=600,
         checkpoints=[100, 300, 600],
