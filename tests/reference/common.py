@@ -158,6 +158,35 @@ def most_beaten(wins: NDArray[np.int64], rng: np.random.Generator) -> int:
     return random_choice(rng, totals == totals.max())
 
 
+class CountingTwin:
+    """What most twins know: the rounds, and who won how often.
+
+    Parameters
+    ----------
+    num_arms : int
+        Number of arms K.
+    rng : numpy.random.Generator
+        For what is random.
+    """
+
+    def __init__(self, num_arms: int, rng: np.random.Generator) -> None:
+        self.num_arms = num_arms
+        self.rng = rng
+        self.rounds = 0
+        self.wins = np.zeros((num_arms, num_arms), dtype=np.int64)
+
+    def update(self, first: int, second: int, first_won: bool) -> None:
+        """Count the outcome; a self-duel only advances the round."""
+        self.rounds += 1
+        if first != second:
+            winner, loser = (first, second) if first_won else (second, first)
+            self.wins[winner, loser] += 1
+
+    def recommend(self) -> int:
+        """Return the arm that beats the most others empirically."""
+        return most_beaten(self.wins, self.rng)
+
+
 def check_order(order: Sequence[int] | None, num_arms: int) -> list[int]:
     """Return the order as a list, the identity by default."""
     if order is None:
