@@ -235,14 +235,6 @@ def test_compiled_and_plain_rules_play_the_same_runs(name):
 # What is up to the loop
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", IN_JAX)
-def test_runs_do_not_depend_on_their_company(name):
-    """Runs 0 to 4 alone in one lane, and among all in 16 lanes; others know none."""
-    alone = simulate_runs(policies.get(name), CONDORCET, runs=range(5), num_lanes=1)
-    assert_same_runs(alone, slice(None), runs_of(name), slice(5))
-
-
 @pytest.mark.parametrize("name", LOOPS)
 def test_runs_do_not_depend_on_segments(name, monkeypatch):
     shares = []
