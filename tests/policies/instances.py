@@ -34,6 +34,16 @@ DECISIVE = np.array(
 )
 """Easy enough for rules that stop exploring for good, within a short horizon."""
 
+DECISIVE_TIE = np.array(
+    [
+        [0.50, 0.93, 0.96, 0.08],
+        [0.07, 0.50, 0.90, 0.95],
+        [0.04, 0.10, 0.50, 0.91],
+        [0.92, 0.05, 0.09, 0.50],
+    ]
+)
+"""Arms 0 and 1 beat two others each: elimination alone never ends."""
+
 MATRICES = {"condorcet": CONDORCET, "two winners": TWO_WINNERS, "cyclic": CYCLIC}
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
-from bayesduel.policies.policy import declared, over_model
+from bayesduel.policies.policy import over_model
 from bayesduel.simulation import asked_models, driver
 from tests.policies.distributions import (
     features,
@@ -37,11 +37,12 @@ IN_JAX = [
     name for name in NAMES if name not in RULES and over_model(policies.get(name))
 ]
 
-IN_BULK = {name for name in NAMES if declared(policies.get(name), "explores_in_bulk")}
+QUICK_RULE = "interleaved-filter"
+"""The one that is compiled in the least time."""
 
-LOOPS = ["d-ts", "rmed1", "scb"]
+LOOPS = ["d-ts", "rmed1", QUICK_RULE]
 """One policy for each loop over rounds, and for kernels one that walks through the arms
-in their order. The loop over rounds in JAX: ``simulation``."""
+in their order. Rounds in bulk, and the loop over rounds in JAX: ``simulation``."""
 
 SHORT, FEW = (40, 120, 300), 6
 
@@ -215,7 +216,8 @@ def test_longest_horizon(name):
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(x, marks=[pytest.mark.slow] * (x != "scb")) for x in RULES]
+    "name",
+    [pytest.param(x, marks=[pytest.mark.slow] * (x != QUICK_RULE)) for x in RULES],
 )
 def test_compiled_and_plain_rules_play_the_same_runs(name):
     """One with a winner and one with two: to a digit. Of kernels:
@@ -233,22 +235,13 @@ def test_compiled_and_plain_rules_play_the_same_runs(name):
 # What is up to the loop
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", IN_JAX)
-def test_runs_do_not_depend_on_their_company(name):
-    """Runs 0 to 4 alone in one lane, and among all in 16 lanes; others know none."""
-    alone = simulate_runs(policies.get(name), CONDORCET, runs=range(5), num_lanes=1)
-    assert_same_runs(alone, slice(None), runs_of(name), slice(5))
-
-
 @pytest.mark.parametrize("name", LOOPS)
 def test_runs_do_not_depend_on_segments(name, monkeypatch):
     shares = []
     monkeypatch.setattr(driver, "_SEGMENT_SECONDS", 1e-9)
     records = simulate_few(policies.get(name), TWO_WINNERS, on_progress=shares.append)
-    # The shortest segments have 64 events; every lane plays some hundred, or fewer
-    # where a pair is dueled in bulk.
-    assert len(shares) > (1 if name in IN_BULK else 3)
+    # The shortest segments have 64 events; every lane plays some hundred.
+    assert len(shares) > 3
     assert shares == sorted(shares)
     whole = runs_of(name, "two winners")
     np.testing.assert_array_equal(plays_of(records), plays_of(whole))

@@ -15,7 +15,7 @@ from tests.reference import (
     RMED2FH,
     CopelandRMED,
     EfficientCopelandRMED,
-    simulate,
+    duels_of,
 )
 
 HORIZON = 1200
@@ -33,32 +33,22 @@ TWINS = {
 
 @cache
 def instances(num_arms, every=1):
-    """Random matrices and outcomes: total orders, tournaments, strong and weak gaps.
+    """Outcomes of random matrices: total orders, tournaments, strong and weak gaps.
 
     All of them, or every so many.
     """
     rng = np.random.default_rng([40, num_arms])
     matrices = random_matrices(rng, INSTANCES, num_arms, (0.05, 0.15, 0.3, 0.5))
-    outcomes = [random_outcomes(each, HORIZON + 2, rng) for each in matrices]
-    return np.stack(matrices[::every]), np.stack(outcomes[::every])
+    return [random_outcomes(each, HORIZON + 2, rng) for each in matrices][::every]
 
 
 @cache
 def twin_duels(name, num_arms, every):
     """Return the duels of the twin, and its recommendation, per instance."""
     found = []
-    for preference, outcomes in zip(*instances(num_arms, every), strict=True):
+    for outcomes in instances(num_arms, every):
         twin = TWINS[name](num_arms, np.random.default_rng(0))
-        _, duels = simulate(
-            twin,
-            preference,
-            HORIZON,
-            [HORIZON],
-            np.random.default_rng(0),
-            outcomes,
-            return_duels=True,
-        )
-        found.append((duels, twin.recommend()))
+        found.append((duels_of(twin, outcomes, HORIZON), twin.recommend()))
     return found
 
 
@@ -75,8 +65,8 @@ KERNELS = {
 @cache
 def played_by_kernel(policy, num_arms, every=1):
     """Play all instances by the kernel of the policy."""
-    kernel, outcomes = policy.scalar_kernel(), instances(num_arms, every)[1]
-    return [play_kernel(kernel, each, HORIZON) for each in outcomes]
+    kernel = policy.scalar_kernel()
+    return [play_kernel(kernel, each, HORIZON) for each in instances(num_arms, every)]
 
 
 def slow(*values):

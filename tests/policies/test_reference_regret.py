@@ -99,23 +99,3 @@ def distances(matrix, case, **options):
 def test_regret_is_that_of_the_published_code(matrix, case):
     found = distances(matrix, case)
     assert max(map(abs, found.values())) < STANDARD_ERRORS, found
-
-
-# Mean and standard deviation over 30 runs to round 10^4 of independent prototypes.
-PROTOTYPES = {
-    ("cyclic", "pure-d-ts"): (426, 158),
-    ("mslr5-condorcet", "pure-d-ts"): (251, 127),
-    ("cyclic", "ecw-rmed"): (335, 112),
-    ("mslr5-non-condorcet", "d-ts"): (1044, 449),
-    ("mslr5-non-condorcet", "rmed1"): (1470, 222),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("matrix", "policy"), PROTOTYPES)
-def test_regret_is_that_of_a_prototype(matrix, policy):
-    mean, deviation = PROTOTYPES[matrix, policy]
-    result = bayesduel.simulate(matrix, policy, num_runs=200, horizon=10**4, seed=13)
-    regret = result["regret"].sel(notion="copeland").values[:, -1]
-    error = np.hypot(regret.std(ddof=1) / math.sqrt(200), deviation / math.sqrt(30))
-    assert abs(regret.mean() - mean) < STANDARD_ERRORS * error

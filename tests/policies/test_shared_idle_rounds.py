@@ -1,79 +1,71 @@
-"""Several champions share the idle rounds of a stretch as round by round.
-
-On a cycle of three arms all are Copeland winners: Copeland regret tells nothing of who
-met itself, Borda regret does.
-"""
-
-from functools import cache
+"""Several champions share the idle rounds of a stretch as round by round."""
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from bayesduel import policies
-from bayesduel.simulation.driver import run_chunk
-from bayesduel.simulation.environments import PairwiseEnvironment
-from tests.policies.distributions import (
-    borda_regret,
-    rejected,
-    same_distribution,
-    self_duels,
-)
+from bayesduel.ops.scalar.uncompiled import run_uncompiled
+from bayesduel.policies import scalar_kernel
+from bayesduel.policies.policy import kernel_of
+from bayesduel.policies.scalar_kernel import SEVERAL
+from tests.policies.driving import simulate_runs
 
 FALSE_ALARM = 1e-5
-"""Of one test, all features together."""
+"""Of one test."""
 
 CYCLE = np.array([[0.5, 0.9, 0.4], [0.1, 0.5, 0.6], [0.6, 0.4, 0.5]])
+"""All three arms are Copeland winners."""
+
 NAMES = ("d-ts", "ccb")
-"""Their step forms, in which each round has a champion of its own, are held to twins in
-``thompson.test_scalar_rounds`` and ``simulation.test_kernels_step``."""
 
 
-@cache
-def plays_of(name, checkpoints, num_runs=500, seed=5, **options):
-    records = run_chunk(
-        PairwiseEnvironment(CYCLE),
-        policies.get(name, **options),
-        runs=range(num_runs),
-        checkpoints=np.array(checkpoints),
-        seed=seed,
-    )
-    return records.ledger["plays"]
-
-
-def spreads(plays):
-    """Return what depends on who met itself, in the middle of stretches and at last."""
-    return {
-        **self_duels(plays),
-        **{
-            f"Borda regret at checkpoint {place}": values
-            for place, values in enumerate(borda_regret(plays, CYCLE).T)
-        },
-    }
+def share(state, rng, duels, rounds, found):
+    """Tell a new state its duels; share ``rounds`` idle ones again and again."""
+    scalar_kernel.init(state, rng)
+    for place in range(len(duels)):
+        winner, loser = duels[place, 0], duels[place, 1]
+        scalar_kernel.update(state, rng, place + 1, winner, loser, True)
+    for place in range(len(found)):
+        idle = 0
+        while idle == 0:
+            champion, idle, *_ = scalar_kernel.choose(state, rng, len(duels) + 1)
+        assert champion == SEVERAL
+        scalar_kernel.share_idle_rounds(state, rng, rounds, found[place])
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_spread_of_borda_regret_is_that_of_the_step_form(name):
-    """Were there one champion per stretch, it would be 2.5 to 4 times as large."""
-    ours = plays_of(name, (1000, 3000))
-    step = plays_of(name, (1000, 3000), seed=6, look_ahead=False)
-    p_values = same_distribution(spreads(ours), spreads(step))
-    assert not rejected(p_values, FALSE_ALARM)
-    # Quartiles, as single runs with a long wrong belief move a standard deviation.
-    one, other = (
-        np.subtract(*np.quantile(borda_regret(each, CYCLE)[:, -1], [0.75, 0.25]))
-        for each in (ours, step)
-    )
-    assert 0.75 < one / other < 1.33
+def test_every_round_of_a_stretch_has_a_champion_of_its_own(name):
+    """Of equal stretches the shares are multinomial: their spread says so.
+
+    The chances of single rounds: ``thompson.test_scalar_rounds``.
+    """
+    duels = np.array([[0, 1]] * 80 + [[1, 2]] * 90 + [[2, 0]] * 90)
+    state = kernel_of(policies.get(name)).new_state(np.arange(3), 10**6)
+    found = np.zeros((300, 3), dtype=np.int64)
+    run_uncompiled(share, state, np.random.default_rng(8), duels, 40, found)
+    assert np.all(found.sum(axis=1) == 40)
+    assert np.all(found.sum(axis=0) > 1000)
+    # With few rounds of one arm the statistic would not be of a chi-square.
+    assert stats.chi2_contingency(found).pvalue > FALSE_ALARM
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_checkpoint_in_a_stretch_changes_no_bit(name):
+def test_a_checkpoint_in_a_stretch_changes_no_bit(name, uncompiled):
     """Nor does the horizon, which cuts a stretch short."""
-    dense = (*range(990, 1010), 3000)
-    ours = plays_of(name, dense, num_runs=40)
-    for few in ((1000, 3000), (995,), (1003,)):
+    dense = (*range(490, 510), 1500)
+
+    def plays_of(checkpoints):
+        records = simulate_runs(
+            policies.get(name), CYCLE, checkpoints=checkpoints, runs=range(8), seed=5
+        )
+        return records.ledger["plays"]
+
+    ours = plays_of(dense)
+    for few in ((500, 1500), (495,), (503,)):
         places = [dense.index(each) for each in few]
-        found = plays_of(name, few, num_runs=40)
-        np.testing.assert_array_equal(found, ours[:, places])
+        np.testing.assert_array_equal(plays_of(few), ours[:, places])
     assert np.all(np.diff(ours, axis=1) >= 0)
     assert np.all(ours.sum(axis=(2, 3)) == dense)
+    inside = np.diff(np.einsum("rcii->rci", ours)[:, :-1], axis=1)
+    assert np.any(inside.any(axis=1).sum(axis=1) > 1), "of a stretch that is shared"

@@ -158,6 +158,35 @@ def most_beaten(wins: NDArray[np.int64], rng: np.random.Generator) -> int:
     return random_choice(rng, totals == totals.max())
 
 
+class CountingTwin:
+    """What most twins know: the rounds, and who won how often.
+
+    Parameters
+    ----------
+    num_arms : int
+        Number of arms K.
+    rng : numpy.random.Generator
+        For what is random.
+    """
+
+    def __init__(self, num_arms: int, rng: np.random.Generator) -> None:
+        self.num_arms = num_arms
+        self.rng = rng
+        self.rounds = 0
+        self.wins = np.zeros((num_arms, num_arms), dtype=np.int64)
+
+    def update(self, first: int, second: int, first_won: bool) -> None:
+        """Count the outcome; a self-duel only advances the round."""
+        self.rounds += 1
+        if first != second:
+            winner, loser = (first, second) if first_won else (second, first)
+            self.wins[winner, loser] += 1
+
+    def recommend(self) -> int:
+        """Return the arm that beats the most others empirically."""
+        return most_beaten(self.wins, self.rng)
+
+
 def check_order(order: Sequence[int] | None, num_arms: int) -> list[int]:
     """Return the order as a list, the identity by default."""
     if order is None:
@@ -174,10 +203,7 @@ def simulate(
     horizon: int,
     checkpoints: Sequence[int],
     rng: np.random.Generator,
-    outcomes: NDArray[np.bool_] | None = None,
-    *,
-    return_duels: bool = False,
-) -> NDArray[np.int64] | tuple[NDArray[np.int64], list[tuple[int, int]]]:
+) -> NDArray[np.int64]:
     """Play rounds 1 to `horizon`, one at a time.
 
     Parameters
@@ -191,20 +217,13 @@ def simulate(
     checkpoints : sequence of int
         Rounds, increasing and at most `horizon`, after which the plays are recorded.
     rng : numpy.random.Generator
-        For the outcomes; not used for them when `outcomes` is given.
-    outcomes : bool (K, K, N), optional
-        Entry [i, j, n] with i < j says whether i wins the n-th duel, counted from 0,
-        of the unordered pair {i, j}. Self-duels count as won by the first.
-    return_duels : bool
-        Also return the pairs in the order and orientation in which they were played.
+        For the outcomes.
 
     Returns
     -------
     plays : int64 (C, K, K)
         Rounds of each unordered pair up to each checkpoint: upper triangle, self-duels
         on the diagonal.
-    duels : list of (int, int)
-        Only with `return_duels`.
     """
     preference = np.asarray(preference, dtype=np.float64)
     steps = [int(checkpoint) for checkpoint in checkpoints]
@@ -213,24 +232,45 @@ def simulate(
     current = np.zeros(preference.shape, dtype=np.int64)
     recorded = np.zeros((len(steps), *preference.shape), dtype=np.int64)
     row = {checkpoint: index for index, checkpoint in enumerate(steps)}
-    duels: list[tuple[int, int]] = []
     for round_index in range(1, horizon + 1):
         first, second = twin.choose()
-        low, high = min(first, second), max(first, second)
-        if outcomes is None:
-            first_won = bool(rng.random() < preference[first, second])
-        elif first == second:
-            first_won = True
-        else:
-            low_won = bool(outcomes[low, high, current[low, high]])
-            first_won = low_won == (first == low)
-        twin.update(first, second, first_won)
-        current[low, high] += 1
-        if return_duels:
-            duels.append((first, second))
+        twin.update(first, second, bool(rng.random() < preference[first, second]))
+        current[min(first, second), max(first, second)] += 1
         if round_index in row:
             recorded[row[round_index]] = current
-    return (recorded, duels) if return_duels else recorded
+    return recorded
+
+
+def duels_of(
+    twin: Twin, outcomes: NDArray[np.bool_], horizon: int
+) -> list[tuple[int, int]]:
+    """Play rounds 1 to `horizon` with outcomes that are fixed in advance.
+
+    Parameters
+    ----------
+    twin : Twin
+        The policy; it is changed.
+    outcomes : bool (K, K, N)
+        Entry [i, j, n] with i < j says whether i wins the n-th duel, counted from 0,
+        of the unordered pair {i, j}. Self-duels count as won by the first.
+    horizon : int
+        Number of rounds.
+
+    Returns
+    -------
+    list of (int, int)
+        The pairs in the order and orientation in which they were played.
+    """
+    seen = np.zeros(outcomes.shape[:2], dtype=np.int64)
+    duels = []
+    for _ in range(horizon):
+        first, second = twin.choose()
+        low, high = min(first, second), max(first, second)
+        low_won = low == high or bool(outcomes[low, high, seen[low, high]])
+        twin.update(first, second, low_won == (first == low))
+        seen[low, high] += 1
+        duels.append((first, second))
+    return duels
 
 
 def plays_of_twins(

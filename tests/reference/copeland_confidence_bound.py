@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.reference.common import most_beaten, random_choice, relative_bounds
+from tests.reference.common import CountingTwin, random_choice, relative_bounds
 
 
-class CopelandConfidenceBound:
+class CopelandConfidenceBound(CountingTwin):
     """CCB (Zoghi et al. 2015, Algorithm 1), line by line.
 
     Parameters
@@ -22,11 +22,8 @@ class CopelandConfidenceBound:
     def __init__(
         self, num_arms: int, rng: np.random.Generator, *, alpha: float = 0.51
     ) -> None:
-        self.num_arms = num_arms
-        self.rng = rng
+        super().__init__(num_arms, rng)
         self.alpha = alpha
-        self.rounds = 0
-        self.wins = np.zeros((num_arms, num_arms), dtype=np.int64)
         self.reset()
 
     def reset(self) -> None:
@@ -105,14 +102,3 @@ class CopelandConfidenceBound:
         if np.count_nonzero(best) > 1:
             best[champion] = False
         return random_choice(self.rng, best)
-
-    def update(self, first: int, second: int, first_won: bool) -> None:
-        """Count the outcome; a self-duel only advances the round."""
-        self.rounds += 1
-        if first != second:
-            winner, loser = (first, second) if first_won else (second, first)
-            self.wins[winner, loser] += 1
-
-    def recommend(self) -> int:
-        """Return the arm that beats the most others empirically."""
-        return most_beaten(self.wins, self.rng)

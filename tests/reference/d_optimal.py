@@ -3,15 +3,17 @@
 import numpy as np
 from scipy import optimize
 
+from tests.reference.common import CountingTwin
 
-class DOptimal:
+
+class DOptimal(CountingTwin):
     """The pair after whose vote log det of the information is largest."""
 
     def __init__(
         self, num_arms: int, rng: np.random.Generator, prior_scale: float = 2.0
     ) -> None:
-        self.num_arms, self.rng, self.scale = num_arms, rng, prior_scale
-        self.wins = np.zeros((num_arms, num_arms))
+        super().__init__(num_arms, rng)
+        self.scale = prior_scale
 
     def mode(self) -> np.ndarray:
         """Return the utilities of the largest posterior density."""
@@ -56,11 +58,6 @@ class DOptimal:
         """Return the next pair."""
         pairs = self.admissible()
         return pairs[self.rng.integers(len(pairs))]
-
-    def update(self, first: int, second: int, first_won: bool) -> None:
-        """Count the vote."""
-        winner, loser = (first, second) if first_won else (second, first)
-        self.wins[winner, loser] += 1
 
     def recommend(self) -> int:
         """Return the arm with the largest utility."""

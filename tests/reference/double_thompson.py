@@ -4,13 +4,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlog1py
 
-from tests.reference.common import most_beaten, random_choice, relative_bounds
+from tests.reference.common import CountingTwin, random_choice, relative_bounds
 
 SMALLEST_DIVERGENCE = 1e-300
 """Keeps the quotients of D-TS+ finite when a sample lies next to 1/2."""
 
 
-class DoubleThompson:
+class DoubleThompson(CountingTwin):
     """D-TS (Wu and Liu 2016, Algorithm 1), with every Beta draw of the text.
 
     Parameters
@@ -36,13 +36,10 @@ class DoubleThompson:
         elimination: bool = True,
         prior: float | NDArray[np.float64] = 1,
     ) -> None:
-        self.num_arms = num_arms
-        self.rng = rng
+        super().__init__(num_arms, rng)
         self.alpha = alpha
         self.elimination = elimination
         self.prior = np.broadcast_to(prior, (num_arms, num_arms))
-        self.rounds = 0
-        self.wins = np.zeros((num_arms, num_arms), dtype=np.int64)
         self._upper = np.triu_indices(num_arms, 1)
         self._bounds: dict[
             tuple[int, bytes], tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -109,17 +106,6 @@ class DoubleThompson:
         first = self.choose_first(self.sample_preference())
         column = np.where(self.eligible(first), self.sample_column(first), -1.0)
         return first, random_choice(self.rng, column == column.max())
-
-    def update(self, first: int, second: int, first_won: bool) -> None:
-        """Count the outcome; a self-duel only advances the round."""
-        self.rounds += 1
-        if first != second:
-            winner, loser = (first, second) if first_won else (second, first)
-            self.wins[winner, loser] += 1
-
-    def recommend(self) -> int:
-        """Return the arm that beats the most others empirically."""
-        return most_beaten(self.wins, self.rng)
 
 
 class DoubleThompsonPlus(DoubleThompson):

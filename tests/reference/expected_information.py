@@ -6,15 +6,17 @@ from functools import cache
 import numpy as np
 from scipy import special
 
+from tests.reference.common import CountingTwin
 
-class ExpectedInformation:
+
+class ExpectedInformation(CountingTwin):
     """Ask the pair whose outcome has the largest mutual information with theta."""
 
     def __init__(
         self, num_arms: int, rng: np.random.Generator, *, prior: float = 1.0
     ) -> None:
-        self.num_arms, self.rng, self.prior = num_arms, rng, prior
-        self.wins = np.zeros((num_arms, num_arms), dtype=int)
+        super().__init__(num_arms, rng)
+        self.prior = prior
 
     def gains(self) -> dict[tuple[int, int], float]:
         """Return the mutual information of each pair."""
@@ -36,11 +38,6 @@ class ExpectedInformation:
         """Return the next pair."""
         pairs = self.admissible()
         return pairs[self.rng.integers(len(pairs))]
-
-    def update(self, first: int, second: int, first_won: bool) -> None:
-        """Count the outcome."""
-        winner, loser = (first, second) if first_won else (second, first)
-        self.wins[winner, loser] += 1
 
 
 @cache

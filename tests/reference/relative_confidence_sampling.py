@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.reference.common import most_beaten, random_choice, relative_bounds
+from tests.reference.common import CountingTwin, random_choice, relative_bounds
 
 
-class RelativeConfidenceSampling:
+class RelativeConfidenceSampling(CountingTwin):
     """RCS (Zoghi et al. 2014, WSDM, Algorithm 1).
 
     Parameters
@@ -33,13 +33,10 @@ class RelativeConfidenceSampling:
         fallback: str = "least",
         prior: float | NDArray[np.float64] = 1,
     ) -> None:
-        self.num_arms = num_arms
-        self.rng = rng
+        super().__init__(num_arms, rng)
         self.alpha = alpha
         self.fallback = fallback
         self.prior = np.broadcast_to(prior, (num_arms, num_arms))
-        self.rounds = 0
-        self.wins = np.zeros((num_arms, num_arms), dtype=np.int64)
         self.reigns = np.zeros(num_arms, dtype=np.int64)
 
     def sample_preference(self) -> NDArray[np.float64]:
@@ -68,14 +65,3 @@ class RelativeConfidenceSampling:
         upper, _ = relative_bounds(self.wins, self.rounds + 1, self.alpha)
         column = upper[:, champion]
         return champion, random_choice(self.rng, column == column.max())
-
-    def update(self, first: int, second: int, first_won: bool) -> None:
-        """Count the outcome; a self-duel only advances the round."""
-        self.rounds += 1
-        if first != second:
-            winner, loser = (first, second) if first_won else (second, first)
-            self.wins[winner, loser] += 1
-
-    def recommend(self) -> int:
-        """Return the arm that beats the most others empirically."""
-        return most_beaten(self.wins, self.rng)

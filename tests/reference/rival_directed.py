@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from tests.reference.common import TIE_TOLERANCE, random_choice
+from tests.reference.common import TIE_TOLERANCE, CountingTwin, random_choice
 from tests.reference.efficient_copeland_winner_rmed import (
     efficient_allocation,
     winners,
@@ -32,7 +32,7 @@ def dethroning_worlds(
     return found
 
 
-class RivalDirected:
+class RivalDirected(CountingTwin):
     """RD-TS. What is derived from the counts is derived anew after each duel.
 
     Parameters
@@ -66,11 +66,10 @@ class RivalDirected:
         pairs: str = "flipped",
         cost: str = "regret",
     ) -> None:
-        self.num_arms, self.rng = num_arms, rng
+        super().__init__(num_arms, rng)
         self.c, self.eta, self.floor, self.prior = c, eta, floor, prior
         self.flips_only, self.doubts, self.pairs = flips_only, doubts, pairs
         self.cost = cost
-        self.wins = np.zeros((num_arms, num_arms), dtype=np.int64)
         self.derive()
 
     def derive(self) -> None:
@@ -228,9 +227,8 @@ class RivalDirected:
 
     def update(self, first: int, second: int, first_won: bool) -> None:
         """Count the outcome; a self-duel teaches nothing."""
+        super().update(first, second, first_won)
         if first != second:
-            winner, loser = (first, second) if first_won else (second, first)
-            self.wins[winner, loser] += 1
             self.derive()
 
     def recommend(self) -> int:

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import linprog
 
 from tests.reference import matrices
-from tests.reference.common import bernoulli_divergence, simulate
+from tests.reference.common import bernoulli_divergence, duels_of
 from tests.reference.efficient_copeland_winner_rmed import (
     EfficientCopelandRMED,
     efficient_allocation,
@@ -30,15 +30,6 @@ MATRICES = {
 # --- RMED1 -------------------------------------------------------------------------
 
 
-def duels_of(twin, num_arms, horizon, outcomes):
-    """Return the pairs played with forced outcomes."""
-    rng = np.random.default_rng(0)
-    uniform = np.full((num_arms, num_arms), 0.5)
-    return simulate(
-        twin, uniform, horizon, [horizon], rng, outcomes, return_duels=True
-    )[1]
-
-
 def test_rmed1_allowance():
     twin = RMED1(6, np.random.default_rng(0))
     assert twin.allowance == pytest.approx(1.8325423, abs=5e-8)
@@ -56,7 +47,7 @@ def test_rmed1_trace():
     expected = sweep + 3 * full_pass + [(0, 0), (1, 0)] + [(0, 0), (2, 0), (1, 0)]
     outcomes = np.ones((3, 3, 20), dtype=bool)
     twin = RMED1(3, np.random.default_rng(0))
-    assert duels_of(twin, 3, 17, outcomes) == expected
+    assert duels_of(twin, outcomes, 17) == expected
     assert twin.recommend() == 0
 
 
@@ -201,7 +192,7 @@ def test_ecw_trace_of_two_arms():
     """Arm 0 always wins; forced draws at N < 3 sqrt(log t), self-duels otherwise."""
     outcomes = np.ones((2, 2, 40), dtype=bool)
     twin = EfficientCopelandRMED(2, np.random.default_rng(0))
-    duels = duels_of(twin, 2, 3000, outcomes)
+    duels = duels_of(twin, outcomes, 3000)
     draws = [t for t, duel in enumerate(duels, 1) if duel == (0, 1)]
     # Four forced draws and the first list; forced once log t exceeds (N / 3)^2, at 17
     # and 55. Then the test is what ends: N log 2 >= log t holds up to t = 2^N (there
@@ -214,7 +205,7 @@ def test_ecw_test_uses_the_round_just_played():
     """With alpha 0.1 the only limit is N log 2 >= max(1, log t)."""
     outcomes = np.ones((2, 2, 40), dtype=bool)
     twin = EfficientCopelandRMED(2, np.random.default_rng(0), alpha=0.1)
-    duels = duels_of(twin, 2, 40, outcomes)
+    duels = duels_of(twin, outcomes, 40)
     draws = [t for t, duel in enumerate(duels, 1) if duel == (0, 1)]
     # Round 1 is forced; 2 is the list. Two wins suffice up to log t = 2 log 2, t = 4;
     # round 5 is a self-duel whose test fails and asks for the pair, then for (0, 0).

@@ -3,11 +3,11 @@
 import numpy as np
 from scipy import special
 
-from tests.reference.common import random_choice
+from tests.reference.common import CountingTwin
 from tests.reference.copeland_winner_rmed import cheapest_evidence
 
 
-class TrackAndStop:
+class TrackAndStop(CountingTwin):
     """D-tracking of the identification program (Garivier and Kaufmann 2016, section 3).
 
     Parameters
@@ -30,9 +30,8 @@ class TrackAndStop:
         growth: float = 0.05,
         sticky: float = 0.1,
     ) -> None:
-        self.num_arms, self.rng = num_arms, rng
+        super().__init__(num_arms, rng)
         self.growth, self.sticky = growth, sticky
-        self.wins = np.zeros((num_arms, num_arms), dtype=np.int64)
         self.pairs = [(i, j) for i in range(num_arms) for j in range(i + 1, num_arms)]
         self.share = np.zeros(len(self.pairs))
         self.next_program = len(self.pairs)
@@ -77,15 +76,3 @@ class TrackAndStop:
             return self.pairs[int(played.argmin())]
         lag = duels * self.share - played
         return self.pairs[int(np.flatnonzero(lag >= lag.max() - 1e-6)[0])]
-
-    def update(self, first: int, second: int, first_won: bool) -> None:
-        """Count the outcome."""
-        self.wins[(first, second) if first_won else (second, first)] += 1
-
-    def recommend(self) -> int:
-        """Return an arm that beats the most others, of several one with most wins."""
-        beaten = (self.wins > self.wins.T).sum(axis=1)
-        total = self.wins.sum(axis=1)
-        best = beaten == beaten.max()
-        best &= total == total[best].max()
-        return int(random_choice(self.rng, best))

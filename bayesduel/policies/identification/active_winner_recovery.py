@@ -75,10 +75,9 @@ class ActiveWinnerRecovery(Policy):
 
     Examples
     --------
-    >>> import bayesduel
-    >>> result = bayesduel.simulate("sushi", "parwis", num_runs=5, horizon=64, seed=1)
-    >>> result.attrs["policy"]
-    'PARWiS'
+    >>> from bayesduel import policies
+    >>> policies.get("parwis", every=8).label
+    'PARWiS, told every 8 rounds'
     """
 
     compiled = True

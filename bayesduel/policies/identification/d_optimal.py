@@ -67,12 +67,9 @@ class DOptimal(Policy):
 
     Examples
     --------
-    >>> import bayesduel
-    >>> result = bayesduel.simulate(
-    ...     "sushi", "d-optimal", num_runs=5, horizon=64, seed=1
-    ... )
-    >>> result.attrs["policy"]
-    'D-optimal'
+    >>> from bayesduel import policies
+    >>> policies.get("d-optimal", prior_scale=1).label
+    'D-optimal:prior_scale=1.0'
     """
 
     compiled = True

@@ -175,20 +175,6 @@ def test_pairs_of_a_cut_batch_share_what_is_left():
     assert chi_square(counts, np.array(chosen) / 15) > FALSE_ALARM
 
 
-@pytest.mark.slow
-def test_commit_stays_with_the_leader():
-    """The last batch that does not fit becomes self-duels of one arm."""
-    records = runs_of("pcomp", num_batches=2, overflow="commit")
-    plays = records.ledger["plays"]
-    assert np.all(records.info["batches"] == 2)
-    row, column = np.triu_indices(4, 1)
-    assert np.all(plays[:, -1, row, column] == 44)
-    alone = np.diagonal(plays[:, -1], axis1=1, axis2=2)
-    assert np.all(alone.max(axis=1) == HORIZON - 6 * 44)
-    assert np.mean(np.argmax(alone, axis=1) == 0) > 0.9
-    assert np.array_equal(np.argmax(alone, axis=1), records.recommendation)
-
-
 def test_the_last_arm_takes_all_rounds_in_one_batch():
     """Deterministic preferences: removed as soon as the test can pass, 12 duels."""
     order = np.tri(4, k=-1)
@@ -207,21 +193,6 @@ def test_the_last_arm_takes_all_rounds_in_one_batch():
     assert np.all(plays[:, 0, 0] == HORIZON - 6 * total[batch])
     assert np.all(records.info["batches"] == batch + 2)
     assert np.all(records.recommendation == 0)
-
-
-def test_without_a_winner_nobody_is_removed():
-    """F of the lower bound: whatever is played costs nothing."""
-    matrix = instances.generators.batched_all_ties(4)
-    records = simulate_runs(
-        policies.get("pcomp", elimination="hoeffding"),
-        matrix.values,
-        checkpoints=GRID,
-        seed=57,
-        runs=range(RUNS),
-    )
-    plays = records.ledger["plays"]
-    assert np.tensordot(plays, matrix.regret_per_pair("copeland"), 2).max() == 0
-    assert np.all(np.diagonal(plays[:, -1], axis1=1, axis2=2) == 0)
 
 
 @pytest.mark.parametrize("num_batches", [3, 10])

@@ -8,7 +8,7 @@ import pytest
 from bayesduel import policies
 from tests.policies.instances import random_matrices, random_outcomes
 from tests.policies.rule_driving import play_rule
-from tests.reference import simulate
+from tests.reference import duels_of
 from tests.reference.batched import TWINS
 
 HORIZON = 2000
@@ -18,10 +18,10 @@ RUNS = range(20, 50)
 
 @cache
 def instances():
-    """Random matrices with outcomes: weak and strong gaps, with and without order."""
+    """Outcomes of random matrices: weak and strong gaps, with and without order."""
     rng = np.random.default_rng(50)
     matrices = random_matrices(rng, INSTANCES, 4, (0.1, 0.3, 0.5), least=0.03)
-    return [(each, random_outcomes(each, HORIZON + 2, rng)) for each in matrices]
+    return [random_outcomes(each, HORIZON + 2, rng) for each in matrices]
 
 
 def twin_of(policy, **options):
@@ -42,20 +42,12 @@ def same_duels(policy):
     """
     found = []
     for run in RUNS:
-        preference, outcomes = instances()[run % INSTANCES]
+        outcomes = instances()[run % INSTANCES]
         played = play_rule(policy, outcomes, HORIZON, seed=run)
         seeds = np.flatnonzero(seeds_of(policy, run)).tolist()
         options = {} if policy.name == "pcomp" else {"seeds": seeds}
         twin = twin_of(policy, **options)
-        _, theirs = simulate(
-            twin,
-            preference,
-            HORIZON,
-            [HORIZON],
-            np.random.default_rng(0),
-            outcomes,
-            return_duels=True,
-        )
+        theirs = duels_of(twin, outcomes, HORIZON)
         ours = [(int(first), int(second)) for first, second in played.duels]
         assert len(ours) == HORIZON
         cut = HORIZON - len(twin.queue)

@@ -1,5 +1,7 @@
 """Expected information: duels against integrals, and what a scale tells."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -56,7 +58,8 @@ def test_on_a_scale_the_extremes_are_not_compared(posterior):
     rng = np.random.default_rng(2430)
     strength = np.array([8.0, 2.0, 0.0, -6.0])
     with jax.enable_x64(True):
-        state = rule.init(jax.random.key(0), 4, jnp.int64(1000))
+        begin = quick_jit(partial(rule.init, num_arms=4, horizon=jnp.int64(1000)))
+        state = begin(jax.random.key(0))
         for _ in range(8):
             for i in range(4):
                 for j in range(i + 1, 4):

@@ -12,7 +12,7 @@ from bayesduel.policies.identification._scalar_allocation import new_program
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import MATRICES, random_outcomes
 from tests.policies.kernel_driving import play_kernel
-from tests.reference import TrackAndStop, simulate
+from tests.reference import TrackAndStop, duels_of
 
 set_sign = standalone(_scalar_allocation.set_sign)
 solve = standalone(_scalar_allocation.solve)
@@ -82,20 +82,13 @@ def test_duels_are_those_of_the_twin(num_arms, options):
         matrix = random_matrix(rng, num_arms)
         outcomes = random_outcomes(matrix, 302, rng)
         twin = TrackAndStop(num_arms, np.random.default_rng(0), **options)
-        _, duels = simulate(
-            twin,
-            matrix,
-            300,
-            [300],
-            np.random.default_rng(0),
-            outcomes,
-            return_duels=True,
-        )
+        duels = duels_of(twin, outcomes, 300)
         kernel = policies.get("track-and-stop", **options).scalar_kernel()
         ours = play_kernel(kernel, outcomes, 300)
         assert ours.duels == duels
 
 
+@pytest.mark.slow  # Quickly, duels and programs are those of others.
 def test_shares_become_the_optimal_ones():
     matrix = MATRICES["condorcet"]
     found = theory.identification_bound(matrix)

@@ -34,8 +34,8 @@ FORMS = {
     "multisbm": ({}, MultiSBM),
     "doubler": ({}, Doubler),
 }
-QUICK = ("sparring", "sparring of ts", "doubler")
-"""The rest are other forms of these, or compared duel by duel below."""
+QUICK = ("sparring", "sparring of ts")
+"""The rest is compared duel by duel below."""
 
 EARLY = [
     pytest.param(

@@ -11,8 +11,8 @@ from tests.policies.driving import simulate_runs
 from tests.policies.instances import random_matrices, random_outcomes
 from tests.policies.kernel_driving import play_policy
 from tests.policies.replaying import first_difference
+from tests.reference import duels_of
 from tests.reference import matrices as published
-from tests.reference import simulate
 from tests.reference.delayed_rmed import (
     DelayedCopelandRMED,
     DelayedEfficientCopelandRMED,
@@ -37,20 +37,19 @@ TWINS = {
 
 @cache
 def instances():
-    """Random matrices of four arms and outcomes: total orders and tournaments.
+    """Outcomes of random matrices of four arms: total orders and tournaments.
 
     And one with preferences of 0 and 1, where lists often end with nothing admitted.
     """
     rng = np.random.default_rng(50)
     matrices = random_matrices(rng, INSTANCES - 1, 4, (0.08, 0.2, 0.5))
     matrices.append(np.array(CERTAIN))
-    outcomes = [random_outcomes(each, HORIZON + 2, rng) for each in matrices]
-    return np.stack(matrices), np.stack(outcomes)
+    return [random_outcomes(each, HORIZON + 2, rng) for each in matrices]
 
 
-def duels_of(policy):
+def duels_of_policy(policy):
     """Return the list of duels of each instance, and what was recommended."""
-    runs = [play_policy(policy, each, HORIZON) for each in instances()[1]]
+    runs = [play_policy(policy, each, HORIZON) for each in instances()]
     return [run.duels for run in runs], [run.recommendation for run in runs]
 
 
@@ -58,13 +57,9 @@ def duels_of(policy):
 def twin_duels(name, every):
     """Return the same of the twin."""
     found = []
-    for preference, outcomes in zip(*instances(), strict=True):
-        rng = np.random.default_rng(0)
-        twin = TWINS[name](4, rng, every=every)
-        _, duels = simulate(
-            twin, preference, HORIZON, [HORIZON], rng, outcomes, return_duels=True
-        )
-        found.append((duels, twin.recommend()))
+    for outcomes in instances():
+        twin = TWINS[name](4, np.random.default_rng(0), every=every)
+        found.append((duels_of(twin, outcomes, HORIZON), twin.recommend()))
     duels, best = zip(*found, strict=True)
     return list(duels), list(best)
 
@@ -91,7 +86,7 @@ def slow(*values):
 )
 def test_late_duels_are_those_of_the_late_twin(name, every):
     policy = DelayedFeedback(policies.get(name), every)
-    duels, best = duels_of(policy)
+    duels, best = duels_of_policy(policy)
     theirs, their_best = twin_duels(name, every)
     assert first_differences(duels, theirs) == [None] * INSTANCES
     assert best == their_best
@@ -100,7 +95,7 @@ def test_late_duels_are_those_of_the_late_twin(name, every):
 def test_another_delay_is_noticed():
     """Negative control of the comparison with the twin."""
     policy = DelayedFeedback(policies.get("ecw-rmed"), 41)
-    found = first_differences(duels_of(policy)[0], twin_duels("ecw-rmed", 40)[0])
+    found = first_differences(duels_of_policy(policy)[0], twin_duels("ecw-rmed", 40)[0])
     assert sum(each is not None for each in found) >= INSTANCES / 2, found
 
 
@@ -140,23 +135,3 @@ def test_a_pair_near_one_half_is_drawn_out_of_turn_once_until_it_is_told():
         # The margin 0.4 / log log t is about 0.2: only this pair is that close.
         assert duels[begin] == (0, 1)
         assert duels[begin + 1 : begin + every].count((0, 1)) <= every / 2
-
-
-def test_what_is_still_to_be_played_is_not_admitted():
-    """Another reading of the page, in which it is, asks for other duels."""
-
-    class Eager(DelayedRMED1):
-        def _admit(self, elements):
-            self.last_asked = list(elements)
-            self.following += [each for each in elements if each not in self.following]
-
-    preference, outcomes = (each[-1] for each in instances())
-    found = []
-    for kind in (DelayedRMED1, Eager):
-        rng = np.random.default_rng(0)
-        twin = kind(4, rng, every=100)
-        options = {"return_duels": True}
-        found += [
-            simulate(twin, preference, HORIZON, [HORIZON], rng, outcomes, **options)[1]
-        ]
-    assert found[0] != found[1]

@@ -193,20 +193,17 @@ def worlds_of(policy):
     return [world for world in worlds if world.feedback in policy.feedbacks]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "world"),
     [
-        pytest.param(
-            text,
-            world,
-            marks=[pytest.mark.slow] * (text.split(":")[0] != "stagewise"),
-            id=f"{text}-{world.feedback}-{number}",
-        )
+        pytest.param(text, world, id=f"{text}-{world.feedback}-{number}")
         for text in (*(each for each in NAMES if each not in IN_JAX), *OTHER_FORMS)
         for number, world in enumerate(worlds_of(policies.parse_policy(text)))
     ],
 )
 def test_compiled_rules_play_the_runs_of_python(text, world):
+    """Quickly, one rule: ``simulation.test_set_rounds``."""
     policy = policies.parse_policy(text)
     compiled, plain = (
         simulate_offers(

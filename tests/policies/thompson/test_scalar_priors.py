@@ -37,7 +37,9 @@ TWINS = {
     "d-ts+": DoubleThompsonPlus,
     "rcs": RelativeConfidenceSampling,
 }
-QUICK = {("d-ts", "table"), ("d-ts+", "2"), ("rcs", "half")}
+QUICK = {("d-ts", "table"), ("d-ts+", "2")}
+"""Forms of one program. Quickly, ``test_scalar_relative_sampling`` and
+``test_scalar_rival_directed`` have priors."""
 
 
 def plays_of(policy, seed, num_runs=512):
@@ -73,7 +75,13 @@ def test_kernel_has_the_distribution_of_the_twin(name, prior):
         assert not disagreements(ours, theirs, MATRIX)
 
 
-@pytest.mark.parametrize("name", [*TWINS, "pure-d-ts", "rd-ts"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("d-ts", "d-ts+", "pure-d-ts"),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("rcs", "rd-ts")),
+    ],
+)
 def test_both_forms_have_the_same_distribution(name):
     """The arms are shuffled in every run: a table goes with them."""
     for prior in (PRIORS["half"], PRIORS["table"]):
@@ -105,8 +113,8 @@ def test_another_prior_is_noticed():
 
 @pytest.mark.parametrize("prior", [1e-3, 12345.6])
 @pytest.mark.parametrize("name", [*TWINS, "rd-ts"])
-def test_extreme_priors_are_played(name, prior):
+def test_extreme_priors_are_played(name, prior, uncompiled):
     """Every round is, and some arms meet."""
-    plays = plays_of(policies.get(name, prior=prior), 5, num_runs=64)[:, -1]
+    plays = plays_of(policies.get(name, prior=prior), 5, num_runs=3)[:, -1]
     assert np.all(plays.sum(axis=(1, 2)) == CHECKPOINTS[-1])
     assert np.all(np.triu(plays, 1).sum(axis=(1, 2)) > 0)

@@ -78,9 +78,9 @@ def answers(kernel, wins, reigns, round_, rng, number):
     return found.T
 
 
-def twin_pairs(wins, reigns, round_, fallback):
+def twin_pairs(wins, reigns, round_, **options):
     """Count the pairs that the twin plays in that round."""
-    twin = RelativeConfidenceSampling(4, np.random.default_rng(71), fallback=fallback)
+    twin = RelativeConfidenceSampling(4, np.random.default_rng(71), **options)
     twin.wins[:] = wins
     pairs = np.zeros((4, 4))
     for _ in range(NUM_DRAWS):
@@ -90,11 +90,19 @@ def twin_pairs(wins, reigns, round_, fallback):
     return pairs
 
 
-@pytest.mark.parametrize("look_ahead", [True, False], ids=["look-ahead", "step"])
-@pytest.mark.parametrize("fallback", ["least", pytest.param("random", marks=SLOW)])
-def test_round_has_the_distribution_of_the_rule(fallback, look_ahead):
+@pytest.mark.parametrize(
+    ("fallback", "prior", "look_ahead"),
+    [
+        ("least", 0.5, True),
+        ("least", 1, False),
+        pytest.param("random", 1, True, marks=SLOW),
+        pytest.param("random", 0.5, False, marks=SLOW),
+    ],
+)
+def test_round_has_the_distribution_of_the_rule(fallback, prior, look_ahead):
     """Also where the fallback may pick the sure winner, and where it may not."""
-    policy = policies.get("rcs", fallback=fallback, look_ahead=look_ahead)
+    options = {"fallback": fallback, "prior": prior}
+    policy = policies.get("rcs", look_ahead=look_ahead, **options)
     kernel, rng, found = policy.scalar_kernel(), np.random.default_rng(70), {}
     for name, wins in FOUR_ARMS.items():
         round_ = int(wins.sum()) + 40
@@ -103,7 +111,7 @@ def test_round_has_the_distribution_of_the_rule(fallback, look_ahead):
                 kernel, wins, reigns, round_, rng, 4 * NUM_DRAWS
             )
             one, other = (np.where(idle > 0, champion, arm) for arm in (first, second))
-            theirs = twin_pairs(wins, reigns, round_, fallback)
+            theirs = twin_pairs(wins, reigns, round_, **options)
             ours = pair_table(one, other, 4)
             found[name, reign] = two_sample_chi_square(ours, theirs)
             jumps = "sure winner" in name and (

@@ -27,7 +27,17 @@ CHECKPOINTS = (30, 100, 200, 300)
 LATE = (100, 1000, 3000)
 NUM_RUNS = 512
 
-NAMES = ("d-ts", "d-ts+", "pure-d-ts", "rcs", "rcs:fallback=random", "rd-ts")
+QUICK = ("d-ts", "d-ts+", "pure-d-ts")
+"""Forms of one program. Quickly, others are held to the distribution of single rounds
+and of how long they wait."""
+
+NAMES = [
+    *QUICK,
+    *(
+        pytest.param(name, marks=pytest.mark.slow)
+        for name in ("rcs", "rcs:fallback=random", "rd-ts")
+    ),
+]
 
 
 @cache
@@ -45,6 +55,7 @@ def summary(plays):
     return features(plays, MATRIX) | self_duels(plays) | {"Borda regret": borda}
 
 
+@pytest.mark.slow
 def test_steps_of_rcs_have_the_distribution_of_the_twin():
     """Rounds of the others are held to theirs, state by state, elsewhere."""
     make = partial(RelativeConfidenceSampling, 4)
