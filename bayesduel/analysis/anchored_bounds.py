@@ -27,6 +27,9 @@ Komiyama et al. (2016) define it by losses; without ties the two agree.
 _WITHOUT_MODEL = ("beta", "beta-per-pair")
 """Posteriors that may learn any matrix."""
 
+_MOST_ARMS = 40
+"""Of a bound under a model that tables work out: of 64 arms it takes a minute."""
+
 
 @dataclass(frozen=True)
 class AnchoredBound:
@@ -180,9 +183,9 @@ def lower_slope(
 
     Of Copeland regret that of Komiyama et al. (2016), of the mean gap to a Condorcet
     winner that of Komiyama et al. (2015); for policies that know a model that of
-    `theory.structured_lower_bound`. Tables and figures ask here. With it come the
-    winner that attains it, and a note that is empty or says why there is none, by the
-    labels ``arms``.
+    `theory.structured_lower_bound`, of few arms. Tables and figures ask here. With it
+    come the winner that attains it, and a note that is empty or says why there is none,
+    by the labels ``arms``.
     """
     from theory import condorcet_lower_bound
     from theory.preferences import as_preference_matrix
@@ -213,6 +216,16 @@ def _lower_under_model(
     linear = model == "linear" and matrix.features is not None
     if not linear and not any(model in each.knows for each in known_theorems("")):
         return None, None, f"lower bound: none is known for policies over {model!r}"
+    if matrix.num_arms > _MOST_ARMS:
+        return (
+            None,
+            None,
+            (
+                f"lower bound over {model!r}: not computed for {matrix.num_arms} arms, "
+                "which takes long; theory.structured_lower_bound does, and bayesduel "
+                "bounds --model"
+            ),
+        )
     cost = "gap" if notion == "condorcet_mean" else "copeland"
     known = ("bradley-terry", matrix.features) if linear else (model, None)
     try:

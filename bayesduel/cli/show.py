@@ -153,7 +153,7 @@ def _worlds(name: str) -> Iterator[Entry]:
         "kind": "world of subset choice",
         "name": key,
         "title": found.title,
-        **_of_family(choice.catalog.FAMILIES[key].make, found.parameters),
+        **_of_family(choice.catalog.maker(key), found.parameters),
         "feedback": world.feedback,
         "regrets": sorted(world.notions),
         "source": world.source,

@@ -1,24 +1,49 @@
 """A request for simulations: instances, policies and runs, checked once."""
 
+import json
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import xarray as xr
 
-from bayesduel.experiments.comparison import run_experiment
-from bayesduel.experiments.request.checked import CheckedRequest
+from bayesduel.arguments.limits import MOST_RUNS
+from bayesduel.code_digest import code_digest
+from bayesduel.errors import SimulationArgumentError, errors_about
+from bayesduel.experiments.comparison import Comparison, Tables
+from bayesduel.experiments.nodes import Configuration
+from bayesduel.experiments.problems import Instance, InstanceLike, Problem, problem_of
+from bayesduel.experiments.request.arguments import (
+    check_checkpoints,
+    check_format,
+    check_horizon,
+    check_record,
+    read_instances,
+    read_notions,
+    read_policies,
+)
 from bayesduel.experiments.request.toml_files import (
     arguments_in_file,
     check_complete,
     errors_name_file,
 )
-from bayesduel.experiments.request.toml_text import to_toml
+from bayesduel.experiments.request.toml_text import folder_files, to_toml
+from bayesduel.experiments.store import Part, execute_sweep
+from bayesduel.experiments.stored.run_ranges import Place
+from bayesduel.package.version import __version__
+from bayesduel.policies.parameter_values import parameters_json
+from bayesduel.policies.policy import PolicyBase
+from bayesduel.simulation.driver import check_stops, program_of
+from bayesduel.simulation.environments import Environment
+from bayesduel.stopping.rules import StoppingRule, check_rule
+from theory.arguments import integer_from, seed_of, true_or_false
 
 
 @dataclass(frozen=True, init=False)
-class Experiment(CheckedRequest):
+class Experiment:
     """Every policy on every instance: what is asked for, before it is carried out.
 
     Everything is read and checked here, once; a request that can be made can be run.
@@ -68,17 +93,13 @@ class Experiment(CheckedRequest):
         As they were read.
     policies : tuple of Policy
         As they were read.
-    num_runs, horizon, seed : int
-        As given.
     checkpoints : tuple of int
         Up to the horizon.
     regret : tuple of str or None
         Different notions; None stands for the usual one of each instance.
-    shuffle : bool
-        As given.
     record : str
         As given, or the usual one.
-    stopping : StoppingRule or None
+    num_runs, horizon, seed, shuffle, stopping
         As given.
 
     Raises
@@ -106,6 +127,59 @@ class Experiment(CheckedRequest):
     ...     print(error.argument, error.value, error.remedy, sep="; ")
     horizon; 0; give 1 or more
     """
+
+    instances: tuple[Instance, ...]
+    policies: tuple[PolicyBase, ...]
+    num_runs: int
+    horizon: int
+    checkpoints: tuple[int, ...]
+    seed: int
+    regret: tuple[str, ...] | None
+    shuffle: bool
+    record: str
+    stopping: StoppingRule | None
+
+    def __init__(
+        self,
+        instances: InstanceLike | Sequence[InstanceLike],
+        policies: PolicyBase | str | Sequence[PolicyBase | str],
+        *,
+        num_runs: int = 100,
+        horizon: float = 10**5,
+        checkpoints: Sequence[int] | None = None,
+        seed: int = 0,
+        regret: Sequence[str] | str | None = None,
+        shuffle: bool = True,
+        record: str | None = None,
+        stopping: StoppingRule | None = None,
+    ) -> None:
+        # The cheap parts first.
+        error = SimulationArgumentError
+        asked = {
+            "num_runs": integer_from(num_runs, 1, "num_runs", MOST_RUNS, kind=error),
+            "horizon": check_horizon(horizon),
+            "seed": seed_of(seed, "seed", kind=error),
+            "shuffle": true_or_false(shuffle, "shuffle", kind=error),
+            "stopping": None if stopping is None else check_rule("stopping", stopping),
+        }
+        asked["record"] = check_record(record, asked["num_runs"], stopping)
+        asked["policies"] = read_policies(policies)
+        asked["instances"] = read_instances(instances)
+        object.__setattr__(self, "instances", asked["instances"])
+        problems = self.problems
+        asked["regret"] = read_notions(regret, problems)
+        most_arms = max(each.num_arms for each in asked["instances"])
+        asked["checkpoints"] = check_checkpoints(
+            checkpoints, asked["horizon"], most_arms
+        )
+        for name, value in asked.items():
+            object.__setattr__(self, name, value)
+        for problem in problems:
+            for index, policy in enumerate(self.policies):
+                with errors_about("policies", policy, index):
+                    problem.check_policy(policy, self.horizon)
+                    if self.stopping is not None:
+                        check_stops(self._environment(problem), policy)
 
     @classmethod
     def from_file(cls, path: Path | str) -> Self:
@@ -174,7 +248,7 @@ class Experiment(CheckedRequest):
         record = "plays"
         <BLANKLINE>
         """
-        return to_toml(self)
+        return to_toml(vars(self))
 
     def without_look_ahead(self) -> Self:
         """Return the same experiment with policies that step round by round."""
@@ -220,3 +294,110 @@ class Experiment(CheckedRequest):
             resume=resume,
             overwrite=overwrite,
         )
+
+    @cached_property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is asked about the instances."""
+        return tuple(problem_of(each) for each in self.instances)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the instances in results."""
+        return tuple(each.name for each in self.problems)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the policies in results."""
+        return tuple(each.label for each in self.policies)
+
+    @property
+    def notions(self) -> dict[str, tuple[str, ...]]:
+        """Notions of regret that are recorded, by the name of the instance."""
+        return {
+            problem.name: self.regret or (problem.default_notion,)
+            for problem in self.problems
+        }
+
+    @cached_property
+    def configurations(self) -> dict[Place, tuple[Configuration, PolicyBase]]:
+        """What the results of each policy on each instance depend on."""
+        own = {policy.label: (policy, code_digest(policy)) for policy in self.policies}
+        notions = self.notions
+        return {
+            (name, label): (
+                Configuration(
+                    instance=problem.instance,
+                    instance_name=name,
+                    policy=label,
+                    policy_name=policy.name,
+                    parameters=parameters_json(policy),
+                    checkpoints=self.checkpoints,
+                    seed=self.seed,
+                    shuffle=self.shuffle,
+                    record=self.record,
+                    stopping=self.stopping,
+                    notions=notions[name],
+                    code=code,
+                    program=program_of(self._environment(problem), policy),
+                ),
+                policy,
+            )
+            for name, problem in zip(self.names, self.problems, strict=True)
+            for label, (policy, code) in own.items()
+        }
+
+    def _environment(self, problem: Problem) -> Environment:
+        """Return what answers on an instance."""
+        return problem.environment(self.notions[problem.name], shuffle=self.shuffle)
+
+
+def comparison_of(
+    asked: Experiment, *, format: str = "netcdf", tables: Tables | None = None
+) -> Comparison:
+    """Return what is played of an experiment, kept and put together."""
+    own = {at: each for at, (each, _) in asked.configurations.items()}
+    marks = {at: each.fingerprint() for at, each in own.items()}
+    stops = {} if asked.stopping is None else {"stopping": repr(asked.stopping)}
+    return Comparison(
+        num_runs=asked.num_runs,
+        record=asked.record,
+        attributes={
+            **{key: getattr(asked, key) for key in ("seed", "num_runs", "horizon")},
+            "version": __version__,
+        },
+        instances={each.name: each.dataset() for each in asked.problems},
+        notions={at: each.notions for at, each in own.items()},
+        fingerprints={at: json.loads(json.dumps(each)) for at, each in marks.items()},
+        words=stops
+        | {
+            "record": asked.record,
+            "instances": list(asked.names),
+            "policies": list(asked.labels),
+            "num_runs": asked.num_runs,
+            "horizon": asked.horizon,
+            "seed": asked.seed,
+            "shuffle": asked.shuffle,
+            "version": __version__,
+        },
+        format=check_format(format),
+        configurations=asked.configurations,
+        files=lambda: folder_files(vars(asked)),
+        tables=tables,
+    )
+
+
+def run_experiment(
+    asked: Experiment,
+    *,
+    format: str,
+    part: str | None,
+    tables: Tables | None = None,
+    **options: Any,
+) -> xr.DataTree:
+    """Run what is missing of an experiment; see :meth:`bayesduel.Experiment.run`.
+
+    Whoever goes on with tables of the results may make them, too.
+    """
+    comparison = comparison_of(asked, format=format, tables=tables)
+    read = None if part is None else Part.read(part)
+    return execute_sweep(comparison, part=read, **options)

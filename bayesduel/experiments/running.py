@@ -9,11 +9,11 @@ import xarray as xr
 
 from bayesduel.arguments.limits import MOST_LANES
 from bayesduel.errors import ArgumentError, SimulationArgumentError
-from bayesduel.experiments.comparison import Comparison
+from bayesduel.experiments.comparison import now
 from bayesduel.experiments.experiment import Experiment
 from bayesduel.experiments.problems import InstanceLike
 from bayesduel.experiments.progress import progress_reporter
-from bayesduel.experiments.stored.run_sweep import now
+from bayesduel.experiments.simulation_jobs import SimulationJob
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.stopping.rules import StoppingRule
 from theory.arguments import integer_from, true_or_false
@@ -88,13 +88,13 @@ def simulate(
             record="plays",
             stopping=stopping,
         )
-    (place,) = asked.configurations
-    job = Comparison(asked).job(place, range(asked.num_runs), num_lanes=num_lanes)
+    ((configuration, played),) = asked.configurations.values()
+    job = SimulationJob(configuration, played, range(asked.num_runs), num_lanes)
     with progress_reporter(enabled=progress) as report:
         dataset = job.run(report.update(job))
-    dataset = dataset.assign(job.configuration.problem.variables())
+    dataset = dataset.assign(configuration.problem.variables())
     dataset.attrs["created"] = now()
-    return xr.DataTree(dataset, name=job.configuration.policy)
+    return xr.DataTree(dataset, name=configuration.policy)
 
 
 def compare(

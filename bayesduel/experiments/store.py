@@ -155,7 +155,15 @@ class SweepFolder:
         """Read back what an interrupted sweep has finished."""
         if self.owned is None or not self.resume:
             return []
-        return self.sweep.read_back(self.owned)
+        return self.joined(self.sweep.read_back(self.owned))
+
+    def joined(self, stored: Sequence[JobResult]) -> list[JobResult]:
+        """Join what was read back of a folder, also on the disk."""
+        finished: list[JobResult] = []
+        for result in stored:
+            finished.append(result)
+            self.join(finished, result)
+        return finished
 
     def missing(self, workers: int, finished: Sequence[Any]) -> Sequence[Any]:
         """Return the jobs that are to be done."""
@@ -283,10 +291,7 @@ def execute_sweep(
         sweep, out, resume=resume, overwrite=overwrite, part=part
     ) as folder:
         write = folder.writer() if shared else None
-        finished: list[JobResult] = []
-        for result in folder.finished():
-            finished.append(result)
-            folder.join(finished, result)
+        finished = folder.finished()
         todo = folder.missing(workers, [each.job for each in finished])
         folder.begin()
 

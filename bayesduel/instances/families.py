@@ -5,6 +5,7 @@ separated by commas.
 """
 
 import inspect
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -13,7 +14,6 @@ import numpy as np
 from bayesduel.arguments.literals import literal
 from bayesduel.errors import ArgumentError, near_names
 from bayesduel.instances import generators
-from bayesduel.instances.generators.instance import GeneratedInstance
 from theory.arguments import seed_of
 from theory.preferences import PreferenceMatrix
 
@@ -26,93 +26,101 @@ class Family(NamedTuple):
 
     Attributes
     ----------
-    make : callable
-        A function of `bayesduel.instances.generators`.
-    title, source : str
-        What it makes and where it is from.
+    generator : str
+        A function of `bayesduel.instances.generators`, imported when it is needed.
+    words, source : str
+        What it makes, with names of lists there in braces, and where it is from.
     is_random : bool
         Whether the matrix is random even when its arms are not shuffled.
     """
 
-    make: Callable
-    title: str
+    generator: str
+    words: str
     source: str
     is_random: bool = False
+
+    @property
+    def make(self) -> Callable[..., Any]:
+        """The generator."""
+        return getattr(generators, self.generator)
+
+    @property
+    def title(self) -> str:
+        """What it makes."""
+        lists = re.findall(r"{(\w+)}", self.words)
+        named = {each: ", ".join(getattr(generators, each)) for each in lists}
+        return self.words.format(**named)
 
 
 _BATCHED = "Agarwal, Ghuge and Nagarajan (2022), Batched Dueling Bandits, ICML"
 
 FAMILIES = {
     "linear-order": Family(
-        generators.linear_order,
+        "linear_order",
         "p_ij = 1/2 + step (j - i)",
         "generalizes the matrix Arithmetic of Komiyama et al. (2015), COLT",
     ),
     "geometric-order": Family(
-        generators.geometric_order,
+        "geometric_order",
         "utilities top * ratio^i under a link function",
         "links of Ailon, Karnin and Joachims (2014), ICML",
     ),
-    "equal-gap": Family(
-        generators.equal_gap, "p_ij = 1/2 + gap for i before j", "elementary"
-    ),
+    "equal-gap": Family("equal_gap", "p_ij = 1/2 + gap for i before j", "elementary"),
     "hard-condorcet": Family(
-        generators.hard_condorcet,
+        "hard_condorcet",
         "p_ij = 1/2 + j / (2 K) for i before j, j counted from 1",
         "Urvoy, Clérot, Féraud and Naamane (2013), ICML, Section 5.2.1",
     ),
     "mallows": Family(
-        generators.mallows,
+        "mallows",
         "pairwise probabilities of a Mallows model",
         "Mallows (1957), Biometrika 44",
     ),
     "utilities": Family(
-        generators.from_utilities,
-        f"16 arms with the utilities of a profile "
-        f"({', '.join(generators.UTILITY_PROFILES)}) under a link "
-        f"({', '.join(generators.LINKS)})",
+        "from_utilities",
+        "16 arms with the utilities of a profile ({UTILITY_PROFILES}) under a link "
+        "({LINKS})",
         "Ailon, Karnin and Joachims (2014), ICML; Sui, Zhuang, Burdick and Yue (2017)",
     ),
     "uniform-random": Family(
-        generators.uniform_random,
-        f"uniform entries given a condition on the winner "
-        f"({', '.join(generators.WINNERS)})",
+        "uniform_random",
+        "uniform entries given a condition on the winner ({WINNERS})",
         "after Agrawal and Chaporkar (2019), Section 4",
         is_random=True,
     ),
     "syn-btl": Family(
-        generators.syn_btl,
+        "syn_btl",
         "Bradley-Terry with weights uniform on (0, 1]",
         f"{_BATCHED}, Section 5",
         is_random=True,
     ),
     "linear-utilities": Family(
-        generators.random_linear_utilities,
+        "random_linear_utilities",
         "arms with features of length 1, utilities linear in them",
         "Springall (1973), Applied Statistics 22",
         is_random=True,
     ),
     "syn-cd": Family(
-        generators.syn_cd,
+        "syn_cd",
         "one arm beats all others by the same random margin, the rest tie",
         f"{_BATCHED}, Section 5",
         is_random=True,
     ),
     "zoghi500": Family(
-        generators.zoghi500,
+        "zoghi500",
         "three Copeland winners in a cycle above totally ordered arms",
         "Zoghi, Karnin, Whiteson and de Rijke (2015), NIPS; probabilities chosen here",
     ),
     "batched-all-ties": Family(
-        generators.batched_all_ties, "every entry 1/2", f"F of {_BATCHED}, Appendix C"
+        "batched_all_ties", "every entry 1/2", f"F of {_BATCHED}, Appendix C"
     ),
     "batched-one-winner": Family(
-        generators.batched_one_winner,
+        "batched_one_winner",
         "one arm beats all others by the gap of a batch, the rest tie",
         f"E(j, k) of {_BATCHED}, Appendix C",
     ),
     "batched-two-levels": Family(
-        generators.batched_two_levels,
+        "batched_two_levels",
         "a winner by two gaps of a batch, a runner-up by one, the rest tie",
         f"Q(j, k, l) of {_BATCHED}, Appendix C",
     ),
@@ -128,8 +136,8 @@ def family_parameters(family: str) -> dict[str, object]:
     `REQUIRED` where there is none. The default of a ``seed`` that only shuffles is
     None: keep the order.
     """
-    make, _, _, is_random = FAMILIES[family]
-    signature = inspect.signature(make).parameters
+    found = FAMILIES[family]
+    signature = inspect.signature(found.make).parameters
     renamed = {argument: text for text, argument in _ARGUMENTS.items()}
     allowed = {
         renamed.get(key, key): parameter.default
@@ -137,7 +145,7 @@ def family_parameters(family: str) -> dict[str, object]:
         if key not in ("rng", "shuffle")
     }
     if "rng" in signature:
-        allowed["seed"] = REQUIRED if is_random else None
+        allowed["seed"] = REQUIRED if found.is_random else None
     return allowed
 
 
@@ -157,7 +165,7 @@ def load_family(family: str, text: str, name_or_path: str) -> PreferenceMatrix:
             rng = np.random.default_rng(seed_of(seed, "seed"))
         given |= {"rng": rng, "shuffle": rng is not None}
     made = make(**{_ARGUMENTS.get(key, key): value for key, value in given.items()})
-    matrix = made.matrix if isinstance(made, GeneratedInstance) else made
+    matrix = made if isinstance(made, PreferenceMatrix) else made.matrix
     name = f"{family}:{text}" if text else family
     return PreferenceMatrix(
         matrix.values, name=name, source=matrix.source, features=matrix.features

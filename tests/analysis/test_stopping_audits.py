@@ -51,6 +51,7 @@ def test_runs_are_those_of_the_simulator():
     assert row.median_votes == np.median(np.where(stopped < 0, math.inf, stopped))
 
 
+@pytest.mark.usefixtures("uncompiled")
 def test_all_rules_see_the_same_votes():
     """A patient rule with a smaller level stops later, at a vote of the same run."""
     rules = {"quick": stopping.LeaderTest(0.3), "patient": stopping.LeaderTest(0.1)}

@@ -13,7 +13,7 @@ import pytest
 import xarray as xr
 
 import bayesduel
-from bayesduel.experiments import comparison, experiment
+from bayesduel.experiments import experiment
 from bayesduel.experiments.owned_folder import OwnedFolder
 from tests import fake_results as fake
 from tests.command_line import invoke
@@ -77,8 +77,7 @@ def install(monkeypatch, name, **contents):
 def engine(monkeypatch):
     """Return a fake simulator behind the command line."""
     found = FakeEngine()
-    for module in (comparison, experiment):
-        monkeypatch.setattr(module, "run_experiment", found.run)
+    monkeypatch.setattr(experiment, "run_experiment", found.run)
     return found
 
 

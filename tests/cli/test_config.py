@@ -125,6 +125,7 @@ def test_errors_of_what_was_typed_name_the_option(run, sweep, tmp_path):
     assert none.stderr.startswith("error: --instance: name at least one, or give")
 
 
+@pytest.mark.usefixtures("uncompiled")
 def test_an_interrupted_sweep_goes_on_from_its_own_file(run, tmp_path, monkeypatch):
     out = tmp_path / "out"
     asked = ("-i", "cyclic", "-p", "random", "--runs", 3, "--horizon", 400, "--jobs", 1)

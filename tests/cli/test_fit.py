@@ -92,7 +92,7 @@ def test_counts_per_pair_and_named_columns(run, tmp_path):
 @pytest.mark.usefixtures("whole_fits")
 def test_everything_is_saved(run, votes, tmp_path):
     out = tmp_path / "out"
-    arguments = ("fit", votes, "--model", "beta", "--draws", "50", "--out", out)
+    arguments = ("fit", votes, "--model", "beta", "--draws", "500", "--out", out)
     result = run(*arguments)
     assert result.exit_code == 0, result.output
     tables = {"standings.csv", "standings.json", "standings.md", "fit.nc"}
@@ -110,12 +110,22 @@ def test_everything_is_saved(run, votes, tmp_path):
     assert (out / "standings.md").read_text(encoding="utf-8").startswith("| arm |")
     with xr.open_datatree(out / "fit.nc", engine="h5netcdf") as tree:
         assert tree["observed_data"]["votes"].sum() == 7
+        assert "log_likelihood" not in tree
+        predicted = tree["posterior_predictive"]["votes"]
+        # Stored in one byte each, and none of them cut off.
+        assert predicted.dtype.itemsize == 1
+        observed = tree["observed_data"]["votes"].sum("outcome")
+        assert (predicted.sum("outcome") == observed).all()
+    size = (out / "fit.nc").stat().st_size
     again = run(*arguments)
     assert again.exit_code == 2 and "not empty" in again.stderr
     (out / "forest.png").unlink()
     (out / "standings.md").write_text("old", encoding="utf-8")
-    assert run(*arguments, "--overwrite", "-q").exit_code == 0
+    assert run(*arguments, "--overwrite", "--log-likelihood", "-q").exit_code == 0
     assert visible(out) == tables | figures
+    with xr.open_datatree(out / "fit.nc", engine="h5netcdf") as tree:
+        assert "log_likelihood" in tree
+    assert size < 0.7 * (out / "fit.nc").stat().st_size
     assert (out / "standings.md").read_text(encoding="utf-8") != "old"
 
 
@@ -134,24 +144,6 @@ def test_what_belongs_to_no_arm_is_printed_and_saved(run, votes, tmp_path):
     for row, other in zip(rows, record["parameters"], strict=True):
         assert float(row["lower"]) == other["lower"] < other["mean"] < other["upper"]
     assert "| log_tie |" in (out / "standings.md").read_text(encoding="utf-8")
-
-
-@pytest.mark.usefixtures("whole_fits")
-def test_the_log_likelihood_is_saved_on_request(run, votes, tmp_path):
-    sizes = {}
-    arguments = ("fit", votes, "--weight", "times", "--model", "beta", "-q")
-    for name, extra in (("plain", ()), ("full", ("--log-likelihood",))):
-        out = tmp_path / name
-        assert run(*arguments, "--out", out, *extra).exit_code == 0
-        sizes[name] = (out / "fit.nc").stat().st_size
-        with xr.open_datatree(out / "fit.nc", engine="h5netcdf") as tree:
-            assert ("log_likelihood" in tree) == (name == "full")
-            drawn = tree["posterior_predictive"]["votes"]
-            # Stored in one byte each, and none of them cut off.
-            assert drawn.dtype.itemsize == 1
-            assert (drawn.sum("outcome") == tree["observed_data"]["votes"].sum(
-                "outcome")).all()  # fmt: skip
-    assert sizes["plain"] < 0.7 * sizes["full"]
 
 
 def test_a_table_loads_nothing_heavy(votes):

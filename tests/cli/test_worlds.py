@@ -50,9 +50,8 @@ def test_tables_speak_of_the_regret_of_the_world(run, engine, monkeypatch):
     assert run(*BASIC, "--quiet").stderr == ""
 
 
-@pytest.mark.usefixtures("drawn")
 def test_worlds_with_different_regrets(run, engine, tmp_path):
-    """Each is reported, and drawn, in its own."""
+    """Each is reported, and has a figure, in its own."""
     out = tmp_path / "out"
     both = (*BASIC, "-i", "random-utility", "-i", "random-table:seed=1")
     result = run(*both, "--out", out)

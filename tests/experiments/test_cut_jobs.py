@@ -8,6 +8,7 @@ import pytest
 import bayesduel
 from bayesduel import results
 from bayesduel.experiments import comparison, engines
+from bayesduel.experiments.experiment import comparison_of
 from bayesduel.experiments.progress import ProgressReport
 from bayesduel.simulation import driver
 
@@ -218,8 +219,8 @@ def test_the_bar_never_goes_back(cut):
         def update(self, task, *, completed=None, description=None):
             shares.append(completed)
 
-    jobs = bayesduel.Experiment("cyclic", POLICIES, **REQUEST)
-    sweep = comparison.Comparison(jobs)
+    asked = bayesduel.Experiment("cyclic", POLICIES, **REQUEST)
+    sweep = comparison_of(asked)
     for executor in (None, Here()):
         shares.clear()
         engines.run_jobs(

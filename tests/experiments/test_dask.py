@@ -16,8 +16,8 @@ import pytest
 import bayesduel
 from bayesduel import results
 from bayesduel.errors import ExecutorError, SimulationArgumentError
+from bayesduel.experiments import comparison
 from bayesduel.experiments.dask_executor import dask_executor
-from bayesduel.experiments.stored import run_sweep
 from tests.processes import ends
 
 distributed = pytest.importorskip("distributed")
@@ -35,7 +35,7 @@ pytestmark = [
 
 @pytest.fixture(autouse=True)
 def _small_jobs(monkeypatch):
-    monkeypatch.setattr(run_sweep, "RUNS_PER_JOB", 64)
+    monkeypatch.setattr(comparison, "RUNS_PER_JOB", 64)
 
 
 def compare(out, **options):

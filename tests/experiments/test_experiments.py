@@ -13,8 +13,7 @@ import pytest
 import xarray as xr
 
 import bayesduel
-from bayesduel.experiments import results
-from bayesduel.experiments.stored import run_sweep
+from bayesduel.experiments import comparison, results
 from bayesduel.simulation import driver
 from tests.fake_policies import (
     Broken,
@@ -34,7 +33,7 @@ RUNS_PER_JOB = 64
 
 @pytest.fixture(autouse=True)
 def _small_jobs(monkeypatch):
-    monkeypatch.setattr(run_sweep, "RUNS_PER_JOB", RUNS_PER_JOB)
+    monkeypatch.setattr(comparison, "RUNS_PER_JOB", RUNS_PER_JOB)
 
 
 def same(one, other):
@@ -94,9 +93,9 @@ def test_a_killed_worker_loses_its_own_job_only(whole):
 SCRIPT = """
 import bayesduel
 from bayesduel.experiments import results
-from bayesduel.experiments.stored import run_sweep
+from bayesduel.experiments import comparison
 from tests.fake_policies import Sleepy, Wanderer
-run_sweep.RUNS_PER_JOB = {size}
+comparison.RUNS_PER_JOB = {size}
 bayesduel.compare("cyclic", [Wanderer(), Sleepy()], jobs=2, out={out!r}, **{request})
 """
 

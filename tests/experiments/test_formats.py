@@ -55,7 +55,7 @@ def test_zarr_keeps_the_order_of_environments_and_policies(tmp_path):
 
 def test_the_same_request_is_the_same_zarr_file(tmp_path, monkeypatch):
     compare(tmp_path / "one", format="zarr")
-    monkeypatch.setattr("bayesduel.experiments.stored.run_sweep.RUNS_PER_JOB", 3)
+    monkeypatch.setattr("bayesduel.experiments.comparison.RUNS_PER_JOB", 3)
     compare(tmp_path / "other", format="zarr")
     one, other = ((tmp_path / name / ZARR).read_bytes() for name in ("one", "other"))
     assert one == other

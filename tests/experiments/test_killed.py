@@ -18,7 +18,7 @@ import pytest
 import bayesduel
 from bayesduel import results
 from bayesduel.errors import OutputFolderError
-from bayesduel.experiments.stored import run_sweep
+from bayesduel.experiments import comparison
 from bayesduel.simulation import driver
 from tests.fake_policies import Scripted, Wanderer, instant_run_chunk
 
@@ -51,7 +51,7 @@ def in_child(action):
 @pytest.mark.slow
 def test_killed_at_any_moment_of_writing(tmp_path, monkeypatch):
     kills = 100 if NIGHTLY else 15
-    monkeypatch.setattr(run_sweep, "RUNS_PER_JOB", 3)
+    monkeypatch.setattr(comparison, "RUNS_PER_JOB", 3)
     monkeypatch.setattr(driver, "run_chunk", instant_run_chunk([]))
     begun = time.perf_counter()
     bayesduel.compare("cyclic", POLICIES, out=tmp_path / "whole", **REQUEST)

@@ -12,8 +12,9 @@ import xarray as xr
 import bayesduel
 from bayesduel import results
 from bayesduel.errors import DamagedPartWarning, OutputFolderError
+from bayesduel.experiments import comparison
 from bayesduel.experiments.owned_folder import write_part
-from bayesduel.experiments.stored import part_files, run_sweep
+from bayesduel.experiments.stored import part_files
 from bayesduel.simulation import driver
 from tests.fake_policies import Broken, Scripted, Wanderer, instant_run_chunk
 from tests.folders import WHOLE, same_tree, visible
@@ -27,7 +28,7 @@ BASIC = {"num_runs": 100, "horizon": 1000, "seed": 5}
 def calls(monkeypatch):
     """Simulate in no time; return what was really simulated, in order."""
     found = []
-    monkeypatch.setattr(run_sweep, "RUNS_PER_JOB", 64)
+    monkeypatch.setattr(comparison, "RUNS_PER_JOB", 64)
     monkeypatch.setattr(driver, "run_chunk", instant_run_chunk(found))
     return found
 
@@ -57,7 +58,7 @@ def written(tmp_path_factory):
     """Return a folder that holds three of four jobs, and one that holds everything."""
     parts, whole, calls = *map(tmp_path_factory.mktemp, ("parts", "whole")), []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run_sweep, "RUNS_PER_JOB", 64)
+        patch.setattr(comparison, "RUNS_PER_JOB", 64)
         patch.setattr(driver, "run_chunk", Interrupting(calls, 3))
         with pytest.raises(KeyboardInterrupt):
             compare(parts)
@@ -353,7 +354,7 @@ def test_parts_that_overlap_count_once(calls, interrupted):
     """As when two comparisons with other cuts have written to one folder."""
     whole = interrupted.parent / "whole"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run_sweep, "RUNS_PER_JOB", 30)
+        patch.setattr(comparison, "RUNS_PER_JOB", 30)
         patch.setattr(driver, "run_chunk", Interrupting(calls, 2))
         with pytest.raises(KeyboardInterrupt):
             compare(whole)

@@ -15,7 +15,6 @@ from bayesduel.errors import (
 )
 from bayesduel.experiments import comparison, nodes
 from bayesduel.experiments.owned_folder import OwnedFolder
-from bayesduel.experiments.stored import run_sweep
 from bayesduel.simulation import driver
 
 REQUEST = {"num_runs": 10, "horizon": 1000, "seed": 3}
@@ -24,7 +23,7 @@ POLICIES = ["d-ts", "rucb"]
 
 @pytest.fixture(autouse=True)
 def _small_jobs(monkeypatch):
-    monkeypatch.setattr(run_sweep, "RUNS_PER_JOB", 4)
+    monkeypatch.setattr(comparison, "RUNS_PER_JOB", 4)
 
 
 @pytest.fixture
@@ -210,7 +209,7 @@ def test_an_interrupted_part_goes_on(compare, tmp_path, monkeypatch):
 
 
 def test_summaries_in_parts(compare, tmp_path, monkeypatch):
-    monkeypatch.setattr(run_sweep, "RUNS_PER_SUMMARY", 2)
+    monkeypatch.setattr(comparison, "RUNS_PER_SUMMARY", 2)
     compare(tmp_path / "whole", record="quantiles")
     for number in (2, 1, 3):
         compare(tmp_path / "out", record="quantiles", part=f"{number}/3")

@@ -11,7 +11,6 @@ from bayesduel.analysis import rankings, regret_dataframe, slope, summary
 from bayesduel.errors import OutputFolderError, SimulationArgumentError
 from bayesduel.experiments import comparison
 from bayesduel.experiments.experiment import Experiment
-from bayesduel.experiments.stored import run_sweep
 from bayesduel.simulation import run_summaries
 from bayesduel.simulation.run_summaries import complete_group, is_node
 from bayesduel.stopping import parse_rule
@@ -23,7 +22,7 @@ REQUEST = {"num_runs": 11, "horizon": 3000, "seed": 3}
 @pytest.fixture(autouse=True)
 def _small_tree(monkeypatch):
     """Blocks of two runs, joined by twos: 11 runs are a tree of three floors."""
-    monkeypatch.setattr(run_sweep, "RUNS_PER_SUMMARY", 2)
+    monkeypatch.setattr(comparison, "RUNS_PER_SUMMARY", 2)
     monkeypatch.setattr(run_summaries, "FAN_OUT", 2)
 
 

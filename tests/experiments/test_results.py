@@ -16,8 +16,8 @@ import bayesduel
 from bayesduel import results
 from bayesduel.errors import OutputFolderError, OutputWriteError
 from bayesduel.experiments import nodes
-from bayesduel.experiments.comparison import SimulationJob
 from bayesduel.experiments.problems import problem_of
+from bayesduel.experiments.simulation_jobs import SimulationJob
 from bayesduel.policies.parameter_values import parameters_json
 from bayesduel.simulation.driver import RunRecords
 from tests.fake_policies import Wanderer

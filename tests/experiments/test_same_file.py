@@ -4,6 +4,8 @@ However its runs are cut into jobs, spread over lanes and processes, or interrup
 taken up again. Seconds and dates stand in the marker of the folder.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,6 @@ from bayesduel import policies, results
 from bayesduel.experiments import comparison
 from bayesduel.experiments.problems import weighted_sum
 from bayesduel.experiments.store import SweepFolder
-from bayesduel.experiments.stored import run_sweep
 from bayesduel.simulation import driver
 from tests.fake_policies import Scripted, Wanderer
 from tests.policies import driving
@@ -34,7 +35,7 @@ def file_of(tmp_path, monkeypatch):
     def compare(
         name, environment, policies, *, size=256, lanes=None, stop=None, **options
     ):
-        plain, plain_job, calls = driver.run_chunk, comparison.Comparison.job, []
+        plain, plain_jobs, calls = driver.run_chunk, comparison.Comparison.jobs, []
 
         def run_chunk(*arguments, **settings):
             if len(calls) == stop:
@@ -45,13 +46,13 @@ def file_of(tmp_path, monkeypatch):
         def interrupt(*arguments):
             raise KeyboardInterrupt
 
-        def job(own, place, runs):  # Worker processes receive jobs, and no patches.
-            return plain_job(own, place, runs, num_lanes=lanes)
+        def jobs(*arguments):  # Worker processes receive jobs, and no patches.
+            return [replace(each, num_lanes=lanes) for each in plain_jobs(*arguments)]
 
         out = tmp_path / name
         with monkeypatch.context() as patch:
-            patch.setattr(run_sweep, "RUNS_PER_JOB", size)
-            patch.setattr(comparison.Comparison, "job", job)
+            patch.setattr(comparison, "RUNS_PER_JOB", size)
+            patch.setattr(comparison.Comparison, "jobs", jobs)
             patch.setattr(driver, "run_chunk", run_chunk)
             if stop == "end":
                 patch.setattr(SweepFolder, "finish", interrupt)

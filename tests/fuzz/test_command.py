@@ -221,7 +221,6 @@ def started(*arguments: Any, **options: Any) -> None:
 def nothing_runs() -> Iterator[None]:
     """Replace what simulates and fits."""
     with (
-        mock.patch("bayesduel.experiments.comparison.run_experiment", started),
         mock.patch("bayesduel.experiments.experiment.run_experiment", started),
         mock.patch("bayesduel.analysis.simulated.stopping_audits.decisions", started),
         mock.patch.object(reproducing, "reproduce", started),

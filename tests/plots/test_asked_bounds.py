@@ -8,7 +8,7 @@ import xarray as xr
 
 from bayesduel import plots
 from bayesduel.analysis import measurements, summary
-from bayesduel.analysis.anchored_bounds import model_known_by
+from bayesduel.analysis.anchored_bounds import lower_slope, model_known_by
 from tests import fake_results as fake
 from tests.figures import all_text
 from theory import all_bounds, copeland_lower_bound, structured_lower_bound
@@ -323,3 +323,11 @@ def test_results_of_few_sets_hold_what_their_theorems_are_about(tmp_path):
     figure = plots.regret(result, notion=many.regret, bounds="ucb-no-order")
     assert "does not hold what its theorems are about" in words(figure)
     assert measurements(results())[0].choice_table is None
+
+
+def test_of_many_arms_the_bound_under_a_model_is_left_to_whoever_asks():
+    scale = np.linspace(-1.5, 1.5, 41)
+    matrix = 1 / (1 + np.exp(scale[:, None] - scale))
+    bound, _, note = lower_slope(matrix, (), "copeland", "bradley-terry")
+    assert bound is None and "not computed for 41 arms" in note
+    assert lower_slope(matrix, (), "copeland")[0] is not None

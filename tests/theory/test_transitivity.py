@@ -8,8 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.theory.matrices import ALL_WIN, CYCLIC, MSLR5, from_upper, random_matrix
-from theory import PreferenceMatrix
-from theory.transitivity import find_cycle, find_intransitive_triple
+from theory import InvalidPreferenceError, PreferenceMatrix
+from theory.transitivity import (
+    find_cycle,
+    find_intransitive_triple,
+    require_strong_transitivity,
+)
 
 
 def with_ties(rng, num_arms):
@@ -56,3 +60,10 @@ def test_known_matrices():
     assert find_intransitive_triple(order, "sti") is None
     with pytest.raises(ValueError, match="rule must be"):
         find_intransitive_triple(order, "wst")
+
+
+def test_a_gap_is_said_without_digits_that_nobody_gave():
+    matrix = [[0.5, 0.75, 0.672], [0.25, 0.5, 0.6], [0.328, 0.4, 0.5]]
+    with pytest.raises(InvalidPreferenceError, match=r"got 0\.172(;|$)") as caught:
+        require_strong_transitivity(PreferenceMatrix(np.array(matrix)), "a bound")
+    assert caught.value.value == 0.172

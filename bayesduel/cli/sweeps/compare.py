@@ -22,23 +22,7 @@ from bayesduel.cli.options import (
 from bayesduel.cli.output import print_json, say, say_warning
 from bayesduel.cli.sweeps.deadline import in_time
 from bayesduel.cli.sweeps.reporting import Report
-from bayesduel.cli.sweeps.request import (
-    CheckpointsOption,
-    ConfigOption,
-    FeaturesOption,
-    HorizonOption,
-    InstanceOption,
-    NoLookAheadFlag,
-    NoShuffleFlag,
-    PolicyOption,
-    RecordOption,
-    RegretOption,
-    RepairFlag,
-    RunsOption,
-    SeedOption,
-    StoppingOption,
-    read_request,
-)
+from bayesduel.cli.sweeps.request import asks_for_experiment, read_request
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -48,18 +32,9 @@ if TYPE_CHECKING:
 _DONE = "what was finished"
 
 
+@asks_for_experiment
 def compare(
     ctx: typer.Context,
-    config: ConfigOption = None,
-    instance: InstanceOption = None,
-    policy: PolicyOption = None,
-    runs: RunsOption = 100,
-    horizon: HorizonOption = "1e5",
-    checkpoints: CheckpointsOption = None,
-    regret: RegretOption = None,
-    stopping: StoppingOption = None,
-    record: RecordOption = None,
-    seed: SeedOption = 0,
     jobs: Annotated[
         int | None,
         integer_option(
@@ -97,10 +72,6 @@ def compare(
     format: Annotated[str, format_option] = "netcdf",
     resume: Annotated[bool, resume_flag] = False,
     overwrite: Annotated[bool, overwrite_flag] = False,
-    no_shuffle: NoShuffleFlag = False,
-    no_look_ahead: NoLookAheadFlag = False,
-    repair: RepairFlag = False,
-    features: FeaturesOption = None,
     ranking: Annotated[
         bool, flag("--ranking", help="Print the ranking with all its intervals.")
     ] = False,
@@ -170,7 +141,7 @@ def _simulate(
     out: Path | None,
     **options: Any,
 ) -> xr.DataTree:
-    from bayesduel.experiments.comparison import run_experiment
+    from bayesduel.experiments.experiment import run_experiment
 
     try:
         with damage_warnings():

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import wraps
+from inspect import Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,92 +23,118 @@ if TYPE_CHECKING:
     from bayesduel import Experiment
     from theory import PreferenceMatrix
 
-ConfigOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Experiment as a TOML file, such as experiment.toml of a folder of "
-        "results. Options that are given besides win over it.",
-    ),
-]
-InstanceOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "-i",
-        "--instance",
-        metavar="NAME|FILE",
-        help="Matrix or world of subset choice by name, with parameters, or a "
-        "matrix from a file (CSV, NPY, NPZ). Repeatable. See: bayesduel list",
-        autocompletion=instance_names,
-    ),
-]
-PolicyOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "-p",
-        "--policy",
-        metavar="POLICY",
-        help="Policy with parameters, such as d-ts or d-ts:alpha=0.6; of several "
-        "values d-ts:alpha=0.51..2/10, alpha=0.01..1/5log or alpha=0.6|1; of two that "
-        "go together 'alpha=0.6|1&every=1|10'; one of your own as module:Class. "
-        "Repeatable.",
-        autocompletion=policy_names,
-    ),
-]
-RunsOption = Annotated[
-    int, integer_option(metavar="R", help="Independent runs of each policy.")
-]
-HorizonOption = Annotated[
-    str, typer.Option(metavar="T", help="Rounds of each run: 1000000, 1e6, 10^6.")
-]
-CheckpointsOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="N|LIST",
-        help="Rounds to record: a number per decade or a list, 100,1e3,1e4.",
-    ),
-]
-RegretOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="NOTION",
-        help="Another notion of regret to record, beside copeland; of a world of "
-        "subset choice beside its own. Repeatable.",
-    ),
-]
-StoppingOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="RULE",
-        help="End a run when a rule names an arm: anytime:delta=0.05, "
-        "posterior:delta=0.05, budget:duels=1000, or several joined by |.",
-    ),
-]
-RecordOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="WHAT",
-        help="Keep of each run its plays and regret, or regret alone (the default "
-        "beyond 10000 runs); or quantiles: mean, spread and quantiles of all runs "
-        "together, for millions of them.",
-    ),
-]
-SeedOption = Annotated[int, seed_option]
-NoShuffleFlag = Annotated[
-    bool, flag("--no-shuffle", help="Keep the order of the arms.")
-]
-NoLookAheadFlag = Annotated[
-    bool, flag("--no-look-ahead", help="Step round by round (slow, same distribution).")
-]
-RepairFlag = Annotated[bool, repair_flag]
-FeaturesOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="ARMS",
-        help="CSV or TSV with a row per arm: its name (or number), and features of "
-        "about unit size. For policies that use them, such as d-ts:posterior=linear.",
-    ),
-]
+
+def _options(
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Experiment as a TOML file, such as experiment.toml of a folder of "
+            "results. Options that are given besides win over it.",
+        ),
+    ] = None,
+    instance: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-i",
+            "--instance",
+            metavar="NAME|FILE",
+            help="Matrix or world of subset choice by name, with parameters, or a "
+            "matrix from a file (CSV, NPY, NPZ). Repeatable. See: bayesduel list",
+            autocompletion=instance_names,
+        ),
+    ] = None,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-p",
+            "--policy",
+            metavar="POLICY",
+            help="Policy with parameters, such as d-ts or d-ts:alpha=0.6; of several "
+            "values d-ts:alpha=0.51..2/10, alpha=0.01..1/5log or alpha=0.6|1; of two "
+            "that go together 'alpha=0.6|1&every=1|10'; one of your own as "
+            "module:Class. Repeatable.",
+            autocompletion=policy_names,
+        ),
+    ] = None,
+    runs: Annotated[
+        int, integer_option(metavar="R", help="Independent runs of each policy.")
+    ] = 100,
+    horizon: Annotated[
+        str, typer.Option(metavar="T", help="Rounds of each run: 1000000, 1e6, 10^6.")
+    ] = "1e5",
+    checkpoints: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N|LIST",
+            help="Rounds to record: a number per decade or a list, 100,1e3,1e4.",
+        ),
+    ] = None,
+    regret: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NOTION",
+            help="Another notion of regret to record, beside copeland; of a world of "
+            "subset choice beside its own. Repeatable.",
+        ),
+    ] = None,
+    stopping: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RULE",
+            help="End a run when a rule names an arm: anytime:delta=0.05, "
+            "posterior:delta=0.05, budget:duels=1000, or several joined by |.",
+        ),
+    ] = None,
+    record: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHAT",
+            help="Keep of each run its plays and regret, or regret alone (the default "
+            "beyond 10000 runs); or quantiles: mean, spread and quantiles of all runs "
+            "together, for millions of them.",
+        ),
+    ] = None,
+    seed: Annotated[int, seed_option] = 0,
+    no_shuffle: Annotated[
+        bool, flag("--no-shuffle", help="Keep the order of the arms.")
+    ] = False,
+    no_look_ahead: Annotated[
+        bool,
+        flag("--no-look-ahead", help="Step round by round (slow, same distribution)."),
+    ] = False,
+    repair: Annotated[bool, repair_flag] = False,
+    features: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="ARMS",
+            help="CSV or TSV with a row per arm: its name (or number), and features "
+            "of about unit size. For policies that use them, such as "
+            "d-ts:posterior=linear.",
+        ),
+    ] = None,
+) -> None:
+    """Say what is simulated: the options of a command that asks for it."""
+
+
+def asks_for_experiment(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of an experiment, before those of its own.
+
+    It reads them by :func:`read_request`, from its context.
+    """
+    own = signature(command, eval_str=True).parameters
+    context, *others = own.values()
+    asked = signature(_options, eval_str=True).parameters.values()
+
+    @wraps(command)
+    def called(**given: Any) -> None:
+        command(**{name: given[name] for name in own})
+
+    every = [context, *asked, *others]
+    called.__signature__ = Signature(every)  # pyright: ignore
+    called.__annotations__ = {each.name: each.annotation for each in every}
+    return called
+
 
 _ARGUMENTS = {
     "instance": "instances",

@@ -3,7 +3,7 @@
 import io
 import json
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -13,7 +13,6 @@ from bayesduel.errors import SimulationArgumentError, errors_about
 from bayesduel.experiments.parameter_grids import expand
 from bayesduel.experiments.problems import Instance, problem_of, read_instance
 from bayesduel.experiments.request.arguments import check_checkpoints
-from bayesduel.experiments.request.checked import CheckedRequest
 from bayesduel.files.folders import REQUEST
 from bayesduel.instances.catalog import is_path
 from bayesduel.package.version import __version__
@@ -28,47 +27,46 @@ _MOST_WRITTEN_OUT = 128
 """Arms of a matrix whose numbers stand in the text."""
 
 
-def to_toml(asked: CheckedRequest) -> str:
-    """Return the text; see :meth:`bayesduel.Experiment.to_toml`."""
-    return _document(asked, None)
+def to_toml(asked: Mapping[str, Any], files: dict[str, bytes] | None = None) -> str:
+    """Return the text of the checked arguments of a :class:`bayesduel.Experiment`.
+
+    With ``files`` beside it, or where there are none by itself.
+    """
+    data: dict[str, Any] = {
+        "instances": [
+            _instance(each, index, files)
+            for index, each in enumerate(asked["instances"])
+        ],
+        "policies": [
+            _said(policy_text, each, "policies", index, files)
+            for index, each in enumerate(asked["policies"])
+        ],
+        "num_runs": asked["num_runs"],
+        "horizon": asked["horizon"],
+    }
+    most_arms = max(each.num_arms for each in asked["instances"])
+    if asked["checkpoints"] != check_checkpoints(None, asked["horizon"], most_arms):
+        data["checkpoints"] = list(asked["checkpoints"])
+    data["seed"] = asked["seed"]
+    if asked["regret"] is not None:
+        data["regret"] = list(asked["regret"])
+    data |= {"shuffle": asked["shuffle"], "record": asked["record"]}
+    if asked["stopping"] is not None:
+        data["stopping"] = _said(rule_text, asked["stopping"], "stopping", None, files)
+    lines = (f"{key} = {_toml(value)}" for key, value in data.items())
+    head = f"# An experiment of bayesduel {__version__}.\n"
+    return head + "\n".join(lines) + "\n"
 
 
-def folder_files(asked: CheckedRequest) -> dict[str, bytes]:
+def folder_files(asked: Mapping[str, Any]) -> dict[str, bytes]:
     """Return what a folder of results holds of its request, by the names of files.
 
     What no text can say is called by its name there, and refused when it is read; a
     large matrix is a file of its own.
     """
     files: dict[str, bytes] = {}
-    text = _document(asked, files)
+    text = to_toml(asked, files)
     return {REQUEST: text.encode("utf-8", "backslashreplace"), **files}
-
-
-def _document(asked: CheckedRequest, files: dict[str, bytes] | None) -> str:
-    """Return the text, with ``files`` beside it, or where there are none by itself."""
-    data: dict[str, Any] = {
-        "instances": [
-            _instance(each, index, files) for index, each in enumerate(asked.instances)
-        ],
-        "policies": [
-            _said(policy_text, each, "policies", index, files)
-            for index, each in enumerate(asked.policies)
-        ],
-        "num_runs": asked.num_runs,
-        "horizon": asked.horizon,
-    }
-    most_arms = max(each.num_arms for each in asked.instances)
-    if asked.checkpoints != check_checkpoints(None, asked.horizon, most_arms):
-        data["checkpoints"] = list(asked.checkpoints)
-    data["seed"] = asked.seed
-    if asked.regret is not None:
-        data["regret"] = list(asked.regret)
-    data |= {"shuffle": asked.shuffle, "record": asked.record}
-    if asked.stopping is not None:
-        data["stopping"] = _said(rule_text, asked.stopping, "stopping", None, files)
-    lines = (f"{key} = {_toml(value)}" for key, value in data.items())
-    head = f"# An experiment of bayesduel {__version__}.\n"
-    return head + "\n".join(lines) + "\n"
 
 
 def _said(

@@ -1,23 +1,19 @@
 """Joining the parts of a sweep that several processes have written."""
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
 
 import xarray as xr
 
 from bayesduel.errors import OutputFolderError
 from bayesduel.experiments import results
+from bayesduel.experiments.comparison import Comparison
 from bayesduel.experiments.jobs import JobResult
 from bayesduel.experiments.owned_folder import OwnedFolder
 from bayesduel.experiments.request.arguments import check_format
-from bayesduel.experiments.store import PLAN, execute_sweep
-from bayesduel.experiments.stored import part_files
-from bayesduel.experiments.stored.run_ranges import Place, name_of
-from bayesduel.experiments.stored.run_sweep import PLACES, Contents, RunSweep
+from bayesduel.experiments.store import PLAN, SweepFolder
+from bayesduel.experiments.stored.run_ranges import Place
 from bayesduel.files.folders import as_path, read_marker
 
 _REQUEST = "experiment.toml"
@@ -71,124 +67,48 @@ def merge(out: Path | str, *, format: str = results.NETCDF) -> xr.DataTree:
             path,
             remedy="name the folder that the parts were written to",
         )
-    with OwnedFolder.claim(path, kind=RunSweep.kind, resume=True) as owned:
-        plan = owned.part(PLAN)
-    if plan is None and {*results.FILE_NAMES.values()} & {*marker["sha256"]}:
+    with OwnedFolder.claim(path, kind=Comparison.kind, resume=True) as owned:
+        if plan := owned.part(PLAN):
+            asked = Comparison.from_plan(plan, marker["request"], format)
+            stored = asked.read_back(owned)
+            _check_complete(asked, stored, path, int(marker["parts"]))
+            folder = SweepFolder(asked, owned, resume=True)
+            found = asked.assemble(folder.joined(stored))
+            folder.finish(found)
+            return found
+    if {*results.FILE_NAMES.values()} & {*marker["sha256"]}:
         return results.load(path)
-    if plan is None:
-        raise OutputFolderError(
-            "out",
-            f"{path} holds no parts",
-            path,
-            remedy="an interrupted comparison goes on with {resume}",
-        )
-    return execute_sweep(
-        Merge(path, part_files.tree_from_bytes(plan), marker, format),
-        jobs=1,
-        out=path,
-        resume=True,
-        overwrite=False,
-        progress=False,
+    raise OutputFolderError(
+        "out",
+        f"{path} holds no parts",
+        path,
+        remedy="an interrupted comparison goes on with {resume}",
     )
 
 
-@dataclass(frozen=True)
-class StoredJob:
-    """Some runs that somebody has done."""
-
-    place: Place
-    runs: range
-    whole: ClassVar[None] = None
-
-    @property
-    def name(self) -> str:
-        """Name of the part that holds them."""
-        return name_of(self.place, self.runs)
-
-
-@dataclass(frozen=True)
-class Merge(RunSweep):
-    """All parts of a sweep, as the folder describes them; it has no job to do."""
-
-    path: Path
-    tree: xr.DataTree
-    marker: Mapping[str, Any]
-    format: str = results.NETCDF
-
-    @cached_property
-    def contents(self) -> Contents:
-        """As the plan says."""
-        places = [(x, y) for x, y in json.loads(self.tree.attrs[PLACES])]
-        told = {at: self.tree.children[at[0]].children[at[1]].attrs for at in places}
-        attributes = json.loads(self.tree.attrs["tree"])
-        instances = {
-            name: self.tree.children[name].to_dataset(inherit=False).drop_encoding()
-            for name in dict.fromkeys(name for name, _ in places)
-        }
-        return Contents(
-            num_runs=attributes["num_runs"],
-            record=str(self.tree.attrs["record"]),
-            attributes=attributes,
-            instances=instances,
-            num_arms={at: instances[at[0]].sizes["arm"] for at in places},
-            notions={at: json.loads(each["notions"]) for at, each in told.items()},
-            fingerprints={
-                at: json.loads(each["fingerprint"]) for at, each in told.items()
-            },
+def _check_complete(
+    asked: Comparison, stored: Sequence[JobResult], path: Path, count: int
+) -> None:
+    """Raise ``OutputFolderError`` if jobs of some parts are missing."""
+    done: dict[Place, list[range]] = {}
+    for each in stored:
+        done.setdefault(each.job.place, []).append(each.job.runs)
+    gaps: dict[Place, list[range]] = {}
+    for place, runs in asked.cut(1, done):
+        gaps.setdefault(place, []).append(runs)
+    counts: Counter[int] = Counter()
+    for index, (place, runs) in enumerate(asked.cut(count, {})):
+        counts[index % count + 1] += any(
+            runs.start < gap.stop and gap.start < runs.stop
+            for gap in gaps.get(place, ())
         )
-
-    def job(self, place: Place, runs: range) -> StoredJob:
-        """Return the job that somebody has done."""
-        return StoredJob(place, runs)
-
-    def request(self) -> Mapping[str, Any]:
-        """Return what the parts were asked for."""
-        return self.marker["request"]
-
-    def jobs(self, workers: int, finished: Sequence[StoredJob]) -> Sequence[Any]:
-        """Return none: all are done."""
-        return ()
-
-    def read_back(self, folder: OwnedFolder) -> list[JobResult]:
-        """Read all parts.
-
-        Raises ``OutputFolderError`` if one is missing or of another request, before
-        anything is joined.
-        """
-        found = super().read_back(folder)
-        done: dict[Place, list[range]] = {}
-        for each in found:
-            done.setdefault(each.job.place, []).append(each.job.runs)
-        if missing := self._missing(done):
-            raise self._error(missing)
-        return found
-
-    def _missing(self, done: Mapping[Place, Sequence[range]]) -> dict[int, int]:
-        """Return how many jobs of each part are missing, where some are."""
-        gaps: dict[Place, list[range]] = {}
-        for place, runs in self.cut(1, done):
-            gaps.setdefault(place, []).append(runs)
-        count = self._count
-        counts = dict.fromkeys(range(1, count + 1), 0)
-        for index, (place, runs) in enumerate(self.cut(count, {})):
-            counts[index % count + 1] += any(
-                runs.start < gap.stop and gap.start < runs.stop
-                for gap in gaps.get(place, ())
-            )
-        return {number: lost for number, lost in counts.items() if lost}
-
-    @property
-    def _count(self) -> int:
-        return int(self.marker["parts"])
-
-    def _error(self, missing: Mapping[int, int]) -> OutputFolderError:
-        jobs, part = sum(missing.values()), f"{next(iter(missing))}/{self._count}"
-        return OutputFolderError(
+    if missing := sorted(+counts):
+        raise OutputFolderError(
             "out",
-            f"{self.path} lacks {jobs} jobs of {len(missing)} of its {self._count} "
-            f"parts: {_listed([*missing])}",
-            self.path,
-            remedy=f"do each of them again, {_how(self.path, part)}",
+            f"{path} lacks {counts.total()} jobs of {len(missing)} of its {count} "
+            f"parts: {_listed(missing)}",
+            path,
+            remedy=f"do each of them again, {_how(path, f'{missing[0]}/{count}')}",
         )
 
 

@@ -5,15 +5,22 @@ results, takes ten times as long for each of thousands of parts.
 """
 
 import json
+from collections.abc import Sequence
 from io import BytesIO
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from bayesduel.experiments import results
+from bayesduel.experiments import nodes, results
+from bayesduel.experiments.owned_folder import OwnedFolder
+from bayesduel.experiments.stored.run_ranges import Place
 
 ENDING = "npz"
+
+PLACES = "places"
+"""Attribute that only a plan has."""
+
 _HEADER = "header"
 _NETCDF = b"\x89HDF"
 """How parts begin that an earlier version has written."""
@@ -22,11 +29,11 @@ _NETCDF = b"\x89HDF"
 def to_bytes(value: xr.Dataset | xr.DataTree) -> memoryview:
     """Return the file of a part."""
     if isinstance(value, xr.Dataset):
-        nodes = {"/": value}
+        found = {"/": value}
     else:
-        nodes = {node.path: node.to_dataset(inherit=False) for node in value.subtree}
+        found = {node.path: node.to_dataset(inherit=False) for node in value.subtree}
     header, arrays = {}, {}
-    for path, node in nodes.items():
+    for path, node in found.items():
         header[path] = node.to_dict(data=False)
         for name, variable in node.variables.items():
             values = variable.to_numpy()
@@ -58,3 +65,37 @@ def _nodes(data: bytes) -> dict[str, xr.Dataset]:
             for name, each in (*node["coords"].items(), *node["data_vars"].items()):
                 each["data"] = arrays[f"{path}:{name}"]
     return {path: xr.Dataset.from_dict(node) for path, node in header.items()}
+
+
+def runs_in(folder: OwnedFolder) -> dict[Place, list[xr.Dataset]]:
+    """Return all runs in a folder, by instance and policy."""
+    stored: dict[Place, list[xr.Dataset]] = {}
+    if (folder.path / results.FILE_NAME).is_file():
+        for place, dataset in _policy_nodes(results.load(folder.path)):
+            stored.setdefault(place, []).append(dataset)
+    for data in folder.parts():
+        part = dataset_from_bytes(data)
+        if PLACES in part.attrs:
+            continue
+        stored.setdefault(place_of(part), []).append(part)
+    return stored
+
+
+def largest_first(datasets: Sequence[xr.Dataset]) -> list[xr.Dataset]:
+    """Order stored runs so that a join stands before its parts."""
+    return sorted(datasets, key=lambda each: len(nodes.runs_of(each)), reverse=True)
+
+
+def place_of(dataset: xr.Dataset) -> Place:
+    """Return the instance and the policy that results say they are of."""
+    return str(dataset.attrs.get("instance")), str(dataset.attrs.get("policy"))
+
+
+def _policy_nodes(whole: xr.DataTree) -> list[tuple[Place, xr.Dataset]]:
+    """Return what holds runs, by instance and policy as in a comparison's tree."""
+    found = []
+    for node in whole.subtree:
+        if "run" in node.coords or "first_run" in node.attrs:
+            _, instance, policy = (*node.path.split("/"), "", "")[:3]
+            found.append(((instance, policy), node.to_dataset()))
+    return found

@@ -1,8 +1,8 @@
 """Ranges of runs: what jobs are called, what is left of them, what made one of them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 from bayesduel.experiments.jobs import JobResult
 
@@ -14,6 +14,20 @@ def name_of(place: Place, runs: range) -> str:
     """Return a name that no other job of the same request has."""
     instance, policy = place
     return f"{instance}, {policy}, runs {runs.start} to {runs.stop - 1}"
+
+
+@dataclass(frozen=True)
+class StoredRuns:
+    """Some runs of one policy on one instance that are done."""
+
+    place: Place
+    runs: range
+    whole: ClassVar[None] = None
+
+    @property
+    def name(self) -> str:
+        """Name of the part that holds them."""
+        return name_of(self.place, self.runs)
 
 
 def gaps(num_runs: int, done: Sequence[range]) -> list[range]:

@@ -1,50 +1,37 @@
 """Find a world of subset choice by name, with parameters as on a command line."""
 
+from __future__ import annotations
+
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bayesduel.errors import UnknownNameError, near_and_all
-from bayesduel.instances.choice import published
-from bayesduel.instances.choice.choice_instance import ChoiceWorld
-from bayesduel.instances.choice.random_tables import random_table
+from bayesduel.instances import choice
 from bayesduel.instances.families import REQUIRED, parse_parameters
 from theory.arguments import seed_of, short_repr
 
+if TYPE_CHECKING:
+    from bayesduel.instances.choice import ChoiceWorld
 
-class WorldFamily(NamedTuple):
-    """A world that can be made by name."""
-
-    make: Callable[..., ChoiceWorld]
-    title: str
-
-
-FAMILIES = {
-    "camera": WorldFamily(
-        published.camera, "three of six search results, no total order"
-    ),
-    "mnl": WorldFamily(
-        published.mnl, "multinomial logit with weights in arithmetic progression (D.1)"
-    ),
-    "random-utility": WorldFamily(
-        published.random_utility, "Gaussian random utilities (D.2)"
-    ),
-    "preference-pairs": WorldFamily(
-        published.preference_pairs, "a preference matrix with no choice (D.3)"
-    ),
-    "random-table": WorldFamily(
-        random_table, "random table with weak optimal-set consistency (D.4)"
-    ),
-    "exclusive-gap": WorldFamily(
-        published.exclusive_gap, "lower bound, one reward per round (C.1)"
-    ),
-    "independent-gap": WorldFamily(
-        published.independent_gap, "lower bound, independent rewards (C.2)"
-    ),
+TITLES = {
+    "camera": "three of six search results, no total order",
+    "mnl": "multinomial logit with weights in arithmetic progression (D.1)",
+    "random-utility": "Gaussian random utilities (D.2)",
+    "preference-pairs": "a preference matrix with no choice (D.3)",
+    "random-table": "random table with weak optimal-set consistency (D.4)",
+    "exclusive-gap": "lower bound, one reward per round (C.1)",
+    "independent-gap": "lower bound, independent rewards (C.2)",
 }
+"""What a world is, by name; :func:`maker` makes it."""
+
+
+def maker(name: str) -> Callable[..., ChoiceWorld]:
+    """Return the function that makes a world: in this package, called by its name."""
+    return getattr(choice, name.replace("-", "_"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +60,7 @@ def world_names() -> tuple[str, ...]:
     >>> choice.world_names()[:2]
     ('camera', 'mnl')
     """
-    return tuple(FAMILIES)
+    return tuple(TITLES)
 
 
 def describe_world(name: str) -> WorldDescription:
@@ -85,20 +72,18 @@ def describe_world(name: str) -> WorldDescription:
     >>> choice.describe_world("random-table").parameters
     ('num_arms=10', 'subset_size=5', 'seed')
     """
-    if not isinstance(name, str) or name not in FAMILIES:
+    if not isinstance(name, str) or name not in TITLES:
         raise _unknown("name", name, name)
     parameters = tuple(
         key if default is REQUIRED else f"{key}={default}"
         for key, default in _parameters(name).items()
     )
-    return WorldDescription(
-        name=name, title=FAMILIES[name].title, parameters=parameters
-    )
+    return WorldDescription(name=name, title=TITLES[name], parameters=parameters)
 
 
 def is_world_name(text: str) -> bool:
     """Say whether a text names a world, with or without parameters."""
-    return isinstance(text, str) and text.partition(":")[0].strip() in FAMILIES
+    return isinstance(text, str) and text.partition(":")[0].strip() in TITLES
 
 
 def load_world(text: str) -> ChoiceWorld:
@@ -129,20 +114,18 @@ def load_world(text: str) -> ChoiceWorld:
     if not isinstance(text, str):
         raise _unknown("text", text, text)
     name, _, rest = (part.strip() for part in text.partition(":"))
-    if name not in FAMILIES:
+    if name not in TITLES:
         raise _unknown("text", name, text)
     allowed = _parameters(name)
     given = parse_parameters(name, rest, allowed, "text", text)
     if "seed" in allowed:
         seed = seed_of(given.pop("seed"), "seed")
         given["rng"] = np.random.default_rng(seed)
-    return replace(
-        FAMILIES[name].make(**given), name=f"{name}:{rest}" if rest else name
-    )
+    return replace(maker(name)(**given), name=f"{name}:{rest}" if rest else name)
 
 
 def _parameters(name: str) -> dict[str, object]:
-    signature = inspect.signature(FAMILIES[name].make).parameters
+    signature = inspect.signature(maker(name)).parameters
     found: dict[str, object] = {
         key: parameter.default for key, parameter in signature.items() if key != "rng"
     }
@@ -154,5 +137,5 @@ def _unknown(argument: str, name: object, given: object) -> UnknownNameError:
         argument,
         f"there is no world of subset choice called {short_repr(name)}",
         given,
-        remedy=near_and_all(short_repr(name), FAMILIES),
+        remedy=near_and_all(short_repr(name), TITLES),
     )
