@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from jaxtyping import Bool, Num
 
-from bayesduel.errors import StudyError, errors_about
+from bayesduel.errors import (
+    StudyError,
+    UnknownNameError,
+    errors_about,
+    near_and_all,
+)
 from bayesduel.studies._fits import fit_votes
 from bayesduel.studies._settings import RULES, Settings
 from bayesduel.studies.replay.state import StudyState
 from bayesduel.studies.stored import snapshots
+from theory.arguments import short_repr
 
 if TYPE_CHECKING:
     from bayesduel.inference.fits.fit_result import Fit
@@ -289,15 +295,22 @@ def check_policy_text(settings: Settings, num_arms: int | None = None) -> Policy
     from bayesduel import policies
     from bayesduel.arguments.limits import LONGEST_HORIZON
     from bayesduel.policies.arm_features import with_features
+    from bayesduel.policies.own_policies import is_own_name
     from bayesduel.policies.policy import declared
     from bayesduel.policies.subset_base import OfferingPolicy
 
-    with errors_about("policy", settings.policy):
-        policy: PolicyBase = policies.parse_policy(settings.policy)
+    text, asking = settings.policy, dict.fromkeys((*policies.names(), *RULES))
+    name = text.partition(":")[0].strip().lower()
+    if not (name in asking or name in policies.subset_names() or is_own_name(text)):
+        rule = f"there is no policy {short_repr(name)}"
+        remedy = f"{near_and_all(name, asking)}; one of your own is module:Class"
+        raise UnknownNameError("policy", rule, text, remedy=remedy)
+    with errors_about("policy", text):
+        policy: PolicyBase = policies.parse_policy(text)
     if isinstance(policy, OfferingPolicy | policies.DelayedFeedback):
         rule = "must ask for pairs, and have no delay of its own"
         remedy = f"take one such as 'd-ts+', or one of {', '.join(RULES)}"
-        raise StudyError("policy", rule, settings.policy, remedy=remedy)
+        raise StudyError("policy", rule, text, remedy=remedy)
     if declared(policy, "needs_horizon") and settings.budget is None:
         rule = f"must be given for {policy.label}, which plans for its number of votes"
         raise StudyError("budget", rule, None)
