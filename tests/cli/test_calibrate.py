@@ -48,7 +48,8 @@ def test_covariates_of_the_contest_are_calibrated(run, tmp_path):
     rows = "left,right,winner,longer\n" + "tea,milk,left,2\nmilk,tea,left,-1\n" * 4
     path.write_text(rows, encoding="utf-8")
     result = run("calibrate", path, "--contest-covariate", "longer", "--json",
-                 "--contest-scale", "0.5", "--simulations", "20", "--plain")  # fmt: skip
+                 "--contest-scale", "0.5", "--simulations", "20",
+                 "--plain")  # fmt: skip
     assert result.exit_code == 0, result.output
     found = {each["quantity"] for each in json.loads(result.stdout)["quantities"]}
     assert "contest_effect" in found
