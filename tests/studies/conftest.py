@@ -2,8 +2,7 @@
 
 import pytest
 
-from bayesduel.studies import Study
-from bayesduel.studies import _history
+from bayesduel.studies import Study, _history
 from tests.figures import drawn, saved_undrawn
 from tests.studies.helpers import DRINKS, Clock
 
