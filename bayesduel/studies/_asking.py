@@ -11,13 +11,17 @@ import numpy as np
 from jaxtyping import Bool
 
 from bayesduel.studies._rules import (
+    Balanced,
     Body,
+    Information,
     Nothing,
+    PolicyRule,
     Rule,
     generator,
     least_of,
     question_about,
 )
+from bayesduel.studies._settings import Settings
 from bayesduel.studies.judges.terms_kept import (
     aside_words,
     due_gold,
@@ -29,10 +33,21 @@ from bayesduel.studies.judges.terms_kept import (
 )
 from bayesduel.studies.replay.state import StudyState
 
-__all__ = ["MOST_OPEN", "next_question"]
+__all__ = ["MOST_OPEN", "next_question", "rule_of"]
 
 MOST_OPEN = 1000
 """Questions of one judge without an answer."""
+
+
+def rule_of(settings: Settings) -> Rule:
+    """Return what asks, for pairs or for sets."""
+    if settings.choose_from > 2:
+        from bayesduel.studies._set_rules import SetRule
+
+        return SetRule(settings)
+    named = {"information": Information, "balanced": Balanced}
+    kind = named.get(settings.policy)
+    return PolicyRule(settings) if kind is None else kind()
 
 
 def next_question(

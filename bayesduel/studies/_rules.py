@@ -27,14 +27,16 @@ if TYPE_CHECKING:
     from bayesduel.studies.players.played import Player
 
 __all__ = [
+    "Balanced",
     "Body",
+    "Information",
     "Nothing",
+    "PolicyRule",
     "Rule",
     "RuleOfState",
     "check_policy_text",
     "least_of",
     "question_about",
-    "rule_of",
 ]
 
 _DRAWN_NUMBERS, _FEWEST_DRAWS, _MOST_DRAWS = 8e5, 80, 1000
@@ -320,14 +322,3 @@ def check_policy_text(settings: Settings, num_arms: int | None = None) -> Policy
     told = with_features(policy, known and known[:number])
     told.check(number, settings.budget or LONGEST_HORIZON)
     return policy
-
-
-def rule_of(settings: Settings) -> Rule:
-    """Return what asks, for pairs or for sets."""
-    if settings.choose_from > 2:
-        from bayesduel.studies._set_rules import SetRule
-
-        return SetRule(settings)
-    named = {"information": Information, "balanced": Balanced}
-    kind = named.get(settings.policy)
-    return PolicyRule(settings) if kind is None else kind()

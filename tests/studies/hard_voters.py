@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 
 from bayesduel.studies import Study
-from bayesduel.studies._rules import rule_of
+from bayesduel.studies._asking import rule_of
 from bayesduel.studies.replay.state import StudyState
 
 WORDS = ("left", "right", "tie", "skip")

@@ -65,7 +65,7 @@ def assert_policy_replays(study):
     one = machine(study)
     with Study.open(study.path) as other:
         state = other._current()
-        from bayesduel.studies._rules import rule_of
+        from bayesduel.studies._asking import rule_of
 
         other._rule = rule_of(other._settings)
         played = other._rule._followed(state)
