@@ -77,7 +77,7 @@ class ModelPlayer(Player):
 
     def _found(self, before: int, duel: OnHost[Duel]) -> dict[str, Any]:
         chosen = duel.champion, duel.exploit_rounds, duel.first, duel.second
-        found = self._duel(before, chosen, duel.explore_rounds)
+        found = self._duel(before, chosen, int(duel.explore_rounds))
         note = [leaf.item() for leaf in jax.tree.leaves(duel.note)]
         return found | {"note": note, "program": self.program}
 
