@@ -1,5 +1,11 @@
-"""What a question of a study costs, the replay of a long one, and what is idle."""
+"""What a question of a study costs, the replay of a long one, and what is idle.
 
+Many judges at once stand beside the journal of Optuna, where that is installed.
+"""
+
+import importlib.util
+import multiprocessing
+import os
 import random
 import sqlite3
 import tempfile
@@ -157,6 +163,68 @@ def at_size(folder, num_arms=1000, num_votes=10**5):
             print(f", all of it {lap():.1f} s (processor time)", flush=True)
 
 
+def judge_alone(path, number, ready):
+    """Ask and answer so often, as a process of its own; return processor seconds."""
+    with Study.open(path) as study:
+        ready.wait()
+        began = time.process_time()
+        for _ in range(number):
+            (ticket,) = study.ask(judge=str(os.getpid()))
+            study.tell(ticket, "left")
+        return time.process_time() - began
+
+
+def trials_alone(path, number, ready):
+    """Ask Optuna for so many trials, and tell it of each."""
+    import optuna
+    from optuna.storages.journal import JournalFileBackend
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    storage = optuna.storages.JournalStorage(JournalFileBackend(str(path)))
+    study = optuna.create_study(
+        study_name="drinks", storage=storage, load_if_exists=True,
+        sampler=optuna.samplers.RandomSampler(),
+    )  # fmt: skip
+    ready.wait()
+    began = time.process_time()
+    for _ in range(number):
+        trial = study.ask()
+        trial.suggest_categorical("pair", [*range(190)])
+        study.tell(trial, 1.0)
+    return time.process_time() - began
+
+
+def _begun(alone, path, number, ready, found):
+    found.put(alone(path, number, ready))
+
+
+def at_once(folder, num_judges=20, number=20):
+    """Print votes a second of many processes, and processor time of each vote."""
+    path = folder / "many.study"
+    Study.create(path, [f"arm {arm}" for arm in range(20)], "balanced").close()
+    ways = {"study": (judge_alone, path)}
+    if importlib.util.find_spec("optuna"):
+        ways["Optuna's journal"] = trials_alone, folder / "optuna.log"
+    context = multiprocessing.get_context("spawn")
+    for title, (alone, file) in ways.items():
+        ready, found = context.Barrier(num_judges + 1), context.Queue()
+        given = alone, file, number, ready, found
+        judges = [context.Process(target=_begun, args=given) for _ in range(num_judges)]
+        for each in judges:
+            each.start()
+        ready.wait()
+        began = time.perf_counter()
+        spent = sum(found.get() for _ in judges)
+        took, votes = time.perf_counter() - began, num_judges * number
+        for each in judges:
+            each.join()
+        print(
+            f"{title}: {num_judges} processes, {votes / took:.0f} votes a second, "
+            f"{1e3 * spent / votes:.1f} ms of processor time each",
+            flush=True,
+        )
+
+
 def main():
     """Print all of it."""
     with tempfile.TemporaryDirectory() as name:
@@ -168,3 +236,4 @@ def main():
         for policy in JUMPING:
             idle_rounds(Path(name), policy)
         at_size(Path(name))
+        at_once(Path(name))

@@ -11,12 +11,17 @@ import numpy as np
 from jaxtyping import Bool
 
 from bayesduel.studies._rules import (
+    Balanced,
+    Body,
+    Information,
     Nothing,
-    Proposal,
+    PolicyRule,
     Rule,
     generator,
     least_of,
+    question_about,
 )
+from bayesduel.studies._settings import Settings
 from bayesduel.studies.judges.terms_kept import (
     aside_words,
     due_gold,
@@ -28,15 +33,26 @@ from bayesduel.studies.judges.terms_kept import (
 )
 from bayesduel.studies.replay.state import StudyState
 
-__all__ = ["MOST_OPEN", "next_question"]
+__all__ = ["MOST_OPEN", "next_question", "rule_of"]
 
 MOST_OPEN = 1000
 """Questions of one judge without an answer."""
 
 
+def rule_of(settings: Settings) -> Rule:
+    """Return what asks, for pairs or for sets."""
+    if settings.choose_from > 2:
+        from bayesduel.studies._set_rules import SetRule
+
+        return SetRule(settings)
+    named = {"information": Information, "balanced": Balanced}
+    kind = named.get(settings.policy)
+    return PolicyRule(settings) if kind is None else kind()
+
+
 def next_question(
     state: StudyState, rule: Rule, judge: str | None, context: Any, now: float
-) -> dict[str, Any] | Nothing:
+) -> Body | Nothing:
     """Return the body of the event of the next question, or why there is none."""
     if (aside := aside_words(state, judge)) is not None:
         return Nothing(aside)
@@ -56,28 +72,22 @@ def next_question(
     found = _proposal(state, rule, judge, number, state.clock_at(now))
     if isinstance(found, Nothing):
         return found
-    if "replaces" not in found.body:
+    again = found.get("replaces")
+    if again is None:
         gold = due_gold(state, judge)
         if gold is not None:
             dear = too_dear(state, judge, state.golds[gold["gold"]])
             return Nothing(dear) if dear else common | gold
-    names = tuple(state.arms[arm] for arm in found.arms)
-    again, times = found.body.get("replaces"), num_orders(state)
+    arms = found["left"], found["right"], *found.get("also", ())
+    names, times = tuple(state.arms[arm] for arm in arms), num_orders(state)
     dear = too_dear(state, judge, names, times=times, replaces=again)
     if dear is not None:
         return Nothing(dear)
     if context is None and state.settings.contexts:
-        common["context"] = _context_of(state, found, number)
-    left, right, *also = _in_order(state, found.arms, number)
-    return {
-        "left": left,
-        "right": right,
-        **({"also": also} if also else {}),
-        "rule": found.rule,
-        "reason": found.reason,
-        **found.body,
-        **common,
-    }
+        common["context"] = _context_of(state, arms, again, number)
+    left, right, *also = _in_order(state, arms, number)
+    shown = {"left": left, "right": right, **({"also": also} if also else {})}
+    return found | shown | common
 
 
 def _in_order(state: StudyState, arms: tuple[int, ...], number: int) -> list[int]:
@@ -95,7 +105,7 @@ def _in_order(state: StudyState, arms: tuple[int, ...], number: int) -> list[int
 
 def _proposal(
     state: StudyState, rule: Rule, judge: str | None, number: int, clock: float
-) -> Proposal | Nothing:
+) -> Body | Nothing:
     allowed = state.may_ask(judge)
     if not allowed.any():
         whose = "" if judge is None else f" to {judge}"
@@ -129,14 +139,14 @@ def _proposal(
         if request.duel and allowed[pair := (request.first, request.second)]:
             total = request.duel["votes"]
             reason = f"vote {request.issued + 1} of {total} that were asked for"
-            body = {"request": request.number}
-            return Proposal(pair, state.settings.policy, reason, body)
+            policy = state.settings.policy
+            return question_about(pair, policy, reason, request=request.number)
     return rule.propose(state, allowed, number)
 
 
 def _asked_anew(
     state: StudyState, allowed: Bool[np.ndarray, "K K"], clock: float
-) -> Proposal | None:
+) -> Body | None:
     """Return the oldest question whose time is over, if it may be asked here."""
     for question in state.waiting.values():
         if clock - question.since < question.lease:
@@ -144,23 +154,25 @@ def _asked_anew(
         may = allowed.any(axis=1)[[*question.arms]].all()
         if may and (question.is_set or allowed[question.arms]):
             reason = f"question {question.number} has no answer yet"
-            body: dict[str, Any] = {"replaces": question.number}
+            own: Body = {"replaces": question.number}
             if question.request in state.requests:
-                body["request"] = question.request
-            return Proposal(question.arms, question.rule, reason, body)
+                own["request"] = question.request
+            return question_about(question.arms, question.rule, reason, **own)
     return None
 
 
-def _context_of(state: StudyState, found: Proposal, number: int) -> str:
+def _context_of(
+    state: StudyState, arms: tuple[int, ...], again: int | None, number: int
+) -> str:
     """Return the context in which a pair was compared least often, then all were.
 
     Of a set all of its pairs together. A question that is asked anew keeps its own.
     """
-    before = state.questions.get(found.body.get("replaces", 0))
+    before = state.questions.get(again or 0)
     if before is not None and before.context is not None:
         return before.context
     mine: Counter[str] = Counter()
-    for pair in combinations(sorted(found.arms), 2):
+    for pair in combinations(sorted(arms), 2):
         mine.update(state.drawn.get(pair, {}))
     every = state.all_drawn
     counts = [(mine[each], every[each]) for each in state.settings.contexts]
@@ -182,7 +194,7 @@ def _newcomers(state: StudyState, allowed: Bool[np.ndarray, "K K"]) -> list[int]
 
 def _for_newcomer(
     state: StudyState, allowed: Bool[np.ndarray, "K K"], arm: int
-) -> Proposal:
+) -> Body:
     """Return the pair that tells most about where an arm stands.
 
     Of the arms that it met least often, the one whose share of votes is nearest to its
@@ -195,12 +207,12 @@ def _for_newcomer(
     apart = np.where(met == met.min(), np.abs(share - share[arm]), np.inf)
     reason = f"{state.arms[arm]} came late: near it, and met least often"
     pair = arm, int(apart.argmin())
-    return Proposal(pair, state.settings.policy, reason, {})
+    return question_about(pair, state.settings.policy, reason)
 
 
 def _below_floor(
     state: StudyState, allowed: Bool[np.ndarray, "K K"], number: int
-) -> Proposal | None:
+) -> Body | None:
     """Return the pair with the fewest votes, if it has too few."""
     floor = state.settings.floor
     if not floor:
@@ -211,4 +223,4 @@ def _below_floor(
         return None
     pair = least_of(counts, short, generator(state, number))
     reason = f"{int(counts[pair])} of the {floor} votes that every pair shall have"
-    return Proposal(pair, "floor", reason, {})
+    return question_about(pair, "floor", reason)

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from jaxtyping import Bool, Num
 
-from bayesduel.errors import StudyError, errors_about
+from bayesduel.errors import (
+    StudyError,
+    UnknownNameError,
+    errors_about,
+    near_and_all,
+)
 from bayesduel.studies._fits import fit_votes
 from bayesduel.studies._settings import RULES, Settings
 from bayesduel.studies.replay.state import StudyState
 from bayesduel.studies.stored import snapshots
+from theory.arguments import short_repr
 
 if TYPE_CHECKING:
     from bayesduel.inference.fits.fit_result import Fit
@@ -20,26 +27,24 @@ if TYPE_CHECKING:
     from bayesduel.studies.players.played import Player
 
 __all__ = [
+    "Balanced",
+    "Body",
+    "Information",
     "Nothing",
-    "Proposal",
+    "PolicyRule",
     "Rule",
     "RuleOfState",
     "check_policy_text",
     "least_of",
+    "question_about",
 ]
 
 _DRAWN_NUMBERS, _FEWEST_DRAWS, _MOST_DRAWS = 8e5, 80, 1000
 """Of draws for expected information, where it cannot do without: a learned scale."""
 
 
-class Proposal(NamedTuple):
-    """A pair or a set to be asked, in whatever order, and why."""
-
-    arms: tuple[int, ...]
-    rule: str
-    reason: str
-    body: dict[str, Any]
-    """What else the event holds."""
+Body = dict[str, Any]
+"""What the event of a question holds, which is all that a rule says."""
 
 
 class Nothing(NamedTuple):
@@ -48,8 +53,17 @@ class Nothing(NamedTuple):
     reason: str
 
 
+def question_about(
+    arms: Sequence[int], rule: str, reason: str, /, **others: Any
+) -> Body:
+    """Return what an event says of a pair or a set that is asked, and why."""
+    left, right, *also = arms
+    found = {"left": left, "right": right, **({"also": also} if also else {})}
+    return {**found, "rule": rule, "reason": reason, **others}
+
+
 class Rule(Protocol):
-    """Proposes pairs from the state of a study."""
+    """Proposes questions from the state of a study."""
 
     def prepare(self, state: StudyState) -> None:
         """Do what takes long, before other writers have to wait."""
@@ -57,8 +71,8 @@ class Rule(Protocol):
 
     def propose(
         self, state: StudyState, allowed: Bool[np.ndarray, "K K"], number: int
-    ) -> Proposal | Nothing:
-        """Return a pair among those allowed, for the event of that number."""
+    ) -> Body | Nothing:
+        """Return a question about arms that are allowed, in whatever order."""
         ...
 
     def accepted(self, state: StudyState) -> None:
@@ -117,12 +131,12 @@ class Balanced(RuleOfState):
 
     def propose(
         self, state: StudyState, allowed: Bool[np.ndarray, "K K"], number: int
-    ) -> Proposal | Nothing:
+    ) -> Body | Nothing:
         """Return the pair."""
         pair = least_of(state.told_pairs, allowed, generator(state, number))
         count = int(state.told_pairs[pair])
         reason = f"no pair has fewer votes and open questions than {count}"
-        return Proposal(pair, "balanced", reason, {})
+        return question_about(pair, "balanced", reason)
 
 
 class Information(RuleOfState):
@@ -164,13 +178,13 @@ class Information(RuleOfState):
 
     def propose(
         self, state: StudyState, allowed: Bool[np.ndarray, "K K"], number: int
-    ) -> Proposal | Nothing:
+    ) -> Body | Nothing:
         """Return the pair."""
         table = self._table(state)
         pair = least_of(-table / (1 + state.out), allowed, generator(state, number))
         gain = float(table[pair])
         reason = f"the vote is expected to teach {gain:.3g} nats"
-        return Proposal(pair, "information", reason, {"information": gain})
+        return question_about(pair, "information", reason, information=gain)
 
 
 class PolicyRule:
@@ -181,7 +195,6 @@ class PolicyRule:
         # What it differs in from its defaults takes a millisecond to find.
         self._name = self._policy.label
         self._played: Player | None = None
-        self._pending: tuple[Any, int] | None = None
         self._found: Any = None
         self._recalled = 0
 
@@ -206,24 +219,22 @@ class PolicyRule:
 
     def propose(
         self, state: StudyState, allowed: Bool[np.ndarray, "K K"], number: int
-    ) -> Proposal | Nothing:
+    ) -> Body | Nothing:
         """Return the pair, or one as near as may be where that is not allowed."""
-        duel, machine = self._followed(state).next_duel(state)
-        name = self._name
+        duel, name = self._followed(state).next_duel(state), self._name
         if duel is None and state.requests:
             count = len(state.requests)
             return Nothing(f"{name} waits for the answers to {count} open questions")
         if duel is None:
             return Nothing(f"{name} has settled: it would ask no informative pair")
-        self._pending = machine, len(state.told)
         first, second = duel["first"], duel["second"]
         if allowed[first, second]:
             idle, rounds = "", duel["idle"]
             if rounds:
                 idle = f", after {rounds} round{'s' * (rounds > 1)} of exploitation"
             reason = f"the next informative pair of {name}{idle}"
-            body = {"request": number, "duel": duel}
-            return Proposal((first, second), state.settings.policy, reason, body)
+            pair, own = (first, second), {"request": number, "duel": duel}
+            return question_about(pair, state.settings.policy, reason, **own)
         near = allowed.copy()
         both = np.isin(np.arange(len(near)), (first, second))
         near &= both[:, None] | both[None, :]
@@ -231,14 +242,12 @@ class PolicyRule:
         pair = least_of(state.told_pairs, among, generator(state, number))
         asked = f"{state.arms[first]} against {state.arms[second]}"
         reason = f"in place of {asked}, which may not be asked here"
-        return Proposal(pair, state.settings.policy, reason, {"duel": duel})
+        return question_about(pair, state.settings.policy, reason, duel=duel)
 
     def accepted(self, state: StudyState) -> None:
         """Go on from the question that was asked."""
-        if self._played is not None and self._pending is not None:
-            machine, told = self._pending
-            self._played.has_asked(machine, state, told=told)
-        self._pending = None
+        if self._played is not None:
+            self._played.has_asked(state)
 
     def kept(self, state: StudyState) -> Any:
         """Return where the policy is, if it has come far since that was kept."""
@@ -263,14 +272,13 @@ def _player(policy: PolicyBase, state: StudyState) -> Player:
     # People are asked of different arms alone, and a policy is told when they answer,
     # whatever the manner of playing it.
     policy = innermost(policy)
-    if (found := numpy_rule_of(policy)) is not None:
-        from bayesduel.studies.players.rules import RulePlayer
-
-        return RulePlayer(found, state)  # pyright: ignore[reportArgumentType]
-    if (kernel := kernel_of(policy)) is not None:
+    rule, kernel = numpy_rule_of(policy), kernel_of(policy)
+    if rule is not None or kernel is not None:
         # Only what asks is imported.
-        from bayesduel.studies.players.kernels import KernelPlayer
+        from bayesduel.studies.players.pairs import KernelPlayer, RulePlayer
 
+        if rule is not None:
+            return RulePlayer(rule, state)  # pyright: ignore[reportArgumentType]
         return KernelPlayer(policy, kernel, state)
     from bayesduel.studies.players.models import ModelPlayer
 
@@ -289,15 +297,22 @@ def check_policy_text(settings: Settings, num_arms: int | None = None) -> Policy
     from bayesduel import policies
     from bayesduel.arguments.limits import LONGEST_HORIZON
     from bayesduel.policies.arm_features import with_features
+    from bayesduel.policies.own_policies import is_own_name
     from bayesduel.policies.policy import declared
     from bayesduel.policies.subset_base import OfferingPolicy
 
-    with errors_about("policy", settings.policy):
-        policy: PolicyBase = policies.parse_policy(settings.policy)
+    text, asking = settings.policy, dict.fromkeys((*policies.names(), *RULES))
+    name = text.partition(":")[0].strip().lower()
+    if not (name in asking or name in policies.subset_names() or is_own_name(text)):
+        rule = f"there is no policy {short_repr(name)}"
+        remedy = f"{near_and_all(name, asking)}; one of your own is module:Class"
+        raise UnknownNameError("policy", rule, text, remedy=remedy)
+    with errors_about("policy", text):
+        policy: PolicyBase = policies.parse_policy(text)
     if isinstance(policy, OfferingPolicy | policies.DelayedFeedback):
         rule = "must ask for pairs, and have no delay of its own"
         remedy = f"take one such as 'd-ts+', or one of {', '.join(RULES)}"
-        raise StudyError("policy", rule, settings.policy, remedy=remedy)
+        raise StudyError("policy", rule, text, remedy=remedy)
     if declared(policy, "needs_horizon") and settings.budget is None:
         rule = f"must be given for {policy.label}, which plans for its number of votes"
         raise StudyError("budget", rule, None)

@@ -9,19 +9,16 @@ from jaxtyping import Bool, Float
 
 from bayesduel.studies._fits import fit_votes
 from bayesduel.studies._rules import (
-    Balanced,
-    Information,
+    Body,
     Nothing,
-    PolicyRule,
-    Proposal,
-    Rule,
     RuleOfState,
     generator,
+    question_about,
 )
 from bayesduel.studies._settings import Settings
 from bayesduel.studies.replay.state import StudyState
 
-__all__ = ["SetRule", "rule_of"]
+__all__ = ["SetRule"]
 
 
 class SetRule(RuleOfState):
@@ -51,7 +48,7 @@ class SetRule(RuleOfState):
 
     def propose(
         self, state: StudyState, allowed: Bool[np.ndarray, "K K"], number: int
-    ) -> Proposal | Nothing:
+    ) -> Body | Nothing:
         """Return a set among the arms that may be asked about."""
         may = np.flatnonzero(allowed.any(axis=1))
         if len(may) < self._size:
@@ -72,7 +69,7 @@ class SetRule(RuleOfState):
             left = [arm for arm in may.tolist() if arm not in set_]
             best = max(own[arm] for arm in left)
             set_.append(rng.choice([arm for arm in left if own[arm] == best]))
-        return Proposal((*set_,), state.settings.policy, reason, {})
+        return question_about(set_, state.settings.policy, reason)
 
 
 def _seldom_shown(state: StudyState) -> Float[np.ndarray, "card K"]:
@@ -82,12 +79,3 @@ def _seldom_shown(state: StudyState) -> Float[np.ndarray, "card K"]:
         if not (question.withdrawn or question.replaced or question.gold):
             shown[[*question.arms]] -= 1
     return np.tile(shown, (state.settings.choose_from, 1))
-
-
-def rule_of(settings: Settings) -> Rule:
-    """Return what asks, for pairs or for sets."""
-    if settings.choose_from > 2:
-        return SetRule(settings)
-    named = {"information": Information, "balanced": Balanced}
-    kind = named.get(settings.policy)
-    return PolicyRule(settings) if kind is None else kind()

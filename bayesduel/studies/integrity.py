@@ -148,7 +148,7 @@ def verify_study(path: str | os.PathLike[str]) -> VerifiedQuestions:
     ...     verify_study(path)
     VerifiedQuestions(questions=1, foreign=())
     """
-    from bayesduel.studies._set_rules import rule_of
+    from bayesduel.studies._asking import rule_of
 
     with closing(EventLog.open(path)) as log:
         first, *others = log.read(0)

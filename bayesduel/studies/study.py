@@ -9,10 +9,9 @@ from typing import Any, Self
 
 from bayesduel.errors import OutputWriteError, StudyError
 from bayesduel.models.base import PreferenceModel
-from bayesduel.studies._asking import next_question
+from bayesduel.studies._asking import next_question, rule_of
 from bayesduel.studies._fits import judged_votes, votes_of
 from bayesduel.studies._rules import Nothing, Rule, check_policy_text
-from bayesduel.studies._set_rules import rule_of
 from bayesduel.studies._settings import RULES, Settings
 from bayesduel.studies.contents.arms import Contents
 from bayesduel.studies.stored import snapshots

@@ -101,8 +101,10 @@ def labels_of(name: str, values: Any) -> tuple[Any, ...]:
 
 
 def _is_missing(label: Any) -> bool:
-    """Return whether a label is None, nan, or what pandas has for either."""
-    if label is None or type(label).__name__ in ("NAType", "NaTType"):
+    """Return whether a label is None, nan, or what pandas or NumPy has for it."""
+    if label is None or label is np.ma.masked:
+        return True
+    if type(label).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(label, float | np.floating) and label != label
 

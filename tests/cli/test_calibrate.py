@@ -43,10 +43,23 @@ def test_a_table_for_people(run, tmp_path):
     assert "smallest p-value" in result.stdout
 
 
+def test_covariates_of_the_contest_are_calibrated(run, tmp_path):
+    path = tmp_path / "drinks.csv"
+    rows = "left,right,winner,longer\n" + "tea,milk,left,2\nmilk,tea,left,-1\n" * 4
+    path.write_text(rows, encoding="utf-8")
+    result = run("calibrate", path, "--contest-covariate", "longer", "--json",
+                 "--contest-scale", "0.5", "--simulations", "20",
+                 "--plain")  # fmt: skip
+    assert result.exit_code == 0, result.output
+    found = {each["quantity"] for each in json.loads(result.stdout)["quantities"]}
+    assert "contest_effect" in found
+
+
 def test_what_is_refused(run, tmp_path):
     path = written(tmp_path)
     for words, said in (
         (("--model", "beta", "--order-effect"), "--order-effect: a Beta per pair"),
+        (("--contest-scale", "1"), "--contest-scale: is that of a --contest-covar"),
         (("--prior-scale", "-1"), "--prior-scale: must be a number from 1e-6 to"),
         (("--model", "thurstone", "--method", "exact"), "--method: must be one of"),
     ):

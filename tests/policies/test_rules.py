@@ -13,7 +13,7 @@ from bayesduel import policies
 from bayesduel.errors import BayesduelError, PolicyParameterError, SimulationError
 from bayesduel.policies.parameter_values import parameters, parameters_json
 from bayesduel.studies import Study
-from bayesduel.studies.players.rules import RulePlayer
+from bayesduel.studies.players.pairs import RulePlayer
 from tests.rules import ExploreFirst, Greedy
 
 SOURCE = Path(__file__).parents[1] / "rules.py"

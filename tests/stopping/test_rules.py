@@ -51,11 +51,12 @@ def beaten_by_trial(wins, leader, prior):
     num_arms = len(wins)
     pairs = list(combinations(range(num_arms), 2))
     total = 0.0
+    ends = [(wins[i, j] + prior, wins[j, i] + prior) for i, j in pairs]
+    sides = [{True: beta.sf(0.5, *each), False: beta.cdf(0.5, *each)} for each in ends]
     for signs in product((True, False), repeat=len(pairs)):
         scores, probability = np.zeros(num_arms), 1.0
-        for (i, j), first in zip(pairs, signs, strict=True):
-            distribution = beta(wins[i, j] + prior, wins[j, i] + prior)
-            probability *= distribution.sf(0.5) if first else distribution.cdf(0.5)
+        for (i, j), side, first in zip(pairs, sides, signs, strict=True):
+            probability *= side[first]
             scores[i if first else j] += 1
         total += probability * (scores > scores[leader]).sum()
     return total

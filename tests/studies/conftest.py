@@ -2,11 +2,17 @@
 
 import pytest
 
-from bayesduel.studies import Study
+from bayesduel.studies import Study, _history
 from tests.figures import drawn, saved_undrawn
 from tests.studies.helpers import DRINKS, Clock
 
-__all__ = ["drawn", "make", "saved_undrawn"]
+__all__ = ["drawn", "few_looks", "make", "saved_undrawn"]
+
+
+@pytest.fixture(autouse=True)
+def few_looks(monkeypatch):
+    """Let reports look at fewer votes of the past: each look is a fit."""
+    monkeypatch.setattr(_history, "_MOST_POINTS", 3)
 
 
 @pytest.fixture

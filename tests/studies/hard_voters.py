@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 
 from bayesduel.studies import Study
-from bayesduel.studies._set_rules import rule_of
+from bayesduel.studies._asking import rule_of
 from bayesduel.studies.replay.state import StudyState
 
 WORDS = ("left", "right", "tie", "skip")
@@ -137,7 +137,7 @@ def kill(path: str, seed: int, times: int) -> None:
 def kill_policy(path: str, seed: int, times: int) -> None:
     """Kill voters whom a policy asks, with questions out; it must not go astray."""
     # Imported once, by a process that runs no program, and so has no threads.
-    import bayesduel.studies.players.kernels  # noqa: F401
+    import bayesduel.studies.players.pairs  # noqa: F401
 
     rng = random.Random(seed)
     told: dict[int, list[str]] = {}
@@ -171,7 +171,7 @@ def strayed(study: Study) -> list[str]:
     for event in events:
         if "duel" in event.body:
             asked = rule.propose(state, state.may_ask(None), event.number)
-            if asked.body["duel"] != event.body["duel"]:
+            if asked["duel"] != event.body["duel"]:
                 wrong.append(f"event {event.number}: {event.body}, not {asked}")
         state.apply(event)
         if "duel" in event.body:

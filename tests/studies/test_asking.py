@@ -65,7 +65,7 @@ def assert_policy_replays(study):
     one = machine(study)
     with Study.open(study.path) as other:
         state = other._current()
-        from bayesduel.studies._set_rules import rule_of
+        from bayesduel.studies._asking import rule_of
 
         other._rule = rule_of(other._settings)
         played = other._rule._followed(state)
@@ -206,6 +206,17 @@ def test_an_undone_vote_is_none_to_the_policy(make):
     np.testing.assert_array_equal(wins, study.comparisons().wins)
     assert study.status().restarts == 2
     assert_policy_replays(study)
+
+
+def test_a_late_answer_about_a_retired_arm_is_kept_for_its_return(make):
+    study = make("rucb", budget=None)
+    late = next(each for each in study.ask(9) if "milk" in (each.left, each.right))
+    study.retire_arm("milk")
+    study.tell(late, "left")
+    assert {"milk"}.isdisjoint(study.ask()[0].shown)
+    assert_policy_replays(study)
+    study.restore_arm("milk")
+    assert machine(study)[0].pairs["wins"].sum() == 1
 
 
 def test_two_who_ask_in_turn_are_one(make):

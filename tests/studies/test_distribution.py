@@ -30,8 +30,7 @@ def votes_of_a_study(policy, seed, rng):
     played = _player(policy, state)
     votes = np.zeros((4, 4), dtype=np.int64)
     while True:
-        told, number = len(state.told), state.last + 1
-        duel, machine = played.next_duel(state)
+        number, duel = state.last + 1, played.next_duel(state)
         if duel is None or duel["round"] > ROUNDS:
             return votes[np.triu_indices(4, 1)]
         first, second = duel["first"], duel["second"]
@@ -40,7 +39,7 @@ def votes_of_a_study(policy, seed, rng):
         words = {"rule": "", "reason": "", "lease": 1.0}
         body = {"question": question, **pair, **words}
         state.apply(Event(number, 0.0, "asked", body))
-        played.has_asked(machine, state, told=told)
+        played.has_asked(state)
         votes[first, second] += 1
         votes[second, first] += 1
         answer = "left" if rng.random() < MATRIX[first, second] else "right"

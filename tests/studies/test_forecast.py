@@ -181,7 +181,7 @@ def test_simulated_studies_go_on_as_the_study_does(make):
     played = _player(policy, state)
     for number in range(1500):
         state.last = number + 99
-        duel, _ = played.next_duel(state)
+        duel = played.next_duel(state)
         first, second = sorted((duel["first"], duel["second"]))
         asked[first, second] += 1
     asking = asking_kernel("d-ts", 4, 10, rounds=int(WINS.sum()))

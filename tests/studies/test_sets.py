@@ -104,7 +104,7 @@ def test_sets_have_the_distribution_of_the_rule(make, policy):
     pairs = np.zeros((5, 5))
     for event in range(number):
         found = rule.propose(state, allowed, event)
-        pairs[found.arms[:2]] += 1
+        pairs[found["left"], found["right"]] += 1
     # From draws of its own, 50 times as many.
     draws = rule._fitted(state).sample_utilities(7, 50 * number)
     expected = np.zeros((5, 5))

@@ -231,6 +231,10 @@ from_subsets = Choices.from_subsets
             r"winner\[1] is missing.*dropna\(\)",
         ),
         (lambda: from_votes(["a"], ["b"], [float("nan")]), r"winner\[0\] is missing"),
+        (
+            lambda: from_votes(["a"], np.ma.masked_all(1, "U1"), ["a"]),
+            r"second\[0\] is missing",
+        ),
         (lambda: from_wins(CROSSTAB), "its rows lack c, .*reindex"),
         (
             lambda: from_wins(CROSSTAB.rename(columns={"a": "d"}).iloc[:, 1:]),

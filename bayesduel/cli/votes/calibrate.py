@@ -22,6 +22,8 @@ from bayesduel.cli.parse import claim_folder
 from bayesduel.cli.votes.chosen_models import check_model, preference_model
 from bayesduel.cli.votes.options import (
     Arms,
+    ContestCovariate,
+    ContestScale,
     Method,
     Model,
     ModelChoice,
@@ -65,6 +67,8 @@ def calibrate(
     ] = None,
     order_effect: OrderEffect = False,
     order_known: OrderKnown = False,
+    contest_covariate: ContestCovariate = None,
+    contest_scale: ContestScale = None,
     method: Annotated[
         Method, typer.Option(help="auto: exact for beta, else laplace, as in fit.")
     ] = Method.auto,
@@ -89,13 +93,23 @@ def calibrate(
     Columns: how often intervals of 50% and 90% held the truth, and the p-value of
     uniform ranks, the smallest one for a quantity of several arms.
     """  # fmt: skip
-    check_model(model, order_effect=order_effect)
-    columns = VoteColumns(arms, winner, words, wins, tie_columns, weight, order_known)
+    check_model(
+        model,
+        order_effect=order_effect,
+        contest_covariate=contest_covariate or (),
+        contest_scale=contest_scale,
+    )
+    columns = VoteColumns(
+        arms, winner, words, wins, tie_columns, weight, order_known,
+        contest_covariate=tuple(contest_covariate or ()),
+    )  # fmt: skip
     data = read_votes(votes, columns)
     from bayesduel.diagnostics import calibrate as calibrate_model
     from bayesduel.experiments.progress import progress_reporter
 
-    chosen = preference_model(model, data, prior_scale, order_effect=order_effect)
+    chosen = preference_model(
+        model, data, prior_scale, order_effect=order_effect, contest_scale=contest_scale
+    )
     chosen.arrays(data)  # Says what does not fit before anything else is said.
     name = chosen.usual_method if method is Method.auto else method.value
     say(f"{votes.name}: {data}; {simulations} data sets by {name}", quiet=quiet)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -26,18 +25,14 @@ __all__ = ["ModelPlayer"]
 Outcome: Any = _Outcome
 """Of numbers of Python, in place of arrays."""
 
-_PROGRAM = PROGRAMS["jax"]
-
 _BEGINS = 2**31
 """Above the numbers of events: those of the votes from which a policy begins."""
 
 
 class ModelPlayer(Player):
-    """Asks a policy in JAX.
+    """Asks a policy in JAX."""
 
-    What another program asked for, as in files of older versions, it takes for votes
-    that nobody asked for.
-    """
+    program = PROGRAMS["jax"]
 
     def __init__(self, policy: ModelRule, state: StudyState) -> None:
         enable_program_cache()
@@ -58,50 +53,39 @@ class ModelPlayer(Player):
         super().__init__(state, PlayerState(began))
 
     def _begin(self, told: list[PolicyEvent]) -> None:
-        self._follow(replace(each, number=_BEGINS + each.number) for each in told)
+        super()._begin([replace(each, number=_BEGINS + each.number) for each in told])
 
-    def _ask(self, game: PlayerState, number: int) -> dict[str, Any] | None:
-        before, rng = game.round, self._generator(number)
+    def _ask(self, number: int) -> dict[str, Any] | None:
+        game, rng = self._game, self._generator(number)
+        before = game.round
         told: Any = None
         for step in range(PATIENCE):
-            duel = self._call(game, number, step, told)
+            duel = self._call(number, step, told)
             left = self._horizon - game.round
             idle = min(int(duel.exploit_rounds), left)
             rounds = min(int(duel.explore_rounds), left - idle)
             duel = duel._replace(exploit_rounds=idle, explore_rounds=rounds)
             game.round += idle + rounds
             if rounds > 0 and duel.first != duel.second:
-                return self._found(game, before, duel)
+                return self._found(before, duel)
             # A duel of an arm with itself would teach people nothing: by fair coins.
             told = duel, Outcome(idle, rounds, rng.binomial(rounds, 0.5))
             if game.round >= self._horizon:
                 break
-        self._call(game, number, PATIENCE, told, asks=False)
+        self._call(number, PATIENCE, told, asks=False)
         return None
 
-    def _found(
-        self, game: PlayerState, before: int, duel: OnHost[Duel]
-    ) -> dict[str, Any]:
+    def _found(self, before: int, duel: OnHost[Duel]) -> dict[str, Any]:
         chosen = duel.champion, duel.exploit_rounds, duel.first, duel.second
-        found = self._duel(game, before, chosen)
-        votes, idle = duel.explore_rounds, game.round - before - duel.explore_rounds
+        found = self._duel(before, chosen, int(duel.explore_rounds))
         note = [leaf.item() for leaf in jax.tree.leaves(duel.note)]
-        return found | {"votes": votes, "idle": idle, "note": note, "program": _PROGRAM}
+        return found | {"note": note, "program": self.program}
 
-    def _follow(self, told: Iterable[PolicyEvent]) -> None:
-        for each in told:
-            if each.duel is not None:
-                self._tell(self._game, each, each.duel)
-            elif each.program == _PROGRAM:
-                self._ask(self._game, each.number)
-
-    def _tell(
-        self, game: PlayerState, told: PolicyEvent, asked: dict[str, Any]
-    ) -> None:
-        """Tell the policy of votes; those it did not ask for take rounds now."""
+    def _tell(self, told: PolicyEvent) -> None:
+        game, asked = self._game, told.duel or {}
         first, second = self._places(told)
         tree = jax.tree.structure(self._blank.note)
-        mine = told.asked_for and asked.get("program") == _PROGRAM
+        mine = told.asked_for and asked.get("program") == self.program
         # Older versions had notes of their own where self-duels were left out.
         mine = mine and len(asked["note"]) == tree.num_leaves
         game.round += 0 if mine else told.votes
@@ -117,11 +101,10 @@ class ModelPlayer(Player):
             )
         outcome = Outcome(duel.exploit_rounds, told.votes, told.wins)
         round_ = asked["round"] if mine else game.round
-        self._call(game, told.number, 0, (duel, outcome), asks=False, round_=round_)
+        self._call(told.number, 0, (duel, outcome), asks=False, round_=round_)
 
     def _call(
         self,
-        game: PlayerState,
         number: int,
         step: int,
         told: Any,
@@ -130,6 +113,7 @@ class ModelPlayer(Player):
         round_: int | None = None,
     ) -> OnHost[Duel]:
         """Tell the policy of a duel and its outcome, or of nothing, and ask it."""
+        game = self._game
         duel, outcome = told or (self._blank, Outcome(0, 0, 0))
         typed = jax.tree.map(
             lambda leaf, value: np.asarray(value, leaf.dtype)[None], self._blank, duel

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -34,8 +34,12 @@ class Player:
     """Follows the events of a study, and says what a policy asks for next.
 
     Everything is a function of the events: what is random about one is a function of
-    its number. Subclasses know the policy.
+    its number. Subclasses know the policy. What another ``program`` asked for, as in
+    files of older versions, is votes that nobody asked for: it was not in the state
+    that chose them. Rules in NumPy have no program.
     """
+
+    program: str | None = None
 
     def __init__(self, state: StudyState, game: PlayerState) -> None:
         self.positions = state.active
@@ -73,13 +77,12 @@ class Player:
         self._follow(state.told[self._read :])
         self._read = len(state.told)
 
-    def next_duel(self, state: StudyState) -> tuple[dict[str, Any] | None, PlayerState]:
+    def next_duel(self, state: StudyState) -> dict[str, Any] | None:
         """Return what the policy asks for at the next event, None for nothing.
 
-        And the policy after that: to be handed to :meth:`has_asked` once the event is
-        stored. Where another event comes instead, the question is taken back. That
-        takes a copy from before: of many arms it is not made for every question, and
-        what came after it is gone through again.
+        Where another event comes instead, the question is taken back. That takes a copy
+        from before: of many arms it is not made for every question, and what came after
+        it is gone through again.
         """
         self.follow(state)
         if self._asked is None:
@@ -87,13 +90,13 @@ class Player:
             if since is None or since * _PAIRS_OF_A_VOTE >= len(self.positions) ** 2:
                 self._before = self._read, deepcopy(self._game)
             number = state.last + 1
-            self._asked = number, self._ask(self._game, number)
-        return self._asked[1], self._game
+            self._asked = number, self._ask(number)
+        return self._asked[1]
 
-    def has_asked(self, game: PlayerState, state: StudyState, *, told: int) -> None:
-        """Go on from what :meth:`next_duel` returned; its event is among the told."""
+    def has_asked(self, state: StudyState) -> None:
+        """Go on from what :meth:`next_duel` returned; its event comes next."""
         self._asked = None
-        self._game, self._read = game, told + 1
+        self._read += 1
         self.follow(state)
 
     def _take_back(self) -> None:
@@ -106,28 +109,38 @@ class Player:
         """Go through the votes from which the policy begins."""
         self._follow(told)
 
-    def _ask(self, game: PlayerState, number: int) -> dict[str, Any] | None:
+    def _follow(self, told: Sequence[PolicyEvent]) -> None:
+        """Go through what it has to go through."""
+        for place, each in enumerate(told):
+            self._expect(len(told) - place)
+            if each.duel is not None:
+                self._tell(each)
+            elif self.program in (None, each.program):
+                self._ask(each.number)
+
+    def _expect(self, more: int) -> None:
+        """Take in how much is still to be gone through."""
+
+    def _ask(self, number: int) -> dict[str, Any] | None:
         """Let the policy choose until it names different arms."""
         raise NotImplementedError
 
-    def _follow(self, told: Iterable[PolicyEvent]) -> None:
-        """Go through what it has to go through."""
+    def _tell(self, told: PolicyEvent) -> None:
+        """Tell the policy of votes; those it did not ask for take rounds now."""
         raise NotImplementedError
 
-    def _duel(
-        self, game: PlayerState, before: int, chosen: Any, rounds: int = 1
-    ) -> dict[str, Any]:
+    def _duel(self, before: int, chosen: Any, rounds: int = 1) -> dict[str, Any]:
         """Return champion, its last rounds, and two arms as an event has them."""
         champion, exploit, first, second = map(int, chosen)
-        arms = self.positions
+        arms, round_ = self.positions, self._game.round
         return {
             "champion": arms[champion],
             "exploit": exploit,
             "first": arms[first],
             "second": arms[second],
             "votes": rounds,
-            "round": game.round,
-            "idle": game.round - before - rounds,
+            "round": round_,
+            "idle": round_ - before - rounds,
         }
 
     def _places(self, told: PolicyEvent) -> tuple[int, int]:

@@ -278,7 +278,8 @@ class Counts(Questions):
         """Tell the policy a vote, or that there will be none."""
         request = self.requests.get(unit.request or -1)
         if request is None:
-            if left is not None:
+            # Of an arm that was retired meanwhile the policy knows nothing.
+            if left is not None and not any(self.is_retired[arm] for arm in unit.arms):
                 told = number, {}, unit.left, unit.right, 1, int(left)
                 self.told.append(PolicyEvent(*told))
             return

@@ -310,7 +310,9 @@ class StudyState(Counts):
     # Judges
 
     def _keep(self, judge: str | None) -> JudgeRecord:
-        return self.judges.setdefault(judge, JudgeRecord())
+        if judge not in self.judges:
+            self.judges[judge] = JudgeRecord()
+        return self.judges[judge]
 
     def _is_asked(self, unit: Question) -> bool:
         if self.record(unit.judge).is_aside:
