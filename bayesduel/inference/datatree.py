@@ -186,13 +186,12 @@ def _dataset(
 def _log_prior(posterior: FitBase) -> xr.Dataset:
     """Return the log prior density of each sampled quantity, (chain, draw)."""
     shape = posterior.num_chains, posterior.num_draws // posterior.num_chains
-    with jax.enable_x64(True):
-        logs = log_prior_densities(
-            posterior.model, as_jax(posterior.arrays), as_jax(posterior.flat_draws())
-        )
+    logs = log_prior_densities(
+        posterior.model, posterior.arrays, posterior.flat_draws()
+    )
     return xr.Dataset(
         {
-            name: (("chain", "draw"), np.asarray(each).reshape(shape))
+            name: (("chain", "draw"), each.reshape(shape))
             for name, each in logs.items()
         },
         {"chain": np.arange(shape[0]), "draw": np.arange(shape[1])},
