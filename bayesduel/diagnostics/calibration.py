@@ -209,8 +209,7 @@ def calibrate(
             index=row,
         )
     key_prior, key_data, key_fit = jax.random.split(key, 3)
-    with jax.enable_x64(True):
-        truths = sample_prior(model, as_jax(arrays), key_prior, num_simulations)
+    truths = sample_prior(model, arrays, key_prior, num_simulations)
     rng = generator_of(key_data)
     simulated = [
         simulate_arrays(rng, model, arrays, {k: v[index] for k, v in truths.items()})

@@ -208,11 +208,8 @@ def sample_nuts(
     )
 
 
-def sample_prior(
-    model: PreferenceModel, arrays: Any, rng_key: RunKey, num_draws: int
-) -> dict[str, Shaped[np.ndarray, "draw ..."]]:
-    """Draw the named quantities from their prior, (draw, ...)."""
-
+@partial(jax.jit, static_argnums=0)
+def _prior_draws(model: PreferenceModel, arrays: Any, keys: Array) -> dict:
     def one(key: RunKey) -> dict[str, Array]:
         seeded = handlers.seed(model, key)
         trace = handlers.trace(seeded).get_trace(arrays)
@@ -222,9 +219,16 @@ def sample_prior(
             if name != "votes" and site["type"] in ("sample", "deterministic")
         }
 
+    return jax.vmap(one)(keys)
+
+
+def sample_prior(
+    model: PreferenceModel, arrays: Any, rng_key: RunKey, num_draws: int
+) -> dict[str, Shaped[np.ndarray, "draw ..."]]:
+    """Draw the named quantities from their prior, (draw, ...)."""
     with jax.enable_x64(True):
         keys = jax.random.split(rng_key, num_draws)
-        return jax.tree.map(np.asarray, jax.jit(jax.vmap(one))(keys))
+        return jax.tree.map(np.asarray, _prior_draws(model, as_jax(arrays), keys))
 
 
 @partial(jax.jit, static_argnums=0)
