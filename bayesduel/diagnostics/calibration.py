@@ -23,7 +23,6 @@ from bayesduel.errors import FitError
 from bayesduel.inference.laplace_draws import sample_laplace
 from bayesduel.inference.numpyro_models import (
     SamplerSettings,
-    as_jax,
     log_probabilities_of,
     run_nuts,
     sample_prior,

@@ -180,10 +180,7 @@ def _log_prior(posterior: FitBase) -> xr.Dataset:
         posterior.model, posterior.arrays, posterior.flat_draws()
     )
     return xr.Dataset(
-        {
-            name: (("chain", "draw"), each.reshape(shape))
-            for name, each in logs.items()
-        },
+        {name: (("chain", "draw"), each.reshape(shape)) for name, each in logs.items()},
         {"chain": np.arange(shape[0]), "draw": np.arange(shape[1])},
     )
 

@@ -116,7 +116,7 @@ def check_density(model, arrays):
     np.testing.assert_allclose(
         quick_jit(traced)(points[2]), expected[2][2], rtol=1e-9, atol=1e-9
     )
-    # So the mode is where the slope of this density is none, and its curvature is there.
+    # So the mode is where the slope is none, and the curvature is that found there.
     found = closed.laplace()
     assert found.status == Status.CONVERGED and isinstance(found.mode, np.ndarray)
     value, slope = closed.slope(found.mode)
