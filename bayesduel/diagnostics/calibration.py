@@ -20,23 +20,21 @@ from scipy import stats
 
 from bayesduel.arguments.limits import MOST_STEPS
 from bayesduel.errors import FitError
-from bayesduel.inference.laplace_draws import from_approximation, sample_laplace
-from bayesduel.inference.latent import log_probabilities
+from bayesduel.inference.laplace_draws import sample_laplace
 from bayesduel.inference.numpyro_models import (
-    NumPyroDensity,
     SamplerSettings,
-    as_jax,
+    log_probabilities_of,
     run_nuts,
     sample_prior,
 )
-from bayesduel.inference.predictions import check_whole, simulate_arrays
-from bayesduel.inference.proposals.normal import NormalProposer
-from bayesduel.inference.seeds import as_key, generator_of
-from bayesduel.inference.variational import fitted_normal_distribution
-from bayesduel.models.argument_checks import (
-    check_numbers,
-    check_probability,
+from bayesduel.inference.predictions import (
+    check_whole,
+    log_probabilities_of_rows,
+    simulate_arrays,
 )
+from bayesduel.inference.seeds import as_key, generator_of
+from bayesduel.inference.variational import sample_svi
+from bayesduel.models.argument_checks import check_numbers, check_probability
 from bayesduel.models.base import PreferenceModel, check_model
 from bayesduel.votes.rankings import Rankings
 from theory.arguments import integer_from, one_of, seed_of, true_or_false
@@ -210,8 +208,7 @@ def calibrate(
             index=row,
         )
     key_prior, key_data, key_fit = jax.random.split(key, 3)
-    with jax.enable_x64(True):
-        truths = sample_prior(model, as_jax(arrays), key_prior, num_simulations)
+    truths = sample_prior(model, arrays, key_prior, num_simulations)
     rng = generator_of(key_data)
     simulated = [
         simulate_arrays(rng, model, arrays, {k: v[index] for k, v in truths.items()})
@@ -248,14 +245,16 @@ def _ranked(
     draws: dict[str, np.ndarray],
 ) -> Calibration:
     """Rank truths (simulation, ...) among draws (simulation, draw, ...)."""
-    with jax.enable_x64(True):
-        stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *simulated)
-        likelihood = jax.vmap(partial(_log_likelihood, model))
-        every = jax.vmap(likelihood, in_axes=(None, 1), out_axes=1)
-        truths[LOG_LIKELIHOOD] = np.asarray(
-            jax.jit(likelihood)(stacked, as_jax(truths))
-        )
-        draws[LOG_LIKELIHOOD] = np.asarray(jax.jit(every)(stacked, as_jax(draws)))
+    logs = []
+    for index, arrays in enumerate(simulated):
+        both = {
+            name: np.concatenate([truths[name][index, None], each[index]])
+            for name, each in draws.items()
+        }
+        of_rows = log_probabilities_of(model, arrays, both)
+        logs.append(log_probabilities_of_rows(arrays.counts, of_rows).sum(axis=1))
+    every = np.array(logs)
+    truths[LOG_LIKELIHOOD], draws[LOG_LIKELIHOOD] = every[:, 0], every[:, 1:]
     ranks = {
         name: np.sum(draws[name] < values[:, None], axis=1)
         for name, values in truths.items()
@@ -274,30 +273,10 @@ def _approximate_each(
     resample: bool,
 ) -> Iterator[dict[str, np.ndarray]]:
     """Yield draws (1, draw, ...) as ``fit`` by laplace or svi has them."""
-    keys = jax.random.split(rng_key, 2 * len(simulated))
-    for arrays, key_distribution, key_draw in zip(
-        simulated, keys[::2], keys[1::2], strict=True
-    ):
-        if method == "laplace":
-            sampled = sample_laplace(
-                model, arrays, key_draw, 1, num_draws, resample=resample
-            )
-        else:
-            with jax.enable_x64(True):
-                distribution = fitted_normal_distribution(
-                    model, as_jax(arrays), key_distribution
-                )
-                distribution = jax.tree.map(np.asarray, distribution)
-            sampled = from_approximation(
-                NormalProposer(
-                    NumPyroDensity(model, arrays), distribution, at_mode=False
-                ),
-                generator_of(key_draw),
-                (1, num_draws),
-                resample=resample,
-                extras={},
-            )
-        yield sampled.draws
+    sampler = sample_laplace if method == "laplace" else sample_svi
+    keys = jax.random.split(rng_key, len(simulated))
+    for arrays, each in zip(simulated, keys, strict=True):
+        yield sampler(model, arrays, each, 1, num_draws, resample=resample).draws
 
 
 def _fit_in_groups(
@@ -322,9 +301,3 @@ def _fit_in_groups(
             for name, values in draws.items()
             if name != "votes"
         }
-
-
-def _log_likelihood(model: PreferenceModel, arrays: Any, values: dict) -> Any:
-    logs = log_probabilities(model, arrays, values)
-    happened = arrays.counts > 0
-    return jnp.sum(jnp.where(happened, arrays.counts * jnp.where(happened, logs, 0), 0))

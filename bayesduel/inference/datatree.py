@@ -5,17 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-import jax
 import numpy as np
 import xarray as xr
 
 from bayesduel.errors import FitError
 from bayesduel.inference.fits.fitted import check_posterior
-from bayesduel.inference.numpyro_models import (
-    as_jax,
-    log_prior_densities,
-    sample_prior,
-)
+from bayesduel.inference.numpyro_models import log_prior_densities, sample_prior
 from bayesduel.inference.predictions import (
     UNITS,
     ballots_drawn,
@@ -32,10 +27,7 @@ from bayesduel.inference.predictions import (
     votes_drawn,
 )
 from bayesduel.inference.seeds import as_key, generator_of
-from bayesduel.models.argument_checks import (
-    check_numbers,
-    next_seed,
-)
+from bayesduel.models.argument_checks import check_numbers, next_seed
 from bayesduel.models.axes import axes_of, labels_along
 from bayesduel.models.plackett_luce import Ballots
 from bayesduel.package.version import __version__
@@ -122,10 +114,8 @@ def to_datatree(
         "log_likelihood": _log_likelihood(posterior, unit) if log_likelihood else None,
         "log_prior": _log_prior(posterior),
     }
-    with jax.enable_x64(True):
-        arrays = as_jax(posterior.arrays)
     prior = sample_prior(
-        posterior.model, arrays, as_key(next_seed(rng_key)), num_prior_draws
+        posterior.model, posterior.arrays, as_key(next_seed(rng_key)), num_prior_draws
     )
     prior = {name: values[None] for name, values in prior.items()}
     groups["prior"] = _dataset(posterior, prior)
@@ -186,15 +176,11 @@ def _dataset(
 def _log_prior(posterior: FitBase) -> xr.Dataset:
     """Return the log prior density of each sampled quantity, (chain, draw)."""
     shape = posterior.num_chains, posterior.num_draws // posterior.num_chains
-    with jax.enable_x64(True):
-        logs = log_prior_densities(
-            posterior.model, as_jax(posterior.arrays), as_jax(posterior.flat_draws())
-        )
+    logs = log_prior_densities(
+        posterior.model, posterior.arrays, posterior.flat_draws()
+    )
     return xr.Dataset(
-        {
-            name: (("chain", "draw"), np.asarray(each).reshape(shape))
-            for name, each in logs.items()
-        },
+        {name: (("chain", "draw"), each.reshape(shape)) for name, each in logs.items()},
         {"chain": np.arange(shape[0]), "draw": np.arange(shape[1])},
     )
 

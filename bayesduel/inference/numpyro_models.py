@@ -56,6 +56,41 @@ def laplace_program() -> Callable[..., LaplaceState]:
     )
 
 
+_BATCH = 256
+"""Points of one call of a program, so that it is compiled once for all numbers."""
+
+
+def _in_batches(
+    program: Callable[[PreferenceModel, Any, Any], Any],
+    model: PreferenceModel,
+    arrays: Any,
+    points: Any,
+) -> Any:
+    """Apply a program to points, the leading axis of a pytree of NumPy arrays."""
+
+    def of(part: Any) -> Any:
+        return jax.tree.map(np.asarray, program(model, arrays, as_jax(part)))
+
+    number = len(jax.tree.leaves(points)[0])
+    with jax.enable_x64(True):
+        arrays = as_jax(arrays)
+        if number <= _BATCH:
+            return of(points)
+        found = None
+        for start in range(0, number, _BATCH):
+            # The last batch overlaps the one before it.
+            low = min(start, number - _BATCH)
+            place = slice(low, low + _BATCH)
+            part = of(jax.tree.map(lambda each: each[place], points))  # noqa: B023
+            if found is None:
+                found = jax.tree.map(
+                    lambda each: np.empty((number, *each.shape[1:]), each.dtype), part
+                )
+            for whole, each in zip(*map(jax.tree.leaves, (found, part)), strict=True):
+                whole[place] = each
+        return found
+
+
 @partial(jax.jit, static_argnums=0)
 def _named_points(model: PreferenceModel, arrays: Any, points: Array) -> dict:
     return jax.vmap(latent_of(model, arrays).named)(points)
@@ -63,7 +98,7 @@ def _named_points(model: PreferenceModel, arrays: Any, points: Array) -> dict:
 
 @partial(jax.jit, static_argnums=0)
 def _log_densities(model: PreferenceModel, arrays: Any, points: Array) -> Array:
-    return jax.lax.map(latent_of(model, arrays).log_density, points, batch_size=256)
+    return jax.vmap(latent_of(model, arrays).log_density)(points)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,18 +121,13 @@ class NumPyroDensity:
         self, points: Float[np.ndarray, "draw D"]
     ) -> dict[str, Shaped[np.ndarray, "draw ..."]]:
         """Return the named quantities of points."""
-        return self._run(_named_points, points)
+        return _in_batches(_named_points, self.model, self.arrays, points)
 
     def log_densities(
         self, points: Float[np.ndarray, "draw D"]
     ) -> Float[np.ndarray, " draw"]:
         """Return the log joint density of points."""
-        return self._run(_log_densities, points)
-
-    def _run(self, program: Callable, points: np.ndarray) -> Any:
-        with jax.enable_x64(True):
-            found = program(self.model, as_jax(self.arrays), jnp.asarray(points))
-            return jax.tree.map(np.asarray, found)
+        return _in_batches(_log_densities, self.model, self.arrays, points)
 
 
 _STATS = {
@@ -178,11 +208,8 @@ def sample_nuts(
     )
 
 
-def sample_prior(
-    model: PreferenceModel, arrays: Any, rng_key: RunKey, num_draws: int
-) -> dict[str, Shaped[np.ndarray, "draw ..."]]:
-    """Draw the named quantities from their prior, (draw, ...)."""
-
+@partial(jax.jit, static_argnums=0)
+def _prior_draws(model: PreferenceModel, arrays: Any, keys: Array) -> dict:
     def one(key: RunKey) -> dict[str, Array]:
         seeded = handlers.seed(model, key)
         trace = handlers.trace(seeded).get_trace(arrays)
@@ -192,22 +219,20 @@ def sample_prior(
             if name != "votes" and site["type"] in ("sample", "deterministic")
         }
 
+    return jax.vmap(one)(keys)
+
+
+def sample_prior(
+    model: PreferenceModel, arrays: Any, rng_key: RunKey, num_draws: int
+) -> dict[str, Shaped[np.ndarray, "draw ..."]]:
+    """Draw the named quantities from their prior, (draw, ...)."""
     with jax.enable_x64(True):
         keys = jax.random.split(rng_key, num_draws)
-        return jax.tree.map(np.asarray, jax.jit(jax.vmap(one))(keys))
+        return jax.tree.map(np.asarray, _prior_draws(model, as_jax(arrays), keys))
 
 
 @partial(jax.jit, static_argnums=0)
-def log_prior_densities(
-    model: PreferenceModel,
-    arrays: Any,
-    draws: dict[str, Shaped[Array | np.ndarray, "draw ..."]],
-) -> dict[str, Float[Array, " draw"]]:
-    """Return the log prior density of each sampled quantity, for draws (draw, ...).
-
-    In the quantities' own units, without the Jacobian of any transformation.
-    """
-
+def _log_prior_densities(model: PreferenceModel, arrays: Any, draws: dict) -> dict:
     def one(values: dict[str, Array]) -> dict[str, Array]:
         seeded = handlers.seed(
             handlers.substitute(model, data=values), rng_seed=jax.random.key(0)
@@ -219,17 +244,24 @@ def log_prior_densities(
             if site["type"] == "sample" and not site["is_observed"]
         }
 
-    return jax.lax.map(one, draws, batch_size=256)
+    return jax.vmap(one)(draws)
+
+
+def log_prior_densities(
+    model: PreferenceModel,
+    arrays: Any,
+    draws: dict[str, Shaped[np.ndarray, "draw ..."]],
+) -> dict[str, Float[np.ndarray, " draw"]]:
+    """Return the log prior density of each sampled quantity, for draws (draw, ...).
+
+    In the quantities' own units, without the Jacobian of any transformation.
+    """
+    return _in_batches(_log_prior_densities, model, arrays, draws)
 
 
 @partial(jax.jit, static_argnums=0)
-def outcome_logs(
-    model: PreferenceModel,
-    arrays: Any,
-    draws: dict[str, Shaped[Array | np.ndarray, "draw ..."]],
-) -> Float[Array, "draw row outcome"]:
-    """Return log P(outcome) of every row for every draw."""
-    return jax.lax.map(partial(log_probabilities, model, arrays), draws, batch_size=256)
+def _outcome_logs(model: PreferenceModel, arrays: Any, draws: dict) -> Array:
+    return jax.vmap(partial(log_probabilities, model, arrays))(draws)
 
 
 def log_probabilities_of(
@@ -238,5 +270,4 @@ def log_probabilities_of(
     draws: dict[str, Shaped[np.ndarray, "draw ..."]],
 ) -> Float[np.ndarray, "draw row outcome"]:
     """Return log P(outcome) of every row, for every draw (draw, ...)."""
-    with jax.enable_x64(True):
-        return np.asarray(outcome_logs(model, as_jax(arrays), as_jax(draws)))
+    return _in_batches(_outcome_logs, model, arrays, draws)

@@ -119,16 +119,6 @@ def _normal_distribution(
     )
 
 
-def fitted_normal_distribution(
-    model: PreferenceModel, arrays: Any, rng_key: RunKey, num_steps: int = 2000
-) -> LaplaceState:
-    """Return the closest normal distribution, with the defaults of "svi"."""
-    settings = _Variational("multivariate-normal", num_steps, 0.02)
-    state = laplace_program()(model, arrays)
-    params, _ = _fit_distribution(model, settings, arrays, state, rng_key)
-    return _normal_distribution(model, settings, arrays, state, params)
-
-
 @in_64_bits
 def sample_svi(
     model: PreferenceModel,

@@ -26,7 +26,11 @@ def kl_to_half(gap: float) -> float:
 
 
 def bernoulli_kl(p: float, q: float) -> float:
-    """KL(Bernoulli(p), Bernoulli(q)); infinite where q is 0 or 1 and p is not."""
+    """KL(Bernoulli(p), Bernoulli(q)); infinite where q is 0 or 1 and p is not.
+
+    For comparisons with widths: the error is about 1e-16 near p = q, where that of
+    ``theory`` is a share of the value.
+    """
     if p == q:
         return 0.0
     if q <= 0.0 or q >= 1.0:

@@ -11,7 +11,6 @@ from scipy.special import ndtr
 
 from bayesduel.errors import FitError
 from bayesduel.inference import fit
-from bayesduel.inference.laplace import newton_mode
 from bayesduel.inference.laplace_draws import from_approximation
 from bayesduel.inference.latent import latent_of
 from bayesduel.inference.numpyro_models import NumPyroDensity, as_jax
@@ -111,6 +110,23 @@ def check_density(model, arrays):
     for name, values in quantities.items():
         np.testing.assert_allclose(named.pop(name), values, rtol=1e-12, atol=1e-14)
     assert not named
+    # The curvature inside programs.
+    traced = model.hessian(as_jax(arrays))
+    assert traced is not None
+    np.testing.assert_allclose(
+        quick_jit(traced)(points[2]), expected[2][2], rtol=1e-9, atol=1e-9
+    )
+    # So the mode is where the slope is none, and the curvature is that found there.
+    found = closed.laplace()
+    assert found.status == Status.CONVERGED and isinstance(found.mode, np.ndarray)
+    value, slope = closed.slope(found.mode)
+    np.testing.assert_allclose(found.log_density, value, rtol=1e-12)
+    curvature = closed.hessian(found.mode)
+    # What a quadratic promises still to gain, against the tolerance of 1e-14.
+    promise = slope @ np.linalg.solve(-curvature, slope)
+    assert 0.0 <= promise <= 1e-13 * (1.0 + abs(value))
+    np.testing.assert_allclose(found.factor @ found.factor.T, -curvature, rtol=1e-9,
+                               atol=1e-9)  # fmt: skip
 
 
 @with_slow(FULL, [each for each in MODELS if each not in FULL])
@@ -136,39 +152,7 @@ def test_density_of_choices_is_that_of_the_numpyro_model(model, none, worst):
     counts = [[900, 1, 0, 0], [5, 1, 3, 0], [0, 0, 7, 0], [0, 0, 0, 0]]
     nobody = None if none is None else [*none, 0]
     choices = Choices.from_counts(offered, counts, none=nobody, worst=worst)
-    arrays = model.arrays(choices)
-    check_density(model, arrays)
-    # So its mode is where the slope of this density is none.
-    closed = model.closed_form(arrays)
-    distribution = closed.laplace()
-    assert distribution.status == Status.CONVERGED
-    value, slope = closed.slope(distribution.mode)
-    np.testing.assert_allclose(slope, 0.0, atol=1e-6)
-    np.testing.assert_allclose(distribution.log_density, value, rtol=1e-12)
-
-
-@with_slow(FULL[:1], FULL[1:])
-@pytest.mark.usefixtures("_double_precision")
-def test_mode_and_covariance_are_those_of_automatic_differentiation(model):
-    arrays = arrays_of(model)
-    density = latent_of(model, as_jax(arrays)).log_density
-    start = jnp.zeros(model.closed_form(arrays).size)
-    expected = quick_jit(partial(newton_mode, density))(start)
-    found = fit(model, VOTES if model.ties else VOTES.without_ties(), method="laplace")
-    distribution = found.extras["laplace"]
-    assert (
-        isinstance(distribution.mode, np.ndarray)
-        and distribution.status == Status.CONVERGED
-    )
-    np.testing.assert_allclose(distribution.mode, expected.mode, rtol=1e-8, atol=1e-10)
-    covariance, other = (
-        np.linalg.inv(np.asarray(each) @ np.asarray(each).T)
-        for each in (distribution.factor, expected.factor)
-    )
-    np.testing.assert_allclose(covariance, other, rtol=1e-8, atol=1e-10)
-    np.testing.assert_allclose(
-        distribution.log_density, expected.log_density, rtol=1e-12
-    )
+    check_density(model, model.arrays(choices))
 
 
 @with_slow(FULL[:1], FULL[1:2])
@@ -177,8 +161,9 @@ def test_draws_agree_with_those_of_the_numpyro_density(model):
     answer."""
     arrays = arrays_of(model)
     found = {}
-    for target in (model.closed_form(arrays), NumPyroDensity(model, arrays)):
-        distribution = NumPyroDensity(model, arrays).laplace()
+    closed = model.closed_form(arrays)
+    distribution = closed.laplace()
+    for target in (closed, NumPyroDensity(model, arrays)):
         proposer = NormalProposer(target, distribution, at_mode=False)
         sampled = from_approximation(
             proposer, generator_of(5), (2, 200), resample=True, extras={}

@@ -16,7 +16,6 @@ from bayesduel.inference.laplace import (
     log_normal_density,
     newton_mode,
 )
-from bayesduel.inference.latent import latent_of
 from bayesduel.inference.numpyro_models import as_jax
 from bayesduel.models import BradleyTerry, MultinomialLogit, PairwiseBeta, Thurstone
 from bayesduel.votes import Choices, Comparisons
@@ -200,30 +199,6 @@ def test_statuses():
     for state in found:
         assert np.all(np.isfinite(state.mode)) and np.all(np.isfinite(state.factor))
     np.testing.assert_allclose(found[-1].mode, 3.0, atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        BradleyTerry(zero_sum=True, ties=True, order_effect=True),
-        Thurstone(ties=True, tie_scale=0.7, order_effect=True, order_scale=0.4),
-    ],
-    ids=["bradley-terry", "thurstone"],
-)
-def test_closed_form_of_the_curvature(model):
-    """Against automatic differentiation of the NumPyro model, at a random point."""
-    counts = [[3, 1, 2], [4, 0, 1], [0, 2, 0], [1, 5, 3], [2, 2, 1]]
-    votes = Comparisons.from_rows(
-        "abcd", [0, 2, 1, 3, 0], [1, 0, 3, 2, 2], counts, order_known=True
-    )
-    arrays = as_jax(model.arrays(votes if model.ties else votes.without_ties()))
-    latent = latent_of(model, arrays)
-    point = jnp.asarray(np.random.default_rng(1).normal(size=latent.size))
-    closed = model.hessian(arrays)
-    assert closed is not None
-    automatic = quick_jit(jax.hessian(latent.log_density))(point)
-    found = quick_jit(closed)(point)
-    np.testing.assert_allclose(found, automatic, rtol=1e-9, atol=1e-9)
 
 
 def test_without_a_closed_form():

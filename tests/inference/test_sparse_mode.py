@@ -42,7 +42,7 @@ def test_the_mode_is_that_of_the_dense_fit(model):
     data = votes(120, 960, columns=neutral)
     data = data if model.ties else data.without_ties()
     found, dense = fit_mode(model, data), fit(model, data, method="laplace",
-                                              num_draws=10, num_chains=1)  # fmt: skip
+                                              num_draws=10, resample=False)  # fmt: skip
     assert found.converged
     utility = dense.mode["utility"].values
     np.testing.assert_allclose(found.utility, utility - utility.mean(), atol=1e-6)

@@ -23,6 +23,7 @@ from bayesduel.inference.numpyro_models import as_jax
 from bayesduel.models import BradleyTerry, JudgedBradleyTerry, Thurstone
 from bayesduel.studies import Study
 from bayesduel.votes import Comparisons
+from tests.compiling import quick_jit
 
 NAMES, NUMBER = ("A", "B", "C", "D"), 900
 STRENGTH, WORDY = np.array([0.9, 0.3, -0.3, -0.9]), np.array([-0.5, 0.0, 0.3, 1.5])
@@ -98,9 +99,13 @@ def test_closed_forms_are_those_of_the_numpyro_model(kind, order_effect):
     with jax.enable_x64(True):
         latent = latent_of(model, as_jax(arrays))
         assert latent.size == density.size
-        value, slope = jax.value_and_grad(latent.log_density)(point)
-        curvature = jax.hessian(latent.log_density)(point)
-        named = latent.named(point)
+
+        @quick_jit
+        def automatic(point):
+            slope = jax.value_and_grad(latent.log_density)(point)
+            return *slope, jax.hessian(latent.log_density)(point), latent.named(point)
+
+        value, slope, curvature, named = jax.tree.map(np.asarray, automatic(point))
     assert density.log_density(point) == pytest.approx(float(value), rel=1e-10)
     np.testing.assert_allclose(density.gradient(point), slope, atol=1e-8)
     np.testing.assert_allclose(density.hessian(point), curvature, atol=1e-8)

@@ -67,13 +67,14 @@ def votes_of_judges(number=400):
 
 @cache
 def fitted():
-    return fit(from_numpyro(judges), votes_of_judges(), method="laplace", num_draws=500)
+    return fit(from_numpyro(judges), votes_of_judges(), method="laplace", num_draws=100)
 
 
 def test_one_scale_is_bradley_terry():
     votes = votes_of_judges()
-    own = fit(from_numpyro(one_scale, order_effect=False), votes, method="laplace")
-    stock = fit(BradleyTerry(), votes)
+    asked = {"method": "laplace", "num_draws": 10, "resample": False}
+    own = fit(from_numpyro(one_scale, order_effect=False), votes, **asked)
+    stock = fit(BradleyTerry(), votes, **asked)
     np.testing.assert_allclose(own.mode["utility"], stock.mode["utility"], atol=1e-6)
     # A stock model has a row for each ordered pair, a model of no column too.
     assert len(own.arrays.counts) == len(stock.arrays.counts) == 12

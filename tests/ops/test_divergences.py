@@ -24,7 +24,7 @@ def test_divergence_of_two_distributions(p):
     expected = theory.divergences.bernoulli_kl(
         np.full(len(ours), p), np.array(PROBABILITIES)
     )
-    np.testing.assert_allclose(ours, expected, rtol=1e-12)
+    np.testing.assert_allclose(ours, expected, rtol=1e-14, atol=2e-16)
 
 
 @pytest.mark.parametrize("level", LEVELS)

@@ -72,7 +72,17 @@ def test_gaps_out_of_range(bad):
 @given(st.floats(0, 1), st.floats(0.001, 0.999))
 def test_bernoulli_kl(p, q):
     exact = exact_kl(p, q)
-    assert abs(float(bernoulli_kl(p, q)) - exact) <= 1e-15 + 4e-15 * exact
+    assert abs(float(bernoulli_kl(p, q)) - exact) <= 2e-15 * exact
+
+
+@pytest.mark.parametrize("p", [1e-9, 0.1, 0.3, 0.5, 0.7, 0.9, 1 - 2**-30])
+def test_bernoulli_kl_next_to_equality(p):
+    """Its order is the square of the distance, down to neighbouring numbers."""
+    shares = np.concatenate([10.0 ** -np.arange(1.0, 17.0), [0.49, 0.5, 0.51, 0.99]])
+    rest = np.minimum(p, 1 - p)
+    for q in np.concatenate([p + shares * rest, p - shares * rest]):
+        exact = exact_kl(p, float(q))
+        assert abs(float(bernoulli_kl(p, q)) - exact) <= 2e-15 * exact, q
 
 
 def test_conventions_of_bernoulli_kl():

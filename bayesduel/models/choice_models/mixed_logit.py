@@ -51,7 +51,6 @@ class MixedLogit(ConditionalLogit):
     --------
     >>> from bayesduel.votes import Choices
     >>> from bayesduel.models import MixedLogit
-    >>> from bayesduel.inference import fit, parameter_summary
     >>> choices = Choices.from_attributes(
     ...     [[3.0, 1.0], [2.0, 2.5], [1.0, 3.0], [2.0, 1.5]],
     ...     ["bus", "car", "car", "bus"],
@@ -59,11 +58,14 @@ class MixedLogit(ConditionalLogit):
     ...     arm_names=["bus", "car"],
     ...     attribute_names=["price"],
     ... )
-    >>> found = fit(MixedLogit(), choices, num_draws=20, num_warmup=40)
-    >>> [row["parameter"] for row in parameter_summary(found)]
-    ['coefficient[price]', 'spread[price]']
-    >>> found.draws["person_coefficient"].shape
-    (4, 20, 2, 1)
+    >>> model = MixedLogit(random=("price",))
+
+    ``fit(model, choices)`` draws, beside ``coefficient`` and ``spread``, what each
+    person goes by:
+
+    >>> axes = model.dims()["person_coefficient"]
+    >>> {axis: model.coords(choices)[axis] for axis in axes}
+    {'person': ['ann', 'bob'], 'random_attribute': ['price']}
     """
 
     random: tuple[str, ...] | None = None
