@@ -64,6 +64,10 @@ class Seat(NamedTuple):
     waiting: Int[Array, ""]
 
 
+type Stretches = tuple[Int[Array, "*stretch"], Int[Array, "*stretch 2"]]
+"""The rounds of stretches of one pair, and the two arms of each."""
+
+
 def as_leaf(value: Any) -> Shaped[Array, "..."]:
     """Give a number of a policy one dtype, whatever Python number it came as."""
     value = np.asarray(value)
@@ -133,18 +137,17 @@ def conclude(
     return best, policy.info(state)
 
 
-@partial(jax.jit, static_argnums=(1, 2))
-@partial(jax.vmap, in_axes=(None, None, None, 0))
-def seated(policy: Any, manner: Manner, most: int, state: State) -> Seat:
-    """Return a run before its first event; at most ``most`` of it are told late."""
-    none, reports = jnp.int64(0), None
-    if manner.every > 1:
-        duel, _ = jax.eval_shape(policy.choose, jax.random.key(0), state, none)
+def seated(policy: Any, every: int, most: int, states: State) -> Batch[Seat]:
+    """Return runs before their first event; at most ``most`` of each are told late."""
+    runs, reports = len(jax.tree.leaves(states)[0]), None
+    none = np.zeros(runs, dtype=np.int64)
+    if every > 1:
+        told = none, blank_request(policy, states), Outcome._make([none] * 3)
         reports = jax.tree.map(
-            lambda leaf: jnp.zeros((most, *leaf.shape), leaf.dtype),
-            (none, duel, Outcome(none, none, none)),
+            lambda leaf: np.zeros((runs, most, *leaf.shape[1:]), leaf.dtype), told
         )
-    return Seat(state, jnp.uint32(0), none, none, reports, jnp.int32(0))
+    short = none.astype(np.uint32), none.astype(np.int32)
+    return Seat._make((states, short[0], none, none, reports, short[1]))
 
 
 def _play(
@@ -155,8 +158,8 @@ def _play(
     words: UInt32[Array, " 2"],
     order: Int[Array, " K"],
     seat: Seat,
-) -> tuple[Seat, Duel]:
-    """Play one event of a run, or none at its horizon; a duel of 0 rounds then."""
+) -> tuple[Seat, Stretches]:
+    """Play one event of a run, or none at its horizon."""
     key_choose, key_answer, key_update = jax.random.split(key_of(words, seat.event), 3)
     asked, state = policy.choose(key_choose, seat.state, seat.clock + 1)
     left = horizon - seat.played
@@ -176,13 +179,11 @@ def _play(
     if not manner.self_duels:
         idle = jnp.zeros_like(idle)
         rounds = jnp.where(duel.first != duel.second, rounds, 0)
-        duel = duel._replace(exploit_rounds=idle, explore_rounds=rounds)
     played, event = seat.played + idle + rounds, seat.event + jnp.uint32(1)
     new = seat._replace(state=state, event=event, played=played, clock=clock)
     new = _told(policy, manner.every, key_update, new, report, played > seat.played)
-    plays, duel = seat.played < horizon, duel._replace(note=())
-    nothing = jax.tree.map(jnp.zeros_like, duel)
-    return _either(plays, new, seat), _either(plays, duel, nothing)
+    arms = jnp.array([[duel.champion, duel.champion], [duel.first, duel.second]])
+    return _either(seat.played < horizon, new, seat), (jnp.array([idle, rounds]), arms)
 
 
 def _told(
@@ -212,40 +213,34 @@ def _told(
     return seat._replace(state=state, reports=reports, waiting=waiting)
 
 
-@partial(jax.jit, static_argnames="manner", donate_argnames="seats")
+@partial(jax.jit, static_argnums=1, donate_argnums=6)
 def play(
     policy: Any,
+    manner: Manner,
     preference: Float[Array, "K K"],
     horizon: RoundCount,
     words: UInt32[Array, "run 2"],
     orders: Int[Array, "run K"],
     seats: Batch[Seat],
     most: Int[Any, ""],
-    manner: Manner,
-) -> tuple[Batch[Seat], Batch[Duel]]:
+) -> tuple[Batch[Seat], Batch[Stretches]]:
     """Play duels of runs up to their horizon, but no more than ``most`` events of each.
 
-    Consumes the seats. Returns the new ones, and what was played at every event, one
-    after the other on the first axis.
+    Consumes the seats. Returns the new ones, and what was played: axes are events, the
+    two stretches of each, and runs.
     """
-    step = jax.vmap(partial(_play, policy, manner, preference, horizon))
-    shape = EVENTS, len(words)
-    arms, rounds = jnp.zeros(shape, jnp.int32), jnp.zeros(shape, jnp.int64)
-    found = Duel(arms, rounds, arms, arms, rounds)
+    play_one = partial(_play, policy, manner, preference, horizon)
+    step = jax.vmap(play_one, out_axes=(0, 1))
+    none = jax.tree.map(jnp.zeros_like, jax.eval_shape(step, words, orders, seats)[1])
 
-    def go_on(carry: tuple[Array, Seat, Duel]) -> Array:
-        number, seats, _ = carry
-        return (number < most) & jnp.any(seats.played < horizon)
-
-    def event(carry: tuple[Array, Seat, Duel]) -> tuple[Array, Seat, Duel]:
-        number, seats, found = carry
-        seats, duels = step(words, orders, seats)
-        found = jax.tree.map(
-            lambda rows, row: rows.at[number].set(row.astype(rows.dtype)), found, duels
+    def event(seats: Seat, number: Array) -> tuple[Seat, Stretches]:
+        return jax.lax.cond(
+            (number < most) & jnp.any(seats.played < horizon),
+            lambda: step(words, orders, seats),
+            lambda: (seats, none),
         )
-        return number + 1, seats, found
 
-    return jax.lax.while_loop(go_on, event, (jnp.int64(0), seats, found))[1:]
+    return jax.lax.scan(event, seats, jnp.arange(EVENTS))
 
 
 def blank_request(policy: Any, states: State) -> Batch[OnHost[Action]]:

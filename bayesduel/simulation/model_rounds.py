@@ -6,188 +6,182 @@ and its own number: which runs are beside it, and how many events a call takes, 
 nothing.
 """
 
-import math
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Int, Shaped, UInt32
+from jaxtyping import Int, UInt32
 
-from bayesduel.errors import SimulationError
 from bayesduel.policies.policy_around import Manner
+from bayesduel.policies.subset_base import Offer
 from bayesduel.program_cache import enable_program_cache
 from bayesduel.simulation import asked_models
-from bayesduel.simulation.asked_models import EVENTS, Feedback, as_leaf
+from bayesduel.simulation.asked_models import Feedback, as_leaf
 from bayesduel.simulation.environments import Environment, SubsetEnvironment
-from bayesduel.simulation.rule_runs import SetTables
+from bayesduel.simulation.rounds import BAD_ARM
+from bayesduel.simulation.rule_runs import PairTables, PolicyRuns, SetTables
 from bayesduel.simulation.run_orders import orders_and_words
-from bayesduel.simulation.run_progress import CHECKPOINT, new_progress
+from bayesduel.simulation.run_progress import EVENTS, PLAYED, RECOMMENDED
 from bayesduel.simulation.runs import (
+    GoOn,
     RunRecords,
-    Segments,
     new_generator,
-    out_of_events,
+    play_runs,
     reseed,
 )
-from bayesduel.simulation.set_answers import answer
-from bayesduel.simulation.set_rounds import add_offer
-from bayesduel.simulation.set_worlds import put_forward
-from bayesduel.types import Batch, Duel, OnHost, Rewards
+from bayesduel.types import Rewards
 
 
 @dataclass(eq=False)
-class _Lanes:
-    """Runs side by side, from their first round on."""
+class _Asked:
+    """A rule over a model as the loop over sets plays it: it offers what JAX chose."""
 
-    environment: Any
-    policy: Any
-    label: str
-    runs: Int[np.ndarray, " lane"]
-    orders: Int[np.ndarray, "lane n"]
-    words: UInt32[np.ndarray, "lane 2"]
-    checkpoints: Int[np.ndarray, " C"]
+    name: str
+    rule: Any
     manner: Manner
+    words: UInt32[np.ndarray, "run 2"]
+    compiled = False
 
-    def __post_init__(self) -> None:
-        self.horizon, shape = int(self.checkpoints[-1]), len(self.runs)
-        self.events, self.played = np.zeros(shape, np.uint32), np.zeros(shape, np.int64)
-        revenues = size = None
-        if isinstance(self.environment, SubsetEnvironment):
-            size = self.environment.subset_size
-            revenues = np.asarray(self.environment.revenues, np.float64)[self.orders]
-        given = self.words, self.orders, revenues, np.int64(self.horizon)
-        self.states = asked_models.begin(self.policy, *given, size)
+    def start(self, num_arms: int, *_: Any) -> dict[str, Any]:
+        return {"rewards": np.zeros(num_arms)}
 
-    def events_left(self, limit: int) -> int:
-        """Return how many events no run has used up; raise where one has none."""
-        plays = self.played < self.horizon
-        for lane in np.flatnonzero(plays & (self.events >= limit)):
-            run, played = int(self.runs[lane]), int(self.played[lane])
-            raise out_of_events(run, played, int(self.events[lane]))
-        return limit - int(np.max(self.events, where=plays, initial=0))
+    def choose(self, state: dict[str, Any], *_: Any) -> Any:
+        return state["offer"]
 
-    def conclude(self) -> tuple[Any, Any]:
-        """Return what is recommended, and numbers of the runs."""
-        asks = self.policy, self.words, self.events, self.states
-        return jax.device_get(asked_models.conclude(*asks))
+    def update(self, state: dict[str, Any], *told: Any) -> None:
+        state["rewards"] = told[-1].copy()
 
-    def fault(self, lane: Any, played: Any, fault: str) -> SimulationError:
-        where = f"round {played + 1} of run {self.runs[lane]}"
-        return SimulationError(f"{self.label}: {fault} ({where})")
+    def recommend(self, state: dict[str, Any], *_: Any) -> Any:
+        return state["offer"].subset  # In place of what JAX says afterwards.
 
 
-class PairLanes(_Lanes):
-    """Runs of duels, several events of each at once."""
+class _ModelRuns(PolicyRuns):
+    """Runs of a rule over a model, side by side."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        most = min(self.manner.every, self.horizon)
-        self.seats = asked_models.seated(self.policy, self.manner, most, self.states)
-        num_lanes, num_arms = self.orders.shape
-        shape = num_lanes, len(self.checkpoints), num_arms, num_arms
-        self.plays = np.zeros(shape, dtype=np.int64)
+    _best: np.ndarray
+    """Where it is written what those begun last recommend."""
 
-    def advance(self, most: int) -> bool:
-        """Play up to so many events of each run; say whether all are over."""
-        self.seats, duels = asked_models.play(
-            self.policy,
-            self.environment.preference,
-            self.horizon,
-            self.words,
-            self.orders,
-            self.seats,
-            np.int64(most),
-            self.manner,
-        )
-        self.states = self.seats.state
-        found = jax.device_get((self.seats.event, self.seats.played, duels))
-        self.note(found[2])
-        self.events, self.played = map(np.array, found[:2])
-        return bool(np.all(self.played >= self.horizon))
+    def compile(self, rng: np.random.Generator) -> None:
+        """Play no event."""
+        super().compile(rng)
+        self.info()
 
-    def note(self, duels: Batch[OnHost[Duel]]) -> None:
+    def info(self) -> dict[str, Any]:
+        """Return numbers of the runs that were begun last, and keep what is best."""
+        words, events = self._here(self._policy.words), self._progress[:, EVENTS]
+        given = words, self._here(events).astype(np.uint32), self._state
+        best, info = jax.device_get(asked_models.conclude(self._policy.rule, *given))
+        self._best[:] = best
+        return info
+
+    def _here(self, rows: np.ndarray) -> np.ndarray:
+        """Return the rows of the runs that were begun last."""
+        return rows[self._place : self._place + self.side_by_side]
+
+    def _start(self, place: int, revenues: Any = None, size: int | None = None) -> Any:
+        """Begin runs side by side; return their keys, arms and progress."""
+        self._place, self._horizon = place, int(self._tables.grid[-1])
+        rows = self._policy.words, self._orders, self._progress
+        words, orders, progress = map(self._here, rows)
+        progress[:] = 0
+        given = words, orders, revenues, np.int64(self._horizon), size
+        self._state = asked_models.begin(self._policy.rule, *given)
+        return words, orders, progress
+
+
+class PairRuns(_ModelRuns):
+    """Runs of duels, which JAX answers."""
+
+    def begin(self, place: int, rng: np.random.Generator) -> GoOn:
+        """Return what plays runs side by side."""
+        words, orders, progress = self._start(place)
+        self._best = progress[:, RECOMMENDED]
+        rule, manner, horizon = self._policy.rule, self._policy.manner, self._horizon
+        most = min(manner.every, horizon)
+        seats = asked_models.seated(rule, manner.every, most, self._state)
+        fixed = rule, manner, self._environment.preference, horizon, words, orders
+
+        def go_on(limit: int) -> tuple[Any, Any]:
+            nonlocal seats
+            left = True
+            while left:
+                left = limit - progress[:, EVENTS].max()
+                seats, found = asked_models.play(*fixed, seats, np.int64(left))
+                self._state = seats.state
+                events, played, found = jax.device_get(
+                    (seats.event, seats.played, found)
+                )
+                self._note(*found)
+                progress[:, EVENTS], progress[:, PLAYED] = events, played
+                left = left > asked_models.EVENTS and np.any(played < horizon)
+            return progress[:, EVENTS], progress[:, PLAYED]
+
+        return go_on
+
+    def _note(
+        self,
+        rounds: Int[np.ndarray, "event 2 lane"],
+        arms: Int[np.ndarray, "event 2 lane 2"],
+    ) -> None:
         """Count the plays up to each checkpoint, of all stretches of one pair."""
-        num_lanes, num_arms = self.orders.shape
-        rounds, first, second = (
-            np.stack(parts, axis=1).reshape(-1, num_lanes)
-            for parts in (
-                (duels.exploit_rounds, duels.explore_rounds),
-                (duels.champion, duels.first),
-                (duels.champion, duels.second),
-            )
+        played = self._here(self._progress)[:, PLAYED]
+        rounds = rounds.reshape(-1, len(played))
+        arms = np.where(rounds[..., None] > 0, arms.reshape(*rounds.shape, 2), 0)
+        begins = played + np.cumsum(rounds, axis=0) - rounds
+        grid, plays_at = self._tables.grid, self._here(self._tables.plays_at)
+        for row, lane, side in np.argwhere((arms < 0) | (arms >= plays_at.shape[-1])):
+            played[lane] = begins[row // 2 * 2, lane]  # The event begins there.
+            raise self._fault(self._place + lane, BAD_ARM, int(arms[row, lane, side]))
+        coming = np.flatnonzero(grid > begins.min())[:, None, None]
+        until = np.clip(grid[coming] - begins, 0, rounds)
+        np.add.at(
+            plays_at, (np.arange(len(played)), coming, *np.moveaxis(arms, -1, 0)), until
         )
-        begins = self.played + np.cumsum(rounds, axis=0) - rounds
-        for arms in (first, second):
-            for place, lane in np.argwhere((arms < 0) | (arms >= num_arms)):
-                named = f"choose named the arm {arms[place, lane]}"
-                fault = f"{named}; arms are numbered 0 to {num_arms - 1}"
-                raise self.fault(lane, begins[place // 2 * 2, lane], fault)
-        coming = np.flatnonzero(self.checkpoints > begins.min())[:, None, None]
-        until = np.clip(self.checkpoints[coming] - begins, 0, rounds)
-        cells = np.arange(num_lanes), coming, first, second
-        np.add.at(self.plays, cells, until)
-
-    def ledger(self) -> dict[str, Int[np.ndarray, "lane C K K"]]:
-        """Return the plays, by positions."""
-        return {"plays": self.plays}
 
 
-class SetLanes(_Lanes):
-    """Runs of offers of sets, one event a call."""
+class SetRuns(_ModelRuns):
+    """Runs of offers of sets, which the loop over rounds answers one by one."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        tables = SetTables(self.environment, len(self.runs), self.checkpoints)
-        self.tables, self.progress = tables, new_progress(len(self.runs))
-        self.seats, self.generators = [], [new_generator() for _ in self.runs]
-        for lane, generator in enumerate(self.generators):
-            reseed(generator, self.words[lane])
-            mine = self.orders[lane], self.progress[lane]
-            self.seats.append(tables.of_run(lane, *mine))
-        blank = asked_models.blank_request(self.policy, self.states)
-        nothing = Rewards(*self.nothing())
-        self.told = Feedback(self.events > 0, None, None, blank, nothing)
+    def begin(self, place: int, rng: np.random.Generator) -> GoOn:
+        """Return what plays runs side by side."""
+        play_one, asked = [], []
+        for row in range(place, place + self.side_by_side):
+            reseed(own := new_generator(), self._policy.words[row])
+            play_one.append(super().begin(row, own))
+            asked.append(self._state)
+        environment, orders = (
+            self._environment,
+            self._orders[place : place + len(asked)],
+        )
+        revenues = np.asarray(environment.revenues, np.float64)[orders]
+        words, _, progress = self._start(place, revenues, environment.subset_size)
+        self._best = self._here(self._tables.best)
+        blank = asked_models.blank_request(self._policy.rule, self._state)
+        outcome = Rewards._make((progress[:, PLAYED], np.zeros(orders.shape)))
+        told = Feedback(outcome.rounds > 0, None, None, blank, outcome)
 
-    def nothing(self) -> Any:
-        """Return no round and no reward, of every run."""
-        return np.zeros_like(self.played), np.zeros(self.orders.shape)
+        def go_on(limit: int) -> tuple[Any, Any]:
+            nonlocal told
+            plays = np.array([True])
+            while plays.any():
+                events, played = progress[:, EVENTS].copy(), progress[:, PLAYED].copy()
+                plays = (played < self._horizon) & (events < limit)
+                told = told._replace(asks=plays, round=played)
+                given = words, events.astype(np.uint32), self._state, told
+                request, self._state = asked_models.ask(self._policy.rule, *given)
+                offer: Any = jax.device_get(request)
+                for lane in np.flatnonzero(plays):
+                    asked[lane]["offer"] = Offer(*(each[lane] for each in offer))
+                    play_one[lane](int(events[lane]) + 1)
+                rewards = np.array([each["rewards"] for each in asked])
+                outcome = Rewards._make((progress[:, PLAYED] - played, rewards))
+                offer = offer._replace(rounds=outcome.rounds)
+                told = told._replace(counts=plays, request=offer, outcome=outcome)
+            return progress[:, EVENTS], progress[:, PLAYED]
 
-    def advance(self, most: int) -> bool:
-        """Take an event; say whether all were over, and have been told so."""
-        plays, size = self.played < self.horizon, self.environment.subset_size
-        told = self.told._replace(asks=plays, round=self.played)
-        asked = self.policy, self.words, self.events, self.states, told
-        request, self.states = asked_models.ask(*asked)
-        offer: Any = jax.device_get(request)
-        for lane in np.flatnonzero((offer.subset.sum(axis=1) != size) & plays):
-            fault = f"choose offered {offer.subset[lane].sum()} arms; offer {size}"
-            raise self.fault(lane, self.played[lane], fault)
-        rounds, rewards = self.nothing()
-        for lane in np.flatnonzero(plays & (offer.rounds > 0)):
-            world, shown, grid, ledger, now = self.seats[lane]
-            subset, until = np.asarray(offer.subset[lane]), offer.until_no_choice[lane]
-            place, played = int(now[CHECKPOINT]), int(self.played[lane])
-            most_rounds = min(int(offer.rounds[lane]), self.horizon - played)
-            put_forward(world, shown, subset)
-            found = answer(
-                world, shown, self.generators[lane], most_rounds, bool(until)
-            )
-            now[CHECKPOINT] = add_offer(
-                shown, subset, grid, place, played, found, ledger
-            )
-            rounds[lane], rewards[lane] = found, shown.rewards
-        offer, outcome = offer._replace(rounds=rounds), Rewards(rounds, rewards)
-        self.told = Feedback(plays, None, None, offer, outcome)
-        self.events, self.played = self.events + plays, self.played + rounds
-        return not plays.any()
-
-    def ledger(self) -> dict[str, Shaped[np.ndarray, "lane ..."]]:
-        """Return the ledger, by positions."""
-        return self.tables.found(self.progress)[0]
+        return go_on
 
 
 def run_chunk(
@@ -198,63 +192,28 @@ def run_chunk(
     runs: range,
     checkpoints: Int[np.ndarray, " C"],
     seed: int,
-    event_limit: int,
-    segment_seconds: float,
     num_lanes: int,
     manner: Manner,
-    on_progress: Callable[[float], None] | None = None,
-    most_seconds: float = math.inf,
+    **settings: Any,
 ) -> RunRecords:
     """Simulate the runs numbered ``runs``; see ``bayesduel.simulation.driver``.
 
     ``policy`` is what plays it in JAX, ``num_lanes`` runs side by side, and ``manner``
-    how duels are played. After ``most_seconds`` no more runs are begun if they would
-    take long.
+    how duels are played.
     """
     enable_program_cache()
     orders, words = orders_and_words(environment, runs, seed)
+    # What is left over plays the last run as well: other shapes are compiled.
+    places = np.arange(-(-len(runs) // num_lanes) * num_lanes)
+    rows = np.minimum(places, len(runs) - 1)
     grid = np.ascontiguousarray(checkpoints, dtype=np.int64)
-    limits = len(runs), int(grid[-1]), event_limit
-    segments = Segments(segment_seconds, *limits, on_progress, most_seconds)
-    kind = SetLanes if isinstance(environment, SubsetEnvironment) else PairLanes
-    found: list[Any] = []
-    # The first call is compiled, and the second one tells how long an event takes.
-    most, began, compiled = 1, time.perf_counter(), 0.0
+    if isinstance(environment, SubsetEnvironment):
+        kind, tables = SetRuns, SetTables(environment, len(rows), grid)
+    else:
+        kind, tables = PairRuns, PairTables(environment, len(rows), grid, manner)
     with jax.enable_x64(True):
-        policy = jax.tree.map(as_leaf, policy)
-        for start in range(0, len(runs), num_lanes):
-            if segments.is_enough():
-                break
-            count = min(num_lanes, len(runs) - start)
-            # What is left over plays the last run as well: other shapes are compiled.
-            rows = start + np.minimum(np.arange(num_lanes), count - 1)
-            each = np.array(runs)[rows], orders[rows], words[rows]
-            lanes = kind(environment, policy, label, *each, grid, manner)
-            if not compiled:
-                lanes.conclude()  # So that this counts as compiling.
-            ended, is_over = 0, False
-            while not is_over:
-                asked = time.perf_counter()
-                is_over = lanes.advance(min(most, lanes.events_left(event_limit)))
-                now = time.perf_counter()
-                # Several events a call: on a GPU each call takes milliseconds.
-                longer = most * segment_seconds / max(now - asked, 1e-9)
-                most, compiled = int(np.clip(longer, 1, EVENTS)), compiled or now
-                played = lanes.played[:count]
-                on_their_way = played[played < lanes.horizon]
-                before, ended = ended, count - len(on_their_way)
-                segments.note(ended - before, float(np.log1p(on_their_way).sum()))
-            own = lanes.ledger(), *lanes.conclude(), lanes.events.astype(np.int64)
-            found.append(jax.tree.map(lambda leaf, count=count: leaf[:count], own))
-    ledger, best, info, events = jax.tree.map(lambda *x: np.concatenate(x), *found)
-    done = len(events)
-    ledger, best = environment.with_original_labels(ledger, best, orders[:done])
-    return RunRecords(
-        ledger=ledger,
-        recommendation=best,
-        info=info,
-        events=events,
-        run_seconds=time.perf_counter() - compiled,
-        compile_seconds=compiled - began,
-        device=next(iter(jnp.zeros(()).devices())).device_kind,
-    )
+        asked = _Asked(label, jax.tree.map(as_leaf, policy), manner, words[rows])
+        own = kind(environment, asked, np.array(runs)[rows], orders[rows], tables)
+        own.side_by_side = num_lanes
+        own.device = next(iter(jnp.zeros(()).devices())).device_kind
+        return play_runs(own, words, runs=runs, horizon=int(grid[-1]), **settings)

@@ -32,7 +32,7 @@ from bayesduel.simulation.run_progress import (
     new_progress,
     when_stopped,
 )
-from bayesduel.simulation.runs import Found, RunRecords, play_runs
+from bayesduel.simulation.runs import Found, GoOn, RunRecords, play_runs
 from bayesduel.simulation.set_rounds import SetLedger
 from bayesduel.simulation.set_worlds import new_lane, set_world
 from bayesduel.stopping.scalar_rules import NEVER_STOPS, ScalarStopping
@@ -70,7 +70,7 @@ class PairTables:
         new_stopping: Callable[[int], Any] | None = None,
         preferences: Float64[np.ndarray, "run K K"] | None = None,
     ) -> None:
-        self._num_arms, self._grid = environment.num_arms, grid
+        self._num_arms, self.grid = environment.num_arms, grid
         self._manner, self._new_stopping = manner, new_stopping
         if preferences is None:
             preferences = np.broadcast_to(
@@ -78,7 +78,7 @@ class PairTables:
             )
         self._preferences = preferences
         shape = (num_runs, len(grid), self._num_arms, self._num_arms)
-        self._plays_at = np.zeros(shape, dtype=np.int64)
+        self.plays_at = np.zeros(shape, dtype=np.int64)
         arms = f"arms are numbered 0 to {self._num_arms - 1}"
         self.faults = {
             rounds.BAD_ARM: f"choose named the arm {{wrong}}; {arms}",
@@ -97,8 +97,8 @@ class PairTables:
     ) -> Any:
         """Return the state of a policy before the first round."""
         if isinstance(policy, ScalarKernel):
-            return policy.new_state(order.astype(np.int64), int(self._grid[-1]))
-        return policy.start(self._num_arms, int(self._grid[-1]), rng)
+            return policy.new_state(order.astype(np.int64), int(self.grid[-1]))
+        return policy.start(self._num_arms, int(self.grid[-1]), rng)
 
     def of_run(
         self, place: int, order: Int[np.ndarray, " K"], progress: Int[np.ndarray, " 12"]
@@ -112,12 +112,12 @@ class PairTables:
         every, self_duels, patience, progress[CLOCK] = self._manner
         num_arms = self._num_arms
         ledger = PairLedger(
-            checkpoints=self._grid,
+            checkpoints=self.grid,
             plays=np.zeros((num_arms, num_arms), dtype=np.int64),
-            plays_at=self._plays_at[place],
+            plays_at=self.plays_at[place],
             shares=np.zeros((3, num_arms), dtype=np.int64),
         )
-        reports = rounds.new_reports(every, int(self._grid[-1]))
+        reports = rounds.new_reports(every, int(self.grid[-1]))
         stopping = self._new_stopping and self._new_stopping(num_arms)
         given = mine, every, 0 if self_duels else patience, ledger, reports
         return *given, progress, stopping
@@ -126,7 +126,7 @@ class PairTables:
         self, progress: Int[np.ndarray, "run 12"]
     ) -> tuple[dict[str, Shaped[np.ndarray, "run ..."]], Shaped[np.ndarray, "run ..."]]:
         """Return plays and recommended arms, by positions."""
-        plays = self._plays_at[: len(progress)]
+        plays = self.plays_at[: len(progress)]
         return {"plays": plays}, progress[:, RECOMMENDED]
 
 
@@ -138,12 +138,12 @@ class SetTables:
     def __init__(
         self, environment: SubsetEnvironment, num_runs: int, grid: Int[np.ndarray, " C"]
     ) -> None:
-        self._revenues, self._grid = environment.revenues, grid
+        self._revenues, self.grid = environment.revenues, grid
         self._world = world = set_world(environment)
         num_arms, checkpoints = environment.num_arms, (num_runs, len(grid))
         self._offers = np.zeros((*checkpoints, num_arms), dtype=np.int64)
         self._regret = np.zeros((*checkpoints, len(world.forms)))
-        self._best = np.zeros((num_runs, num_arms), dtype=bool)
+        self.best = np.zeros((num_runs, num_arms), dtype=bool)
         least, most = world.least_size, world.most_size
         sizes = f"{least} to {most}" if least < most else f"{most}"
         length = f"returned a set with {{wrong}} entries; there are {num_arms} arms"
@@ -159,7 +159,7 @@ class SetTables:
     ) -> Any:
         """Return the state of a policy before the first round."""
         revenues = np.array(self._revenues[order], dtype=np.float64)
-        horizon = int(self._grid[-1])
+        horizon = int(self.grid[-1])
         return policy.start(len(order), self._world.most_size, horizon, revenues, rng)
 
     def of_run(
@@ -171,10 +171,10 @@ class SetTables:
             regret=np.zeros(len(self._world.forms)),
             offers_at=self._offers[place],
             regret_at=self._regret[place],
-            best=self._best[place],
+            best=self.best[place],
         )
         lane = new_lane(self._world, order)
-        return self._world, lane, self._grid, ledger, progress
+        return self._world, lane, self.grid, ledger, progress
 
     def found(
         self, progress: Int[np.ndarray, "run 12"]
@@ -182,7 +182,7 @@ class SetTables:
         """Return offers, regret and recommended sets, by positions."""
         done = len(progress)
         found = {"offers": self._offers[:done], "regret": self._regret[:done]}
-        return found, self._best[:done]
+        return found, self.best[:done]
 
 
 class PolicyRuns:
@@ -192,11 +192,14 @@ class PolicyRuns:
     kernel is told before the first round is in ``votes``.
     """
 
+    side_by_side = 1
+    device = "cpu"
+
     def __init__(
         self,
         environment: Environment,
         policy: Any,
-        runs: range,
+        runs: range | Int[np.ndarray, " run"],
         orders: Int[np.ndarray, "run K"],
         tables: Any,
         stopping: ScalarStopping | None = None,
@@ -231,9 +234,7 @@ class PolicyRuns:
         """Play no event, with a state that is thrown away."""
         self.begin(0, rng)(0)
 
-    def begin(
-        self, place: int, rng: np.random.Generator
-    ) -> Callable[[int], tuple[int, int]]:
+    def begin(self, place: int, rng: np.random.Generator) -> GoOn:
         """Return what plays a run up to so many events: the events, the rounds.
 
         Raises ``SimulationError`` if the policy asks for what there is not; names run
@@ -241,7 +242,7 @@ class PolicyRuns:
         """
         progress, order = self._progress[place], self._orders[place]
         self._place, progress[:] = place, 0
-        with self._about():
+        with self._about(place):
             self._state = state = self._tables.start(self._policy, order, rng)
             given = self._tables.of_run(place, order, progress)
             if self._votes is not None:
@@ -251,20 +252,19 @@ class PolicyRuns:
         serve = getattr(self._policy, "solve_on_host", None)
 
         def go_on(limit: int) -> tuple[int, int]:
-            with self._about():
+            with self._about(place):
                 self._play(self._own, state, rng, *given, limit)
                 while serve is not None and serve(state):
                     self._play(self._own, state, rng, *given, limit)
             if (fault := progress[FAULT]) != NO_FAULT:
-                said = self._tables.faults[fault].format(wrong=progress[WRONG])
-                raise SimulationError(f"{self._label}: {said} ({self._where()})")
+                raise self._fault(place, fault, progress[WRONG])
             return int(progress[EVENTS]), int(progress[PLAYED])
 
         return go_on
 
     def info(self) -> dict[str, float]:
         """Return what the policy says of the run that was begun last."""
-        with self._about():
+        with self._about(self._place):
             return declared(self._policy, "info")(self._state)
 
     def found(self, done: int) -> Found:
@@ -276,19 +276,23 @@ class PolicyRuns:
         info = when_stopped(progress, orders) if self._stops else {}
         return Found(ledger, best, progress[:, EVENTS].copy(), info)
 
-    def _where(self) -> str:
-        played = self._progress[self._place, PLAYED]
-        return f"round {played + 1} of run {self._runs[self._place]}"
+    def _fault(self, place: int, fault: int, wrong: int) -> SimulationError:
+        said = self._tables.faults[fault].format(wrong=wrong)
+        return SimulationError(f"{self._label}: {said} ({self._where(place)})")
+
+    def _where(self, place: int) -> str:
+        played = self._progress[place, PLAYED]
+        return f"round {played + 1} of run {self._runs[place]}"
 
     @contextmanager
-    def _about(self) -> Iterator[None]:
+    def _about(self, place: int) -> Iterator[None]:
         """Say of an exception of the policy where it was raised."""
         try:
             yield
         except BayesduelError:
             raise
         except Exception as error:
-            error.add_note(f"raised by {self._label} in {self._where()}")
+            error.add_note(f"raised by {self._label} in {self._where(place)}")
             raise
 
 

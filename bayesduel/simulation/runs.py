@@ -39,20 +39,29 @@ class Found(NamedTuple):
     info: dict[str, np.ndarray]
 
 
+type GoOn = Callable[[int], tuple[Any, Any]]
+
+
 class Runs(Protocol):
     """The runs of a chunk, one policy in one environment, by their places in it."""
+
+    side_by_side: int
+    """How many are played at once."""
+
+    device: str
 
     def compile(self, rng: np.random.Generator) -> None:
         """Make ready what plays them; whatever is drawn is forgotten."""
 
-    def begin(
-        self, place: int, rng: np.random.Generator
-    ) -> Callable[[int], tuple[int, int]]:
-        """Return what plays a run up to so many events: the events, the rounds."""
+    def begin(self, place: int, rng: np.random.Generator) -> GoOn:
+        """Return what plays a run, and those beside it, up to so many events of each.
+
+        It returns their events and their rounds, so far.
+        """
         ...
 
-    def info(self) -> dict[str, float]:
-        """Return what the policy says of the run that was begun last."""
+    def info(self) -> dict[str, Any]:
+        """Return what the policy says of the runs that were begun last."""
         ...
 
     def found(self, done: int) -> Found:
@@ -84,14 +93,18 @@ def play_runs(
         segment_seconds, len(runs), horizon, event_limit, on_progress, most_seconds
     )
     infos: list[dict[str, Any]] = []
-    for place, run in enumerate(runs):
-        reseed(rng, words[place])
-        segments.play(run, own.begin(place, rng))
+    done = 0
+    while done < len(runs) and not segments.is_enough():
+        reseed(rng, words[done])
+        beside = runs[done : done + own.side_by_side]
+        segments.play(beside, own.begin(done, rng))
         infos.append(own.info())
-        if segments.is_enough():
-            break
-    found = own.found(len(infos))
-    told = {name: np.array([each[name] for each in infos]) for name in infos[0]}
+        done += len(beside)
+    found = own.found(done)
+    told = {
+        name: np.concatenate([np.atleast_1d(each[name]) for each in infos])[:done]
+        for name in infos[0]
+    }
     return RunRecords(
         ledger=found.ledger,
         recommendation=found.recommendation,
@@ -99,11 +112,8 @@ def play_runs(
         events=found.events,
         run_seconds=time.perf_counter() - compiled,
         compile_seconds=compiled - began,
+        device=own.device,
     )
-
-
-_FIRST_SEGMENT = 64
-"""Events of the first segment: of many arms, one takes milliseconds."""
 
 
 def new_generator() -> np.random.Generator:
@@ -141,7 +151,7 @@ class Segments:
         self._horizon = horizon
         self._event_limit = event_limit
         self._on_progress = on_progress
-        self._events = _FIRST_SEGMENT
+        self._events = 1  # Of an expensive model, one takes seconds.
         self._finished = 0
         self._most_seconds = most_seconds
         self._began = self._reported = time.perf_counter()
@@ -156,26 +166,25 @@ class Segments:
         to_come = took * (self._num_runs / self._finished - 1)
         return to_come > self._most_seconds / 2
 
-    def play(self, run: int, go_on: Callable[[int], tuple[int, int]]) -> None:
-        """Play a run to its end, by what :meth:`Runs.begin` returns.
+    def play(self, runs: range, go_on: GoOn) -> None:
+        """Play runs side by side to their end, by what :meth:`Runs.begin` returns.
 
-        Raises ``SimulationError`` if the run has used up its events.
+        Raises ``SimulationError`` if one of them has used up its events.
         """
-        done = 0
-        while True:
-            limit = min(done + self._events, self._event_limit)
+        limit = ended = 0
+        while ended < len(runs):
+            limit = min(limit + self._events, self._event_limit)
             began = time.perf_counter()
-            done, played = go_on(limit)
+            events, played = (np.atleast_1d(x)[: len(runs)] for x in go_on(limit))
             took = time.perf_counter() - began
-            finished = played == self._horizon
-            if not finished:
+            plays = played < self._horizon
+            if plays.any():
                 longer = self._events * self._seconds / max(took, 1e-3)
-                self._events = int(np.clip(longer, _FIRST_SEGMENT, 1e9))
-            self.note(int(finished), 0.0 if finished else np.log1p(played))
-            if finished:
-                return
-            if limit == self._event_limit:
-                raise out_of_events(run, played, done)
+                self._events = int(np.clip(longer, 1, 1e9))
+            before, ended = ended, len(runs) - int(plays.sum())
+            self.note(ended - before, float(np.log1p(played[plays]).sum()))
+            for place in np.flatnonzero(plays & (events >= self._event_limit)):
+                raise out_of_events(runs[place], played[place], events[place])
 
     def note(self, finished: int, log_rounds: float) -> None:
         """Report that so many more runs are finished, and how far the others are.

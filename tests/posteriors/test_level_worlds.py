@@ -28,7 +28,7 @@ MODELS = {
     "learned scale": BradleyTerry(learn_scale=True),
     "own": OnAScale(),
 }
-SLOW = {"ties", "zero sum", "learned scale", "features", "own"}
+SLOW = {"thurstone", "ties", "zero sum", "learned scale", "features", "own"}
 
 
 @quick_jit

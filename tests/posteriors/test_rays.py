@@ -236,7 +236,9 @@ def test_tails_of_three_arms_are_those_of_the_integral(kind):
         assert 0.95 < ratio < 1.25, (won, ratio)
 
 
-@pytest.mark.parametrize("kind", [BradleyTerry, Thurstone])
+@pytest.mark.parametrize(
+    "kind", [BradleyTerry, pytest.param(Thurstone, marks=pytest.mark.slow)]
+)
 def test_the_mode_is_right_however_wide_the_prior(kind):
     """Undamped, Newton's method ends where the prior alone bends the density."""
     model = kind(prior_scale=100.0)

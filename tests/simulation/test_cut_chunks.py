@@ -83,7 +83,7 @@ def test_a_chunk_is_cut_where_the_rest_lasts_long(num_runs, enough, monkeypatch)
     own = Segments(0.5, num_runs, 9, 100, None, most_seconds=4.0)
     found = []
     for run in range(num_runs):
-        own.play(run, go_on)
+        own.play(range(run, run + 1), go_on)
         found.append(own.is_enough())
     assert (found.index(True) + 1 if any(found) else None) == enough
 

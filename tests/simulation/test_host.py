@@ -130,12 +130,12 @@ def test_strict_dtypes_and_keys(policy, manner, strict_jax):
 def one_run(policy, manner, words, horizon):
     """Take one event, as the programs of the loop do."""
     order = jnp.arange(len(CONDORCET), dtype=jnp.int32)
-    begin, seated, conclude = map(
-        unwrap, (asked_models.begin, asked_models.seated, asked_models.conclude)
-    )
+    begin, conclude = map(unwrap, (asked_models.begin, asked_models.conclude))
     state = begin(policy, words, order, None, horizon, None)
     matrix = jnp.asarray(CONDORCET)
-    seat = seated(policy, manner, manner.every, state)
+    seats = jax.tree.map(lambda leaf: leaf[None], state)
+    seats = asked_models.seated(policy, manner.every, manner.every, seats)
+    seat = jax.tree.map(lambda leaf: jnp.asarray(leaf)[0], seats)
     play = partial(asked_models._play, policy, manner, matrix, horizon, words, order)
-    seat, duel = play(seat)
-    return duel, conclude(policy, words, seat.event, seat.state)
+    seat, played = play(seat)
+    return played, conclude(policy, words, seat.event, seat.state)

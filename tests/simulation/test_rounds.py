@@ -119,29 +119,36 @@ def test_preferences_of_0_and_1_are_certain():
 
 
 class Wrong(FirstPair):
-    """Return something else in round 3."""
+    """Return something else in round 3, or write past the end of the state."""
 
     what: int = 0
 
     def choose(self, last, rng, round_):
         if round_ < 3:
-            return Duel(0, 0, 0, 1, True)
+            return Duel(0, 0, 0, 1, 1)
         if self.what == 0:
-            return Duel(0, 0, 0, 4, True)
+            return Duel(0, 0, 0, 4, 1)
         if self.what == 1:
-            return Duel(-1, 0, 0, 1, True)
-        return Duel(0, -5, 0, 1, True)
+            return Duel(-1, 0, 0, 1, 1)
+        if self.what == 2:
+            return Duel(0, -5, 0, 1, 1)
+        return Duel(0, 0, 0, 1, 2 if self.what == 3 else -1)
+
+    def update(self, last, rng, round_, first, second, won):
+        last[round_ if self.what == 5 else 0] = 1
 
     def recommend(self, last, rng):
         return 9
 
 
 @pytest.mark.parametrize("compiled", [False, True])
-def test_arms_that_are_none_are_named_with_round_and_run(compiled):
+def test_what_cannot_be_played_is_named_with_round_and_run(compiled):
     said = (
         r"choose named the arm 4; arms are numbered 0 to 3 \(round 3 of run 2\)",
         r"choose named the arm -1; .* \(round 3 of run 2\)",
         r"choose asked for -5 idle rounds; .* \(round 3 of run 2\)",
+        r"asked for 2 rounds of a pair; .* \(round 3 of run 2\)",
+        r"asked for -1 rounds of a pair; .* \(round 3 of run 2\)",
     )
     for what, text in enumerate(said):
         with pytest.raises(SimulationError, match=text):
@@ -163,15 +170,10 @@ def test_an_error_of_the_policy_is_raised_with_round_and_run():
     assert caught.value.__notes__ == ["raised by Raising in round 30 of run 3"]
 
 
-class OutOfBounds(FirstPair):
-    def update(self, last, rng, round_, first, second, won):
-        last[round_] = 1
-
-
 @pytest.mark.parametrize("compiled", [False, True])
 def test_an_index_outside_of_the_state_is_an_error(compiled):
     with pytest.raises(IndexError):
-        played(OutOfBounds(compiled=compiled))
+        played(Wrong(what=5, compiled=compiled))
 
 
 class Triple(FirstPair):

@@ -6,12 +6,10 @@ from scipy import stats
 
 import bayesduel
 from bayesduel import Duel
-from bayesduel.errors import SimulationError
 from bayesduel.policies.policy_around import Manner
 from bayesduel.simulation.driver import run_chunk
 from bayesduel.simulation.environments import PairwiseEnvironment
 from bayesduel.simulation.rule_runs import run_chunk as run_rule
-from tests.rules import FirstPair
 
 FALSE_ALARM = 1e-6
 
@@ -169,21 +167,6 @@ def test_late_outcomes_are_told_after_the_end_of_a_stretch(longest, horizon, not
     policy = Listening(longest=longest)
     played(policy, checkpoints=(horizon,), runs=range(1), every=10)
     assert said == [notes]
-
-
-class TooMany(FirstPair):
-    what: int = 2
-
-    def choose(self, last, rng, round_):
-        return Duel(0, 0, 0, 1, self.what if round_ == 3 else 1)
-
-
-@pytest.mark.parametrize("compiled", [False, True])
-@pytest.mark.parametrize("what", [2, -1])
-def test_a_number_of_rounds_that_is_none_is_an_error(compiled, what):
-    text = rf"asked for {what} rounds of a pair; .* \(round 3 of run 0\)"
-    with pytest.raises(SimulationError, match=text):
-        played(TooMany(what=what, compiled=compiled))
 
 
 def test_results_keep_what_a_rule_tells_of_its_runs():

@@ -24,7 +24,7 @@ ALONE = choice.multinomial_logit([0.9, 0.2, 0.5], 1)
 # The public face
 
 
-def test_simulate_and_compare(tmp_path):
+def test_simulate_and_compare(tmp_path, in_python):
     options = {
         "num_runs": 4,
         "horizon": 400,
@@ -53,7 +53,7 @@ def test_simulate_and_compare(tmp_path):
     assert bool(alone["best_set"][2]) and not bool(alone["best_set"][3])
 
 
-def test_results_tell_what_the_worst_round_costs(tmp_path):
+def test_results_tell_what_the_worst_round_costs(tmp_path, in_python):
     """Single arms are offered, so that some round is the worst one."""
     world = choice.multinomial_logit([0.9, 0.5, 0.2], 1, name="menu")
     notions = ("topk", "no_choice")
@@ -72,7 +72,7 @@ def test_results_tell_what_the_worst_round_costs(tmp_path):
     assert largest_regret(found, "topk", 60) == math.inf
 
 
-def test_rankings_take_the_worst_round_as_a_limit():
+def test_rankings_take_the_worst_round_as_a_limit(in_python):
     world = choice.multinomial_logit([0.9, 0.1, 0.1], 1, name="menu")
     tree = bayesduel.compare(
         world, ["ucb-no-order", "random-subsets"], num_runs=32, horizon=300

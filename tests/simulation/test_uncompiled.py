@@ -118,7 +118,7 @@ def test_python_and_the_program_ask_the_same(policy):
     """And know the same, bit for bit, whichever of them began."""
     policy = policies.get(policy) if isinstance(policy, str) else policy
     name = kernel_of(policy).name
-    for num_arms, number in ((2, 60), (3, 100), (6, 150)):
+    for num_arms, number in ((2, 40), (3, 60), (6, 90)):
         python, program = Asker(name, math.inf), Asker(name, 0.0)
         both = zip(
             questions(policy, num_arms, number, [python]),
@@ -198,8 +198,6 @@ _STUDY = """
 import sys
 from bayesduel.simulation.scalar import asking
 from bayesduel.studies import Study
-from tests.compiling import play_in_python
-from tests.simulation.runs import same, simulate_runs
 asking.MOST_SECONDS = float(sys.argv[2])
 with Study.open(sys.argv[1]) as study:
     for number in range(int(sys.argv[3])):
