@@ -119,12 +119,15 @@ def has_learnt(node):
 
 
 @SLOW
+@pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize("names", REQUESTS, ids=["duels", "subsets"])
-def test_same_file_of_every_policy(file_of, tmp_path, names):
+def test_same_file_of_every_policy(file_of, tmp_path, monkeypatch, names):
     """Both jobs of each policy here, or in two processes.
 
     Those are interrupted when all is done but the file, which resume makes of parts.
+    Rules are played in Python, here and there: each has few rounds to play.
     """
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     request = REQUESTS[names] | {"policies": names(), "horizon": SHORT}
     request["num_runs"] = 2 * request["size"]
     whole = file_of("here", **request)
