@@ -8,23 +8,22 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from jaxtyping import Bool, Float
 from numpy.typing import NDArray
 from scipy.special import betaln
 
 from bayesduel.diagnostics._elpd import array_stats, elpd_of, log_sum_exp
 from bayesduel.errors import FitError
-from bayesduel.inference.laplace import draw_points, log_normal_density
-from bayesduel.inference.laplace_draws import density_of
+from bayesduel.inference.laplace import draw_points, laplace, log_normal_density
 from bayesduel.inference.latent import latent_of, log_probabilities
 from bayesduel.inference.numpyro_models import as_jax
 from bayesduel.inference.predictions import pairs_of
 from bayesduel.inference.seeds import as_key
-from bayesduel.models.argument_checks import check_numbers
+from bayesduel.models.argument_checks import (
+    check_numbers,
+)
 from bayesduel.models.base import PreferenceModel, check_model
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.models.vote_arrays import Votes, with_counts
-from bayesduel.types import RunKey
 from bayesduel.votes.comparisons import Comparisons
 from theory.arguments import seed_of
 
@@ -41,7 +40,7 @@ def leave_pairs_out(
     Another question than :func:`~bayesduel.diagnostics.loo`: will the model tell
     something about pairs that were never compared? Every pair is left out by fitting
     the rest again: in closed form for ``PairwiseBeta`` (whose answer is its prior),
-    else by Laplace's method with importance weights.
+    else by Laplace's method with importance weights, all refits side by side.
 
     Parameters
     ----------
@@ -94,47 +93,42 @@ def leave_pairs_out(
         values = _beta_pairs(model, arrays, member, len(pairs))
         return elpd_of(values, values, np.zeros(len(pairs)), "pair", num_draws)
     keys = jax.random.split(key, len(pairs))
-    found = [
-        _refit(model, num_draws, arrays, (member == pair)[:, None], each)
-        for pair, each in enumerate(keys)
-    ]
-    logs, weights = (np.stack(each) for each in zip(*found, strict=True))
+    with jax.enable_x64(True):
+        logs, weights = _refits(
+            model, num_draws, as_jax(arrays), jnp.asarray(member), keys
+        )
+    logs, weights = np.asarray(logs), np.asarray(weights)
     smooth, k = array_stats.psislw(-weights, r_eff=1.0, axis=-1)
     values = log_sum_exp(smooth + logs, axis=1)
     plain = log_sum_exp(logs, axis=1, b=1.0 / num_draws)
     return elpd_of(values, plain, np.asarray(k), "pair", num_draws)
 
 
-def _refit(
-    model: PreferenceModel,
-    num_draws: int,
-    arrays: Any,
-    out: Bool[np.ndarray, "row 1"],
-    key: RunKey,
-) -> tuple[Float[np.ndarray, " draw"], Float[np.ndarray, " draw"]]:
-    """Return log P(votes that are left out) for draws given the rest; log weights."""
-    rest = with_counts(arrays, np.where(out, 0.0, arrays.counts))
-    state = density_of(model, rest).laplace()
-    with jax.enable_x64(True):
-        points = draw_points(key, as_jax(state), num_draws)
-        votes, joint = _log_densities(model, as_jax(arrays), as_jax(rest), points)
-    weights = np.asarray(joint) - log_normal_density(state, np.asarray(points))
-    return np.asarray(votes), weights
-
-
-@partial(jax.jit, static_argnums=0)
-def _log_densities(
-    model: PreferenceModel, arrays: Any, rest: Any, points: Array
+@partial(jax.jit, static_argnums=(0, 1))
+def _refits(
+    model: PreferenceModel, num_draws: int, arrays: Any, member: Array, keys: Array
 ) -> tuple[Array, Array]:
-    """Return log P(votes that are not among the rest), and the joint log density."""
-    latent, out = latent_of(model, rest), arrays.counts - rest.counts
+    """Return log P(votes of the pair) and log weights, (pair, draw)."""
 
-    def look(point: Array) -> tuple[Array, Array]:
-        logs = log_probabilities(model, arrays, latent.named(point))
-        votes = jnp.sum(jnp.where(out > 0, out * logs, 0.0))
-        return votes, latent.log_density(point)
+    def one(pair: Array, key: Array) -> tuple[Array, Array]:
+        out = (member == pair)[:, None]
+        rest = with_counts(arrays, jnp.where(out, 0.0, arrays.counts))
+        state = laplace(model, rest)
+        points = draw_points(key, state, num_draws)
+        latent = latent_of(model, rest)
 
-    return jax.vmap(look)(points)
+        def look(point: Array) -> tuple[Array, Array]:
+            logs = log_probabilities(model, arrays, latent.named(point))
+            chosen = out & (arrays.counts > 0)
+            votes = jnp.sum(jnp.where(chosen, arrays.counts * logs, 0.0))
+            return votes, latent.log_density(point)
+
+        votes, joint = jax.vmap(look)(points)
+        return votes, joint - log_normal_density(state, points)
+
+    return jax.lax.map(
+        lambda each: one(*each), (jnp.unique(member, size=keys.shape[0]), keys)
+    )
 
 
 def _beta_pairs(
