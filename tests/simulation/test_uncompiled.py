@@ -113,7 +113,13 @@ def name_of(policy):
     return policy if isinstance(policy, str) else policy.label
 
 
-@pytest.mark.parametrize("policy", ONE_OF_A_KIND, ids=name_of)
+@pytest.mark.parametrize(
+    "policy",
+    [
+        pytest.param(x, marks=[pytest.mark.slow] * (x == "cw-rmed"))
+        for x in ONE_OF_A_KIND
+    ],
+)
 def test_python_and_the_program_ask_the_same(policy):
     """And know the same, bit for bit, whichever of them began."""
     policy = policies.get(policy) if isinstance(policy, str) else policy

@@ -154,7 +154,7 @@ def rounds_of_twin(twin, number):
 @pytest.mark.parametrize(
     ("name", "at_once"),
     [
-        ("none", 16),
+        pytest.param("none", 16, marks=pytest.mark.slow),
         ("rivals", 16),
         pytest.param("two arms", 16, marks=pytest.mark.slow),
         pytest.param("rivals", 1, marks=pytest.mark.slow),
