@@ -30,8 +30,9 @@ PACKAGES = ("theory", "bayesduel")
 _MOST_CALLS = 50
 _EVENTS = sys.monitoring.events
 _SEEKER, _CHECKER = 4, 5
-"""Our numbers among the tools that watch; debuggers have others, Hypothesis 3. The first
-sees where any code begins, once, and says for which the second is to be called."""
+"""Our numbers among the tools that watch; debuggers have others, and Hypothesis has 3.
+The first sees where any code begins, once, and says for which the second is to be
+called."""
 
 _BOTH_ENDS = _EVENTS.PY_START | _EVENTS.PY_RETURN
 
