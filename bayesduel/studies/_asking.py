@@ -19,6 +19,7 @@ from bayesduel.studies._rules import (
     Rule,
     generator,
     least_of,
+    places_of,
     question_about,
 )
 from bayesduel.studies._settings import Settings
@@ -85,9 +86,7 @@ def next_question(
         return Nothing(dear)
     if context is None and state.settings.contexts:
         common["context"] = _context_of(state, arms, again, number)
-    left, right, *also = _in_order(state, arms, number)
-    shown = {"left": left, "right": right, **({"also": also} if also else {})}
-    return found | shown | common
+    return found | places_of(_in_order(state, arms, number)) | common
 
 
 def _in_order(state: StudyState, arms: tuple[int, ...], number: int) -> list[int]:

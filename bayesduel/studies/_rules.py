@@ -36,6 +36,7 @@ __all__ = [
     "RuleOfState",
     "check_policy_text",
     "least_of",
+    "places_of",
     "question_about",
 ]
 
@@ -57,9 +58,13 @@ def question_about(
     arms: Sequence[int], rule: str, reason: str, /, **others: Any
 ) -> Body:
     """Return what an event says of a pair or a set that is asked, and why."""
+    return {**places_of(arms), "rule": rule, "reason": reason, **others}
+
+
+def places_of(arms: Sequence[int]) -> Body:
+    """Return what an event says of the arms that are shown, in their order."""
     left, right, *also = arms
-    found = {"left": left, "right": right, **({"also": also} if also else {})}
-    return {**found, "rule": rule, "reason": reason, **others}
+    return {"left": left, "right": right, **({"also": also} if also else {})}
 
 
 class Rule(Protocol):

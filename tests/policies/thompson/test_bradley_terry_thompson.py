@@ -262,18 +262,6 @@ def world(num_arms):
     return expit(utility[:, None] - utility[None, :])
 
 
-CYCLIC = np.array(
-    [
-        [0.50, 0.55, 0.10, 0.55, 0.55],
-        [0.45, 0.50, 0.55, 0.60, 0.40],
-        [0.90, 0.45, 0.50, 0.45, 0.45],
-        [0.45, 0.40, 0.55, 0.50, 0.60],
-        [0.45, 0.60, 0.55, 0.40, 0.50],
-    ]
-)
-"""Arm 0 beats three others narrowly, and loses clearly to the worst one."""
-
-
 def regret_of(policy, preference, checkpoints, runs):
     found = bayesduel.simulate(
         preference,
