@@ -10,26 +10,14 @@ from theory.errors import InvalidPreferenceError
 def aligned_table(values: Any, argument: str) -> tuple[Any, tuple[str, ...] | None]:
     """Bring the columns of a labelled table into the order of its rows.
 
-    Parameters
-    ----------
-    values : pandas.DataFrame, xarray.DataArray or array-like (K, K)
-        Labels are compared as text, since a file that is read again has text in its
-        header and numbers in its first column. Of an array whose dimensions are called
-        "arm" and "opponent" the former are the rows, as in a result.
+    Labels are compared as text, since a file that is read again has text in its header
+    and numbers in its first column. Of an array whose dimensions are called "arm" and
+    "opponent" the former are the rows, as in a result.
 
-    Returns
-    -------
-    table : array-like (K, K)
-        `values` itself where nothing has to move.
-    names : tuple of K str, or None
-        None where there are no labels, or they count 0, ..., K - 1 on both sides. A
-        side that counts in this way takes the labels of the other one.
-
-    Raises
-    ------
-    InvalidPreferenceError
-        If rows and columns do not name the same arms, or one of them names an arm
-        twice.
+    Return the values, themselves where nothing has to move, and the names: None where
+    there are no labels, or they count 0, ..., K - 1 on both sides. A side that counts
+    in this way takes the labels of the other one. ``InvalidPreferenceError`` if rows
+    and columns do not name the same arms, or one of them names an arm twice.
     """
     if hasattr(values, "to_pandas") and hasattr(values, "dims"):
         if set(values.dims) == {"arm", "opponent"}:

@@ -33,17 +33,10 @@ LARGEST_FEATURE = 1e9
 
 
 def numeric_array(values: object, argument: str) -> Float64[np.ndarray, "*shape"]:
-    """Copy real numbers into a new float64 array in C order.
+    """Copy what NumPy can read of real numbers into a new float64 array in C order.
 
-    Parameters
-    ----------
-    values : array-like of integers or floats
-        Anything that NumPy can read. It is never modified.
-
-    Raises
-    ------
-    InvalidPreferenceError
-        If the rows have different lengths, or the numbers are complex or masked.
+    ``InvalidPreferenceError`` if the rows have different lengths, or the numbers are
+    complex or masked.
     """
     return np.array(real_array(values, argument), dtype=np.float64, order="C")
 
@@ -138,10 +131,8 @@ def feature_table(
 ) -> Float64[np.ndarray, "K d"]:
     """Return features of the arms as a new finite float64 table, a row per arm.
 
-    Raises
-    ------
-    InvalidPreferenceError
-        If it is no such table, or its number of rows is not ``num_arms``.
+    ``InvalidPreferenceError`` if it is no such table, or its number of rows is not
+    ``num_arms``.
     """
     table = numeric_array(features, "features")
     rows = "K" if num_arms is None else num_arms
@@ -219,23 +210,14 @@ def probability_matrix(
 ) -> Float64[np.ndarray, "K K"]:
     """Copy a preference matrix after checking every rule.
 
-    Parameters
-    ----------
-    values : array-like (K, K)
+    The numbers are unchanged. Of float32 numbers, in which an entry and its mirror
+    image need not add up to 1, 1/2 plus half of their difference; 1/2 where that is
+    within their rounding.
 
-    Returns
-    -------
-    float64 (K, K)
-        A fresh copy, the numbers unchanged. Of float32 numbers, in which an entry and
-        its mirror image need not add up to 1, 1/2 plus half of their difference; 1/2
-        where that is within their rounding.
-
-    Raises
-    ------
-    InvalidPreferenceError
-        As `square_matrix`; if an entry is outside [0, 1], if it and its mirror image do
-        not add up to 1 within 1e-9 (1.2e-7 if they are given as float32), or if a
-        diagonal entry differs from 1/2 by more than that. The worst entry is named.
+    ``InvalidPreferenceError`` as of `square_matrix`; if an entry is outside [0, 1], if
+    it and its mirror image do not add up to 1 within 1e-9 (1.2e-7 if they are given as
+    float32), or if a diagonal entry differs from 1/2 by more than that. The worst entry
+    is named.
     """
     given = _square(values, argument)
     single = given.dtype == np.float32

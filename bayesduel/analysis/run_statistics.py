@@ -18,24 +18,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunStatistics:
-    """Regret in one notion at all checkpoints, over runs.
-
-    Attributes
-    ----------
-    num_runs : int
-    mean, standard_deviation : float64 (checkpoint,)
-        The latter with n - 1; ``math.inf`` for a single run.
-    quantiles : callable
-        Quantiles of runs at some levels, float64 (level, checkpoint).
-    increase : callable
-        What is lost between two checkpoints, by their places: the mean and its standard
-        error.
-    """
+    """Regret in one notion at all checkpoints, over runs."""
 
     num_runs: int
+    # The latter with n - 1; ``math.inf`` for a single run.
     mean: Float64[np.ndarray, " checkpoint"]
     standard_deviation: Float64[np.ndarray, " checkpoint"]
+    # Quantiles of runs at some levels, float64 (level, checkpoint).
     quantiles: Callable[[Sequence[float]], Float64[np.ndarray, "level checkpoint"]]
+    # What is lost between two checkpoints, by their places: the mean and its standard
+    # error.
     increase: Callable[[int, int], tuple[float, float]]
 
     @property

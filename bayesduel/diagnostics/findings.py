@@ -14,26 +14,16 @@ OF_VOTES = ("order effect", "judges", "circles")
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at.
+    """One thing that was looked at."""
 
-    Attributes
-    ----------
-    name, value, words : str
-        What, what was found, and what that means.
-    good : bool
-        False where it speaks against the fit.
-    remedy : str
-        What to do then.
-    p_value : float, optional
-        Of a test, which is not good up to :data:`FALSE_ALARM`; None where nothing was
-        tested.
-    """
-
+    # What, what was found, and what that means.
     name: str
     value: str
-    good: bool
+    good: bool  # False where it speaks against the fit.
     words: str
-    remedy: str = ""
+    remedy: str = ""  # What to do then.
+    # Of a test, which is not good up to :data:`FALSE_ALARM`; None where nothing was
+    # tested.
     p_value: float | None = None
 
     @property

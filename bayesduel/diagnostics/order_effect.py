@@ -31,9 +31,7 @@ _ROUNDS = 3
 class OrderTest(NamedTuple):
     """A score test of an advantage of the arm shown first."""
 
-    advantage: float
-    """In units of utility; of a Beta per pair, as log odds."""
-
+    advantage: float  # In units of utility; of a Beta per pair, as log odds.
     standard_error: float
     p_value: float
 
@@ -83,8 +81,7 @@ class _Null(NamedTuple):
     density: PairwiseDensity
     point: Float[np.ndarray, " D"]
     slope: float
-    inverse: Float[np.ndarray, "D D"]
-    """Of minus the Hessian."""
+    inverse: Float[np.ndarray, "D D"]  # Of minus the Hessian.
 
     @classmethod
     def of(

@@ -69,11 +69,7 @@ def untold_coefficients(data: Comparisons) -> tuple[str, ...]:
 def narrow_covariates(data: Comparisons, scale: float) -> tuple[str, ...]:
     """Say which covariates the prior of their coefficients hardly lets matter.
 
-    Parameters
-    ----------
-    data : Comparisons
-    scale : float
-        Standard deviation of the coefficients' prior.
+    ``scale`` is its standard deviation.
     """
     reach = scale * np.std(data.covariates, axis=0)
     return _narrow(data.covariate_names, reach, "standard deviation over arms", scale)

@@ -15,10 +15,7 @@ if TYPE_CHECKING:
 def axes_of(model: PreferenceModel, name: str, number: int) -> tuple[str, ...]:
     """Return names of the axes of a quantity: the model's own, or numbered ones.
 
-    Raises
-    ------
-    FitError
-        If the model names more or fewer axes than there are.
+    ``FitError`` if the model names more or fewer axes than there are.
     """
     axes = model.dims().get(name)
     if axes is None:
@@ -39,10 +36,7 @@ def labels_along(
 ) -> dict[str, list[str]]:
     """Return the labels that the model has for axes of these lengths.
 
-    Raises
-    ------
-    FitError
-        If there are more or fewer labels than entries along an axis.
+    ``FitError`` if there are more or fewer labels than entries along an axis.
     """
     found = {}
     for axis, labels in model.coords(data).items():

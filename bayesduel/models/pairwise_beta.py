@@ -35,9 +35,7 @@ class BetaPosterior(NamedTuple):
 
     for_first: NDArray[np.float64]
     for_second: NDArray[np.float64]
-    tie: NDArray[np.float64]
-    """Of the share of ties; empty without ties."""
-
+    tie: NDArray[np.float64]  # Of the share of ties; empty without ties.
     no_tie: NDArray[np.float64]
 
     def sample(self, rng: np.random.Generator, num_draws: int) -> dict[str, Any]:
@@ -88,13 +86,7 @@ def information_of_betas(one: Any, other: Any, special: Any) -> Any:
     """Return H(E[p]) - E[H(p)] of p ~ Beta(one, other), in nats.
 
     E[p log p] = E[p] (psi(one + 1) - psi(one + other + 1)), psi the digamma function.
-
-    Parameters
-    ----------
-    one, other : array
-        Parameters of the distributions, of one shape.
-    special : module
-        ``scipy.special`` for NumPy arrays, ``jax.scipy.special`` for those of JAX.
+    ``special`` is ``scipy.special`` for arrays of NumPy, ``jax.scipy.special`` for JAX.
     """
     total = one + other
     return sum(

@@ -33,15 +33,11 @@ still a number, which second derivatives need."""
 class Ballots:
     """Rankings as a pytree."""
 
+    # Arms of each ballot, the best first; 0 behind its end.
     order: Int[Array | np.ndarray, "row K"]
-    """Arms of each ballot, the best first; 0 behind its end."""
-
-    present: Bool[Array | np.ndarray, "row K"]
-    """False behind the end of a ballot."""
-
+    present: Bool[Array | np.ndarray, "row K"]  # False behind the end of a ballot.
+    # Where a place was really filled; arms tied at the end were only passed over.
     chosen: Bool[Array | np.ndarray, "row K"]
-    """Where a place was really filled; arms tied at the end were only passed over."""
-
     counts: Float[Array | np.ndarray, "row 1"]
     num_arms: int
 

@@ -235,10 +235,7 @@ def columns_read(model: Any, data: Comparisons) -> list[str]:
 
     Its own, covariates of the contest, and where nobody was first.
 
-    Raises
-    ------
-    FitError
-        If the votes lack one.
+    ``FitError`` if the votes lack one.
     """
     found: list[str] = list(getattr(model, "reads", ()))
     for name in found:

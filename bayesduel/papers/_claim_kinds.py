@@ -73,9 +73,8 @@ class ClaimCase:
     claim: Claim
     first: Sequence[Measurement]
     second: Sequence[Measurement]
+    # Both policies without the delay of their feedback, if the statement asks.
     undelayed: Sequence[Sequence[Measurement]]
-    """Both policies without the delay of their feedback, if the statement asks."""
-
     notion: str
     scale: float
 

@@ -104,10 +104,7 @@ class SubmatrixTable(Sweep):
     def read_back(self, folder: OwnedFolder) -> list[JobResult]:
         """Read back what is there; rows that are not asked for stay in the file.
 
-        Raises
-        ------
-        OutputFolderError
-            If the folder holds rows of another request.
+        ``OutputFolderError`` if the folder holds rows of another request.
         """
         theirs = folder.marker().get("request")
         if theirs is not None:

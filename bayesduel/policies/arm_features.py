@@ -13,16 +13,11 @@ from bayesduel.posteriors.names import is_posterior
 def with_features[T: PolicyBase](
     policy: T, features: Float[np.ndarray, "K d"] | None
 ) -> T:
-    """Return a policy whose models know the features of the arms.
+    """Return a policy whose models know the features of the arms of an instance.
 
     Models that have features of their own keep them. Name and label of a policy are
-    those of before: it is only told for as long as it plays.
-
-    Parameters
-    ----------
-    policy : Policy
-    features : float (K, d) or None
-        Of the instance. None: the policy comes back as it is.
+    those of before: it is only told for as long as it plays. Without features it comes
+    back as it is.
     """
     if features is None:
         return policy

@@ -23,12 +23,8 @@ def is_own_name(text: str) -> bool:
 def own_policy(text: str) -> tuple[type[PolicyBase] | PolicyBase, str]:
     """Import what ``module:Class`` names; return it and the parameters' text.
 
-    Raises
-    ------
-    UnknownNameError
-        If there is no such module, or nothing of that name in it.
-    PolicyParameterError
-        If it is no policy, or the module cannot be imported.
+    ``UnknownNameError`` if there is no such module, or nothing of that name in it.
+    ``PolicyParameterError`` if it is no policy, or the module cannot be imported.
     """
     module, _, rest = text.strip().partition(":")
     module = module.strip()
@@ -83,10 +79,8 @@ def _not_imported(module: str, what: str, text: str) -> PolicyParameterError:
 def default_of(kind: type[PolicyBase] | PolicyBase) -> Any:
     """Return a policy with all fields at their defaults, or one that is made.
 
-    Raises
-    ------
-    PolicyParameterError
-        For a field without one: the command could not tell the kind of its value.
+    ``PolicyParameterError`` for a field without one: the command could not tell the
+    kind of its value.
     """
     if isinstance(kind, PolicyBase):
         return kind

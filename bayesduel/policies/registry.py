@@ -75,23 +75,13 @@ MODULES = {
 
 @dataclass(frozen=True)
 class Entry:
-    """A registered policy.
+    """A registered policy."""
 
-    Attributes
-    ----------
-    acronym : str
-        As the papers and the figures call it.
-    kind : type
-        Its class.
-    parameters : dict
-        Fields that make this form of it; the others keep their defaults.
-    theorems : tuple of callable
-        Functions of `theory` that bound its regret.
-    """
-
-    acronym: str
-    kind: type
+    acronym: str  # As the papers and the figures call it.
+    kind: type  # Its class.
+    # Fields that make this form of it; the others keep their defaults.
     parameters: dict[str, Any]
+    # Functions of `theory` that bound its regret.
     theorems: tuple[Callable[..., Any], ...]
 
     @cached_property

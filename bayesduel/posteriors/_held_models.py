@@ -19,12 +19,7 @@ def hyphenated(model: PreferenceModel) -> str:
 def check_held(model: Any, make_arrays: Callable[[], Any]) -> None:
     """Raise ``PolicyParameterError`` where a model cannot be held by a policy.
 
-    Parameters
-    ----------
-    model : object
-        To be checked.
-    make_arrays : callable
-        Makes the arrays of the model, for data without a vote.
+    ``make_arrays`` makes the arrays of the model, for data without a vote.
     """
     try:
         with errors_as(PolicyParameterError), errors_about("model", model):

@@ -189,27 +189,12 @@ def walk(
     distribution: NormalApproximation,
     steps: int,
 ) -> Float[Array, "chain D"]:
-    """Move Markov chains that leave the exact posterior as it is.
+    """Move Markov chains that leave the exact posterior as it is; consumes the key.
 
     By NumPyro's kernel, in coordinates z in which ``distribution`` is a standard normal
-    one, x = mode + L^-T z. Chains are independent of one another.
-
-    Parameters
-    ----------
-    rng_key : typed key
-        Consumed.
-    density : PointDensity
-        The log density of the posterior.
-    points : float64 (chain, D)
-        Where the chains are.
-    distribution : NormalApproximation
-        Close to the posterior, and independent of ``points``.
-    steps : int
-        Trajectories.
-
-    Returns
-    -------
-    float64 (chain, D)
+    one, x = mode + L^-T z: it is close to the posterior, and independent of ``points``,
+    where the chains are. Each of them, independent of the others, moves ``steps``
+    trajectories.
     """
     # NumPyro takes long to import, and Laplace's method does without.
     from numpyro.infer.hmc import hmc

@@ -43,9 +43,9 @@ class LaplaceBeliefs(NamedTuple):
 
     votes: VoteTables
     distribution: NormalApproximation
+    # What the model calls the arms of the policy; None where it makes no difference
+    # between arms. Votes and distribution are in the model's order.
     order: Int[Array, " K"] | None
-    """What the model calls the arms of the policy; None where it makes no difference
-    between arms. Votes and distribution are in the model's order."""
 
 
 @jax.tree_util.register_dataclass

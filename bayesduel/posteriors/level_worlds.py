@@ -24,11 +24,9 @@ _TOLERANCE = 1e-13
 class LevelWorld(NamedTuple):
     """A world in which two arms are level."""
 
-    preference: Float[Array, "K K"]
-    """P(i beats j) there, nobody shown first."""
-
+    preference: Float[Array, "K K"]  # P(i beats j) there, nobody shown first.
+    # By how much the log density is below that of the mode, at least 0.
     fall: Float[Array, ""]
-    """By how much the log density is below that of the mode, at least 0."""
 
 
 def level_point(
@@ -41,23 +39,11 @@ def level_point(
 ) -> Float[Array, " D"]:
     """Return the point where a log density is largest and a gap is 0.
 
-    By Newton's method from the mode, whose steps are halved until they rise. The first
-    one ends where a normal distribution would be largest.
-
-    Parameters
-    ----------
-    density : PointDensity
-        The log density of the posterior: its Hessian is used.
-    log_density : callable
-        The same function, where many points are quickly looked at.
-    mode : float64 (D,)
-        Where it is largest.
-    gaps : callable
-        The gap at points (draw, D); linear, or nearly so.
-    differ : bool ()
-        Whether there is a gap to be closed; else the mode is returned.
-    most_steps : int
-        At most.
+    By Newton's method from the mode, at most ``most_steps`` steps, which are halved
+    until they rise. The first one ends where a normal distribution would be largest. Of
+    ``density`` the Hessian is used; ``log_density`` is the same function, where many
+    points are quickly looked at. ``gaps`` is linear, or nearly so. The mode itself
+    where the arms do not ``differ``.
     """
 
     def level(point: Array) -> tuple[Array, Array]:

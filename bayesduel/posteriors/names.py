@@ -131,10 +131,7 @@ def numbers_that_differ(posterior: Any, other: Any) -> dict[str, Any]:
 def with_numbers(posterior: Any, changes: dict[str, Any]) -> Any:
     """Return a posterior with other parameters, which are checked.
 
-    Raises
-    ------
-    PolicyParameterError
-        Where a value is out of range.
+    ``PolicyParameterError`` where a value is out of range.
     """
     own: dict[str, Any] = {}
     of_model: dict[str, Any] = {}

@@ -27,8 +27,8 @@ class NormalApproximation(NamedTuple):
     """A normal distribution in unconstrained coordinates: mode and curvature there."""
 
     mode: Float[Array, " D"]
+    # L, lower triangular; L L^T is minus the Hessian of the log density.
     factor: Float[Array, "D D"]
-    """L, lower triangular; L L^T is minus the Hessian of the log density."""
 
 
 def follow(
@@ -58,9 +58,7 @@ class _Way(NamedTuple):
     """A search for a mode on its way."""
 
     mode: Float[Array, " D"]
-    change: Float[Array, ""]
-    """How far the last step went."""
-
+    change: Float[Array, ""]  # How far the last step went.
     steps: Int[Array, ""]
 
 

@@ -37,11 +37,8 @@ Covariates = tuple[tuple[float, ...], ...] | None
 class VoteTables(NamedTuple):
     """Votes of every ordered pair: the row was shown first, the column second."""
 
-    won: Int[Array, "K K"]
-    """Votes for the arm of the row."""
-
-    lost: Int[Array, "K K"]
-    """Votes for the arm of the column."""
+    won: Int[Array, "K K"]  # Votes for the arm of the row.
+    lost: Int[Array, "K K"]  # Votes for the arm of the column.
 
     @classmethod
     def empty(cls, num_arms: int) -> VoteTables:
@@ -84,8 +81,8 @@ class AutomaticDensity:
     """A log density with its derivatives by automatic differentiation."""
 
     log_density: Callable[[Array], Array]
+    # In closed form, where the model has one.
     own_hessian: Callable[[Array], Array] | None = None
-    """In closed form, where the model has one."""
 
     def gradient(self, point: Float[Array, " D"]) -> Float[Array, " D"]:
         """Return the gradient."""

@@ -46,19 +46,8 @@ def _is_scalar_array(value: Any) -> bool:
 def check_prior(prior: Any, num_arms: int | None = None, *, table: bool = True) -> None:
     """Raise unless a prior is a number in (0, 1e8], or a table of such numbers.
 
-    Parameters
-    ----------
-    prior : object
-        To be checked, after :func:`normalized`.
-    num_arms : int, optional
-        What a table must fit.
-    table : bool
-        Whether a table is allowed.
-
-    Raises
-    ------
-    PolicyParameterError
-        Names the rule and the first value that breaks it, with its index.
+    The prior comes from :func:`normalized`. A table is of ``num_arms`` arms, if it is
+    allowed. ``PolicyParameterError`` names the first value that breaks the rule.
     """
     size = "K x K" if num_arms is None else f"{num_arms} x {num_arms}"
     rule = f"must be a number above 0 and at most {LARGEST:.0e}"

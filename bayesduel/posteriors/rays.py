@@ -70,21 +70,7 @@ def points_on_rays(
 ) -> Float[Array, "draw D"]:
     """Move draws of the normal distribution on their rays from the mode.
 
-    Parameters
-    ----------
-    density : Falling
-        The log density of the posterior.
-    mode : float64 (D,)
-        Where it is largest.
-    normal : float64 (draw, D)
-        m + L^-T z.
-    depth : float64 (draw,)
-        |z|.
-
-    Returns
-    -------
-    float64 (draw, D)
-        Finite for any density.
+    ``normal`` is m + L^-T z, and ``depth`` |z|. The points are finite for any density.
     """
     size = mode.shape[0]
 
@@ -106,23 +92,9 @@ def surely_before(
     """Say of which draws it is sure that they go less than some share of their ways.
 
     Up to the solution the fall is below what the equation asks for, and above it
-    beyond: one look at the share tells. What Newton's steps and rounding leave open is
-    not sure.
-
-    Parameters
-    ----------
-    density : Falling
-        The log density of the posterior.
-    mode, normal, depth
-        As in :func:`points_on_rays`, all float32.
-    limit : float32 (draw,)
-        The shares. Where it is infinite it is sure.
-    rounding : float32 ()
-        By how much a fall may be off.
-
-    Returns
-    -------
-    bool (draw,)
+    beyond: one look at the share tells. What Newton's steps and ``rounding``, by which
+    a fall may be off, leave open is not sure. Where the ``limit`` is infinite it is. As
+    in :func:`points_on_rays`, but in float32.
     """
 
     def sure(point: Array, depth: Array, limit: Array) -> Array:

@@ -38,12 +38,11 @@ _STEPS = 50
 class SetBeliefs(NamedTuple):
     """Choices of every set, and the normal distribution close to their posterior."""
 
+    # How often each arm was chosen in each set; in a last column nobody.
     counts: Float[Array, "S outcome"]
-    """How often each arm was chosen in each set; in a last column nobody."""
-
     mode: Float[Array, " D"]
+    # L, lower triangular; L L^T is minus the Hessian of the log density.
     factor: Float[Array, "D D"]
-    """L, lower triangular; L L^T is minus the Hessian of the log density."""
 
 
 @jax.tree_util.register_dataclass

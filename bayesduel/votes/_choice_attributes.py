@@ -75,10 +75,7 @@ def alternatives_in(
 ) -> list[str]:
     """Return the alternatives that all attributes have a column for.
 
-    Raises
-    ------
-    ComparisonDataError
-        If there are fewer than two.
+    ``ComparisonDataError`` if there are fewer than two.
     """
     parted = [parted_titles(table, attribute, left) for attribute in attributes]
     for where in ("after", "before"):
@@ -134,10 +131,8 @@ def values_of(
     A column of words becomes a 1 for each word but the first in the alphabet. Read
     where something was on offer.
 
-    Raises
-    ------
-    ComparisonDataError
-        For a cell that is empty, or no number while others are; or too many words.
+    ``ComparisonDataError`` for a cell that is empty, or no number while others are; or
+    too many words.
     """
     cells = np.full(here.shape, "0", dtype=object)
     for place, title in enumerate(titles):

@@ -27,18 +27,10 @@ _MISSING = frozenset(
 class ColumnTable:
     """The cells of a table, without the space around them, by the titles of columns.
 
-    Parameters
-    ----------
-    path : str or path-like
-        A CSV or TSV file in UTF-8 with a header, JSON (an array of records, or one
-        record a line), perhaps compressed with gzip; or Parquet.
-
-    Raises
-    ------
-    OSError
-        If there is no such file.
-    ComparisonDataError
-        If it is no such table; names the row, from 0, or the line, from 1.
+    Read from a CSV or TSV file in UTF-8 with a header, JSON (an array of records, or
+    one record a line), perhaps compressed with gzip; or Parquet. ``OSError`` if there
+    is no such file, ``ComparisonDataError`` if it is no such table; names the row, from
+    0, or the line, from 1.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -63,10 +55,7 @@ class ColumnTable:
         Columns of numbers are numbers in it, nan where one is missing; all others are
         texts.
 
-        Raises
-        ------
-        ComparisonDataError
-            If pandas does not understand it, or no row is left.
+        ``ComparisonDataError`` if pandas does not understand it, or no row is left.
         """
         import pandas as pd
 

@@ -18,12 +18,8 @@ type Table = tuple[list[str], list[list[str]]]
 def read_table(path: str | os.PathLike[str]) -> Table:
     """Return titles and cells of a table; the format is told from what is in the file.
 
-    Raises
-    ------
-    OSError
-        If there is no such file.
-    ComparisonDataError
-        If it is no table, or the package that reads its format is not installed.
+    ``OSError`` if there is no such file. ``ComparisonDataError`` if it is no table, or
+    the package that reads its format is not installed.
     """
     file = as_path("path", path, ComparisonDataError)
     content = read_bytes(file, error=ComparisonDataError)

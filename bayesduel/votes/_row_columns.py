@@ -32,14 +32,11 @@ _TAKEN = ("first", "second", "counts", "covariates", "num_arms", "arm", "pair", 
 class RowColumns(NamedTuple):
     """Columns of numbers, and of places among labels."""
 
+    # By name, an entry per row: float64, or int64 where there are labels.
     columns: dict[str, NDArray[Any]]
-    """By name, an entry per row: float64, or int64 where there are labels."""
-
-    labels: dict[str, tuple[str, ...]]
-    """Of the columns that have them, sorted."""
-
+    labels: dict[str, tuple[str, ...]]  # Of the columns that have them, sorted.
+    # Names of covariates of the contest: what the first arm has more of.
     contest: tuple[str, ...] = ()
-    """Names of covariates of the contest: what the first arm has more of."""
 
     def of_rows(self, chosen: Any) -> RowColumns:
         """Return the columns of some rows."""
@@ -63,11 +60,9 @@ class RowColumns(NamedTuple):
 def row_columns(given: Any, number: int, contest: Any = ()) -> RowColumns:
     """Read columns by name: numbers, True and False, or labels.
 
-    Raises
-    ------
-    ComparisonDataError
-        For a name that stands for something else, a column of another length than the
-        ``number`` of rows, or an entry that is missing; names the row.
+    ``ComparisonDataError`` for a name that stands for something else, a column of
+    another length than the ``number`` of rows, or an entry that is missing; names the
+    row.
     """
     found = RowColumns({}, {})
     if given is not None and not isinstance(given, Mapping):

@@ -22,11 +22,8 @@ _MEANT = ("the first arm", "the second arm", "a tie")
 def verdicts_of(words: Any) -> dict[str, Verdict]:
     """Return what each word says, in order.
 
-    Raises
-    ------
-    ComparisonDataError
-        If there are not three entries, one has no word, two share one, or a word counts
-        a number of votes that is negative or not finite.
+    ``ComparisonDataError`` if there are not three entries, one has no word, two share
+    one, or a word counts a number of votes that is negative or not finite.
     """
     given = _entries(words)
     found: dict[str, Verdict] = {}
@@ -68,10 +65,8 @@ def verdict_counts(
 ) -> Float64[np.ndarray, "vote 3"]:
     """Return the votes of each row for its two arms, and ties.
 
-    Raises
-    ------
-    ComparisonDataError
-        Where a word says neither; names the row by its number among ``rows``.
+    ``ComparisonDataError`` where a word says neither; names the row by its number among
+    ``rows``.
     """
     words = set(said)
     if words <= verdicts.keys() - {""} and words.isdisjoint({*first, *second}):
@@ -98,10 +93,7 @@ def _verdict(
 ) -> Verdict:
     """Return what the name of an arm, or a word, in a column of winners says.
 
-    Raises
-    ------
-    ComparisonDataError
-        If it is neither, or both and they differ; names the row.
+    ``ComparisonDataError`` if it is neither, or both and they differ; names the row.
     """
     by_name = arms.index(word) if word in arms else None
     by_word = verdicts.get(word)

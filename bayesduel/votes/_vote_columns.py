@@ -61,10 +61,7 @@ class VoteFormat(NamedTuple):
     def kept(self) -> dict[str, str]:
         """Return the columns that stay with each vote, by what they are called there.
 
-        Raises
-        ------
-        ComparisonDataError
-            If one of them is no title, or two are called the same.
+        ``ComparisonDataError`` if one of them is no title, or two are called the same.
         """
         names = "judge", "context", "neutral", "group", "cluster"
         found = {name: getattr(self, name) for name in names}

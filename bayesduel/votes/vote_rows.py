@@ -42,45 +42,24 @@ SEVERAL = re.compile(r'\[\s*("+[^"]*"+\s*,\s*){2}')
 
 @dataclass(frozen=True, eq=False)
 class VoteRows:
-    """What was read of a table of votes.
+    """What was read of a table of votes."""
 
-    Attributes
-    ----------
-    table : ColumnTable
-        The rows that are left.
-    read : mapping of str to tuple of str
-        Titles of the columns that were read, by what they were read as.
-    unread : list of str
-        Titles of the others.
-    skipped : int
-        Rows that were left out because something is missing there.
-    arms : (str, str)
-        What the two arms of a row are called, in errors.
-    numbers : list of n int
-        The row of the file that each row here comes from, from 0.
-    first, second : list of n str
-        The arms of every row.
-    counts : float64 (n, 3)
-        Votes of every row for the first arm, for the second, and ties.
-    order_known : bool
-        Whether the first arm of a row was shown first.
-    columns : mapping of str to list or float64 (n,)
-        What else is kept of every row.
-    contest_covariates : tuple of str
-        Those of the columns that are covariates of the contest.
-    """
-
-    table: ColumnTable
+    table: ColumnTable  # The rows that are left.
+    # Titles of the columns that were read, by what they were read as.
     read: Mapping[str, tuple[str, ...]]
-    unread: list[str]
-    skipped: int
-    arms: tuple[str, str]
-    numbers: list[int]
+    unread: list[str]  # Titles of the others.
+    skipped: int  # Rows that were left out because something is missing there.
+    arms: tuple[str, str]  # What the two arms of a row are called, in errors.
+    numbers: list[int]  # The row of the file that each row here comes from, from 0.
+    # The arms of every row.
     first: list[str]
     second: list[str]
+    # Votes of every row for the first arm, for the second, and ties.
     counts: Float64[np.ndarray, "n 3"]
-    order_known: bool
+    order_known: bool  # Whether the first arm of a row was shown first.
+    # What else is kept of every row.
     columns: Mapping[str, Any] = field(default_factory=dict)
+    # Those of the columns that are covariates of the contest.
     contest_covariates: tuple[str, ...] = ()
 
     def comparisons(self, arm_names: Sequence[str] | None = None) -> Comparisons:

@@ -22,11 +22,10 @@ PAIRS = ((0, 1), (0, 2), (1, 2))
 class PairBeliefs(NamedTuple):
     """Of a pair after n duels, by the number of those that its first arm won."""
 
+    # Posterior probability that the preference is above 1/2.
     ahead: Float64[np.ndarray, " outcome"]
-    """Posterior probability that the preference is above 1/2."""
-
+    # Posterior mean of the preference: the probability to win the next duel.
     mean: Float64[np.ndarray, " outcome"]
-    """Posterior mean of the preference: the probability to win the next duel."""
 
 
 def pair_beliefs(duels: int, prior: float) -> PairBeliefs:
@@ -44,18 +43,11 @@ def arm_regret(
     second: Float64[np.ndarray, "*second"],
     third: Float64[np.ndarray, "*third"],
 ) -> tuple[Float64[np.ndarray, "*shape"], ...]:
-    """Return the expected Copeland regret of a self-duel of each arm.
+    """Return the expected Copeland regret of a self-duel of each of three arms.
 
-    Parameters
-    ----------
-    first, second, third : float64, shapes that broadcast
-        Probabilities that arm 0 beats 1, that 0 beats 2, and that 1 beats 2.
-
-    Returns
-    -------
-    tuple of three float64 arrays
-        E(losses of the arm - fewest losses) / 2. A duel of two arms costs the mean of
-        both. The fewest losses are 1 in a circle, which has two directions, else 0.
+    Given are the probabilities that arm 0 beats 1, that 0 beats 2, and that 1 beats 2.
+    It is E(losses of the arm - fewest losses) / 2; a duel of two arms costs the mean of
+    both. The fewest losses are 1 in a circle, which has two directions, else 0.
     """
     circle = first * third * (1 - second) + (1 - first) * (1 - third) * second
     return (

@@ -36,11 +36,8 @@ _BINOMIALS = [
 class _Layer(NamedTuple):
     """The states after so many duels of different arms, and how probable each is."""
 
-    counts: NDArray[np.int64]
-    """(S, 6): won and lost by the first arm of each pair."""
-
-    mass: NDArray[np.float64]
-    """(S,)"""
+    counts: NDArray[np.int64]  # (S, 6): won and lost by the first arm of each pair.
+    mass: NDArray[np.float64]  # (S,)
 
 
 def bayes_regret(

@@ -37,22 +37,9 @@ def logit_choice(
 ) -> Float[Any, "*sets n"]:
     """Compute the choice probabilities of multinomial logit.
 
-    P(i|s) = v_i / (v_0 + sum of v_j over j in s) for i in s (Luce 1959; McFadden 1974).
-
-    Parameters
-    ----------
-    offered : bool array (..., n)
-        Which arms are offered; at least one of them, or v_0 > 0.
-    weights : float array (n,)
-        v_i > 0.
-    no_choice_weight : float array ()
-        v_0 >= 0, the weight of choosing nothing; 0 if somebody is always chosen.
-
-    Returns
-    -------
-    float array (..., n)
-        0 for arms that are not offered. Nothing is chosen with the rest of the
-        probability.
+    P(i|s) = v_i / (v_0 + sum of v_j over j in s) for i in s (Luce 1959; McFadden 1974),
+    0 for arms that are not offered; nothing is chosen with the rest of the probability.
+    v_i > 0; v_0 is 0 if somebody is always chosen, and then every set has an arm.
 
     Examples
     --------
@@ -73,28 +60,10 @@ def gaussian_nodes(
 
     Utilities are independent normal variables of variance 1; the arm with the largest
     one is chosen, or nothing if that of "no choice" is larger (multinomial probit with
-    independent errors).
+    independent errors). Without its mean somebody is always chosen.
 
-    Parameters
-    ----------
-    means : array-like (n,)
-        Mean utilities.
-    no_choice_mean : float or None
-        Mean utility of choosing nothing; None if somebody is always chosen.
-
-    Returns
-    -------
-    log_cdf : float64 (n, Q)
-        log P(utility of arm i is below node q).
-    weights : float64 (n, Q)
-        Density of arm i at node q over that probability, times the step.
-    outside : float64 (Q,)
-        log P(utility of no choice is below node q).
-
-    Raises
-    ------
-    ValueError
-        If `means` is no vector of finite numbers.
+    Return log P(utility of arm i is below node q), the density of arm i at node q over
+    that probability, times the step, and log P(utility of no choice is below node q).
 
     Examples
     --------
@@ -133,19 +102,8 @@ def gaussian_choice(
     """Compute the choice probabilities of Gaussian random utilities.
 
     P(i|s) is the integral of the density of arm i times the probability that all other
-    offered arms, and no choice, are below it.
-
-    Parameters
-    ----------
-    offered : bool array (..., n)
-        Which arms are offered.
-    log_cdf, weights, outside : float arrays (n, Q), (n, Q), (Q,)
-        From `gaussian_nodes`.
-
-    Returns
-    -------
-    float array (..., n)
-        0 for arms that are not offered; absolute error below 1e-13.
+    offered arms, and no choice, are below it; 0 for arms that are not offered. The
+    tables are those of `gaussian_nodes`; absolute error below 1e-13.
 
     Examples
     --------
@@ -160,17 +118,7 @@ def gaussian_choice(
 
 
 def binomial_table(num_arms: int, set_size: int) -> Int64[np.ndarray, "n k"]:
-    """Tabulate the binomial coefficients that `subset_rank` adds up.
-
-    Parameters
-    ----------
-    num_arms, set_size : int
-        n and k, 1 <= k <= n.
-
-    Returns
-    -------
-    int64 (n, k)
-        Entry (i, c) is "i choose c + 1".
+    """Tabulate what `subset_rank` adds up: entry (i, c) is "i choose c + 1".
 
     Examples
     --------
@@ -188,18 +136,7 @@ def subset_rank(
 ) -> Int[Any, "*sets"]:
     """Compute the place of a set of k arms in colexicographic order, from 0 on.
 
-    The rank of a_1 < ... < a_k is the sum of "a_c choose c".
-
-    Parameters
-    ----------
-    offered : bool array (..., n)
-        Sets of exactly k arms.
-    binomials : int64 array (n, k)
-        From `binomial_table`.
-
-    Returns
-    -------
-    int64 array (...)
+    The rank of a_1 < ... < a_k is the sum of "a_c choose c", from `binomial_table`.
 
     Examples
     --------

@@ -42,36 +42,28 @@ class Basis(NamedTuple):
     (i2, t - 1) for the t cheapest superiors of a rival i2 together.
     """
 
+    # signs of the gaps that it is for; all 0 if it fits none.
     signs: Int8[np.ndarray, "K K"]
-    """int8 (K, K): signs of the gaps that it is for; all 0 if it fits none."""
-
+    # evidence on (i1, j), and on the t-th cheapest superior of i2.
     amounts: Float64[np.ndarray, "K K"]
-    """float64 (K, K): evidence on (i1, j), and on the t-th cheapest superior of i2."""
-
+    # place, row by row, of the price of each basic column.
     columns: Int32[np.ndarray, " R"]
-    """int32 (R,): place, row by row, of the price of each basic column."""
-
+    # multipliers of the constraints = inverse @ basic prices.
     inverse: Float64[np.ndarray, "R R"]
-    """float64 (R, R): multipliers of the constraints = inverse @ basic prices."""
-
+    # what a unit of each multiplier takes from every price.
     loads: Int8[np.ndarray, "R K K"]
-    """int8 (R, K, K): what a unit of each multiplier takes from every price."""
 
 
 class PriceTable(NamedTuple):
     """Prices of the columns of the program, and the order behind them."""
 
+    # see `Basis`; 0 at a place that does not exist.
     prices: Float64[np.ndarray, "K K"]
-    """float64 (K, K): see `Basis`; 0 at a place that does not exist."""
-
+    # [i2, j] is the place of j among the superiors of i2 by cost.
     ranks: Int[np.ndarray, "K K"]
-    """int (K, K): [i2, j] is the place of j among the superiors of i2 by cost."""
-
+    # [i2, j]: j beats i2, and neither of them is the winner.
     pool: Bool[np.ndarray, "K K"]
-    """bool (K, K): [i2, j]: j beats i2, and neither of them is the winner."""
-
-    own: Bool[np.ndarray, "K K"]
-    """bool (K, K): [i1, j]: the winner beats j."""
+    own: Bool[np.ndarray, "K K"]  # [i1, j]: the winner beats j.
 
 
 def empty_basis(num_arms: int) -> Basis:

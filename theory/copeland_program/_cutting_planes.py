@@ -42,46 +42,24 @@ _MAXIMAL_ADDED = 20
 
 @dataclass(frozen=True, eq=False)
 class Prefixes:
-    """Surviving prefixes of all blocks, P of them.
+    """Surviving prefixes of all blocks, P of them."""
 
-    Attributes
-    ----------
-    rivals : int (P,)
-        Block of each prefix, in increasing order.
-    left_out : int (P,)
-        Number s of superiors that it leaves out.
-    costs : float (P,)
-        Cost of one unit.
-    starts : int (K + 1,)
-        The prefixes of rival i2 are numbers starts[i2], ..., starts[i2 + 1] - 1.
-    """
-
-    rivals: NDArray[np.intp]
-    left_out: NDArray[np.intp]
-    costs: NDArray[np.float64]
+    rivals: NDArray[np.intp]  # (P,): Block of each prefix, in increasing order.
+    left_out: NDArray[np.intp]  # (P,): Number s of superiors that it leaves out.
+    costs: NDArray[np.float64]  # (P,): Cost of one unit.
+    # (K + 1,): The prefixes of rival i2 are numbers starts[i2], ..., starts[i2 + 1] -
+    # 1.
     starts: NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """What the solver returned, in terms of the program (P).
+    """What the solver returned, in terms of the program (P)."""
 
-    Attributes
-    ----------
-    evidence : float64 (K, K)
-        Allocation, symmetric.
-    multipliers : Multipliers
-        Dual solution.
-    status : str
-        Status of the solver.
-    num_rounds : int
-        Number of linear programs solved.
-    """
-
-    evidence: NDArray[np.float64]
-    multipliers: Multipliers
-    status: str
-    num_rounds: int
+    evidence: NDArray[np.float64]  # (K, K): Allocation, symmetric.
+    multipliers: Multipliers  # Dual solution.
+    status: str  # Status of the solver.
+    num_rounds: int  # Number of linear programs solved.
 
 
 @dataclass(eq=False)

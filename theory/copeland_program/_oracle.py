@@ -57,13 +57,6 @@ class Violation:
 class ConstraintFamilies:
     """All families of one winner below the level L(2), as arrays.
 
-    Attributes
-    ----------
-    instance : ProgramData
-        The matrix.
-    winner : int
-        The arm i1.
-
     Notes
     -----
     Axes (case, rival, level); levels run from max(0, L(1) - 1) to L(2) - 1. Numbers of
@@ -71,8 +64,8 @@ class ConstraintFamilies:
     `low` being the first level.
     """
 
-    instance: ProgramData
-    winner: int
+    instance: ProgramData  # The matrix.
+    winner: int  # The arm i1.
 
     @cached_property
     def inferiors(self) -> Int[np.ndarray, " h"]:
@@ -128,22 +121,11 @@ class ConstraintFamilies:
         order: Int[np.ndarray, " h"],
         superior_sums: Float64[np.ndarray, "K sizes"],
     ) -> Float64[np.ndarray, "3 K levels"]:
-        """Compute the smallest left-hand side of every family.
+        """Compute the smallest left-hand side of every family; infinity without it.
 
-        Parameters
-        ----------
-        own : float (h,)
-            Evidence on the pairs of the winner and its inferiors.
-        order : int (h,)
-            Their order, from `order`.
-        superior_sums : float (K, levels + 1)
-            Entry (i2, c): sum of the L_i2 - low - c smallest entries on the superiors
-            of i2 without the winner.
-
-        Returns
-        -------
-        float (3, K, levels)
-            Infinity where a family does not exist.
+        ``own`` is the evidence on the pairs of the winner and its inferiors, in whose
+        ``order``. Entry (i2, c) of ``superior_sums`` is the sum of the L_i2 - low - c
+        smallest entries on the superiors of i2 without the winner.
         """
         a, h = self.num_inferiors, self.inferiors.size
         prefix = np.concatenate(([0.0], np.cumsum(own[order])))

@@ -33,28 +33,16 @@ _EQUAL_RATIO = 1e-12
 
 @dataclass(frozen=True)
 class RankedSuperiors:
-    """Superiors of every arm, ordered by cost.
+    """Superiors of every arm, ordered by cost."""
 
-    Attributes
-    ----------
-    costs : float (K, K)
-        Price of one unit of evidence on every pair.
-    members : bool (K, K)
-        Entry (i, j): j beats i.
-    ranks : int32 (K, K)
-        Entry (i, j): number of superiors of i that come before j, by cost, then by
-        number; read only where j is a superior.
-    prefixes : float (K, K)
-        Entry (i, j): sum of the costs of these and of j.
-    counts : int32 (K,)
-        Number of losses of every arm.
-    """
-
-    costs: Float64[np.ndarray, "K K"]
-    members: Bool[np.ndarray, "K K"]
+    costs: Float64[np.ndarray, "K K"]  # Price of one unit of evidence on every pair.
+    members: Bool[np.ndarray, "K K"]  # Entry (i, j): j beats i.
+    # Entry (i, j): number of superiors of i that come before j, by cost, then by
+    # number; read only where j is a superior.
     ranks: Int32[np.ndarray, "K K"]
+    # Entry (i, j): sum of the costs of these and of j.
     prefixes: Float64[np.ndarray, "K K"]
-    counts: Int32[np.ndarray, " K"]
+    counts: Int32[np.ndarray, " K"]  # Number of losses of every arm.
 
 
 def superiors_of_gaps(gaps: Float64[np.ndarray, "K K"]) -> RankedSuperiors:
@@ -89,12 +77,8 @@ def allocate(
     prefix sums by its cost. No digits are lost there: what remains of such a sum
     contains a cost at least as large as the one taken away.
 
-    Returns
-    -------
-    values : float (K,)
-        Block cost of every rival; 0 where there is no constraint.
-    evidence : float (K, K)
-        An optimal allocation, symmetric.
+    Return the block cost of every rival, 0 where there is no constraint, and an optimal
+    allocation of evidence, symmetric.
     """
     beaten = gaps[winner] > 0
     others = np.arange(len(gaps)) != winner

@@ -38,24 +38,12 @@ MAXIMAL_VIOLATION = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Multipliers:
-    """Non-negative multipliers of constraints of (P), R of them.
+    """Non-negative multipliers of constraints of (P), R of them."""
 
-    Attributes
-    ----------
-    values : float (R,)
-        The multipliers.
-    rivals : int (R,)
-        The arm i2 of the constraint.
-    levels : int (R,)
-        Its level l.
-    inferiors : bool (R, K)
-        Its set H.
-    """
-
-    values: NDArray[np.float64]
-    rivals: NDArray[np.intp]
-    levels: NDArray[np.intp]
-    inferiors: NDArray[np.bool_]
+    values: NDArray[np.float64]  # (R,): The multipliers.
+    rivals: NDArray[np.intp]  # (R,): The arm i2 of the constraint.
+    levels: NDArray[np.intp]  # (R,): Its level l.
+    inferiors: NDArray[np.bool_]  # (R, K): Its set H.
 
 
 def dual_bound(instance: ProgramData, winner: int, multipliers: Multipliers) -> float:

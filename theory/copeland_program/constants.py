@@ -42,20 +42,12 @@ _VERIFIED = 1e-7
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """Certified solution for one winner.
+    """Certified solution for one winner."""
 
-    Attributes
-    ----------
-    evidence : float64 (K, K)
-        An optimal allocation, symmetric, in [0, 1].
-    certificate : Certificate
-        Proof that it is one.
-    multipliers : Multipliers or None
-        The dual solution of (P), set by set, where it was solved with prefixes.
-    """
-
+    # (K, K): An optimal allocation, symmetric, in [0, 1].
     evidence: NDArray[np.float64]
-    certificate: Certificate
+    certificate: Certificate  # Proof that it is one.
+    # The dual solution of (P), set by set, where it was solved with prefixes.
     multipliers: Multipliers | None = None
 
 

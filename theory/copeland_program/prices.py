@@ -46,17 +46,11 @@ LARGEST_PRICE = 1e100
 
 @dataclass(frozen=True, eq=False)
 class PricedPrograms:
-    """Programs of all arms that can be named.
+    """Programs of all arms that can be named."""
 
-    Attributes
-    ----------
-    by_winner : dict of int to ProgramData
-        Data of (P) for every such arm, in the order of the arms.
-    unit : float
-        Price that counts as 1 in them: a power of two, the smallest price in [1, 2).
-    """
-
+    # Data of (P) for every such arm, in the order of the arms.
     by_winner: dict[int, ProgramData]
+    # Price that counts as 1 in them: a power of two, the smallest price in [1, 2).
     unit: float
 
 
@@ -115,12 +109,8 @@ def priced_programs(
 ) -> PricedPrograms:
     """Prepare (P) with prices for every arm that can be named; never for none.
 
-    Raises
-    ------
-    TieError
-        If ties alone leave no arm of which it can be shown that it wins.
-    InvalidPreferenceError
-        If pairs that cannot be asked do.
+    ``TieError`` if ties alone leave no arm of which it can be shown that it wins,
+    ``InvalidPreferenceError`` if pairs that cannot be asked do.
     """
     asked = np.isfinite(prices)
     gaps = np.where(asked, matrix.gaps, 0.0)

@@ -32,28 +32,17 @@ TIE_RULES: tuple[str, ...] = ("error", "ignore")
 
 @dataclass(frozen=True, eq=False)
 class ProgramData:
-    """A preference matrix as the exploration programs see it.
+    """A preference matrix as the exploration programs see it."""
 
-    Attributes
-    ----------
-    gaps : float64 (K, K)
-        Antisymmetric, P(i beats j) - 1/2; exactly 0 where two arms tie.
-    superiors : RankedSuperiors
-        Costs of evidence, and the superiors of every arm in the order of their cost.
-    losses : int64 (K,)
-        Number of superiors of every arm.
-    least, second : int
-        Smallest and second smallest number of losses, L(1) and L(2).
-    winners : tuple of int
-        Arms with the fewest losses.
-    """
-
+    # (K, K): Antisymmetric, P(i beats j) - 1/2; exactly 0 where two arms tie.
     gaps: NDArray[np.float64]
+    # Costs of evidence, and the superiors of every arm in the order of their cost.
     superiors: RankedSuperiors
-    losses: NDArray[np.int64]
+    losses: NDArray[np.int64]  # (K,): Number of superiors of every arm.
+    # Smallest and second smallest number of losses, L(1) and L(2).
     least: int
     second: int
-    winners: tuple[int, ...]
+    winners: tuple[int, ...]  # Arms with the fewest losses.
 
     @property
     def num_arms(self) -> int:
@@ -80,12 +69,7 @@ class ProgramData:
     ) -> ProgramData:
         """Prepare the programs of gaps, estimated ones for instance, as they are.
 
-        Parameters
-        ----------
-        gaps : float (K, K)
-            Ties may stand anywhere.
-        superiors : RankedSuperiors
-            Costs, and the superiors of every arm in the order of their cost.
+        Ties may stand anywhere.
         """
         losses = np.count_nonzero(gaps < 0, axis=1)
         least, second = np.partition(losses, 1)[:2].tolist()

@@ -32,18 +32,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Demand:
-    """One family of constraints: any sets of these sizes, and one pair, add up to 1.
+    """One family of constraints: any sets of these sizes, and one pair, add up to 1."""
 
-    Attributes
-    ----------
-    parts : list of (int array, int)
-        Pairs, and how many of them a set takes.
-    pair : int or None
-        A pair that every set contains.
-    """
-
+    # (int array, int): Pairs, and how many of them a set takes.
     parts: list[tuple[NDArray[np.intp], int]]
-    pair: int | None = None
+    pair: int | None = None  # A pair that every set contains.
 
     def least(self, evidence: Float64[np.ndarray, " pair"]) -> float:
         """Return the smallest left-hand side over all sets."""
@@ -53,47 +46,26 @@ class Demand:
 
 @dataclass(frozen=True)
 class Statement:
-    """The program of one Copeland winner.
+    """The program of one Copeland winner."""
 
-    Attributes
-    ----------
-    rows, columns : int (E,)
-        The pairs that occur in it.
-    costs : float (E,)
-        Regret per unit of evidence on them.
-    demands : list of Demand
-        All constraints.
-    """
-
+    # (E,): The pairs that occur in it.
     rows: NDArray[np.intp]
     columns: NDArray[np.intp]
-    costs: NDArray[np.float64]
-    demands: list[Demand] = field(repr=False)
+    costs: NDArray[np.float64]  # (E,): Regret per unit of evidence on them.
+    demands: list[Demand] = field(repr=False)  # All constraints.
 
 
 @dataclass(frozen=True)
 class Solution:
-    """What CVXPY found.
+    """What CVXPY found."""
 
-    Attributes
-    ----------
-    evidence : float64 (K, K)
-        Symmetric, in [0, 1].
-    dual_bound : float
-        A lower bound on the cost of every feasible allocation, from the multipliers.
-    slack : float
-        Smallest left-hand side of all constraints; infinity if there is none.
-    num_constraints : int
-        Families of constraints.
-    status : str
-        Status of CVXPY.
-    """
-
-    evidence: NDArray[np.float64]
+    evidence: NDArray[np.float64]  # (K, K): Symmetric, in [0, 1].
+    # A lower bound on the cost of every feasible allocation, from the multipliers.
     dual_bound: float
+    # Smallest left-hand side of all constraints; infinity if there is none.
     slack: float
-    num_constraints: int
-    status: str
+    num_constraints: int  # Families of constraints.
+    status: str  # Status of CVXPY.
 
 
 def state(instance: ProgramData, winner: int) -> Statement:
@@ -181,18 +153,7 @@ def slack(
 ) -> float:
     """Return the smallest left-hand side of all constraints, set by set.
 
-    Parameters
-    ----------
-    instance : ProgramData
-    winner : int
-        The arm i1.
-    evidence : float (K, K)
-        Symmetric.
-
-    Returns
-    -------
-    float
-        At least 1 if the allocation is feasible; infinity if there is no constraint.
+    At least 1 if the allocation is feasible; infinity if there is no constraint.
     """
     program = state(instance, winner)
     flat = evidence[program.rows, program.columns]

@@ -44,10 +44,7 @@ def upper_sets(num_arms: int) -> Bool[np.ndarray, "M L"]:
 class OrderOracle:
     """Find the nearest alternatives over all orders that another arm leads.
 
-    Parameters
-    ----------
-    truth : Truth
-        Of at most 6 arms: time grows with the number of orders.
+    Of at most 6 arms: time grows with the number of orders.
     """
 
     def __init__(self, truth: Truth) -> None:

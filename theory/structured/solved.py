@@ -10,24 +10,14 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """Two sides of a program.
+    """Two sides of a program."""
 
-    Attributes
-    ----------
-    duels : float (E,)
-        An allocation under which every alternative costs at least 1, as was proved.
-    multipliers : float (R,)
-        Of the alternatives: sum of multipliers * KL(p, p') <= price on every pair.
-    rivals : int (R,)
-        The best arm of every alternative, level with the true one.
-    alternatives : float (R, E)
-        p' of the pairs, P'(behind beats ahead).
-    rounds : int
-        Steps of the method.
-    """
-
+    # (E,): An allocation under which every alternative costs at least 1, as was proved.
     duels: NDArray[np.float64]
+    # (R,): Of the alternatives: sum of multipliers * KL(p, p') <= price on every pair.
     multipliers: NDArray[np.float64]
+    # (R,): The best arm of every alternative, level with the true one.
     rivals: NDArray[np.intp]
+    # (R, E): p' of the pairs, P'(behind beats ahead).
     alternatives: NDArray[np.float64]
-    rounds: int
+    rounds: int  # Steps of the method.

@@ -38,28 +38,16 @@ _ARGUMENT = "preferences"
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """Pairs that can be asked, E of them, with the arm that is behind first.
+    """Pairs that can be asked, E of them, with the arm that is behind first."""
 
-    Attributes
-    ----------
-    num_arms : int
-        Number of arms K.
-    best : int
-        The arm that beats all others.
-    behind, ahead : int (E,)
-        Both arms of a pair.
-    shares : float (E,)
-        P(behind beats ahead), at most 1/2: small ones keep all their digits.
-    prices : float (E,)
-        Price of a duel, positive and finite.
-    """
-
-    num_arms: int
-    best: int
+    num_arms: int  # Number of arms K.
+    best: int  # The arm that beats all others.
+    # (E,): Both arms of a pair.
     behind: NDArray[np.intp]
     ahead: NDArray[np.intp]
+    # (E,): P(behind beats ahead), at most 1/2: small ones keep all their digits.
     shares: NDArray[np.float64]
-    prices: NDArray[np.float64]
+    prices: NDArray[np.float64]  # (E,): Price of a duel, positive and finite.
 
     def table(self, values: Float64[np.ndarray, " E"]) -> Float64[np.ndarray, "K K"]:
         """Spread values of the pairs over a symmetric matrix."""
@@ -76,20 +64,11 @@ class Truth:
 
 @dataclass(frozen=True, eq=False)
 class UtilityModel:
-    """A class of utilities: theta = directions @ beta, with theta = 0 of the best arm.
-
-    Attributes
-    ----------
-    link : Link
-    directions : float (K, m)
-        Of full column rank.
-    utilities : float (K,)
-        The true ones, that of the best arm 0.
-    """
+    """Utilities theta = directions @ beta, with theta = 0 of the best arm."""
 
     link: Link
-    directions: NDArray[np.float64]
-    utilities: NDArray[np.float64]
+    directions: NDArray[np.float64]  # (K, m): Of full column rank.
+    utilities: NDArray[np.float64]  # (K,): The true ones, that of the best arm 0.
 
 
 def truth_of(matrix: PreferenceMatrix, prices: Float64[np.ndarray, "K K"]) -> Truth:

@@ -40,52 +40,24 @@ _ENCLOSURE = 1e-5
 
 @dataclass(frozen=True, eq=False)
 class Alternatives:
-    """Minimizers for one allocation, R of them, one per rival.
+    """Minimizers for one allocation, R of them, one per rival."""
 
-    Attributes
-    ----------
-    weights : float (E,)
-        The allocation.
-    beta : float (R, n)
-        Coordinates of the utilities.
-    utilities : float (R, K)
-        The alternatives theta'.
-    divergences : float (R, E)
-        KL(p_e, p'_e).
-    values : float (R,)
-        Their sums with the weights: c_a, from above.
-    slopes : float (R, E)
-        f'_e(x'_e).
-    hessian : float (R, n, n)
-        Of the sum, by beta.
-    step : float (R, n)
-        What Newton's method would still subtract from beta.
-    """
-
-    weights: NDArray[np.float64]
-    beta: NDArray[np.float64]
-    utilities: NDArray[np.float64]
-    divergences: NDArray[np.float64]
-    values: NDArray[np.float64]
-    slopes: NDArray[np.float64]
-    hessian: NDArray[np.float64]
+    weights: NDArray[np.float64]  # (E,): The allocation.
+    beta: NDArray[np.float64]  # (R, n): Coordinates of the utilities.
+    utilities: NDArray[np.float64]  # (R, K): The alternatives theta'.
+    divergences: NDArray[np.float64]  # (R, E): KL(p_e, p'_e).
+    values: NDArray[np.float64]  # (R,): Their sums with the weights: c_a, from above.
+    slopes: NDArray[np.float64]  # (R, E): f'_e(x'_e).
+    hessian: NDArray[np.float64]  # (R, n, n): Of the sum, by beta.
+    # (R, n): What Newton's method would still subtract from beta.
     step: NDArray[np.float64]
 
 
 class UtilityOracle:
-    """Solve the inner programs of all rivals.
+    """Solve the inner programs of all ``rivals``, the arms but the best one.
 
-    Parameters
-    ----------
-    truth : Truth
-    model : UtilityModel
-
-    Attributes
-    ----------
-    rivals : int (R,)
-        All arms but the best one.
-    differences : float (R, E, n)
-        From the coordinates of an alternative to differences on the pairs.
+    ``differences``, (R, E, n), lead from the coordinates of an alternative to
+    differences on the pairs.
     """
 
     def __init__(self, truth: Truth, model: UtilityModel) -> None:

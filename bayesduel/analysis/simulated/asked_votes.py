@@ -32,11 +32,9 @@ _SEGMENT_SECONDS = 0.2
 class Decisions(NamedTuple):
     """When runs were decided, and how."""
 
+    # Votes that were asked for until then; -1 where the rule named no arm.
     votes: Int[np.ndarray, " run"]
-    """Votes that were asked for until then; -1 where the rule named no arm."""
-
-    answers: Int[np.ndarray, " run"]
-    """The arm that was named, or -1."""
+    answers: Int[np.ndarray, " run"]  # The arm that was named, or -1.
 
 
 class Asking(NamedTuple):

@@ -24,37 +24,20 @@ class AttributedChoices:
     """Choices as arrays; the last column is the outside option, where there is one.
 
     A pytree as soon as :mod:`bayesduel.inference.latent` is imported.
-
-    Attributes
-    ----------
-    offered : bool (row, outcome)
-        What was on offer.
-    counts : float (row, outcome)
-        What was chosen.
-    design : float (row, K, d)
-        Attributes, in ``units``; 0 where an alternative was not on offer.
-    units : float (d,)
-        Standard deviations of the attributes among the alternatives of a choice.
-    usual : float (K, d)
-        The mean attributes of each alternative where it was on offer, in ``units``.
-    person : int (row,)
-        Who chose.
-    num_arms : int
-        K.
-    sizes : tuple of (str, int)
-        The number of persons.
-    varying : int (r,)
-        Attributes whose coefficients differ among persons.
     """
 
-    offered: Bool[Array | np.ndarray, "row outcome"]
-    counts: Float[Array | np.ndarray, "row outcome"]
+    offered: Bool[Array | np.ndarray, "row outcome"]  # What was on offer.
+    counts: Float[Array | np.ndarray, "row outcome"]  # What was chosen.
+    # Attributes, in ``units``; 0 where an alternative was not on offer.
     design: Float[Array | np.ndarray, "row K d"]
+    # Standard deviations of the attributes among the alternatives of a choice.
     units: Float[Array | np.ndarray, " d"]
+    # The mean attributes of each alternative where it was on offer, in ``units``.
     usual: Float[Array | np.ndarray, "K d"]
-    person: Int[Array | np.ndarray, " row"]
-    num_arms: int
-    sizes: tuple[tuple[str, int], ...]
+    person: Int[Array | np.ndarray, " row"]  # Who chose.
+    num_arms: int  # K.
+    sizes: tuple[tuple[str, int], ...]  # The number of persons.
+    # Attributes whose coefficients differ among persons.
     varying: Int[Array | np.ndarray, " r"]
 
 
@@ -117,11 +100,7 @@ def within_choices(
 def untold_attributes(data: Choices, *, constants: bool) -> tuple[str, ...]:
     """Say which coefficients no choice tells of: what does not differ, or collinear.
 
-    Parameters
-    ----------
-    data : Choices
-    constants : bool
-        Whether each alternative but the first has a constant of its own.
+    With ``constants`` each alternative but the first has a constant of its own.
     """
     table, names = data.attributes, list(data.attribute_names)
     assert table is not None

@@ -64,20 +64,11 @@ class ConditionalDensity(ClosedDensity):
     p_rk, the log likelihood is theta . sum c_rk z_rk - sum n_r log sum_k exp(v_rk), its
     gradient sum c_rk z_rk - sum n_r p_rk z_rk, and its Hessian minus the sum of n_r
     times the covariance of z under p_r (McFadden 1974). Natural logarithms.
-
-    Attributes
-    ----------
-    choices : AttributedChoices
-        The data.
-    constants : bool
-        Whether alternatives have constants.
-    scale : float
-        Standard deviation of the prior of every coordinate.
     """
 
-    choices: AttributedChoices
-    constants: bool
-    scale: float
+    choices: AttributedChoices  # The data.
+    constants: bool  # Whether alternatives have constants.
+    scale: float  # Standard deviation of the prior of every coordinate.
 
     @cached_property
     def coordinates(self) -> ConditionalCoordinates:  # pyright: ignore

@@ -23,17 +23,10 @@ class ChoiceDensity(ClosedDensity):
     likelihood is sum_r s_r (c_r - n_r p_r), and its Hessian
     -sum_r n_r (diag(p_r) - p_r p_r^T) (McFadden 1974). Natural logarithms; the utility
     of the outside option is 0. What never happened may be impossible.
-
-    Attributes
-    ----------
-    model : UtilityModel
-        Its prior; without a learned scale.
-    choices : OfferedChoices
-        Its data.
     """
 
-    model: UtilityModel
-    choices: Any
+    model: UtilityModel  # Its prior; without a learned scale.
+    choices: Any  # Its data.
 
     @property
     def coordinates(self) -> Coordinates:

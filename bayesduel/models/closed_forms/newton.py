@@ -44,37 +44,26 @@ class LaplaceState(NamedTuple):
     """A normal distribution in unconstrained coordinates: mode and curvature."""
 
     mode: Float[Array | np.ndarray, " D"]
+    # L, lower triangular; L L^T is minus the Hessian of the log density at the mode.
+    # The identity where that is not positive definite.
     factor: Float[Array | np.ndarray, "D D"]
-    """L, lower triangular; L L^T is minus the Hessian of the log density at the mode.
-    The identity where that is not positive definite."""
-
-    log_density: Float[Array | np.ndarray, ""]
-    """Log joint density at the mode."""
-
-    status: Int[Array | np.ndarray, ""]
-    """A :class:`Status`."""
-
+    log_density: Float[Array | np.ndarray, ""]  # Log joint density at the mode.
+    status: Int[Array | np.ndarray, ""]  # A :class:`Status`.
     iterations: Int[Array | np.ndarray, ""]
 
 
 class Surface(NamedTuple):
     """A smooth function on which to climb."""
 
+    # Its value and gradient at a point (D,).
     slope: Callable[[Values], tuple[Values, Values]]
-    """Its value and gradient at a point (D,)."""
-
-    hessian: Callable[[Values], Values]
-    """Its Hessian (D, D) at a point (D,)."""
-
-    heights: Callable[[Values], Values]
-    """Its values at points (n, D)."""
-
+    hessian: Callable[[Values], Values]  # Its Hessian (D, D) at a point (D,).
+    heights: Callable[[Values], Values]  # Its values at points (n, D).
+    # What shall be 0 at the top, a function that is linear or nearly so: its value and
+    # gradient at a point (D,). None where one may climb anywhere.
     level: Callable[[Values], tuple[Values, Values]] | None = None
-    """What shall be 0 at the top, a function that is linear or nearly so: its value and
-    gradient at a point (D,). None where one may climb anywhere."""
-
+    # The values of that function at points (n, D).
     levels: Callable[[Values], Values] | None = None
-    """The values of that function at points (n, D)."""
 
 
 class Search(NamedTuple):

@@ -21,8 +21,7 @@ class PairCoordinates(Coordinates):
     """
 
     model: Any
-    units: tuple[float, ...] = ()
-    """Of the covariates of the contest."""
+    units: tuple[float, ...] = ()  # Of the covariates of the contest.
 
     @property
     def contest(self) -> int:
@@ -83,15 +82,9 @@ class PairCoordinates(Coordinates):
 
 @dataclass(frozen=True)
 class CoefficientCoordinates(PairCoordinates):
-    """Coefficients, of which utilities are made; nothing else is unknown.
+    """Coefficients, of which utilities are made; nothing else is unknown."""
 
-    Attributes
-    ----------
-    design : float (K, d)
-        Utilities are design @ coefficient.
-    """
-
-    design: Values = None
+    design: Values = None  # Utilities are design @ coefficient.
 
     @property
     def size(self) -> int:

@@ -25,18 +25,14 @@ from bayesduel.models.closed_forms.pairwise_coordinates import (
 class RowDerivatives(NamedTuple):
     """Derivatives of the log likelihood of each row, all (row,)."""
 
-    gap: Values
-    """By the difference of utilities."""
-
-    tie: Values
-    """By the tie parameter."""
-
+    gap: Values  # By the difference of utilities.
+    tie: Values  # By the tie parameter.
     gap_gap: Values
     gap_tie: Values
     tie_tie: Values
 
+    # Returns the log likelihood itself, where it costs little beside them.
     height: Callable[[], Values] | None = None
-    """Returns the log likelihood itself, where it costs little beside them."""
 
 
 Derivatives = Callable[[Values, Values, Values], RowDerivatives]
@@ -45,21 +41,11 @@ Derivatives = Callable[[Values, Values, Values], RowDerivatives]
 
 @dataclass(frozen=True)
 class PairwiseDensity(ClosedDensity):
-    """The log joint density of a stock pairwise model.
+    """The log joint density of a stock pairwise model."""
 
-    Attributes
-    ----------
-    model : PairwiseUtilityModel
-        Without a learned scale, and without a residual beside covariates.
-    votes : Votes or PairTables
-        Its data.
-    derivatives : callable
-        Those of its distribution of a vote.
-    """
-
-    model: Any
-    votes: Any
-    derivatives: Derivatives
+    model: Any  # Without a learned scale, and without a residual beside covariates.
+    votes: Any  # Its data.
+    derivatives: Derivatives  # Those of its distribution of a vote.
 
     @property
     def coordinates(self) -> PairCoordinates:
@@ -161,20 +147,10 @@ def pairwise_hessian(
 ) -> Callable[[Values], Values]:
     """Return the Hessian of the log joint density as a function of a point.
 
-    Parameters
-    ----------
-    model : PairwiseUtilityModel
-        Without a learned scale, and without a residual beside covariates.
-    votes : Votes
-        Its data, as arrays.
-    derivatives : callable or None
-        Those of its distribution of a vote in closed form; None lets JAX find them.
-
-    Returns
-    -------
-    callable
-        From unconstrained coordinates (D,), ordered by name (contest_lead,
-        first_advantage, the tie parameter, utility), to the Hessian (D, D).
+    The model is without a learned scale, and without a residual beside covariates. The
+    derivatives are those of its distribution of a vote in closed form; None lets JAX
+    find them. Coordinates are ordered by name (contest_lead, first_advantage, the tie
+    parameter, utility).
     """
     coordinates = coordinates_of(model, votes)
     found = derivatives or _automatic(model)

@@ -75,9 +75,7 @@ def lacking(library: type = JITCodeLibrary, codegen: type = CPUCodegen) -> list[
 class Part(JITCodeLibrary):
     """The code of a part, which other libraries link."""
 
-    always_inline: bool = False
-    """Whether it has no calls but its code in their place."""
-
+    always_inline: bool = False  # Whether it has no calls but its code in their place.
     _with_all_it_calls: Any = None
 
     def add_ir_module(self, ir_module: Any) -> None:

@@ -36,8 +36,7 @@ class Bits(NamedTuple):
     """Words of 16 random bits that are still to be used."""
 
     words: UInt16[np.ndarray, " W"]
-    used: Int[np.ndarray, " 1"]
-    """How many of the words are used up."""
+    used: Int[np.ndarray, " 1"]  # How many of the words are used up.
 
 
 def new_bits(num_arms: int) -> Bits:

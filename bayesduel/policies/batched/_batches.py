@@ -24,33 +24,23 @@ from theory.theorems.batch_schedules import MOST_BATCHES, batch_sizes
 class BatchedState(NamedTuple):
     """What is known, who is left, and the batch being played."""
 
-    wins: Int[np.ndarray, "K K"]
-    """Of all batches."""
-
-    leads: Int[np.ndarray, "K K"]
-    """Wins of i over j minus losses, in this batch."""
-
+    wins: Int[np.ndarray, "K K"]  # Of all batches.
+    leads: Int[np.ndarray, "K K"]  # Wins of i over j minus losses, in this batch.
     active: Bool[np.ndarray, " K"]
     seeds: Bool[np.ndarray, " K"]
+    # Those of this batch, in the order in which they meet.
     pairs: Int[np.ndarray, "M 2"]
-    """Those of this batch, in the order in which they meet."""
-
-    sizes: Int[np.ndarray, " B"]
-    """c_r = floor(T^(r/B)) for r from 1 on."""
-
+    sizes: Int[np.ndarray, " B"]  # c_r = floor(T^(r/B)) for r from 1 on.
+    # ``phase``, ``candidate`` and ``log_inverse_delta`` of the algorithm; ``level``,
+    # which is r, and how many ``batches`` were submitted. Of this batch, the number of
+    # ``pairs``, of those ``asked`` for and ``answered``, the ``duels`` of each, how
+    # many of those to come get one ``extra``, whether it was ``submitted``, and whether
+    # it is ``complete``: the horizon leaves room for all of it.
     now: Any
-    """``phase``, ``candidate`` and ``log_inverse_delta`` of the algorithm; ``level``,
-    which is r, and how many ``batches`` were submitted. Of this batch, the number of
-    ``pairs``, of those ``asked`` for and ``answered``, the ``duels`` of each, how many
-    of those to come get one ``extra``, whether it was ``submitted``, and whether it is
-    ``complete``: the horizon leaves room for all of it."""
-
     horizon: int
-    by_divergence: bool
-    """Whether arms are removed by divergences, of all batches."""
-
+    by_divergence: bool  # Whether arms are removed by divergences, of all batches.
+    # Whether one arm gets the rounds of a batch that would pass the horizon.
     commits: bool
-    """Whether one arm gets the rounds of a batch that would pass the horizon."""
 
 
 PAIRWISE = 0

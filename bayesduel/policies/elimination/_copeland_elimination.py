@@ -20,21 +20,16 @@ NOBODY = -1
 class Elimination(NamedTuple):
     """Where the search stands."""
 
+    # 1 where the row was found better than the column, -1 worse, 0 undecided.
     signs: Int[np.ndarray, "K K"]
-    """1 where the row was found better than the column, -1 worse, 0 undecided."""
-
     remaining: Bool[np.ndarray, " K"]
     rewards: Int[np.ndarray, " K"]
-    opponents: Int[np.ndarray, " K"]
-    """Whom each arm is compared with in this stage."""
-
-    pending: Bool[np.ndarray, " K"]
-    """Remaining arms without a reward in this stage."""
-
+    opponents: Int[np.ndarray, " K"]  # Whom each arm is compared with in this stage.
+    pending: Bool[np.ndarray, " K"]  # Remaining arms without a reward in this stage.
+    # The ``arm`` that waits for its reward first, -1 if none does, and the ``duels`` of
+    # its pair so far with its ``wins``; the ``stage`` s, from 1: how many rewards each
+    # remaining arm will have after it; the ``answer``, the winner found, or -1.
     now: Any
-    """The ``arm`` that waits for its reward first, -1 if none does, and the ``duels``
-    of its pair so far with its ``wins``; the ``stage`` s, from 1: how many rewards each
-    remaining arm will have after it; the ``answer``, the winner found, or -1."""
 
 
 def new_search(num_arms: int) -> Elimination:

@@ -132,14 +132,10 @@ _PAIR = np.dtype([("asked", np.int64), ("duels", np.int64), ("wins", np.int64)])
 class BeatTheMeanKernel(NamedTuple):
     """The state of one run."""
 
-    now: Records
-    """One of ``_NOW``."""
-
-    arms: Records
-    """K of ``_ARM``."""
-
+    now: Records  # One of ``_NOW``.
+    arms: Records  # K of ``_ARM``.
+    # K x K of ``_PAIR``: [i, j], duels of i with j in which i was the first.
     pairs: Records
-    """K x K of ``_PAIR``: [i, j], duels of i with j in which i was the first."""
 
 
 @inlined

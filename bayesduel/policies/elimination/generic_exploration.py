@@ -139,17 +139,11 @@ _PLACE = np.dtype([("first", np.int64), ("second", np.int64)])
 class SavageKernel(NamedTuple):
     """The state of one run."""
 
-    now: Records
-    """One of ``_NOW``."""
-
-    arms: Records
-    """K of ``_ARM``."""
-
-    pairs: Records
-    """K x K of ``_PAIR``: [i, j], duels of the pair that i won."""
-
+    now: Records  # One of ``_NOW``.
+    arms: Records  # K of ``_ARM``.
+    pairs: Records  # K x K of ``_PAIR``: [i, j], duels of the pair that i won.
+    # K (K - 1) / 2 of ``_PLACE``: the pairs that are open, then what is left.
     list: Records
-    """K (K - 1) / 2 of ``_PLACE``: the pairs that are open, then what is left."""
 
 
 @inlined

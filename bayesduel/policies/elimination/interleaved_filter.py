@@ -21,18 +21,12 @@ class InterleavedFilterState(NamedTuple):
     """The rivals of the incumbent, and what is known of their duels."""
 
     rivals: Bool[np.ndarray, " K"]
-    wins: Int[np.ndarray, " K"]
-    """Duels against each rival that the incumbent won."""
-
+    wins: Int[np.ndarray, " K"]  # Duels against each rival that the incumbent won.
     duels: Int[np.ndarray, " K"]
+    # The ``incumbent``, and the ``rival`` dueled last in this sweep; K at its end.
     now: Any
-    """The ``incumbent``, and the ``rival`` dueled last in this sweep; K at its end."""
-
-    log_level: float
-    """log(1/delta) = log(T K^2)."""
-
-    drops_likely_losers: bool
-    """Whether the variant is IF2."""
+    log_level: float  # log(1/delta) = log(T K^2).
+    drops_likely_losers: bool  # Whether the variant is IF2.
 
 
 @register("interleaved-filter", acronym="IF")

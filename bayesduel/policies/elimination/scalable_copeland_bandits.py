@@ -31,12 +31,10 @@ class ScalableCopelandBanditsState(NamedTuple):
 
     wins: Int[np.ndarray, "K K"]
     search: Elimination
+    # Its ``length`` T_r, a float, as its square may be beyond integers, and the rounds
+    # that had been played when it had ``begun``.
     epoch: Any
-    """Its ``length`` T_r, a float, as its square may be beyond integers, and the rounds
-    that had been played when it had ``begun``."""
-
-    alpha_ref: float
-    """Of the rule "reference"; 0 if the rule is another one."""
+    alpha_ref: float  # Of the rule "reference"; 0 if the rule is another one.
 
 
 @register("scb", acronym="SCB")

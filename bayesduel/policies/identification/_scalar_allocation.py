@@ -30,31 +30,17 @@ _MOST_PIVOTS = 200
 class Program(NamedTuple):
     """Room for the program of K arms with M pairs, and the last basis."""
 
-    beats: Int[np.ndarray, "K K"]
-    """[i, j]: 1 where i is taken to be better."""
-
+    beats: Int[np.ndarray, "K K"]  # [i, j]: 1 where i is taken to be better.
     price: Float[np.ndarray, " M"]
-    evidence: Float[np.ndarray, " M"]
-    """The solution."""
-
-    inverse: Float[np.ndarray, "M M"]
-    """Of the basis, [pair, place]."""
-
+    evidence: Float[np.ndarray, " M"]  # The solution.
+    inverse: Float[np.ndarray, "M M"]  # Of the basis, [pair, place].
+    # [place]: value of the variable that is in the basis.
     level: Float[np.ndarray, " M"]
-    """[place]: value of the variable that is in the basis."""
-
-    is_set: Int[np.ndarray, " M"]
-    """[place]: 1 for a set, 0 for what a pair has left."""
-
+    is_set: Int[np.ndarray, " M"]  # [place]: 1 for a set, 0 for what a pair has left.
     direction: Float[np.ndarray, " M"]
-    members: Int[np.ndarray, " N"]
-    """Pairs of the set that enters."""
-
-    nearest: Int[np.ndarray, " N"]
-    """Pairs of a rival in the order of their evidence."""
-
-    solved_for: Int[np.ndarray, " 1"]
-    """The arm that the basis belongs to; -1 for none."""
+    members: Int[np.ndarray, " N"]  # Pairs of the set that enters.
+    nearest: Int[np.ndarray, " N"]  # Pairs of a rival in the order of their evidence.
+    solved_for: Int[np.ndarray, " 1"]  # The arm that the basis belongs to; -1 for none.
 
 
 def new_program(num_arms: int) -> Program:

@@ -19,22 +19,19 @@ class ActiveWinnerState(NamedTuple):
     """Counts, and how far the first pass over the arms has come."""
 
     wins: Int[np.ndarray, "K K"]
+    # The ``king``, who won the last duel of the first pass, and how many arms have
+    # ``met`` another one in it.
     now: Any
-    """The ``king``, who won the last duel of the first pass, and how many arms have
-    ``met`` another one in it."""
 
 
 class Chain(NamedTuple):
     """The Markov chain of Rank Centrality, with a virtual arm as the last state."""
 
+    # [i, j]: probability of a step from i to j, i and j different.
     moves: Float[np.ndarray, "N N"]
-    """[i, j]: probability of a step from i to j, i and j different."""
-
-    scores: Float[np.ndarray, " N"]
-    """Its stationary distribution."""
-
+    scores: Float[np.ndarray, " N"]  # Its stationary distribution.
+    # (I - P + 1 1^T / N)^-1; the stationary distribution is its mean row.
     inverse: Float[np.ndarray, "N N"]
-    """(I - P + 1 1^T / N)^-1; the stationary distribution is its mean row."""
 
 
 @register("parwis", acronym="PARWiS")

@@ -23,11 +23,9 @@ class DOptimalState(NamedTuple):
     """Counts, and the Bradley-Terry posterior after them."""
 
     wins: Int[np.ndarray, "K K"]
-    utilities: Float[np.ndarray, " K"]
-    """Where the posterior density is largest."""
-
+    utilities: Float[np.ndarray, " K"]  # Where the posterior density is largest.
+    # The inverse of the information there: of the votes, and of the prior.
     covariance: Float[np.ndarray, "K K"]
-    """The inverse of the information there: of the votes, and of the prior."""
 
 
 @register("d-optimal", acronym="D-optimal")

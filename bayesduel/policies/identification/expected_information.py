@@ -116,8 +116,7 @@ _PAIR = np.dtype(
 class InformationKernel(NamedTuple):
     """The state of one run."""
 
-    pairs: Records
-    """K x K of ``_PAIR``."""
+    pairs: Records  # K x K of ``_PAIR``.
 
 
 @compiled

@@ -132,9 +132,8 @@ class TrackAndStopKernel(NamedTuple):
 
     now: Records
     pairs: Records
+    # Of the duels, for every pair in lexicographic order.
     share: Float[np.ndarray, " M"]
-    """Of the duels, for every pair in lexicographic order."""
-
     divergence: Float[np.ndarray, " M"]
     program: Program
 

@@ -106,16 +106,9 @@ def up_to_another(
 ) -> tuple[Int[Array, ""], Int[Array, " arm"]]:
     """Return how many rounds only the leader plays, and the arms of the next round.
 
-    Parameters
-    ----------
-    stays : bool (n,)
-        Rounds of which it is known that only the leader plays.
-    arms_of : callable
-        The arms of any round, of which the others are asked one after the other.
-    leader : int32 ()
-    number : int64 ()
-        How many rounds there are, at most n. Where the leader plays all of them, the
-        arms are the leader as well.
+    Of the rounds that ``stays`` marks that is known; of the others ``arms_of`` is asked
+    one after the other. There are ``number`` rounds, at most n: where the leader plays
+    all of them, the arms are the leader as well.
     """
     rounds = jnp.arange(len(stays), dtype=jnp.int32)
     last = jnp.asarray(number, dtype=jnp.int32)

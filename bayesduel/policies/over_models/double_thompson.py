@@ -35,26 +35,17 @@ class SampledState(NamedTuple):
     """A belief, and the counts of the confidence bounds."""
 
     beliefs: Any
+    # [i, j]: duels of {i, j} that i won; None without elimination.
     wins: Int[Array, "K K"] | None
-    """[i, j]: duels of {i, j} that i won; None without elimination."""
 
 
 @model_rule
 class SampledDoubleThompson(ModelRule):
     """The rule of D-TS over the draws of a posterior.
 
-    Parameters
-    ----------
-    posterior : PairPosterior
-        Where both samples come from.
-    alpha : float
-        Width of the confidence bounds.
-    elimination : bool
-        Whether there are bounds.
-    by_regret : bool
-        Whether the least estimated regret breaks ties of the first arm.
-    at_once : int
-        Rounds drawn together.
+    ``alpha`` is the width of the bounds, if there is ``elimination``; ``by_regret``,
+    the least estimated regret breaks ties of the first arm; ``at_once`` rounds are
+    drawn together.
     """
 
     posterior: PairPosterior

@@ -32,23 +32,17 @@ class RivalState(NamedTuple):
     """A belief, and who leads where utilities are equal."""
 
     beliefs: Any
+    # Drawn once in a run; of equal arms the one with the largest leads.
     rank: Float[Array, " K"]
-    """Drawn once in a run; of equal arms the one with the largest leads."""
 
 
 @model_rule
 class SampledRivals(ModelRule):
     """The rule of RD-TS over the draws of a posterior on one scale.
 
-    Parameters
-    ----------
-    posterior : RivalPosterior
-        What is believed.
-    costs_regret : bool
-        Whether a duel costs its Copeland regret by the order of the utilities; else
-        every duel costs the same, and no arm meets itself.
-    at_once : int
-        Rounds drawn together.
+    With ``costs_regret`` a duel costs its Copeland regret by the order of the
+    utilities; else every duel costs the same, and no arm meets itself. ``at_once``
+    rounds are drawn together.
     """
 
     posterior: RivalPosterior

@@ -22,14 +22,10 @@ from bayesduel.types import RoundCount
 class RoundSets(NamedTuple):
     """The sets that the rule of a round is made of; constant until ``last_round``."""
 
-    candidates: Bool[Array, " K"]
-    """C: arms with the largest optimistic Copeland score."""
-
+    candidates: Bool[Array, " K"]  # C: arms with the largest optimistic Copeland score.
+    # [i, a]: i may be the second arm against a (l_ia <= 1/2); false at i = a.
     eligible: Bool[Array, "K K"]
-    """[i, a]: i may be the second arm against a (l_ia <= 1/2); false at i = a."""
-
-    last_round: RoundCount
-    """Last round for which these sets hold if no count changes."""
+    last_round: RoundCount  # Last round for which these sets hold if no count changes.
 
 
 def all_arms(num_arms: int) -> RoundSets:

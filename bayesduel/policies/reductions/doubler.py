@@ -24,14 +24,10 @@ class DoublerState(NamedTuple):
     """The machine of the epoch, and the right arms of this epoch and the last."""
 
     machine: UCBState
+    # How often each arm was right in the last epoch: where left arms come from.
     left: Int[np.ndarray, " K"]
-    """How often each arm was right in the last epoch: where left arms come from."""
-
-    right: Int[np.ndarray, " K"]
-    """How often each arm was right in this epoch."""
-
-    epoch: Any
-    """Its number of ``rounds``, and how many of them were ``asked`` for."""
+    right: Int[np.ndarray, " K"]  # How often each arm was right in this epoch.
+    epoch: Any  # Its number of ``rounds``, and how many of them were ``asked`` for.
 
 
 @register("doubler", acronym="Doubler")

@@ -22,12 +22,9 @@ from theory.arguments import number_above
 class MultiSBMState(NamedTuple):
     """One machine per left arm, and the arm that was right in the last round."""
 
-    pulls: Int[np.ndarray, "K K"]
-    """[x, y]: rewards that machine x was fed for arm y."""
-
+    pulls: Int[np.ndarray, "K K"]  # [x, y]: rewards that machine x was fed for arm y.
     gains: Int[np.ndarray, "K K"]
-    now: Any
-    """The ``last`` right arm."""
+    now: Any  # The ``last`` right arm.
 
 
 @register("multisbm", acronym="MultiSBM")

@@ -117,11 +117,8 @@ _ARM = np.dtype(
 class SparringKernel(NamedTuple):
     """The state of one run."""
 
-    machines: Records
-    """2 x K of ``_ARM``."""
-
-    now: Records
-    """One of ``_NOW``."""
+    machines: Records  # 2 x K of ``_ARM``.
+    now: Records  # One of ``_NOW``.
 
 
 @inlined

@@ -68,17 +68,11 @@ _ELEMENT = np.dtype([*ELEMENT_FIELDS, ("first", np.int64), ("second", np.int64)]
 class CopelandKernel(NamedTuple):
     """The state of one run."""
 
-    now: Records
-    """One of ``_NOW``."""
-
-    arms: Records
-    """K of ``_ARM``."""
-
-    pairs: Records
-    """K x K of ``_PAIR``."""
-
+    now: Records  # One of ``_NOW``.
+    arms: Records  # K of ``_ARM``.
+    pairs: Records  # K x K of ``_PAIR``.
+    # M of ``_ELEMENT``: pairs in lexicographic order, then every arm with itself.
     elements: Records
-    """M of ``_ELEMENT``: pairs in lexicographic order, then every arm with itself."""
 
 
 def new_state(

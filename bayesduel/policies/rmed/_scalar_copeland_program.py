@@ -51,29 +51,24 @@ _NOW = np.dtype(
 class ProgramKernel(NamedTuple):
     """The last solution."""
 
-    now: Records
-    """One of ``_NOW``."""
-
+    now: Records  # One of ``_NOW``.
+    # The factors of costs that make the optimum unique.
     tilts: Float[np.ndarray, "K K"]
-    """The factors of costs that make the optimum unique."""
-
     signs: Int8[np.ndarray, "K K"]
     amounts: Float[np.ndarray, "K K"]
     columns: Int[np.ndarray, " R"]
     inverse: Float[np.ndarray, "R R"]
     loads: Int8[np.ndarray, "R K*K"]
+    # Of the table, row by row. A duel that leaves all estimates on their sides changes
+    # two rows.
     prices: Float[np.ndarray, " K*K"]
-    """Of the table, row by row. A duel that leaves all estimates on their sides changes
-    two rows."""
-
+    # The ``directed_allocation`` of the basis at these prices. A pair needs the sum of
+    # both entries.
     blocks: Float[np.ndarray, "K K"]
-    """The ``directed_allocation`` of the basis at these prices. A pair needs the sum of
-    both entries."""
-
+    # These three are no state, but room for what is computed from it.
     multipliers: Float[np.ndarray, " R"]
     used: Float[np.ndarray, " K*K"]
     order: Int[np.ndarray, " K"]
-    """These three are no state, but room for what is computed from it."""
 
 
 def new_program(num_arms: int, resolve_every: int) -> ProgramKernel:

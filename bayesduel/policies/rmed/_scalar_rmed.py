@@ -73,14 +73,9 @@ _ARM = np.dtype(
 class RMEDKernel(NamedTuple):
     """The state of one run."""
 
-    now: Records
-    """One of ``_NOW``."""
-
-    arms: Records
-    """K of ``_ARM``."""
-
-    pairs: Records
-    """K x K of ``PAIR_FIELDS``."""
+    now: Records  # One of ``_NOW``.
+    arms: Records  # K of ``_ARM``.
+    pairs: Records  # K x K of ``PAIR_FIELDS``.
 
 
 def kernel(

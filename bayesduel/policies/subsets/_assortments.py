@@ -25,17 +25,8 @@ def best_assortment(
     with the revenue of the set that these arms form until it no longer grows, which is
     exact (Dinkelbach 1967). With equal revenues: the ``size`` largest weights.
 
-    Arms with an infinite weight come first; if there are some, the others follow by
-    v_i r_i. Ties at random.
-
-    Parameters
-    ----------
-    rng : Generator
-        Breaks ties.
-    weights, revenues : float64 (n,)
-        v_i >= 0 and r_i >= 0.
-    size : int
-        Most arms of a set.
+    Arms with an infinite weight come first; if there are some, the others follow by v_i
+    r_i. Ties at random. v_i >= 0 and r_i >= 0.
     """
     best = most_gaining(rng, weights, revenues, size, 0.0)
     earned = expected_revenue(weights, revenues, best)

@@ -19,21 +19,13 @@ from bayesduel.policies.subsets._assortments import best_assortment
 class Epochs(NamedTuple):
     """What finished epochs taught, and the set of the present one."""
 
-    subset: Bool[np.ndarray, " n"]
-    """The set of the present epoch."""
-
-    number: Int[np.ndarray, " n"]
-    """n_i: finished epochs in which each arm was offered."""
-
-    purchases: Float[np.ndarray, " n"]
-    """V_i: how often each arm was chosen."""
-
+    subset: Bool[np.ndarray, " n"]  # The set of the present epoch.
+    number: Int[np.ndarray, " n"]  # n_i: finished epochs in which each arm was offered.
+    purchases: Float[np.ndarray, " n"]  # V_i: how often each arm was chosen.
     revenues: Float[np.ndarray, " n"]
-    size: int
-    """Most arms of a set."""
-
+    size: int  # Most arms of a set.
+    # How many epochs are ``finished``, and whether the next round ``begins`` one.
     now: Any
-    """How many epochs are ``finished``, and whether the next round ``begins`` one."""
 
 
 def no_epochs(

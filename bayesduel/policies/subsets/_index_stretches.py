@@ -55,23 +55,9 @@ def safe_rounds(
     """Return for how many rounds ``subset`` surely stays ahead of ``outside``.
 
     With y = 1 / sqrt(N) the index is C y^2 + w y; it exceeds o while y > y*, the
-    positive root of C y^2 + w y = o.
-
-    Parameters
-    ----------
-    counts : RewardCounts
-        C and N.
-    subset : bool (n,)
-        The arms that are offered now.
-    width : float
-        w now; it must not decrease meanwhile.
-    outside : float
-        An upper bound on the other indices during these rounds.
-
-    Returns
-    -------
-    int
-        At least 1: the present round belongs to ``subset`` in any case.
+    positive root of C y^2 + w y = o. During these rounds the ``width`` w must not
+    decrease, and no other index exceed ``outside``. At least 1: the present round
+    belongs to ``subset`` in any case.
     """
     if outside == np.inf:
         return 1

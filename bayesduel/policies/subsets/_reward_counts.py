@@ -16,11 +16,8 @@ class RewardCounts(NamedTuple):
 
     plays: Int[np.ndarray, " n"]
     totals: Float[np.ndarray, " n"]
-    size: int
-    """k, how many arms a set has."""
-
-    log_horizon: float
-    """log T, for rules that know it."""
+    size: int  # k, how many arms a set has.
+    log_horizon: float  # log T, for rules that know it.
 
 
 def no_counts(num_arms: int, subset_size: int, horizon: int) -> RewardCounts:

@@ -19,23 +19,14 @@ from theory.arguments import number_from
 class ChoiceState(NamedTuple):
     """Choices between every two arms, and the arms that are due."""
 
+    # [i, j]: rounds in which both were offered and i was chosen.
     wins: Int[np.ndarray, "n n"]
-    """[i, j]: rounds in which both were offered and i was chosen."""
-
-    against: Float[np.ndarray, " n"]
-    """I_i."""
-
+    against: Float[np.ndarray, " n"]  # I_i.
+    # The anchors to come: the rest of a list, then the next one. No arm is in both.
     queue: Int[np.ndarray, " n"]
-    """The anchors to come: the rest of a list, then the next one. No arm is in both."""
-
-    now: Any
-    """How many anchors are ``listed``."""
-
-    size: int
-    """k."""
-
-    allowance: float
-    """f(n)."""
+    now: Any  # How many anchors are ``listed``.
+    size: int  # k.
+    allowance: float  # f(n).
 
 
 @register("choice-bandits", acronym="WBA")

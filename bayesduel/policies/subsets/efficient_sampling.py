@@ -35,11 +35,8 @@ class ESCBState(NamedTuple):
     """Counts, and the sets that are compared."""
 
     counts: RewardCounts
-    sets: Int[np.ndarray, "S k"]
-    """The arms of every set; none where they are searched."""
-
-    values: Float[np.ndarray, " S"]
-    """Room for their indices."""
+    sets: Int[np.ndarray, "S k"]  # The arms of every set; none where they are searched.
+    values: Float[np.ndarray, " S"]  # Room for their indices.
 
 
 class Beliefs(NamedTuple):
@@ -47,11 +44,8 @@ class Beliefs(NamedTuple):
 
     means: Float[np.ndarray, " n"]
     times: Float[np.ndarray, " n"]
-    budget: float
-    """f."""
-
-    kind: int
-    """1 or 2."""
+    budget: float  # f.
+    kind: int  # 1 or 2.
 
 
 @register("escb", acronym="ESCB")

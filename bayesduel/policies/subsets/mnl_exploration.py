@@ -25,11 +25,8 @@ class OptimisticState(NamedTuple):
     """The epochs, and what an index may be."""
 
     epochs: Epochs
-    unseen: float
-    """The index of an arm never offered."""
-
-    most: float
-    """The largest index of other arms."""
+    unseen: float  # The index of an arm never offered.
+    most: float  # The largest index of other arms.
 
 
 @register("mnl-ee", acronym="MNL-EE")

@@ -27,8 +27,7 @@ class SampledState(NamedTuple):
 
     epochs: Epochs
     is_correlated: bool
-    log_scale: float
-    """log(T k)."""
+    log_scale: float  # log(T k).
 
 
 @register("mnl-ts", acronym="MNL-TS")

@@ -20,24 +20,15 @@ class StageState(NamedTuple):
 
     undecided: Bool[np.ndarray, " n"]
     accepted: Bool[np.ndarray, " n"]
+    # The undecided arms that this repetition has not played.
     waiting: Bool[np.ndarray, " n"]
-    """The undecided arms that this repetition has not played."""
-
-    totals: Float[np.ndarray, " n"]
-    """Rewards of this stage, in an arm's own blocks."""
-
+    totals: Float[np.ndarray, " n"]  # Rewards of this stage, in an arm's own blocks.
+    # Mean rewards of the last finished stage of each arm.
     last_means: Float[np.ndarray, " n"]
-    """Mean rewards of the last finished stage of each arm."""
-
+    # The ``stage`` s, from 1 on, and how many of its 2^s ``repetitions`` are left.
     now: Any
-    """The ``stage`` s, from 1 on, and how many of its 2^s ``repetitions`` are left."""
-
-    size: int
-    """k."""
-
-    log_level: float
-    """log(1/delta)."""
-
+    size: int  # k.
+    log_level: float  # log(1/delta).
     is_bernstein: bool
 
 

@@ -76,16 +76,13 @@ class RivalDirectedKernel(NamedTuple):
     now: Records
     arms: Records
     pairs: Records
+    # [i, r]: P(i beats at least r arms, itself and the leader apart).
     own_wins: Float[np.ndarray, "K N"]
-    """[i, r]: P(i beats at least r arms, itself and the leader apart)."""
-
+    # [i, s]: P(the leader loses to s arms other than i); P a power of two.
     defeats: Float[np.ndarray, "P N"]
-    """[i, s]: P(the leader loses to s arms other than i); P a power of two."""
-
     spare: Float[np.ndarray, "P N"]
+    # [row, r]: P(the rows from this one on supply r), of the drawn rival.
     tails: Float[np.ndarray, "E N"]
-    """[row, r]: P(the rows from this one on supply r), of the drawn rival."""
-
     flipped: Records
     table: Float[np.ndarray, "B D"]
 

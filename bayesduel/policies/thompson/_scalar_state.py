@@ -81,30 +81,18 @@ class DoubleThompsonKernel(NamedTuple):
     are read row by row, many at a time.
     """
 
-    now: Records
-    """One of ``_NOW``."""
-
-    arms: Records
-    """K of ``_ARM``."""
-
-    pairs: Records
-    """K x K of ``_PAIR``."""
-
+    now: Records  # One of ``_NOW``.
+    arms: Records  # K of ``_ARM``.
+    pairs: Records  # K x K of ``_PAIR``.
+    # [i, j]: 1 if j more likely beats i, -1 if i does; of an even pair, the lower
+    # index: what a flip against the majority adds to the votes of i.
     trails: Int8[np.ndarray, "K K"]
-    """[i, j]: 1 if j more likely beats i, -1 if i does; of an even pair, the lower
-    index: what a flip against the majority adds to the votes of i."""
-
-    threshold: UInt16[np.ndarray, "K K"]
-    """P(flip) in units of 2^-16, rounded down."""
-
+    threshold: UInt16[np.ndarray, "K K"]  # P(flip) in units of 2^-16, rounded down.
+    # Whether pairs flip in the sample; see ``_scalar_rounds.flipped``.
     flips: Bool[np.ndarray, "K K"]
-    """Whether pairs flip in the sample; see ``_scalar_rounds.flipped``."""
-
     sampled_votes: Int16[np.ndarray, " K"]
 
-    upset_tails: Float[np.ndarray, "K K"]
-    """See ``_scalar_upsets``."""
-
+    upset_tails: Float[np.ndarray, "K K"]  # See ``_scalar_upsets``.
     bits: Bits
     tails: Float[np.ndarray, "B N"]
 

@@ -158,15 +158,9 @@ _PAIR = np.dtype(
 class RelativeSamplingKernel(NamedTuple):
     """The state of one run."""
 
-    now: Records
-    """One of ``_NOW``."""
-
-    arms: Records
-    """K of ``_ARM``."""
-
-    pairs: Records
-    """K x K of ``_PAIR``."""
-
+    now: Records  # One of ``_NOW``.
+    arms: Records  # K of ``_ARM``.
+    pairs: Records  # K x K of ``_PAIR``.
     tails: Float[np.ndarray, "B N"]
 
 

@@ -17,12 +17,11 @@ REMOVED = -1
 class ArmGroups(NamedTuple):
     """Who is in which group."""
 
+    # The group of each arm, from 0; -1 for arms that are out.
     label: Int[np.ndarray, " K"]
-    """The group of each arm, from 0; -1 for arms that are out."""
-
+    # The ``number`` of groups, none of which is empty, the ``stage``, which is 1 before
+    # the first merge, and the group whose ``turn`` it is.
     now: Any
-    """The ``number`` of groups, none of which is empty, the ``stage``, which is 1
-    before the first merge, and the group whose ``turn`` it is."""
 
 
 def random_groups(rng: Generator, num_arms: int, group_size: int) -> ArmGroups:

@@ -119,14 +119,9 @@ _PAIR = np.dtype([*PAIR_FIELDS, *UPPER_BOUND_FIELDS])
 class RelativeUCBKernel(NamedTuple):
     """The state of one run."""
 
-    now: Records
-    """One of ``_NOW``."""
-
-    arms: Records
-    """K of ``_ARM``."""
-
-    pairs: Records
-    """K x K of ``_PAIR``."""
+    now: Records  # One of ``_NOW``.
+    arms: Records  # K of ``_ARM``.
+    pairs: Records  # K x K of ``_PAIR``.
 
 
 @inlined

@@ -26,9 +26,7 @@ class SupKLUCBState(NamedTuple):
     """Counts of the duels."""
 
     wins: Int[np.ndarray, "K K"]
-    alone: Int[np.ndarray, " K"]
-    """Self-duels of every arm."""
-
+    alone: Int[np.ndarray, " K"]  # Self-duels of every arm.
     is_borda: bool
 
 
