@@ -67,24 +67,7 @@ def pair_regret(
         - ``weak_binary``: 1 unless one of the two is w (Chen and Frazier 2017).
         - ``strong_binary``: 1 unless both are w (Chen and Frazier 2017).
     include_self : bool
-        Only for ``borda``: count a duel of an arm with itself in its score.
-
-    Returns
-    -------
-    float64 (K, K)
-        Symmetric; entry (i, i) is the regret of a duel of i with itself.
-
-    Raises
-    ------
-    InvalidPreferenceError
-        If the notion is unknown, or needs a Condorcet winner and there is none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> gaps = np.array([[0.0, 0.2], [-0.2, 0.0]])
-    >>> pair_regret(0.5 + gaps, gaps, "condorcet_mean").tolist()
-    [[0.0, 0.1], [0.1, 0.2]]
+        As in `theory.PreferenceMatrix.regret_per_pair`, which asks for this.
     """
     true_or_false(include_self, "include_self")
     one_of(notion, REGRET_NOTIONS, "notion", kind=InvalidPreferenceError)

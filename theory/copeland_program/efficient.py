@@ -15,21 +15,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.arguments import arm_index, instance_of
-from theory.copeland_program._superiors import (
-    RankedSuperiors,
-    allocate,
-    superiors_of_gaps,
-)
+from theory.arguments import arm_index
+from theory.copeland_program._superiors import allocate, superiors_of_gaps
 from theory.copeland_program.program_data import checked_gaps
 
 if TYPE_CHECKING:
     from jaxtyping import Float64
 
 
-def ecw_costs(
-    gaps: ArrayLike, superiors: RankedSuperiors | None = None
-) -> Float64[np.ndarray, " K"]:
+def ecw_costs(gaps: ArrayLike) -> Float64[np.ndarray, " K"]:
     """Compute the constant C_E of the efficient program for every arm as the winner.
 
     Parameters
@@ -37,8 +31,6 @@ def ecw_costs(
     gaps : float (K, K)
         Antisymmetric, P(i beats j) - 1/2; exactly 0 where two arms tie. A tied pair
         carries no evidence and no constraint.
-    superiors : RankedSuperiors, optional
-        As in `ecw_evidence`; where it holds other costs, the constant at these.
 
     Returns
     -------
@@ -63,8 +55,7 @@ def ecw_costs(
     array([15.00997833,         inf,         inf])
     """
     table = checked_gaps(gaps)
-    superiors = superiors_of_gaps(table) if superiors is None else superiors
-    superiors = instance_of(superiors, RankedSuperiors, "superiors")
+    superiors = superiors_of_gaps(table)
     totals = np.full(len(table), math.inf)
     for arm in np.flatnonzero(superiors.counts == superiors.counts.min()):
         own = superiors.costs[arm, table[arm] > 0].sum()
@@ -72,9 +63,7 @@ def ecw_costs(
     return totals
 
 
-def ecw_evidence(
-    gaps: ArrayLike, winner: int, superiors: RankedSuperiors | None = None
-) -> Float64[np.ndarray, "K K"]:
+def ecw_evidence(gaps: ArrayLike, winner: int) -> Float64[np.ndarray, "K K"]:
     """Compute an optimal allocation of evidence of the efficient program.
 
     Parameters
@@ -83,9 +72,6 @@ def ecw_evidence(
     winner : int
         The arm i1, one with the fewest losses. For another arm the result has no
         meaning.
-    superiors : RankedSuperiors, optional
-        The `theory.copeland_program._superiors.superiors_of_gaps` of these gaps, where
-        they are known: O(K^2) operations then.
 
     Returns
     -------
@@ -108,6 +94,4 @@ def ecw_evidence(
     """
     table = checked_gaps(gaps)
     winner = arm_index(winner, len(table), "winner")
-    superiors = superiors_of_gaps(table) if superiors is None else superiors
-    superiors = instance_of(superiors, RankedSuperiors, "superiors")
-    return allocate(superiors, table, winner)[1]
+    return allocate(superiors_of_gaps(table), table, winner)[1]
