@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, Real
 from numpy.random import Generator
 
 from bayesduel.arguments.limits import LONGEST_HORIZON
@@ -41,6 +41,33 @@ def among_largest(
     if value < largest:
         return largest, number, False
     return largest, number + 1, (number + 1) * rng.random() < 1.0
+
+
+def one_of_largest(rng: Generator, values: Real[np.ndarray, " n"]) -> int:
+    """Return the place of a largest value, of equal ones any."""
+    best, largest, number = 0, -np.inf, 0
+    for place in range(len(values)):
+        largest, number, leads = among_largest(rng, values[place], largest, number)
+        if leads:
+            best = place
+    return best
+
+
+def drawn_highest(
+    rng: Generator, values: Float[np.ndarray, " n"], rounding: float
+) -> int:
+    """Draw the place of one of the largest values, equal but for a relative rounding.
+
+    Each of them is equally likely.
+    """
+    highest = values.max()
+    drawn, number = 0, 0
+    for place in range(len(values)):
+        if values[place] >= highest - rounding * abs(highest):
+            number += 1
+            if number * rng.random() < 1.0:
+                drawn = place
+    return drawn
 
 
 def top(

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.random import Generator
 
-from bayesduel.ops.rules import inverted, record
+from bayesduel.ops.rules import drawn_highest, inverted, record
 from bayesduel.policies.policy import Policy
 from bayesduel.policies.registry import register
 
@@ -95,9 +95,9 @@ class ActiveWinnerRecovery(Policy):
             now.met += 1
             return now.king, now.met - 1
         chain = chain_of(state.wins)
-        top = drawn_highest(rng, chain.scores[:-1])
+        top = drawn_highest(rng, chain.scores[:-1], _EQUAL)
         changes = expected_changes(chain, state.wins, top)
-        return top, drawn_highest(rng, changes)
+        return top, drawn_highest(rng, changes, _EQUAL)
 
     def update(
         self,
@@ -117,19 +117,7 @@ class ActiveWinnerRecovery(Policy):
 
     def recommend(self, state: ActiveWinnerState, rng: Generator) -> int:
         """Return the arm with the largest score, at random among equal ones."""
-        return drawn_highest(rng, chain_of(state.wins).scores[:-1])
-
-
-def drawn_highest(rng: Generator, values: Float[np.ndarray, " K"]) -> int:
-    """Draw one of the largest values, which are equal but for rounding."""
-    most = values.max()
-    drawn, number = 0, 0
-    for arm in range(len(values)):
-        if values[arm] >= most - _EQUAL * abs(most):
-            number += 1
-            if number * rng.random() < 1.0:
-                drawn = arm
-    return drawn
+        return drawn_highest(rng, chain_of(state.wins).scores[:-1], _EQUAL)
 
 
 def chain_of(wins: Int[np.ndarray, "K K"]) -> Chain:

@@ -8,8 +8,8 @@ from jaxtyping import Float, Int
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.ops.rules import inverted
-from bayesduel.policies.identification.active_winner_recovery import drawn_highest
+from bayesduel.ops.rules import drawn_highest, inverted
+from bayesduel.policies.identification import EQUAL_GAINS
 from bayesduel.policies.policy import Policy
 from bayesduel.policies.registry import register
 from theory.arguments import number_above
@@ -103,7 +103,7 @@ class DOptimal(Policy):
                     - 2.0 * state.covariance[first, second]
                 )
                 gains[first * num_arms + second] = information(gap) * spread
-        pair = drawn_highest(rng, gains)
+        pair = drawn_highest(rng, gains, EQUAL_GAINS)
         return pair // num_arms, pair % num_arms
 
     def update(
@@ -122,7 +122,7 @@ class DOptimal(Policy):
 
     def recommend(self, state: DOptimalState, rng: Generator) -> int:
         """Return the arm with the largest utility, at random among equal ones."""
-        return drawn_highest(rng, state.utilities)
+        return drawn_highest(rng, state.utilities, EQUAL_GAINS)
 
 
 def information(gap: float) -> float:

@@ -7,13 +7,12 @@ from jaxtyping import Int
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.ops.rules import record
+from bayesduel.ops.rules import one_of_largest, record
 from bayesduel.policies.policy import Policy
 from bayesduel.policies.reductions.ucb_machines import (
     UCBState,
     advance,
     feed,
-    most_pulled,
     new_ucb_state,
 )
 from bayesduel.policies.registry import register
@@ -114,7 +113,7 @@ class Doubler(Policy):
     def recommend(self, state: DoublerState, rng: Generator) -> int:
         """Return the arm that was right most often in the last complete epoch."""
         is_over = state.epoch.asked == state.epoch.rounds
-        return most_pulled(rng, state.right if is_over else state.left)
+        return one_of_largest(rng, state.right if is_over else state.left)
 
 
 def begin_epoch(state: DoublerState) -> None:

@@ -7,13 +7,12 @@ from jaxtyping import Int
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.ops.rules import record
+from bayesduel.ops.rules import one_of_largest, record
 from bayesduel.policies.policy import Policy
 from bayesduel.policies.reductions.ucb_machines import (
     UCBState,
     advance,
     feed,
-    most_pulled,
 )
 from bayesduel.policies.registry import register
 from theory.arguments import number_above
@@ -104,7 +103,7 @@ class MultiSBM(Policy):
         rights = np.zeros(len(state.pulls), dtype=np.int64)
         for pulls in state.pulls:
             rights += pulls
-        return most_pulled(rng, rights)
+        return one_of_largest(rng, rights)
 
 
 def ucb_state_of(state: MultiSBMState, arm: int) -> UCBState:

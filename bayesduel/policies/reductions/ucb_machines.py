@@ -53,13 +53,3 @@ def feed(machine: UCBState, arm: int, gain: bool) -> None:
     """Count a reward."""
     machine.pulls[arm] += 1
     machine.gains[arm] += gain
-
-
-def most_pulled(rng: Generator, pulls: Int[np.ndarray, " K"]) -> int:
-    """Return the arm with the most pulls; ties at random."""
-    best, most, number = 0, -1, 0
-    for arm in range(len(pulls)):
-        most, number, leads = among_largest(rng, pulls[arm], most, number)
-        if leads:
-            best = arm
-    return best

@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.ops.rules import top
+from bayesduel.ops.rules import drawn_highest, top
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import SubsetPolicy, warn_above_one
 from bayesduel.policies.subsets._reward_counts import (
@@ -177,20 +177,7 @@ def best_of_all(
     """Compare all sets; of equal ones draw one."""
     for place in range(len(sets)):
         values[place] = set_index(known, sets[place])
-    return sets[one_of_the_largest(rng, values)]
-
-
-def one_of_the_largest(rng: Generator, values: Float[np.ndarray, " S"]) -> int:
-    """Return the place of one of the largest values; equal ones are equally likely."""
-    highest = values.max()
-    enough = highest - _ROUNDING * abs(highest)
-    found, number = 0, 0
-    for place in range(len(values)):
-        if values[place] >= enough:
-            number += 1
-            if number * rng.random() < 1.0:
-                found = place
-    return found
+    return sets[drawn_highest(rng, values, _ROUNDING)]
 
 
 def is_better(rng: Generator, value: float, other: float) -> bool:
@@ -215,7 +202,7 @@ def climbed(
                 arms[place] = others[rival]
                 values[place, rival] = set_index(known, arms)
             arms[place] = arm
-        best = one_of_the_largest(rng, values.ravel())
+        best = drawn_highest(rng, values.ravel(), _ROUNDING)
         place, rival = best // len(others), best % len(others)
         if values[place, rival] <= now * (1.0 + _ROUNDING):
             break

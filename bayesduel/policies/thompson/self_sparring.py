@@ -7,7 +7,7 @@ from jaxtyping import Float
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.ops.rules import among_largest
+from bayesduel.ops.rules import one_of_largest
 from bayesduel.policies.parameter_values import check_beta
 from bayesduel.policies.policy import Policy
 from bayesduel.policies.registry import register
@@ -101,13 +101,7 @@ class SelfSparring(Policy):
 
     def recommend(self, state: SelfSparringState, rng: Generator) -> int:
         """Return the arm with the largest posterior mean."""
-        best, largest, number = 0, -1.0, 0
-        for arm in range(len(state.gains)):
-            mean = state.gains[arm] / (state.gains[arm] + state.losses[arm])
-            largest, number, leads = among_largest(rng, mean, largest, number)
-            if leads:
-                best = arm
-        return best
+        return one_of_largest(rng, state.gains / (state.gains + state.losses))
 
 
 def largest_draw(rng: Generator, state: SelfSparringState) -> int:

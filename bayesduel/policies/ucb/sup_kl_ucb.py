@@ -10,7 +10,7 @@ from numpy.random import Generator
 from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.divergences import kl_upper_log, may_reach
-from bayesduel.ops.rules import among_largest
+from bayesduel.ops.rules import among_largest, one_of_largest
 from bayesduel.policies.policy import Duel, Policy
 from bayesduel.policies.registry import register
 from theory.arguments import number_from, one_of
@@ -142,13 +142,7 @@ class SupKLUCB(Policy):
 
     def recommend(self, state: SupKLUCBState, rng: Generator) -> int:
         """Return an arm with the largest score; ties at random."""
-        scores = empirical_scores(state.wins, state.is_borda)
-        best, largest, number = 0, -1.0, 0
-        for arm in range(len(scores)):
-            largest, number, leads = among_largest(rng, scores[arm], largest, number)
-            if leads:
-                best = arm
-        return best
+        return one_of_largest(rng, empirical_scores(state.wins, state.is_borda))
 
 
 def super_arm(number: int, num_arms: int) -> tuple[int, int]:
