@@ -14,6 +14,7 @@ from numpy.random import Generator
 
 from bayesduel.ops import divergences
 from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.digamma import digamma
 from bayesduel.posteriors.beta_tails import SERIES, TABLE_SIZE, tails_by_duels
 from theory.identification.beta_fraction import incomplete_beta_fraction
 
@@ -117,6 +118,20 @@ def rates_above_half(first: float, second: float, small: float) -> tuple[float, 
     """
     likely, unlikely = -math.log1p(-small), -math.log(max(small, _SMALLEST))
     return (likely, unlikely) if first >= second else (unlikely, likely)
+
+
+@inlined
+def expected_divergence(won: float, lost: float) -> float:
+    """E KL(theta, 1/2) of theta ~ Beta(won, lost), in nats.
+
+    The mean, not the divergence of the mean: that is 0 at even counts, where a pair
+    would never be worth a duel.
+    """
+    total = won + lost
+    share = won / total
+    whole = digamma(total + 1.0)
+    up, down = digamma(won + 1.0) - whole, digamma(lost + 1.0) - whole
+    return math.log(2.0) + share * up + (1.0 - share) * down
 
 
 @compiled

@@ -9,7 +9,6 @@ from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
-from bayesduel.ops.scalar.digamma import digamma
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.identification import EQUAL_LAGS
 from bayesduel.policies.identification._scalar_allocation import (
@@ -23,6 +22,7 @@ from bayesduel.policies.policy import Duel, KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_choices import count_win, recommend_most_beaten
 from bayesduel.policies.scalar_kernel import ScalarKernel
+from bayesduel.posteriors.scalar_betas import expected_divergence
 from theory.arguments import number_that, number_within
 
 _MOST_ARMS = 64
@@ -225,10 +225,7 @@ def _estimate(state: TrackAndStopKernel) -> None:
         for other in range(one + 1, num_arms):
             pair = pair_number(num_arms, one, other)
             won, lost = state.pairs[one, other].wins, state.pairs[other, one].wins
-            total, share = won + lost + 2.0, (won + 1.0) / (won + lost + 2.0)
-            whole = digamma(total + 1.0)
-            up, down = digamma(won + 2.0) - whole, digamma(lost + 2.0) - whole
-            state.divergence[pair] = math.log(2.0) + share * up + (1.0 - share) * down
+            state.divergence[pair] = expected_divergence(won + 1.0, lost + 1.0)
             tilt = 1.0 + MOST_TILT * math.sin(pair + 1.0)
             state.program.price[pair] = tilt / state.divergence[pair]
             set_sign(state.program, one, other, int(won >= lost))

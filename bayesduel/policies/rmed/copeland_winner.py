@@ -15,7 +15,7 @@ from bayesduel.policies import scalar_kernel
 from bayesduel.policies.policy import Duel
 from bayesduel.policies.registry import register
 from bayesduel.policies.rmed import _scalar_copeland_program
-from bayesduel.policies.rmed._scalar_copeland import NOBODY, count, new_state
+from bayesduel.policies.rmed._scalar_copeland import NOBODY, count
 from bayesduel.policies.rmed._scalar_copeland_program import (
     ProgramKernel,
     is_solved,
@@ -72,16 +72,12 @@ class CWRMED(CopelandRMED):
     Notes
     -----
     The algorithm asks for a program after nearly every duel, and nearly all of them
-    have the basis of the one before. Where all estimates stay on their sides of 1/2,
-    the constraints stay the same, and whether the old basis is optimal at the new
-    prices is decided exactly by the signs of its multipliers and reduced costs
-    (`theory.copeland_program._basis.stays_optimal`; relative tolerance 1e-12). That
-    takes O(K^3) operations of compiled code, and the new optimum is read off the
-    basis. Only where this proof fails does the run wait for the host, which solves the
-    program with HiGHS. So the duels are exactly those of solving after each draw, and
-    results hold how often that happened: ``programs_needed`` counts the programs that
-    the algorithm asked for with new estimates, ``programs_solved`` those that the host
-    had to solve.
+    have the basis of the one before. Whether it is still optimal is decided exactly
+    (``docs/theory/cw_rmed.md``; relative tolerance 1e-12) in O(K^3) operations of
+    compiled code. Only where it is not, the run waits for the host, which solves the
+    program with HiGHS: the duels are those of solving after each draw.
+    ``programs_needed`` of the results counts the programs that the algorithm asked for
+    with new estimates, ``programs_solved`` those that the host had to solve.
 
     With ``resolve_every=n``, n > 1, fewer than n informative duels after a solution
     its basis is used unproved. It is feasible whenever it is used, so every list still
@@ -125,15 +121,8 @@ class CWRMED(CopelandRMED):
         def initial_state(
             order: Int[np.ndarray, " K"], horizon: int
         ) -> CopelandWinnerKernel:
-            known = new_state(
-                order,
-                alpha=float(self.alpha),
-                beta=float(self.beta),
-                look_ahead=self.look_ahead,
-            )
-            return CopelandWinnerKernel(
-                *known, new_program(len(order), int(self.resolve_every))
-            )
+            program = new_program(len(order), int(self.resolve_every))
+            return CopelandWinnerKernel(*self._known(order, horizon), program)
 
         def info(state: CopelandWinnerKernel) -> dict[str, Any]:
             return _scalar_copeland_program.info(state.program)

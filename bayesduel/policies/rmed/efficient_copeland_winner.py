@@ -53,6 +53,11 @@ class CopelandRMED(KernelPolicy):
         number_above(self.alpha, 0, "alpha", kind=PolicyParameterError)
         number_from(self.beta, 0, "beta", kind=PolicyParameterError)
 
+    def _known(self, order: Int[np.ndarray, " K"], horizon: int) -> CopelandKernel:
+        """Return what is known before the first round."""
+        alpha, beta = float(self.alpha), float(self.beta)
+        return new_state(order, alpha=alpha, beta=beta, look_ahead=self.look_ahead)
+
 
 @register(
     "ecw-rmed",
@@ -103,16 +108,7 @@ class ECWRMED(CopelandRMED):
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""
-
-        def initial_state(order: Int[np.ndarray, " K"], horizon: int) -> CopelandKernel:
-            return new_state(
-                order,
-                alpha=float(self.alpha),
-                beta=float(self.beta),
-                look_ahead=self.look_ahead,
-            )
-
-        return ScalarKernel("efficient_copeland_rmed", initial_state)
+        return ScalarKernel("efficient_copeland_rmed", self._known)
 
 
 _SLACK = 1e-12

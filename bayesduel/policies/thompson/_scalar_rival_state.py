@@ -15,15 +15,17 @@ it changes the distributions of these two, with the leader those of all rivals, 
 another leader changes everything.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Real
 
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
-from bayesduel.ops.scalar.digamma import digamma
-from bayesduel.posteriors.scalar_betas import half_tail, tail_table
+from bayesduel.posteriors.scalar_betas import (
+    expected_divergence,
+    half_tail,
+    tail_table,
+)
 
 _NOW = np.dtype(
     [
@@ -162,20 +164,6 @@ def _score(state: RivalDirectedKernel, arm: int) -> None:
     for other in range(state.arms.size):
         total += state.pairs[arm, other].probability
     state.arms[arm].score = total
-
-
-@inlined
-def expected_divergence(won: float, lost: float) -> float:
-    """E KL(theta, 1/2) of theta ~ Beta(won, lost), in nats.
-
-    The mean, not the divergence of the mean: that is 0 at even counts, where a pair
-    would never be worth a duel.
-    """
-    total = won + lost
-    share = won / total
-    whole = digamma(total + 1.0)
-    up, down = digamma(won + 1.0) - whole, digamma(lost + 1.0) - whole
-    return math.log(2.0) + share * up + (1.0 - share) * down
 
 
 @inlined

@@ -56,43 +56,30 @@ class RivalDirectedThompson(KernelPolicy):
     them, as the constraints of the optimal exploration program demand. No confidence
     bound, no round number, no horizon, no program is solved.
 
-    In full, with independent posteriors Beta(a_ij, a_ji), Q_ij = P(theta_ij > 1/2),
-    d_ij = E KL(theta_ij, 1/2) in nats, s_i = sum_j Q_ij, and the estimated regret of a
-    duel r_ij = (max s - (s_i + s_j) / 2 + floor) / (K - 1):
-
-    - The leader has the fewest losses by majority of the pseudo-counts, even pairs
-      counting half; among several the one that the efficient program proves most
-      cheaply at costs r_ij / d_ij (`ecw_costs`); remaining ties at random, anew after
-      each duel of different arms.
-    - With ``flips_only`` a majority that favors the rival against the leader is taken
-      as certain, so that Phi_i is a sum over sets of flips.
-    - With ``pairs="flipped"`` a flipped pair e is played with probability in proportion
-      to (d_e / r_e) (n_e + 1)^eta, n_e its duels; even pairs count as flipped. With
-      ``doubts`` a majority that was taken as certain is drawn as well, and where it is
-      reversed its pair joins the flipped ones at ``doubts`` d_e / r_e: else a few duels
-      that make a rival strong may long go unquestioned. With
-      ``pairs="gradient"`` no world is drawn: the pair with the largest
-      d_e Q_e (1 - Q_e) h_e / r_e is played (ties at random), where h_e is the sum over
-      the rivals of the derivative of Phi_i by the probability of the pair.
+    ``docs/theory/rival_directed.md`` has the rule in full, and what was measured. The
+    leader has the fewest losses by majority of the pseudo-counts, even pairs counting
+    half; among several the one that the efficient program proves most cheaply at the
+    estimated regret of a duel over E KL(theta, 1/2) in nats (`ecw_costs`); remaining
+    ties at random, anew after each duel of different arms. Even pairs count as flipped.
+    With ``pairs="gradient"`` no world is drawn: the pair that moves the sum of all
+    Phi_i the most per regret is played, ties at random.
 
     With ``cost="duels"`` every duel of different arms costs the same, and no arm meets
     itself: to *name* a winner with few duels, see :mod:`bayesduel.stopping`. Then
-    r_ij = 1, the ``floor`` and ``c`` play no part, and each round explores; where every
-    Phi_i is too small for a number, the leader meets any rival.
+    the ``floor`` and ``c`` play no part, and each round explores; where every Phi_i is
+    too small for a number, the leader meets any rival.
 
     With another ``posterior``, on one scale of utilities, the rule is simpler. The
-    leader w has the largest utility at the mode. A round draws utilities: if w is on
-    top it meets itself. Else the arm a on top is the rival, and its world is the
-    likeliest one in which a and w have the same utility: the mode under that condition.
-    The pair with the largest kl(p_ij, p'_ij) / r_ij is compared, p at the mode, p' in
-    that world, r_ij the number of arms above i and above j at the mode (at least 1 for
-    any arm but w), or 1 with ``cost="duels"``; then a rival is drawn in proportion to
-    the posterior density of its world, without idle rounds. Equal pairs, and who of
-    both is first, at random; equal leaders by an order that is drawn for the run. Pairs
-    that do not hold the leader count as well, so the lower bound that applies is that
-    of the model, `theory.structured_lower_bound`, and not the one of matrices. As with
-    D-TS, 16 rounds are drawn at once, up to the first that explores. The parameters
-    ``c`` to ``pairs`` are for Beta distributions alone.
+    leader has the largest utility at the mode. A round draws utilities: if the leader
+    is on top it meets itself, else the arm on top is the rival, and its world is the
+    likeliest one in which both have the same utility. The pair of arms that tells that
+    world from the mode best per regret is compared; with ``cost="duels"`` a rival is
+    drawn in proportion to the posterior density of its world, without idle rounds.
+    Equal pairs, and who of both is first, at random; equal leaders by an order that is
+    drawn for the run. The lower bound that applies is that of the model,
+    `theory.structured_lower_bound`, and not the one of matrices. As with D-TS, 16
+    rounds are drawn at once, up to the first that explores. The parameters ``c`` to
+    ``pairs`` are for Beta distributions alone.
 
     Nothing changes between two duels of different arms, so the self-duels before the
     next one are geometric, and ``look_ahead`` draws their number at once. The

@@ -11,7 +11,7 @@ from scipy.special import xlog1py, xlogy
 import bayesduel
 from bayesduel import policies
 from bayesduel.ops.scalar.compiler import standalone
-from bayesduel.policies.thompson._scalar_rival_state import expected_divergence
+from bayesduel.posteriors.scalar_betas import expected_divergence
 from tests.policies.random_states import LATEST
 from tests.reference import RivalDirected
 
