@@ -10,6 +10,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+import numpy as np
+
 type Records = Any
 """A NumPy array with named fields, of which the static checker knows nothing."""
 
@@ -54,6 +56,15 @@ def implement_one(
 ) -> None:
     """Say what a function ``by_state`` is for a class of states."""
     BY_STATE[stub][state_class] = inspect.unwrap(function)
+
+
+def tables(
+    num_arms: int, now: Any, arm: Any, pair: Any
+) -> tuple[Records, Records, Records]:
+    """Return the zeros that a run begins with: ``now``, ``arms`` and ``pairs``."""
+    shapes = (1, now), (num_arms, arm), ((num_arms, num_arms), pair)
+    one, each, both = (np.zeros(shape, dtype=kind) for shape, kind in shapes)
+    return one, each, both
 
 
 def _marked(function: Any, *, is_inlined: bool) -> Any:

@@ -11,7 +11,7 @@ from jaxtyping import Int
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
 from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.ops.scalar.resolved_rounds import NEVER
 from bayesduel.policies import scalar_kernel
@@ -84,11 +84,7 @@ class BeatTheMean(KernelPolicy):
             order: Int[np.ndarray, " K"], horizon: int
         ) -> BeatTheMeanKernel:
             num_arms = len(order)
-            state = BeatTheMeanKernel(
-                now=np.zeros(1, dtype=_NOW),
-                arms=np.zeros(num_arms, dtype=_ARM),
-                pairs=np.zeros((num_arms, num_arms), dtype=_PAIR),
-            )
+            state = BeatTheMeanKernel(*tables(num_arms, _NOW, _ARM, _PAIR))
             state.now["look_ahead"] = self.look_ahead
             state.now["num_active"] = num_arms
             state.now["draws_itself"] = self.self_duels

@@ -12,7 +12,7 @@ from jaxtyping import Int
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
 from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.policy import Duel, KernelPolicy
@@ -89,9 +89,7 @@ class Savage(KernelPolicy):
             num_arms = len(order)
             first, second = np.triu_indices(num_arms, 1)
             state = SavageKernel(
-                now=np.zeros(1, dtype=_NOW),
-                arms=np.zeros(num_arms, dtype=_ARM),
-                pairs=np.zeros((num_arms, num_arms), dtype=_PAIR),
+                *tables(num_arms, _NOW, _ARM, _PAIR),
                 list=np.zeros(len(first), dtype=_PLACE),
             )
             doubt = -np.log(self.delta) if self.delta > 0.0 else np.log(horizon)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
 from bayesduel.policies.rmed._scalar_lists import (
     ELEMENT_FIELDS,
     LIST_FIELDS,
@@ -83,9 +83,7 @@ def new_state(
     rows, columns = np.triu_indices(num_arms, 1)
     arms = np.arange(num_arms)
     state = CopelandKernel(
-        now=np.zeros(1, dtype=_NOW),
-        arms=np.zeros(num_arms, dtype=_ARM),
-        pairs=np.zeros((num_arms, num_arms), dtype=_PAIR),
+        *tables(num_arms, _NOW, _ARM, _PAIR),
         elements=np.zeros(rows.size + num_arms, dtype=_ELEMENT),
     )
     state.now["look_ahead"] = look_ahead

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Int
 from numpy.random import Generator
 
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
 from bayesduel.ops.scalar.resolved_rounds import last_round_within
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.policy import Duel
@@ -94,11 +94,7 @@ def kernel(
 
     def initial_state(order: Int[np.ndarray, " K"], horizon: int) -> RMEDKernel:
         num_arms = len(order)
-        state = RMEDKernel(
-            now=np.zeros(1, dtype=_NOW),
-            arms=np.zeros(num_arms, dtype=_ARM),
-            pairs=np.zeros((num_arms, num_arms), dtype=np.dtype(PAIR_FIELDS)),
-        )
+        state = RMEDKernel(*tables(num_arms, _NOW, _ARM, np.dtype(PAIR_FIELDS)))
         state.now["look_ahead"] = look_ahead
         state.now["allowance"] = float(f_scale) * float(num_arms) ** float(f_power)
         state.now["rule"] = _RULES.index(rule)

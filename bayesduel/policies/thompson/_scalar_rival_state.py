@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Real
 
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
 from bayesduel.posteriors.scalar_betas import (
     expected_divergence,
     half_tail,
@@ -105,9 +105,7 @@ def new_state(
     num_arms = len(prior)
     padded = 1 << (num_arms - 1).bit_length()
     state = RivalDirectedKernel(
-        now=np.zeros(1, dtype=_NOW),
-        arms=np.zeros(num_arms, dtype=_ARM),
-        pairs=np.zeros((num_arms, num_arms), dtype=_PAIR),
+        *tables(num_arms, _NOW, _ARM, _PAIR),
         own_wins=np.zeros((num_arms, num_arms + 1)),
         defeats=np.zeros((padded, num_arms + 1)),
         spare=np.zeros((padded, num_arms + 1)),

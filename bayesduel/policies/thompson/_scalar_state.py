@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int8, Int16, Real, UInt16
 from numpy.random import Generator
 
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
 from bayesduel.ops.scalar.draws import Bits, new_bits
 from bayesduel.policies.scalar_bounds import (
     ARM_FIELDS,
@@ -109,9 +109,7 @@ def new_state(
     num_arms = len(prior)
     square = (num_arms, num_arms)
     state = DoubleThompsonKernel(
-        now=np.zeros(1, dtype=_NOW),
-        arms=np.zeros(num_arms, dtype=_ARM),
-        pairs=np.zeros(square, dtype=_PAIR),
+        *tables(num_arms, _NOW, _ARM, _PAIR),
         trails=np.zeros(square, dtype=np.int8),
         threshold=np.zeros(square, dtype=np.uint16),
         flips=np.zeros(square, dtype=bool),

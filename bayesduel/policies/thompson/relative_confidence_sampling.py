@@ -13,7 +13,7 @@ from jaxtyping import Float, Int
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
 from bayesduel.ops.scalar.draws import hazard_of, waiting_time
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.parameter_values import check_beta
@@ -105,11 +105,8 @@ class RelativeConfidenceSampling(KernelPolicy):
         def initial_state(
             order: Int[np.ndarray, " K"], horizon: int
         ) -> RelativeSamplingKernel:
-            square = (len(order), len(order))
             state = RelativeSamplingKernel(
-                now=np.zeros(1, dtype=_NOW),
-                arms=np.zeros(len(order), dtype=_ARM),
-                pairs=np.zeros(square, dtype=_PAIR),
+                *tables(len(order), _NOW, _ARM, _PAIR),
                 tails=tail_table(),
             )
             state.now["any_may_stand_in"] = self.fallback == "random"

@@ -12,7 +12,7 @@ from jaxtyping import Int
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
 from bayesduel.ops.scalar.draws import choose_index, hazard_of, waiting_time
 from bayesduel.ops.scalar.splits import binomial
 from bayesduel.policies import scalar_kernel
@@ -107,11 +107,8 @@ class CopelandConfidenceBound(KernelPolicy):
         def initial_state(
             order: Int[np.ndarray, " K"], horizon: int
         ) -> CopelandConfidenceBoundKernel:
-            num_arms = len(order)
             state = CopelandConfidenceBoundKernel(
-                now=np.zeros(1, dtype=_NOW),
-                arms=np.zeros(num_arms, dtype=_ARM),
-                pairs=np.zeros((num_arms, num_arms), dtype=_PAIR),
+                *tables(len(order), _NOW, _ARM, _PAIR)
             )
             state.now["look_ahead"] = self.look_ahead
             start_bounds(state, alpha=float(self.alpha))

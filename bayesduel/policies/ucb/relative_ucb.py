@@ -10,7 +10,7 @@ from jaxtyping import Int
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
 from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.policy import Duel, KernelPolicy
@@ -79,12 +79,7 @@ class RelativeUCB(KernelPolicy):
         def initial_state(
             order: Int[np.ndarray, " K"], horizon: int
         ) -> RelativeUCBKernel:
-            num_arms = len(order)
-            state = RelativeUCBKernel(
-                now=np.zeros(1, dtype=_NOW),
-                arms=np.zeros(num_arms, dtype=_ARM),
-                pairs=np.zeros((num_arms, num_arms), dtype=_PAIR),
-            )
+            state = RelativeUCBKernel(*tables(len(order), _NOW, _ARM, _PAIR))
             state.now["look_ahead"] = self.look_ahead
             state.now["hypothesis"] = _NOBODY
             start_bounds(state, alpha=float(self.alpha))
