@@ -122,20 +122,19 @@ def standing_columns(
     """Return :func:`standings` as plain values: names of arms, columns, attributes."""
     check_posterior(posterior)
     probability = check_probability(probability)
-    utilities = posterior.model.utilities(posterior.flat_draws())
+    order, scores = winners.ordering_scores(posterior)
     best = posterior.winner_shares()
     one_of(scale, ("utility", "elo"), "scale", kind=FitError)
-    if utilities is None:
+    if order == "borda":
         if scale != "utility" or anchor is not None:
             rule = "must be left out: the model has no utilities"
             raise FitError("scale and anchor", rule, (scale, anchor))
-        scores = posterior.scores["borda"]
         score, probabilities = "probability of beating another arm", best["condorcet"]
-        chosen, order = "beats every other arm", "borda"
+        chosen = "beats every other arm"
     else:
-        scores = _on_scale(posterior, utilities, scale, anchor)
+        scores = _on_scale(posterior, scores, scale, anchor)
         score, probabilities = scale, best["best_utility"]
-        chosen, order = "largest utility", "utility"
+        chosen = "largest utility"
     _, ranks = posterior.ranks(probability, by=order)
     low, high = _interval(scores, probability)
     mean = scores.mean(axis=0)
@@ -152,7 +151,7 @@ def standing_columns(
     }
     if isinstance(posterior.data, Comparisons):
         columns |= votes_of_arms(posterior.data)
-    places = np.lexsort((-mean, posterior.part_of))
+    places = winners.best_first(posterior.part_of, mean)
     names = [posterior.arm_names[arm] for arm in places]
     words = {
         "score": score,
@@ -177,7 +176,8 @@ def _errors_of_scores(
 
     def of(named: Mapping[str, Any]) -> dict[str, np.ndarray]:
         utilities = posterior.model.utilities(named)
-        return {"score": _on_scale(posterior, utilities, scale, anchor)}
+        scores = winners.centered(posterior.part_of, utilities)
+        return {"score": _on_scale(posterior, scores, scale, anchor)}
 
     return {
         name: each["score"]
@@ -208,12 +208,11 @@ def _shared_ranks(
 
 def _on_scale(
     posterior: FitBase,
-    utilities: Shaped[np.ndarray, "draw K"],
+    scores: Shaped[np.ndarray, "draw K"],
     scale: str,
     anchor: tuple[str, float] | None,
 ) -> Shaped[np.ndarray, "draw K"]:
-    """Return scores: relative to the mean of the part of an arm, or to the anchor."""
-    scores = winners.centered(posterior.part_of, utilities)
+    """Return scores relative to the mean of the part of an arm, or to the anchor."""
     unit, level = 1.0, 0.0
     if scale == "elo":
         unit, level = ELO, ELO_MEAN

@@ -89,6 +89,24 @@ def centered(
     return found
 
 
+def ordering_scores(fit: Any) -> tuple[str, Shaped[np.ndarray, "draw K"]]:
+    """Return what the arms of a fit are ordered by, and that in every draw.
+
+    "utility", less the mean of an arm's part; without utilities "borda".
+    """
+    utilities = fit.model.utilities(fit.flat_draws())
+    if utilities is None:
+        return "borda", fit.scores["borda"]
+    return "utility", centered(fit.part_of, utilities)
+
+
+def best_first(
+    part_of: Int[np.ndarray, " K"], mean: Float[np.ndarray, " K"]
+) -> Int[np.ndarray, " K"]:
+    """Return the arms by their mean score, part by part; equal ones by position."""
+    return np.lexsort((-mean, part_of))
+
+
 def winner_shares(
     scores: dict[str, Real[np.ndarray, "draw K"]],
 ) -> dict[str, Float[np.ndarray, " K"]]:

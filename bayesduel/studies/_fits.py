@@ -186,17 +186,13 @@ def fit_votes(
 
 def leader_of(posterior: Fit) -> str | None:
     """Return the arm with the largest score, None until votes connect all arms."""
-    from bayesduel.inference.winners import centered
+    from bayesduel.inference.winners import best_first, ordering_scores
 
     if len(posterior.parts) > 1:
         return None
     # As standings have it, without their ranks, which take most of the time.
-    utilities = posterior.model.utilities(posterior.flat_draws())
-    if utilities is None:
-        scores = posterior.scores["borda"]
-    else:
-        scores = centered(posterior.part_of, utilities)
-    return posterior.arm_names[int(scores.mean(axis=0).argmax())]
+    _, scores = ordering_scores(posterior)
+    return posterior.arm_names[best_first(posterior.part_of, scores.mean(axis=0))[0]]
 
 
 @dataclass(frozen=True)
@@ -339,6 +335,7 @@ def _columns_by_moments(
     from scipy.special import ndtri
 
     from bayesduel.inference.tables import votes_of_arms
+    from bayesduel.inference.winners import best_first
 
     pairs, number = posterior.extras["posterior"], posterior.num_arms
     a, b = np.zeros((2, number, number))
@@ -360,7 +357,7 @@ def _columns_by_moments(
         "score_upper": np.minimum(mean + half, 1.0),
         **votes_of_arms(posterior.data),
     }
-    places = np.lexsort((-mean, posterior.part_of))
+    places = best_first(posterior.part_of, mean)
     names = [posterior.arm_names[arm] for arm in places]
     words = {
         "score": "probability of beating another arm",

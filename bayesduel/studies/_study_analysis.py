@@ -13,6 +13,7 @@ from bayesduel.files.folders import as_path
 from bayesduel.studies._study_file import StudyFile
 from bayesduel.studies.status import StudyStatus, status_of
 from bayesduel.studies.stored.event_log import write_new
+from bayesduel.studies.stored.snapshots import without_collector
 from theory.arguments import integer_from, share_of, true_or_false
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class StudyAnalysis(StudyFile):
         """
         foreseen = self.forecast() if forecast else None
         full = true_or_false(full, "full", kind=StudyError)
-        with self._turn:
+        with self._turn, without_collector():  # It would look at every question.
             found = status_of(self._current(), probability, self._clock(), full=full)
         return replace(found, forecast=foreseen)
 

@@ -47,8 +47,9 @@ def test_covariates_of_the_contest_are_calibrated(run, tmp_path):
     path = tmp_path / "drinks.csv"
     rows = "left,right,winner,longer\n" + "tea,milk,left,2\nmilk,tea,left,-1\n" * 4
     path.write_text(rows, encoding="utf-8")
-    result = run("calibrate", path, "--contest-covariate", "longer", "--json",
-                 "--contest-scale", "0.5", "--simulations", "20",
+    words = "--contest-covariate longer --contest-scale 0.5"
+    assert f"bayesduel calibrate votes.csv {words}" in run("calibrate", "-h").stdout
+    result = run("calibrate", path, *words.split(), "--json", "--simulations", "20",
                  "--plain")  # fmt: skip
     assert result.exit_code == 0, result.output
     found = {each["quantity"] for each in json.loads(result.stdout)["quantities"]}

@@ -92,6 +92,8 @@ VALUES: dict[str, list[str]] = {
     "--budget": ["10", "1e2", "0", "10^99999"],
     "--at": ["10", "1e3", "1_0"],
     "--choice": ["choice", "winner"],
+    "--contest-covariate": ["left", "price", "times", "x"],
+    "--contest-scale": ["0.5", "0", "x"],
     "--config": ["good.toml", "keys.toml", "values.toml", "policies.toml", *FILES],
     "--checkpoints": ["1", "5,10", "1,", "10,5", "101"],
     "--delta": ["0.1", "1", "1e-9"],
@@ -164,6 +166,7 @@ OPTIONS: dict[str, tuple[list[str], str]] = {
     "fit": (
         [*FILES],
         "--arms --winner --words --wins --tie-columns --weight --ties --model "
+        "--contest-covariate --contest-scale "
         "--prior-scale --method --interval --draws --seed --out",
     ),
     "fit-choices": (
@@ -175,6 +178,7 @@ OPTIONS: dict[str, tuple[list[str], str]] = {
     "calibrate": (
         [*FILES],
         "--arms --winner --words --wins --tie-columns --weight --ties --model "
+        "--contest-covariate --contest-scale "
         "--prior-scale --method --simulations --seed",
     ),
     "reproduce": (["dts-1", "subset-1", "x"], "--scale --panel --mslr --seed --jobs"),

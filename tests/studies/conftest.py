@@ -6,7 +6,10 @@ from bayesduel.studies import Study, _history
 from tests.figures import drawn, saved_undrawn
 from tests.studies.helpers import DRINKS, Clock
 
-__all__ = ["drawn", "few_looks", "make", "saved_undrawn"]
+__all__ = ["MOST_LOOKS", "drawn", "few_looks", "make", "saved_undrawn"]
+
+MOST_LOOKS = _history._MOST_POINTS
+"""As many as users get."""
 
 
 @pytest.fixture(autouse=True)

@@ -9,9 +9,10 @@ import pytest
 from bayesduel.inference import fit
 from bayesduel.models import BradleyTerry, PairwiseBeta
 from bayesduel.stopping import AnytimeEvidence, PosteriorProbability
-from bayesduel.studies import Study
+from bayesduel.studies import Study, _history
 from bayesduel.studies.report import _standings
 from bayesduel.votes import Comparisons
+from tests.studies.conftest import MOST_LOOKS
 from tests.studies.helpers import DRINKS, assert_replays
 
 WINS = np.array([[0, 30, 25, 28], [12, 0, 20, 22], [9, 18, 0, 21], [5, 9, 11, 0]])
@@ -157,6 +158,38 @@ def test_an_audit_of_other_arms_is_said_to_be_old(make):
     assert "added juice; retired tea" in page
     study.audit_stopping(num_runs=4, budget=20)
     assert not study.status().audit.is_stale
+
+
+def test_a_report_looks_back_at_25_votes_from_the_first_to_the_last(make, monkeypatch):
+    monkeypatch.setattr(_history, "_MOST_POINTS", MOST_LOOKS)
+    drawn = []
+    monkeypatch.setattr(
+        "bayesduel.studies.report.draw_history",
+        lambda *given: drawn.append(given) or _history.draw_history(*given),
+    )
+    study = make(None, arms=DRINKS[:3], delta=0.2)
+    for ticket in study.ask(49):
+        study.tell(ticket, "left" if ticket.left < ticket.right else "right")
+    study.report()
+    ((history, delta),) = drawn
+    assert history.votes == [*range(1, 50, 2)] and delta == 0.2
+    best = min(DRINKS[:3])
+    status = study.status()
+    assert {name: len(each) for name, each in history.shares.items()} == dict.fromkeys(
+        DRINKS[:3], 25
+    )
+    # One vote connects two arms of three.
+    assert math.isnan(history.shares[best][0])
+    last = {row.arm: row.copeland for row in status.standings}
+    for name, values in history.shares.items():
+        # Other numbers of draws: 2000 and 4000 at most, of a share near 0 or 1.
+        assert values[-1] == pytest.approx(last[name], abs=0.05)
+    assert history.shares[best][-1] > 0.9
+    for line in status.stopping:
+        errors = history.errors[line.rule]
+        assert len(errors) == 25
+        assert errors[-1] == pytest.approx(min(1.0, math.exp(-line.evidence)))
+        assert errors[-1] < errors[0]
 
 
 def test_a_rule_that_was_not_measured_is_said_so(make):

@@ -92,6 +92,9 @@ def calibrate(
 
     Columns: how often intervals of 50% and 90% held the truth, and the p-value of
     uniform ranks, the smallest one for a quantity of several arms.
+
+    Where a column says by how much the first answer of each contest is longer:
+    bayesduel calibrate votes.csv --contest-covariate longer --contest-scale 0.5
     """  # fmt: skip
     check_model(
         model,

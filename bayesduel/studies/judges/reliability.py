@@ -13,8 +13,8 @@ from bayesduel.studies.judges.card_shares import CardShare, card_shares, card_wo
 from bayesduel.studies.judges.implied import PairAgreement, agreement_of_pairs
 from bayesduel.studies.judges.left_out import left_out_of
 from bayesduel.studies.judges.repeated import (
-    Said,
     alike_by_judge,
+    alike_to_others,
     alpha_of,
     of_pairs,
     said_in_turn,
@@ -260,9 +260,8 @@ def judge_table(
             answers.setdefault(question.voter, []).append(question)
     shared = said_in_turn(state)
     pairs = said_in_turn(state, of_pairs) if state.is_of_sets else []
-    lines = tuple(
-        _line(state, judge, answers[judge], shared, pairs) for judge in answers
-    )
+    others = alike_to_others(shared), alike_to_others(pairs)
+    lines = tuple(_line(state, judge, answers[judge], *others) for judge in answers)
     alpha = alpha_of(shared, state.settings.choose_from)
     everyone = everyone and any(line.is_aside for line in lines)
     return JudgeTable(
@@ -279,8 +278,8 @@ def _line(
     state: StudyState,
     judge: str | None,
     answered: list[Question],
-    shared: list[dict[str, Said]],
-    implied: list[dict[str, Said]],
+    shared: dict[str, tuple[int, int]],
+    implied: dict[str, tuple[int, int]],
 ) -> JudgeLine:
     usual = [question for question in answered if question.gold is None]
     words = Counter(question.answer for question in usual)
@@ -292,10 +291,10 @@ def _line(
     ]
     size, worst = state.settings.choose_from, state.settings.worst
     alike, repeats = alike_by_judge(usual)
-    agree, others = _like_others(judge, shared)
+    agree, others = shared.get(judge or "", (0, 0))
     of_sets = usual if state.is_of_sets else []
     implied_alike, implied_repeats = alike_by_judge(of_sets, of_pairs)
-    implied_agree, implied_others = _like_others(judge, implied)
+    implied_agree, implied_others = implied.get(judge or "", (0, 0))
     both = [
         unit for unit in usual if unit.outcome is not None and unit.twin is not None
     ]
@@ -326,18 +325,6 @@ def _line(
         best_at=card_shares(usual, size),
         worst_at=card_shares(usual, size, worst=True) if worst else (),
     )
-
-
-def _like_others(judge: str | None, shared: list[dict[str, Said]]) -> tuple[int, int]:
-    """Count what others said of what a judge has judged: the same as they, and all."""
-    found = [
-        said[judge].named == each.named
-        for said in shared
-        if judge is not None and judge in said
-        for other, each in said.items()
-        if other != judge
-    ]
-    return sum(found), len(found)
 
 
 def _of(part: int, number: int) -> float | None:

@@ -17,6 +17,7 @@ __all__ = [
     "Judged",
     "Said",
     "alike_by_judge",
+    "alike_to_others",
     "alpha_of",
     "of_pairs",
     "of_the_same",
@@ -26,15 +27,12 @@ __all__ = [
 _TIE = -1
 
 
-class Judged(NamedTuple):
-    """What a judge was asked: which of these arms is best, or worst."""
+Judged = tuple[tuple[int, ...], str | None, int]
+"""What a judge was asked: which of these arms is best, or worst.
 
-    arms: tuple[int, ...]
-    """In ascending order: how they were shown says nothing."""
-
-    context: str | None
-    turn: int
-    """0 for the best, 1 for the worst."""
+The arms in ascending order, as how they were shown says nothing; the context; and 0
+for the best, 1 for the worst. A plain tuple: a long study has a hundred thousand.
+"""
 
 
 class Said(NamedTuple):
@@ -46,20 +44,22 @@ class Said(NamedTuple):
     question: int
 
 
-_Reading = Callable[[Question, str | None], Iterator[tuple[Judged, int]]]
+_Reading = Callable[[Question, str | None], list[tuple[Judged, int]]]
 
 
-def of_the_same(question: Question, answer: str | None) -> Iterator[tuple[Judged, int]]:
-    """Yield what an answer names of all arms that were shown; nothing of a skip."""
+def of_the_same(question: Question, answer: str | None) -> list[tuple[Judged, int]]:
+    """Return what an answer names of all arms that were shown; nothing of a skip."""
     arms, context = tuple(sorted(question.arms)), _context_of(question)
     if answer == "tie":
-        yield Judged(arms, context, 0), _TIE
-    for turn, arm in enumerate(_arms_in(question, answer)):
-        yield Judged(arms, context, turn), arms.index(arm)
+        return [((arms, context, 0), _TIE)]
+    return [
+        ((arms, context, turn), arms.index(arm))
+        for turn, arm in enumerate(_arms_in(question, answer))
+    ]
 
 
-def of_pairs(question: Question, answer: str | None) -> Iterator[tuple[Judged, int]]:
-    """Yield what an answer implies of pairs: sets are seldom shown twice, pairs often.
+def of_pairs(question: Question, answer: str | None) -> list[tuple[Judged, int]]:
+    """Return what an answer implies of pairs: sets are seldom shown twice, pairs often.
 
     The best arm was preferred to each other one, and each of the rest to the worst.
     """
@@ -67,10 +67,11 @@ def of_pairs(question: Question, answer: str | None) -> Iterator[tuple[Judged, i
     preferred = [(arm, other) for arm in named[:1] for other in question.arms]
     preferred += [(arm, worst) for worst in named[1:] for arm in question.arms
                   if arm not in named]  # fmt: skip
-    for pair in preferred:
-        arms = tuple(sorted(pair))
-        if len({*pair}) == 2:
-            yield Judged(arms, context, 0), arms.index(pair[0])
+    return [
+        (((min(pair), max(pair)), context, 0), int(pair[0] > pair[1]))
+        for pair in preferred
+        if pair[0] != pair[1]
+    ]
 
 
 def _context_of(question: Question) -> str | None:
@@ -93,16 +94,38 @@ def said_in_turn(
     By judge: of what was judged, for the first time, for the second time ...; where two
     or more did.
     """
-    times: Counter[tuple[Judged, str]] = Counter()
-    found: dict[tuple[Judged, int], dict[str, Said]] = {}
+    of_each: dict[Judged, list[tuple[str, int, int]]] = {}
     for unit in state.questions.values():
-        if unit.gold is None and unit.voter is not None:
+        if unit.gold is None and (voter := unit.voter) is not None:
             for judged, named in reading(unit, unit.outcome):
-                turn = judged, times[judged, unit.voter]
-                times[judged, unit.voter] += 1
-                said = Said(named, unit.number)
-                found.setdefault(turn, {})[unit.voter] = said
-    return [said for said in found.values() if len(said) > 1]
+                of_each.setdefault(judged, []).append((voter, named, unit.number))
+    found: list[dict[str, Said]] = []
+    for answers in of_each.values():
+        if len(answers) == 1:  # Of many arms most pairs are.
+            continue
+        turns: list[dict[str, Said]] = []
+        times: Counter[str] = Counter()
+        for voter, named, number in answers:
+            if times[voter] == len(turns):
+                turns.append({})
+            turns[times[voter]][voter] = Said(named, number)
+            times[voter] += 1
+        found += [each for each in turns if len(each) > 1]
+    return found
+
+
+def alike_to_others(
+    shared: Iterable[dict[str, Said]],
+) -> dict[str, tuple[int, int]]:
+    """Count by judge what others said of what they have judged: the same, and all."""
+    alike: Counter[str] = Counter()
+    number: Counter[str] = Counter()
+    for said in shared:
+        names = Counter(each.named for each in said.values())
+        for judge, each in said.items():
+            alike[judge] += names[each.named] - 1
+            number[judge] += len(said) - 1
+    return {judge: (alike[judge], count) for judge, count in number.items()}
 
 
 def alpha_of(shared: Iterable[dict[str, Said]], size: int) -> float:
@@ -126,11 +149,10 @@ def alike_by_judge(
     answered: Iterable[Question], reading: _Reading = of_the_same
 ) -> tuple[int, int]:
     """Count pairs of a judge's answers to the same that say the same, and all pairs."""
-    said = Counter(each for one in answered for each in reading(one, one.answer))
-    number: Counter[Judged] = Counter()
-    for (judged, _), count in said.items():
-        number[judged] += count
+    said = [each for one in answered for each in reading(one, one.answer)]
+    every = said, (judged for judged, _ in said)
     alike, pairs = (
-        sum(math.comb(count, 2) for count in each.values()) for each in (said, number)
+        sum(math.comb(count, 2) for count in Counter(each).values() if count > 1)
+        for each in every
     )
     return alike, pairs

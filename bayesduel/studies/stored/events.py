@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from functools import cache
 from itertools import permutations
 from json.encoder import encode_basestring_ascii
 from typing import Any, NamedTuple
@@ -31,6 +32,7 @@ def answers_to(number: int, *, worst: bool = False) -> tuple[str, ...]:
     return (*cards, "skip")
 
 
+@cache
 def named_places(answer: str) -> tuple[int, ...]:
     """Return which arms an answer names, from 0: the best one, and then the worst."""
     if answer in ANSWERS:

@@ -38,9 +38,9 @@ def by_lot(rng, *, number=150, size=3, num_arms=8):
 
 def test_what_a_choice_implies():
     question = Question(1, (3, 1, 2, 0), "Ada", None, "d-ts", "", 0.0, 1.0)
-    found = {(each.arms, each.arms[named]) for each, named in of_pairs(question, "2")}
+    found = {(arms, arms[named]) for (arms, *_), named in of_pairs(question, "2")}
     assert found == {((1, 3), 1), ((1, 2), 1), ((0, 1), 1)}
-    both = {(each.arms, each.arms[named]) for each, named in of_pairs(question, "2,4")}
+    both = {(arms, arms[named]) for (arms, *_), named in of_pairs(question, "2,4")}
     assert both == found | {((0, 3), 3), ((0, 2), 2)}
     assert [*of_pairs(question, "skip"), *of_pairs(question, None)] == []
 
