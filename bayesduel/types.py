@@ -34,10 +34,6 @@ class Duel(NamedTuple):
     first: Arm
     second: Arm
     explore_rounds: RoundCount
-    note: Any = ()
-    """Scalars that the policy needs to judge the outcome, such as why it asked. They
-    come back with the duel, however late: by then the state knows only the last duel
-    that was chosen."""
 
 
 class Outcome(NamedTuple):

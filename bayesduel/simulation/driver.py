@@ -19,7 +19,7 @@ from bayesduel.policies.policy import (
     kernel_of,
     over_model,
 )
-from bayesduel.policies.policy_around import innermost, manner_of, rule_of
+from bayesduel.policies.policy_around import STRAIGHT, innermost, manner_of, rule_of
 from bayesduel.simulation.environments import Environment, PairwiseEnvironment
 from bayesduel.simulation.rule_runs import run_chunk as run_rule
 from bayesduel.simulation.runs import PROGRAMS, RunRecords
@@ -133,7 +133,9 @@ def program_of(environment: Environment, policy: PolicyBase) -> str:
     """
     if rule_of(policy) is not None:
         return PROGRAMS["numpy"]
-    return PROGRAMS["jax" if kernel_for(environment, policy) is None else "scalar"]
+    if kernel_for(environment, policy) is not None:
+        return PROGRAMS["scalar"]
+    return PROGRAMS["jax" if manner_of(policy) == STRAIGHT else "asked"]
 
 
 def compiled_as(

@@ -1,11 +1,12 @@
 """Runs of a rule over a model, side by side: the host's side.
 
-JAX plays the rule (``asked_models``), and answers its duels. Who answers about sets,
-and every ledger, are NumPy's, as for any other policy. A run is a function of the seed
-and its own number: which runs are beside it, and how many events a call takes, changes
-nothing.
+JAX plays the rule (``asked_models``), and answers duels that are told at once. All else
+is played by the loops over rounds, as for any other policy: sets, outcomes that are
+told late, duels without self-duels. A run is a function of the seed and its own number:
+which runs are beside it, and how many events a call takes, changes nothing.
 """
 
+from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Int, UInt32
 
-from bayesduel.policies.policy_around import Manner
+from bayesduel import types as _types
+from bayesduel.arguments.limits import LONGEST_HORIZON
+from bayesduel.policies.policy import Duel
+from bayesduel.policies.policy_around import STRAIGHT, Manner
 from bayesduel.policies.subset_base import Offer
 from bayesduel.program_cache import enable_program_cache
 from bayesduel.simulation import asked_models
@@ -23,7 +27,7 @@ from bayesduel.simulation.environments import Environment, SubsetEnvironment
 from bayesduel.simulation.rounds import BAD_ARM
 from bayesduel.simulation.rule_runs import PairTables, PolicyRuns, SetTables
 from bayesduel.simulation.run_orders import orders_and_words
-from bayesduel.simulation.run_progress import EVENTS, PLAYED, RECOMMENDED
+from bayesduel.simulation.run_progress import CLOCK, EVENTS, PLAYED
 from bayesduel.simulation.runs import (
     GoOn,
     RunRecords,
@@ -31,94 +35,154 @@ from bayesduel.simulation.runs import (
     play_runs,
     reseed,
 )
-from bayesduel.types import Rewards
+
+types: Any = _types
+"""Of numbers of NumPy, in place of JAX's arrays."""
 
 
 @dataclass(eq=False)
 class _Asked:
-    """A rule over a model as the loop over sets plays it: it offers what JAX chose."""
+    """A rule over a model as the loop over rounds plays it: as JAX chose."""
 
     name: str
     rule: Any
-    manner: Manner
     words: UInt32[np.ndarray, "run 2"]
     compiled = False
+    clock = CLOCK
+    """Where a run's progress has the rounds by which the rule counts."""
 
     def start(self, num_arms: int, *_: Any) -> dict[str, Any]:
-        return {"rewards": np.zeros(num_arms)}
+        return {"told": deque(), "nothing": _report(0, 0, 0, 0, 0), "best": 0}
 
-    def choose(self, state: dict[str, Any], *_: Any) -> Any:
-        return state["offer"]
+    def choose(self, run: dict[str, Any], *_: Any) -> Any:
+        return Duel._make(map(int, run["asked"]))
 
-    def update(self, state: dict[str, Any], *told: Any) -> None:
-        state["rewards"] = told[-1].copy()
+    def update(self, run: dict[str, Any], rng: Any, *told: Any) -> None:
+        run["told"].append(_report(*told, rounds=1))
 
-    def recommend(self, state: dict[str, Any], *_: Any) -> Any:
-        return state["offer"].subset  # In place of what JAX says afterwards.
+    def recommend(self, run: dict[str, Any], *_: Any) -> Any:
+        return run["best"]  # At the end, in place of what JAX says afterwards.
 
 
-class _ModelRuns(PolicyRuns):
-    """Runs of a rule over a model, side by side."""
+class _AskedSets(_Asked):
+    """The same over sets."""
 
-    _best: np.ndarray
-    """Where it is written what those begun last recommend."""
+    clock = PLAYED
+
+    def start(self, num_arms: int, *_: Any) -> dict[str, Any]:
+        none = np.zeros(num_arms, dtype=bool)
+        nothing = 0, types.Offer(none, 0, False), types.Rewards(0, np.zeros(num_arms))
+        return {"told": deque(), "nothing": nothing, "best": none}
+
+    def choose(self, run: dict[str, Any], *_: Any) -> Any:
+        return Offer(*run["asked"])
+
+    def update(self, run: dict[str, Any], rng: Any, *told: Any) -> None:
+        round_, subset, rounds, rewards = told
+        rewards = types.Rewards(rounds, rewards.copy())
+        run["told"].append((round_, types.Offer(subset, rounds, False), rewards))
+
+
+def _report(round_: int, first: int, second: int, won: int, rounds: int) -> Any:
+    """Return a round, what was played up to it, and the outcome, as JAX is told."""
+    arms = np.int32(first), np.int32(second)
+    duel = types.Duel(arms[0], 0, *arms, rounds)
+    return round_, duel, types.Outcome(0, rounds, int(won))
+
+
+class ModelRuns(PolicyRuns):
+    """Runs that the loop over rounds plays event by event, asking JAX before each."""
 
     def compile(self, rng: np.random.Generator) -> None:
         """Play no event."""
         super().compile(rng)
         self.info()
 
+    def begin(self, place: int, rng: np.random.Generator) -> GoOn:
+        """Return what plays runs side by side."""
+        self._runs_here, self._play_one = [], []
+        for row in range(place, place + self.side_by_side):
+            reseed(own := new_generator(), self._policy.words[row])
+            self._play_one.append(super().begin(row, own))
+            self._runs_here.append(self._state)
+        self._place, self._horizon = place, int(self._tables.grid[-1])
+        orders, size, revenues = self._here(self._orders), None, None
+        if isinstance(environment := self._environment, SubsetEnvironment):
+            size, revenues = environment.subset_size, environment.revenues[orders]
+        given = orders, revenues, np.int64(self._horizon), size
+        words = self._here(self._policy.words)
+        self._state = asked_models.begin(self._policy.rule, words, *given)
+        self._event = np.zeros(len(words), dtype=np.uint32)
+        return self._go_on
+
+    def _go_on(self, limit: int) -> tuple[Any, Any]:
+        progress, plays = self._here(self._progress), np.array([True])
+        while plays.any() or any(run["told"] for run in self._runs_here):
+            plays = progress[:, PLAYED] < self._horizon
+            plays &= progress[:, EVENTS] < limit
+            for place in self._ask(plays, progress[:, self._policy.clock]):
+                self._play_one[place](int(progress[place, EVENTS]) + 1)
+        return progress[:, EVENTS], progress[:, PLAYED]
+
     def info(self) -> dict[str, Any]:
         """Return numbers of the runs that were begun last, and keep what is best."""
-        words, events = self._here(self._policy.words), self._progress[:, EVENTS]
-        given = words, self._here(events).astype(np.uint32), self._state
-        best, info = jax.device_get(asked_models.conclude(self._policy.rule, *given))
-        self._best[:] = best
+        best, info = self._conclude()
+        self._here(self._tables.best_of(self._progress))[:] = best
         return info
+
+    def _conclude(self) -> tuple[np.ndarray, dict[str, Any]]:
+        """Return what is recommended now, and numbers."""
+        given = self._here(self._policy.words), self._event, self._state
+        return jax.device_get(asked_models.conclude(self._policy.rule, *given))
+
+    def _ask(self, plays: np.ndarray, clock: np.ndarray) -> Int[np.ndarray, " run"]:
+        """Tell JAX an outcome of each run, and ask it once there is no other of any.
+
+        Returns those of the runs that ``plays`` marks which know what to play.
+        """
+        runs = self._runs_here
+        counts = np.array([bool(run["told"]) for run in runs])
+        told = [
+            run["told"].popleft() if run["told"] else run["nothing"] for run in runs
+        ]
+        more = np.array([bool(run["told"]) for run in runs])
+        plays = plays & ~more.any()
+        asks = plays & (clock < LONGEST_HORIZON)
+        about = np.where(asks, clock + 1, 0)
+        told = jax.tree.map(lambda *leaves: np.array(leaves), *told)
+        told = Feedback(counts, about, *told)
+        given = self._here(self._policy.words), self._event, self._state, told
+        request, self._state = asked_models.ask(self._policy.rule, *given)
+        self._event = self._event + (asks | more)
+        answers = zip(*jax.device_get(request), strict=True)
+        for run, answer in zip(runs, answers, strict=True):
+            run["asked"] = answer
+        for place in np.flatnonzero(plays & ~asks):  # The rule would explore no more.
+            runs[place]["best"] = self._conclude()[0][place]
+        return np.flatnonzero(plays)
 
     def _here(self, rows: np.ndarray) -> np.ndarray:
         """Return the rows of the runs that were begun last."""
         return rows[self._place : self._place + self.side_by_side]
 
-    def _start(self, place: int, revenues: Any = None, size: int | None = None) -> Any:
-        """Begin runs side by side; return their keys, arms and progress."""
-        self._place, self._horizon = place, int(self._tables.grid[-1])
-        rows = self._policy.words, self._orders, self._progress
-        words, orders, progress = map(self._here, rows)
-        progress[:] = 0
-        given = words, orders, revenues, np.int64(self._horizon), size
-        self._state = asked_models.begin(self._policy.rule, *given)
-        return words, orders, progress
 
+class StraightRuns(ModelRuns):
+    """Runs of duels, which JAX answers and tells at once."""
 
-class PairRuns(_ModelRuns):
-    """Runs of duels, which JAX answers."""
-
-    def begin(self, place: int, rng: np.random.Generator) -> GoOn:
-        """Return what plays runs side by side."""
-        words, orders, progress = self._start(place)
-        self._best = progress[:, RECOMMENDED]
-        rule, manner, horizon = self._policy.rule, self._policy.manner, self._horizon
-        most = min(manner.every, horizon)
-        seats = asked_models.seated(rule, manner.every, most, self._state)
-        fixed = rule, manner, self._environment.preference, horizon, words, orders
-
-        def go_on(limit: int) -> tuple[Any, Any]:
-            nonlocal seats
-            left = True
-            while left:
-                left = limit - progress[:, EVENTS].max()
-                seats, found = asked_models.play(*fixed, seats, np.int64(left))
-                self._state = seats.state
-                events, played, found = jax.device_get(
-                    (seats.event, seats.played, found)
-                )
-                self._note(*found)
-                progress[:, EVENTS], progress[:, PLAYED] = events, played
-                left = left > asked_models.EVENTS and np.any(played < horizon)
-            return progress[:, EVENTS], progress[:, PLAYED]
-
-        return go_on
+    def _go_on(self, limit: int) -> tuple[Any, Any]:
+        words, orders = map(self._here, (self._policy.words, self._orders))
+        preference, horizon = self._environment.preference, self._horizon
+        fixed = self._policy.rule, preference, horizon, words, orders
+        progress, left = self._here(self._progress), True
+        while left:
+            left = np.int64(limit) - self._event.max()
+            seats = self._state, self._event, progress[:, PLAYED]
+            (self._state, *now), found = asked_models.play(*fixed, seats, left)
+            self._event, played, found = jax.device_get((*now, found))
+            self._note(*found)
+            progress[:, EVENTS], progress[:, PLAYED] = self._event, played
+            left = left > asked_models.EVENTS and np.any(played < horizon)
+        return progress[:, EVENTS], progress[:, PLAYED]
 
     def _note(
         self,
@@ -139,49 +203,6 @@ class PairRuns(_ModelRuns):
         np.add.at(
             plays_at, (np.arange(len(played)), coming, *np.moveaxis(arms, -1, 0)), until
         )
-
-
-class SetRuns(_ModelRuns):
-    """Runs of offers of sets, which the loop over rounds answers one by one."""
-
-    def begin(self, place: int, rng: np.random.Generator) -> GoOn:
-        """Return what plays runs side by side."""
-        play_one, asked = [], []
-        for row in range(place, place + self.side_by_side):
-            reseed(own := new_generator(), self._policy.words[row])
-            play_one.append(super().begin(row, own))
-            asked.append(self._state)
-        environment, orders = (
-            self._environment,
-            self._orders[place : place + len(asked)],
-        )
-        revenues = np.asarray(environment.revenues, np.float64)[orders]
-        words, _, progress = self._start(place, revenues, environment.subset_size)
-        self._best = self._here(self._tables.best)
-        blank = asked_models.blank_request(self._policy.rule, self._state)
-        outcome = Rewards._make((progress[:, PLAYED], np.zeros(orders.shape)))
-        told = Feedback(outcome.rounds > 0, None, None, blank, outcome)
-
-        def go_on(limit: int) -> tuple[Any, Any]:
-            nonlocal told
-            plays = np.array([True])
-            while plays.any():
-                events, played = progress[:, EVENTS].copy(), progress[:, PLAYED].copy()
-                plays = (played < self._horizon) & (events < limit)
-                told = told._replace(asks=plays, round=played)
-                given = words, events.astype(np.uint32), self._state, told
-                request, self._state = asked_models.ask(self._policy.rule, *given)
-                offer: Any = jax.device_get(request)
-                for lane in np.flatnonzero(plays):
-                    asked[lane]["offer"] = Offer(*(each[lane] for each in offer))
-                    play_one[lane](int(events[lane]) + 1)
-                rewards = np.array([each["rewards"] for each in asked])
-                outcome = Rewards._make((progress[:, PLAYED] - played, rewards))
-                offer = offer._replace(rounds=outcome.rounds)
-                told = told._replace(counts=plays, request=offer, outcome=outcome)
-            return progress[:, EVENTS], progress[:, PLAYED]
-
-        return go_on
 
 
 def run_chunk(
@@ -208,12 +229,14 @@ def run_chunk(
     rows = np.minimum(places, len(runs) - 1)
     grid = np.ascontiguousarray(checkpoints, dtype=np.int64)
     if isinstance(environment, SubsetEnvironment):
-        kind, tables = SetRuns, SetTables(environment, len(rows), grid)
+        kind, asked = ModelRuns, _AskedSets
+        tables = SetTables(environment, len(rows), grid)
     else:
-        kind, tables = PairRuns, PairTables(environment, len(rows), grid, manner)
+        kind, asked = StraightRuns if manner == STRAIGHT else ModelRuns, _Asked
+        tables = PairTables(environment, len(rows), grid, manner)
     with jax.enable_x64(True):
-        asked = _Asked(label, jax.tree.map(as_leaf, policy), manner, words[rows])
-        own = kind(environment, asked, np.array(runs)[rows], orders[rows], tables)
+        policy = asked(label, jax.tree.map(as_leaf, policy), words[rows])
+        own = kind(environment, policy, np.array(runs)[rows], orders[rows], tables)
         own.side_by_side = num_lanes
         own.device = next(iter(jnp.zeros(()).devices())).device_kind
         return play_runs(own, words, runs=runs, horizon=int(grid[-1]), **settings)

@@ -276,11 +276,11 @@ def play(
     Arms are numbered as the policy knows them. An event is a question to the policy. A
     fault of the policy ends the run with a status, as compiled code raises nothing.
 
-    After ``every`` so many rounds the policy is told the outcomes so far; a stretch
-    ends where some arrive. What comes of several rounds of a pair counts as an outcome
-    of the last one. With ``patience``, self-duels are counted by the policy's own clock
-    only, until it has waited for longer than any horizon, or so many choices in a row
-    are no duels; with 0 they are played.
+    After ``every`` so many rounds the policy is told the outcomes so far, before the
+    next choice or the return; a stretch ends where some arrive. What comes of several
+    rounds of a pair counts as an outcome of the last one. With ``patience``, self-duels
+    are counted by the policy's own clock only, until it has waited for longer than any
+    horizon, or so many choices in a row are no duels; with 0 they are played.
 
     ``stopping`` is the state of a rule for stopping, or None. It sees every duel as it
     is played; a run that it ends keeps its plays up to the last checkpoint.
@@ -343,10 +343,10 @@ def play(
             while progress[CHECKPOINT] < ledger.checkpoints.size:
                 write_down(ledger, progress)
             progress[PLAYED] = horizon
+    if progress[PLAYED] % every == 0 and progress[STOPPED] == 0:
+        tell(policy, state, rng, reports, progress)
     if progress[PLAYED] < horizon or progress[FAULT] != NO_FAULT:
         return
-    if horizon % every == 0 and progress[STOPPED] == 0:
-        tell(policy, state, rng, reports, progress)
     if not is_waiting(state):
         arm = recommend(policy, state, rng)
         progress[RECOMMENDED] = arm

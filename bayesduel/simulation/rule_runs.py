@@ -122,12 +122,15 @@ class PairTables:
         given = mine, every, 0 if self_duels else patience, ledger, reports
         return *given, progress, stopping
 
-    def found(
+    def best_of(
         self, progress: Int[np.ndarray, "run 12"]
-    ) -> tuple[dict[str, Shaped[np.ndarray, "run ..."]], Shaped[np.ndarray, "run ..."]]:
-        """Return plays and recommended arms, by positions."""
-        plays = self.plays_at[: len(progress)]
-        return {"plays": plays}, progress[:, RECOMMENDED]
+    ) -> Shaped[np.ndarray, "run ..."]:
+        """Return where recommended arms are written."""
+        return progress[:, RECOMMENDED]
+
+    def found(self, done: int) -> dict[str, Shaped[np.ndarray, "run ..."]]:
+        """Return the plays of the first runs, by positions."""
+        return {"plays": self.plays_at[:done]}
 
 
 class SetTables:
@@ -143,7 +146,7 @@ class SetTables:
         num_arms, checkpoints = environment.num_arms, (num_runs, len(grid))
         self._offers = np.zeros((*checkpoints, num_arms), dtype=np.int64)
         self._regret = np.zeros((*checkpoints, len(world.forms)))
-        self.best = np.zeros((num_runs, num_arms), dtype=bool)
+        self._best = np.zeros((num_runs, num_arms), dtype=bool)
         least, most = world.least_size, world.most_size
         sizes = f"{least} to {most}" if least < most else f"{most}"
         length = f"returned a set with {{wrong}} entries; there are {num_arms} arms"
@@ -171,18 +174,20 @@ class SetTables:
             regret=np.zeros(len(self._world.forms)),
             offers_at=self._offers[place],
             regret_at=self._regret[place],
-            best=self.best[place],
+            best=self._best[place],
         )
         lane = new_lane(self._world, order)
         return self._world, lane, self.grid, ledger, progress
 
-    def found(
+    def best_of(
         self, progress: Int[np.ndarray, "run 12"]
-    ) -> tuple[dict[str, Shaped[np.ndarray, "run ..."]], Shaped[np.ndarray, "run ..."]]:
-        """Return offers, regret and recommended sets, by positions."""
-        done = len(progress)
-        found = {"offers": self._offers[:done], "regret": self._regret[:done]}
-        return found, self.best[:done]
+    ) -> Shaped[np.ndarray, "run ..."]:
+        """Return where recommended sets are written."""
+        return self._best
+
+    def found(self, done: int) -> dict[str, Shaped[np.ndarray, "run ..."]]:
+        """Return offers and regret of the first runs, by positions."""
+        return {"offers": self._offers[:done], "regret": self._regret[:done]}
 
 
 class PolicyRuns:
@@ -270,8 +275,9 @@ class PolicyRuns:
     def found(self, done: int) -> Found:
         """Return what the first ``done`` runs have come to."""
         progress, orders = self._progress[:done], self._orders[:done]
+        best = self._tables.best_of(self._progress)[:done]
         ledger, best = self._environment.with_original_labels(
-            *self._tables.found(progress), orders
+            self._tables.found(done), best, orders
         )
         info = when_stopped(progress, orders) if self._stops else {}
         return Found(ledger, best, progress[:, EVENTS].copy(), info)

@@ -11,9 +11,15 @@ from jaxtyping import UInt32
 
 from bayesduel.errors import SimulationError
 
-PROGRAMS = {"scalar": "kernel-1", "jax": "jax-3", "numpy": "numpy-1"}
+PROGRAMS = {
+    "scalar": "kernel-1",
+    "jax": "jax-3",
+    "asked": "jax-4",
+    "numpy": "numpy-1",
+}
 """Names of the engines in results, with a version of their random streams: it grows
-where run r of a seed becomes another one."""
+where run r of a seed becomes another one. ``asked`` is JAX where duels are told late,
+or self-duels left out."""
 
 
 @dataclass(frozen=True)

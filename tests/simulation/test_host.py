@@ -1,7 +1,6 @@
 """The host's side: event numbers, wrong arms, and JAX as it was set."""
 
 import threading
-from functools import partial
 from inspect import unwrap
 
 import jax
@@ -12,7 +11,6 @@ import pytest
 from bayesduel import policies
 from bayesduel.errors import SimulationError
 from bayesduel.policies.policy import over_model
-from bayesduel.policies.policy_around import Manner
 from bayesduel.simulation import asked_models, driver
 from bayesduel.simulation.asked_models import as_leaf
 from tests.policies.instances import CONDORCET
@@ -111,31 +109,27 @@ def test_a_user_with_64_bits_gets_the_same_runs(wandering):
 
 
 @pytest.mark.parametrize(
-    "manner", [Manner(), Manner(every=7), Manner(self_duels=False)], ids=str
-)
-@pytest.mark.parametrize(
     "policy",
     [over_model(each) for each in (Wanderer(), Scripted(), policies.get("bt-ts"))],
     ids=["Wanderer", "Scripted", "bt-ts"],
 )
-def test_strict_dtypes_and_keys(policy, manner, strict_jax):
+def test_strict_dtypes_and_keys(policy, strict_jax):
     """Nothing mixes dtypes or uses a key twice; both are checked in tracing."""
     with jax.enable_x64(True):
         policy = jax.tree.map(as_leaf, policy)
         # One run: the check of keys stumbles over a batch of them (a bug of JAX 0.12).
         given = jnp.zeros(2, dtype=jnp.uint32), jnp.int64(30)
-        jax.jit(one_run, static_argnums=1).lower(policy, manner, *given)
+        jax.jit(one_run).lower(policy, *given)
 
 
-def one_run(policy, manner, words, horizon):
+def one_run(policy, words, horizon):
     """Take one event, as the programs of the loop do."""
     order = jnp.arange(len(CONDORCET), dtype=jnp.int32)
     begin, conclude = map(unwrap, (asked_models.begin, asked_models.conclude))
     state = begin(policy, words, order, None, horizon, None)
+    seat = state, jnp.uint32(0), jnp.int64(0)
     matrix = jnp.asarray(CONDORCET)
-    seats = jax.tree.map(lambda leaf: leaf[None], state)
-    seats = asked_models.seated(policy, manner.every, manner.every, seats)
-    seat = jax.tree.map(lambda leaf: jnp.asarray(leaf)[0], seats)
-    play = partial(asked_models._play, policy, manner, matrix, horizon, words, order)
-    seat, played = play(seat)
-    return played, conclude(policy, words, seat.event, seat.state)
+    (state, event, _), played = asked_models._play(
+        policy, matrix, horizon, words, order, seat
+    )
+    return played, conclude(policy, words, event, state)

@@ -62,9 +62,10 @@ class ModelRule:
     ) -> State:
         """Take in what was played; ``round_`` is the last round of it.
 
-        What is judged is the ``duel`` that is reported, which need not be the one that
-        was chosen last: with outcomes on their way the state has moved on, and only
-        ``duel.note`` still says why this duel was asked for.
+        It need not be the duel that was chosen last: with outcomes on their way the
+        state has moved on. Such a report, as in studies and without self-duels, is only
+        of the rounds of the pair: its champion has no rounds, and what teaches nothing
+        is not reported.
         """
         raise NotImplementedError
 

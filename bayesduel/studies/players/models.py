@@ -17,13 +17,19 @@ from bayesduel.simulation.runs import PROGRAMS
 from bayesduel.studies.players.played import Player, PlayerState, generator
 from bayesduel.studies.replay.questions import PolicyEvent
 from bayesduel.studies.replay.state import StudyState
-from bayesduel.types import Duel, OnHost
+from bayesduel.types import Duel as _Duel
+from bayesduel.types import OnHost
 from bayesduel.types import Outcome as _Outcome
 
 __all__ = ["ModelPlayer"]
 
-Outcome: Any = _Outcome
+Duel: Any = _Duel
 """Of numbers of Python, in place of arrays."""
+
+Outcome: Any = _Outcome
+
+_NO_DUEL: Any = Duel(np.int32(0), np.int64(0), np.int32(0), np.int32(0), np.int64(0))
+"""With the types of a duel."""
 
 _BEGINS = 2**31
 """Above the numbers of events: those of the votes from which a policy begins."""
@@ -48,8 +54,6 @@ class ModelPlayer(Player):
             began = asked_models.begin(
                 self._policy, words, order[None], None, np.int64(self._horizon), None
             )
-            blank = asked_models.blank_request(self._policy, began)
-        self._blank = jax.tree.map(lambda leaf: leaf[0], blank)
         super().__init__(state, PlayerState(began))
 
     def _begin(self, told: list[PolicyEvent]) -> None:
@@ -75,29 +79,24 @@ class ModelPlayer(Player):
         self._call(number, PATIENCE, told, asks=False)
         return None
 
-    def _found(self, before: int, duel: OnHost[Duel]) -> dict[str, Any]:
+    def _found(self, before: int, duel: OnHost[_Duel]) -> dict[str, Any]:
         chosen = duel.champion, duel.exploit_rounds, duel.first, duel.second
         found = self._duel(before, chosen, int(duel.explore_rounds))
-        note = [leaf.item() for leaf in jax.tree.leaves(duel.note)]
-        return found | {"note": note, "program": self.program}
+        return found | {"note": [], "program": self.program}
 
     def _tell(self, told: PolicyEvent) -> None:
         game, asked = self._game, told.duel or {}
         first, second = self._places(told)
-        tree = jax.tree.structure(self._blank.note)
         mine = told.asked_for and asked.get("program") == self.program
-        # Older versions had notes of their own where self-duels were left out.
-        mine = mine and len(asked["note"]) == tree.num_leaves
+        # Older versions had notes where self-duels were left out.
+        mine = mine and not asked["note"]
         game.round += 0 if mine else told.votes
-        duel = self._blank._replace(
-            champion=first, first=first, second=second, explore_rounds=told.votes
-        )
+        duel = Duel(first, 0, first, second, told.votes)
         if mine:
             duel = duel._replace(
                 champion=self.positions.index(asked["champion"]),
                 exploit_rounds=asked["exploit"],
                 explore_rounds=asked["votes"],
-                note=jax.tree.unflatten(tree, asked["note"]),
             )
         outcome = Outcome(duel.exploit_rounds, told.votes, told.wins)
         round_ = asked["round"] if mine else game.round
@@ -111,18 +110,15 @@ class ModelPlayer(Player):
         *,
         asks: bool = True,
         round_: int | None = None,
-    ) -> OnHost[Duel]:
+    ) -> OnHost[_Duel]:
         """Tell the policy of a duel and its outcome, or of nothing, and ask it."""
         game = self._game
-        duel, outcome = told or (self._blank, Outcome(0, 0, 0))
-        typed = jax.tree.map(
-            lambda leaf, value: np.asarray(value, leaf.dtype)[None], self._blank, duel
-        )
+        duel, outcome = told or (_NO_DUEL, Outcome(0, 0, 0))
         given = asked_models.Feedback(
             counts=np.array([told is not None]),
-            asks=np.array([asks]),
+            asks_about=np.array([game.round + 1 if asks else 0]),
             round=np.array([game.round if round_ is None else round_]),
-            request=typed,
+            request=Duel(*map(_typed, duel, _NO_DUEL)),
             outcome=Outcome(*(np.array([each], dtype=np.int64) for each in outcome)),
         )
         with jax.enable_x64(True):
@@ -131,3 +127,7 @@ class ModelPlayer(Player):
                 self._policy, words, np.array([step], np.uint32), game.state, given
             )
             return jax.tree.map(lambda leaf: leaf[0], jax.device_get(found))
+
+
+def _typed(value: int, like: np.integer) -> np.ndarray:
+    return np.array([value], dtype=like.dtype)

@@ -1,0 +1,152 @@
+"""Rules over models that are told late, or played without their self-duels."""
+
+from collections import Counter
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+from bayesduel.errors import SimulationError
+from bayesduel.policies import DelayedFeedback, WithoutSelfDuels
+from bayesduel.policies.over_models.base import ModelRule, model_rule, one_round
+from bayesduel.policies.policy import KernelPolicy
+from bayesduel.simulation import driver
+from tests.simulation.model_fakes import Scripted, Wanderer
+from tests.simulation.runs import same, simulate_runs
+
+RUNS = 4000
+
+FALSE_ALARM = 1e-6
+
+MATRIX = np.array([[0.5, 0.8, 0.3], [0.2, 0.5, 0.5], [0.7, 0.5, 0.5]])
+
+
+@model_rule
+class FickleRule(ModelRule):
+    """Arm 0 meets itself, or an arm that chance and the wins of arm 0 decide."""
+
+    def init(self, rng_key, num_arms, horizon):
+        return jnp.int64(0)
+
+    def choose(self, rng_key, state, round_):
+        uniform = jax.random.uniform(rng_key, dtype=jnp.float64)
+        other = 1 + (state + (uniform < 0.6)) % 2
+        other = jnp.where(uniform < 0.4, 0, other).astype(jnp.int32)
+        return one_round(jnp.int32(0), other), state
+
+    def update(self, rng_key, state, round_, duel, outcome):
+        return state + jnp.where(duel.first == duel.second, 0, outcome.wins)
+
+    def recommend(self, rng_key, state):
+        return jnp.int32(0)
+
+
+class Fickle(KernelPolicy):
+    """The same, as a policy."""
+
+    title = "Fickle"
+
+    def over_model(self):
+        return FickleRule()
+
+
+def distribution(every, self_duels, rounds):
+    """Return the distribution of the rounds of arm 0 with each arm, by enumeration."""
+    found = Counter()
+
+    def play(told, late, counts, weight):
+        if sum(counts) == rounds:
+            found[counts] += weight
+            return
+        flipped = 1 + (told + 1) % 2
+        choices = {0: 0.4, flipped: 0.2, 3 - flipped: 0.4}
+        if not self_duels:
+            choices = {arm: choices[arm] / 0.6 for arm in (1, 2)}
+        for arm, chance in choices.items():
+            after = tuple(n + (place == arm) for place, n in enumerate(counts))
+            arrives = sum(after) % every == 0
+            for win in (0, 1) if arm else (0,):
+                won = MATRIX[0, arm] if win else 1 - MATRIX[0, arm] if arm else 1.0
+                now = (told + late + win, 0) if arrives else (told, late + win)
+                play(*now, after, weight * chance * won)
+
+    play(0, 0, (0, 0, 0), 1.0)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("every", "self_duels"), [(1, True), (3, True), (1, False), (2, False)]
+)
+def test_runs_have_the_distribution_of_the_rule(every, self_duels):
+    """Of six rounds; it is not that of a rule which is told at another time."""
+    policy = DelayedFeedback(Fickle(), every=every)
+    policy = policy if self_duels else WithoutSelfDuels(policy)
+    given = {"runs": range(RUNS), "checkpoints": (6,), "num_lanes": 400}
+    records = simulate_runs(policy, MATRIX, shuffle=False, **given)
+    plays = records.ledger["plays"][:, 0, 0]
+    seen = Counter(map(tuple, plays.tolist()))
+    assert not rejects(seen, distribution(every, self_duels, 6))
+    assert rejects(seen, distribution(7 if every == 1 else 1, self_duels, 6))
+
+
+def rejects(seen, law):
+    """Say whether counts are from another distribution; rare outcomes are one."""
+    often = [key for key, chance in law.items() if chance * RUNS > 10]
+    expected = [law[key] for key in often]
+    observed = [seen[key] for key in often]
+    expected.append(1 - sum(expected) + 1e-12)
+    observed.append(RUNS - sum(observed))
+    test = stats.chisquare(observed, RUNS * np.array(expected))
+    return bool(test.pvalue < FALSE_ALARM)
+
+
+@pytest.mark.parametrize("seconds", [1e9, 1e-9])
+def test_neither_runs_beside_it_nor_segments_change_a_run(seconds, monkeypatch):
+    policy = WithoutSelfDuels(DelayedFeedback(Wanderer(), every=9))
+    given = {"runs": range(40), "checkpoints": (50, 120)}
+    whole = simulate_runs(policy, num_lanes=40, **given)
+    monkeypatch.setattr(driver, "_SEGMENT_SECONDS", seconds)
+    same(simulate_runs(policy, num_lanes=16, **given), whole)
+    given["runs"] = range(7, 20)
+    same(simulate_runs(policy, num_lanes=40, **given), whole, pick_other=given["runs"])
+
+
+class Patient(WithoutSelfDuels):
+    """Without self-duels, until five choices in a row are none."""
+
+    @property
+    def settings(self):
+        return super().settings | {"patience": 5}
+
+
+@pytest.mark.parametrize(
+    ("rule", "duels", "events"),
+    [
+        # Three duels, five self-duels, and the recommended arm to the end.
+        (Scripted(first=1, duels=3), 3, 9),
+        # After one duel it would wait for longer than any horizon.
+        (Scripted(exploit=2**62), 1, 2),
+    ],
+)
+def test_a_rule_that_explores_no_more_meets_itself(rule, duels, events):
+    policy = Patient(rule)
+    records = simulate_runs(policy, runs=range(16), checkpoints=(100,), num_lanes=16)
+    plays, best = records.ledger["plays"][:, 0], records.recommendation
+    assert (plays[np.arange(16), best, best] == 100 - duels).all()
+    assert (plays.sum(axis=(1, 2)) == 100).all()
+    assert (records.events == events).all()
+    assert len(np.unique(best)) > 1
+
+
+def test_a_wrong_arm_is_named_with_its_run_and_round():
+    policy = DelayedFeedback(Scripted(first=7, duels=4, exploit=0), every=2)
+    with pytest.raises(SimulationError, match=r"arm 7; .* 0 to 3 \(round 5 of run 5\)"):
+        simulate_runs(policy, runs=range(5, 8), num_lanes=8)
+
+
+def test_the_event_limit_names_run_and_round(monkeypatch):
+    monkeypatch.setattr(driver, "EVENT_LIMIT", 6)
+    with pytest.raises(SimulationError, match="run 5 stopped at round 7 after 6 even"):
+        simulate_runs(WithoutSelfDuels(Scripted()), runs=range(5, 8), num_lanes=8)
