@@ -13,12 +13,8 @@ from bayesduel.ops.scalar.uncompiled import unpacked
 from bayesduel.policies.policy import check_rule, declared
 from bayesduel.policies.policy_around import STRAIGHT, Manner
 from bayesduel.policies.scalar_kernel import ScalarKernel
-from bayesduel.simulation import rounds, set_rounds
-from bayesduel.simulation.environments import (
-    Environment,
-    PairwiseEnvironment,
-    SubsetEnvironment,
-)
+from bayesduel.simulation import rounds
+from bayesduel.simulation.environments import Environment, PairwiseEnvironment
 from bayesduel.simulation.pair_ledger import PairLedger
 from bayesduel.simulation.run_orders import orders_and_words
 from bayesduel.simulation.run_progress import (
@@ -33,8 +29,6 @@ from bayesduel.simulation.run_progress import (
     when_stopped,
 )
 from bayesduel.simulation.runs import Found, GoOn, RunRecords, play_runs
-from bayesduel.simulation.set_rounds import SetLedger
-from bayesduel.simulation.set_worlds import new_lane, set_world
 from bayesduel.stopping.scalar_rules import NEVER_STOPS, ScalarStopping
 
 
@@ -128,61 +122,6 @@ class PairTables:
         """Return plays and recommended arms, by positions."""
         plays = self.plays_at[: len(progress)]
         return {"plays": plays}, progress[:, RECOMMENDED]
-
-
-class SetTables:
-    """What runs of offers read and write: parameters as of :class:`PairTables`."""
-
-    loop = set_rounds
-
-    def __init__(
-        self, environment: SubsetEnvironment, num_runs: int, grid: Int[np.ndarray, " C"]
-    ) -> None:
-        self._revenues, self.grid = environment.revenues, grid
-        self._world = world = set_world(environment)
-        num_arms, checkpoints = environment.num_arms, (num_runs, len(grid))
-        self._offers = np.zeros((*checkpoints, num_arms), dtype=np.int64)
-        self._regret = np.zeros((*checkpoints, len(world.forms)))
-        self.best = np.zeros((num_runs, num_arms), dtype=bool)
-        least, most = world.least_size, world.most_size
-        sizes = f"{least} to {most}" if least < most else f"{most}"
-        length = f"returned a set with {{wrong}} entries; there are {num_arms} arms"
-        self.faults = {
-            set_rounds.BAD_LENGTH: f"choose {length}",
-            set_rounds.BAD_SIZE: f"choose offered {{wrong}} arms; offer {sizes}",
-            set_rounds.BAD_ROUNDS: "choose asked for {wrong} rounds; ask for 1 or more",
-            set_rounds.BAD_RECOMMENDATION: f"recommend {length}",
-        }
-
-    def start(
-        self, policy: Any, order: Int[np.ndarray, " n"], rng: np.random.Generator
-    ) -> Any:
-        """Return the state of a policy before the first round."""
-        revenues = np.array(self._revenues[order], dtype=np.float64)
-        horizon = int(self.grid[-1])
-        return policy.start(len(order), self._world.most_size, horizon, revenues, rng)
-
-    def of_run(
-        self, place: int, order: Int[np.ndarray, " n"], progress: Int[np.ndarray, " 12"]
-    ) -> tuple[Any, ...]:
-        """Return what the loop is given of a run, in its order."""
-        ledger = SetLedger(
-            offers=np.zeros(len(order), dtype=np.int64),
-            regret=np.zeros(len(self._world.forms)),
-            offers_at=self._offers[place],
-            regret_at=self._regret[place],
-            best=self.best[place],
-        )
-        lane = new_lane(self._world, order)
-        return self._world, lane, self.grid, ledger, progress
-
-    def found(
-        self, progress: Int[np.ndarray, "run 12"]
-    ) -> tuple[dict[str, Shaped[np.ndarray, "run ..."]], Shaped[np.ndarray, "run ..."]]:
-        """Return offers, regret and recommended sets, by positions."""
-        done = len(progress)
-        found = {"offers": self._offers[:done], "regret": self._regret[:done]}
-        return found, self.best[:done]
 
 
 class PolicyRuns:
@@ -329,7 +268,9 @@ def run_chunk(
     orders, words = orders_and_words(environment, runs, seed)
     grid = np.ascontiguousarray(checkpoints, dtype=np.int64)
     tables: Any
-    if isinstance(environment, SubsetEnvironment):
+    if not isinstance(environment, PairwiseEnvironment):
+        from bayesduel.simulation.subset_environment import SetTables
+
         tables = SetTables(environment, len(runs), grid)
     else:
         new = stopping.new_state if stopping is not None else None

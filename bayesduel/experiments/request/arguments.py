@@ -14,7 +14,7 @@ from bayesduel.experiments.parameter_grids import expand
 from bayesduel.experiments.problems import (
     Instance,
     Problem,
-    is_instance,
+    is_world,
     problem_of,
     read_instance,
 )
@@ -42,8 +42,10 @@ def as_sequence(argument: str, value: Any) -> tuple[list[Any], bool]:
 
     A matrix, world, policy or string is one.
     """
-    single = isinstance(value, str | PolicyBase) or is_instance(value)
+    single = isinstance(value, str | PolicyBase | PreferenceMatrix)
     if single or hasattr(value, "__array__") or _is_nested_numbers(value):
+        return [value], False
+    if not isinstance(value, Iterable) and is_world(value):
         return [value], False
     return list(several(argument, value)), True
 
