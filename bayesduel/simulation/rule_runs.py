@@ -155,13 +155,13 @@ class PolicyRuns:
         self._play, self._own = tables.loop.play, policy
         if isinstance(policy, ScalarKernel):
             # Numba takes half a second to import.
-            from bayesduel.simulation.scalar.programs import program, program_name
+            from bayesduel.simulation.programs import program, program_name
 
             name = program_name(policy.name, stopping.name if stopping else "")
             self._play, self._hear = program(name), program(name, "hear")
             self._own = None
         elif is_compiled(policy):
-            from bayesduel.simulation.scalar.compiled_rounds import (
+            from bayesduel.simulation.compiled_rounds import (
                 compiled_rounds,
                 parameters_record,
             )
@@ -240,7 +240,7 @@ def is_compiled(policy: Any) -> bool:
     if not policy.compiled:
         return False
     # Numba takes half a second to import.
-    from bayesduel.simulation.scalar.programs import is_disabled
+    from bayesduel.simulation.programs import is_disabled
 
     return not is_disabled()
 

@@ -19,7 +19,6 @@ from bayesduel.experiments.problems import (
     read_instance,
 )
 from bayesduel.experiments.results import FILE_NAMES, ZARR
-from bayesduel.experiments.stored.zarr_files import require_zarr
 from bayesduel.policies.lookup import parse_policy
 from bayesduel.policies.parameter_values import check_kinds
 from bayesduel.policies.policy import PolicyBase
@@ -112,6 +111,8 @@ def check_format(value: Any) -> str:
     """Return ``value`` if it is a format of files whose library is there."""
     one_of(value, FILE_NAMES, "format", kind=SimulationArgumentError)
     if value == ZARR:
+        from bayesduel.experiments.stored.zarr_files import require_zarr
+
         require_zarr()
     return value
 

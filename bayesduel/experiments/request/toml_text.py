@@ -15,9 +15,8 @@ from bayesduel.experiments.problems import Instance, problem_of, read_instance
 from bayesduel.experiments.request.arguments import check_checkpoints
 from bayesduel.files.folders import REQUEST
 from bayesduel.instances.catalog import is_path
-from bayesduel.package.version import __version__
 from bayesduel.policies.lookup import policy_text
-from bayesduel.stopping.words import rule_text
+from bayesduel.version import __version__
 from theory.preferences import PreferenceMatrix
 
 _LINE = 70
@@ -52,6 +51,8 @@ def to_toml(asked: Mapping[str, Any], files: dict[str, bytes] | None = None) -> 
         data["regret"] = list(asked["regret"])
     data |= {"shuffle": asked["shuffle"], "record": asked["record"]}
     if asked["stopping"] is not None:
+        from bayesduel.stopping.words import rule_text
+
         data["stopping"] = _said(rule_text, asked["stopping"], "stopping", None, files)
     lines = (f"{key} = {_toml(value)}" for key, value in data.items())
     head = f"# An experiment of bayesduel {__version__}.\n"
