@@ -182,9 +182,10 @@ class PairProblem(Problem):
     ) -> Variables:
         """Return regret, rounds of every pair, and the recommended arm."""
         plays = ledger["plays"]
-        total = regret_of_plays(plays, self.instance, notions)
+        matrix = self.instance
+        total = [weighted_sum(plays, matrix.regret_per_pair(each)) for each in notions]
         return {
-            "regret": (("notion", "run", "checkpoint"), total),
+            "regret": (("notion", "run", "checkpoint"), np.stack(total)),
             "plays": (("run", "checkpoint", "arm", "opponent"), plays),
             "recommendation": (("run",), recommendation.astype(np.int64)),
         }
@@ -300,25 +301,13 @@ def read_instance(value: InstanceLike) -> Instance:
     return value if is_instance else as_preference_matrix(value)
 
 
-def regret_of_plays(
-    plays: Int[np.ndarray, "run checkpoint K K"],
-    matrix: PreferenceMatrix,
-    notions: Sequence[str],
-) -> Float[np.ndarray, "notion run checkpoint"]:
-    """Return cumulative regret, float64 (notion, run, checkpoint).
-
-    ``plays`` are rounds per unordered pair (upper triangle) and of self-duels
-    (diagonal).
-    """
-    return np.stack(
-        [weighted_sum(plays, matrix.regret_per_pair(notion)) for notion in notions]
-    )
-
-
 def weighted_sum(
     plays: Int[np.ndarray, "run checkpoint K K"], per_pair: Float[np.ndarray, "K K"]
 ) -> Float[np.ndarray, "run checkpoint"]:
     """Return plays times regret, summed over pairs, float64 (run, checkpoint).
+
+    ``plays`` are rounds per unordered pair (upper triangle) and of self-duels
+    (diagonal).
 
     A matrix product adds up in blocks that depend on the number of runs, so its last
     bits would depend on how the runs were cut into jobs. Here each step is a sum or a

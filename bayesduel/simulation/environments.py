@@ -60,19 +60,12 @@ class PairwiseEnvironment(Environment):
         recommendation: Int[np.ndarray, " run"],
         order: Int[np.ndarray, "run K"],
     ) -> tuple[dict[str, Int[np.ndarray, "run C K K"]], Int[np.ndarray, " run"]]:
-        """Turn positions into arms, in what was recorded and recommended."""
-        best = np.take_along_axis(order, recommendation[:, None], axis=1)[:, 0]
-        plays = self.unshuffle(ledger["plays"], order)
-        return {"plays": plays}, best.astype(np.int64)
-
-    @staticmethod
-    def unshuffle(
-        plays: Int[np.ndarray, "run C K K"], order: Int[np.ndarray, "run K"]
-    ) -> Int[np.ndarray, "run C K K"]:
-        """Give recorded plays their original labels.
+        """Turn positions into arms, in what was recorded and recommended.
 
         Rounds of {i, j} go to [min(i, j), max(i, j)]; self-duels stay on the diagonal.
         """
+        best = np.take_along_axis(order, recommendation[:, None], axis=1)[:, 0]
+        plays = ledger["plays"]
         num_arms = plays.shape[-1]
         position = np.argsort(order, axis=1)
         run = np.arange(len(plays))[:, None, None, None]
@@ -83,4 +76,5 @@ class PairwiseEnvironment(Environment):
         both = own + np.swapaxes(own, 2, 3)
         upper = np.triu(np.ones((num_arms, num_arms), dtype=bool), 1)
         diagonal = np.eye(num_arms, dtype=bool)
-        return np.where(upper, both, np.where(diagonal, own, 0))
+        plays = np.where(upper, both, np.where(diagonal, own, 0))
+        return {"plays": plays}, best.astype(np.int64)

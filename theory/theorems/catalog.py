@@ -84,14 +84,11 @@ class Theorem:
         except ValueError as error:
             return AppliedTheorem(self, (), str(error))
         many = found if isinstance(found, tuple) else (found,)
-        bounds = (x if isinstance(x, RegretBound) else x.bound for x in many)
-        return AppliedTheorem(self, tuple(map(self._of_policy, bounds)))
-
-    def _of_policy(self, bound: RegretBound) -> RegretBound:
-        """Name the algorithm, where one function is a theorem on several."""
-        if bound.policy == self.policy:
-            return bound
-        return replace(bound, name=self.name, policy=self.policy)
+        bounds = [x if isinstance(x, RegretBound) else x.bound for x in many]
+        for place, bound in enumerate(bounds):
+            if bound.policy != self.policy:  # One function on several algorithms.
+                bounds[place] = replace(bound, name=self.name, policy=self.policy)
+        return AppliedTheorem(self, tuple(bounds))
 
 
 @dataclass(frozen=True)
