@@ -142,9 +142,11 @@ except SystemExit as stop:
     assert loaded & heavy == {"matplotlib", "xarray"}
     ours = {name for name in loaded if name.split(".")[0] in ("bayesduel", "theory")}
     assert {"theory.theorems.ucb", "bayesduel.simulation.rounds"} < ours
-    rest = (".set_", "subset_env", "choice.", "structured", "statement", "theorems.rmed",
-            "theorems.model", "identification.evidence", "stopping.rules", "toml_files",
-            "zarr_files")  # fmt: skip
+    rest = (
+        ".set_", "subset_env", "choice.", "structured", "statement", "theorems.rmed",
+        "theorems.model", "identification.evidence", "stopping.rules", "toml_files",
+        "zarr_files",
+    )  # fmt: skip
     found = {name for name in ours if any(each in name for each in rest)}
     assert found == {"bayesduel.instances.choice.catalog"}  # Names of worlds.
 

@@ -142,9 +142,13 @@ class PairProblem(Problem):
 
     instance: PreferenceMatrix
     words = "a preference matrix"
-    known_notions = REGRET_NOTIONS
     axes = ("arm", "opponent")
     played = "plays"
+
+    @property
+    def known_notions(self) -> Sequence[str]:
+        """Those of duels."""
+        return REGRET_NOTIONS
 
     @property
     def default_notion(self) -> str:
@@ -278,13 +282,6 @@ def problem_of(instance: Instance) -> Problem:
     return SubsetProblem(instance)
 
 
-def is_world(value: Any) -> bool:
-    """Say whether something is a world of subset choice."""
-    from bayesduel.instances.choice import ChoiceWorld
-
-    return isinstance(value, ChoiceWorld)
-
-
 def read_instance(value: InstanceLike) -> Instance:
     """Return a matrix or a world from what a user gives for one.
 
@@ -297,8 +294,11 @@ def read_instance(value: InstanceLike) -> Instance:
     """
     if isinstance(value, str):
         return load_world(value) if is_world_name(value) else instances.load(value)
-    is_instance = isinstance(value, PreferenceMatrix) or is_world(value)
-    return value if is_instance else as_preference_matrix(value)
+    if isinstance(value, PreferenceMatrix):
+        return value
+    from bayesduel.instances.choice import ChoiceWorld
+
+    return value if isinstance(value, ChoiceWorld) else as_preference_matrix(value)
 
 
 def weighted_sum(

@@ -1,37 +1,20 @@
 """Who answers: a preference matrix, or a world of subset choice."""
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float, Int
 
+if TYPE_CHECKING:
+    from bayesduel.simulation.subset_environment import SubsetEnvironment
 
-class Environment(ABC):
-    """What a policy is simulated in.
-
-    Duels are below; offers of sets are in ``subset_environment``, with what only they
-    need.
-    """
-
-    shuffle: bool
-    """Whether the arms are relabelled at random in each run."""
-
-    @property
-    @abstractmethod
-    def num_arms(self) -> int:
-        """Number of arms."""
-
-    @abstractmethod
-    def with_original_labels(
-        self, ledger: dict[str, Any], recommendation: Any, order: Any
-    ) -> tuple[dict[str, Any], Any]:
-        """Turn positions into arms, in what was recorded and recommended."""
+type Environment = "PairwiseEnvironment | SubsetEnvironment"
+"""What a policy is simulated in: duels, or offers of sets, with what only they need."""
 
 
 @dataclass(frozen=True)
-class PairwiseEnvironment(Environment):
+class PairwiseEnvironment:
     """Independent answers with fixed probabilities.
 
     Parameters

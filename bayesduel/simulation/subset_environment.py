@@ -8,7 +8,6 @@ from jaxtyping import Bool, Float, Int, Num, Shaped
 
 from bayesduel.instances.choice import ChoiceRule, ChoiceWorld
 from bayesduel.simulation import set_rounds
-from bayesduel.simulation.environments import Environment
 from bayesduel.simulation.set_rounds import SetLedger
 from bayesduel.simulation.set_worlds import new_lane, set_world
 
@@ -21,7 +20,7 @@ class SubsetCosts(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SubsetEnvironment(Environment):
+class SubsetEnvironment:
     """Answers to offers of subsets, with fixed probabilities.
 
     Made by :meth:`from_world`.

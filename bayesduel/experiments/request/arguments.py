@@ -14,7 +14,6 @@ from bayesduel.experiments.parameter_grids import expand
 from bayesduel.experiments.problems import (
     Instance,
     Problem,
-    is_world,
     problem_of,
     read_instance,
 )
@@ -44,8 +43,11 @@ def as_sequence(argument: str, value: Any) -> tuple[list[Any], bool]:
     single = isinstance(value, str | PolicyBase | PreferenceMatrix)
     if single or hasattr(value, "__array__") or _is_nested_numbers(value):
         return [value], False
-    if not isinstance(value, Iterable) and is_world(value):
-        return [value], False
+    if not isinstance(value, Iterable):
+        from bayesduel.instances.choice import ChoiceWorld
+
+        if isinstance(value, ChoiceWorld):
+            return [value], False
     return list(several(argument, value)), True
 
 
