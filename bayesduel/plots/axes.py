@@ -335,8 +335,8 @@ def spread(
     """
     order = np.argsort(wanted, kind="stable")
     steps = height * np.arange(wanted.size)
-    # Neighbors that go down are pooled. SciPy does the same, but takes a third of a second
-    # to import.
+    # Neighbors that go down are pooled. SciPy does the same, but takes a third of a
+    # second to import.
     pools: list[tuple[float, int]] = []
     for center in wanted[order] - steps:
         mean, size = float(center), 1
