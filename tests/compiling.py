@@ -16,8 +16,7 @@ def play_in_python(monkeypatch):
 
     A program takes seconds to compile, as long as thousands of rounds in Python.
     """
-    from bayesduel.simulation import rule_runs
-    from bayesduel.simulation.scalar import programs
+    from bayesduel.simulation import programs, rule_runs
 
     monkeypatch.setattr(rule_runs, "is_compiled", lambda policy: False)
     monkeypatch.setattr(programs, "is_disabled", lambda: True)

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 FLOORS = (
     "theory",
-    "errors", "package", "arguments", "files", "program_cache", "code_digest", "types",
+    "errors", "version", "arguments", "files", "program_cache", "code_digest", "types",
     "ops",
     "instances", "votes", "models", "inference", "posteriors", "policies",
     "stopping", "simulation", "analysis", "experiments", "results",

@@ -42,11 +42,16 @@ def run(code: str, cwd: Path, *arguments: str) -> str:
     return result.stdout
 
 
+def modules_after(code: str, cwd: Path, *arguments: str) -> set[str]:
+    """Return the modules in memory after running the code."""
+    report = "\nimport json as _json, sys as _sys\nprint()\nprint(_json.dumps(sorted("
+    report += "name for name, each in _sys.modules.items() if each is not None)))"
+    return set(json.loads(run(code + report, cwd, *arguments).splitlines()[-1]))
+
+
 def loaded_by(code: str, cwd: Path, *arguments: str) -> set[str]:
     """Return the top-level modules in memory after running the code."""
-    report = "\nimport json as _json, sys as _sys\nprint()\nprint(_json.dumps(sorted("
-    report += "{name.partition('.')[0] for name in _sys.modules})))"
-    return set(json.loads(run(code + report, cwd, *arguments).splitlines()[-1]))
+    return {name.partition(".")[0] for name in modules_after(code, cwd, *arguments)}
 
 
 def test_the_probe_sees_what_is_loaded(tmp_path: Path) -> None:
@@ -112,9 +117,14 @@ except SystemExit as stop:
 
 
 def test_a_comparison_loads_only_what_it_runs_on(tmp_path: Path) -> None:
-    """JAX and NumPyro are for posteriors of models, CVXPY for none of its bounds."""
+    """JAX and NumPyro are for posteriors of models, CVXPY for none of its bounds.
+
+    Sets, models, other theorems, rules for stopping and formats of files are for those
+    who ask for them.
+    """
     code = """
 import os, sys
+sys.modules["dask"] = None  # Where it is there, xarray imports it, and that SciPy.
 os.environ["NUMBA_DISABLE_JIT"] = "1"  # Compiling takes long, and loads no more.
 from bayesduel.cli import main
 sys.argv = ["bayesduel", "compare", "-i", "cyclic", "-p", "rucb", "-p", "pcomp",
@@ -127,7 +137,18 @@ try:
 except SystemExit as stop:
     assert not stop.code, stop.code
 """
-    assert loaded_by(code, tmp_path) & HEAVY == {"matplotlib", "xarray"}
+    loaded = modules_after(code, tmp_path)
+    heavy = HEAVY | {"scipy.special", "scipy.optimize"}
+    assert loaded & heavy == {"matplotlib", "xarray"}
+    ours = {name for name in loaded if name.split(".")[0] in ("bayesduel", "theory")}
+    assert {"theory.theorems.ucb", "bayesduel.simulation.rounds"} < ours
+    rest = (
+        ".set_", "subset_env", "choice.", "structured", "statement", "theorems.rmed",
+        "theorems.model", "identification.evidence", "stopping.rules", "toml_files",
+        "zarr_files",
+    )  # fmt: skip
+    found = {name for name in ours if any(each in name for each in rest)}
+    assert found == {"bayesduel.instances.choice.catalog"}  # Names of worlds.
 
 
 def test_a_policy_by_name_loads_no_other_policy(tmp_path: Path) -> None:

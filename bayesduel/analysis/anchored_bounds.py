@@ -100,10 +100,10 @@ def anchored_bound(
 
 def regret_bound(bound: object) -> RegretBound:
     """Return the bound itself; an optimum stands for its ``bound``."""
-    from theory import Optimum, RegretBound, StructuredBound
+    from theory import RegretBound
 
-    optimum = isinstance(bound, Optimum | StructuredBound)
-    inner = bound.bound if optimum else bound
+    # Of an optimum under a model, too, whose class is not imported for that.
+    inner = bound if isinstance(bound, RegretBound) else getattr(bound, "bound", None)
     if not isinstance(inner, RegretBound):
         raise ArgumentError(
             "bounds",
@@ -187,7 +187,6 @@ def lower_slope(
     come the winner that attains it, and a note that is empty or says why there is none,
     by the labels ``arms``.
     """
-    from theory import condorcet_lower_bound
     from theory.preferences import as_preference_matrix
 
     if model and notion in (*BOUNDED_NOTIONS, "condorcet_mean"):
@@ -200,6 +199,8 @@ def lower_slope(
     if notion != "condorcet_mean":
         stated = "stated for Copeland and condorcet_mean regret"
         return None, None, f"lower bound: {stated}, not for {notion}"
+    from theory import condorcet_lower_bound
+
     matrix = as_preference_matrix(preference)
     try:
         return condorcet_lower_bound(matrix), matrix.condorcet_winner, ""

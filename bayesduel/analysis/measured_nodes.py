@@ -23,7 +23,7 @@ from bayesduel.analysis.run_statistics import (
     spread,
 )
 from bayesduel.errors import ArgumentError
-from theory import REGRET_NOTIONS, ChoiceTable, PreferenceMatrix
+from theory import REGRET_NOTIONS, PreferenceMatrix
 from theory.arguments import integer_from
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from jaxtyping import Float64, Int64
     from numpy.typing import NDArray
 
-    from theory import RegretBound
+    from theory import ChoiceTable, RegretBound
 
     Result = xr.DataTree | xr.Dataset | list[Any]
 
@@ -91,6 +91,8 @@ class Measurement:
         if "choice_probabilities" not in self.data:
             return None
         if "table" not in self._shared:
+            from theory import ChoiceTable
+
             parts = ("choice_sets", "choice_probabilities")
             arrays = (self.data[each].transpose("set", "place") for each in parts)
             self._shared["table"] = ChoiceTable(*(each.values for each in arrays))

@@ -19,7 +19,7 @@ from bayesduel.analysis.text import (
     format_with_error,
 )
 from bayesduel.errors import ArgumentError
-from theory.choice import SUBSET_REGRET_NOTIONS
+from theory import REGRET_NOTIONS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -254,7 +254,7 @@ def _summary_row(
 ) -> SummaryRow:
     names = (measured.instance, measured.policy)
     lower, winner, note = None, None, ""
-    if notion not in SUBSET_REGRET_NOTIONS:
+    if notion in REGRET_NOTIONS:
         lower, winner, note = measured.lower_slope(notion)
     bound = None if lower is None else float(lower.log_coefficient)
     if not measured.has_regret:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bayesduel.arguments.literals import literal
 from bayesduel.cli import parse
 from bayesduel.cli.errors import option_error
 from bayesduel.cli.figures import save_figures
@@ -137,7 +138,7 @@ def plot(
 ) -> None:
     """Draw saved results again: other regret, band, width or format."""
     start = None if from_round is None else parse.rounds(from_round, "--from")
-    size = _width(width)
+    size = literal(width.strip())
     tree = _saved(results, instance)
     shown = _notion(tree, notion), _BANDS[band]
     drawn = _names(bounds, kind)
@@ -173,13 +174,6 @@ def _names(text: str, kind: Kind) -> str | list[str] | None:
             "--bounds", f"does not go with --kind {kind.value}", remedy="leave it out"
         )
     return names
-
-
-def _width(text: str) -> str | float:
-    try:
-        return parse.number(text)
-    except ValueError:
-        return text
 
 
 def _saved(path: Path, instance: str | None) -> xr.DataTree:

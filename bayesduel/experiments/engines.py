@@ -255,7 +255,7 @@ def _several_to_compile(jobs: Sequence[Job]) -> bool:
     missing = 0
     for program in dict.fromkeys(job.program for job in jobs):
         if isinstance(program, str):
-            from bayesduel.simulation.scalar.programs import is_at_hand
+            from bayesduel.simulation.programs import is_at_hand
 
             missing += not is_at_hand(program)
         if missing > 1:

@@ -25,20 +25,15 @@ from bayesduel.experiments.request.arguments import (
     read_notions,
     read_policies,
 )
-from bayesduel.experiments.request.toml_files import (
-    arguments_in_file,
-    check_complete,
-    errors_name_file,
-)
 from bayesduel.experiments.request.toml_text import folder_files, to_toml
 from bayesduel.experiments.store import Part, execute_sweep
 from bayesduel.experiments.stored.run_ranges import Place
-from bayesduel.package.version import __version__
 from bayesduel.policies.parameter_values import parameters_json
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.simulation.driver import check_stops, program_of
 from bayesduel.simulation.environments import Environment
-from bayesduel.stopping.rules import StoppingRule, check_rule
+from bayesduel.stopping.base import StoppingRule, check_rule
+from bayesduel.version import __version__
 from theory.arguments import integer_from, seed_of, true_or_false
 
 
@@ -215,6 +210,12 @@ class Experiment:
         >>> asked.labels, asked.horizon
         (('D-TS:alpha=0.6', 'D-TS:alpha=1.0'), 1000000)
         """
+        from bayesduel.experiments.request.toml_files import (
+            arguments_in_file,
+            check_complete,
+            errors_name_file,
+        )
+
         found = arguments_in_file(path)
         check_complete(found, str(path))
         with errors_name_file(str(path)):

@@ -12,9 +12,9 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.experiments.problems import Instance, Problem, problem_of
-from bayesduel.package.version import __version__
 from bayesduel.simulation import run_summaries
-from bayesduel.stopping.rules import StoppingRule
+from bayesduel.stopping.base import StoppingRule
+from bayesduel.version import __version__
 
 if TYPE_CHECKING:
     from bayesduel.simulation.driver import RunRecords

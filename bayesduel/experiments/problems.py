@@ -22,22 +22,22 @@ from bayesduel.errors import (
     errors_about,
     near_and_all,
 )
-from bayesduel.instances.choice import ChoiceWorld, is_world_name, load_world
+from bayesduel.instances.choice.catalog import is_world_name, load_world
 from bayesduel.policies.arm_features import with_features
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.policies.subset_base import OfferingPolicy
 from theory import REGRET_NOTIONS, PreferenceMatrix
 from theory.arguments import short_repr
-from theory.choice import SUBSET_REGRET_NOTIONS
 from theory.preferences import as_preference_matrix
 
 if TYPE_CHECKING:
+    from bayesduel.instances.choice import ChoiceWorld
     from bayesduel.simulation.environments import Environment
 
-Instance = PreferenceMatrix | ChoiceWorld
+type Instance = "PreferenceMatrix | ChoiceWorld"
 """What answers: duels, or offers of subsets."""
 
-InstanceLike = Instance | str | ArrayLike
+type InstanceLike = Instance | str | ArrayLike
 """A matrix or its values, a world of subset choice, or the name or file of one."""
 
 _FEW_SETS = 1000
@@ -53,14 +53,8 @@ class Problem(ABC):
 
     instance: Any
 
-    kind: ClassVar[type]
-    """Class of the instance."""
-
     words: ClassVar[str]
     """What the instance is."""
-
-    known_notions: ClassVar[tuple[str, ...]]
-    """Notions of regret that there are; see ``theory``."""
 
     axes: ClassVar[tuple[str, ...]]
     """Dimensions of the results that count arms."""
@@ -80,6 +74,11 @@ class Problem(ABC):
         if self.instance.arm_names is None:
             return np.arange(self.instance.num_arms)
         return list(self.instance.arm_names)
+
+    @property
+    @abstractmethod
+    def known_notions(self) -> Sequence[str]:
+        """Notions of regret that there are; see ``theory``."""
 
     @property
     @abstractmethod
@@ -142,11 +141,14 @@ class PairProblem(Problem):
     """Duels of the arms of a preference matrix."""
 
     instance: PreferenceMatrix
-    kind = PreferenceMatrix
     words = "a preference matrix"
-    known_notions = REGRET_NOTIONS
     axes = ("arm", "opponent")
     played = "plays"
+
+    @property
+    def known_notions(self) -> Sequence[str]:
+        """Those of duels."""
+        return REGRET_NOTIONS
 
     @property
     def default_notion(self) -> str:
@@ -184,9 +186,10 @@ class PairProblem(Problem):
     ) -> Variables:
         """Return regret, rounds of every pair, and the recommended arm."""
         plays = ledger["plays"]
-        total = regret_of_plays(plays, self.instance, notions)
+        matrix = self.instance
+        total = [weighted_sum(plays, matrix.regret_per_pair(each)) for each in notions]
         return {
-            "regret": (("notion", "run", "checkpoint"), total),
+            "regret": (("notion", "run", "checkpoint"), np.stack(total)),
             "plays": (("run", "checkpoint", "arm", "opponent"), plays),
             "recommendation": (("run",), recommendation.astype(np.int64)),
         }
@@ -202,12 +205,17 @@ class PairProblem(Problem):
 class SubsetProblem(Problem):
     """Offers of sets in a world of subset choice."""
 
-    instance: ChoiceWorld
-    kind = ChoiceWorld
+    instance: "ChoiceWorld"
     words = "a world of subset choice"
-    known_notions = tuple(SUBSET_REGRET_NOTIONS)
     axes = ("arm",)
     played = "offers"
+
+    @property
+    def known_notions(self) -> Sequence[str]:
+        """Those of choices out of subsets."""
+        from theory.choice import SUBSET_REGRET_NOTIONS
+
+        return tuple(SUBSET_REGRET_NOTIONS)
 
     @property
     def default_notion(self) -> str:
@@ -267,17 +275,11 @@ class SubsetProblem(Problem):
         return {"most_regret_per_round": json.dumps(worst)}
 
 
-_PROBLEMS: tuple[type[Problem], ...] = (PairProblem, SubsetProblem)
-
-
-def is_instance(value: Any) -> bool:
-    """Say whether something is a matrix or a world."""
-    return isinstance(value, tuple(each.kind for each in _PROBLEMS))
-
-
 def problem_of(instance: Instance) -> Problem:
     """Return the questions that can be asked about an instance."""
-    return next(each(instance) for each in _PROBLEMS if isinstance(instance, each.kind))
+    if isinstance(instance, PreferenceMatrix):
+        return PairProblem(instance)
+    return SubsetProblem(instance)
 
 
 def read_instance(value: InstanceLike) -> Instance:
@@ -292,28 +294,20 @@ def read_instance(value: InstanceLike) -> Instance:
     """
     if isinstance(value, str):
         return load_world(value) if is_world_name(value) else instances.load(value)
+    if isinstance(value, PreferenceMatrix):
+        return value
+    from bayesduel.instances.choice import ChoiceWorld
+
     return value if isinstance(value, ChoiceWorld) else as_preference_matrix(value)
-
-
-def regret_of_plays(
-    plays: Int[np.ndarray, "run checkpoint K K"],
-    matrix: PreferenceMatrix,
-    notions: Sequence[str],
-) -> Float[np.ndarray, "notion run checkpoint"]:
-    """Return cumulative regret, float64 (notion, run, checkpoint).
-
-    ``plays`` are rounds per unordered pair (upper triangle) and of self-duels
-    (diagonal).
-    """
-    return np.stack(
-        [weighted_sum(plays, matrix.regret_per_pair(notion)) for notion in notions]
-    )
 
 
 def weighted_sum(
     plays: Int[np.ndarray, "run checkpoint K K"], per_pair: Float[np.ndarray, "K K"]
 ) -> Float[np.ndarray, "run checkpoint"]:
     """Return plays times regret, summed over pairs, float64 (run, checkpoint).
+
+    ``plays`` are rounds per unordered pair (upper triangle) and of self-duels
+    (diagonal).
 
     A matrix product adds up in blocks that depend on the number of runs, so its last
     bits would depend on how the runs were cut into jobs. Here each step is a sum or a

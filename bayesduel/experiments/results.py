@@ -9,7 +9,6 @@ from typing import Any
 import xarray as xr
 
 from bayesduel.errors import OutputFolderError
-from bayesduel.experiments.stored import zarr_files
 from bayesduel.files.folders import (
     as_path,
     check_whole,
@@ -131,6 +130,8 @@ def load(path: Path | str, *, lazy: bool = False) -> xr.DataTree:
     data = b"" if lazy else read_checked(file)
     try:
         if is_zarr:
+            from bayesduel.experiments.stored import zarr_files
+
             tree = zarr_files.opened(file) if lazy else zarr_files.from_bytes(data)
         elif lazy:
             tree = xr.open_datatree(file, engine=_ENGINE, chunks={})
@@ -169,6 +170,8 @@ def to_bytes(data: xr.Dataset | xr.DataTree, format: str = NETCDF) -> memoryview
     # of a file in memory.
     with dask.config.set(scheduler="synchronous") if dask else nullcontext():
         if format == ZARR and isinstance(data, xr.DataTree):
+            from bayesduel.experiments.stored import zarr_files
+
             return zarr_files.to_bytes(data)
         if isinstance(data, xr.Dataset):
             return data.to_netcdf(engine=_ENGINE, encoding=_compressed(data))

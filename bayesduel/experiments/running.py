@@ -15,7 +15,7 @@ from bayesduel.experiments.problems import InstanceLike
 from bayesduel.experiments.progress import progress_reporter
 from bayesduel.experiments.simulation_jobs import SimulationJob
 from bayesduel.policies.policy import PolicyBase
-from bayesduel.stopping.rules import StoppingRule
+from bayesduel.stopping.base import StoppingRule
 from theory.arguments import integer_from, true_or_false
 
 

@@ -30,7 +30,7 @@ from bayesduel.inference.seeds import as_key, generator_of
 from bayesduel.models.argument_checks import check_numbers, next_seed
 from bayesduel.models.axes import axes_of, labels_along
 from bayesduel.models.plackett_luce import Ballots
-from bayesduel.package.version import __version__
+from bayesduel.version import __version__
 from theory.arguments import one_of, seed_of, true_or_false
 
 if TYPE_CHECKING:

@@ -210,9 +210,14 @@ def load(
     raise _unknown("name_or_path", name_or_path)
 
 
+def is_name(text: str) -> bool:
+    """Say whether `load` takes a text for a name, with parameters or without."""
+    return text.partition(":")[0] in {*PUBLISHED, *FAMILIES}
+
+
 def is_path(text: str) -> bool:
     """Say whether `load` takes a text for the path of a file, not for a name."""
-    if text.partition(":")[0] in {*PUBLISHED, *FAMILIES}:
+    if is_name(text):
         return False
     separators = (os.sep, os.altsep or os.sep)
     ends = text.lower().removesuffix(".gz").endswith(SUFFIXES)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 from bayesduel.experiments.jobs import JobResult, Sweep, refuse_others
 from bayesduel.experiments.owned_folder import OwnedFolder
 from bayesduel.instances.submatrices import SubmatrixSampler
-from bayesduel.package.version import __version__
+from bayesduel.version import __version__
 from theory import ProgramError, copeland_lower_bound, ecw_rmed_constant
 from theory.theorems import ccb_order
 

@@ -62,11 +62,10 @@ def bounds_that_apply(panel: Panel, notion: str) -> Iterator[AskedBound]:
     for asked in _lower(panel, notion):
         if asked.bound is not None or notion in BOUNDED_NOTIONS:
             yield asked
-    for policy in dict.fromkeys(each.policy for each in known_theorems()):
-        if policy and _lines_called(panel, policy):
-            for asked in _theorems(panel, policy):
-                if asked.bound is not None and _is_of(asked.bound, notion):
-                    yield asked
+    for policy in sorted({line.policy.partition(":")[0] for line in panel.lines}):
+        for asked in _theorems(panel, policy) if known_theorems(policy) else ():
+            if asked.bound is not None and _is_of(asked.bound, notion):
+                yield asked
 
 
 def _asked(item: Any, panel: Panel, notion: str) -> Iterable[AskedBound]:

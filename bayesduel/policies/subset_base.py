@@ -11,7 +11,6 @@ from numpy.random import Generator
 
 from bayesduel.errors import AssumptionWarning, SimulationArgumentError
 from bayesduel.policies.policy import FrozenPolicy, PolicyBase
-from theory.choice.order import find_inconsistency
 
 if TYPE_CHECKING:
     from bayesduel.instances.choice import ChoiceWorld
@@ -106,6 +105,8 @@ class OfferingPolicy(PolicyBase):
         # With one number per arm the order of the arms is the same in all sets.
         if not self.assumes_consistency or not small or world.rule.values is not None:
             return
+        from theory.choice.order import find_inconsistency
+
         found = find_inconsistency(world.table())
         if found is not None:
             warnings.warn(

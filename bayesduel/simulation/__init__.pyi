@@ -1,2 +1,2 @@
 from .environments import PairwiseEnvironment as PairwiseEnvironment
-from .environments import SubsetEnvironment as SubsetEnvironment
+from .subset_environment import SubsetEnvironment as SubsetEnvironment

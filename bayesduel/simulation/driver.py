@@ -23,7 +23,7 @@ from bayesduel.policies.policy_around import STRAIGHT, innermost, manner_of, rul
 from bayesduel.simulation.environments import Environment, PairwiseEnvironment
 from bayesduel.simulation.rule_runs import run_chunk as run_rule
 from bayesduel.simulation.runs import PROGRAMS, RunRecords
-from bayesduel.stopping.rules import StoppingRule
+from bayesduel.stopping.base import StoppingRule
 
 EVENT_LIMIT = 2**31 - 2
 """Events that one run may take. Their number is folded into 32 bits of its key, and
@@ -143,12 +143,12 @@ def compiled_as(
 ) -> str | None:
     """Return the name of the program of Numba that plays a policy; None if none does.
 
-    See :func:`bayesduel.simulation.scalar.programs.is_at_hand`.
+    See :func:`bayesduel.simulation.programs.is_at_hand`.
     """
     kernel = None if rule_of(policy) is not None else kernel_for(environment, policy)
     if kernel is None:
         return None
-    from bayesduel.simulation.scalar.programs import program_name
+    from bayesduel.simulation.programs import program_name
 
     ends = stopping and stopping.scalar_stopping()
     return program_name(kernel.name, ends.name if ends else "")

@@ -23,9 +23,9 @@ from bayesduel.policies.subset_base import Offer
 from bayesduel.program_cache import enable_program_cache
 from bayesduel.simulation import asked_models
 from bayesduel.simulation.asked_models import Feedback, as_leaf
-from bayesduel.simulation.environments import Environment, SubsetEnvironment
+from bayesduel.simulation.environments import Environment
 from bayesduel.simulation.rounds import BAD_ARM
-from bayesduel.simulation.rule_runs import PairTables, PolicyRuns, SetTables
+from bayesduel.simulation.rule_runs import PairTables, PolicyRuns
 from bayesduel.simulation.run_orders import orders_and_words
 from bayesduel.simulation.run_progress import CLOCK, EVENTS, PLAYED
 from bayesduel.simulation.runs import (
@@ -35,6 +35,7 @@ from bayesduel.simulation.runs import (
     play_runs,
     reseed,
 )
+from bayesduel.simulation.subset_environment import SetTables, SubsetEnvironment
 
 types: Any = _types
 """Of numbers of NumPy, in place of JAX's arrays."""

@@ -1,7 +1,7 @@
 """The loop over rounds: one run of any policy of pairs, in plain Python.
 
-Numba is handed the same functions, by ``scalar.compiled_rounds`` with those of a rule
-in them, and by ``scalar.programs`` with those of a kernel. Both draw from the same
+Numba is handed the same functions, by ``compiled_rounds`` with those of a rule
+in them, and by ``programs`` with those of a kernel. Both draw from the same
 generator of NumPy, so both play the same run.
 """
 
@@ -95,7 +95,7 @@ def count_wins(policy: Any, rng: Generator, probability: float, rounds: int) -> 
     return int(rng.random() < probability)
 
 
-# A rule names one champion at a time. What kernels do, scalar.programs has; without the
+# A rule names one champion at a time. What kernels do, ``programs`` has; without the
 # policy or its state among the arguments, all rules share what is compiled of these.
 
 

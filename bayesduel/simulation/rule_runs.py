@@ -13,12 +13,8 @@ from bayesduel.ops.scalar.uncompiled import unpacked
 from bayesduel.policies.policy import check_rule, declared
 from bayesduel.policies.policy_around import STRAIGHT, Manner
 from bayesduel.policies.scalar_kernel import ScalarKernel
-from bayesduel.simulation import rounds, set_rounds
-from bayesduel.simulation.environments import (
-    Environment,
-    PairwiseEnvironment,
-    SubsetEnvironment,
-)
+from bayesduel.simulation import rounds
+from bayesduel.simulation.environments import Environment, PairwiseEnvironment
 from bayesduel.simulation.pair_ledger import PairLedger
 from bayesduel.simulation.run_orders import orders_and_words
 from bayesduel.simulation.run_progress import (
@@ -33,8 +29,6 @@ from bayesduel.simulation.run_progress import (
     when_stopped,
 )
 from bayesduel.simulation.runs import Found, GoOn, RunRecords, play_runs
-from bayesduel.simulation.set_rounds import SetLedger
-from bayesduel.simulation.set_worlds import new_lane, set_world
 from bayesduel.stopping.scalar_rules import NEVER_STOPS, ScalarStopping
 
 
@@ -133,63 +127,6 @@ class PairTables:
         return {"plays": self.plays_at[:done]}
 
 
-class SetTables:
-    """What runs of offers read and write: parameters as of :class:`PairTables`."""
-
-    loop = set_rounds
-
-    def __init__(
-        self, environment: SubsetEnvironment, num_runs: int, grid: Int[np.ndarray, " C"]
-    ) -> None:
-        self._revenues, self.grid = environment.revenues, grid
-        self._world = world = set_world(environment)
-        num_arms, checkpoints = environment.num_arms, (num_runs, len(grid))
-        self._offers = np.zeros((*checkpoints, num_arms), dtype=np.int64)
-        self._regret = np.zeros((*checkpoints, len(world.forms)))
-        self._best = np.zeros((num_runs, num_arms), dtype=bool)
-        least, most = world.least_size, world.most_size
-        sizes = f"{least} to {most}" if least < most else f"{most}"
-        length = f"returned a set with {{wrong}} entries; there are {num_arms} arms"
-        self.faults = {
-            set_rounds.BAD_LENGTH: f"choose {length}",
-            set_rounds.BAD_SIZE: f"choose offered {{wrong}} arms; offer {sizes}",
-            set_rounds.BAD_ROUNDS: "choose asked for {wrong} rounds; ask for 1 or more",
-            set_rounds.BAD_RECOMMENDATION: f"recommend {length}",
-        }
-
-    def start(
-        self, policy: Any, order: Int[np.ndarray, " n"], rng: np.random.Generator
-    ) -> Any:
-        """Return the state of a policy before the first round."""
-        revenues = np.array(self._revenues[order], dtype=np.float64)
-        horizon = int(self.grid[-1])
-        return policy.start(len(order), self._world.most_size, horizon, revenues, rng)
-
-    def of_run(
-        self, place: int, order: Int[np.ndarray, " n"], progress: Int[np.ndarray, " 12"]
-    ) -> tuple[Any, ...]:
-        """Return what the loop is given of a run, in its order."""
-        ledger = SetLedger(
-            offers=np.zeros(len(order), dtype=np.int64),
-            regret=np.zeros(len(self._world.forms)),
-            offers_at=self._offers[place],
-            regret_at=self._regret[place],
-            best=self._best[place],
-        )
-        lane = new_lane(self._world, order)
-        return self._world, lane, self.grid, ledger, progress
-
-    def best_of(
-        self, progress: Int[np.ndarray, "run 12"]
-    ) -> Shaped[np.ndarray, "run ..."]:
-        """Return where recommended sets are written."""
-        return self._best
-
-    def found(self, done: int) -> dict[str, Shaped[np.ndarray, "run ..."]]:
-        """Return offers and regret of the first runs, by positions."""
-        return {"offers": self._offers[:done], "regret": self._regret[:done]}
-
-
 class PolicyRuns:
     """Runs of a policy: a rule, compiled with the loop if it says so, or a kernel.
 
@@ -221,13 +158,13 @@ class PolicyRuns:
         self._play, self._own = tables.loop.play, policy
         if isinstance(policy, ScalarKernel):
             # Numba takes half a second to import.
-            from bayesduel.simulation.scalar.programs import program, program_name
+            from bayesduel.simulation.programs import program, program_name
 
             name = program_name(policy.name, stopping.name if stopping else "")
             self._play, self._hear = program(name), program(name, "hear")
             self._own = None
         elif is_compiled(policy):
-            from bayesduel.simulation.scalar.compiled_rounds import (
+            from bayesduel.simulation.compiled_rounds import (
                 compiled_rounds,
                 parameters_record,
             )
@@ -307,7 +244,7 @@ def is_compiled(policy: Any) -> bool:
     if not policy.compiled:
         return False
     # Numba takes half a second to import.
-    from bayesduel.simulation.scalar.programs import is_disabled
+    from bayesduel.simulation.programs import is_disabled
 
     return not is_disabled()
 
@@ -335,7 +272,9 @@ def run_chunk(
     orders, words = orders_and_words(environment, runs, seed)
     grid = np.ascontiguousarray(checkpoints, dtype=np.int64)
     tables: Any
-    if isinstance(environment, SubsetEnvironment):
+    if not isinstance(environment, PairwiseEnvironment):
+        from bayesduel.simulation.subset_environment import SetTables
+
         tables = SetTables(environment, len(runs), grid)
     else:
         new = stopping.new_state if stopping is not None else None

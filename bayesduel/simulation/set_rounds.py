@@ -1,6 +1,6 @@
 """The loop over rounds: one run of any policy over subsets, in plain Python.
 
-As ``rounds`` has it for pairs: ``scalar.compiled_rounds`` hands the same function to
+As ``rounds`` has it for pairs: ``compiled_rounds`` hands the same function to
 Numba, and both play the same run.
 """
 

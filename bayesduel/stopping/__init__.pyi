@@ -1,11 +1,11 @@
+from .base import FirstOf as FirstOf
+from .base import StoppingRule as StoppingRule
+from .base import StoppingState as StoppingState
 from .heuristics import FixedNumber as FixedNumber
 from .heuristics import LeaderTest as LeaderTest
 from .heuristics import SeparateIntervals as SeparateIntervals
 from .rules import AnytimeEvidence as AnytimeEvidence
 from .rules import Budget as Budget
-from .rules import FirstOf as FirstOf
 from .rules import LookEvery as LookEvery
 from .rules import PosteriorProbability as PosteriorProbability
-from .rules import StoppingRule as StoppingRule
-from .rules import StoppingState as StoppingState
 from .words import parse_rule as parse_rule

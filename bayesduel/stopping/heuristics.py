@@ -15,12 +15,8 @@ from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
 from bayesduel.errors import StoppingRuleError
-from bayesduel.stopping.rules import (
-    NOBODY,
-    StoppingRule,
-    StoppingState,
-    check_duels,
-)
+from bayesduel.stopping.base import NOBODY, StoppingRule, StoppingState
+from bayesduel.stopping.rules import check_duels
 from theory.arguments import share_of
 from theory.identification.evidence import checked_wins
 

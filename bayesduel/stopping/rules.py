@@ -1,14 +1,14 @@
 """Rules for stopping, on a table of counts; kernels play the same in simulations."""
 
 import math
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bayesduel.errors import StoppingRuleError, errors_as
+from bayesduel.stopping.base import NOBODY, StoppingRule, StoppingState, check_rule
 from bayesduel.stopping.posterior_probabilities import log_probability_wrong
 from theory import anytime_evidence
 from theory.arguments import (
@@ -17,58 +17,6 @@ from theory.arguments import (
     share_of,
 )
 from theory.identification.evidence import checked_wins
-
-NOBODY = -1
-"""In place of an arm, where none is named."""
-
-
-class StoppingState(NamedTuple):
-    """What a rule concludes from counts: whether to stop, and which arm to name."""
-
-    stopped: bool
-    """Whether to stop now."""
-
-    answer: int
-    """The arm that is named; -1 before the rule stops, and where it names none."""
-
-    leader: int
-    """The arm with the most evidence, the lowest number of several; -1 if the rule
-    looks at none."""
-
-    evidence: float
-    """Of the leader; the number of duels for a budget."""
-
-    threshold: float
-    """The evidence that suffices."""
-
-
-class StoppingRule(ABC):
-    """Says after every duel whether to stop, and which arm to name.
-
-    ``one | other`` stops with the first of both.
-    """
-
-    @abstractmethod
-    def evaluate(self, wins: ArrayLike) -> StoppingState:
-        """Say whether to stop.
-
-        Parameters
-        ----------
-        wins : array-like (K, K)
-            Entry (i, j): number of duels with j that i won, at most 10^12. The
-            diagonal is not read.
-        """
-
-    @abstractmethod
-    def scalar_stopping(self) -> Any:
-        """Return what stops runs of the scalar engine.
-
-        A :class:`bayesduel.stopping.scalar_rules.ScalarStopping`.
-        """
-
-    def __or__(self, other: "StoppingRule") -> "FirstOf":
-        """Return the rule that stops with the first of both."""
-        return FirstOf((self, other))
 
 
 @dataclass(frozen=True)
@@ -241,50 +189,6 @@ class Budget(StoppingRule):
 
 
 @dataclass(frozen=True)
-class FirstOf(StoppingRule):
-    """Stop with the first rule that does; where several do, with the first named.
-
-    What it says before is what the first rule says.
-
-    Parameters
-    ----------
-    rules : tuple of StoppingRule
-        At least one.
-
-    Examples
-    --------
-    >>> rule = FirstOf((AnytimeEvidence(0.01), Budget(1000)))
-    >>> rule.evaluate([[0, 90], [10, 0]]).answer
-    0
-    """
-
-    rules: tuple[StoppingRule, ...]
-
-    def __post_init__(self) -> None:
-        """Check the rules."""
-        given = self.rules
-        if not isinstance(given, tuple) or not given:
-            rule = "must be a tuple of at least one rule"
-            raise StoppingRuleError("rules", rule, given)
-        for index, each in enumerate(given):
-            check_rule("rules", each, index)
-
-    def evaluate(self, wins: ArrayLike) -> StoppingState:
-        """Say whether some rule stops."""
-        states = [rule.evaluate(wins) for rule in self.rules]
-        return next((state for state in states if state.stopped), states[0])
-
-    def scalar_stopping(self) -> Any:
-        """Return what stops runs of the scalar engine."""
-        from bayesduel.stopping.scalar_rules import first_of
-
-        *others, last = (rule.scalar_stopping() for rule in self.rules)
-        for each in reversed(others):
-            last = first_of(each, last)
-        return last
-
-
-@dataclass(frozen=True)
 class LookEvery(StoppingRule):
     """Look at a rule after every so many duels only.
 
@@ -321,19 +225,6 @@ class LookEvery(StoppingRule):
         from bayesduel.stopping.scalar_rules import look_every
 
         return look_every(self.rule.scalar_stopping(), int(self.duels))
-
-
-def check_rule(argument: str, value: Any, index: int | None = None) -> StoppingRule:
-    """Return ``value`` if it is a rule for stopping."""
-    if not isinstance(value, StoppingRule):
-        raise StoppingRuleError(
-            argument,
-            "must be a rule of bayesduel.stopping",
-            value,
-            index=index,
-            remedy="give stopping.AnytimeEvidence(0.05), for instance",
-        )
-    return value
 
 
 def check_duels(value: Any) -> None:

@@ -4,13 +4,12 @@ from dataclasses import fields
 
 from bayesduel.arguments.literals import literal
 from bayesduel.errors import StoppingRuleError, near_names
+from bayesduel.stopping.base import FirstOf, StoppingRule
 from bayesduel.stopping.heuristics import FixedNumber, LeaderTest, SeparateIntervals
 from bayesduel.stopping.rules import (
     AnytimeEvidence,
     Budget,
-    FirstOf,
     PosteriorProbability,
-    StoppingRule,
 )
 
 RULES: dict[str, type[StoppingRule]] = {

@@ -9,13 +9,13 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bayesduel.package.version import __version__
 from bayesduel.studies._fits import fit_votes
 from bayesduel.studies._history import draw_history, history_of
 from bayesduel.studies.contents.contexts import context_table
 from bayesduel.studies.replay.state import StudyState
 from bayesduel.studies.status import StudyStatus, status_of
 from bayesduel.studies.stored.events import Event
+from bayesduel.version import __version__
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -21,7 +21,7 @@ from bayesduel.experiments.engines import run_jobs
 from bayesduel.experiments.jobs import Written
 from bayesduel.experiments.progress import ProgressReport
 from bayesduel.experiments.request.arguments import check_executor
-from bayesduel.simulation.scalar import programs
+from bayesduel.simulation import programs
 
 
 @dataclass(frozen=True)

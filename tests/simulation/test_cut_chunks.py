@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from bayesduel import policies, stopping
+from bayesduel.simulation import SubsetEnvironment
 from bayesduel.simulation import runs as simulated
 from bayesduel.simulation.driver import run_chunk
-from bayesduel.simulation.environments import PairwiseEnvironment, SubsetEnvironment
+from bayesduel.simulation.environments import PairwiseEnvironment
 from bayesduel.simulation.runs import Segments
 from tests.policies.instances import CONDORCET
 from tests.rules import Greedy

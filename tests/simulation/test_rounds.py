@@ -11,10 +11,9 @@ from scipy import stats
 from bayesduel import Duel
 from bayesduel.code_digest import code_digest, functions_digest
 from bayesduel.errors import PolicyParameterError, SimulationError
-from bayesduel.simulation import rounds
+from bayesduel.simulation import compiled_rounds, rounds
 from bayesduel.simulation.driver import run_chunk
 from bayesduel.simulation.environments import PairwiseEnvironment
-from bayesduel.simulation.scalar import compiled_rounds
 from tests.rules import ExploreFirst, FirstPair, Greedy, next_pair
 
 FALSE_ALARM = 1e-6
@@ -341,7 +340,7 @@ def test_compiled_rules_are_kept_by_their_code(tmp_path, monkeypatch):
 
 
 def test_compiling_does_without_private_places_of_numba(monkeypatch):
-    from bayesduel.simulation.scalar import compiled_rounds
+    from bayesduel.simulation import compiled_rounds
 
     place = "numba.np.random.generator_methods"
     with monkeypatch.context() as hidden:

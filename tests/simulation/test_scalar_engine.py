@@ -181,7 +181,7 @@ from pathlib import Path
 import numpy as np
 from numba import njit
 from bayesduel.program_cache import kernel_folder
-from bayesduel.simulation.scalar.programs import cached_program
+from bayesduel.simulation.programs import cached_program
 from tests.simulation.test_scalar_engine import added
 
 compiled = cached_program(added, "added")

@@ -13,7 +13,7 @@ from bayesduel import policies
 from bayesduel.ops.scalar.uncompiled import run_uncompiled
 from bayesduel.policies.policy import kernel_of
 from bayesduel.policies.registry import entries
-from bayesduel.simulation.scalar.asking import FOUND, VOTE, Asker
+from bayesduel.simulation.asking import FOUND, VOTE, Asker
 from bayesduel.studies import Study
 from tests.compiling import play_in_python
 from tests.simulation.runs import same, simulate_runs
@@ -202,7 +202,7 @@ def test_a_large_array_is_not_written_to():
 
 _STUDY = """
 import sys
-from bayesduel.simulation.scalar import asking
+from bayesduel.simulation import asking
 from bayesduel.studies import Study
 asking.MOST_SECONDS = float(sys.argv[2])
 with Study.open(sys.argv[1]) as study:

@@ -12,8 +12,8 @@ from bayesduel.errors import SimulationArgumentError, StoppingRuleError
 from bayesduel.ops.scalar.compiled import compiled
 from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.ops.scalar.uncompiled import unpacked
+from bayesduel.simulation import SubsetEnvironment
 from bayesduel.simulation.driver import run_chunk
-from bayesduel.simulation.environments import SubsetEnvironment
 from bayesduel.stopping import (
     AnytimeEvidence,
     Budget,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from theory.arguments import one_of, true_or_false
-from theory.copeland_program import _cutting_planes, statement
+from theory.copeland_program import _cutting_planes
 from theory.copeland_program._oracle import ConstraintFamilies
 from theory.copeland_program._superiors import allocate
 from theory.copeland_program.certificate import (
@@ -302,6 +302,8 @@ def solve_with_prefixes(instance: ProgramData, winner: int) -> Solved:
 
 def _solve_with_cvxpy(instance: ProgramData, winner: int) -> Solved:
     """Take allocation and lower bound from the program as it reads."""
+    from theory.copeland_program import statement
+
     found = statement.solve(instance, winner)
     evidence = _feasible(found.evidence, found.slack)
     certificate = certify(

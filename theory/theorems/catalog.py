@@ -10,14 +10,16 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from theory.choice.tables import ChoiceTable
 from theory.errors import ArgumentError, ArgumentTypeError
 from theory.preferences import PreferenceMatrix, as_preference_matrix
 from theory.regret_bound import RegretBound
+
+if TYPE_CHECKING:
+    from theory.choice.tables import ChoiceTable
 
 
 @dataclass(frozen=True)
@@ -82,14 +84,11 @@ class Theorem:
         except ValueError as error:
             return AppliedTheorem(self, (), str(error))
         many = found if isinstance(found, tuple) else (found,)
-        bounds = (x if isinstance(x, RegretBound) else x.bound for x in many)
-        return AppliedTheorem(self, tuple(map(self._of_policy, bounds)))
-
-    def _of_policy(self, bound: RegretBound) -> RegretBound:
-        """Name the algorithm, where one function is a theorem on several."""
-        if bound.policy == self.policy:
-            return bound
-        return replace(bound, name=self.name, policy=self.policy)
+        bounds = [x if isinstance(x, RegretBound) else x.bound for x in many]
+        for place, bound in enumerate(bounds):
+            if bound.policy != self.policy:  # One function on several algorithms.
+                bounds[place] = replace(bound, name=self.name, policy=self.policy)
+        return AppliedTheorem(self, tuple(bounds))
 
 
 @dataclass(frozen=True)
@@ -113,14 +112,23 @@ class AppliedTheorem:
 
 _CATALOG: dict[str, Theorem] = {}
 
-_FILES = ("batched", "lower_bounds", "rmed", "subsets", "thompson", "ucb")
-"""Where the theorems are written."""
+_FILES = {
+    "lower_bounds": ("",),
+    "model_bounds": ("",),
+    "batched": ("PCOMP", "SCOMP", "SCOMP2"),
+    "rmed": ("ECW-RMED", "RMED1"),
+    "subsets": ("UCB-no-order",),
+    "thompson": ("D-TS", "D-TS+"),
+    "ucb": ("CCB", "RUCB", "Sup-KLUCB"),
+}
+"""Where the theorems are written, and the algorithms that they are about there."""
 
 
-def _catalog() -> dict[str, Theorem]:
-    """Return the catalog, with all that is written in this folder."""
-    for file in _FILES:
-        import_module(f"theory.theorems.{file}")
+def _catalog(policy: str | None = None) -> dict[str, Theorem]:
+    """Return the catalog, with all that this folder has on an algorithm, or at all."""
+    for file, about in _FILES.items():
+        if policy is None or policy in about:
+            import_module(f"theory.theorems.{file}")
     return _CATALOG
 
 
@@ -209,8 +217,9 @@ def known_theorems(policy: str | None = None) -> tuple[Theorem, ...]:
     >>> [each.name for each in theory.known_theorems("D-TS")]
     ['D-TS', 'D-TS, refined']
     """
-    acronym = _acronym(policy)
-    found = [x for x in _catalog().values() if acronym is None or x.policy == acronym]
+    asked = _acronym(policy)
+    known = _catalog(asked).values()
+    found = [each for each in known if asked in (None, each.policy)]
     return tuple(sorted(found, key=lambda each: each.policy))
 
 
@@ -251,7 +260,7 @@ def all_bounds(
     ...     print(each.bounds, each.reason)
     () matrix[0, 2] must be above 1/2: the theorem needs an arm that beats all ...
     """
-    known = {each.policy for each in _catalog().values()} - {""}
+    known = _acronyms() - {""}
     if _acronym(policy) not in {*known, "", None}:
         raise ArgumentError(
             "policy",
@@ -262,15 +271,23 @@ def all_bounds(
         raise ArgumentTypeError(
             "parameters", "must be a mapping from names to values", parameters
         )
-    if isinstance(instance, ChoiceTable):
-        checked, about = instance, ChoiceTable
-    else:
-        checked, about = as_preference_matrix(instance), PreferenceMatrix
+    checked: Any = instance
+    if not isinstance(instance, PreferenceMatrix):
+        from theory.choice.tables import ChoiceTable
+
+        if not isinstance(instance, ChoiceTable):
+            checked = as_preference_matrix(instance)
     return tuple(
         each.apply(checked, parameters)
         for each in known_theorems(policy)
-        if each.about is about
+        if isinstance(checked, each.about)
     )
+
+
+def _acronyms() -> set[str]:
+    """Return the algorithms that theorems are about; empty for all of them."""
+    entered = {each.policy for each in _CATALOG.values()}
+    return entered.union(*_FILES.values())
 
 
 def _acronym(policy: str | None) -> str | None:
@@ -281,5 +298,5 @@ def _acronym(policy: str | None) -> str | None:
         raise ArgumentTypeError(
             "policy", "must be an acronym such as 'D-TS', or None", policy
         )
-    written = {each.policy.lower(): each.policy for each in _catalog().values()}
+    written = {each.lower(): each for each in _acronyms()}
     return written.get(policy.lower(), policy)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from jaxtyping import Float64, Int
 
     from bayesduel.policies.scalar_kernel import ScalarKernel
-    from bayesduel.stopping.rules import StoppingRule
+    from bayesduel.stopping.base import StoppingRule
 
 _MOST_COUNTS = 2**22
 """Of the pairs of the runs that are simulated at once: 32 MiB."""

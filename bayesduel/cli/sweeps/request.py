@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import wraps
 from inspect import Signature, signature
@@ -176,13 +176,12 @@ def read_request(ctx: typer.Context) -> Request:
     An option that was typed wins over the file of ``--config``, which wins over what an
     option is without being typed.
     """
-    from bayesduel.experiments.request.toml_files import (
-        arguments_in_file,
-        errors_name_file,
-    )
-
     path = ctx.params["config"]
-    in_file = {} if path is None else arguments_in_file(path)
+    in_file: dict[str, Any] = {}
+    if path is not None:
+        from bayesduel.experiments.request.toml_files import arguments_in_file
+
+        in_file = arguments_in_file(path)
     typed = {
         option: ctx.params[option]
         for option, argument in _ARGUMENTS.items()
@@ -190,10 +189,17 @@ def read_request(ctx: typer.Context) -> Request:
     }
     for option in typed:
         in_file.pop(_ARGUMENTS[option], None)
+    if path is None:
+        return _request(_arguments(typed, {}), ctx.params)
+    from bayesduel.experiments.request.toml_files import (
+        check_complete,
+        errors_name_file,
+    )
+
     with errors_name_file(str(path), tuple(in_file)):
         arguments = in_file | _arguments(typed, in_file)
-        _check_complete(arguments, path)
-        return _request(arguments, typed.get("regret") or (), ctx.params)
+        check_complete(arguments, str(path))
+        return _request(arguments, ctx.params)
 
 
 def _was_typed(ctx: typer.Context, option: str) -> bool:
@@ -204,7 +210,6 @@ def _was_typed(ctx: typer.Context, option: str) -> bool:
 def _arguments(typed: dict[str, Any], in_file: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of an experiment, besides regret, that options give."""
     from bayesduel.experiments.request.arguments import check_horizon
-    from bayesduel.stopping import parse_rule
 
     found = {
         _ARGUMENTS[option]: typed[option]
@@ -221,30 +226,22 @@ def _arguments(typed: dict[str, Any], in_file: dict[str, Any]) -> dict[str, Any]
     if "no_shuffle" in typed:
         found["shuffle"] = not typed["no_shuffle"]
     if typed.get("stopping") is not None:
+        from bayesduel.stopping import parse_rule
+
         found["stopping"] = parse_rule(typed["stopping"])
     return found
 
 
-def _check_complete(arguments: dict[str, Any], path: Path | None) -> None:
-    from bayesduel.experiments.request.toml_files import check_complete
-
-    if path is not None:
-        check_complete(arguments, str(path))
-    for option in ("instance", "policy"):
-        if _ARGUMENTS[option] not in arguments:
-            raise option_error(
-                f"--{option}", "name at least one, or give an experiment with --config"
-            )
-
-
-def _request(
-    arguments: dict[str, Any], regret: Sequence[str], options: dict[str, Any]
-) -> Request:
+def _request(arguments: dict[str, Any], options: dict[str, Any]) -> Request:
     from bayesduel import Experiment
     from bayesduel.experiments.parameter_grids import expand
     from bayesduel.experiments.request.arguments import as_sequence
     from bayesduel.policies.own_policies import is_own_name
 
+    for option in ("instance", "policy"):
+        if _ARGUMENTS[option] not in arguments:
+            rule = "name at least one, or give an experiment with --config"
+            raise option_error(f"--{option}", rule)
     given = {
         key: as_sequence(key, arguments[key])[0] for key in ("instances", "policies")
     }
@@ -261,7 +258,7 @@ def _request(
         asked = Experiment(**arguments)
         if options["no_look_ahead"]:
             asked = asked.without_look_ahead()
-        if regret:
+        if regret := options["regret"]:
             notions = [notion.strip().replace("-", "_") for notion in regret]
             asked = replace(asked, regret=(_common_notion(asked), *notions))
     words = [

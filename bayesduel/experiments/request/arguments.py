@@ -14,12 +14,10 @@ from bayesduel.experiments.parameter_grids import expand
 from bayesduel.experiments.problems import (
     Instance,
     Problem,
-    is_instance,
     problem_of,
     read_instance,
 )
 from bayesduel.experiments.results import FILE_NAMES, ZARR
-from bayesduel.experiments.stored.zarr_files import require_zarr
 from bayesduel.policies.lookup import parse_policy
 from bayesduel.policies.parameter_values import check_kinds
 from bayesduel.policies.policy import PolicyBase
@@ -42,9 +40,14 @@ def as_sequence(argument: str, value: Any) -> tuple[list[Any], bool]:
 
     A matrix, world, policy or string is one.
     """
-    single = isinstance(value, str | PolicyBase) or is_instance(value)
+    single = isinstance(value, str | PolicyBase | PreferenceMatrix)
     if single or hasattr(value, "__array__") or _is_nested_numbers(value):
         return [value], False
+    if not isinstance(value, Iterable):
+        from bayesduel.instances.choice import ChoiceWorld
+
+        if isinstance(value, ChoiceWorld):
+            return [value], False
     return list(several(argument, value)), True
 
 
@@ -110,6 +113,8 @@ def check_format(value: Any) -> str:
     """Return ``value`` if it is a format of files whose library is there."""
     one_of(value, FILE_NAMES, "format", kind=SimulationArgumentError)
     if value == ZARR:
+        from bayesduel.experiments.stored.zarr_files import require_zarr
+
         require_zarr()
     return value
 

@@ -18,7 +18,7 @@ from bayesduel.files.folders import as_path
 from bayesduel.files.user_files import read_text
 from bayesduel.instances.catalog import is_path
 from bayesduel.instances.files import read_matrix
-from bayesduel.stopping.rules import StoppingRule
+from bayesduel.stopping.base import StoppingRule
 from theory.arguments import short_repr
 from theory.preferences import PreferenceMatrix
 

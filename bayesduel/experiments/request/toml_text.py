@@ -14,10 +14,10 @@ from bayesduel.experiments.parameter_grids import expand
 from bayesduel.experiments.problems import Instance, problem_of, read_instance
 from bayesduel.experiments.request.arguments import check_checkpoints
 from bayesduel.files.folders import REQUEST
-from bayesduel.instances.catalog import is_path
-from bayesduel.package.version import __version__
+from bayesduel.instances.catalog import is_name
+from bayesduel.instances.choice.catalog import is_world_name
 from bayesduel.policies.lookup import policy_text
-from bayesduel.stopping.words import rule_text
+from bayesduel.version import __version__
 from theory.preferences import PreferenceMatrix
 
 _LINE = 70
@@ -52,6 +52,8 @@ def to_toml(asked: Mapping[str, Any], files: dict[str, bytes] | None = None) -> 
         data["regret"] = list(asked["regret"])
     data |= {"shuffle": asked["shuffle"], "record": asked["record"]}
     if asked["stopping"] is not None:
+        from bayesduel.stopping.words import rule_text
+
         data["stopping"] = _said(rule_text, asked["stopping"], "stopping", None, files)
     lines = (f"{key} = {_toml(value)}" for key, value in data.items())
     head = f"# An experiment of bayesduel {__version__}.\n"
@@ -131,7 +133,7 @@ def _words_of(matrix: PreferenceMatrix) -> dict[str, Any]:
 def _name_that_loads(instance: Instance) -> str:
     """Return a name that stands for exactly this instance; empty if none does."""
     name = instance.name or ""
-    if name and not is_path(name):
+    if is_world_name(name) or is_name(name):
         with suppress(ValueError):
             if expand(name) == [name] and _same(read_instance(name), instance):
                 return name

@@ -10,8 +10,8 @@ import numpy as np
 from bayesduel.arguments.limits import LONGEST_HORIZON, PATIENCE
 from bayesduel.errors import SimulationError
 from bayesduel.policies.policy import Policy, Wins, check_rule, declared
+from bayesduel.simulation.asking import FOUND, VOTE, Asker
 from bayesduel.simulation.runs import PROGRAMS
-from bayesduel.simulation.scalar.asking import FOUND, VOTE, Asker
 from bayesduel.studies.players.played import Player, PlayerState, generator
 from bayesduel.studies.replay.questions import PolicyEvent
 from bayesduel.studies.replay.state import StudyState

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bayesduel.files.folders import renamed_when_whole
-from bayesduel.package.version import __version__
 from bayesduel.program_cache import study_folder
 from bayesduel.studies.stored.disk import PRIVATE
+from bayesduel.version import __version__
 
 __all__ = ["EVERY", "EVERY_TOLD", "Kept", "keep", "kept", "without_collector"]
 

@@ -13,7 +13,7 @@ from bayesduel import policies
 from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.ops.scalar.digamma import digamma
 from bayesduel.policies.scalar_kernel import init, update
-from bayesduel.simulation.scalar.programs import cached_program
+from bayesduel.simulation.programs import cached_program
 from tests.policies.distributions import chi_square, pair_table
 from tests.policies.thompson.test_rival_directed import (
     pair_counts,

@@ -23,7 +23,7 @@ from bayesduel.policies.scalar_kernel import SEVERAL
 from bayesduel.policies.thompson._scalar_state import LOOK_AHEAD, STEP
 from bayesduel.policies.thompson.double_thompson import kernel
 from bayesduel.posteriors.scalar_betas import kl_to_half, offset_above_half
-from bayesduel.simulation.scalar.programs import cached_program
+from bayesduel.simulation.programs import cached_program
 from tests.policies.distributions import (
     chi_square,
     pair_table,

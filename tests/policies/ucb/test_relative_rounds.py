@@ -14,7 +14,7 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.policies import scalar_kernel
-from bayesduel.simulation.scalar.programs import cached_program
+from bayesduel.simulation.programs import cached_program
 from tests.policies.distributions import pair_table, two_sample_chi_square
 from tests.policies.random_states import FOUR_ARMS
 from tests.reference import CopelandConfidenceBound

@@ -40,6 +40,12 @@ def test_every_bound_of_one_instance_is_in_the_catalog_and_in_theory():
         catalog.__name__
     }
     assert entering == {f"theory.theorems.{file}" for file in catalog._FILES}
+    # Which it looks up by algorithm; what stands elsewhere is about all of them.
+    for file, about in catalog._FILES.items():
+        here = f"theory.theorems.{file}"
+        every = theory.known_theorems()
+        own = {x.policy for x in every if x.function.__module__ == here}
+        assert (own or {""}) == set(about), file
     listed = {each.function for each in theory.known_theorems()}
     constants = {theory.copeland_lower_bound, theory.structured_lower_bound}
     assert public | constants == listed

@@ -19,8 +19,8 @@ from bayesduel.policies.policy import Duel, PolicyBase, Wins
 from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.posteriors.names import is_posterior
 from bayesduel.simulation import rounds, set_rounds
+from bayesduel.simulation.programs import cache_on_disk
 from bayesduel.simulation.rounds import as_duel, is_in_bulk
-from bayesduel.simulation.scalar.programs import cache_on_disk
 from bayesduel.simulation.set_rounds import as_mask, as_offer
 
 _OPTIONS: Any = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}

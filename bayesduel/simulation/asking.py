@@ -121,7 +121,7 @@ class Asker:
 def _program(function: Any, kernel: str) -> Callable[..., Any]:
     """Return a function compiled for the kernel of this name."""
     # Most questions need no program, so neither Numba.
-    from bayesduel.simulation.scalar.programs import cached_program
+    from bayesduel.simulation.programs import cached_program
 
     _loaded.add(kernel)
     return cached_program(function, f"{kernel}-{_SUFFIXES[function]}")

@@ -1,1 +1,0 @@
-"""The package itself: its version, and names that are imported when first asked for."""

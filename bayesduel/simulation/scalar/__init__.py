@@ -1,1 +1,0 @@
-"""The engine for CPUs: one run after the other, compiled by Numba."""
