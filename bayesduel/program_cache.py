@@ -42,6 +42,7 @@ _OURS = re.compile(r"(jaxlib|numba)-[^/]+-[0-9a-f]{12}")
 _MOST_MAPPINGS = 30_000
 """Linux allows a process 65,530 memory mappings; a program of JAX takes 500 to 800."""
 
+_COMPILES = re.compile(r"ops\.scalar\.compiled|^\s*(?:from|import) numba", re.MULTILINE)
 _IMPORTED = re.compile(r"^from ((?:bayesduel|theory)\.[\w.]+) import", re.MULTILINE)
 
 
@@ -137,7 +138,7 @@ def _kernels() -> str:
     for path in sorted(root.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         # Compiled functions have a mark, which is imported.
-        if "scalar" in str(path.relative_to(root)) or "ops.scalar.compiled" in text:
+        if "scalar" in str(path.relative_to(root)) or _COMPILES.search(text):
             sources[path] = text
             # Constants of the modules that it names are compiled into it.
             for module in _IMPORTED.findall(sources[path]):
