@@ -39,7 +39,7 @@ def test_zarr_holds_the_same_as_netcdf(tmp_path):
     assert found.equals(other)
 
 
-def test_zarr_keeps_the_order_of_environments_and_policies(tmp_path):
+def test_zarr_keeps_the_order_of_environments_and_policies(tmp_path, in_python):
     instances, policies = ["sushi", "cyclic"], ["rucb", "d-ts", "rcs"]
     request = {"num_runs": 2, "horizon": 100, "seed": 3}
     tree = bayesduel.compare(

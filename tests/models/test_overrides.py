@@ -72,7 +72,9 @@ class Lapsing(BradleyTerry):
 
 
 @pytest.mark.parametrize(
-    "model", [HeavyTerry(), Nudged(), Lapsing()], ids=lambda model: type(model).__name__
+    "model",
+    [pytest.param(HeavyTerry(), marks=pytest.mark.slow), Nudged(), Lapsing()],
+    ids=lambda model: type(model).__name__,
 )
 def test_laplace_is_that_of_the_density_itself(model):
     """Mode and curvature against automatic differentiation of the NumPyro model."""

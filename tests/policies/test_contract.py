@@ -40,9 +40,10 @@ IN_JAX = [
 QUICK_RULE = "interleaved-filter"
 """The one that is compiled in the least time."""
 
-LOOPS = ["d-ts", "rmed1", QUICK_RULE]
+LOOPS = ["d-ts", pytest.param("rmed1", marks=pytest.mark.slow), QUICK_RULE]
 """One policy for each loop over rounds, and for kernels one that walks through the arms
-in their order. Rounds in bulk, and the loop over rounds in JAX: ``simulation``."""
+in their order: its program is for that alone, so it is slow. Rounds in bulk, and
+the loop over rounds in JAX: ``simulation``."""
 
 SHORT, FEW = (40, 120, 300), 6
 

@@ -68,9 +68,8 @@ def test_draws_follow_the_order_of_the_arms():
     np.testing.assert_allclose(prior, 0.5, atol=1e-9)
 
 
-@pytest.mark.parametrize(
-    "name", ["d-ts", pytest.param("d-ts:look_ahead=false", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["d-ts", "d-ts:look_ahead=false"])
 def test_features_of_the_instance_are_found(name):
     """As if the model had them; arms are shuffled in every run.
 

@@ -50,7 +50,7 @@ def columns(records):
     ],
     ids=["kernel", "kernel that stops", "numpy", "sets", "jax"],
 )
-def test_a_chunk_that_is_cut_and_its_rest_are_the_whole(policy, rule):
+def test_a_chunk_that_is_cut_and_its_rest_are_the_whole(policy, rule, in_python):
     whole = columns(played(policy, RUNS, rule))
     pieces, start = [], RUNS.start
     while start < RUNS.stop:

@@ -207,6 +207,7 @@ def test_best_assortment_against_enumeration():
         assert earned == pytest.approx(best, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_stagewise_elimination_ends_with_the_best_set():
     """Clear means: the best arms are accepted, and the rest is one event."""
     world = choice.independent_rewards([0.95, 0.1, 0.9, 0.05, 0.85], 3)
