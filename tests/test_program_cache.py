@@ -58,6 +58,7 @@ def programs(folder):
     return sorted(Path(folder).glob("*-cache"))
 
 
+@pytest.mark.slow
 def test_other_processes_at_once_compile_nothing(tmp_path):
     first = compiled(BAYESDUEL_CACHE=str(tmp_path))
     kept = programs(first["folder"])

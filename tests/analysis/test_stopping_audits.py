@@ -74,6 +74,7 @@ def test_looks_between_which_nothing_stops():
     assert found.look_every == 40
 
 
+@pytest.mark.slow
 def test_an_anytime_rule_keeps_its_promise_and_a_habit_does_not():
     found = audit_stopping("strong-borda", "balanced", budget=600, num_runs=400)
     shares = {row.rule: row for row in found.rows()}

@@ -89,6 +89,7 @@ def test_counts_per_pair_and_named_columns(run, tmp_path):
     assert json.loads(named.stdout)["arms"] == json.loads(guessed.stdout)["arms"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("whole_fits")
 def test_everything_is_saved(run, votes, tmp_path):
     out = tmp_path / "out"

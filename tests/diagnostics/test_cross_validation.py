@@ -122,6 +122,7 @@ def test_counts_per_pair_mislead_and_single_votes_do_not():
     assert out[0].elpd - out[1].elpd > 5.0
 
 
+@pytest.mark.slow
 def test_pairs_left_out_in_closed_form_and_by_the_grid():
     beta = leave_pairs_out(PairwiseBeta(prior=0.5), VOTES)
     expected = [betaln(w + 0.5, v + 0.5) - betaln(0.5, 0.5) for w, v in

@@ -207,6 +207,7 @@ def test_an_undefeated_arm_is_that_of_long_chains():
     assert np.max(np.abs(one - other) / spread) < 0.2
 
 
+@pytest.mark.slow
 def test_draws_that_nothing_mends_are_said_to_be_doubtful(tmp_path):
     votes = knockout(64)
     found = fit(BradleyTerry(prior_scale=10), votes, method="laplace", num_draws=250)

@@ -61,6 +61,7 @@ def test_a_flat_prior_gives_the_regression(num_arms, truth):
     np.testing.assert_allclose(np.sqrt(np.diag(covariance)), errors, rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_residual_is_off_and_drowns_what_it_stands_beside():
     features = np.random.default_rng(7).normal(size=(12, 2))
     data = votes(features, TRUTH, 40, seed=1)

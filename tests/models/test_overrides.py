@@ -148,6 +148,7 @@ class Generous(PairwiseBeta):
         return 30.0 * one, 30.0 * other
 
 
+@pytest.mark.slow
 def test_the_beta_posterior_belongs_to_its_density():
     assert "exact" not in Shy.methods and "exact" in Generous.methods
     with pytest.raises(FitError, match="Shy has laplace, svi, nuts"):

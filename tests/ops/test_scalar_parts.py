@@ -64,6 +64,7 @@ def test_part_is_made_machine_code_once(monkeypatch):
     assert not {"below", "between"} & set(names)
 
 
+@pytest.mark.slow
 def test_part_is_found_on_disk(tmp_path):
     """A program of parts that was kept runs in another process."""
     script = tmp_path / "script.py"

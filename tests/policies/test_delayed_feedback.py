@@ -67,6 +67,7 @@ class Diary(KernelPolicy):
         return DiaryRule()
 
 
+@pytest.mark.slow
 def test_a_rule_over_a_model_is_told_in_blocks():
     """Rounds asked for: 1, 2-3, 4, 5-6, 7, 8-9, 10, 11-12 if a block is of three.
 

@@ -237,6 +237,7 @@ REAL = [
 """Parameters on both sides of the table's end, down to tails of 1e-24."""
 
 
+@pytest.mark.slow
 def test_rates_of_real_parameters_match_multiple_precision():
     above, below = rates(*zip(*REAL, strict=True))
     for (a, b), rate_above, rate_below in zip(REAL, above, below, strict=True):

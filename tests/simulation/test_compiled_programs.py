@@ -26,6 +26,7 @@ def test_programs_are_dropped_above_the_limit_only(monkeypatch, dropped):
     assert dropped == [1]
 
 
+@pytest.mark.slow
 def test_a_job_drops_them_before_it_compiles_and_results_stay(monkeypatch):
     request = {"num_runs": 3, "horizon": 50, "seed": 1}
     plain = bayesduel.compare(["cyclic"], [Wanderer()], **request)

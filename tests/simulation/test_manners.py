@@ -25,7 +25,7 @@ MATRIX = np.array([[0.5, 0.8, 0.3], [0.2, 0.5, 0.5], [0.7, 0.5, 0.5]])
 
 @model_rule
 class FickleRule(ModelRule):
-    """Arm 0 meets itself, or an arm that chance and the wins of arm 0 decide."""
+    """Arm 0 meets itself, or another one, by a draw and by the wins of arm 0."""
 
     def init(self, rng_key, num_arms, horizon):
         return jnp.int64(0)
@@ -64,13 +64,13 @@ def distribution(every, self_duels, rounds):
         choices = {0: 0.4, flipped: 0.2, 3 - flipped: 0.4}
         if not self_duels:
             choices = {arm: choices[arm] / 0.6 for arm in (1, 2)}
-        for arm, chance in choices.items():
+        for arm, probability in choices.items():
             after = tuple(n + (place == arm) for place, n in enumerate(counts))
             arrives = sum(after) % every == 0
             for win in (0, 1) if arm else (0,):
                 won = MATRIX[0, arm] if win else 1 - MATRIX[0, arm] if arm else 1.0
                 now = (told + late + win, 0) if arrives else (told, late + win)
-                play(*now, after, weight * chance * won)
+                play(*now, after, weight * probability * won)
 
     play(0, 0, (0, 0, 0), 1.0)
     return found
@@ -91,10 +91,10 @@ def test_runs_have_the_distribution_of_the_rule(every, self_duels):
     assert rejects(seen, distribution(7 if every == 1 else 1, self_duels, 6))
 
 
-def rejects(seen, law):
+def rejects(seen, probabilities):
     """Say whether counts are from another distribution; rare outcomes are one."""
-    often = [key for key, chance in law.items() if chance * RUNS > 10]
-    expected = [law[key] for key in often]
+    often = [key for key, each in probabilities.items() if each * RUNS > 10]
+    expected = [probabilities[key] for key in often]
     observed = [seen[key] for key in often]
     expected.append(1 - sum(expected) + 1e-12)
     observed.append(RUNS - sum(observed))
@@ -102,7 +102,7 @@ def rejects(seen, law):
     return bool(test.pvalue < FALSE_ALARM)
 
 
-@pytest.mark.parametrize("seconds", [1e9, 1e-9])
+@pytest.mark.parametrize("seconds", [pytest.param(1e9, marks=pytest.mark.slow), 1e-9])
 def test_neither_runs_beside_it_nor_segments_change_a_run(seconds, monkeypatch):
     policy = WithoutSelfDuels(DelayedFeedback(Wanderer(), every=9))
     given = {"runs": range(40), "checkpoints": (50, 120)}

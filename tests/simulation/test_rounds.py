@@ -266,6 +266,7 @@ class Helped(ExploreFirst):
         return best_from(counts, 0)
 
 
+@pytest.mark.slow
 def test_plain_functions_are_compiled_with_the_rule():
     plain, compiled = (played(Helped(compiled=each)) for each in (False, True))
     assert same(plain, compiled)
@@ -318,6 +319,7 @@ def test_rules_are_kept_by_what_they_call_and_name(monkeypatch):
         assert code_digest(Helped) == before[1]
 
 
+@pytest.mark.slow
 def test_compiled_rules_are_kept_by_their_code(tmp_path, monkeypatch):
     def kept(step):
         class Stepping(FirstPair):

@@ -225,6 +225,7 @@ def test_second_process_compiles_nothing(tmp_path):
     assert sorted(Path(folder).rglob("*.nb?")) == kept_files
 
 
+@pytest.mark.slow
 def test_off_keeps_nothing(tmp_path):
     found = answer(process(BAYESDUEL_CACHE="off", XDG_CACHE_HOME=str(tmp_path)))
     assert found == {"folder": None, "hits": 0}

@@ -223,6 +223,7 @@ def _asked(path, seconds, number):
     return pairs, has_numba == "True"
 
 
+@pytest.mark.slow
 def test_a_study_may_change_hands_between_python_and_the_program(tmp_path):
     """In either direction, by processes that each replay what was before."""
     found = []

@@ -109,6 +109,7 @@ def test_they_stop_where_rules_on_counts_do(name, num_arms):
     assert named
 
 
+@pytest.mark.slow
 def test_a_run_ends_when_its_rule_stops():
     rule = AnytimeEvidence(0.05)
     grid = (20, 1000, 30_000)

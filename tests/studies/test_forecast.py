@@ -51,6 +51,7 @@ def certain(num_arms=4):
     return upper + 0.5 * np.eye(num_arms)
 
 
+@pytest.mark.slow
 def test_votes_until_a_name_are_those_of_the_rule(make):
     """With certain answers and one pair a rule says how many are missing."""
     study = make(wins=np.zeros((4, 4)), delta=0.01)

@@ -42,6 +42,7 @@ def state_of(gaps, program):
     return state
 
 
+@pytest.mark.slow
 def test_rows_and_proof_are_those_of_the_whole_table(learn_all):
     """After other estimates on the same sides, near and far from the old ones."""
     rng = np.random.default_rng(77)

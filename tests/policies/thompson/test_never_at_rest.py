@@ -23,6 +23,7 @@ ROUNDED_ABOVE_ONE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [LOOK_AHEAD, STEP], ids=["look-ahead", "step"])
 @pytest.mark.parametrize("ties_by_regret", [False, True])
 @pytest.mark.parametrize("name", ROUNDED_ABOVE_ONE)
