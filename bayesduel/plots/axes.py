@@ -333,19 +333,11 @@ def spread(
     >>> spread(np.array([1.0, 1.2, 5.0]), 1.0, 0.0, 10.0).round(2).tolist()
     [0.6, 1.6, 5.0]
     """
+    from scipy.optimize import isotonic_regression
+
     order = np.argsort(wanted, kind="stable")
     steps = height * np.arange(wanted.size)
-    # Neighbors that go down are pooled. SciPy does the same, but takes a third of a
-    # second to import.
-    pools: list[tuple[float, int]] = []
-    for center in wanted[order] - steps:
-        mean, size = float(center), 1
-        while pools and pools[-1][0] > mean:
-            before, others = pools.pop()
-            mean = (before * others + mean * size) / (others + size)
-            size += others
-        pools.append((mean, size))
-    base = np.repeat(*map(np.array, zip(*pools, strict=True)))
+    base = isotonic_regression(wanted[order] - steps).x
     # Clipping keeps the order; a stack too tall for the range overflows at the top.
     base = np.maximum(np.minimum(base, high - height * (wanted.size - 1)), low)
     placed = np.empty_like(wanted)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import isotonic_regression
 
 from bayesduel import plots
 from bayesduel.plots.axes import spread
@@ -239,11 +238,3 @@ def test_spread_moves_as_little_as_possible():
     assert np.array_equal(spread(wanted, 0.1, 0.0, 1.0), wanted)
     together = spread(np.array([0.5, 0.5]), 0.1, 0.0, 1.0)
     assert np.allclose(together, [0.45, 0.55])
-
-
-@given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=12), st.floats(0.01, 0.3))
-def test_spread_is_isotonic_regression(wanted, height):
-    ascending = np.sort(wanted)
-    steps = height * np.arange(len(ascending))
-    expected = isotonic_regression(ascending - steps).x + steps
-    assert np.allclose(spread(ascending, height, -10.0, 10.0), expected, atol=1e-12)
