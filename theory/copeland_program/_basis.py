@@ -42,22 +42,22 @@ class Basis(NamedTuple):
     (i2, t - 1) for the t cheapest superiors of a rival i2 together.
     """
 
-    # signs of the gaps that it is for; all 0 if it fits none.
+    # Signs of the gaps that it is for; all 0 if it fits none.
     signs: Int8[np.ndarray, "K K"]
-    # evidence on (i1, j), and on the t-th cheapest superior of i2.
+    # Evidence on (i1, j), and on the t-th cheapest superior of i2.
     amounts: Float64[np.ndarray, "K K"]
-    # place, row by row, of the price of each basic column.
+    # Place, row by row, of the price of each basic column.
     columns: Int32[np.ndarray, " R"]
-    # multipliers of the constraints = inverse @ basic prices.
+    # Multipliers of the constraints = inverse @ basic prices.
     inverse: Float64[np.ndarray, "R R"]
-    # what a unit of each multiplier takes from every price.
+    # What a unit of each multiplier takes from every price.
     loads: Int8[np.ndarray, "R K K"]
 
 
 class PriceTable(NamedTuple):
     """Prices of the columns of the program, and the order behind them."""
 
-    # see `Basis`; 0 at a place that does not exist.
+    # See `Basis`; 0 at a place that does not exist.
     prices: Float64[np.ndarray, "K K"]
     # [i2, j] is the place of j among the superiors of i2 by cost.
     ranks: Int[np.ndarray, "K K"]
