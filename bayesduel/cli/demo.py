@@ -112,7 +112,7 @@ def demo(
     from bayesduel.errors import ArgumentError
     from bayesduel.experiments.request.arguments import worker_count
 
-    worker_count(jobs)
+    workers = worker_count(jobs)
     try:
         asked = _asked(size, seed)
     except ArgumentError as error:
@@ -128,6 +128,8 @@ def demo(
         beyond = _run(asked[0], jobs, quiet=quiet)
         if size.tied < size.runs:
             say(_WHY_FEWER, quiet=quiet)
+        if size == _SIZES[Scale.full]:
+            jobs = workers  # It takes long: nothing is tried in this process first.
         tied = [_run(each, jobs, quiet=quiet) for each in asked[1:]]
     except KeyboardInterrupt as error:
         advice = "the demonstration keeps nothing; run it again from the start"
