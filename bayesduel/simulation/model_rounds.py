@@ -38,7 +38,7 @@ from bayesduel.simulation.runs import (
 from bayesduel.simulation.subset_environment import SetTables, SubsetEnvironment
 
 types: Any = _types
-"""Of numbers of NumPy, in place of JAX's arrays."""
+"""Records here hold numbers of NumPy, where their annotations name arrays of JAX."""
 
 
 @dataclass(eq=False)

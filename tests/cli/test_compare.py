@@ -323,10 +323,10 @@ def test_an_error_of_any_argument_names_its_option(run, engine, name):
     engine.error = ArgumentError(name, rule, 4, index=1, remedy=remedy)
     result = run(*BASIC)
     assert result.exit_code == 2
-    spelled = {"instances": "instance", "policies": "policy", "num_runs": "runs",
+    options = {"instances": "instance", "policies": "policy", "num_runs": "runs",
                "shuffle": "no-shuffle"}  # fmt: skip
     assert result.stderr.splitlines()[-1] == (
-        f"error: --{spelled.get(name, name)}: {rule}, got 4; ask for less --horizon, "
+        f"error: --{options.get(name, name)}: {rule}, got 4; ask for less --horizon, "
         "or --resume"
     )
 

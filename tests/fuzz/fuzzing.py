@@ -117,7 +117,7 @@ def is_ours(error: BaseException) -> bool:
     )
 
 
-def spelled(value: Any) -> str:
+def short_text(value: Any) -> str:
     """Write an argument so that a failure can be repeated."""
     try:
         text = repr(value)

@@ -35,7 +35,7 @@ from tests.fuzz.fuzzing import (
     WRONG_NUMBERS,
     is_ours,
     limited,
-    spelled,
+    short_text,
 )
 from theory import PreferenceMatrix
 
@@ -261,7 +261,7 @@ def calls(draw: st.DrawFn, functions: dict[str, Callable[..., Any]]) -> Any:
         else:
             wrong = WRONG_NUMBERS if draw(st.booleans()) else HOSTILE
             given[key] = draw(st.sampled_from(wrong))
-    text = ", ".join(f"{key}={spelled(value)}" for key, value in given.items())
+    text = ", ".join(f"{key}={short_text(value)}" for key, value in given.items())
     return f"{name}({text})", partial(function, **given)
 
 

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from bayesduel.errors import DisconnectedComparisonsWarning
 from bayesduel.inference import fitting
 from bayesduel.models.base import PreferenceModel
-from tests.fuzz.fuzzing import MANY_EXAMPLES, WRONG_NUMBERS, spelled
+from tests.fuzz.fuzzing import MANY_EXAMPLES, WRONG_NUMBERS, short_text
 from tests.fuzz.targets import PACKAGES, TARGETS
 from tests.fuzz.targets.values import FILES, WRONG, Made
 from tests.fuzz.test_functions import StartedError, check
@@ -103,7 +103,7 @@ def call(name: str, given: dict[str, Any]) -> None:
     """Make one call."""
     target = TARGETS[name]
     arguments = {key: made(each) for key, each in {**given, **target.fixed}.items()}
-    text = ", ".join(f"{key}={spelled(value)}" for key, value in given.items())
+    text = ", ".join(f"{key}={short_text(value)}" for key, value in given.items())
     with nothing_long_runs():
         check((f"{name}({text})", partial(target.function, **arguments)))
 

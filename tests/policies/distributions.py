@@ -84,7 +84,7 @@ def same_mean(
 
 
 def rejected(p_values: dict[str, float], false_alarm: float) -> dict[str, float]:
-    """Return the features that differ; by chance, some do with at most this rate."""
+    """Return the features that differ; of equal ones, some do at most at this rate."""
     return {
         name: value
         for name, value in p_values.items()

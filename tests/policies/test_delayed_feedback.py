@@ -308,8 +308,8 @@ def test_delays_do_not_nest():
 
 
 def test_a_delay_is_spelled_as_a_parameter():
-    spelled = policies.parse_policy("d-ts:alpha=0.6,every=100")
-    assert spelled == DelayedFeedback(policies.get("d-ts", alpha=0.6), every=100)
+    found = policies.parse_policy("d-ts:alpha=0.6,every=100")
+    assert found == DelayedFeedback(policies.get("d-ts", alpha=0.6), every=100)
     assert policies.get("rucb", every=1) == DelayedFeedback(policies.get("rucb"), 1)
     with pytest.raises(PolicyParameterError, match="every must be an integer, got 1.5"):
         policies.parse_policy("d-ts:every=1.5")

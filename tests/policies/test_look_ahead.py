@@ -6,8 +6,9 @@ regret and informative duels at checkpoints, rounds of each pair of different ar
 of each arm with itself, by Kolmogorov-Smirnov tests. Look-ahead D-TS+ draws
 one champion per idle stretch; where several arms lead, the split of self-duels among
 them has the same mean and another variance, so there means are compared. Rules without
-chance play the duels of their twins, look-ahead or not: ``test_duel_by_duel``. Rounds
-of BT-TS, whose twin takes long, are held to it one by one in ``thompson``.
+random choices play the duels of their twins, look-ahead or not:
+``test_duel_by_duel``. Rounds of BT-TS, whose twin takes long, are held to it one by one
+in ``thompson``.
 """
 
 from functools import cache, partial
