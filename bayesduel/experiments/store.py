@@ -33,6 +33,11 @@ from theory.arguments import true_or_false
 PLAN = "plan"
 """Name of the part that says what all parts make together."""
 
+_JOBS_PER_WORKER = 3
+_MOST_JOBS_CUT = 48
+"""Into how many jobs a sweep is cut at least, so that no worker ends long before the
+others: one policy may take most of the time. A job itself takes 4 ms."""
+
 
 @dataclass(frozen=True)
 class Part:
@@ -168,6 +173,8 @@ class SweepFolder:
     def missing(self, workers: int, finished: Sequence[Any]) -> Sequence[Any]:
         """Return the jobs that are to be done."""
         if self.part is None or self.owned is None:
+            if workers > 1:
+                workers = max(workers, min(_JOBS_PER_WORKER * workers, _MOST_JOBS_CUT))
             return self.sweep.jobs(workers, finished)
         # The cut is the same for all parts, whatever their numbers of workers.
         jobs = self.sweep.jobs(self.part.count, [])
