@@ -48,14 +48,6 @@ ORDER = [[0.5, 0.6, 0.65], [0.4, 0.5, 0.6], [0.35, 0.4, 0.5]]
             lambda: divergences.bernoulli_kl([0.5, 0.4], [0.1] * 3),
             "must have shapes that",
         ),
-        (
-            lambda: theory.choice.find_missing_set(None),
-            "table must be a theory.ChoiceTable",
-        ),
-        (
-            lambda: copeland_program.allocation_table(None, ORDER),
-            "must be a theory.Optimum",
-        ),
         (lambda: copeland_program.ecw_costs(0.5), "gaps must be a square table"),
         (lambda: copeland_program.ecw_costs(ORDER), "gaps[0, 0] must be antisymmetric"),
         (
@@ -67,14 +59,6 @@ ORDER = [[0.5, 0.6, 0.65], [0.4, 0.5, 0.6], [0.35, 0.4, 0.5]]
                 np.ones((3, 3)), np.zeros((2, 2))
             ),
             "evidence must have the shape of the gaps, (2, 2), got (3, 3)",
-        ),
-        (
-            lambda: theory.copeland_lower_bound(ORDER, ties=["error"]),
-            "ties must be one of error, ignore, got ['error']",
-        ),
-        (
-            lambda: theorems.pcomp_bound(ORDER, 4, worst_case="no"),
-            "worst_case must be True or False, got 'no'",
         ),
         (
             lambda: theorems.kl_ucb_constant(np.broadcast_to(0.5, (10**9,))),
