@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 
+from bayesduel import policies
+from tests.policies.kernel_driving import play_kernel
+from tests.policies.replaying import first_difference
 from tests.reference import matrices
 from tests.reference.common import bernoulli_divergence, duels_of
 from tests.reference.efficient_copeland_winner_rmed import (
@@ -134,3 +137,13 @@ def test_ecw_forced_draws():
     twin.beta = 0.0
     twin.wins[0, 1] = 20
     assert twin._due_pair() == (0, 1)  # A mean of exactly 1/2.
+
+
+def test_the_first_winner_of_a_cycle_is_taken_by_twin_and_kernel(in_python):
+    """Three winners whose evidence suffices for all of them at once."""
+    outcomes = np.ones((3, 3, 100), dtype=bool)
+    outcomes[0, 2] = False
+    duels = duels_of(EfficientCopelandRMED(3, np.random.default_rng(0)), outcomes, 60)
+    assert {first for first, second in duels if first == second} == {0}
+    kernel = policies.get("ecw-rmed").scalar_kernel()
+    assert first_difference(play_kernel(kernel, outcomes, 60).duels, duels) is None
