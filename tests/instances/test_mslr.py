@@ -1,7 +1,5 @@
 """Selections from the 136-ranker MSLR matrix."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -18,7 +16,7 @@ WINNERS = {
 }
 
 
-def _wanted(name: str) -> np.ndarray:
+def _wanted(name):
     """A 136-armed matrix in which a selection has its printed counts, if possible."""
     values = np.full((136, 136), 0.5)
     rankers = np.array(list(MSLR_SELECTIONS[name])) - 1
@@ -28,7 +26,7 @@ def _wanted(name: str) -> np.ndarray:
     return values
 
 
-def test_lists_are_those_of_the_table() -> None:
+def test_lists_are_those_of_the_table():
     assert set(MSLR_SELECTIONS) == set(WINNERS)
     for name, printed in MSLR_SELECTIONS.items():
         size = int(name[:2])
@@ -45,7 +43,7 @@ def test_lists_are_those_of_the_table() -> None:
 
 
 @pytest.mark.parametrize("name", ["16-condorcet", "32-condorcet"])
-def test_rankers_are_counted_from_one(name: str) -> None:
+def test_rankers_are_counted_from_one(name):
     values = _wanted(name)
     part = instances.mslr_submatrix(values, name)
     rankers = list(MSLR_SELECTIONS[name])
@@ -60,7 +58,7 @@ def test_rankers_are_counted_from_one(name: str) -> None:
     assert part.source is not None and part.source.endswith("; a test")
 
 
-def test_wrong_matrices_are_refused(tmp_path: Path) -> None:
+def test_wrong_matrices_are_refused(tmp_path):
     values = _wanted("16-condorcet")
     with pytest.raises(ValueError, match="must have 136 arms, got 16"):
         instances.mslr_submatrix(instances.load("sushi"), "16-condorcet")
@@ -78,7 +76,7 @@ def test_wrong_matrices_are_refused(tmp_path: Path) -> None:
     assert read == part
 
 
-def test_random_submatrix_keeps_its_conditions() -> None:
+def test_random_submatrix_keeps_its_conditions():
     rng = np.random.default_rng(30)
     whole = generators.uniform_random(rng, 40, winner="any", shuffle=False).matrix
     for winner in ("any", "condorcet", "no_condorcet"):
@@ -96,7 +94,7 @@ def test_random_submatrix_keeps_its_conditions() -> None:
                 assert found == (winner == "condorcet")
 
 
-def test_random_submatrix_visits_all_arms() -> None:
+def test_random_submatrix_visits_all_arms():
     rng = np.random.default_rng(31)
     sushi = instances.load("sushi")
     seen, firsts = set(), set()
@@ -110,7 +108,7 @@ def test_random_submatrix_visits_all_arms() -> None:
     assert seen == firsts == set(range(16))
 
 
-def test_random_submatrix_refuses_what_cannot_be() -> None:
+def test_random_submatrix_refuses_what_cannot_be():
     rng = np.random.default_rng(32)
     sushi = instances.load("sushi")
     with pytest.raises(ValueError, match="num_arms must be at most 16"):
@@ -128,7 +126,7 @@ def test_random_submatrix_refuses_what_cannot_be() -> None:
 
 @pytest.mark.shared
 @pytest.mark.parametrize("name", WINNERS)
-def test_counts_on_the_real_matrix(name: str, shared_dir: Path) -> None:
+def test_counts_on_the_real_matrix(name, shared_dir):
     path = shared_dir / "data" / "mslr" / "MSLR_Informational_PMat.npz"
     part = instances.mslr_submatrix(path, name)
     assert part.wins.tolist() == list(MSLR_SELECTIONS[name].values())
@@ -141,7 +139,7 @@ def test_counts_on_the_real_matrix(name: str, shared_dir: Path) -> None:
 
 
 @pytest.mark.shared
-def test_the_whole_real_matrix(shared_dir: Path) -> None:
+def test_the_whole_real_matrix(shared_dir):
     path = shared_dir / "data" / "mslr" / "MSLR_Informational_PMat.npz"
     matrix = instances.load(path)
     assert matrix == instances.load(path, key="PMat")

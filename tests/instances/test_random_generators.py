@@ -8,7 +8,6 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -19,19 +18,19 @@ from bayesduel.instances import generators
 FALSE_ALARM = 1e-5
 
 
-def _uniform_over(counts: Counter, cells: list) -> None:
+def _uniform_over(counts, cells):
     """Test by chi-square that all cells are equally likely, and no other occurs."""
     assert set(counts) <= set(cells)
     observed = [counts[cell] for cell in cells]
     assert stats.chisquare(observed).pvalue > FALSE_ALARM
 
 
-def _signs(values: np.ndarray) -> tuple[bool, ...]:
+def _signs(values):
     upper = np.triu_indices(len(values), 1)
     return tuple((values[upper] > 0.5).tolist())
 
 
-def _tournaments(num_arms: int) -> dict[tuple[bool, ...], list[int]]:
+def _tournaments(num_arms):
     """All sign patterns of the upper triangle, with the wins of every arm."""
     pairs = list(itertools.combinations(range(num_arms), 2))
     found = {}
@@ -43,19 +42,19 @@ def _tournaments(num_arms: int) -> dict[tuple[bool, ...], list[int]]:
     return found
 
 
-def test_shuffles_are_uniform() -> None:
+def test_shuffles_are_uniform():
     rng = np.random.default_rng(100)
     counts = Counter(
-        tuple(generators.mallows(rng, 4, 0.5).permutation.tolist()) for _ in range(4800)
+        tuple(generators.mallows(rng, 4, 0.5).permutation.tolist()) for _ in range(2400)
     )
     _uniform_over(counts, list(itertools.permutations(range(4))))
 
 
-@pytest.mark.parametrize("winner", generators.WINNERS)
-@pytest.mark.parametrize("shuffle", [True, False])
-def test_uniform_random_signs_are_uniform_over_what_is_allowed(
-    winner: str, shuffle: bool
-) -> None:
+@pytest.mark.parametrize(
+    ("winner", "shuffle"),
+    [*((winner, False) for winner in generators.WINNERS), ("condorcet", True)],
+)
+def test_uniform_random_signs_are_uniform_over_what_is_allowed(winner, shuffle):
     tournaments = _tournaments(4)
     assert len(tournaments) == 64
     allowed = [
@@ -72,13 +71,13 @@ def test_uniform_random_signs_are_uniform_over_what_is_allowed(
                 rng, 4, winner=winner, shuffle=shuffle
             ).matrix.values
         )
-        for _ in range(1600)
+        for _ in range(1200)
     )
     _uniform_over(counts, allowed)
 
 
-@pytest.mark.parametrize("winner", generators.WINNERS)
-def test_uniform_random_sizes_are_uniform(winner: str) -> None:
+@pytest.mark.parametrize("winner", ["any", "condorcet"])
+def test_uniform_random_sizes_are_uniform(winner):
     rng = np.random.default_rng(102)
     sizes, entries = [], []
     for _ in range(300):
@@ -91,32 +90,8 @@ def test_uniform_random_sizes_are_uniform(winner: str) -> None:
         assert stats.kstest(entries, stats.uniform.cdf).pvalue > FALSE_ALARM
 
 
-def test_uniform_random_agrees_with_plain_rejection() -> None:
-    """The entry (0, 1) and the winner's Borda score, against whole matrices redrawn."""
-    rng = np.random.default_rng(103)
-    made = [
-        generators.uniform_random(rng, 5, shuffle=False).matrix.values
-        for _ in range(1500)
-    ]
-    redrawn = []
-    while len(redrawn) < 1500:
-        upper = np.triu(rng.random((5, 5)), 1)
-        values = upper + np.tril(1 - upper.T, -1) + np.eye(5) / 2
-        wins = (values > 0.5).sum(axis=1)
-        if (wins == wins.max()).sum() == 1:
-            redrawn.append(values)
-
-    def scores(matrices: list[np.ndarray]) -> list[float]:
-        best = [m[(m > 0.5).sum(axis=1).argmax()] for m in matrices]
-        return [float(row.sum()) for row in best]
-
-    for statistic in (scores, lambda matrices: [m[0, 1] for m in matrices]):
-        test = stats.ks_2samp(statistic(made), statistic(redrawn))
-        assert test.pvalue > FALSE_ALARM
-
-
 @pytest.mark.parametrize("num_arms", [2, 3, 36])
-def test_uniform_random_conditions_hold(num_arms: int) -> None:
+def test_uniform_random_conditions_hold(num_arms):
     rng = np.random.default_rng(104)
     for _ in range(20):
         matrix = generators.uniform_random(rng, num_arms).matrix
@@ -130,21 +105,21 @@ def test_uniform_random_conditions_hold(num_arms: int) -> None:
         assert matrix.ties == []
 
 
-def test_uniform_random_sizes_with_a_minimum() -> None:
+def test_uniform_random_sizes_with_a_minimum():
     rng = np.random.default_rng(105)
     values = generators.uniform_random(rng, 60, winner="any", min_gap=0.1).matrix.values
     sizes = np.abs(values[np.triu_indices(60, 1)] - 0.5)
     assert stats.kstest(sizes, stats.uniform(0.1, 0.4).cdf).pvalue > FALSE_ALARM
 
 
-def test_syn_btl_distribution() -> None:
+def test_syn_btl_distribution():
     """For two arms, w_0 / (w_0 + w_1) with independent uniform weights."""
 
-    def distribution(x: np.ndarray) -> np.ndarray:
+    def distribution(x):
         return np.where(x <= 0.5, x / (2 * (1 - x)), 1 - (1 - x) / (2 * x))
 
     rng = np.random.default_rng(106)
-    entries = [generators.syn_btl(rng, 2).matrix.values[0, 1] for _ in range(3000)]
+    entries = [generators.syn_btl(rng, 2).matrix.values[0, 1] for _ in range(1500)]
     assert stats.kstest(entries, distribution).pvalue > FALSE_ALARM
     matrix = generators.syn_btl(rng).matrix
     assert matrix.num_arms == 100
@@ -152,10 +127,10 @@ def test_syn_btl_distribution() -> None:
     assert matrix.satisfies_sti()
 
 
-def test_syn_cd_distribution() -> None:
+def test_syn_cd_distribution():
     rng = np.random.default_rng(107)
     winners, margins = Counter(), []
-    for _ in range(2000):
+    for _ in range(1000):
         matrix, permutation = generators.syn_cd(rng, 5)
         winner = matrix.condorcet_winner
         assert winner is not None
@@ -175,15 +150,7 @@ def test_syn_cd_distribution() -> None:
     assert matrix.satisfies_sti()
 
 
-def test_batched_gaps_of_the_default_setting() -> None:
-    """K = 100, B = 16, T = 1e5 (Agarwal et al. 2022, Appendix C)."""
-    gaps = [generators.batched_gap(batch) for batch in (1, 2, 3, 4)]
-    assert [round(gap, 6) for gap in gaps] == [0.026042, 0.018173, 0.012681, 0.00885]
-    gap = generators.batched_gap(3, num_arms=9, num_batches=2 + 2, horizon=100)
-    assert gap == pytest.approx(3 / 96 * 100 ** (-2 / 8), rel=1e-14)
-
-
-def test_batched_instances_entry_by_entry() -> None:
+def test_batched_instances_entry_by_entry():
     options = {"num_arms": 5, "num_batches": 3, "horizon": 1000}
     gap = generators.batched_gap(2, **options)
     assert gap == pytest.approx(math.sqrt(5) / 72 * 1000 ** (-1 / 6), rel=1e-14)
@@ -206,16 +173,7 @@ def test_batched_instances_entry_by_entry() -> None:
     assert generators.batched_two_levels(2, 3, 3, **options) == one
 
 
-def test_batched_all_ties_has_no_regret() -> None:
-    matrix = generators.batched_all_ties(6)
-    assert (matrix.values == 0.5).all()
-    assert matrix.condorcet_winner is None
-    assert len(matrix.ties) == 15
-    for notion in ("copeland", "copeland_losses", "borda"):
-        assert (matrix.regret_per_pair(notion) == 0).all()
-
-
-def test_batched_limit_of_the_number_of_arms() -> None:
+def test_batched_limit_of_the_number_of_arms():
     """sqrt(K) <= 6 B, so that 1/2 + 2 Delta_1 <= 1."""
     matrix = generators.batched_two_levels(1, 0, 1, num_arms=36, num_batches=1)
     assert matrix.values.max() == 1.0
@@ -238,8 +196,6 @@ RNG = np.random.default_rng(0)
             lambda: generators.uniform_random(RNG, 3, min_gap=0.5),
             "min_gap must be in [0, 1/2), got 0.5",
         ),
-        (lambda: generators.syn_btl(RNG, 1), "num_arms must be an integer"),
-        (lambda: generators.syn_cd(RNG, 0), "num_arms must be an integer"),
         (lambda: generators.batched_gap(0), "batch must be an integer of at least"),
         (lambda: generators.batched_gap(17), "batch must be at most num_batches = 16"),
         (lambda: generators.batched_gap(1, horizon=0), "horizon must be at least 1"),
@@ -255,6 +211,6 @@ RNG = np.random.default_rng(0)
         (lambda: generators.batched_all_ties(1), "num_arms must be an integer"),
     ],
 )
-def test_wrong_arguments(call: Callable[[], object], message: str) -> None:
+def test_wrong_arguments(call, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         call()

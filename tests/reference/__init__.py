@@ -9,17 +9,20 @@ duel where the rule is deterministic, in distribution where it is random.
 
 A twin is a class with
 
-- ``__init__(num_arms, rng, **parameters)``; rules that walk through the arms or the
-  pairs in a fixed order take it as ``order``, a permutation of the arms;
+- ``__init__(num_arms, rng, **parameters)``, with the parameters of its policy:
+  ``alpha`` is the factor of log t in confidence bounds. Rules that walk through the
+  arms or the pairs in a fixed order take it as ``order``, a permutation of the arms, by
+  default the identity;
 - ``choose() -> (first, second)`` for the round about to be played, whose index is
   ``t = rounds + 1`` with ``rounds`` the number of rounds played so far;
 - ``update(first, second, first_won)``, called once after each ``choose()``;
 - ``recommend() -> arm``.
 """
 
+# ruff: noqa: F401 - the names by which tests import what is here.
+
 from tests.reference.bradley_terry_thompson import BayesianBradleyTerry
 from tests.reference.common import (
-    Twin,
     bernoulli_divergence,
     copeland_regret,
     divergence_from_half,
@@ -41,7 +44,6 @@ from tests.reference.explore_then_exploit import (
 )
 from tests.reference.merge_relative_ucb import MergeRUCB
 from tests.reference.parwis import PARWiS
-from tests.reference.random_pairs import RandomPairs
 from tests.reference.reductions import Doubler, MultiSBM, Sparring
 from tests.reference.relative_confidence_sampling import RelativeConfidenceSampling
 from tests.reference.relative_ucb import RelativeUCB
@@ -53,42 +55,3 @@ from tests.reference.scalable_copeland_bandits import ScalableCopelandBandits
 from tests.reference.self_sparring import SelfSparring
 from tests.reference.sup_kl_ucb import SupKLUCB
 from tests.reference.track_and_stop import TrackAndStop
-
-__all__ = [
-    "PARWiS",
-    "RMED1",
-    "RMED2",
-    "RMED2FH",
-    "BeatTheMean",
-    "BayesianBradleyTerry",
-    "CopelandConfidenceBound",
-    "CopelandRMED",
-    "DOptimal",
-    "DoubleThompson",
-    "DoubleThompsonPlus",
-    "EfficientCopelandRMED",
-    "Doubler",
-    "ExpectedInformation",
-    "InterleavedFilter",
-    "MergeRUCB",
-    "MultiSBM",
-    "RandomPairs",
-    "RelativeConfidenceSampling",
-    "RelativeUCB",
-    "RivalDirected",
-    "RivalOverScale",
-    "Savage",
-    "ScalableCopelandBandits",
-    "SelfSparring",
-    "Sparring",
-    "SupKLUCB",
-    "TrackAndStop",
-    "Twin",
-    "bernoulli_divergence",
-    "copeland_regret",
-    "divergence_from_half",
-    "duels_of",
-    "plays_of_twins",
-    "relative_bounds",
-    "simulate",
-]

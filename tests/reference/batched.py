@@ -6,91 +6,54 @@ driver spells a batch out round by round.
 """
 
 import math
-from collections.abc import Generator, Sequence
 from itertools import combinations
 
 import numpy as np
 
 from tests.reference.common import (
-    check_order,
+    OrderedTwin,
     divergence_from_half,
     random_choice,
 )
 
-Pair = tuple[int, int]
-BatchPlan = list[tuple[Pair, int]]
-Plays = Generator[BatchPlan, dict[Pair, tuple[int, int]], None]
 
+class PairwiseComparisons(OrderedTwin):
+    """PCOMP (Agarwal, Ghuge and Nagarajan 2022, Algorithm 1)."""
 
-class PairwiseComparisons:
-    """PCOMP (Agarwal, Ghuge and Nagarajan 2022, Algorithm 1).
+    horizon, num_batches = 1, 16
+    """T and B."""
+    elimination = "kl"
+    """All duels so far with divergences; "hoeffding": fresh estimates with radii."""
+    overflow = "truncate"
+    """What happens to a batch that would pass the horizon; or "commit"."""
 
-    Parameters
-    ----------
-    num_arms : int
-        Number of arms K.
-    rng : numpy.random.Generator
-        Draws seeds, ties, and the pairs that get one duel more in a batch that is cut.
-    horizon, num_batches : int
-        T and B.
-    elimination : {"hoeffding", "kl"}
-        Fresh estimates with radii, or all duels so far with divergences.
-    overflow : {"truncate", "commit"}
-        What happens to a batch that would pass the horizon.
-    order : sequence of int, optional
-        Order in which pairs are compared, the identity by default.
-    """
-
-    def __init__(
-        self,
-        num_arms: int,
-        rng: np.random.Generator,
-        *,
-        horizon: int,
-        num_batches: int = 16,
-        elimination: str = "kl",
-        overflow: str = "truncate",
-        order: Sequence[int] | None = None,
-    ) -> None:
-        self.num_arms, self.rng = num_arms, rng
-        self.horizon, self.num_batches = horizon, num_batches
-        self.elimination, self.overflow = elimination, overflow
-        self.rank = {
-            arm: place for place, arm in enumerate(check_order(order, num_arms))
-        }
-        self.rounds = 0
+    def start(self):
+        super().start()
         self.batches = 0
-        self.wins = np.zeros((num_arms, num_arms), dtype=np.int64)
-        self.fresh: dict[Pair, tuple[int, int]] = {}
-        self.active = list(range(num_arms))
+        self.fresh = {}
+        self.active = list(range(self.num_arms))
         self.plays = self.run()
         self.submit(next(self.plays))
 
-    # Batches, round by round
-
-    def submit(self, plan: BatchPlan) -> None:
+    def submit(self, plan):
         self.batches += 1
         self.queue = [pair for pair, count in plan for _ in range(count)]
         self.next = 0
         self.results = {pair: (0, 0) for pair, count in plan}
 
-    def choose(self) -> Pair:
-        """Return the pair of the round about to be played."""
+    def choose(self):
         return self.queue[self.next]
 
-    def update(self, first: int, second: int, first_won: bool) -> None:
+    def update(self, first, second, first_won):
         """Count the outcome; a complete batch is handed over."""
-        self.rounds += 1
+        super().update(first, second, first_won)
         self.next += 1
         won, lost = self.results[first, second]
         self.results[first, second] = (won + first_won, lost + (not first_won))
-        if first != second:
-            winner, loser = (first, second) if first_won else (second, first)
-            self.wins[winner, loser] += 1
         if self.next == len(self.queue) and self.rounds < self.horizon:
             self.submit(self.plays.send(self.results))
 
-    def recommend(self) -> int:
+    def recommend(self):
         """Return the active arm that beats the most others."""
         outside = [arm for arm in range(self.num_arms) if arm not in self.active]
         beaten = np.count_nonzero(self.wins > self.wins.T, axis=1)
@@ -101,10 +64,10 @@ class PairwiseComparisons:
 
     # The rules
 
-    def run(self) -> Plays:
+    def run(self):
         yield from self.pairwise(self.active, self.horizon, 1)
 
-    def pairwise(self, arms: list[int], rounds: int, first_exponent: int) -> Plays:
+    def pairwise(self, arms, rounds, first_exponent):
         """PCOMP on some arms, with the delta of its own arms and rounds."""
         self.active = list(arms)
         delta_arms = len(arms)
@@ -123,22 +86,21 @@ class PairwiseComparisons:
             self.remove(beaten)
             exponent += 1
 
-    def play(
-        self, pairs: list[Pair], exponent: int
-    ) -> Generator[BatchPlan, dict[Pair, tuple[int, int]], int]:
+    def play(self, pairs, exponent):
         """Play each pair floor(q^r) times, or what is left; return how often."""
         left = self.horizon - self.rounds
         if len(self.active) == 1:
             yield [((self.active[0], self.active[0]), left)]
-        oriented = [tuple(sorted(pair, key=self.rank.__getitem__)) for pair in pairs]
-        oriented.sort(key=lambda pair: (self.rank[pair[0]], self.rank[pair[1]]))
+        place = self.position.__getitem__
+        oriented = [tuple(sorted(pair, key=place)) for pair in pairs]
+        oriented.sort(key=lambda pair: (place(pair[0]), place(pair[1])))
         count = self.size(exponent)
         if count * len(pairs) > left:
             yield self.last_batch(oriented, left)
         self.fresh = yield [(pair, count) for pair in oriented]
         return count
 
-    def size(self, exponent: int) -> int:
+    def size(self, exponent):
         """Return the largest integer c with c^B <= T^r."""
         count = round(self.horizon ** (exponent / self.num_batches))
         while count**self.num_batches > self.horizon**exponent:
@@ -147,7 +109,7 @@ class PairwiseComparisons:
             count += 1
         return count
 
-    def last_batch(self, pairs: list[Pair], left: int) -> BatchPlan:
+    def last_batch(self, pairs, left):
         if self.overflow == "commit":
             leader = self.recommend()
             return [((leader, leader), left)]
@@ -157,16 +119,7 @@ class PairwiseComparisons:
             for index, pair in enumerate(pairs)
         ]
 
-    def surely_beats(
-        self,
-        i: int,
-        j: int,
-        radii: float,
-        share: float,
-        count: int,
-        rounds: int,
-        arms: int,
-    ) -> bool:
+    def surely_beats(self, i, j, radii, share, count, rounds, arms):
         """Does i beat j by so many radii, or at this share of the threshold?"""
         if i == j:
             return False
@@ -179,7 +132,7 @@ class PairwiseComparisons:
         radius = math.sqrt(math.log(1 / delta) / (2 * count))
         return self.fresh_mean(i, j) > 0.5 + radii * radius
 
-    def fresh_mean(self, i: int, j: int) -> float:
+    def fresh_mean(self, i, j):
         """Mean of the last complete batch; 1/2 for a pair that was not in it."""
         if (i, j) in self.fresh:
             won, lost = self.fresh[i, j]
@@ -189,14 +142,14 @@ class PairwiseComparisons:
             return won / (won + lost)
         return 0.5
 
-    def mean(self, i: int, j: int) -> float:
+    def mean(self, i, j):
         """The estimate that candidates are chosen by."""
         if self.elimination == "hoeffding":
             return self.fresh_mean(i, j)
         total = self.wins[i, j] + self.wins[j, i]
         return float(self.wins[i, j] / total) if total else 0.5
 
-    def remove(self, beaten: list[int]) -> None:
+    def remove(self, beaten):
         """Remove arms, unless nobody would be left."""
         left = [arm for arm in self.active if arm not in beaten]
         self.active = left or self.active
@@ -205,21 +158,16 @@ class PairwiseComparisons:
 class SeededComparisons(PairwiseComparisons):
     """SCOMP (the same, Algorithm 2); seeds are given, or have K ** -seed_power."""
 
-    def __init__(
-        self,
-        num_arms: int,
-        rng: np.random.Generator,
-        *,
-        seed_power: float = 0.5,
-        seeds: Sequence[int] | None = None,
-        **options: object,
-    ) -> None:
-        probability = num_arms**-seed_power
-        drawn = [arm for arm in range(num_arms) if rng.random() < probability]
-        self.seeds = drawn if seeds is None else list(seeds)
-        super().__init__(num_arms, rng, **options)  # pyright: ignore
+    seed_power = 0.5
+    seeds = None
 
-    def run(self) -> Plays:
+    def start(self):
+        probability = self.num_arms**-self.seed_power
+        drawn = [i for i in range(self.num_arms) if self.rng.random() < probability]
+        self.seeds = drawn if self.seeds is None else list(self.seeds)
+        super().start()
+
+    def run(self):
         exponent = 1
         while self.seeds:
             pairs = {
@@ -227,9 +175,7 @@ class SeededComparisons(PairwiseComparisons):
             }
             count = yield from self.play([tuple(pair) for pair in pairs], exponent)  # pyright: ignore
 
-            def beats(
-                i: int, j: int, radii: float, share: float, count: int = count
-            ) -> bool:
+            def beats(i, j, radii, share, count=count):
                 return self.surely_beats(
                     i, j, radii, share, count, self.horizon, self.num_arms
                 )
@@ -252,7 +198,7 @@ class SeededComparisons(PairwiseComparisons):
 class CandidateComparisons(SeededComparisons):
     """SCOMP2 (the same, Algorithm 3)."""
 
-    def run(self) -> Plays:
+    def run(self):
         exponent = 1
         while self.seeds:
             candidate = self.seeds[0]
@@ -262,9 +208,7 @@ class CandidateComparisons(SeededComparisons):
             rivals = [j for j in self.active if j != candidate]
             count = yield from self.play([(candidate, j) for j in rivals], exponent)
 
-            def beats(
-                i: int, j: int, radii: float, share: float, count: int = count
-            ) -> bool:
+            def beats(i, j, radii, share, count=count):
                 return self.surely_beats(
                     i, j, radii, share, count, self.horizon, self.num_arms
                 )
@@ -277,7 +221,7 @@ class CandidateComparisons(SeededComparisons):
             exponent += 1
         yield from self.pairwise(self.active, self.horizon, 1)
 
-    def pick_candidate(self) -> int:
+    def pick_candidate(self):
         """The seed whose strongest rival among the seeds is the weakest."""
         losses = np.array(
             [max(self.mean(j, i) for j in self.seeds if j != i) for i in self.seeds]

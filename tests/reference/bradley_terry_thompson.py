@@ -2,57 +2,33 @@
 
 import numpy as np
 
-from tests.reference.common import random_choice, relative_bounds
+from tests.reference.common import CountingTwin, random_choice, relative_bounds
 from tests.reference.rays import points_on_rays
 
 
-class BayesianBradleyTerry:
+class BayesianBradleyTerry(CountingTwin):
     """Two utility vectors from around the posterior mode; their best arms meet.
 
     A design of this toolkit, not of a paper. The mode is found anew in every round, to
     convergence, and draws of the normal distribution there are moved along rays.
-
-    Parameters
-    ----------
-    num_arms : int
-        Number of arms K.
-    rng : numpy.random.Generator
-        For the samples and the ties.
-    prior_scale : float
-        Standard deviation of each utility.
-    elimination : bool
-        Only possible Copeland winners are first, and only arms that are not surely
-        better than the first are second (Wu and Liu 2016, Algorithm 1).
-    alpha : float
-        Factor of log(t) in the bounds.
     """
 
-    def __init__(
-        self,
-        num_arms: int,
-        rng: np.random.Generator,
-        *,
-        prior_scale: float = 2.0,
-        elimination: bool = False,
-        alpha: float = 0.51,
-    ) -> None:
-        self.elimination = elimination
-        self.alpha = alpha
-        self.rounds = 0
-        self.num_arms = num_arms
-        self.rng = rng
-        self.prior_scale = prior_scale
-        self.wins = np.zeros((num_arms, num_arms))
-        self._found: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}
+    prior_scale = 2.0
+    """Standard deviation of each utility."""
+    elimination = False
+    """With the bounds of D-TS: only possible Copeland winners are first, and only arms
+    that are not surely better than the first are second."""
+    alpha = 0.51
+    _found = {}
 
-    def mode(self) -> tuple[np.ndarray, np.ndarray]:
+    def mode(self):
         """Return the mode of the posterior, and the covariance there."""
         wins = self.wins.tobytes()
         if wins not in self._found:  # A round asks several times.
             self._found = {wins: self._mode_of_wins()}
         return self._found[wins]
 
-    def _mode_of_wins(self) -> tuple[np.ndarray, np.ndarray]:
+    def _mode_of_wins(self):
         utility = np.zeros(self.num_arms)
         for _ in range(100):
             probability = 1.0 / (1.0 + np.exp(utility[None, :] - utility[:, None]))
@@ -66,19 +42,19 @@ class BayesianBradleyTerry:
                 break
         return utility, np.linalg.inv(precision)
 
-    def log_density(self, utility: np.ndarray) -> np.ndarray:
+    def log_density(self, utility):
         """Return the log posterior density of utilities (draw, K)."""
         gap = utility[:, :, None] - utility[:, None, :]
         logs = np.sum(self.wins * -np.logaddexp(0.0, -gap), axis=(1, 2))
         return logs - 0.5 * np.sum(np.square(utility / self.prior_scale), axis=1)
 
-    def slope(self, utility: np.ndarray) -> np.ndarray:
+    def slope(self, utility):
         """Return the gradient of that at utilities (K,)."""
         lost = 1.0 / (1.0 + np.exp(utility[:, None] - utility[None, :]))
         told = (self.wins * lost - self.wins.T * lost.T).sum(axis=1)
         return told - utility / self.prior_scale**2
 
-    def draw(self, number: int) -> np.ndarray:
+    def draw(self, number):
         """Return utilities (draw, K)."""
         utility, covariance = self.mode()
         white = self.rng.standard_normal((number, self.num_arms))
@@ -86,13 +62,12 @@ class BayesianBradleyTerry:
         depth = np.linalg.norm(white, axis=1)
         return points_on_rays(self.log_density, utility, ways, depth)
 
-    def choose(self) -> tuple[int, int]:
+    def choose(self):
         """Return the best arms of two samples."""
         samples = self.draw(2)
         if not self.elimination:
             return int(np.argmax(samples[0])), int(np.argmax(samples[1]))
-        self.rounds += 1
-        upper, lower = relative_bounds(self.wins, self.rounds, self.alpha)
+        upper, lower = relative_bounds(self.wins, self.rounds + 1, self.alpha)
         optimistic = np.count_nonzero(upper > 0.5, axis=1)
         score = np.where(optimistic == optimistic.max(), samples[0], -np.inf)
         first = int(np.argmax(score))
@@ -100,13 +75,7 @@ class BayesianBradleyTerry:
         second = np.argmax(np.where(lower[:, first] <= 0.5, samples[1], -np.inf))
         return first, int(second)
 
-    def update(self, first: int, second: int, first_won: bool) -> None:
-        """Count the winner; a self-duel says nothing."""
-        if first != second:
-            winner, loser = (first, second) if first_won else (second, first)
-            self.wins[winner, loser] += 1
-
-    def recommend(self) -> int:
+    def recommend(self):
         """Return the arm with the largest utility at the mode."""
         utility, _ = self.mode()
         return random_choice(self.rng, utility == utility.max())

@@ -1,35 +1,14 @@
 """What the twins share: confidence bounds, divergences, ties, and the round loop."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 TIE_TOLERANCE = 1e-9
 """Values closer than this, relatively, are ties (see `first_minimum`)."""
 
 
-class Twin(Protocol):
-    """What `simulate` asks of a policy."""
-
-    def choose(self) -> tuple[int, int]:
-        """Return the pair of arms of the round about to be played."""
-        ...
-
-    def update(self, first: int, second: int, first_won: bool) -> None:
-        """Learn the outcome of the round just played."""
-        ...
-
-    def recommend(self) -> int:
-        """Return the arm that looks best."""
-        ...
-
-
-def relative_bounds(
-    wins: ArrayLike, round_index: int, alpha: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def relative_bounds(wins, round_index, alpha):
     """Return upper and lower confidence bounds of every preference probability.
 
     For a pair compared N > 0 times, B/N +- sqrt(alpha log(t) / N). Every quotient
@@ -71,7 +50,7 @@ def relative_bounds(
     return upper, lower
 
 
-def bernoulli_divergence(p: float, q: float) -> float:
+def bernoulli_divergence(p, q):
     """Return the Kullback-Leibler divergence of Bernoulli(p) from Bernoulli(q).
 
     Natural logarithm; 0 log 0 = 0; infinite when q is 0 or 1 and p is not q.
@@ -95,7 +74,7 @@ def bernoulli_divergence(p: float, q: float) -> float:
     return total
 
 
-def divergence_from_half(wins: int, losses: int) -> float:
+def divergence_from_half(wins, losses):
     """Return d(mu, 1/2) for the empirical mean mu = wins / (wins + losses).
 
     The mean of a pair never compared is 1/2 by convention, so the value is 0. With
@@ -122,7 +101,7 @@ def divergence_from_half(wins: int, losses: int) -> float:
     return total
 
 
-def first_minimum(values: Iterable[float]) -> int:
+def first_minimum(values):
     """Return the lowest index whose value ties with the minimum.
 
     Equal sums of divergences, added in another order, may differ in the last digits.
@@ -139,7 +118,7 @@ def first_minimum(values: Iterable[float]) -> int:
     return next(index for index, value in enumerate(values) if value <= bound)
 
 
-def random_choice(rng: np.random.Generator, mask: ArrayLike) -> int:
+def random_choice(rng, mask):
     """Return a uniformly random index at which the mask is true."""
     indices = np.flatnonzero(mask)
     if len(indices) == 1:
@@ -147,7 +126,7 @@ def random_choice(rng: np.random.Generator, mask: ArrayLike) -> int:
     return int(indices[rng.integers(len(indices))])
 
 
-def most_beaten(wins: NDArray[np.int64], rng: np.random.Generator) -> int:
+def most_beaten(wins, rng):
     """Return the arm that beats the most others empirically.
 
     Ties go to the arm with more wins in total, then to a random one.
@@ -161,63 +140,58 @@ def most_beaten(wins: NDArray[np.int64], rng: np.random.Generator) -> int:
 class CountingTwin:
     """What most twins know: the rounds, and who won how often.
 
-    Parameters
-    ----------
-    num_arms : int
-        Number of arms K.
-    rng : numpy.random.Generator
-        For what is random.
+    The parameters are attributes of the class, which has their usual values. `start`
+    does what is left to do before the first round.
     """
 
-    def __init__(self, num_arms: int, rng: np.random.Generator) -> None:
+    def __init__(self, num_arms, rng, **parameters):
         self.num_arms = num_arms
         self.rng = rng
         self.rounds = 0
         self.wins = np.zeros((num_arms, num_arms), dtype=np.int64)
+        for name, value in parameters.items():
+            assert hasattr(type(self), name), name
+            setattr(self, name, value)
+        self.start()
 
-    def update(self, first: int, second: int, first_won: bool) -> None:
+    def start(self):
+        pass
+
+    def update(self, first, second, first_won):
         """Count the outcome; a self-duel only advances the round."""
         self.rounds += 1
         if first != second:
             winner, loser = (first, second) if first_won else (second, first)
             self.wins[winner, loser] += 1
 
-    def recommend(self) -> int:
+    def recommend(self):
         """Return the arm that beats the most others empirically."""
         return most_beaten(self.wins, self.rng)
 
 
-def check_order(order: Sequence[int] | None, num_arms: int) -> list[int]:
-    """Return the order as a list, the identity by default."""
-    if order is None:
-        return list(range(num_arms))
-    checked = [int(arm) for arm in order]
-    if sorted(checked) != list(range(num_arms)):
-        raise ValueError(f"order must permute 0..{num_arms - 1}; got {checked}.")
-    return checked
+class OrderedTwin(CountingTwin):
+    """A twin that walks through its arms in the order of the run.
+
+    Everything inside works on positions, `order[position]` being the arm: pairs are
+    lexicographic, lists start in this order, and ties go to the lowest position.
+    """
+
+    order = None
+
+    def start(self):
+        self.order = list(range(self.num_arms) if self.order is None else self.order)
+        self.position = {arm: place for place, arm in enumerate(self.order)}
+
+    def count(self, first, second, first_won):
+        """Count the outcome at the positions of its arms."""
+        self.rounds += 1
+        if first != second:
+            winner, loser = (first, second) if first_won else (second, first)
+            self.wins[self.position[winner]][self.position[loser]] += 1
 
 
-def simulate(
-    twin: Twin,
-    preference: ArrayLike,
-    horizon: int,
-    checkpoints: Sequence[int],
-    rng: np.random.Generator,
-) -> NDArray[np.int64]:
+def simulate(twin, preference, horizon, checkpoints, rng):
     """Play rounds 1 to `horizon`, one at a time.
-
-    Parameters
-    ----------
-    twin : Twin
-        The policy; it is changed.
-    preference : float (K, K)
-        Probability that row beats column.
-    horizon : int
-        Number of rounds.
-    checkpoints : sequence of int
-        Rounds, increasing and at most `horizon`, after which the plays are recorded.
-    rng : numpy.random.Generator
-        For the outcomes.
 
     Returns
     -------
@@ -226,12 +200,9 @@ def simulate(
         on the diagonal.
     """
     preference = np.asarray(preference, dtype=np.float64)
-    steps = [int(checkpoint) for checkpoint in checkpoints]
-    if steps != sorted(set(steps)) or steps[0] < 1 or steps[-1] > horizon:
-        raise ValueError(f"checkpoints must increase within 1..{horizon}; got {steps}.")
     current = np.zeros(preference.shape, dtype=np.int64)
-    recorded = np.zeros((len(steps), *preference.shape), dtype=np.int64)
-    row = {checkpoint: index for index, checkpoint in enumerate(steps)}
+    recorded = np.zeros((len(checkpoints), *preference.shape), dtype=np.int64)
+    row = {int(checkpoint): index for index, checkpoint in enumerate(checkpoints)}
     for round_index in range(1, horizon + 1):
         first, second = twin.choose()
         twin.update(first, second, bool(rng.random() < preference[first, second]))
@@ -241,20 +212,11 @@ def simulate(
     return recorded
 
 
-def duels_of(
-    twin: Twin, outcomes: NDArray[np.bool_], horizon: int
-) -> list[tuple[int, int]]:
+def duels_of(twin, outcomes, horizon):
     """Play rounds 1 to `horizon` with outcomes that are fixed in advance.
 
-    Parameters
-    ----------
-    twin : Twin
-        The policy; it is changed.
-    outcomes : bool (K, K, N)
-        Entry [i, j, n] with i < j says whether i wins the n-th duel, counted from 0,
-        of the unordered pair {i, j}. Self-duels count as won by the first.
-    horizon : int
-        Number of rounds.
+    Entry [i, j, n] with i < j says whether i wins the n-th duel, counted from 0, of the
+    unordered pair {i, j}. Self-duels count as won by the first.
 
     Returns
     -------
@@ -273,13 +235,7 @@ def duels_of(
     return duels
 
 
-def plays_of_twins(
-    make: Callable[[np.random.Generator], Twin],
-    preference: ArrayLike,
-    checkpoints: Sequence[int],
-    num_runs: int,
-    seed: int,
-) -> NDArray[np.int64]:
+def plays_of_twins(make, preference, checkpoints, num_runs, seed):
     """Return the plays of runs, (run, C, K, K), each of a twin that ``make`` makes."""
     found = []
     for run in range(num_runs):
@@ -289,22 +245,11 @@ def plays_of_twins(
     return np.stack(found)
 
 
-def copeland_regret(plays: ArrayLike, preference: ArrayLike) -> NDArray[np.float64]:
+def copeland_regret(plays, preference):
     """Return the cumulative Copeland regret of counted duels.
 
     A duel of i and j costs z* - (z_i + z_j) / 2, where z_i is the number of arms that
     i beats with probability above 1/2, over K - 1 (Wu and Liu 2016, Equation 1).
-
-    Parameters
-    ----------
-    plays : int (..., K, K)
-        Rounds of each pair.
-    preference : float (K, K)
-        Probability that row beats column.
-
-    Returns
-    -------
-    float (...)
 
     Examples
     --------

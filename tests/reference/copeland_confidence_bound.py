@@ -1,40 +1,25 @@
 """Copeland confidence bound."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tests.reference.common import CountingTwin, random_choice, relative_bounds
 
 
 class CopelandConfidenceBound(CountingTwin):
-    """CCB (Zoghi et al. 2015, Algorithm 1), line by line.
+    """CCB (Zoghi et al. 2015, Algorithm 1), line by line."""
 
-    Parameters
-    ----------
-    num_arms : int
-        Number of arms K.
-    rng : numpy.random.Generator
-        For the branches, the champions, the sets to keep, and the ties.
-    alpha : float
-        Factor of log(t) in the confidence bounds.
-    """
+    alpha = 0.51
 
-    def __init__(
-        self, num_arms: int, rng: np.random.Generator, *, alpha: float = 0.51
-    ) -> None:
-        super().__init__(num_arms, rng)
-        self.alpha = alpha
+    def start(self):
         self.reset()
 
-    def reset(self) -> None:
+    def reset(self):
         """Forget everything but the counts."""
         self.potential = set(range(self.num_arms))  # B_t
-        self.beaten_by: list[set[int]] = [set() for _ in range(self.num_arms)]  # B^i_t
+        self.beaten_by = [set() for _ in range(self.num_arms)]  # B^i_t
         self.losses = self.num_arms  # L_C
 
-    def revise(
-        self, upper: NDArray[np.float64], lower: NDArray[np.float64]
-    ) -> list[int]:
+    def revise(self, upper, lower):
         """Carry out steps 1 to 4; return the optimistic champions."""
         arms = range(self.num_arms)
         most = [sum(upper[i, k] >= 0.5 for k in arms if k != i) for i in arms]
@@ -59,7 +44,7 @@ class CopelandConfidenceBound(CountingTwin):
                         self.beaten_by[j] = self._some(self.beaten_by[j])
         return champions
 
-    def _some(self, arms: set[int]) -> set[int]:
+    def _some(self, arms):
         """Keep one more arm than a winner may lose to, or none if there are fewer."""
         size = self.losses + 1
         if len(arms) < size:
@@ -67,8 +52,7 @@ class CopelandConfidenceBound(CountingTwin):
         chosen = self.rng.choice(sorted(arms), size, replace=False)
         return {int(arm) for arm in chosen}
 
-    def choose(self) -> tuple[int, int]:
-        """Return champion and challenger of the round about to be played."""
+    def choose(self):
         upper, lower = relative_bounds(self.wins, self.rounds + 1, self.alpha)
         champions = self.revise(upper, lower)
         if self.rng.random() < 1 / 4:
@@ -86,9 +70,7 @@ class CopelandConfidenceBound(CountingTwin):
         champion = champions[self.rng.integers(len(champions))]
         return champion, self.choose_challenger(champion, upper, lower)
 
-    def choose_challenger(
-        self, champion: int, upper: NDArray[np.float64], lower: NDArray[np.float64]
-    ) -> int:
+    def choose_challenger(self, champion, upper, lower):
         """Return the most optimistic admissible arm; in a tie not the champion."""
         among = set(range(self.num_arms))
         if self.rng.random() < 1 / 2:

@@ -4,11 +4,9 @@ from functools import lru_cache
 
 import highspy
 import numpy as np
-from numpy.typing import NDArray
 
 from tests.reference.efficient_copeland_winner_rmed import (
     EfficientCopelandRMED,
-    Signs,
     efficient_allocation,
     families,
     superiors,
@@ -20,7 +18,7 @@ TOLERANCE = 1e-10
 
 
 @lru_cache(maxsize=256)
-def constraints(signs: Signs, winner: int) -> highspy.Highs:
+def constraints(signs, winner):
     """Return a solver that holds 0 <= x <= 1 and one row per family."""
     rows = families(signs, winner)
     size = rows.shape[1]
@@ -39,9 +37,7 @@ def constraints(signs: Signs, winner: int) -> highspy.Highs:
     return solver
 
 
-def optimal_allocation(
-    signs: Signs, divergence: NDArray[np.float64], winner: int
-) -> tuple[float, NDArray[np.float64]]:
+def optimal_allocation(signs, divergence, winner):
     """Return the cost and the evidence asked for by the optimal program.
 
     Minimize the sum over pairs of r_ij / d_ij x_ij over 0 <= x <= 1 under all
@@ -51,22 +47,6 @@ def optimal_allocation(
     The paper leaves open which of several optima is meant. Here, as in the policy, the
     cost of the n-th pair, n = 1, 2, ... in lexicographic order, is multiplied by
     1 + 1e-6 sin n.
-
-    Parameters
-    ----------
-    signs : tuple (K, K)
-        Who beats whom.
-    divergence : float (K, K)
-        d(mu_ij, 1/2), positive unless tied.
-    winner : int
-        An arm with the fewest losses.
-
-    Returns
-    -------
-    cost : float
-        Copeland regret (counted in losses) per unit of log t.
-    evidence : float (K, K)
-        Symmetric, between 0 and 1.
     """
     losses = np.array([len(arms) for arms in superiors(signs)])
     num_arms = len(signs)
@@ -81,9 +61,7 @@ def optimal_allocation(
     return float(cost @ found), evidence + evidence.T
 
 
-def cheapest_evidence(
-    signs: Signs, cost: NDArray[np.float64], winner: int
-) -> NDArray[np.float64]:
+def cheapest_evidence(signs, cost, winner):
     """Minimize the tilted costs of evidence, one number per pair, under Equation 2."""
     tilted = cost * (1 + 1e-6 * np.sin(np.arange(1, cost.size + 1)))
     solver = constraints(signs, winner)
@@ -105,9 +83,7 @@ class CopelandRMED(EfficientCopelandRMED):
     and the allocation is the efficient one, which states its order among equals.
     """
 
-    def _program(
-        self, signs: Signs, divergence: NDArray[np.float64], winner: int
-    ) -> tuple[float, NDArray[np.float64]]:
+    def _program(self, signs, divergence, winner):
         if len(winners(signs)) > 1:
             return efficient_allocation(signs, divergence, winner)
         return optimal_allocation(signs, divergence, winner)

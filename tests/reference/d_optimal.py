@@ -9,13 +9,11 @@ from tests.reference.common import CountingTwin
 class DOptimal(CountingTwin):
     """The pair after whose vote log det of the information is largest."""
 
-    def __init__(
-        self, num_arms: int, rng: np.random.Generator, prior_scale: float = 2.0
-    ) -> None:
+    def __init__(self, num_arms, rng, prior_scale=2.0):
         super().__init__(num_arms, rng)
         self.scale = prior_scale
 
-    def mode(self) -> np.ndarray:
+    def mode(self):
         """Return the utilities of the largest posterior density."""
 
         def loss(utilities):
@@ -32,7 +30,7 @@ class DOptimal(CountingTwin):
         options = {"gtol": 1e-10, "maxiter": 10_000}
         return optimize.minimize(loss, start, jac=slope, options=options).x
 
-    def gains(self) -> dict[tuple[int, int], float]:
+    def gains(self):
         """Return log det of the information after one more vote on each pair."""
         utilities = self.mode()
         total = np.eye(self.num_arms) / self.scale**2
@@ -48,17 +46,16 @@ class DOptimal(CountingTwin):
             pair: np.linalg.slogdet(total + more)[1] for pair, more in share.items()
         }
 
-    def admissible(self) -> list[tuple[int, int]]:
+    def admissible(self):
         """Return the pairs among which the next one is drawn."""
         gains = self.gains()
         best = max(gains.values())
         return [pair for pair, gain in gains.items() if gain >= best - 1e-7]
 
-    def choose(self) -> tuple[int, int]:
-        """Return the next pair."""
+    def choose(self):
         pairs = self.admissible()
         return pairs[self.rng.integers(len(pairs))]
 
-    def recommend(self) -> int:
+    def recommend(self):
         """Return the arm with the largest utility."""
         return int(np.argmax(self.mode()))

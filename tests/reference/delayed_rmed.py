@@ -10,44 +10,40 @@ Where a pass ends before anything was admitted to the next one, what was last as
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
+from tests.reference.common import OrderedTwin
 from tests.reference.copeland_winner_rmed import CopelandRMED
 from tests.reference.efficient_copeland_winner_rmed import EfficientCopelandRMED
 from tests.reference.rmed1 import RMED1
 from tests.reference.rmed2 import RMED2, RMED2FH
 
 
-class _Delayed:
+class _Delayed(OrderedTwin):
     """The clock, the draws and the queue."""
 
-    every: int
-    current: list[Any]
-    remaining: list[Any]
-    following: list[Any]
-    last_asked: list[Any]
+    every = 1
 
-    def _start(self, num_arms: int, every: int) -> None:
-        self.every = every
+    def start(self):
+        super().start()
         self.last_asked = list(self.current)
         self.clock = 0  # Rounds played, whether told or not.
-        self.draws = np.zeros((num_arms, num_arms), dtype=np.int64)
-        self.queue: list[tuple[int, bool, int, int, bool]] = []
+        self.draws = np.zeros_like(self.wins)
+        self.queue = []
         self.by_list = False
 
-    def _begin_pass_if_over(self) -> None:
+    def _begin_pass_if_over(self):
         if not self.remaining:
             self.current = self.following or self.last_asked
             self.remaining, self.following = list(self.current), []
 
-    def _drawn(self, i: int, j: int) -> None:
+    def _drawn(self, i, j):
         if i != j:
             self.draws[i, j] += 1
             self.draws[j, i] += 1
 
-    def update(self, first: int, second: int, first_won: bool) -> None:
+    def update(self, first, second, first_won):
         """Queue the outcome; tell all of them when it is time."""
         self.clock += 1
         self.queue.append((self.clock, self.by_list, first, second, first_won))
@@ -56,12 +52,7 @@ class _Delayed:
                 self._tell(*report)
             self.queue = []
 
-    def _tell(
-        self, played: int, by_list: bool, first: int, second: int, first_won: bool
-    ) -> None:
-        raise NotImplementedError
-
-    def _admit(self, elements: list[Any]) -> None:
+    def _admit(self, elements):
         self.last_asked = list(elements)
         for each in elements:
             if each not in self.remaining and each not in self.following:
@@ -71,17 +62,10 @@ class _Delayed:
 class _DelayedArms(_Delayed, RMED1):
     """Lists of arms: RMED1 and what is built on it."""
 
-    def __init__(
-        self, num_arms: int, rng: np.random.Generator, *, every: int, **options: Any
-    ) -> None:
-        super().__init__(num_arms, rng, **options)
-        self._start(num_arms, every)
-
-    def _out_of_turn(self) -> tuple[int, int] | None:
+    def _out_of_turn(self):
         return self.sweep[self.clock] if self.clock < len(self.sweep) else None
 
-    def choose(self) -> tuple[int, int]:
-        """Return the pair of the round about to be played."""
+    def choose(self):
         self.rounds = self.clock  # What the rules of the base classes take for t - 1.
         self._begin_pass_if_over()
         pair = self._out_of_turn()
@@ -92,9 +76,7 @@ class _DelayedArms(_Delayed, RMED1):
         self._drawn(*pair)
         return self.order[pair[0]], self.order[pair[1]]
 
-    def _tell(
-        self, played: int, by_list: bool, first: int, second: int, first_won: bool
-    ) -> None:
+    def _tell(self, played, by_list, first, second, first_won):
         if first != second:
             winner, loser = (first, second) if first_won else (second, first)
             self.wins[self.position[winner]][self.position[loser]] += 1
@@ -112,10 +94,10 @@ class DelayedRMED1(_DelayedArms):
 class DelayedRMED2(_DelayedArms, RMED2):
     """RMED2, told every so many rounds: N counts draws, means come from outcomes."""
 
-    def _plays(self, i: int, j: int) -> int:
+    def _plays(self, i, j):
         return int(self.draws[i, j])
 
-    def _out_of_turn(self) -> tuple[int, int] | None:
+    def _out_of_turn(self):
         at_head = self.remaining == self.current
         return super()._out_of_turn() or (self._rare_pair() if at_head else None)
 
@@ -127,17 +109,15 @@ class DelayedRMED2FH(_DelayedArms, RMED2FH):
     by no others; until then the opponents are those of RMED1.
     """
 
-    def _plays(self, i: int, j: int) -> int:
+    def _plays(self, i, j):
         return int(self.draws[i, j])
 
-    def _opponent(self, i: int) -> int:
+    def _opponent(self, i):
         if self.targets is None:
             return RMED1._opponent(self, i)
         return super()._opponent(i)
 
-    def _tell(
-        self, played: int, by_list: bool, first: int, second: int, first_won: bool
-    ) -> None:
+    def _tell(self, played, by_list, first, second, first_won):
         super()._tell(played, by_list, first, second, first_won)
         if played == len(self.sweep):
             self.targets = [self._target(j) for j in range(self.num_arms)]
@@ -146,13 +126,7 @@ class DelayedRMED2FH(_DelayedArms, RMED2FH):
 class _DelayedPairs(_Delayed, EfficientCopelandRMED):
     """Lists of pairs: ECW-RMED and CW-RMED."""
 
-    def __init__(
-        self, num_arms: int, rng: np.random.Generator, *, every: int, **options: Any
-    ) -> None:
-        super().__init__(num_arms, rng, **options)
-        self._start(num_arms, every)
-
-    def _due_pair(self) -> tuple[int, int] | None:
+    def _due_pair(self):
         """First pair drawn too rarely, or whose estimate is complete and near 1/2."""
         log_t = math.log(self.clock + 1)
         least_gap = self.beta / max(1.0, math.log(log_t) if log_t > 1 else 0.0)
@@ -167,8 +141,7 @@ class _DelayedPairs(_Delayed, EfficientCopelandRMED):
                 return i, j
         return None
 
-    def choose(self) -> tuple[int, int]:
-        """Return the pair of the round about to be played."""
+    def choose(self):
         self._begin_pass_if_over()
         pair = self._due_pair()
         self.by_list = pair is None
@@ -177,13 +150,11 @@ class _DelayedPairs(_Delayed, EfficientCopelandRMED):
         self._drawn(*pair)
         return self.order[pair[0]], self.order[pair[1]]
 
-    def _tell(
-        self, played: int, by_list: bool, first: int, second: int, first_won: bool
-    ) -> None:
+    def _tell(self, played, by_list, first, second, first_won):
         self.rounds = played  # What the list of the base class takes for t.
         if first != second:
             winner, loser = (first, second) if first_won else (second, first)
-            self.wins[self.position[winner], self.position[loser]] += 1
+            self.wins[self.position[winner]][self.position[loser]] += 1
         if by_list:
             self._admit(self._wanted())
 

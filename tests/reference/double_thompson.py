@@ -1,7 +1,6 @@
 """Double Thompson sampling: D-TS, its ablation without elimination, and D-TS+."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import xlog1py
 
 from tests.reference.common import CountingTwin, random_choice, relative_bounds
@@ -11,41 +10,20 @@ SMALLEST_DIVERGENCE = 1e-300
 
 
 class DoubleThompson(CountingTwin):
-    """D-TS (Wu and Liu 2016, Algorithm 1), with every Beta draw of the text.
+    """D-TS (Wu and Liu 2016, Algorithm 1), with every Beta draw of the text."""
 
-    Parameters
-    ----------
-    num_arms : int
-        Number of arms K.
-    rng : numpy.random.Generator
-        For the samples and the ties.
-    alpha : float
-        Factor of log(t) in the confidence bounds.
-    prior : float or float (K, K)
-        Pseudo-wins of i over j; the bounds do not know them.
-    elimination : bool
-        False leaves both uses of the bounds out ("pure" D-TS, Appendix D.2.4).
-    """
+    alpha = 0.51
+    elimination = True
+    """False leaves both uses of the bounds out ("pure" D-TS, Appendix D.2.4)."""
+    prior = 1
+    """Pseudo-wins of i over j, one number or a table; the bounds do not know them."""
 
-    def __init__(
-        self,
-        num_arms: int,
-        rng: np.random.Generator,
-        *,
-        alpha: float = 0.51,
-        elimination: bool = True,
-        prior: float | NDArray[np.float64] = 1,
-    ) -> None:
-        super().__init__(num_arms, rng)
-        self.alpha = alpha
-        self.elimination = elimination
-        self.prior = np.broadcast_to(prior, (num_arms, num_arms))
-        self._upper = np.triu_indices(num_arms, 1)
-        self._bounds: dict[
-            tuple[int, bytes], tuple[NDArray[np.float64], NDArray[np.float64]]
-        ] = {}
+    def start(self):
+        self.prior = np.broadcast_to(self.prior, (self.num_arms, self.num_arms))
+        self._upper = np.triu_indices(self.num_arms, 1)
+        self._bounds = {}
 
-    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def bounds(self):
         """Return both confidence bounds, which a round asks for twice."""
         state = self.rounds, self.wins.tobytes()
         if state not in self._bounds:
@@ -53,7 +31,7 @@ class DoubleThompson(CountingTwin):
             self._bounds = {state: found}
         return self._bounds[state]
 
-    def candidates(self) -> NDArray[np.bool_]:
+    def candidates(self):
         """Return which arms may be first: the largest optimistic Copeland count."""
         if not self.elimination:
             return np.ones(self.num_arms, dtype=bool)
@@ -62,14 +40,14 @@ class DoubleThompson(CountingTwin):
         optimistic = np.count_nonzero(upper > 0.5, axis=1)
         return optimistic == optimistic.max()
 
-    def eligible(self, first: int) -> NDArray[np.bool_]:
+    def eligible(self, first):
         """Return which arms may be second: those not surely better than the first."""
         if not self.elimination:
             return np.ones(self.num_arms, dtype=bool)
         _, lower = self.bounds()
         return lower[:, first] <= 0.5
 
-    def sample_preference(self) -> NDArray[np.float64]:
+    def sample_preference(self):
         """Draw one Beta sample per unordered pair and mirror it."""
         rows, columns = self._upper
         counts = self.wins + self.prior
@@ -79,30 +57,24 @@ class DoubleThompson(CountingTwin):
         theta[columns, rows] = 1 - draws
         return theta
 
-    def sample_column(self, first: int) -> NDArray[np.float64]:
+    def sample_column(self, first):
         """Draw the probability that each arm beats the first one, afresh."""
         counts = self.wins + self.prior
         column = self.rng.beta(counts[:, first], counts[first, :])
         column[first] = 0.5
         return column
 
-    def choose_first(self, theta: NDArray[np.float64]) -> int:
+    def choose_first(self, theta):
         """Return a candidate with the largest sampled Copeland count."""
         scores = np.count_nonzero(theta > 0.5, axis=1)
         among = np.where(self.candidates(), scores, -1)
         return self.break_ties(among == among.max(), theta, scores)
 
-    def break_ties(
-        self,
-        tied: NDArray[np.bool_],
-        theta: NDArray[np.float64],
-        scores: NDArray[np.int64],
-    ) -> int:
+    def break_ties(self, tied, theta, scores):
         """Return a uniformly random arm of the tied ones."""
         return random_choice(self.rng, tied)
 
-    def choose(self) -> tuple[int, int]:
-        """Return the pair of the round about to be played."""
+    def choose(self):
         first = self.choose_first(self.sample_preference())
         column = np.where(self.eligible(first), self.sample_column(first), -1.0)
         return first, random_choice(self.rng, column == column.max())
@@ -120,21 +92,14 @@ class DoubleThompsonPlus(DoubleThompson):
     or not. Remaining ties are random.
     """
 
-    def break_ties(
-        self,
-        tied: NDArray[np.bool_],
-        theta: NDArray[np.float64],
-        scores: NDArray[np.int64],
-    ) -> int:
+    def break_ties(self, tied, theta, scores):
         """Return the tied arm of least estimated regret."""
         if np.count_nonzero(tied) == 1:
             return int(np.flatnonzero(tied)[0])
         estimates = np.where(tied, self.estimated_regret(theta, scores), np.inf)
         return random_choice(self.rng, estimates == estimates.min())
 
-    def estimated_regret(
-        self, theta: NDArray[np.float64], scores: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def estimated_regret(self, theta, scores):
         """Return R_i of every arm."""
         normalized = scores / (self.num_arms - 1)
         regret = normalized.max() - (normalized[:, None] + normalized[None, :]) / 2

@@ -1,87 +1,61 @@
 """Efficient Copeland-winners RMED, with brute force where the paper has formulas."""
 
 import math
-from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tests.reference.common import (
     TIE_TOLERANCE,
-    check_order,
+    OrderedTwin,
     divergence_from_half,
     first_minimum,
 )
+from tests.theory.brute_force import constraints
 
 SLACK = 1e-12
 """A constraint holds from 1 minus this on."""
 
-Signs = tuple[tuple[int, ...], ...]
-"""Entry [i][j] is 1, -1 or 0 when i beats j, loses or ties."""
 
+def superiors(signs):
+    """Return for each arm the arms that beat it; ties belong to nobody.
 
-def superiors(signs: Signs) -> list[list[int]]:
-    """Return for each arm the arms that beat it; ties belong to nobody."""
+    Entry [i][j] is 1, -1 or 0 when i beats j, loses or ties.
+    """
     return [[j for j, sign in enumerate(row) if sign < 0] for row in signs]
 
 
-def winners(signs: Signs) -> list[int]:
+def winners(signs):
     """Return the arms with the fewest losses."""
     losses = [len(beaten_by) for beaten_by in superiors(signs)]
     return [arm for arm, count in enumerate(losses) if count == min(losses)]
 
 
 @lru_cache(maxsize=256)
-def families(signs: Signs, winner: int) -> NDArray[np.bool_]:
+def families(signs, winner):
     """List every constraint on the evidence that `winner` is a Copeland winner.
 
-    One row per choice of a rival i2, a level l and subsets H of the inferiors of the
-    winner and O of the superiors of the rival (Komiyama et al. 2016, Equation 2, with
-    the indicator of "i2 in H"); columns are the unordered pairs in lexicographic order.
-    The evidence over each row must add up to 1. A pair in H and O never coincide.
+    One row per constraint (Komiyama et al. 2016, Equation 2, with the indicator of "i2
+    in H"), columns are the unordered pairs in lexicographic order. The evidence over
+    each row must add up to 1.
 
     Returns
     -------
     bool (number of constraints, K (K - 1) / 2)
     """
-    num_arms = len(signs)
-    if num_arms > 6:
-        raise ValueError(f"num_arms must be at most 6 for enumeration; got {num_arms}.")
-    column = {pair: k for k, pair in enumerate(combinations(range(num_arms), 2))}
-    beaten_by = superiors(signs)
-    losses = [len(arms) for arms in beaten_by]
-    least, second_least = sorted(losses)[:2]
-    inferiors = [j for j, sign in enumerate(signs[winner]) if sign > 0]
-    rows = []
-    for rival in range(num_arms):
-        if rival == winner:
-            continue
-        pool = [j for j in beaten_by[rival] if j != winner]
-        for level in range(max(0, least - 1), second_least + 1):
-            for H in combinations(inferiors, level + 1 - least):
-                size = max(0, losses[rival] - level - (rival in H))
-                # No subset of this size: combinations() is empty, no constraint.
-                for O in combinations(pool, size):  # noqa: E741
-                    pairs = [(winner, j) for j in H] + [(rival, j) for j in O]
-                    row = np.zeros(len(column), dtype=bool)
-                    row[[column[min(pair), max(pair)] for pair in pairs]] = True
-                    rows.append(row)
-    return np.array(rows, dtype=bool).reshape(len(rows), len(column))
+    pairs = list(combinations(range(len(signs)), 2))
+    sets = constraints(0.5 + 0.1 * np.array(signs), winner)
+    rows = [[pair in chosen for pair in pairs] for chosen in sets]
+    return np.array(rows, dtype=bool).reshape(len(rows), len(pairs))
 
 
-def suffices(signs: Signs, winner: int, evidence: NDArray[np.float64]) -> bool:
+def suffices(signs, winner, evidence):
     """Return whether the evidence (one entry per pair) satisfies every constraint."""
     return bool(np.all(families(signs, winner) @ evidence >= 1 - SLACK))
 
 
-def efficient_allocation(
-    signs: Signs,
-    divergence: NDArray[np.float64],
-    winner: int,
-    regrets: NDArray[np.float64] | None = None,
-) -> tuple[float, NDArray[np.float64]]:
+def efficient_allocation(signs, divergence, winner, regrets=None):
     """Return the cost and the evidence asked for by the efficient program.
 
     Full evidence on every pair (winner, inferior); for each rival with
@@ -114,7 +88,7 @@ def efficient_allocation(
     evidence = np.zeros((num_arms, num_arms))
     total = 0.0
 
-    def cost(i: int, j: int) -> float:
+    def cost(i, j):
         regret = (losses[i] + losses[j] - 2 * min(losses)) / (2 * (num_arms - 1))
         if regrets is not None:
             regret = float(regrets[i, j])
@@ -142,53 +116,29 @@ def efficient_allocation(
     return total, evidence
 
 
-class EfficientCopelandRMED:
+class EfficientCopelandRMED(OrderedTwin):
     """ECW-RMED (Komiyama et al. 2016, Algorithm 1).
 
-    Everything inside works on positions in the order of the run, `order[position]`
-    being the arm: pairs are lexicographic in it, ties go to the lowest position.
-    Nothing is random. The forced draws of line 4 are checked before every round, as
-    the proof asks, and take in a mean of exactly 1/2. The box q <= 1/d is no part of
-    the test: evidence is clipped at 1. The policy reads the paper in the same way.
-
-    Parameters
-    ----------
-    num_arms : int
-        Number of arms K, at most 6.
-    rng : numpy.random.Generator
-        Not used; present in every twin.
-    alpha, beta : float
-        A pair is drawn at once while it has fewer than alpha sqrt(log t) draws or a
-        mean closer to 1/2 than beta / max(1, log log t).
-    order : sequence of int, optional
-        Permutation of the arms, the identity by default.
+    Nothing is random; at most 6 arms. The forced draws of line 4 are checked before
+    every round, as the proof asks, and take in a mean of exactly 1/2. The box q <= 1/d
+    is no part of the test: evidence is clipped at 1.
     """
 
-    def __init__(
-        self,
-        num_arms: int,
-        rng: np.random.Generator,
-        *,
-        alpha: float = 3.0,
-        beta: float = 0.01,
-        order: Sequence[int] | None = None,
-    ) -> None:
-        self.num_arms = num_arms
-        self.alpha = alpha
-        self.beta = beta
-        self.order = check_order(order, num_arms)
-        self.position = {arm: place for place, arm in enumerate(self.order)}
-        self.rounds = 0
-        self.wins = np.zeros((num_arms, num_arms), dtype=np.int64)
-        self.pairs = list(combinations(range(num_arms), 2))
+    alpha, beta = 3.0, 0.01
+    """A pair is drawn at once while it has fewer than alpha sqrt(log t) draws or a mean
+    closer to 1/2 than beta / max(1, log log t)."""
+    best = None
+    _forced = False
+
+    def start(self):
+        super().start()
+        self.pairs = list(combinations(range(self.num_arms), 2))
         self.current = list(self.pairs)  # LC, read from the cursor on.
         self.cursor = 0
         self.remaining = list(self.pairs)  # LR
-        self.following: list[tuple[int, int]] = []  # LN
-        self.best: int | None = None
-        self._forced = False
+        self.following = []  # LN
 
-    def _due_pair(self) -> tuple[int, int] | None:
+    def _due_pair(self):
         """First pair that must be drawn at once in the round about to be played."""
         t = self.rounds + 1
         log_t = math.log(t)
@@ -203,22 +153,18 @@ class EfficientCopelandRMED:
                 return i, j
         return None
 
-    def _signs(self) -> Signs:
+    def _signs(self):
         return tuple(map(tuple, np.sign(self.wins - self.wins.T).tolist()))
 
-    def choose(self) -> tuple[int, int]:
-        """Return the pair of the round about to be played."""
+    def choose(self):
         due = self._due_pair()
         self._forced = due is not None
         i, j = self.current[self.cursor] if due is None else due
         return self.order[i], self.order[j]
 
-    def update(self, first: int, second: int, first_won: bool) -> None:
+    def update(self, first, second, first_won):
         """Count the outcome and, outside forced draws, extend the next list."""
-        self.rounds += 1
-        if first != second:
-            winner, loser = (first, second) if first_won else (second, first)
-            self.wins[self.position[winner], self.position[loser]] += 1
+        self.count(first, second, first_won)
         if self._forced:
             return
         wanted = self._wanted()
@@ -231,7 +177,7 @@ class EfficientCopelandRMED:
             self.current, self.cursor = self.following, 0
             self.remaining, self.following = list(self.current), []
 
-    def _wanted(self) -> list[tuple[int, int]]:
+    def _wanted(self):
         """Pairs asked for by the counts, which include the round just played."""
         signs = self._signs()
         divergence = np.zeros((self.num_arms, self.num_arms))
@@ -253,13 +199,11 @@ class EfficientCopelandRMED:
         missing = [pair for pair in self.pairs if evidence[pair] > collected[pair]]
         return [*missing, (self.best, self.best)]
 
-    def _program(
-        self, signs: Signs, divergence: NDArray[np.float64], winner: int
-    ) -> tuple[float, NDArray[np.float64]]:
+    def _program(self, signs, divergence, winner):
         """Return cost and evidence that a winner of the estimates asks for."""
         return efficient_allocation(signs, divergence, winner)
 
-    def recommend(self) -> int:
+    def recommend(self):
         """Return the arm of the last decision; before the first, of fewest losses."""
         best = self.best if self.best is not None else winners(self._signs())[0]
         return self.order[best]

@@ -3,7 +3,6 @@ numerically."""
 
 from functools import cache
 
-import numpy as np
 from scipy import special
 
 from tests.reference.common import CountingTwin
@@ -12,13 +11,9 @@ from tests.reference.common import CountingTwin
 class ExpectedInformation(CountingTwin):
     """Ask the pair whose outcome has the largest mutual information with theta."""
 
-    def __init__(
-        self, num_arms: int, rng: np.random.Generator, *, prior: float = 1.0
-    ) -> None:
-        super().__init__(num_arms, rng)
-        self.prior = prior
+    prior = 1.0
 
-    def gains(self) -> dict[tuple[int, int], float]:
+    def gains(self):
         """Return the mutual information of each pair."""
         return {
             (i, j): mutual_information(
@@ -28,20 +23,19 @@ class ExpectedInformation(CountingTwin):
             for j in range(i + 1, self.num_arms)
         }
 
-    def admissible(self) -> list[tuple[int, int]]:
+    def admissible(self):
         """Return the pairs among which the next one is drawn."""
         gains = self.gains()
         most = max(gains.values())
         return [pair for pair, gain in gains.items() if gain >= most * (1 - 1e-7)]
 
-    def choose(self) -> tuple[int, int]:
-        """Return the next pair."""
+    def choose(self):
         pairs = self.admissible()
         return pairs[self.rng.integers(len(pairs))]
 
 
 @cache
-def mutual_information(one: float, other: float) -> float:
+def mutual_information(one, other):
     """Return the mean of KL(theta, E[theta]) under theta ~ Beta(one, other).
 
     By Gauss and Jacobi, whose weight is the density.

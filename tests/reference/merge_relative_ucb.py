@@ -4,20 +4,17 @@ import math
 from itertools import permutations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tests.reference.common import random_choice, relative_bounds
-
-Groups = list[list[int]]
+from tests.reference.common import CountingTwin, random_choice, relative_bounds
 
 
-def bonus_rounds(num_arms: int, alpha: float, delta: float) -> int:
+def bonus_rounds(num_arms, alpha, delta):
     """Return C, by which the clock of the bounds is ahead."""
     base = (4 * alpha - 1) * num_arms**2 / ((2 * alpha - 1) * delta)
     return math.ceil(base ** (1 / (2 * alpha - 1)))
 
 
-def merge_once(groups: Groups, order: list[int], size: int) -> Groups:
+def merge_once(groups, order, size):
     """Unite smallest and largest groups; ``order`` lists the groups by their size."""
     rest = list(order)
     merged = []
@@ -31,7 +28,7 @@ def merge_once(groups: Groups, order: list[int], size: int) -> Groups:
     return merged
 
 
-def merges_again(groups: Groups, size: int) -> bool:
+def merges_again(groups, size):
     """Say whether the groups are merged once more."""
     return len(groups) > 1 and min(map(len, groups)) <= size / 2
 
@@ -39,12 +36,12 @@ def merges_again(groups: Groups, size: int) -> bool:
 class World:
     """One way in which the ties of the merges may have been broken."""
 
-    def __init__(self, groups: Groups) -> None:
+    def __init__(self, groups):
         self.groups = groups
         self.turn = 0
         self.stage = 1
 
-    def thin_out(self, upper: NDArray[np.float64]) -> None:
+    def thin_out(self, upper):
         """Remove losers from the group whose turn it is."""
         if any(len(group) > 1 for group in self.groups):
             while len(self.groups[self.turn]) == 1:
@@ -56,7 +53,7 @@ class World:
                 return
             group.remove(losers[0])
 
-    def pairs(self, upper: NDArray[np.float64]) -> dict[tuple[int, int], float]:
+    def pairs(self, upper):
         """Return the pairs that may be played, with their probabilities."""
         group = self.groups[self.turn]
         if len(group) == 1:
@@ -70,7 +67,7 @@ class World:
                 found[champion, rival] = 1 / (len(group) * len(rivals))
         return found
 
-    def after(self, num_arms: int, size: int) -> "list[World]":
+    def after(self, num_arms, size):
         """Pass the turn on; return all worlds after a merge, if there is one."""
         left = sum(map(len, self.groups))
         self.turn = (self.turn + 1) % len(self.groups)
@@ -88,7 +85,7 @@ class World:
         return found
 
 
-def _all_merges(groups: Groups, size: int) -> list[Groups]:
+def _all_merges(groups, size):
     found = []
     for order in permutations(range(len(groups))):
         sizes = [len(groups[i]) for i in order]
@@ -99,60 +96,39 @@ def _all_merges(groups: Groups, size: int) -> list[Groups]:
     return found
 
 
-class MergeRUCB:
+class MergeRUCB(CountingTwin):
     """MergeRUCB (Zoghi et al. 2015, Algorithm 1), one duel at a time.
 
     How the ties of a merge were broken is only seen in later duels: all that agrees
     with the duels so far is kept.
-
-    Parameters
-    ----------
-    num_arms : int
-        Number of arms K.
-    rng : numpy.random.Generator
-        For the groups, the champions and the ties.
-    alpha, delta : float
-        Constants of the bounds.
-    size : int
-        Arms per group.
-    groups : list of lists, optional
-        The groups at the start.
     """
 
-    def __init__(
-        self,
-        num_arms: int,
-        rng: np.random.Generator,
-        *,
-        alpha: float = 1.01,
-        delta: float = 0.01,
-        size: int = 4,
-        groups: Groups | None = None,
-    ) -> None:
-        self.num_arms = num_arms
-        self.rng = rng
-        self.alpha = alpha
-        self.size = size
-        self.bonus = bonus_rounds(num_arms, alpha, delta)
-        self.rounds = 0
-        self.wins = np.zeros((num_arms, num_arms), dtype=np.int64)
+    alpha, delta = 1.01, 0.01
+    size = 4
+    """Arms per group."""
+    groups = None
+    """Those at the start."""
+
+    def start(self):
+        self.bonus = bonus_rounds(self.num_arms, self.alpha, self.delta)
+        groups = self.groups
         if groups is None:
-            order = rng.permutation(num_arms).tolist()
-            groups = [order[i : i + size] for i in range(0, num_arms, size)]
+            order, size = self.rng.permutation(self.num_arms).tolist(), self.size
+            groups = [order[i : i + size] for i in range(0, len(order), size)]
         self.worlds = [World(groups)]
 
-    def _upper(self) -> NDArray[np.float64]:
+    def _upper(self):
         clock = self.rounds + 1 + self.bonus
         return relative_bounds(self.wins, clock, self.alpha)[0]
 
-    def admissible(self) -> set[tuple[int, int]]:
+    def admissible(self):
         """Return the pairs that may be played next."""
         upper = self._upper()
         for world in self.worlds:
             world.thin_out(upper)
         return set().union(*(world.pairs(upper) for world in self.worlds))
 
-    def choose(self) -> tuple[int, int]:
+    def choose(self):
         """Draw champion and challenger."""
         self.admissible()
         self.worlds = [
@@ -163,19 +139,16 @@ class MergeRUCB:
         index = self.rng.choice(len(pairs), p=[probabilities[pair] for pair in pairs])
         return pairs[index]
 
-    def update(self, first: int, second: int, first_won: bool) -> None:
+    def update(self, first, second, first_won):
         """Count the outcome, pass the turn on, merge."""
         upper = self._upper()
         worlds = [each for each in self.worlds if (first, second) in each.pairs(upper)]
         self.worlds = []
         for world in worlds:
             self.worlds += world.after(self.num_arms, self.size)
-        self.rounds += 1
-        if first != second:
-            winner, loser = (first, second) if first_won else (second, first)
-            self.wins[winner, loser] += 1
+        super().update(first, second, first_won)
 
-    def recommendations(self) -> set[int]:
+    def recommendations(self):
         """Return the arms that may be recommended."""
         beaten = np.count_nonzero(self.wins > self.wins.T, axis=1)
         totals = self.wins.sum(axis=1)

@@ -2,20 +2,19 @@
 
 import numpy as np
 
+from tests.reference.common import CountingTwin
 
-class PARWiS:
+
+class PARWiS(CountingTwin):
     """Rank Centrality with a virtual arm; the top arm meets the most disruptive one.
 
     Sheth and Rajkumar (ICDM 2021), after the authors' program: the form with exact
     updates and weighted averages.
     """
 
-    def __init__(self, num_arms: int, rng: np.random.Generator) -> None:
-        self.num_arms, self.rng = num_arms, rng
-        self.wins = np.zeros((num_arms, num_arms))
-        self.king, self.challenger = 0, 1
+    king, challenger = 0, 1
 
-    def scores(self, wins: np.ndarray) -> np.ndarray:
+    def scores(self, wins):
         """Return the stationary distribution, the virtual arm first."""
         size = self.num_arms + 1
         chain = np.zeros((size, size))
@@ -30,12 +29,11 @@ class PARWiS:
         found = np.real(vectors[:, np.argmin(np.abs(values - 1))])
         return found / found.sum()
 
-    def choose(self) -> tuple[int, int]:
-        """Return the next pair."""
+    def choose(self):
         pairs = self.admissible()
         return pairs[self.rng.integers(len(pairs))]
 
-    def admissible(self) -> list[tuple[int, int]]:
+    def admissible(self):
         """Return the pairs among which the next one is drawn."""
         if self.challenger < self.num_arms:
             return [(self.king, self.challenger)]
@@ -46,7 +44,7 @@ class PARWiS:
             for arm in highest(self.disruption(scores, top))
         ]
 
-    def disruption(self, scores: np.ndarray, top: int) -> np.ndarray:
+    def disruption(self, scores, top):
         """Return how much a duel with each arm would change the scores."""
         found = np.full(self.num_arms, -1.0)
         for arm in range(self.num_arms):
@@ -61,19 +59,18 @@ class PARWiS:
             found[arm] = np.dot(weights, changes) / weights.sum()
         return found
 
-    def update(self, first: int, second: int, first_won: bool) -> None:
+    def update(self, first, second, first_won):
         """Count the outcome; in the first pass the winner stays."""
-        winner, loser = (first, second) if first_won else (second, first)
-        self.wins[winner, loser] += 1
+        super().update(first, second, first_won)
         if self.challenger < self.num_arms:
-            self.king = winner
+            self.king = first if first_won else second
             self.challenger += 1
 
-    def recommend(self) -> int:
+    def recommend(self):
         """Return the arm with the largest score."""
         return int(self.rng.choice(highest(self.scores(self.wins)[1:])))
 
 
-def highest(values: np.ndarray) -> list[int]:
+def highest(values):
     """Return the positions of the largest values, but for rounding."""
     return np.flatnonzero(values >= values.max() * (1 - 1e-9)).tolist()

@@ -1,32 +1,17 @@
 """Relative upper confidence bound."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tests.reference.common import CountingTwin, random_choice, relative_bounds
 
 
 class RelativeUCB(CountingTwin):
-    """RUCB (Zoghi et al. 2014, Algorithm 1).
+    """RUCB (Zoghi et al. 2014, Algorithm 1)."""
 
-    Parameters
-    ----------
-    num_arms : int
-        Number of arms K.
-    rng : numpy.random.Generator
-        For the random champions and the ties.
-    alpha : float
-        Factor of log(t) in the confidence bounds.
-    """
+    alpha = 0.51
+    hypothesis = None
 
-    def __init__(
-        self, num_arms: int, rng: np.random.Generator, *, alpha: float = 0.51
-    ) -> None:
-        super().__init__(num_arms, rng)
-        self.alpha = alpha
-        self.hypothesis: int | None = None
-
-    def choose_champion(self, upper: NDArray[np.float64]) -> int:
+    def choose_champion(self, upper):
         """Return the champion; the hypothesized best arm may change."""
         candidates = [arm for arm in range(self.num_arms) if np.all(upper[arm] >= 0.5)]
         if self.hypothesis not in candidates:
@@ -42,7 +27,7 @@ class RelativeUCB(CountingTwin):
             candidates.remove(self.hypothesis)
         return candidates[self.rng.integers(len(candidates))]
 
-    def choose_challenger(self, upper: NDArray[np.float64], champion: int) -> int:
+    def choose_challenger(self, upper, champion):
         """Return the arm most optimistic against the champion, itself included.
 
         In a tie the champion is left out, the rest is random.
@@ -53,8 +38,7 @@ class RelativeUCB(CountingTwin):
             best[champion] = False
         return random_choice(self.rng, best)
 
-    def choose(self) -> tuple[int, int]:
-        """Return champion and challenger of the round about to be played."""
+    def choose(self):
         upper, _ = relative_bounds(self.wins, self.rounds + 1, self.alpha)
         champion = self.choose_champion(upper)
         return champion, self.choose_challenger(upper, champion)

@@ -5,7 +5,6 @@ from itertools import product
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from tests.reference.common import TIE_TOLERANCE, CountingTwin, random_choice
@@ -14,13 +13,9 @@ from tests.reference.efficient_copeland_winner_rmed import (
     winners,
 )
 
-Pair = tuple[int, int]
-
 
 @cache
-def dethroning_worlds(
-    pairs: tuple[Pair, ...], rival: int, leader: int
-) -> list[tuple[bool, ...]]:
+def dethroning_worlds(pairs, rival, leader):
     """List the worlds of decisive pairs in which the rival wins more of them."""
     found = []
     for world in product((True, False), repeat=len(pairs)):
@@ -33,46 +28,24 @@ def dethroning_worlds(
 
 
 class RivalDirected(CountingTwin):
-    """RD-TS. What is derived from the counts is derived anew after each duel.
+    """RD-TS. What is derived from the counts is derived anew after each duel."""
 
-    Parameters
-    ----------
-    num_arms : int
-        Number of arms K, at most 6: a rival has 2^(2 K - 3) worlds.
-    rng : numpy.random.Generator
-    c, eta, floor, prior : float
-        Exploration rate, weight of past duels, least regret, pseudo-counts.
-    flips_only : bool
-        A majority that favors the rival against the leader is certain.
-    doubts : float
-        A certain majority is drawn as well; weight of its pair where it is reversed.
-    pairs : {"flipped", "gradient"}
-        A flipped pair of a world, or the one of the largest derivative per cost.
-    cost : {"regret", "duels"}
-        Of a duel: its estimated regret, or 1 each, and then every round explores.
-    """
+    c, eta, floor, prior = 5.0, 0.5, 0.1, 5
+    """Exploration rate, weight of past duels, least regret, pseudo-counts."""
+    flips_only = True
+    """A majority that favors the rival against the leader is certain."""
+    doubts = 0.02
+    """A certain majority is drawn as well; weight of its pair where it is reversed."""
+    pairs = "flipped"
+    """A flipped pair of a world, or with "gradient" that of the largest derivative per
+    cost."""
+    cost = "regret"
+    """Of a duel: its estimated regret, or with "duels" 1, and every round explores."""
 
-    def __init__(
-        self,
-        num_arms: int,
-        rng: np.random.Generator,
-        *,
-        c: float = 5.0,
-        eta: float = 0.5,
-        floor: float = 0.1,
-        prior: float = 5,
-        flips_only: bool = True,
-        doubts: float = 0.02,
-        pairs: str = "flipped",
-        cost: str = "regret",
-    ) -> None:
-        super().__init__(num_arms, rng)
-        self.c, self.eta, self.floor, self.prior = c, eta, floor, prior
-        self.flips_only, self.doubts, self.pairs = flips_only, doubts, pairs
-        self.cost = cost
+    def start(self):
         self.derive()
 
-    def derive(self) -> None:
+    def derive(self):
         """Work out everything that the counts alone decide, and draw the leader."""
         won, lost = self.wins + self.prior, self.wins.T + self.prior
         self.probability = special.betainc(lost, won, 0.5)
@@ -95,7 +68,7 @@ class RivalDirected(CountingTwin):
             if rival != self.leader
         }
 
-    def cheapest_leaders(self) -> NDArray[np.bool_]:
+    def cheapest_leaders(self):
         """Mark the arms with the fewest losses that are proved at least cost."""
         signs = np.sign(self.wins - self.wins.T)
         even = (signs == 0).sum(axis=1) - 1
@@ -112,13 +85,13 @@ class RivalDirected(CountingTwin):
                 )[0]
         return fewest & (costs <= costs.min() * (1 + TIE_TOLERANCE))
 
-    def favor(self, rival: int, i: int, j: int) -> float:
+    def favor(self, rival, i, j):
         """Return the probability of "i beats j", which speaks for the rival."""
         if self.flips_only and self.wins[i, j] > self.wins[j, i]:
             return 1.0
         return float(self.probability[i, j])
 
-    def decisive_pairs(self, rival: int) -> list[Pair]:
+    def decisive_pairs(self, rival):
         """List the pairs (i, j) of which "i beats j" speaks for the rival."""
         others = [j for j in range(self.num_arms) if j not in (rival, self.leader)]
         return [
@@ -127,7 +100,7 @@ class RivalDirected(CountingTwin):
             *((j, self.leader) for j in others),
         ]
 
-    def dethroning_worlds(self, rival: int) -> list[tuple[float, tuple[bool, ...]]]:
+    def dethroning_worlds(self, rival):
         """List the worlds with more wins of the rival than of the leader."""
         pairs = self.decisive_pairs(rival)
         favors = [self.favor(rival, i, j) for i, j in pairs]
@@ -145,15 +118,14 @@ class RivalDirected(CountingTwin):
                 found.append((weight, world))
         return found
 
-    def explores(self) -> float:
+    def explores(self):
         """Return the probability that a round explores."""
         if self.cost == "duels":
             return 1.0
         total = sum(weight for worlds in self.worlds.values() for weight, _ in worlds)
         return min(1.0, self.c * total)
 
-    def choose(self) -> Pair:
-        """Return the pair of the round about to be played."""
+    def choose(self):
         if self.rng.random() >= self.explores():
             return self.leader, self.leader
         if self.pairs == "gradient":
@@ -175,7 +147,7 @@ class RivalDirected(CountingTwin):
         place = self.rng.choice(len(shares), p=shares / shares.sum())
         return list(values)[place]
 
-    def worths(self, rival: int, world: tuple[bool, ...]) -> dict[Pair, float]:
+    def worths(self, rival, world):
         """Return the weights of the pairs that are flipped in a world."""
         found = {}
         for (i, j), speaks in zip(self.decisive_pairs(rival), world, strict=True):
@@ -185,18 +157,18 @@ class RivalDirected(CountingTwin):
                 found[i, j] = self.per_cost(i, j) * (duels + 1) ** self.eta
         return found
 
-    def doubtful_pairs(self, rival: int) -> list[Pair]:
+    def doubtful_pairs(self, rival):
         """List the pairs that were taken to be certain."""
         if not (self.doubts > 0 and self.flips_only):
             return []
         pairs = self.decisive_pairs(rival)
         return [(i, j) for i, j in pairs if self.wins[i, j] > self.wins[j, i]]
 
-    def per_cost(self, i: int, j: int) -> float:
+    def per_cost(self, i, j):
         """Return what a duel of a pair proves per regret."""
         return float(self.divergence[i, j] / self.regret[i, j])
 
-    def steepest_pair(self) -> Pair:
+    def steepest_pair(self):
         """Return the pair with the largest derivative of all probabilities per cost."""
         steepness = np.zeros((self.num_arms, self.num_arms))
         for rival, worlds in self.worlds.items():
@@ -225,12 +197,12 @@ class RivalDirected(CountingTwin):
         first, second = divmod(random_choice(self.rng, best.ravel()), self.num_arms)
         return first, second
 
-    def update(self, first: int, second: int, first_won: bool) -> None:
+    def update(self, first, second, first_won):
         """Count the outcome; a self-duel teaches nothing."""
         super().update(first, second, first_won)
         if first != second:
             self.derive()
 
-    def recommend(self) -> int:
+    def recommend(self):
         """Return the leader."""
         return self.leader

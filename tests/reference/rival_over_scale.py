@@ -13,50 +13,37 @@ class RivalOverScale(BayesianBradleyTerry):
     """A draw says when, the world in which its best arm is level says where.
 
     A design of this toolkit, not of a paper.
-
-    Parameters
-    ----------
-    costs_regret : bool
-        A duel costs the number of arms that are above its two, and at least one where
-        it is of different arms; else all cost the same, no arm meets itself, and
-        rivals are drawn by the density of their worlds.
-    num_arms, rng, prior_scale
-        As of :class:`BayesianBradleyTerry`.
     """
 
-    def __init__(
-        self,
-        num_arms: int,
-        rng: np.random.Generator,
-        *,
-        costs_regret: bool = True,
-        prior_scale: float = 2.0,
-    ) -> None:
-        super().__init__(num_arms, rng, prior_scale=prior_scale)
-        self.costs_regret = costs_regret
-        self.rank = rng.random(num_arms)
+    costs_regret = True
+    """A duel costs the number of arms that are above its two, and at least one where it
+    is of different arms; else all cost the same, no arm meets itself, and rivals are
+    drawn by the density of their worlds."""
 
-    def leader(self) -> int:
+    def start(self):
+        self.rank = self.rng.random(self.num_arms)
+
+    def leader(self):
         """Return the best arm; among equal ones the same throughout a run."""
         utility, _ = self.mode()
         best = np.flatnonzero(utility > utility.max() - 1e-9)
         return int(best[np.argmax(self.rank[best])])
 
-    def level_world(self, leader: int, rival: int) -> tuple[np.ndarray, float]:
+    def level_world(self, leader, rival):
         """Return the utilities of a rival's world, and how far the density falls."""
         mode, _ = self.mode()
         others = [arm for arm in range(self.num_arms) if arm != rival]
 
-        def world(free: np.ndarray) -> np.ndarray:
+        def world(free):
             utility = np.empty(self.num_arms)
             utility[others] = free
             utility[rival] = utility[leader]
             return utility
 
-        def height(free: np.ndarray) -> float:
+        def height(free):
             return -self.log_density(world(free)[None])[0]
 
-        def slope(free: np.ndarray) -> np.ndarray:
+        def slope(free):
             every = -self.slope(world(free))
             every[leader] += every[rival]  # They move together.
             return every[others]
@@ -65,7 +52,7 @@ class RivalOverScale(BayesianBradleyTerry):
         found = minimize(height, mode[others], jac=slope, **exactly)
         return world(found.x), found.fun + self.log_density(mode[None])[0]
 
-    def rival(self, leader: int) -> int:
+    def rival(self, leader):
         """Return the best arm of a draw, or a likely one that is not the leader."""
         if not self.costs_regret:
             arms = [arm for arm in range(self.num_arms) if arm != leader]
@@ -79,13 +66,13 @@ class RivalOverScale(BayesianBradleyTerry):
         sample = points_on_rays(self.log_density, utility, ways, depth)
         return int(np.argmax(sample[0]))
 
-    def choose(self) -> tuple[int, int]:
+    def choose(self):
         """Return the leader twice, or a pair that tells most per cost."""
         leader = self.leader()
         rival = self.rival(leader)
         return (leader, leader) if rival == leader else self.pair(leader, rival)
 
-    def pair(self, leader: int, rival: int) -> tuple[int, int]:
+    def pair(self, leader, rival):
         """Return the pair that tells most per cost of a rival's world."""
         utility, _ = self.mode()
         here, there = (
@@ -104,7 +91,7 @@ class RivalOverScale(BayesianBradleyTerry):
         first, second = divmod(place, self.num_arms)
         return (first, second) if self.rng.random() < 0.5 else (second, first)
 
-    def _cost(self, utility: np.ndarray, leader: int, i: int, j: int) -> float:
+    def _cost(self, utility, leader, i, j):
         if not self.costs_regret:
             return 1.0
         return sum(
@@ -112,6 +99,6 @@ class RivalOverScale(BayesianBradleyTerry):
             for arm in (i, j)
         )
 
-    def recommend(self) -> int:
+    def recommend(self):
         """Return the leader."""
         return self.leader()

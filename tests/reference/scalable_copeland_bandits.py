@@ -1,21 +1,16 @@
 """Scalable Copeland bandits."""
 
 import math
-from collections.abc import Generator
-
-import numpy as np
 
 from tests.reference.common import (
+    CountingTwin,
     bernoulli_divergence,
     divergence_from_half,
-    most_beaten,
     random_choice,
 )
 
-Duels = Generator[tuple[int, int], bool, None]
 
-
-def kl_upper(p: float, level: float) -> float:
+def kl_upper(p, level):
     """Return the largest q >= p with d(p, q) <= level, by bisection."""
     low, high = p, 1.0
     for _ in range(60):
@@ -27,60 +22,38 @@ def kl_upper(p: float, level: float) -> float:
     return low
 
 
-def kl_lower(p: float, level: float) -> float:
+def kl_lower(p, level):
     """Return the smallest q <= p with d(p, q) <= level."""
     return 1 - kl_upper(1 - p, level)
 
 
-class ScalableCopelandBandits:
+class ScalableCopelandBandits(CountingTwin):
     """SCB (Zoghi et al. 2015, Algorithms 2, 3 and 4), one duel at a time.
 
     The rule is written as one generator, which yields the pair of each round and is
     sent its outcome. The paper asks for enough duels only: what decides a pair, and the
     end of a search once all signs are known, are the choices of the policy.
-
-    Parameters
-    ----------
-    num_arms : int
-        Number of arms K.
-    rng : numpy.random.Generator
-        For the opponents and the ties.
-    eps : float
-        Slack of the test that ends a search.
-    first_length : int
-        Rounds of the first epoch; each epoch has the square of the one before.
-    stop_rule : {"anytime", "reference"}
-        "reference": alpha_ref (log(4tK) + 2 max(1, log max(1, log t))) decides.
-    alpha_ref : float
-        Its factor.
     """
 
-    def __init__(
-        self,
-        num_arms: int,
-        rng: np.random.Generator,
-        *,
-        eps: float = 0.0,
-        first_length: int = 4,
-        stop_rule: str = "anytime",
-        alpha_ref: float = 0.51,
-    ) -> None:
-        self.num_arms = num_arms
-        self.rng = rng
-        self.eps = eps
-        self.stop_rule = stop_rule
-        self.alpha_ref = alpha_ref
-        self.length = first_length
-        self.wins = np.zeros((num_arms, num_arms), dtype=np.int64)
-        self.answers: list[int | None] = []
+    eps = 0.0
+    """Slack of the test that ends a search."""
+    first_length = 4
+    """Rounds of the first epoch; each epoch has the square of the one before."""
+    stop_rule = "anytime"
+    """With "reference", alpha_ref (log(4tK) + 2 max(1, log max(1, log t))) decides."""
+    alpha_ref = 0.51
+
+    def start(self):
+        self.length = self.first_length
+        self.answers = []
         self._rounds = self._play()
         self._next = next(self._rounds)
 
-    def _play(self) -> Duels:
+    def _play(self):
         """Run the epochs (Algorithm 3)."""
         while True:
             self.left = self.length
-            self.signs: dict[tuple[int, int], bool] = {}
+            self.signs = {}
             winner = yield from self._search(math.log(self.length) / self.length)
             self.answers.append(winner)
             while self.left > 0:
@@ -89,7 +62,7 @@ class ScalableCopelandBandits:
                 yield winner, winner
             self.length = self.length**2
 
-    def _search(self, delta: float) -> Generator[tuple[int, int], bool, int | None]:
+    def _search(self, delta):
         """Eliminate arms (Algorithms 2 and 4); None when the epoch ends before."""
         arms = list(range(self.num_arms))
         total = [0] * self.num_arms
@@ -120,18 +93,16 @@ class ScalableCopelandBandits:
                     [score.get(i, -1) == best for i in range(self.num_arms)]
                 )
 
-    def opponent(self, i: int) -> int:
+    def opponent(self, i):
         """Draw whom arm i is compared with in this stage."""
         j = int(self.rng.integers(self.num_arms - 1))
         return j + (j >= i)
 
-    def pick(self, tied: list[bool]) -> int:
+    def pick(self, tied):
         """Choose the answer of a search among the best arms."""
         return random_choice(self.rng, tied)
 
-    def _reward(
-        self, i: int, delta: float
-    ) -> Generator[tuple[int, int], bool, int | None]:
+    def _reward(self, i, delta):
         """Return whether i beats a random opponent; None when the epoch ends before."""
         j = self.opponent(i)
         wins = duels = 0
@@ -148,13 +119,13 @@ class ScalableCopelandBandits:
         # The epoch is over with its last duel, even if that one decides.
         return int(self.signs[i, j]) if self.left > 0 else None
 
-    def _needed(self, duels: int, delta: float) -> float:
+    def _needed(self, duels, delta):
         """Evidence that decides a pair."""
         if self.stop_rule == "reference":
             return self._reference(self.length - self.left)
         return math.log(math.pi**2 * duels**2 * self.num_arms**2 / (3 * delta))
 
-    def _bound(self, invert, mean: float, stage: int, delta: float) -> float:
+    def _bound(self, invert, mean, stage, delta):
         """Confidence bound of a mean reward."""
         if self.stop_rule == "reference":
             level = self._reference(self.length)
@@ -165,23 +136,16 @@ class ScalableCopelandBandits:
             level += 2 * math.log(math.log(stage))
         return invert(mean, level / stage)
 
-    def _reference(self, rounds: int) -> float:
+    def _reference(self, rounds):
         slow = math.log(max(1.0, math.log(rounds)))
         return self.alpha_ref * (
             math.log(4 * rounds * self.num_arms) + 2 * max(1.0, slow)
         )
 
-    def choose(self) -> tuple[int, int]:
-        """Return the pair of the round about to be played."""
+    def choose(self):
         return self._next
 
-    def update(self, first: int, second: int, first_won: bool) -> None:
+    def update(self, first, second, first_won):
         """Count the outcome and go on to the next round."""
-        if first != second:
-            winner, loser = (first, second) if first_won else (second, first)
-            self.wins[winner, loser] += 1
+        super().update(first, second, first_won)
         self._next = self._rounds.send(first_won)
-
-    def recommend(self) -> int:
-        """Return the arm that beats the most others, by all duels so far."""
-        return most_beaten(self.wins, self.rng)

@@ -2,41 +2,22 @@
 
 import numpy as np
 
-from tests.reference.common import random_choice
+from tests.reference.common import CountingTwin, random_choice
 
 
-class SelfSparring:
-    """IndSelfSparring (Sui et al. 2017) with two arms per round.
+class SelfSparring(CountingTwin):
+    """IndSelfSparring (Sui et al. 2017) with two arms per round."""
 
-    Parameters
-    ----------
-    num_arms : int
-        Number of arms K.
-    rng : numpy.random.Generator
-        For the samples and the ties.
-    eta : float
-        Learning rate.
-    prior : float
-        Pseudo-counts on both sides.
-    """
+    eta = 1.0
+    """Learning rate."""
+    prior = 1.0
+    """Pseudo-counts on both sides."""
 
-    def __init__(
-        self,
-        num_arms: int,
-        rng: np.random.Generator,
-        *,
-        eta: float = 1.0,
-        prior: float = 1.0,
-    ) -> None:
-        self.num_arms = num_arms
-        self.rng = rng
-        self.eta = eta
-        self.prior = prior
-        self.successes = np.zeros(num_arms)
-        self.failures = np.zeros(num_arms)
+    def start(self):
+        self.successes = np.zeros(self.num_arms)
+        self.failures = np.zeros(self.num_arms)
 
-    def choose(self) -> tuple[int, int]:
-        """Return the pair of the round; each position samples all arms afresh."""
+    def choose(self):
         positions = []
         for _ in range(2):
             theta = [
@@ -46,14 +27,14 @@ class SelfSparring:
             positions.append(int(np.argmax(theta)))
         return positions[0], positions[1]
 
-    def update(self, first: int, second: int, first_won: bool) -> None:
+    def update(self, first, second, first_won):
         """Credit winner and loser; a self-duel changes nothing."""
         if first != second:
             winner, loser = (first, second) if first_won else (second, first)
             self.successes[winner] += self.eta
             self.failures[loser] += self.eta
 
-    def recommend(self) -> int:
+    def recommend(self):
         """Return the arm with the largest posterior mean."""
         total = self.successes + self.failures + 2 * self.prior
         mean = (self.successes + self.prior) / total

@@ -90,25 +90,36 @@ class StagewiseElimination:
         self.repetitions, self.totals = 2**self.stage, np.zeros(self.num_arms)
 
 
-class MaxMinUCB:
+class _Comparisons:
+    """Who won how often against whom; the winner of a set beats all others of it."""
+
+    def __init__(self, num_arms, size, horizon):
+        self.size, self.round = size, 0
+        self.wins = np.zeros((num_arms, num_arms), dtype=int)
+
+    def update(self, subset, rewards):
+        self.round += 1
+        if rewards.any() and subset.sum() > 1:
+            winner = int(np.argmax(rewards))
+            others = np.flatnonzero(subset)
+            self.wins[winner, others[others != winner]] += 1
+
+
+class MaxMinUCB(_Comparisons):
     """Saha and Gopalan 2019, Algorithm 1, winner feedback, alpha = 0.51."""
 
     recursive = False
-
-    def __init__(self, num_arms, size, horizon):
-        self.size, self.wins, self.round = size, np.zeros((num_arms, num_arms)), 1
 
     def bounds(self):
         """Return u, 2 for uncompared pairs; infinite on the diagonal."""
         plays = self.wins + self.wins.T
         with np.errstate(divide="ignore", invalid="ignore"):
-            width = np.sqrt(0.51 * math.log(self.round) / plays)
+            width = np.sqrt(0.51 * math.log(self.round + 1) / plays)
             upper = np.where(plays > 0, self.wins / plays + width, 2.0)
         np.fill_diagonal(upper, np.inf)
         return upper
 
     def choose(self, rng):
-        """Return a set."""
         upper, chosen = self.bounds(), []
         left = list(range(len(upper)))
         while left and len(chosen) < self.size:
@@ -136,14 +147,6 @@ class MaxMinUCB:
                 break
         return np.isin(np.arange(len(upper)), chosen)
 
-    def update(self, subset, rewards):
-        """The winner beats all others of the set."""
-        self.round += 1
-        if rewards.any() and subset.sum() > 1:
-            winner = int(np.argmax(rewards))
-            others = np.flatnonzero(subset)
-            self.wins[winner, others[others != winner]] += 1
-
 
 class RecursiveMaxMinUCB(MaxMinUCB):
     """Saha and Gopalan 2019, Algorithm 2."""
@@ -151,15 +154,13 @@ class RecursiveMaxMinUCB(MaxMinUCB):
     recursive = True
 
 
-class ChoiceBandits:
+class ChoiceBandits(_Comparisons):
     """RMED1 lifted to sets, with lists as lists."""
 
     def __init__(self, num_arms, size, horizon):
-        self.size, self.round = size, 0
-        self.wins = np.zeros((num_arms, num_arms), dtype=int)
+        super().__init__(num_arms, size, horizon)
         self.f = 0.3 * num_arms**1.01
-        self.now, self.later = list(range(num_arms)), []
-        self.to_come = list(self.now)
+        self.to_come, self.later = list(range(num_arms)), []
 
     def mean(self, i, j):
         """Return mu_ij, 1/2 for an uncompared pair."""
@@ -205,12 +206,8 @@ class ChoiceBandits:
 
     def update(self, subset, rewards):
         """Count the choice; arms due enter the next list."""
-        self.round += 1
+        super().update(subset, rewards)
         self.to_come.pop(0)
-        if rewards.any() and subset.sum() > 1:
-            winner = int(np.argmax(rewards))
-            others = np.flatnonzero(subset)
-            self.wins[winner, others[others != winner]] += 1
         against = self.evidence()
         for arm, value in enumerate(against):
             due = value - min(against) <= math.log(self.round) + self.f

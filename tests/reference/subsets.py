@@ -27,13 +27,25 @@ def may_be_top(values, subset, size):
     return bool(inside == outside or inside >= outside - _NEAR * abs(outside))
 
 
-class IndexRule:
+class _Counts:
+    """How often every arm was offered, and what it gave."""
+
+    def __init__(self, num_arms, size):
+        self.size, self.round = size, 0
+        self.plays, self.totals = np.zeros(num_arms), np.zeros(num_arms)
+
+    def update(self, subset, rewards):
+        self.round += 1
+        self.plays += subset
+        self.totals += rewards
+
+
+class IndexRule(_Counts):
     """C/N + width / sqrt(N): UCB without total order, CUCB and CombUCB1."""
 
     def __init__(self, num_arms, size, width, cap=math.inf):
-        self.size, self.width, self.cap = size, width, cap
-        self.plays, self.totals = np.zeros(num_arms), np.zeros(num_arms)
-        self.round = 0
+        super().__init__(num_arms, size)
+        self.width, self.cap = width, cap
 
     def indices(self):
         """Return the index of every arm before the coming round."""
@@ -59,12 +71,6 @@ class IndexRule:
         self.round, self.plays = kept
         return all(found)
 
-    def update(self, subset, rewards):
-        """Learn what one round gave."""
-        self.round += 1
-        self.plays += subset
-        self.totals += rewards
-
 
 def ucb_without_order(num_arms, size, horizon, alpha=2.0, largest_reward=1.0):
     """Yang et al. 2021, Algorithm 1."""
@@ -89,16 +95,7 @@ def comb_ucb1(num_arms, size, horizon, cap=math.inf):
 def play_alone(policy, world, horizon, checkpoints, rng):
     """Let a twin play in a world with one winner; return offers at checkpoints.
 
-    Parameters
-    ----------
-    policy : object
-        With `choose(rng) -> bool (n,)` and `update(subset, rewards)`.
-    world : ChoiceWorld
-        Feedback "winner".
-
-    Returns
-    -------
-    int (C, n)
+    A twin chooses a set, bool (n,), by ``choose(rng)``. Returned is int (C, n).
     """
     table = {}
     offers = np.zeros(world.num_arms, dtype=np.int64)
@@ -127,7 +124,6 @@ class RandomSets:
         self.num_arms = num_arms
 
     def choose(self, rng):
-        """Return a set."""
         arms = self.sets[rng.integers(len(self.sets))]
         return np.isin(np.arange(self.num_arms), arms)
 
@@ -211,19 +207,17 @@ class MNLThompson(Epochs):
     """Agrawal et al. 2017, Algorithm 1."""
 
     def choose(self, rng):
-        """Return a set."""
         if self.current is not None:
             return self.current
         theta = rng.beta(1 + self.epochs, 1 + self.purchases)
         return top_sets(1 / theta - 1, self.size, rng)
 
 
-class ESCB:
+class ESCB(_Counts):
     """Combes et al. 2015, ESCB-2 by enumeration."""
 
     def __init__(self, num_arms, size, horizon):
-        self.size, self.round = size, 0
-        self.plays, self.totals = np.zeros(num_arms), np.zeros(num_arms)
+        super().__init__(num_arms, size)
         self.sets = [list(each) for each in combinations(range(num_arms), size)]
 
     def admits(self, subset):
@@ -242,12 +236,6 @@ class ESCB:
 
         best = max(index(arms) for arms in self.sets)
         return bool(index(np.flatnonzero(subset)) >= best - 1e-9)
-
-    def update(self, subset, rewards):
-        """Learn what one round gave."""
-        self.round += 1
-        self.plays += subset
-        self.totals += rewards
 
 
 def escb_1_index(means, times, budget):

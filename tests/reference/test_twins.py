@@ -1,19 +1,14 @@
 """The slow twins against published numbers, hand-made traces and brute force."""
 
 import math
-from itertools import combinations
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from tests.reference import matrices
 from tests.reference.common import (
     bernoulli_divergence,
     copeland_regret,
-    divergence_from_half,
-    most_beaten,
-    relative_bounds,
     simulate,
 )
 from tests.reference.double_thompson import DoubleThompson, DoubleThompsonPlus
@@ -22,11 +17,13 @@ from tests.reference.efficient_copeland_winner_rmed import (
 )
 from tests.reference.relative_ucb import RelativeUCB
 from tests.reference.rmed1 import RMED1
+from tests.theory.matrices import REFERENCE
 
 FALSE_ALARM = 7e-5
 """Of one comparison of means at 4 standard errors, two-sided, or one chi-square."""
 
 STANDARD_ERRORS = 4.0
+NUM_RUNS = 24
 
 # Mean Copeland regret and its standard error after 100 and 300 rounds, over 100 or 120
 # runs of the C++ code published by the authors of D-TS (github.com/HuasenWu/
@@ -48,11 +45,6 @@ PUBLISHED = {
     "cyclic rucb": [(47.4, 0.2), (118, 0.3)],
 }
 
-MATRICES = {
-    "mslr5": matrices.MSLR5_CONDORCET,
-    "gap": matrices.GAP,
-    "cyclic": matrices.CYCLIC,
-}
 TWINS = {
     "d-ts": DoubleThompson,
     "d-ts+": DoubleThompsonPlus,
@@ -62,71 +54,24 @@ TWINS = {
 }
 
 
-EVERY_TWIN = ("mslr5 d-ts+", "mslr5 rmed1", "mslr5 rucb", "gap ecw-rmed", "cyclic d-ts")
-
-
-@pytest.mark.parametrize(
-    "case",
-    [
-        pytest.param(case, marks=[pytest.mark.slow] * (case not in EVERY_TWIN))
-        for case in PUBLISHED
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("case", PUBLISHED)
 def test_published_regret(case):
     """The matrix is permuted in every run."""
     name, twin, *fixed = case.split()
-    num_arms = len(MATRICES[name])
+    num_arms = len(REFERENCE[name])
     regret = []
-    for run in range(40):
+    for run in range(NUM_RUNS):
         rng = np.random.default_rng([11, run])
         order = np.arange(num_arms) if fixed else rng.permutation(num_arms)
-        preference = MATRICES[name][np.ix_(order, order)]
+        preference = REFERENCE[name][np.ix_(order, order)]
         made = TWINS[twin](num_arms, rng)
         plays = simulate(made, preference, 300, PUBLISHED_ROUNDS, rng)
         regret.append(copeland_regret(plays, preference))
-    means, errors = np.mean(regret, axis=0), np.std(regret, axis=0, ddof=1) / 40**0.5
+    means = np.mean(regret, axis=0)
+    errors = np.std(regret, axis=0, ddof=1) / NUM_RUNS**0.5
     for mean, error, row in zip(means, errors, PUBLISHED[case], strict=True):
         assert abs(mean - row[0]) < STANDARD_ERRORS * math.hypot(error, row[1]), row
-
-
-# --- Common pieces ---------------------------------------------------------------
-
-
-def test_relative_bounds_check_values():
-    upper, lower = relative_bounds([[0, 3, 0], [2, 0, 0], [0, 0, 0]], 10, 0.51)
-    assert upper[0, 1] == pytest.approx(1.0846274, abs=5e-8)
-    assert lower[1, 0] == pytest.approx(-0.0846274, abs=5e-8)
-    assert upper[0, 2] == upper[2, 0] == 2
-    assert lower[0, 2] == lower[2, 0] == 0
-    assert np.all(np.diag(upper) == 0.5) and np.all(np.diag(lower) == 0.5)
-    upper, lower = relative_bounds([[0, 1], [0, 0]], 1, 0.51)
-    assert upper[0, 1] == lower[0, 1] == 1
-
-
-def test_divergences_agree():
-    for won, lost in [(1, 0), (0, 7), (3, 1), (501, 499), (40, 400)]:
-        expected = bernoulli_divergence(won / (won + lost), 0.5)
-        assert divergence_from_half(won, lost) == pytest.approx(expected, rel=1e-9)
-        assert divergence_from_half(won, lost) == divergence_from_half(lost, won)
-    assert divergence_from_half(0, 4) == math.log(2)
-    # 2 x^2 + (4/3) x^4 with x = 1e-7: the textbook formula has no digits left here.
-    assert divergence_from_half(5_000_001, 4_999_999) == pytest.approx(2e-14, rel=1e-8)
-
-
-def test_copeland_regret_of_each_pair():
-    plays = np.eye(5, dtype=int)
-    assert copeland_regret(plays, matrices.GAP) == 5 * 0.75 - (3 + 2 + 2 + 1 + 2) / 4
-    plays = np.zeros((2, 4, 4), dtype=int)
-    plays[0, 0, 3] = plays[1, 1, 2] = 3
-    assert copeland_regret(plays, matrices.CYCLIC) == pytest.approx([1, 2])
-
-
-def test_recommendation_breaks_ties_by_total_wins():
-    wins = np.array([[0, 3, 0], [1, 0, 9], [0, 2, 0]])
-    assert most_beaten(wins, np.random.default_rng(0)) == 1
-
-
-# --- Double Thompson sampling ------------------------------------------------------
 
 
 def thompson(wins, rounds=0, twin=DoubleThompson, seed=5, **parameters):
@@ -135,68 +80,6 @@ def thompson(wins, rounds=0, twin=DoubleThompson, seed=5, **parameters):
     made.wins[:] = wins
     made.rounds = rounds
     return made
-
-
-def test_candidates_need_a_strict_inequality():
-    # At t = 1 the width is zero, so the pair (0, 1) has the bounds 1/2 exactly.
-    wins = [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
-    assert thompson(wins).candidates().tolist() == [False, False, True]
-    assert thompson(wins).eligible(0).tolist() == [True, True, True]
-    assert thompson(wins, rounds=1).candidates().all()
-
-
-def test_second_arm_comes_from_the_column():
-    wins = np.zeros((3, 3), dtype=int)
-    wins[0] = [0, 400, 300]
-    wins[2, 0] = 300
-    twin = thompson(wins, rounds=1000, elimination=False)
-    twin.choose_first = lambda theta: 0
-    second = [twin.choose()[1] for _ in range(300)]
-    # Arm 1 never beats arm 0; arm 2 does so in half of the samples.
-    assert second.count(1) == 0
-    assert stats.binomtest(second.count(2), 300).pvalue > FALSE_ALARM
-
-
-def test_votes_count_arms_outside_the_candidates():
-    # Arms 1 and 2 are the candidates (arm 0 loses to both for sure); arm 1 beats 3
-    # and arm 2 loses to it, which decides the vote although 3 is no candidate.
-    wins = np.zeros((4, 4), dtype=int)
-    wins[1, 0] = wins[2, 0] = wins[3, 0] = wins[1, 3] = 500
-    twin = thompson(wins, rounds=2000)
-    theta = np.full((4, 4), 0.5)
-    for i, j in [(0, 3), (1, 0), (1, 3), (2, 0), (3, 2), (2, 1)]:
-        theta[i, j], theta[j, i] = 0.9, 0.1
-    assert twin.candidates().tolist() == [False, True, True, False]
-    assert {twin.choose_first(theta) for _ in range(40)} == {1, 2}
-    theta[2, 1], theta[1, 2] = 0.1, 0.9
-    assert {twin.choose_first(theta) for _ in range(40)} == {1}
-
-
-def test_distribution_of_one_round():
-    """Frequencies of (first, second) against enumeration of all sign patterns."""
-    wins = np.array([[0, 3, 2], [2, 0, 4], [2, 3, 0]])
-    q = stats.binom.cdf(wins, wins + wins.T + 1, 0.5)  # P(theta > 1/2)
-    distribution = np.zeros((3, 2))  # First arm; second arm the same or another.
-    for signs in np.ndindex(2, 2, 2):
-        probability, score = 1.0, np.zeros(3, dtype=int)
-        for (i, j), sign in zip(combinations(range(3), 2), signs, strict=True):
-            probability *= q[i, j] if sign else q[j, i]
-            score[i if sign else j] += 1
-        best = np.flatnonzero(score == score.max())
-        for first in best:
-            alone = np.prod([1 - q[i, first] for i in range(3) if i != first])
-            distribution[first] += (
-                probability / len(best) * np.array([alone, 1 - alone])
-            )
-    twin = thompson(wins, rounds=20)
-    counts = np.zeros((3, 2))
-    for _ in range(8000):
-        first, second = twin.choose()
-        counts[first, int(first != second)] += 1
-    assert (
-        stats.chisquare(counts.ravel(), 8000 * distribution.ravel()).pvalue
-        > FALSE_ALARM
-    )
 
 
 def test_ties_of_the_plus_variant():

@@ -1,5 +1,7 @@
 """Track-and-Stop, with its program written out in full."""
 
+from itertools import combinations
+
 import numpy as np
 from scipy import special
 
@@ -8,36 +10,20 @@ from tests.reference.copeland_winner_rmed import cheapest_evidence
 
 
 class TrackAndStop(CountingTwin):
-    """D-tracking of the identification program (Garivier and Kaufmann 2016, section 3).
+    """D-tracking of the identification program (Garivier and Kaufmann 2016)."""
 
-    Parameters
-    ----------
-    num_arms : int
-        Number of arms K, at most 6.
-    rng : numpy.random.Generator
-        For ties of the recommendation.
-    growth : float
-        By how much the number of duels grows between two programs.
-    sticky : float
-        An answer is kept unless another one is cheaper by that share.
-    """
+    growth = 0.05
+    """By how much the number of duels grows between two programs."""
+    sticky = 0.1
+    """An answer is kept unless another one is cheaper by that share."""
 
-    def __init__(
-        self,
-        num_arms: int,
-        rng: np.random.Generator,
-        *,
-        growth: float = 0.05,
-        sticky: float = 0.1,
-    ) -> None:
-        super().__init__(num_arms, rng)
-        self.growth, self.sticky = growth, sticky
-        self.pairs = [(i, j) for i in range(num_arms) for j in range(i + 1, num_arms)]
+    def start(self):
+        self.pairs = list(combinations(range(self.num_arms), 2))
         self.share = np.zeros(len(self.pairs))
         self.next_program = len(self.pairs)
         self.answer = -1
 
-    def aim(self) -> None:
+    def aim(self):
         """Solve the program of every estimated winner, and take the cheapest."""
         won = np.array([self.wins[i, j] for i, j in self.pairs])
         lost = np.array([self.wins[j, i] for i, j in self.pairs])
@@ -65,8 +51,7 @@ class TrackAndStop(CountingTwin):
         duels = found[self.answer][1]
         self.share = duels / duels.sum()
 
-    def choose(self) -> tuple[int, int]:
-        """Return the next pair."""
+    def choose(self):
         duels = int(self.wins.sum())
         if duels >= self.next_program:
             self.aim()

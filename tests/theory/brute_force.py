@@ -87,18 +87,24 @@ def enumerate_program(matrix, winner):
     return solve_cover(costs, constraints(matrix, winner), len(costs))
 
 
-def enumerate_efficient_program(matrix, winner):
-    """Optimum of the efficient program by enumeration of its sets of superiors."""
-    gaps, losses, costs = quantities(matrix)
-    num_arms = len(gaps)
-    sets = [[(winner, j)] for j in range(num_arms) if gaps[winner, j] > 0]
-    for rival in range(num_arms):
+def efficient_constraints(matrix, winner):
+    """All sets of pairs of the efficient program, by its sets of superiors."""
+    gaps, losses, _ = quantities(matrix)
+    arms = range(len(gaps))
+    found = [[(winner, j)] for j in arms if gaps[winner, j] > 0]
+    for rival in arms:
         if rival == winner:
             continue
-        pool = [j for j in range(num_arms) if gaps[rival, j] < 0 and j != winner]
+        pool = [j for j in arms if gaps[rival, j] < 0 and j != winner]
         for chosen in combinations(pool, losses[rival] - losses.min() + 1):
-            sets.append([(rival, j) for j in chosen])
-    return solve_cover(costs, sets, num_arms)
+            found.append([(rival, j) for j in chosen])
+    return found
+
+
+def enumerate_efficient_program(matrix, winner):
+    """Optimum of the efficient program by enumeration."""
+    _, _, costs = quantities(matrix)
+    return solve_cover(costs, efficient_constraints(matrix, winner), len(costs))
 
 
 def reversal_program(matrix, winner, *, free_ties=True):

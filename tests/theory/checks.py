@@ -1,10 +1,10 @@
-"""What every certified optimum promises."""
+"""What every certified optimum promises, and an optimum from the oracle alone."""
 
 import numpy as np
 import pytest
 
-from tests.theory.brute_force import quantities
-from theory.copeland_program import candidate_slack, ecw_slack
+from tests.theory.brute_force import quantities, solve_cover
+from theory.copeland_program import candidate_slack, ecw_slack, find_violations
 
 
 def check_optimum(optimum, matrix, *, efficient=False):
@@ -26,3 +26,16 @@ def check_optimum(optimum, matrix, *, efficient=False):
     assert certificate.primal_value == optimum.value
     assert abs(certificate.relative_gap) <= 1e-8
     assert certificate.dual_bound <= optimum.value * (1 + 1e-12)
+
+
+def by_separation(matrix, winner):
+    """Optimum of (P) from the constraints alone that the oracle finds missing."""
+    _, _, costs = quantities(matrix)
+    x, sets, value = np.zeros_like(costs), set(), 0.0
+    while found := find_violations(x, matrix, winner, tolerance=1e-7):
+        for violation in found:
+            pairs = [(winner, j) for j in violation.inferiors]
+            pairs += [(violation.rival, j) for j in violation.superiors]
+            sets.add(frozenset(tuple(sorted(pair)) for pair in pairs))
+        value, x = solve_cover(costs, sets, len(costs), with_solution=True)
+    return value

@@ -32,7 +32,6 @@ ORDER = [[0.5, 0.6, 0.65], [0.4, 0.5, 0.6], [0.35, 0.4, 0.5]]
     ("call", "text"),
     [
         (lambda: theorems.batch_sizes(1e300, 3), "horizon must be at most 2^62"),
-        (lambda: theorems.batch_sizes(10**400, 3), "horizon must be at most 2^62"),
         (
             lambda: theorems.batch_sizes(10**9, 10**8),
             "num_batches must be at most 10000",
@@ -43,24 +42,11 @@ ORDER = [[0.5, 0.6, 0.65], [0.4, 0.5, 0.6], [0.35, 0.4, 0.5]]
         ),
         (lambda: theorems.seed_rank_moments(10**9), "num_arms must be at most 1000000"),
         (lambda: theorems.pcomp_bound(ORDER, 2**31), "num_batches must be at most 62"),
-        (
-            lambda: theorems.hard_gap(3, "10", 4),
-            "horizon must be a finite number of at",
-        ),
         (lambda: divergences.kl_to_half("0.1"), "gaps must hold real numbers"),
         (lambda: divergences.kl_upper(0.5, 10**400), "level must hold real numbers"),
-        (lambda: divergences.bernoulli_kl(None, 0.5), "p must hold real numbers"),
         (
             lambda: divergences.bernoulli_kl([0.5, 0.4], [0.1] * 3),
             "must have shapes that",
-        ),
-        (
-            lambda: theory.choice.find_missing_set(None),
-            "table must be a theory.ChoiceTable",
-        ),
-        (
-            lambda: copeland_program.allocation_table(None, ORDER),
-            "must be a theory.Optimum",
         ),
         (lambda: copeland_program.ecw_costs(0.5), "gaps must be a square table"),
         (lambda: copeland_program.ecw_costs(ORDER), "gaps[0, 0] must be antisymmetric"),
@@ -75,18 +61,6 @@ ORDER = [[0.5, 0.6, 0.65], [0.4, 0.5, 0.6], [0.35, 0.4, 0.5]]
             "evidence must have the shape of the gaps, (2, 2), got (3, 3)",
         ),
         (
-            lambda: copeland_program.find_violations(np.ones((3, 3)), ORDER, None),
-            "winner must be an integer from 0 to 2, got None",
-        ),
-        (
-            lambda: theory.copeland_lower_bound(ORDER, ties=["error"]),
-            "ties must be one of error, ignore, got ['error']",
-        ),
-        (
-            lambda: theorems.pcomp_bound(ORDER, 4, worst_case="no"),
-            "worst_case must be True or False, got 'no'",
-        ),
-        (
             lambda: theorems.kl_ucb_constant(np.broadcast_to(0.5, (10**9,))),
             "means must hold at most 25,000,000 numbers",
         ),
@@ -96,7 +70,6 @@ ORDER = [[0.5, 0.6, 0.65], [0.4, 0.5, 0.6], [0.35, 0.4, 0.5]]
         ),
         (lambda: theory.PreferenceMatrix(ORDER, name=5), "name must be a str, got 5"),
         (lambda: theory.PreferenceMatrix(ORDER).submatrix(7), "indices must be a seq"),
-        (lambda: theory.PowerTerm("2", 1.0), "must be a finite number, got '2'"),
     ],
 )
 def test_public_functions_say_what_is_wrong(call, text):

@@ -57,12 +57,6 @@ def test_kl_to_half_is_even_and_pinsker_holds(gap):
     assert 2 * gap**2 * (1 - 1e-12) <= value[0] <= np.log(2)
 
 
-def test_kl_to_half_takes_integers_lists_and_single_precision():
-    assert kl_to_half(np.array([0, 0])).tolist() == [0.0, 0.0]
-    assert kl_to_half([[0.1]]).shape == (1, 1)
-    assert kl_to_half(np.float32([0.1])).dtype == np.float32
-
-
 @pytest.mark.parametrize("bad", [0.6, -0.51, np.nan, np.inf])
 def test_gaps_out_of_range(bad):
     with pytest.raises(ValueError, match=r"\|\[1\] must lie in \[0, 1\]"):
@@ -75,7 +69,7 @@ def test_bernoulli_kl(p, q):
     assert abs(float(bernoulli_kl(p, q)) - exact) <= 2e-15 * exact
 
 
-@pytest.mark.parametrize("p", [1e-9, 0.1, 0.3, 0.5, 0.7, 0.9, 1 - 2**-30])
+@pytest.mark.parametrize("p", [1e-9, 0.3, 0.5, 1 - 2**-30])
 def test_bernoulli_kl_next_to_equality(p):
     """Its order is the square of the distance, down to neighbouring numbers."""
     shares = np.concatenate([10.0 ** -np.arange(1.0, 17.0), [0.49, 0.5, 0.51, 0.99]])
@@ -123,7 +117,7 @@ def exact_upper_rest(rest, level):
 LEVELS = [1e-15, 1e-8, 1e-3, 0.1, 1.0, 13.0]
 
 
-@pytest.mark.parametrize("p", [0.0, 1e-3, 0.3, 0.5, 0.9, 1 - 2**-10, 1 - 2**-20])
+@pytest.mark.parametrize("p", [0.0, 0.3, 0.5, 1 - 2**-20])
 def test_kl_inverses(p):
     for level in LEVELS:
         rest = exact_upper_rest(1 - mpmath.mpf(p), level)
@@ -134,7 +128,7 @@ def test_kl_inverses(p):
         assert abs(mirrored - rest) <= 1e-15 + 1e-13 * rest
 
 
-@pytest.mark.parametrize("p", [0.0, 1e-8, 1e-3, 0.3, 0.5, 0.9, 1 - 2**-10])
+@pytest.mark.parametrize("p", [0.0, 1e-8, 0.5, 1 - 2**-10])
 def test_logarithm_of_the_upper_inverse(p):
     """Also where the bound itself rounds to 1, with a rest of 10^-30 and less."""
     for level in [*LEVELS, 40.0, 300.0]:
@@ -195,11 +189,9 @@ def test_same_numbers_under_jit():
             assert traced.dtype == np.float64
             plain = function(*arguments)
             assert np.asarray(traced) == pytest.approx(plain, rel=1e-13, abs=1e-15)
-            # Also with only one traced argument.
-            if len(arguments) == 2:
-                mixed = jax.jit(lambda x, f=function, a=arguments[0]: f(a, x))
-                again = mixed(jax.numpy.asarray(arguments[1]))
-                assert np.asarray(again) == pytest.approx(plain, rel=1e-13, abs=1e-15)
+        # Also with only one traced argument.
+        mixed = jax.jit(lambda x: kl_upper(p, x))(jax.numpy.asarray(level))
+        assert np.asarray(mixed) == pytest.approx(kl_upper(p, level), rel=1e-13)
 
 
 def test_single_precision_has_its_own_accuracy():
@@ -218,15 +210,10 @@ def test_infinite_divergence_under_vmap():
     assert np.asarray(value).tolist() == [[np.inf], [0.0]]
 
 
-def test_a_huge_level_is_no_overflow():
-    # Warnings are errors.
-    assert kl_upper([0.5, 0.0], 1e300).tolist() == [1.0, 1.0]
+def test_huge_levels_are_no_overflow():
+    """Warnings are errors. Where s overflows it is infinite, and the bound 1."""
+    levels = np.array([1e300, 1e307, 1.7e308, np.inf])
+    for p in (0.0, 1e-9, 0.5, 1 - 1e-9):
+        assert kl_upper(p, levels).tolist() == [1.0] * 4
     assert kl_lower(0.5, 1e300) == 0.0
-
-
-def test_upper_inverse_of_huge_levels():
-    """Where s overflows it is infinite, and the bound 1."""
-    levels = np.array([1e307, 1.7e308, np.inf])
-    for p in (1e-9, 0.5, 1 - 1e-9):
-        assert kl_upper(p, levels).tolist() == [1.0, 1.0, 1.0]
     assert np.isinf(kl_upper_log(0.5, 1.7e308)) and kl_upper_log(0.5, 1e300) > 1e300

@@ -6,7 +6,6 @@ import pickle
 import numpy as np
 import pytest
 
-from theory import structured_lower_bound
 from theory.errors import InvalidPreferenceError
 from theory.preferences import PreferenceMatrix
 
@@ -33,12 +32,6 @@ def test_features_tell_matrices_apart():
     assert len({MATRIX.checksum, plain.checksum, other.checksum}) == 3
     assert MATRIX != plain and MATRIX != other and plain != MATRIX
     assert plain == PreferenceMatrix(VALUES)
-
-
-def test_features_go_into_the_bound():
-    known = structured_lower_bound(MATRIX, features=MATRIX.features[:, :1])
-    free = structured_lower_bound(MATRIX)
-    assert 0 < known.value < free.value
 
 
 @pytest.mark.parametrize(

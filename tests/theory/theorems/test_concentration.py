@@ -23,29 +23,6 @@ from theory.theorems import (
 # D-TS, Lemmas 4 and 6.
 
 
-def crossing_probability(rounds, alpha, p):
-    """P(mean of n + sqrt(alpha log t / n) <= p for some n <= t), exactly.
-
-    More than the lemma speaks of: there n is the number of comparisons by round t.
-    """
-    crossed = 0.0
-    alive = np.array([1.0])
-    for n in range(1, rounds + 1):
-        alive = np.append(alive * (1 - p), 0.0) + np.append(0.0, alive * p)
-        low = np.arange(n + 1) / n + math.sqrt(alpha * math.log(rounds) / n) <= p
-        crossed += alive[low].sum()
-        alive[low] = 0.0
-    return crossed
-
-
-@pytest.mark.parametrize("alpha", [0.51, 0.8, 2.0])
-@pytest.mark.parametrize("p", [0.3, 0.5, 0.9])
-def test_failures_are_rarer_than_the_lemma_says(alpha, p):
-    for rounds in (2, 10, 60, 400):
-        exact = crossing_probability(rounds, alpha, p)
-        assert exact <= float(relative_bound_failure(rounds, alpha=alpha))
-
-
 def test_failure_by_hand():
     assert float(relative_bound_failure(1, alpha=3.0)) == 1
     # alpha = 1.5: log t / log 2 + 1 peels, exponent 3/2.
@@ -69,7 +46,7 @@ def sum_of_failures(alpha):
     return total + math.exp(-excess * logs) * tail
 
 
-@pytest.mark.parametrize("alpha", [0.51, 0.6, 1.0, 1.5, 2.0, 2.5, 3.0, 5.0, 20.0])
+@pytest.mark.parametrize("alpha", [0.51, 1.5, 2.5, 20.0])
 def test_sum_of_failures(alpha):
     total = sum_of_failures(alpha)
     bound = relative_bound_failures(alpha=alpha)
@@ -77,19 +54,15 @@ def test_sum_of_failures(alpha):
     printed = relative_bound_failures(alpha=alpha, as_printed=True)
     # The printed sum needs alpha < 2.5; nothing of this is said there.
     assert (printed >= total) == (alpha < 2.5)
-
-
-def test_failures_at_the_usual_alpha():
-    assert relative_bound_failures() > 1e6
-    printed = 2 / (math.log(1.01) * (1.02 / 1.01 - 1) ** 2)
-    assert relative_bound_failures(as_printed=True) == pytest.approx(printed, rel=1e-9)
+    peel = alpha + 0.5
+    formula = 2 / (math.log(peel) * (2 * alpha / peel - 1) ** 2)
+    assert printed == pytest.approx(formula, rel=1e-9)
 
 
 @pytest.mark.parametrize(
     ("call", "text"),
     [
         (lambda: relative_bound_failure(0.5), "rounds must be finite and at least 1"),
-        (lambda: relative_bound_failure([2, math.inf]), "rounds"),
         (lambda: relative_bound_failure(5, alpha=0.5), "alpha"),
         (lambda: relative_bound_failures(alpha=0.3), "alpha"),
         (lambda: copeland_score_failure(5, 1), "num_arms"),
@@ -161,52 +134,6 @@ def test_counts_need_distinct_superiors_and_no_ties():
 
 
 # Subset choice, Lemma 1.
-
-
-def run_index_rule(seed, num_arms, set_size, horizon, alpha=2.0):
-    """UCB without total order in a world without one: indices, sets, plays before."""
-    rng = np.random.default_rng(seed)
-    weights = rng.uniform(0.1, 1, (num_arms, num_arms))
-    plays, successes = np.zeros(num_arms), np.zeros(num_arms)
-    indices, offered, before = [], [], []
-    for _ in range(horizon):
-        with np.errstate(divide="ignore", invalid="ignore"):
-            index = successes / plays + np.sqrt(alpha * math.log(horizon) / plays)
-        index[plays == 0] = np.inf
-        chosen = np.lexsort((rng.uniform(size=num_arms), -index))[:set_size]
-        inside = np.isin(np.arange(num_arms), chosen)
-        indices.append(index)
-        offered.append(inside)
-        before.append(plays.copy())
-        values = weights[:, chosen].mean(axis=1) / set_size * inside
-        winner = rng.choice(num_arms + 1, p=np.append(values, 1 - values.sum()))
-        plays[inside] += 1
-        if winner < num_arms:
-            successes[winner] += 1
-    return np.array(indices), np.array(offered), np.array(before)
-
-
-@pytest.mark.parametrize(("num_arms", "set_size"), [(6, 3), (9, 2), (5, 4)])
-def test_lemma_1_holds_surely(num_arms, set_size):
-    printed_fails = False
-    for seed in range(5):
-        indices, offered, plays = run_index_rule(seed, num_arms, set_size, 600)
-        prime, rho = lowest_index(indices, offered)
-        assert (np.diff(rho[np.isfinite(rho)]) <= 0).all()
-        assert (prime >= rho).all()
-        row, arm = np.nonzero(~offered & (plays >= 1))
-        index = indices[row, arm]
-        low, high = unoffered_index_range(rho[row], plays[row, arm])
-        assert (index <= high * (1 + 1e-12)).all()
-        assert (index >= low * (1 - 1e-12)).all()
-        # Offered arms are above rho.
-        assert (indices[offered] >= np.repeat(rho, set_size)).all()
-        at_the_end = plays[-1] + offered[-1]
-        finite = np.isfinite(rho[row])
-        low = rho[row][finite] * (1 - 1 / at_the_end[arm[finite]])
-        printed_fails |= bool((index[finite] < low * (1 - 1e-9)).any())
-    # With the number of plays at the end, as printed, the claim is wrong.
-    assert printed_fails
 
 
 def test_rho_by_hand():

@@ -19,114 +19,27 @@ from theory.theorems import (
     subset_lower_order,
 )
 
-# Worlds of Yang et al. 2021.
 
-
-def camera():
-    """Section 3.4: Nikon, Canon, Sony, digital camera, keyboard, shoes."""
-    alone = np.array([0.35, 0.30, 0.25, np.nan, 0.01, 0.01])
-
-    def rule(sets):
-        values = alone[sets]
-        rest = 0.85 - np.nansum(values, axis=1, keepdims=True)
-        return np.where(np.isnan(values), rest, values)
-
-    return ChoiceTable.from_rule(6, 3, rule)
-
-
-def preference_matrix_world(**changes):
-    """Appendix D.3: pairs of 10 arms."""
-    margin = np.zeros((10, 10))
-    margin[0, 1:] = [0.02, 0.05, 0.10, 0.10, 0.20, 0.25, 0.30, 0.30, 0.30]
-    margin[1, 2:] = [0.05, 0.10, 0.10, 0.20, 0.25, 0.30, 0.30, 0.30]
-    margin[2, 3:] = 0.45
-    margin[3, 4:6] = -0.30, 0.30
-    margin[4, 5] = -0.30
-    for name, value in changes.items():
-        margin[int(name[1]), int(name[2])] = value
-    margin -= margin.T
-
-    def rule(sets):
-        first, second = sets.T
-        nobody = np.where((first == 0) & (second == 1), 0.08, 0.10)
-        ahead = margin[first, second]
-        return np.stack((1 - nobody + ahead, 1 - nobody - ahead), axis=1) / 2
-
-    return ChoiceTable.from_rule(10, 2, rule)
-
-
-def logit(num_arms, set_size, weights):
-    def rule(sets):
-        chosen = weights[sets]
-        return chosen / (1 + chosen.sum(axis=1, keepdims=True))
-
-    return ChoiceTable.from_rule(num_arms, set_size, rule)
-
-
-def test_camera_example():
-    table = camera()
-    assert len(table.sets) == 20 and table.num_arms == 6 and table.set_size == 3
-    assert table.best_set == (0, 1, 2)
-    assert table.totals[table.best_row] == pytest.approx(0.90)
-    assert table.gap == pytest.approx(0.05)
-    assert find_inconsistency(table) is None
-    # The digital camera beats the keyboard everywhere, and Nikon only sometimes.
-    violation = find_order_violation(table)
-    assert violation.rule == "comparability"
-    dense = table.by_arm()
-    a, b = violation.arms
-    rows = {table.offered(row): row for row in range(20)}
-    more, less = (dense[rows[each]] for each in violation.sets)
-    assert more[a] > more[b] and less[a] < less[b]
-    camera_arm = dense[~np.isnan(dense[:, 3]), 3]
-    assert camera_arm.min() == pytest.approx(0.20)
-    assert camera_arm.max() == pytest.approx(0.83)
-
-
-def test_preference_matrix_world():
-    table = preference_matrix_world()
-    assert table.best_set == (0, 1) and table.gap == pytest.approx(0.02)
-    assert table.probabilities[0] == pytest.approx([0.47, 0.45])
-    assert np.delete(table.totals, 0) == pytest.approx(0.90)
-    assert find_inconsistency(table) is None
-    violation = find_order_violation(table)
-    # Two arms meet in one set only, so all are comparable, and the order has cycles.
-    assert violation.rule == "transitivity"
-    dense = table.by_arm()
-    a, b, c = violation.arms
-    for low, high in ((a, b), (b, c), (c, a)):
-        row = dense[~np.isnan(dense[:, low]) & ~np.isnan(dense[:, high])][0]
-        assert row[low] <= row[high] + 1e-12
-    # Arm 2 looks best in most sets.
-    assert np.nanmin(dense[~np.isnan(dense[:, 2])][2:, 2]) == pytest.approx(0.675)
+def rows_of(table):
+    """Return the probabilities of each set by arm."""
+    sets, values = table.sets.tolist(), table.probabilities.tolist()
+    return [dict(zip(*row, strict=True)) for row in zip(sets, values, strict=True)]
 
 
 def test_inconsistency_is_named():
-    # Arm 1 loses so much to arm 2 that P(1|{1, 2}) falls below P(1|{0, 1}) = 0.45.
-    table = preference_matrix_world(m12=-0.02)
-    found = find_inconsistency(table)
+    def table(lost):
+        """Arm 1 loses so much to arm 2 that it is chosen less than in the best set."""
+        values = [[0.47, 0.45], [0.6, 0.3], [0.45 - lost, 0.45 + lost]]
+        return ChoiceTable([[0, 1], [0, 2], [1, 2]], values)
+
+    found = find_inconsistency(table(0.01))
     assert (found.offered, found.arm) == ((1, 2), 1)
     assert found.probability == pytest.approx(0.44)
     assert found.in_best_set == pytest.approx(0.45)
     with pytest.raises(ValueError, match=r"arm 1 in set \(1, 2\) .*, got 0.44"):
-        choice_table_bounds(table)
+        choice_table_bounds(table(0.01))
     # Just consistent: equality is allowed.
-    assert find_inconsistency(preference_matrix_world(m12=0.0)) is None
-
-
-@given(st.integers(0, 10**6), st.integers(2, 7), st.integers(1, 4))
-def test_logit_has_a_total_order_and_is_consistent(seed, num_arms, set_size):
-    set_size = min(set_size, num_arms)
-    weights = np.random.default_rng(seed).uniform(0.1, 2, num_arms)
-    table = logit(num_arms, set_size, weights)
-    assert set(table.best_set) == set(np.argsort(-weights)[:set_size].tolist())
-    assert find_inconsistency(table) is None
-    assert find_order_violation(table) is None
-    if set_size < num_arms:
-        gap_bound, free_bound = choice_table_bounds(table)
-        direct = subset_gap_bound(num_arms, set_size, table.gap)
-        assert gap_bound.log_coefficient == direct.log_coefficient
-        assert free_bound(1e4) == subset_gap_free_bound(num_arms, set_size)(1e4)
+    assert find_inconsistency(table(0.0)) is None
 
 
 @given(st.integers(0, 10**6), st.integers(3, 5), st.integers(1, 3))
@@ -140,12 +53,7 @@ def test_tables_against_loops(seed, num_arms, set_size):
         set_size,
         lambda sets: (order[sets] + spread * rng.integers(0, 3, sets.shape)) / 4,
     )
-    known = [
-        dict(zip(arms, values, strict=True))
-        for arms, values in zip(
-            map(tuple, table.sets.tolist()), table.probabilities.tolist(), strict=True
-        )
-    ]
+    known = rows_of(table)
     best = max(known, key=lambda chosen: round(sum(chosen.values()), 9))
     assert tuple(best) == table.best_set
     broken = [
@@ -216,8 +124,11 @@ def test_a_table_that_lacks_a_set_has_no_bounds():
         choice_table_bounds(table)
     whole = ChoiceTable([[0, 2], [2, 1], [1, 0]], [[0.6, 0.1], [0.1, 0.4], [0.3, 0.5]])
     assert find_missing_set(whole) is None
-    bound, _ = choice_table_bounds(whole)
-    assert bound.kind == "upper" and bound(1000) > 0
+    gap_bound, free_bound = choice_table_bounds(whole)
+    assert find_order_violation(whole) is None
+    direct = subset_gap_bound(3, 2, whole.gap)
+    assert gap_bound.log_coefficient == direct.log_coefficient
+    assert free_bound(1e4) == subset_gap_free_bound(3, 2)(1e4)
 
 
 @given(st.data())
@@ -234,12 +145,7 @@ def test_missing_sets_against_enumeration(data):
 
 def consistent_by_loops(table):
     """Whether some best set has each of its arms chosen least in it."""
-    known = [
-        dict(zip(arms, values, strict=True))
-        for arms, values in zip(
-            table.sets.tolist(), table.probabilities.tolist(), strict=True
-        )
-    ]
+    known = rows_of(table)
     top = max(sum(chosen.values()) for chosen in known)
     return any(
         all(
@@ -276,12 +182,11 @@ def test_order_of_rows_and_columns_does_not_matter(seed, num_arms, size, data):
     else:
         assert again is None
     order, turned_order = find_order_violation(table), find_order_violation(turned)
-    if order is None:
-        assert turned_order is None
-    else:
+    assert (order is None) == (turned_order is None)
+    if order is not None:
         assert (order.rule, order.arms) == (turned_order.rule, turned_order.arms)
-        for left, right in zip(order.sets, turned_order.sets, strict=True):
-            assert sorted(left) == sorted(right)
+        sets, turned_sets = ([sorted(x) for x in v.sets] for v in (order, turned_order))
+        assert sets == turned_sets
 
 
 def test_tables_are_read_only_copies():
@@ -297,8 +202,6 @@ def test_tables_are_read_only_copies():
     ("sets", "values", "text"),
     [
         ([0, 1], [0.5, 0.2], "one row per set"),
-        (np.empty((0, 2)), np.empty((0, 2)), "one row per set"),
-        ([[0, 1.5]], [[0.5, 0.2]], r"sets\[0, 1\] .*, got 1.5"),
         ([[0, -1]], [[0.5, 0.2]], r"sets\[0, 1\] .*, got -1"),
         ([[0, 1], [2, 2]], np.full((2, 2), 0.1), r"sets\[1\] .*, got \(2, 2\)"),
         (
@@ -308,7 +211,6 @@ def test_tables_are_read_only_copies():
         ),
         ([[0, 1]], [[0.5, 0.2, 0.1]], r"shape \(1, 2\), got \(1, 3\)"),
         ([[0, 1]], [[0.5, 1.2]], r"arm 1 of set \(0, 1\).*, got 1.2"),
-        ([[0, 1]], [[np.nan, 0.2]], "arm 0 of set"),
     ],
 )
 def test_bad_tables(sets, values, text):
@@ -374,13 +276,12 @@ def test_orders_by_hand():
         (lambda: subset_gap_bound(3, 0, 0.1), "set_size"),
         (lambda: subset_gap_bound(3.5, 1, 0.1), "num_arms"),
         (lambda: subset_gap_bound(3, 2, 0.0), "gap"),
-        (lambda: subset_gap_bound(3, 2, math.inf), "gap"),
         (
             lambda: subset_gap_bound(3, 2, 0.1, alpha=1.9),
             "alpha must be a finite number of at least 2",
         ),
         (lambda: subset_gap_bound(3, 2, 0.1, form="best"), "form must be one of"),
-        (lambda: subset_gap_free_bound(3, 2, alpha=math.nan), "alpha"),
+        (lambda: subset_gap_free_bound(3, 2, alpha=1.9), "alpha"),
         (lambda: bounded_reward_order(3, 2, largest_reward=0), "largest_reward"),
         (lambda: bounded_reward_order(3, 2, -0.1), "gap"),
         (lambda: subset_lower_order(3, 2, -0.1), "gap"),
@@ -389,3 +290,42 @@ def test_orders_by_hand():
 def test_bad_parameters(call, text):
     with pytest.raises(ValueError, match=text):
         call()
+
+
+# What the proofs say.
+
+
+def test_forms_of_the_gap_bound():
+    def coefficient(k, form):
+        return subset_gap_bound(100, k, 0.1, form=form).log_coefficient
+
+    for k in range(1, 30):
+        unit = 2.0 * 100 / 0.1
+        # Lemma 8 for the last arm, with the constant 40 of Lemma 7.
+        first = 2 * math.sqrt(2 * k * 100 * 40 * 2 * k * k * 100) / 0.1
+        # Arm l < k: delta / (Delta + gap)^2 is at most 1 / (4 gap) for Delta >= gap/10,
+        # and delta / gap^2 at most 1 / (10 gap) otherwise.
+        each = 40 * max(1 / 4, 1 / 10)
+        second = sum(each * arm * k for arm in range(1, k)) * unit
+        assert coefficient(k, "lemmas") == pytest.approx(first + second, rel=1e-12)
+        # The printed constants follow from the lemmas for small sets only.
+        below = coefficient(k, "lemmas") <= coefficient(k, "printed")
+        assert below == (k <= 6)
+    with_8 = 8 * 3**1.5 + 30 * 9
+    assert coefficient(3, "printed") == pytest.approx(with_8 * 2000, rel=1e-12)
+
+
+def test_only_what_is_proved_is_an_upper_bound():
+    for n, k, alpha in itertools.product((8, 500), range(1, 9), (2.0, 3.0)):
+        proved = subset_gap_bound(n, k, 0.1, alpha=alpha)
+        printed = subset_gap_bound(n, k, 0.1, alpha=alpha, form="printed")
+        # n arms, T plays of each, both sides; then every round costs at most k.
+        rounds = np.array([149.0, 1e3, 1e9])
+        failure = 2 * n * rounds * rounds ** (-2 * alpha) * k * rounds
+        good = proved.log_coefficient * np.log(rounds) + n
+        assert (proved(rounds) >= good + failure * (1 - 1e-12)).all()
+        assert proved.kind == "upper" and proved.remainder == ""
+        assert (printed.kind == "upper") == (k <= 6)
+        assert (printed.kind == "unproved") == (printed.remainder != "")
+        if k <= 6:
+            assert (printed(rounds) >= proved(rounds)).all()
