@@ -26,7 +26,7 @@ from tests.fake_policies import (
 from tests.processes import ends
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-REQUEST = {"num_runs": 70, "horizon": 2000, "seed": 5}
+REQUEST = {"num_runs": 70, "horizon": 300, "seed": 5}
 RUNS_PER_JOB = 64
 """Two jobs per policy in one process as in two."""
 

@@ -120,13 +120,21 @@ def test_wrong_requests_are_refused_before_a_folder_is_made(tmp_path):
     assert not (tmp_path / "new").exists()
 
 
-def test_a_constant_without_a_certificate_names_its_submatrix(monkeypatch):
-    def fails(part):
-        raise ProgramError("the program was not solved.")
+def test_a_constant_without_a_certificate_names_its_submatrix(tmp_path, monkeypatch):
+    """What was finished before is kept."""
+    solved = []
 
+    def fails(part):
+        solved.append(part)
+        if len(solved) == 3:
+            raise ProgramError("the program was not solved.")
+        return copeland_lower_bound(part)
+
+    monkeypatch.setattr(_submatrix_table, "PER_JOB", 1)
     monkeypatch.setattr(_submatrix_table, "copeland_lower_bound", fails)
-    with pytest.raises(ProgramError, match=r"submatrix 0 \(arms .*larger smallest gap"):
-        submatrix_constants(load("sushi"), 2, **REQUEST)
+    with pytest.raises(ProgramError, match=r"submatrix 2 \(arms .*larger smallest gap"):
+        submatrix_constants(load("sushi"), 5, **REQUEST, out=tmp_path)
+    assert len([*tmp_path.rglob("parts/*")]) == 2
 
 
 @pytest.mark.slow
