@@ -43,9 +43,7 @@ def lopsided():
 
 MATRICES = {
     "mslr5-condorcet": "mslr5-condorcet",
-    "cyclic": "cyclic",
     "pair 0.51": pair(0.51),
-    "pair 0.6": pair(0.6),
     "pair 0.99": pair(0.99),
     "pair 1": pair(1.0),
     "lopsided": lopsided(),
@@ -57,7 +55,6 @@ MATRICES = {
 WORLDS = {
     "camera": choice.camera(),
     "pairs": choice.preference_pairs(),
-    "exclusive": choice.exclusive_gap(6, 3, 0.05, special=1),
     "independent": choice.independent_gap(6, 3, 0.05, special=2),
     "near 1/2": choice.independent_rewards([0.51, 0.5, 0.5, 0.49], 1),
     "near 1": choice.independent_rewards([1.0, 1.0, 0.99, 0.98], 2),

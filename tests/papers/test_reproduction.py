@@ -126,12 +126,10 @@ def test_the_outside_matrix_must_be_the_one_of_the_paper(simulator):
 def test_the_rankers_of_the_paper_are_found(simulator, shared_dir):
     """Their Copeland counts are the printed ones, or the selection is refused."""
     file = shared_dir / "data" / "mslr" / "MSLR_Informational_PMat.npz"
-    for name in ("dts-3", "dts-4"):
-        reproduce(name, scale=0.01, panels=["e", "f"], mslr=file)
-    sizes = [call.matrices[0].num_arms for call in simulator.calls]
-    assert sizes == [16, 32, 16, 32]
+    reproduce("dts-3", scale=0.01, panels=["e", "f"], mslr=file)
+    assert [call.matrices[0].num_arms for call in simulator.calls] == [16, 32]
     reproduce("cw-rmed-1", scale=0.01, panels=["a", "b"], mslr=file)
-    winners = [call.matrices[0].condorcet_winner for call in simulator.calls[4:]]
+    winners = [call.matrices[0].condorcet_winner for call in simulator.calls[2:]]
     assert winners[0] is not None
     assert winners[1] is None
 
@@ -194,20 +192,6 @@ def test_a_failure_is_told_and_the_rest_goes_on(simulator, run):
     assert "it broke" in result.stderr
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"scale": 0.0}, "scale must be above 0 and at most 1"),
-        ({"scale": 1.5}, "scale must be above 0 and at most 1"),
-        ({"panels": ["z"]}, "panels: dts-1 has no panel 'z', only a, b"),
-    ],
-)
-def test_wrong_requests_are_refused_before_computing(simulator, options, words):
-    with pytest.raises(ValueError, match=words):
-        reproduce("dts-1", **options)
-    assert simulator.calls == []
-
-
 @pytest.mark.slow
 def test_the_camera_example_for_real(tmp_path):
     """A thousand rounds: far too few to converge, enough to draw and to judge."""
@@ -222,9 +206,6 @@ def test_the_camera_example_for_real(tmp_path):
     assert "Camera example" in all_text(figure)
 
 
-LARGE = {"batched-1": "cd", "batched-2": "cd", "dts-4": "d"}
-"""Panels whose made-up plays would take long to write down."""
-
 NARROW = ("spread", "exploitation", "games", "games-by-arms")
 """Kinds that are drawn at column width too; for others `plots.regret` is tested so."""
 
@@ -237,21 +218,11 @@ QUICK = {recipes.load(name).kind: name for name in DUELS}
 """One of each kind."""
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK.values()))
-        for name in DUELS
-    ],
-)
+@pytest.mark.parametrize("name", QUICK.values())
 def test_every_figure_can_be_drawn(simulator, rankers, name):
-    keys = [panel.key for panel in recipes.load(name).panels]
-    found = reproduce(
-        name,
-        scale=0.01,
-        mslr=None if name.startswith("cw-rmed") else rankers,
-        panels=[key for key in keys if key not in LARGE.get(name, "")],
-    )
+    # Made-up plays of more panels than one take long to write down.
+    few = [panel.key for panel in recipes.load(name).panels][:1]
+    found = reproduce(name, scale=0.01, mslr=rankers, panels=few)
     for width in ("full", "column") if recipes.load(name).kind in NARROW else ("full",):
         figure = papers.reproduction(found, width=width)
         assert len(figure.axes) == len(found.panels)
@@ -329,6 +300,7 @@ def test_json_is_what_is_saved(simulator, run):
         (("dts-11",), "there is no figure 'dts-11'"),
         ((), "FIGURE: name one"),
         (("dts-1", "--scale", "2"), "--scale: must be above 0 and at most 1"),
+        (("dts-1", "--scale", "0"), "--scale: must be above 0 and at most 1"),
         (("dts-1", "--panel", "z"), "no panel 'z'"),
         (("dts-1", "--resume"), "--resume: needs a folder"),
         (("dts-1", "--jobs", "0"), "--jobs"),
