@@ -59,6 +59,7 @@ WRONG = [
     ("regret", [1], Name, "no notion 1"),
     ("regret", [], Input, "at least one notion"),
     ("regret", 5, Input, "regret must be one or several, got 5"),
+    ("regret", np.array(3), Input, "regret must be one or several"),
     ("record", ["plays"], Input, "plays, regret, quantiles"),
     ("shuffle", "no", Input, "shuffle must be True or False"),
     ("policies", "d-tss", Name, "no policy 'd-tss'; did you mean d-ts"),

@@ -4,16 +4,11 @@ import inspect
 import pickle
 from dataclasses import FrozenInstanceError, replace
 
-import numpy as np
 import pytest
 
 import bayesduel
 from bayesduel import Experiment, policies
 from bayesduel.errors import ArgumentError, PolicyParameterError, errors_about
-from bayesduel.experiments.problems import PairProblem, SubsetProblem, problem_of
-from bayesduel.simulation import driver
-from tests.fake_policies import Scripted, Wanderer, instant_run_chunk
-from theory import PreferenceMatrix
 from theory.arguments import short_repr
 
 GOOD = {"instances": "cyclic", "policies": "d-ts"}
@@ -92,11 +87,6 @@ def test_what_a_policy_refuses_is_said_of_the_policy():
     assert error.rule.startswith("alpha must be a finite number above 0.5")
 
 
-def test_an_array_of_no_axis_is_not_several():
-    error = error_of(Experiment, **GOOD, regret=np.array(3))
-    assert (error.argument, error.rule) == ("regret", "must be one or several")
-
-
 def test_an_error_within_an_argument_keeps_its_own_words():
     inner = ArgumentError("size", "must be even", 3, remedy="add {other=True}")
     with pytest.raises(ArgumentError) as raised, errors_about("table", "a file", 2):
@@ -128,41 +118,3 @@ def test_policies_step_where_they_can():
     assert asked.policies == (
         policies.get("rucb", look_ahead=False), policies.get("random"),
     )  # fmt: skip
-
-
-def test_a_comparison_is_an_experiment_that_is_run(monkeypatch):
-    monkeypatch.setattr(driver, "run_chunk", instant_run_chunk([]))
-    options = {"num_runs": 3, "horizon": 50, "seed": 2, "regret": ["borda", "weak"]}
-    players = [Wanderer(), Scripted()]
-    instances = ["mslr5-condorcet", PreferenceMatrix([[0.5, 0.6], [0.4, 0.5]])]
-    tree = Experiment(instances, players, **options).run()
-    compared = bayesduel.compare(instances, players, **options)
-    assert tree.equals(compared)
-    assert sorted(tree.children) == ["2-arms", "mslr5-condorcet"]
-    assert tree["2-arms/Wanderer/notion"].values.tolist() == ["borda", "weak"]
-
-
-def test_matrices_and_worlds_answer_the_same_questions():
-    matrix, world = bayesduel.load("cyclic"), bayesduel.instances.choice.camera()
-    found = {}
-    for instance, kind in ((matrix, PairProblem), (world, SubsetProblem)):
-        problem = problem_of(instance)
-        assert isinstance(problem, kind)
-        assert problem.name == instance.name
-        problem.check_notion(problem.default_notion)
-        sizes = dict.fromkeys(problem.axes, instance.num_arms)
-        shapes = {
-            name: (dims, np.shape(values))
-            for name, (dims, values) in problem.variables().items()
-        }
-        if instance is world:
-            assert shapes.pop("choice_sets")[0] == ("set", "place")
-            assert shapes.pop("choice_probabilities")[0][0] == "set"
-        for dims, shape in shapes.values():
-            assert dims == problem.axes
-            assert shape == tuple(sizes[dim] for dim in dims)
-        found[kind] = problem.words
-    assert found == {
-        PairProblem: "a preference matrix",
-        SubsetProblem: "a world of subset choice",
-    }

@@ -134,16 +134,6 @@ def test_the_rankers_of_the_paper_are_found(simulator, shared_dir):
     assert winners[1] is None
 
 
-def test_random_submatrices_meet_the_conditions_of_the_paper(simulator, rankers):
-    for _ in range(2):
-        reproduce("cw-rmed-1", scale=0.01, panels=["a"], mslr=rankers)
-    first, again = (call.matrices[0] for call in simulator.calls)
-    assert first.num_arms == 16
-    assert np.array_equal(first.values, again.values)
-    gaps = np.abs(first.values - 0.5)[~np.eye(16, dtype=bool)]
-    assert gaps.min() >= 0.005
-
-
 def test_random_games_have_matrices_of_their_own(simulator):
     found = reproduce("sup-klucb-a", scale=0.2, full_horizon=True)
     (call,) = simulator.calls
@@ -312,16 +302,6 @@ def test_wrong_commands_end_with_exit_code_2(simulator, run, arguments, words):
     assert result.exit_code == 2, result.output
     assert words in " ".join(result.stderr.split())
     assert simulator.calls == []
-
-
-def test_ctrl_c_says_how_to_go_on(monkeypatch, run, tmp_path):
-    def interrupted(*arguments, **options):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(reproducing, "reproduce", interrupted)
-    result = run("reproduce", "dts-1", "--out", tmp_path / "out")
-    assert result.exit_code == 130
-    assert "--resume" in result.stderr
 
 
 @pytest.mark.slow

@@ -1,5 +1,7 @@
 """Regret against a parameter: what is drawn is what was measured."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -105,17 +107,21 @@ def test_rounds_have_a_panel_each():
         plots.sweep(tree, at=7)
 
 
-def test_a_second_parameter_has_a_line_for_each_value():
-    crossed = fake.swept(
+def told_late(*pairs):
+    """Return results of a policy within another, for pairs of both parameters."""
+    return fake.swept(
         {
             f"RUCB:alpha={alpha}, told every {every} rounds": {
                 "policy": {"name": "rucb", "alpha": alpha},
                 "every": every,
             }
-            for alpha in (1.0, 2.0, 4.0)
-            for every in (1, 10)
+            for alpha, every in pairs
         }
     )
+
+
+def test_a_second_parameter_has_a_line_for_each_value():
+    crossed = told_late(*product((1.0, 2.0, 4.0), (1, 10)))
     figure = plots.sweep(crossed, "alpha")
     assert len(means(figure.axes[0])) == 2
     assert "RUCB, every=10" in all_text(figure)
@@ -125,16 +131,7 @@ def test_a_second_parameter_has_a_line_for_each_value():
 
 
 def test_a_parameter_that_moves_along_stands_on_the_axis():
-    zipped = fake.swept(
-        {
-            f"RUCB:alpha={alpha}, told every {every} rounds": {
-                "policy": {"name": "rucb", "alpha": alpha},
-                "every": every,
-            }
-            for alpha, every in ((1.0, 1), (2.0, 10), (4.0, 100))
-        }
-    )
-    (axes,) = plots.sweep(zipped, "alpha").axes
+    (axes,) = plots.sweep(told_late((1.0, 1), (2.0, 10), (4.0, 100)), "alpha").axes
     assert len(means(axes)) == 1
     assert axes.get_xlabel() == "alpha (with it every)"
 
