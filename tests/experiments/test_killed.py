@@ -1,14 +1,12 @@
 """kill -9 at any moment, then resume: the final file is the uninterrupted one.
 
-Many kills of a process whose simulator is instant, so that most of them hit the writing
-of files; and one of the real command with two workers.
+Of a process whose simulator is instant, so that most kills hit the writing of files.
+That workers end with their process is asked in ``test_experiments.py``.
 """
 
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 import warnings
 from pathlib import Path
@@ -76,46 +74,3 @@ def test_killed_at_any_moment_of_writing(tmp_path, monkeypatch):
         assert content(out) == whole
         assert not [*out.rglob("*.unfinished"), *out.rglob("parts/*")]
     assert found["parts"] > kills // 4, f"the kills missed the writing: {found}"
-
-
-MAIN = [sys.executable, "-c", "from bayesduel.cli import main; main()"]
-ASKED = "compare -i cyclic -p rucb -p d-ts --runs 600 --horizon 1e5 --jobs 2 --quiet"
-
-
-def command(out, *options):
-    return subprocess.Popen(
-        [*MAIN, *ASKED.split(), "--out", str(out), *options],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        text=True,
-    )
-
-
-def end_of(process):
-    errors = process.communicate(timeout=500)[1]
-    return process.returncode, errors
-
-
-@pytest.mark.slow
-def test_the_command_killed_beside_its_workers(tmp_path):
-    options = {"num_runs": 600, "horizon": 10**5, "out": tmp_path / "whole"}
-    bayesduel.compare("cyclic", ["rucb", "d-ts"], **options)
-    whole, rng = content(tmp_path / "whole"), random.Random(9)
-    for number in range(50 if NIGHTLY else 1):
-        out, parts = tmp_path / str(number), rng.randint(1, 5)
-        process = command(out)
-        while len([*out.glob(".bayesduel/parts/*.npz")]) < parts:
-            assert process.poll() is None, process.communicate()[1]
-            time.sleep(0.01)
-        assert not (out / results.FILE_NAME).exists(), "the kill came too late"
-        process.kill()
-        end_of(process)
-        for _ in range(40):  # The workers of a killed command end within seconds.
-            code, errors = end_of(command(out, "--resume", "--jobs", "1"))
-            if "is writing to" not in errors:
-                break
-            time.sleep(0.5)
-        assert code == 0, errors
-        assert content(out) == whole

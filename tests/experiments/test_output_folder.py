@@ -215,7 +215,7 @@ def test_resuming_never_drops_what_was_not_asked_for(calls, expected, begun):
     for options, words in (
         ({"policies": [Scripted()]}, "Wanderer on cyclic up to run 99"),
         ({"matrix": "gap"}, "on cyclic"),
-        ({"num_runs": 30}, "on cyclic up to run"),
+        ({"num_runs": 99}, "on cyclic up to run 99"),
     ):
         with pytest.raises(OutputFolderError, match=f"{words}.* would drop") as raised:
             compare(begun, resume=True, **options)
