@@ -52,16 +52,6 @@ def test_runs_are_those_of_the_simulator():
 
 
 @pytest.mark.usefixtures("uncompiled")
-def test_all_rules_see_the_same_votes():
-    """A patient rule with a smaller level stops later, at a vote of the same run."""
-    rules = {"quick": stopping.LeaderTest(0.3), "patient": stopping.LeaderTest(0.1)}
-    quick, patient = audit_stopping("gap", "balanced", rules=rules, **DESIGN).rules
-    both = (quick.votes > 0) & (patient.votes > 0)
-    assert both.sum() > 20
-    assert (quick.votes[both] <= patient.votes[both]).all()
-
-
-@pytest.mark.usefixtures("uncompiled")
 def test_looks_between_which_nothing_stops():
     rules = ["p-value:alpha=0.2", "fixed:duels=250"]
     often, fixed = audit_stopping("gap", "balanced", rules=rules, **FEW).rules

@@ -159,15 +159,6 @@ def test_parts_of_several_processes_are_cut(cut, whole, played, tmp_path, monkey
     assert content(tmp_path) == whole
 
 
-def test_parts_that_were_cut_are_joined_by_resume(cut, whole, tmp_path, monkeypatch):
-    with monkeypatch.context() as patch:
-        stop_after(3, patch)
-        with pytest.raises(KeyboardInterrupt):
-            compare(tmp_path, part="1/3")
-    compare(tmp_path, resume=True)
-    assert content(tmp_path) == whole
-
-
 def test_a_damaged_piece_is_played_again(cut, whole, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         stop_after(3, patch)

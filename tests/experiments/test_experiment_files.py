@@ -282,18 +282,3 @@ def test_what_no_text_can_say_stops_no_run(instant, tmp_path):
     again = Experiment.from_file(tmp_path / "fixed.toml")
     assert again.instances == (bayesduel.load("gap"), large)
     assert problem_of(again.instances[1]).name == "large"
-
-
-def test_a_request_alone_is_no_result(monkeypatch, tmp_path):
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(driver, "run_chunk", interrupted)
-    asked = Experiment("gap", [Wanderer()], num_runs=2, horizon=10)
-    with pytest.raises(KeyboardInterrupt):
-        asked.run(out=tmp_path)
-    assert (tmp_path / REQUEST).read_text() == asked.to_toml()
-    monkeypatch.setattr(driver, "run_chunk", instant_run_chunk([]))
-    other = Experiment("gap", [Wanderer()], num_runs=3, horizon=10)
-    other.run(out=tmp_path)
-    assert (tmp_path / REQUEST).read_text() == other.to_toml()

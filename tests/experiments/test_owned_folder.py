@@ -21,6 +21,7 @@ from bayesduel.errors import (
 )
 from bayesduel.experiments.owned_folder import OwnedFolder
 from bayesduel.files.folders import check_folder, read_checked, read_marker
+from tests.folders import REQUEST
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -100,7 +101,7 @@ def test_only_our_own_names_are_removed(owned):
 def test_a_claimed_folder_without_results_counts_as_empty(tmp_path):
     """As when a comparison was interrupted before its first job was finished."""
     claim(tmp_path).release()
-    claim(tmp_path).release()
+    (tmp_path / REQUEST).write_text("What was asked for is no result.")
     with claim(tmp_path) as folder:
         folder.keep_part("one", "csv", b"1")
     with pytest.raises(OutputFolderError, match="is not empty; go on .*resume"):

@@ -142,16 +142,6 @@ def test_a_damaged_part_is_named_and_done_again(compare, whole, tmp_path):
     assert content(out) == whole
 
 
-def test_merge_refuses_parts_of_another_experiment(compare, tmp_path):
-    for name, seed in (("out", 3), ("other", 4)):
-        for number in (1, 2):
-            compare(tmp_path / name, part=f"{number}/2", seed=seed)
-    for file in tmp_path.glob("other/.bayesduel/parts/*"):
-        (tmp_path / "out/.bayesduel/parts" / file.name).write_bytes(file.read_bytes())
-    with pytest.raises(OutputFolderError, match="another seed"):
-        bayesduel.merge(tmp_path / "out")
-
-
 def test_merge_waits_for_parts_and_needs_some(compare, tmp_path, monkeypatch):
     monkeypatch.setattr("bayesduel.experiments.owned_folder._LOOKING_SECONDS", 0.1)
     out = tmp_path / "out"

@@ -271,19 +271,6 @@ def test_the_command_saves_results_figure_and_verdict(simulator, run, tmp_path):
     assert "is not empty" in again.stderr
 
 
-def test_json_is_what_is_saved(simulator, run):
-    result = run(
-        *("reproduce", "dts-2", "--panel", "b", "--scale", 0.02, "--full-horizon"),
-        *("--json", "--quiet", "--jobs", 1),
-    )
-    record = json.loads(result.stdout)
-    assert [panel["key"] for panel in record["panels"]] == ["b"]
-    assert record["panels"][0]["horizon"] == 10**6
-    assert record["full_horizon"] is True
-    assert len(record["verdicts"]) == 4
-    assert result.stderr == ""
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
