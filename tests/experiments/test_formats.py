@@ -6,7 +6,7 @@ import pytest
 
 import bayesduel
 from bayesduel import results
-from bayesduel.errors import OutputFolderError, SimulationArgumentError
+from bayesduel.errors import OutputFolderError
 from bayesduel.experiments.stored import zarr_files
 from bayesduel.simulation import driver
 from tests.fake_policies import Scripted, Wanderer, instant_run_chunk
@@ -104,12 +104,6 @@ def test_a_damaged_file_is_refused(instant, tmp_path):
             results.load(tmp_path, lazy=lazy)
         with pytest.raises(OutputFolderError, match="cannot be read as results"):
             results.load(tmp_path / "moved.zarr.zip", lazy=lazy)
-
-
-def test_a_format_is_one(tmp_path):
-    with pytest.raises(SimulationArgumentError, match="netcdf, zarr"):
-        compare(tmp_path, format="csv")
-    assert not visible(tmp_path)
 
 
 def test_parts_are_merged_to_zarr(instant, tmp_path):
