@@ -131,11 +131,16 @@ def test_what_has_no_constant_is_refused_or_drawn_alone():
 
 
 def test_no_exploration_at_all_is_drawn():
-    """All arms of a cycle of three are winners: nothing costs anything."""
-    cycle = [[0.5, 0.7, 0.4], [0.3, 0.5, 0.8], [0.6, 0.2, 0.5]]
+    """All arms of a cycle of three are winners: nothing costs anything.
+
+    Arms of as many wins stand in the order of their Borda scores.
+    """
+    cycle = [[0.5, 0.7, 0.4], [0.3, 0.5, 0.9], [0.6, 0.1, 0.5]]
     figure = plots.allocation(cycle)
     figure.draw_without_rendering()
-    assert len(_panels(figure)) == 3
+    first, *rest = _panels(figure)
+    assert len(rest) == 2
+    assert [each.get_text() for each in first.get_xticklabels()] == ["1", "0", "2"]
     assert "duels per unit of natural log T (white: none)" in {
         axes.get_xlabel() for axes in figure.axes
     }
