@@ -6,6 +6,7 @@ import json
 import os
 import platform
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version
 
 import numpy as np
@@ -68,6 +69,7 @@ def chunk(runs=range(3), own=None, **changes):
     return nodes.chunk_dataset(own, runs, RunRecords(**(records | changes)), "cpu")
 
 
+@cache
 def tree():
     """Return two instances, names with signs in them, a failure, empty texts."""
     plain = PreferenceMatrix(CONDORCET[:3, :3], source="a test")
