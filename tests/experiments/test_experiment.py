@@ -4,11 +4,13 @@ import inspect
 import pickle
 from dataclasses import FrozenInstanceError, replace
 
+import numpy as np
 import pytest
 
 import bayesduel
 from bayesduel import Experiment, policies
 from bayesduel.errors import ArgumentError, PolicyParameterError, errors_about
+from bayesduel.experiments.problems import problem_of
 from theory.arguments import short_repr
 
 GOOD = {"instances": "cyclic", "policies": "d-ts"}
@@ -118,3 +120,20 @@ def test_policies_step_where_they_can():
     assert asked.policies == (
         policies.get("rucb", look_ahead=False), policies.get("random"),
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("instance", "words"),
+    [("cyclic", "a preference matrix"), ("camera", "a world of subset choice")],
+)
+def test_matrices_and_worlds_answer_the_same_questions(instance, words):
+    (given,) = Experiment(instance, "rucb" if "matrix" in words else "cucb").instances
+    problem = problem_of(given)
+    assert (problem.words, problem.name) == (words, given.name)
+    problem.check_notion(problem.default_notion)
+    for name, (dims, values) in problem.variables().items():
+        if name.startswith("choice_"):
+            assert dims[0] == "set"
+        else:
+            assert dims == problem.axes
+            assert np.shape(values) == (given.num_arms,) * len(dims)

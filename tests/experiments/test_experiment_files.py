@@ -152,6 +152,7 @@ WRONG = [
     (GOOD + 'checkpoints = "10"', "checkpoints must be a list of rounds"),
     (GOOD + "stopping = 0.05", "stopping must be a rule in words"),
     ('instances = "gap"\npolicies = ["rucb", "d-tss"]', r"policies\[1\]: there is no"),
+    ('instances = 1\npolicies = "d-ts"', "instances must be one or several"),
     ('instances = {title = "gap"}', "instances must have a name"),
     ("instances = [{values = [[1]], n = 3}]", r"instances\[0\]: there is no key 'n'"),
     ('policies = {name = "d-ts", alpha = {a = 1}}', "alpha must be a number, true"),

@@ -134,7 +134,7 @@ def test_a_marker_of_a_newer_version(owned):
         claim(owned, resume=True)
 
 
-@pytest.mark.parametrize("value", [5, "", "a\0b"])
+@pytest.mark.parametrize("value", [5, "", "a\0b", "\ud800"])
 def test_what_is_no_path(value):
     with pytest.raises(OutputFolderError, match="out must be a path"):
         claim(value)

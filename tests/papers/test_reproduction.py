@@ -177,9 +177,13 @@ def test_a_failure_is_told_and_the_rest_goes_on(simulator, run):
     )
     assert "rucb" not in found.panels[0].measured
     assert any(each.second == "rcs" for each in found.verdicts)
-    result = run("reproduce", "dts-3", "--scale", 0.01, "--panel", "a", "--jobs", 1)
+    few = ("--scale", 0.01, "--panel", "a", "--jobs", 1)
+    result = run("reproduce", "dts-3", *few, "--json")
     assert result.exit_code == 1
     assert "it broke" in result.stderr
+    record = json.loads(result.stdout)
+    assert [panel["key"] for panel in record["panels"]] == ["a"]
+    assert record["verdicts"] and record["full_horizon"] is False
 
 
 @pytest.mark.slow
@@ -289,6 +293,16 @@ def test_wrong_commands_end_with_exit_code_2(simulator, run, arguments, words):
     assert result.exit_code == 2, result.output
     assert words in " ".join(result.stderr.split())
     assert simulator.calls == []
+
+
+def test_ctrl_c_says_how_to_go_on(monkeypatch, run, tmp_path):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(reproducing, "reproduce", interrupted)
+    result = run("reproduce", "dts-1", "--out", tmp_path / "out")
+    assert result.exit_code == 130
+    assert "--resume" in result.stderr
 
 
 @pytest.mark.slow

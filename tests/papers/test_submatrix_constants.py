@@ -41,7 +41,6 @@ def test_rows_are_the_constants_of_the_drawn_submatrices(found):
     assert found.admissible_share == 60 / tries
 
 
-@pytest.mark.slow
 def test_more_processes_find_the_same(found):
     assert submatrix_constants(load("sushi"), 60, **REQUEST, jobs=2) == found
 

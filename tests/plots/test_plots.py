@@ -67,9 +67,11 @@ def test_small_multiples_share_one_legend_and_the_look_of_a_policy():
 
 
 def test_columns():
-    figure = plots.regret(fake.comparison(fake.TWO_MATRICES, ("D-TS",)), columns=1)
-    left = {round(float(axes.get_position().x0), 1) for axes in figure.axes}
-    assert len(figure.axes) == 2 and len(left) == 1
+    tree = fake.comparison(dict.fromkeys("abc", fake.CONDORCET), ("D-TS",))
+    for columns, places in ((None, 2), (1, 1)):
+        axes = plots.regret(tree, columns=columns, bounds=None).axes
+        left = {round(float(each.get_position().x0), 1) for each in axes}
+        assert (len(axes), len(left)) == (3, places)
 
 
 def test_failed_policies_are_left_out():

@@ -88,6 +88,7 @@ def test_options_of_figures(options, words):
             lambda: papers.submatrix_constants(ORDER, 1, 2, overwrite="no"),
             "overwrite must be True or False",
         ),
+        (lambda: plots.allocation(ORDER, [1]), "optima must be a mapping"),
         (lambda: plots.allocation(ORDER, {"x": 1}), "optima['x'] must be a theory.Opt"),
         (lambda: papers.reproduction(TREE), "found must be what"),
     ],
