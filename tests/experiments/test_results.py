@@ -112,7 +112,7 @@ def test_regret_is_plays_times_gaps():
     dataset = chunk()
     for notion in ("copeland", "weak"):
         per_pair = configuration().instance.regret_per_pair(notion)
-        expected = np.einsum("rcij,ij", dataset["plays"].values, np.triu(per_pair))
+        expected = np.einsum("rcij,ij->rc", dataset["plays"].values, np.triu(per_pair))
         found = dataset["regret"].sel(notion=notion)
         np.testing.assert_allclose(found, expected, rtol=1e-12)
     assert dataset["regret"].values.max() > 0
