@@ -7,6 +7,8 @@ import pytest
 import xarray as xr
 
 from bayesduel.inference.fits.fit_result import Fit
+from bayesduel.plots.bound_curves import bounds_of_panel
+from bayesduel.plots.lines import panels
 from bayesduel.plots.style import StyledFigure
 
 
@@ -60,3 +62,9 @@ def means(axes):
 def dashed(axes):
     """Return the drawn bounds."""
     return [line for line in axes.lines if line.get_linestyle() == "--"]
+
+
+def bounds_over(tree, bounds, notion="copeland", anchor=None):
+    """Return what the only panel of a result shows of bounds, without drawing it."""
+    (panel,) = panels(tree, notion, "none")
+    return bounds_of_panel(bounds, panel, notion, anchor)

@@ -102,20 +102,14 @@ def test_a_wrong_dtype_is_refused_inside_a_program():
             jax.jit(rule.recommend)(jax.random.PRNGKey(0), None)
 
 
-def test_a_wrong_result_is_refused(monkeypatch):
-    with jax.enable_x64(True):
-        state = Laplace(BradleyTerry()).init(jax.random.key(0), 3)
-        assert Laplace(BradleyTerry()).utilities(state).shape == (3,)
-        wrong = jnp.zeros((1, 3, 3))
-        monkeypatch.setattr(Laplace, "utilities_at", lambda *_: wrong)
-        with pytest.raises(TypeCheckError, match="return"):
-            Laplace(BradleyTerry()).utilities(state)
-
-
-def test_the_fields_of_a_record_are_checked():
+def test_a_wrong_result_and_a_wrong_field_of_a_record_are_refused(monkeypatch):
     with jax.enable_x64(True):
         rule = Laplace(BradleyTerry())
         state = rule.init(jax.random.key(0), 3)
+        wrong = jnp.zeros((1, 3, 3))
+        monkeypatch.setattr(Laplace, "utilities_at", lambda *_: wrong)
+        with pytest.raises(TypeCheckError, match="return"):
+            rule.utilities(state)
         votes = state.votes._replace(won=state.votes.won[0])
         with pytest.raises(TypeCheckError, match=r"\w+\.won"):
             rule.mean(state._replace(votes=votes))

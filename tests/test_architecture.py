@@ -2,8 +2,7 @@
 
 And one way to refuse what was given.
 
-Read from the source: once with imports inside functions, once with those for type
-checkers; circles of both kinds together, too.
+Read from the source, with imports inside functions and those for type checkers.
 """
 
 import ast
@@ -53,43 +52,21 @@ tree_of = cache(ast.parse)
 """Of a source; several checks read all of them."""
 
 
-def imports_of(source: str, files=FILES, *, for_types: bool = False) -> set[str]:
-    """Return the modules of ours that a source imports.
-
-    All that it imports when it runs, wherever that stands; or, ``for_types``, what
-    stands at its top, under ``TYPE_CHECKING`` too.
-    """
+def imports_of(source: str, files=FILES) -> set[str]:
+    """Return the modules of ours that a source imports, wherever that stands."""
     found = set()
-
-    def visit(node: ast.AST) -> None:
-        for child in ast.iter_child_nodes(node):
-            if for_types and isinstance(child, ast.FunctionDef):
-                continue
-            if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
-                if not for_types:
-                    continue
-            if isinstance(child, ast.ImportFrom) and child.module:
-                names = [f"{child.module}.{alias.name}" for alias in child.names]
-                found.update(name if name in files else child.module for name in names)
-            elif isinstance(child, ast.Import):
-                found.update(alias.name for alias in child.names)
-            visit(child)
-
-    visit(tree_of(source))
+    for node in ast.walk(tree_of(source)):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            found.update(name if name in files else node.module for name in names)
+        elif isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
     return found & set(files)
 
 
-@cache
-def graph_of(*, for_types: bool) -> dict[str, set[str]]:
-    return {
-        name: imports_of(path.read_text(), for_types=for_types) - {name}
-        for name, path in FILES.items()
-    }
-
-
-@pytest.fixture(scope="module", params=[False, True], ids=["run", "types"])
-def graph(request) -> dict[str, set[str]]:
-    return graph_of(for_types=request.param)
+@pytest.fixture(scope="module")
+def graph() -> dict[str, set[str]]:
+    return {name: imports_of(path.read_text()) - {name} for name, path in FILES.items()}
 
 
 def floor(module: str) -> str:
@@ -144,11 +121,6 @@ def test_no_room_uses_what_stands_above_it(graph):
 
 def test_no_circle_of_imports(graph):
     assert circles(graph) == []
-
-
-def test_no_circle_of_imports_of_both_kinds():
-    run, types = graph_of(for_types=False), graph_of(for_types=True)
-    assert circles({module: run[module] | types[module] for module in run}) == []
 
 
 def test_every_room_has_a_floor():
@@ -249,9 +221,7 @@ def test_the_checks_see_what_they_look_for():
     source = "def late():\n    from bayesduel import plots\nimport theory\n"
     assert imports_of(source, files) == {"bayesduel.plots", "theory"}
     hidden = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import theory\n"
-    assert imports_of(hidden, files) == set()
-    assert imports_of(hidden, files, for_types=True) == {"theory"}
-    assert imports_of(source, files, for_types=True) == {"theory"}
+    assert imports_of(hidden, files) == {"theory"}
     assert upward({"bayesduel.models": {"bayesduel.plots", "theory"}}) == [
         ("bayesduel.models", "bayesduel.plots")
     ]

@@ -55,16 +55,6 @@ def test_code_runs(page, tmp_path, monkeypatch, capsys):
             assert capsys.readouterr().out.splitlines() == promised
 
 
-def test_first_steps_show_what_they_print():
-    """Its blocks are cells, which the build executes and which fail it (`conf.py`)."""
-    page = (DOCS / "tutorial.md").read_text("utf-8")
-    assert page.startswith("---\nfile_format: mystnb\n")
-    assert "```python" not in page
-    assert len(PYTHON_BLOCK.findall(page)) == page.count("{code-cell}") > 3
-    settings = (DOCS / "conf.py").read_text("utf-8")
-    assert "nb_execution_raise_on_error = True" in settings
-
-
 def test_the_readme_shows_the_code_of_the_first_page():
     readme, first = (
         PYTHON_BLOCK.findall(page.read_text("utf-8"))
@@ -94,44 +84,31 @@ def test_every_bound_has_its_note():
     assert not [name for name in bounds if f"{{func}}`~{name}`" not in page]
 
 
+FULL_NAMES = {"btm": "beat the mean", "if": "interleaved filter"}
+"""Of policies whose acronyms are words, or parts of them."""
+
+
 def test_every_policy_is_explained():
-    """Some theory note has its acronym, or its name in the registry."""
+    """Some theory note has its acronym, or its name; its class has an example.
+
+    And what policy and twin share is said: no row, no claim. Every dueling bandit but
+    the random one has a twin.
+    """
     from bayesduel import policies
 
-    notes = "".join(
-        page.read_text("utf-8") for page in (DOCS / "theory").glob("*.md")
-    ).lower()
-    names = (*policies.names(), *policies.subset_names())
-    labels = {name: policies.get(name).label.lower() for name in names}
-    full = {"btm": "beat the mean", "if": "interleaved filter"}
-    assert not [
-        name
-        for name, label in labels.items()
-        if name not in notes and full.get(label, label) not in notes
-    ]
-
-
-def test_what_each_twin_shares_with_its_policy_is_said():
-    """No row, no claim: every dueling bandit but the random one has a twin."""
-    from bayesduel import policies
-
+    pages = (DOCS / "theory").glob("*.md")
+    notes = "".join(page.read_text("utf-8") for page in pages).lower()
     evidence = (DOCS / "evidence.md").read_text("utf-8")
     section = evidence.partition("## What policy and twin share\n")[2]
     table = section.partition("\n## ")[0].lower()
-    labels = {policies.get(name).label.lower() for name in policies.names()} - {
-        "random"
-    }
-    full = {"btm": "beat the mean", "if": "interleaved filter"}
-    assert len(labels) > 15
-    assert not [label for label in labels if full.get(label, label) not in table]
-
-
-def test_every_policy_has_an_example():
-    from bayesduel import policies
-
-    names = (*policies.names(), *policies.subset_names())
-    classes = {type(policies.get(name)) for name in names}
-    assert not [each.__name__ for each in classes if ">>> " not in (each.__doc__ or "")]
+    duels = {*policies.names()} - {"random"}
+    assert len(duels) > 15
+    for name in (*policies.names(), *policies.subset_names()):
+        policy = policies.get(name)
+        label = FULL_NAMES.get(policy.label.lower(), policy.label.lower())
+        assert name in notes or label in notes, name
+        assert name not in duels or label in table, name
+        assert ">>> " in (type(policy).__doc__ or ""), name
 
 
 @cache

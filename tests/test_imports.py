@@ -54,13 +54,9 @@ def loaded_by(code: str, cwd: Path, *arguments: str) -> set[str]:
     return {name.partition(".")[0] for name in modules_after(code, cwd, *arguments)}
 
 
-def test_the_probe_sees_what_is_loaded(tmp_path: Path) -> None:
-    assert "matplotlib" in loaded_by("import matplotlib", tmp_path)
-    assert "matplotlib" not in loaded_by("import numpy", tmp_path)
-
-
 def test_theory_loads_neither_jax_nor_bayesduel_nor_cvxpy(tmp_path: Path) -> None:
     loaded = loaded_by("import theory", tmp_path)
+    assert "theory" in loaded
     assert not loaded & (HEAVY | {"bayesduel", "jaxtyping", "highspy", "scipy"})
 
 
@@ -78,6 +74,7 @@ theory.ecw_rmed_constant(matrix), theory.theorems.rmed1_bound(matrix)
     assert not loaded & above
 
 
+@pytest.mark.slow
 def test_all_that_is_named_in_texts_is_there_after_one_import(tmp_path: Path) -> None:
     root = Path(__file__).resolve().parent.parent
     pages = [root / "README.md", *(root / "docs").rglob("*.md")]
@@ -126,9 +123,8 @@ def test_a_comparison_loads_only_what_it_runs_on(tmp_path: Path) -> None:
 import os, sys
 os.environ["NUMBA_DISABLE_JIT"] = "1"  # Compiling takes long, and loads no more.
 from bayesduel.cli import main
-sys.argv = ["bayesduel", "compare", "-i", "cyclic", "-p", "rucb", "-p", "pcomp",
-    "-p", "doubler", "--runs", "2", "--horizon", "50", "--jobs", "1", "-q",
-    "--out", "out"]
+sys.argv = ["bayesduel", "compare", "-i", "cyclic", "-p", "rucb", "--runs", "2",
+    "--horizon", "50", "--jobs", "1", "-q", "--out", "out"]
 from matplotlib.figure import Figure
 Figure.savefig = lambda figure, file, **options: None
 try:
@@ -171,15 +167,6 @@ def test_stubs_offer_what_is_there(tmp_path: Path) -> None:
             r"^from \.\w[\w.]* import .*?(\w+)[,)\s]*$", stub.read_text(), re.M
         )
         assert not beside & set(taken), stub
-
-
-def test_a_question_of_a_policy_of_counts_loads_nothing_heavy(tmp_path: Path) -> None:
-    code = """
-from bayesduel.studies import Study
-with Study.create("a.study", ["x", "y", "z"], policy="rucb") as study:
-    assert len(study.ask()) == 1
-"""
-    assert not loaded_by(code, tmp_path) & HEAVY
 
 
 def test_questions_and_answers_of_the_command_need_no_compiler(tmp_path: Path) -> None:

@@ -71,9 +71,6 @@ def test_order_of_columns_turns_signs_only():
     one, other = paired_intervals(values), paired_intervals(values[:, ::-1])
     assert one.mean[0] == pytest.approx(-other.mean[0])
     assert one.low[0] == pytest.approx(-other.high[0])
-    again = paired_intervals(values)
-    assert one.low[0] == again.low[0]
-    assert paired_intervals(values, seed=1).low[0] != one.low[0]
 
 
 def test_differences_that_rest_on_one_run_are_open_and_spoil_no_other():
@@ -114,6 +111,7 @@ def test_few_runs_claim_nothing():
     [
         ([1.0, 2.0], {}, "values"),
         ([[1.0, math.nan]], {}, "values"),
+        (np.eye(9) * 1e200, {}, "values must lie between -1e\\+100 and 1e\\+100"),
         (np.ones((9, 2)), {"confidence": 1.0}, "confidence"),
         (np.ones((9, 2)), {"num_resamples": 99}, "num_resamples"),
     ],

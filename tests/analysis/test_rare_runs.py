@@ -79,8 +79,17 @@ def wrong_and_right(distribution, num_runs, repetitions, told="is_certain", seed
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("num_runs", [10, 300])
-@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
+@pytest.mark.parametrize(
+    ("distribution", "num_runs"),
+    [
+        ("6 % at 3000, else 60", 10),
+        ("1 % at 300, else 60", 300),
+        ("2 % at 6000, else 1", 10),
+        ("2 % at 6000, else 1", 300),
+        ("log-normal, scale 1.5", 10),
+        ("like ECW-RMED", 300),
+    ],
+)
 def test_a_wrong_order_is_certain_at_most_as_rarely_as_declared(distribution, num_runs):
     wrong, _ = wrong_and_right(distribution, num_runs, REPETITIONS)
     assert wrong <= stats.binom.ppf(1 - FALSE_ALARM, REPETITIONS, DECLARED)
@@ -98,7 +107,7 @@ ONE_PER_ROUND = np.array([[0.5, 0.7], [0.3, 0.5]])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("share", "num_runs"), [(0.05, 8), (0.2, 30), (0.4, 8)])
+@pytest.mark.parametrize(("share", "num_runs"), [(0.05, 8), (0.2, 30)])
 def test_a_wrong_order_is_rare_where_the_rounds_set_the_limit(share, num_runs):
     rng = np.random.default_rng([3, num_runs])
     mean = 1.0 - share + 1000.0 * share
@@ -129,11 +138,10 @@ def test_no_order_of_many_policies_is_wrong_more_often_than_declared():
     assert wrong <= stats.binom.ppf(1 - FALSE_ALARM, REPETITIONS, DECLARED)
 
 
-@pytest.mark.parametrize(("ratio", "num_runs"), [(1.25, 960), (4.0, 280)])
-def test_clear_cases_are_certain(ratio, num_runs):
-    rng = np.random.default_rng(5)
+def test_clear_cases_are_certain():
+    rng, num_runs = np.random.default_rng(5), 960
     hardness = rng.gamma(4.0, 25.0, num_runs)
-    columns = {"A": hardness, "B": ratio * hardness + rng.normal(0, 5, num_runs)}
+    columns = {"A": hardness, "B": 1.25 * hardness + rng.normal(0, 5, num_runs)}
     (ranking,) = rankings(tree(columns))
     (found,) = ranking.differences
     assert found.verdict == "certain"
@@ -191,11 +199,11 @@ def test_a_longer_tail_than_the_limit_is_believed():
     )
 
 
-@pytest.mark.slow
 def test_without_any_limit_nothing_is_certain():
     columns = {"A": np.full(5000, 1.0), "B": np.full(5000, 100.0)}
-    assert rankings(tree(columns))[0].differences[0].is_certain
-    (found,) = rankings(tree(columns), peak=math.inf)[0].differences
+    few = {"num_resamples": 100}
+    assert rankings(tree(columns), **few)[0].differences[0].is_certain
+    (found,) = rankings(tree(columns), peak=math.inf, **few)[0].differences
     assert (found.verdict, found.limit, found.enough_runs) == (
         "in the runs seen", math.inf, 0,
     )  # fmt: skip

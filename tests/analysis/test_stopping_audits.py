@@ -52,16 +52,6 @@ def test_runs_are_those_of_the_simulator():
 
 
 @pytest.mark.usefixtures("uncompiled")
-def test_all_rules_see_the_same_votes():
-    """A patient rule with a smaller level stops later, at a vote of the same run."""
-    rules = {"quick": stopping.LeaderTest(0.3), "patient": stopping.LeaderTest(0.1)}
-    quick, patient = audit_stopping("gap", "balanced", rules=rules, **DESIGN).rules
-    both = (quick.votes > 0) & (patient.votes > 0)
-    assert both.sum() > 20
-    assert (quick.votes[both] <= patient.votes[both]).all()
-
-
-@pytest.mark.usefixtures("uncompiled")
 def test_looks_between_which_nothing_stops():
     rules = ["p-value:alpha=0.2", "fixed:duels=250"]
     often, fixed = audit_stopping("gap", "balanced", rules=rules, **FEW).rules
@@ -107,7 +97,7 @@ def test_draws_of_a_posterior_are_truths_of_runs():
 
 def test_wide_right_answers_are_those_of_the_definition():
     rng = np.random.default_rng(3)
-    for num_arms in (2, 3, 5):
+    for num_arms in (2, 5):
         half = np.triu(rng.uniform(0.35, 0.65, (40, num_arms, num_arms)), 1)
         lower = np.tril(np.ones((num_arms, num_arms)), -1)
         matrices = half + np.swapaxes(lower * (1 - np.swapaxes(half, 1, 2)), 1, 1)
@@ -137,13 +127,7 @@ def test_intervals_of_all_and_of_nothing():
         "balanced",
         *(
             pytest.param(policy, marks=pytest.mark.slow)
-            for policy in (
-                "d-ts+",
-                "rd-ts:cost=duels",
-                "rucb",
-                "track-and-stop",
-                "rmed1",
-            )
+            for policy in ("d-ts+", "track-and-stop", "rmed1")
         ),
     ],
 )
@@ -187,8 +171,6 @@ def test_balanced_designs_ask_every_pair_alike():
     ("change", "kind", "text"),
     [
         ({"policy": "bt-ts"}, SimulationArgumentError, "policy must be one that a ker"),
-        ({"policy": 3}, SimulationArgumentError, "policy must be one that a kernel"),
-        ({"budget": 0}, SimulationArgumentError, "budget must be"),
         ({"delta": 1}, SimulationArgumentError, r"delta must be in \(0, 1\)"),
         ({"rules": []}, SimulationArgumentError, "rules must be at least one"),
         ({"rules": ["anytim"]}, StoppingRuleError, "did you mean anytime"),

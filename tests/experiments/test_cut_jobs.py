@@ -83,9 +83,8 @@ class Here(Executor):
         {},
         {"executor": Here()},
         {"executor": Here(), "shared": True},
-        pytest.param({"jobs": 2}, marks=pytest.mark.slow),
     ],
-    ids=["here", "executor", "writing executor", "processes"],
+    ids=["here", "executor", "writing executor"],
 )
 def test_cut_jobs_change_no_result(cut, whole, tmp_path, options):
     compare(tmp_path / "out", **options)
@@ -111,21 +110,18 @@ def test_pieces_of_a_job_become_one_file(cut, tmp_path, monkeypatch):
     assert counts == [0, 1, 2, 3, 4, 5, 1, 2, 3, 4, 5, 6]
 
 
-@pytest.mark.parametrize("again", [None, 2])
-def test_an_interrupt_between_pieces_keeps_them(
-    cut, whole, played, tmp_path, monkeypatch, again
-):
-    for count in filter(None, (4, again)):
+def test_interrupts_between_pieces_keep_them(cut, whole, played, tmp_path, monkeypatch):
+    for count in (4, 2):
         with monkeypatch.context() as patch:
             stop_after(count, patch)
             with pytest.raises(KeyboardInterrupt):
                 compare(tmp_path, resume=True)
     # What was about to be kept is lost.
-    assert len(parts_of(tmp_path)) == 4 + (again or 0)
+    assert len(parts_of(tmp_path)) == 4 + 2
     played.clear()
     compare(tmp_path, resume=True)
     assert content(tmp_path) == whole
-    assert sum(len(runs) > 0 for runs in played) == 12 - 4 - (again or 0)
+    assert sum(len(runs) > 0 for runs in played) == 12 - 4 - 2
 
 
 def test_jobs_that_are_not_cut_go_on_where_cut_ones_ended(
@@ -142,12 +138,8 @@ def test_jobs_that_are_not_cut_go_on_where_cut_ones_ended(
     assert content(tmp_path) == whole
 
 
-@pytest.mark.parametrize("shared", [False, True])
-def test_parts_of_several_processes_are_cut(
-    cut, whole, played, tmp_path, monkeypatch, shared
-):
-    options = {"executor": Here(), "shared": True} if shared else {}
-    compare(tmp_path, part="2/2", **options)
+def test_parts_of_several_processes_are_cut(cut, whole, played, tmp_path, monkeypatch):
+    compare(tmp_path, part="2/2", executor=Here(), shared=True)
     assert len(parts_of(tmp_path)) == 2  # One job, and the plan.
     with monkeypatch.context() as patch:
         stop_after(3, patch)
@@ -157,22 +149,13 @@ def test_parts_of_several_processes_are_cut(
     with pytest.raises(bayesduel.errors.OutputFolderError, match="lacks 1 jobs of 1"):
         bayesduel.merge(tmp_path)
     played.clear()
-    compare(tmp_path, part="1/2", **options)
+    compare(tmp_path, part="1/2")
     assert played[0] == range(3, 6)
     played.clear()
     for number in (1, 2):
         compare(tmp_path, part=f"{number}/2")
     assert played == []
     bayesduel.merge(tmp_path)
-    assert content(tmp_path) == whole
-
-
-def test_parts_that_were_cut_are_joined_by_resume(cut, whole, tmp_path, monkeypatch):
-    with monkeypatch.context() as patch:
-        stop_after(3, patch)
-        with pytest.raises(KeyboardInterrupt):
-            compare(tmp_path, part="1/3")
-    compare(tmp_path, resume=True)
     assert content(tmp_path) == whole
 
 

@@ -10,10 +10,7 @@ import pytest
 import bayesduel
 from bayesduel import Experiment, policies
 from bayesduel.errors import ArgumentError, PolicyParameterError, errors_about
-from bayesduel.experiments.problems import PairProblem, SubsetProblem, problem_of
-from bayesduel.simulation import driver
-from tests.fake_policies import Scripted, Wanderer, instant_run_chunk
-from theory import PreferenceMatrix
+from bayesduel.experiments.problems import problem_of
 from theory.arguments import short_repr
 
 GOOD = {"instances": "cyclic", "policies": "d-ts"}
@@ -77,10 +74,6 @@ def test_every_argument_of_a_run_has_an_error_with_all_fields(name):
 
 
 def test_errors_name_the_arguments_of_the_function_that_was_called():
-    for name, (given, value, index) in WRONG.items():
-        arguments = {"instances": [[0.5, 0.6], [0.4, 0.5]], "policies": "d-ts"}
-        error = error_of(bayesduel.compare, **(arguments | {name: given}))
-        assert (error.argument, error.value, error.index) == (name, value, index)
     for called, value in (("instance", "cyclik"), ("policy", "d-tss")):
         arguments = {"instance": "gap", "policy": "rucb", called: value}
         error = error_of(bayesduel.simulate, **arguments)
@@ -94,11 +87,6 @@ def test_what_a_policy_refuses_is_said_of_the_policy():
     assert isinstance(error, PolicyParameterError)
     assert (error.argument, error.index) == ("policies", 1)
     assert error.rule.startswith("alpha must be a finite number above 0.5")
-
-
-def test_an_array_of_no_axis_is_not_several():
-    error = error_of(Experiment, **GOOD, regret=np.array(3))
-    assert (error.argument, error.rule) == ("regret", "must be one or several")
 
 
 def test_an_error_within_an_argument_keeps_its_own_words():
@@ -134,39 +122,18 @@ def test_policies_step_where_they_can():
     )  # fmt: skip
 
 
-def test_a_comparison_is_an_experiment_that_is_run(monkeypatch):
-    monkeypatch.setattr(driver, "run_chunk", instant_run_chunk([]))
-    options = {"num_runs": 3, "horizon": 50, "seed": 2, "regret": ["borda", "weak"]}
-    players = [Wanderer(), Scripted()]
-    instances = ["mslr5-condorcet", PreferenceMatrix([[0.5, 0.6], [0.4, 0.5]])]
-    tree = Experiment(instances, players, **options).run()
-    compared = bayesduel.compare(instances, players, **options)
-    assert tree.equals(compared)
-    assert sorted(tree.children) == ["2-arms", "mslr5-condorcet"]
-    assert tree["2-arms/Wanderer/notion"].values.tolist() == ["borda", "weak"]
-
-
-def test_matrices_and_worlds_answer_the_same_questions():
-    matrix, world = bayesduel.load("cyclic"), bayesduel.instances.choice.camera()
-    found = {}
-    for instance, kind in ((matrix, PairProblem), (world, SubsetProblem)):
-        problem = problem_of(instance)
-        assert isinstance(problem, kind)
-        assert problem.name == instance.name
-        problem.check_notion(problem.default_notion)
-        sizes = dict.fromkeys(problem.axes, instance.num_arms)
-        shapes = {
-            name: (dims, np.shape(values))
-            for name, (dims, values) in problem.variables().items()
-        }
-        if instance is world:
-            assert shapes.pop("choice_sets")[0] == ("set", "place")
-            assert shapes.pop("choice_probabilities")[0][0] == "set"
-        for dims, shape in shapes.values():
+@pytest.mark.parametrize(
+    ("instance", "words"),
+    [("cyclic", "a preference matrix"), ("camera", "a world of subset choice")],
+)
+def test_matrices_and_worlds_answer_the_same_questions(instance, words):
+    (given,) = Experiment(instance, "rucb" if "matrix" in words else "cucb").instances
+    problem = problem_of(given)
+    assert (problem.words, problem.name) == (words, given.name)
+    problem.check_notion(problem.default_notion)
+    for name, (dims, values) in problem.variables().items():
+        if name.startswith("choice_"):
+            assert dims[0] == "set"
+        else:
             assert dims == problem.axes
-            assert shape == tuple(sizes[dim] for dim in dims)
-        found[kind] = problem.words
-    assert found == {
-        PairProblem: "a preference matrix",
-        SubsetProblem: "a world of subset choice",
-    }
+            assert np.shape(values) == (given.num_arms,) * len(dims)

@@ -7,7 +7,6 @@ import pytest
 
 import bayesduel
 from bayesduel import Experiment, policies, stopping
-from bayesduel.errors import UnknownNameError
 from bayesduel.experiments.problems import problem_of
 from bayesduel.instances import choice
 from bayesduel.policies.lookup import policy_text
@@ -149,20 +148,13 @@ WRONG = [
     ('environments = "gap"', "did you mean instances?"),
     ('out = "x"', "the file says what is simulated"),
     (GOOD + 'num_runs = "many"', "num_runs must be an integer"),
-    (GOOD + "horizon = 0", "horizon must be an integer of at least 1"),
     (GOOD + "seed = 1979-05-27", "seed must be an integer"),
-    (GOOD + 'shuffle = "no"', "shuffle must be True or False"),
-    (GOOD + "record = 1", "record must be one of plays"),
     (GOOD + 'checkpoints = "10"', "checkpoints must be a list of rounds"),
-    (GOOD + "horizon = 10\ncheckpoints = [5, 20]", r"checkpoints\[1\] must be"),
     (GOOD + "stopping = 0.05", "stopping must be a rule in words"),
-    (GOOD + 'stopping = "any"', "stopping must be one of"),
-    (GOOD + 'regret = "copland"', "regret: there is no notion 'copland'"),
     ('instances = "gap"\npolicies = ["rucb", "d-tss"]', r"policies\[1\]: there is no"),
     ('instances = 1\npolicies = "d-ts"', "instances must be one or several"),
     ('instances = {title = "gap"}', "instances must have a name"),
     ("instances = [{values = [[1]], n = 3}]", r"instances\[0\]: there is no key 'n'"),
-    ("instances = [{values = [[1.0]]}]", r"instances\[0\]: values must be a square"),
     ('policies = {name = "d-ts", alpha = {a = 1}}', "alpha must be a number, true"),
     ('policies = {name = "d-ts", alpha = "1,every=2"}', "alpha must be a number, true"),
     ('policies = {name = "d-ts", alpha = [1], zip = ["every"]}', "zip must be a list"),
@@ -175,8 +167,6 @@ WRONG = [
     ),
     ("[", "is not TOML"),
     ("a = " + "[" * 5000, "is not TOML"),
-    ("a = " + "9" * 6000, "is not TOML"),
-    ("a = 1\na = 2", "is not TOML"),
 ]
 
 
@@ -191,24 +181,9 @@ def test_what_is_wrong_is_said_with_the_name_of_the_file(text, words, tmp_path):
 def test_what_cannot_be_read_is_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match="nowhere.toml does not exist"):
         Experiment.from_file(tmp_path / "nowhere.toml")
-    with pytest.raises(IsADirectoryError):
-        Experiment.from_file(tmp_path)
-    with pytest.raises(ValueError, match="path must be a path"):
-        Experiment.from_file(5)  # pyright: ignore
     (tmp_path / "a.toml").write_bytes(b"\xff\xfe\x00\x01")
     with pytest.raises(ValueError, match="a.toml is text in UTF-16"):
         Experiment.from_file(tmp_path / "a.toml")
-    (tmp_path / "b.toml").write_text('instances = "m.csv"\npolicies = "d-ts"')
-    with pytest.raises(FileNotFoundError, match="m.csv does not exist"):
-        Experiment.from_file(tmp_path / "b.toml")
-
-
-def test_keys_are_those_of_the_error(tmp_path):
-    (tmp_path / "a.toml").write_text("hroizon = 1")
-    with pytest.raises(UnknownNameError) as raised:
-        Experiment.from_file(tmp_path / "a.toml")
-    assert raised.value.value == "hroizon"
-    assert "did you mean horizon?" in raised.value.remedy
 
 
 # What no text can say
@@ -245,7 +220,7 @@ def test_what_no_text_can_say_is_refused():
         assert words in str(raised.value)
 
 
-def test_every_policy_by_name_is_spelled():
+def test_policies_and_rules_are_spelled():
     assert {name: policy_text(entry.default) for name, entry in entries().items()} == {
         name: name for name in entries()
     }
@@ -255,14 +230,8 @@ def test_every_policy_by_name_is_spelled():
         "tests.fake_policies:Scripted",
     ):
         assert policy_text(policies.parse_policy(text)) == text
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["anytime:delta=1e-09,weight=0.3", "fixed:duels=7|p-value:alpha=0.05"],
-)
-def test_rules_in_words_are_spelled(text):
-    assert rule_spelled(stopping.parse_rule(text)) == text
+    rules = "anytime:delta=1e-09,weight=0.3|p-value:alpha=0.05"
+    assert rule_spelled(stopping.parse_rule(rules)) == rules
 
 
 # Folders
@@ -271,9 +240,7 @@ def test_rules_in_words_are_spelled(text):
 @pytest.fixture
 def instant(monkeypatch):
     """Simulate in no time."""
-    found = []
-    monkeypatch.setattr(driver, "run_chunk", instant_run_chunk(found))
-    return found
+    monkeypatch.setattr(driver, "run_chunk", instant_run_chunk([]))
 
 
 def test_a_folder_holds_its_experiment_and_its_summary(instant, tmp_path):
@@ -316,18 +283,3 @@ def test_what_no_text_can_say_stops_no_run(instant, tmp_path):
     again = Experiment.from_file(tmp_path / "fixed.toml")
     assert again.instances == (bayesduel.load("gap"), large)
     assert problem_of(again.instances[1]).name == "large"
-
-
-def test_a_request_alone_is_no_result(monkeypatch, tmp_path):
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(driver, "run_chunk", interrupted)
-    asked = Experiment("gap", [Wanderer()], num_runs=2, horizon=10)
-    with pytest.raises(KeyboardInterrupt):
-        asked.run(out=tmp_path)
-    assert (tmp_path / REQUEST).read_text() == asked.to_toml()
-    monkeypatch.setattr(driver, "run_chunk", instant_run_chunk([]))
-    other = Experiment("gap", [Wanderer()], num_runs=3, horizon=10)
-    other.run(out=tmp_path)
-    assert (tmp_path / REQUEST).read_text() == other.to_toml()

@@ -10,15 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import xarray as xr
 
 import bayesduel
-from bayesduel.experiments import comparison, results
+from bayesduel.experiments import comparison
 from bayesduel.simulation import driver
 from tests.fake_policies import (
     Broken,
     Deadly,
-    Scripted,
     Sleepy,
     Wanderer,
     instant_run_chunk,
@@ -26,7 +24,7 @@ from tests.fake_policies import (
 from tests.processes import ends
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-REQUEST = {"num_runs": 70, "horizon": 2000, "seed": 5}
+REQUEST = {"num_runs": 70, "horizon": 300, "seed": 5}
 RUNS_PER_JOB = 64
 """Two jobs per policy in one process as in two."""
 
@@ -34,12 +32,6 @@ RUNS_PER_JOB = 64
 @pytest.fixture(autouse=True)
 def _small_jobs(monkeypatch):
     monkeypatch.setattr(comparison, "RUNS_PER_JOB", RUNS_PER_JOB)
-
-
-def same(one, other):
-    """Everything but seconds and dates."""
-    assert one.equals(other)
-    assert {node.path for node in one.subtree} == {node.path for node in other.subtree}
 
 
 @pytest.fixture(scope="module")
@@ -52,42 +44,17 @@ def whole():
 
 
 @pytest.mark.slow
-def test_two_processes_say_what_one_says(whole, tmp_path):
-    """Also with the jobs cut otherwise, and with a policy in NumPy.
-
-    Bit for bit in the file; and a policy that fails loses nothing of the others.
-    """
-    policies = [Broken(), Wanderer(), Sleepy()]
-    trees = [
-        bayesduel.compare(
-            "cyclic", policies, jobs=jobs, out=tmp_path / str(jobs), **REQUEST
-        )
-        for jobs in (1, 2)
-    ]
-    files = [tmp_path / str(jobs) / results.FILE_NAME for jobs in (1, 2)]
-    assert files[0].read_bytes() == files[1].read_bytes()
-    same(*trees)
-    for tree in (*trees, xr.open_datatree(files[1])):
-        assert "cannot be made" in tree["cyclic/Broken"].attrs["error"]
-        assert not tree["cyclic/Broken"].data_vars
-        for name, alone in whole.items():
-            for variable in ("plays", "regret", "recommendation"):
-                np.testing.assert_array_equal(
-                    tree[f"cyclic/{name}"][variable], alone[variable]
-                )
-    assert len(np.unique(trees[0]["cyclic/Wanderer/plays"], axis=0)) > 60
-
-
-@pytest.mark.slow
 def test_a_killed_worker_loses_its_own_job_only(whole):
+    """And a policy that fails in one, its own jobs."""
     tree = bayesduel.compare(
-        "cyclic", [Deadly(), Wanderer(), Scripted()], jobs=2, **REQUEST
+        "cyclic", [Deadly(), Wanderer(), Broken()], jobs=2, **REQUEST
     )
     assert "terminated abruptly" in tree["cyclic/Deadly"].attrs["error"]
     np.testing.assert_array_equal(
         tree["cyclic/Wanderer/plays"], whole["Wanderer"]["plays"]
     )
-    assert tree["cyclic/Scripted"].sizes["run"] == REQUEST["num_runs"]
+    assert "cannot be made" in tree["cyclic/Broken"].attrs["error"]
+    assert not tree["cyclic/Broken"].data_vars
 
 
 SCRIPT = """

@@ -1,14 +1,12 @@
 """kill -9 at any moment, then resume: the final file is the uninterrupted one.
 
-Many kills of a process whose simulator is instant, so that most of them hit the writing
-of files; and some of the real command with two workers.
+Of a process whose simulator is instant, so that most kills hit the writing of files.
+That workers end with their process is asked in ``test_experiments.py``.
 """
 
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 import warnings
 from pathlib import Path
@@ -17,7 +15,6 @@ import pytest
 
 import bayesduel
 from bayesduel import results
-from bayesduel.errors import OutputFolderError
 from bayesduel.experiments import comparison
 from bayesduel.simulation import driver
 from tests.fake_policies import Scripted, Wanderer, instant_run_chunk
@@ -77,87 +74,3 @@ def test_killed_at_any_moment_of_writing(tmp_path, monkeypatch):
         assert content(out) == whole
         assert not [*out.rglob("*.unfinished"), *out.rglob("parts/*")]
     assert found["parts"] > kills // 4, f"the kills missed the writing: {found}"
-
-
-MAIN = [sys.executable, "-c", "from bayesduel.cli import main; main()"]
-ASKED = "compare -i cyclic -p rucb -p d-ts --runs 600 --horizon 1e5 --jobs 2 --quiet"
-
-
-def command(out, *options):
-    return subprocess.Popen(
-        [*MAIN, *ASKED.split(), "--out", str(out), *options],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        text=True,
-    )
-
-
-def children_of(process):
-    """Return the processes that a process has started, on Linux."""
-    folder = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    try:
-        return [int(each) for each in folder.read_text().split()]
-    except OSError:
-        return []
-
-
-def end_of(process):
-    errors = process.communicate(timeout=500)[1]
-    return process.returncode, errors
-
-
-@pytest.mark.slow
-def test_the_command_and_its_workers_killed(tmp_path):
-    """A killed worker fails its policy; that is tried again by resume, too."""
-    options = {"num_runs": 600, "horizon": 10**5, "out": tmp_path / "whole"}
-    bayesduel.compare("cyclic", ["rucb", "d-ts"], **options)
-    whole, rng = content(tmp_path / "whole"), random.Random(9)
-    for number in range(100 if NIGHTLY else 2):
-        out, parts = tmp_path / str(number), rng.randint(1, 5)
-        process = command(out)
-        while len([*out.glob(".bayesduel/parts/*.npz")]) < parts:
-            assert process.poll() is None, process.communicate()[1]
-            time.sleep(0.01)
-        workers = children_of(process)
-        assert not (out / results.FILE_NAME).exists(), "the kill came too late"
-        if number % 2 and workers:
-            os.kill(workers[-1], signal.SIGKILL)
-            assert end_of(process)[0] in (0, 1)
-        else:
-            process.kill()
-            end_of(process)
-        for _ in range(40):  # The workers of a killed command end within seconds.
-            code, errors = end_of(command(out, "--resume", "--jobs", "1"))
-            if "is writing to" not in errors:
-                break
-            time.sleep(0.5)
-        assert code == 0, errors
-        assert content(out) == whole
-
-
-def test_a_folder_that_a_process_writes_to_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(driver, "run_chunk", instant_run_chunk([]))
-    child = in_child(
-        lambda: (
-            bayesduel.compare("cyclic", Wanderer(), out=tmp_path / "out", **REQUEST),
-            setattr(driver, "run_chunk", lambda *a, **o: time.sleep(60)),
-            bayesduel.compare(
-                "cyclic", POLICIES, out=tmp_path / "out", resume=True, **REQUEST
-            ),
-        )
-    )
-    try:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            if (tmp_path / "out" / results.FILE_NAME).exists():
-                time.sleep(0.5)
-                break
-        with pytest.raises(OutputFolderError, match=f"process {child} on "):
-            bayesduel.compare(
-                "cyclic", POLICIES, out=tmp_path / "out", resume=True, **REQUEST
-            )
-    finally:
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)

@@ -21,6 +21,7 @@ from bayesduel.errors import (
 )
 from bayesduel.experiments.owned_folder import OwnedFolder
 from bayesduel.files.folders import check_folder, read_checked, read_marker
+from tests.folders import REQUEST
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -47,14 +48,35 @@ def owned(tmp_path):
 # Whose folder it is
 
 
-@pytest.mark.parametrize("options", [{}, {"resume": True}, {"overwrite": True}])
-def test_a_folder_with_a_file_of_the_users_is_refused(tmp_path, options):
+WAYS = ({}, {"resume": True}, {"overwrite": True})
+"""In which a folder may be claimed."""
+
+
+@pytest.mark.parametrize("name", ["results.nc", ".hidden", "parts/thesis.txt"])
+def test_a_folder_with_a_file_of_the_users_is_refused(tmp_path, name):
     """Also one that looks like ours, as an older version or a copy would leave it."""
-    (tmp_path / "parts").mkdir()
-    (tmp_path / "parts" / "thesis.txt").write_text("years of work")
-    with pytest.raises(OutputFolderError, match="marker .* is missing"):
-        claim(tmp_path, **options)
-    assert [each.name for each in tmp_path.rglob("*")] == ["parts", "thesis.txt"]
+    file = tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("years of work")
+    words = f"{tmp_path} is not empty.*marker .* is missing.*files of yours"
+    for options in WAYS:
+        with pytest.raises(OutputFolderError, match=f"{words}.*new or empty"):
+            claim(tmp_path, **options)
+    assert [each for each in tmp_path.rglob("*") if each.is_file()] == [file]
+    assert file.read_text() == "years of work"
+
+
+def test_a_place_that_cannot_be_written_to(tmp_path, monkeypatch):
+    file = tmp_path / "file"
+    file.write_text("mine")
+    for place in (file, file / "below"):
+        for options in WAYS:
+            with pytest.raises(OutputFolderError, match=f"cannot write to {place}"):
+                claim(place, **options)
+    assert file.read_text() == "mine"
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(OutputFolderError, match="cannot write to .*Permission denied"):
+        claim(tmp_path / "new")
 
 
 def test_only_our_own_names_are_removed(owned):
@@ -79,7 +101,7 @@ def test_only_our_own_names_are_removed(owned):
 def test_a_claimed_folder_without_results_counts_as_empty(tmp_path):
     """As when a comparison was interrupted before its first job was finished."""
     claim(tmp_path).release()
-    claim(tmp_path).release()
+    (tmp_path / REQUEST).write_text("What was asked for is no result.")
     with claim(tmp_path) as folder:
         folder.keep_part("one", "csv", b"1")
     with pytest.raises(OutputFolderError, match="is not empty; go on .*resume"):
@@ -88,18 +110,18 @@ def test_a_claimed_folder_without_results_counts_as_empty(tmp_path):
 
 
 def test_a_folder_of_another_kind_is_refused(owned):
-    for options in ({}, {"resume": True}, {"overwrite": True}):
+    for options in WAYS:
         with pytest.raises(OutputFolderError, match=r"another kind \(test, not other"):
             check_folder(owned, kind="other", **options)
 
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "[]", "null", '{"format": 1}', '{"format": 1, "kind": 3, "sha256": {}}'],
+    ["{", "[]", '{"format": 1}', '{"format": 1, "kind": 3, "sha256": {}}'],
 )
 def test_a_damaged_marker(owned, text):
     (owned / ".bayesduel/marker.json").write_text(text)
-    for options in ({}, {"resume": True}, {"overwrite": True}):
+    for options in WAYS:
         with pytest.raises(OutputFolderError, match=r"marker\.json is damaged"):
             claim(owned, **options)
     assert (owned / "table.csv").exists()
@@ -112,26 +134,30 @@ def test_a_marker_of_a_newer_version(owned):
         claim(owned, resume=True)
 
 
-@pytest.mark.parametrize("value", [5, None, b"", "", "a\0b", ["out"], True])
+@pytest.mark.parametrize("value", [5, "", "a\0b", "\ud800"])
 def test_what_is_no_path(value):
     with pytest.raises(OutputFolderError, match="out must be a path"):
         claim(value)
 
 
+def test_resuming_and_overwriting_exclude_each_other(owned):
+    with pytest.raises(OutputFolderError, match="exclude each other"):
+        claim(owned, resume=True, overwrite=True)
+
+
 # What is damaged, and what is half written
 
 
-def flip(file, at, bit=1):
+def flip(file, at):
     content = bytearray(file.read_bytes())
-    content[at] ^= bit
+    content[at] ^= 1
     file.write_bytes(content)
 
 
-@pytest.mark.parametrize("bit", [1, 128])
-@pytest.mark.parametrize("at", range(4))
-def test_a_flipped_bit_in_a_part_is_noticed(owned, at, bit):
+@pytest.mark.parametrize("at", [0, -1])
+def test_a_flipped_bit_in_a_part_is_noticed(owned, at):
     file = parts_of(owned)[0]
-    flip(file, at, bit)
+    flip(file, at)
     with claim(owned, resume=True) as folder:
         with pytest.warns(DamagedPartWarning, match=f"{file.name} is damaged"):
             assert len(list(folder.parts())) == 1

@@ -45,13 +45,6 @@ def test_a_job_says_that_it_compiles_then_how_far_it_is():
     ]
 
 
-def test_nothing_is_said_without_a_bar():
-    report = ProgressReport()
-    assert report.update(SimpleNamespace(name="a", words="")) is None
-    report.compiling(SimpleNamespace(name="a", words=""))
-    report.finished(SimpleNamespace(name="a", words=""))
-
-
 def test_lines_go_on_while_a_job_lasts_and_end():
     """Worker processes tell nothing of a job before its end."""
     lines, said, waited = ProgressLines(), [], []

@@ -6,11 +6,11 @@ import json
 import os
 import platform
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version
 
 import numpy as np
 import pytest
-import xarray as xr
 
 import bayesduel
 from bayesduel import results
@@ -69,6 +69,7 @@ def chunk(runs=range(3), own=None, **changes):
     return nodes.chunk_dataset(own, runs, RunRecords(**(records | changes)), "cpu")
 
 
+@cache
 def tree():
     """Return two instances, names with signs in them, a failure, empty texts."""
     plain = PreferenceMatrix(CONDORCET[:3, :3], source="a test")
@@ -111,16 +112,9 @@ def test_regret_is_plays_times_gaps():
     dataset = chunk()
     for notion in ("copeland", "weak"):
         per_pair = configuration().instance.regret_per_pair(notion)
-        for run in range(3):
-            for index, _ in enumerate(CHECKPOINTS):
-                plays = dataset["plays"].values[run, index]
-                expected = sum(
-                    float(plays[i, j]) * per_pair[i, j]
-                    for i in range(4)
-                    for j in range(i, 4)
-                )
-                found = dataset["regret"].sel(notion=notion).values[run, index]
-                assert found == pytest.approx(expected, rel=1e-12)
+        expected = np.einsum("rcij,ij->rc", dataset["plays"].values, np.triu(per_pair))
+        found = dataset["regret"].sel(notion=notion)
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
     assert dataset["regret"].values.max() > 0
 
 
@@ -140,12 +134,6 @@ def test_dims_dtypes_and_coordinates():
     assert dataset["notion"].values.tolist() == ["copeland", "weak"]
 
 
-def test_arms_without_names_are_numbers():
-    plain = PreferenceMatrix(CONDORCET)
-    dataset = chunk(own=configuration(instance=plain))
-    assert dataset["arm"].values.tolist() == [0, 1, 2, 3]
-
-
 def test_chunks_are_joined_in_the_order_of_runs():
     parts = [chunk(range(5, 9)), chunk(range(0, 2)), chunk(range(2, 5))]
     whole = nodes.join_chunks(parts)
@@ -162,6 +150,11 @@ def test_chunks_are_joined_in_the_order_of_runs():
     rest = {"num_runs", "events", "run_seconds", "compile_seconds"}
     for name, value in parts[0].attrs.items():
         assert name in rest or whole.attrs[name] == value
+    # They stand beside the file, and are written after it: a kill may take them.
+    del parts[1].attrs["run_seconds"]
+    joined = nodes.join_chunks(parts)
+    assert "run_seconds" not in joined.attrs
+    assert joined.attrs["compile_seconds"] == pytest.approx(6.0)
 
 
 @pytest.mark.parametrize(
@@ -191,27 +184,10 @@ def test_everything_survives_a_file(tmp_path):
     original = tree()
     path = results.save(original, tmp_path / "deep" / "er" / "results.nc")
     assert path == tmp_path / "deep" / "er" / "results.nc"
-    assert_same(original, results.load(path))
-    assert_same(original, results.load(path.parent))
-    # Once more: what was loaded can be saved.
-    assert_same(
-        original, results.load(results.save(results.load(path), path.parent / "b.nc"))
-    )
-    assert {each.name for each in path.parent.iterdir()} == {"results.nc", "b.nc"}
-
-
-def test_a_loaded_tree_leaves_the_file_alone(tmp_path):
-    path = results.save(tree(), tmp_path / "results.nc")
-    loaded = results.load(path)
-    path.unlink()
-    assert loaded["fruit/D-TS/plays"].values.max() > 0
-
-
-def test_one_policy_survives_a_file(tmp_path):
-    """What ``simulate`` returns has a name and no children."""
-    single = xr.DataTree(chunk(), name="D-TS")
-    loaded = results.load(results.save(single, tmp_path / "one.nc"))
-    assert_same(single, loaded)
+    loaded = results.load(path.parent)
+    path.unlink()  # What was loaded needs it no more, and can be saved.
+    assert_same(original, results.load(results.save(loaded, path.parent / "b.nc")))
+    assert [each.name for each in path.parent.iterdir()] == ["b.nc"]
 
 
 def test_files_are_not_replaced_unasked(tmp_path):
@@ -221,7 +197,7 @@ def test_files_are_not_replaced_unasked(tmp_path):
         results.save(tree(), path)
     assert path.read_text() == "something else"
     results.save(tree(), path, overwrite=True)
-    assert_same(tree(), results.load(path))
+    assert results.load(path).attrs["seed"] == 3
 
 
 def test_a_failed_write_keeps_what_was_there(tmp_path, monkeypatch):
@@ -235,8 +211,6 @@ def test_a_failed_write_keeps_what_was_there(tmp_path, monkeypatch):
         results.save(tree(), path, overwrite=True)
     monkeypatch.undo()
     assert_same(tree(), results.load(path))
-    # The half is in the way of nothing.
-    results.save(tree(), path, overwrite=True)
     assert [each.name for each in tmp_path.iterdir()] == ["results.nc"]
 
 
@@ -320,25 +294,3 @@ def test_whether_a_policy_looks_ahead_is_recorded():
         policy = bayesduel.policies.parse_policy(f"d-ts:look_ahead={text}")
         own = configuration(parameters=parameters_json(policy))
         assert nodes.node_attributes(own)["look_ahead"] == expected
-
-
-def test_seconds_that_a_kill_took_are_left_out():
-    """They stand beside the file, and are written after it."""
-    chunks = [
-        xr.Dataset(
-            {"regret": ("run", [float(run)])},
-            coords={"run": [run]},
-            attrs={
-                "run_seconds": 2.0,
-                "compile_seconds": 1.0,
-                "events": 3,
-                "num_runs": 1,
-            },
-        )
-        for run in range(2)
-    ]
-    assert nodes.join_chunks(chunks).attrs["run_seconds"] == 4.0
-    del chunks[1].attrs["run_seconds"]
-    joined = nodes.join_chunks(chunks)
-    assert "run_seconds" not in joined.attrs
-    assert joined.attrs["compile_seconds"] == 2.0 and joined.attrs["num_runs"] == 2

@@ -126,24 +126,12 @@ def test_the_outside_matrix_must_be_the_one_of_the_paper(simulator):
 def test_the_rankers_of_the_paper_are_found(simulator, shared_dir):
     """Their Copeland counts are the printed ones, or the selection is refused."""
     file = shared_dir / "data" / "mslr" / "MSLR_Informational_PMat.npz"
-    for name in ("dts-3", "dts-4"):
-        reproduce(name, scale=0.01, panels=["e", "f"], mslr=file)
-    sizes = [call.matrices[0].num_arms for call in simulator.calls]
-    assert sizes == [16, 32, 16, 32]
+    reproduce("dts-3", scale=0.01, panels=["e", "f"], mslr=file)
+    assert [call.matrices[0].num_arms for call in simulator.calls] == [16, 32]
     reproduce("cw-rmed-1", scale=0.01, panels=["a", "b"], mslr=file)
-    winners = [call.matrices[0].condorcet_winner for call in simulator.calls[4:]]
+    winners = [call.matrices[0].condorcet_winner for call in simulator.calls[2:]]
     assert winners[0] is not None
     assert winners[1] is None
-
-
-def test_random_submatrices_meet_the_conditions_of_the_paper(simulator, rankers):
-    for _ in range(2):
-        reproduce("cw-rmed-1", scale=0.01, panels=["a"], mslr=rankers)
-    first, again = (call.matrices[0] for call in simulator.calls)
-    assert first.num_arms == 16
-    assert np.array_equal(first.values, again.values)
-    gaps = np.abs(first.values - 0.5)[~np.eye(16, dtype=bool)]
-    assert gaps.min() >= 0.005
 
 
 def test_random_games_have_matrices_of_their_own(simulator):
@@ -189,23 +177,13 @@ def test_a_failure_is_told_and_the_rest_goes_on(simulator, run):
     )
     assert "rucb" not in found.panels[0].measured
     assert any(each.second == "rcs" for each in found.verdicts)
-    result = run("reproduce", "dts-3", "--scale", 0.01, "--panel", "a", "--jobs", 1)
+    few = ("--scale", 0.01, "--panel", "a", "--jobs", 1)
+    result = run("reproduce", "dts-3", *few, "--json")
     assert result.exit_code == 1
     assert "it broke" in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"scale": 0.0}, "scale must be above 0 and at most 1"),
-        ({"scale": 1.5}, "scale must be above 0 and at most 1"),
-        ({"panels": ["z"]}, "panels: dts-1 has no panel 'z', only a, b"),
-    ],
-)
-def test_wrong_requests_are_refused_before_computing(simulator, options, words):
-    with pytest.raises(ValueError, match=words):
-        reproduce("dts-1", **options)
-    assert simulator.calls == []
+    record = json.loads(result.stdout)
+    assert [panel["key"] for panel in record["panels"]] == ["a"]
+    assert record["verdicts"] and record["full_horizon"] is False
 
 
 @pytest.mark.slow
@@ -222,9 +200,6 @@ def test_the_camera_example_for_real(tmp_path):
     assert "Camera example" in all_text(figure)
 
 
-LARGE = {"batched-1": "cd", "batched-2": "cd", "dts-4": "d"}
-"""Panels whose made-up plays would take long to write down."""
-
 NARROW = ("spread", "exploitation", "games", "games-by-arms")
 """Kinds that are drawn at column width too; for others `plots.regret` is tested so."""
 
@@ -237,21 +212,11 @@ QUICK = {recipes.load(name).kind: name for name in DUELS}
 """One of each kind."""
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK.values()))
-        for name in DUELS
-    ],
-)
+@pytest.mark.parametrize("name", QUICK.values())
 def test_every_figure_can_be_drawn(simulator, rankers, name):
-    keys = [panel.key for panel in recipes.load(name).panels]
-    found = reproduce(
-        name,
-        scale=0.01,
-        mslr=None if name.startswith("cw-rmed") else rankers,
-        panels=[key for key in keys if key not in LARGE.get(name, "")],
-    )
+    # Made-up plays of more panels than one take long to write down.
+    few = [panel.key for panel in recipes.load(name).panels][:1]
+    found = reproduce(name, scale=0.01, mslr=rankers, panels=few)
     for width in ("full", "column") if recipes.load(name).kind in NARROW else ("full",):
         figure = papers.reproduction(found, width=width)
         assert len(figure.axes) == len(found.panels)
@@ -310,25 +275,13 @@ def test_the_command_saves_results_figure_and_verdict(simulator, run, tmp_path):
     assert "is not empty" in again.stderr
 
 
-def test_json_is_what_is_saved(simulator, run):
-    result = run(
-        *("reproduce", "dts-2", "--panel", "b", "--scale", 0.02, "--full-horizon"),
-        *("--json", "--quiet", "--jobs", 1),
-    )
-    record = json.loads(result.stdout)
-    assert [panel["key"] for panel in record["panels"]] == ["b"]
-    assert record["panels"][0]["horizon"] == 10**6
-    assert record["full_horizon"] is True
-    assert len(record["verdicts"]) == 4
-    assert result.stderr == ""
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (("dts-11",), "there is no figure 'dts-11'"),
         ((), "FIGURE: name one"),
         (("dts-1", "--scale", "2"), "--scale: must be above 0 and at most 1"),
+        (("dts-1", "--scale", "0"), "--scale: must be above 0 and at most 1"),
         (("dts-1", "--panel", "z"), "no panel 'z'"),
         (("dts-1", "--resume"), "--resume: needs a folder"),
         (("dts-1", "--jobs", "0"), "--jobs"),

@@ -23,7 +23,7 @@ def found():
 def test_rows_are_the_constants_of_the_drawn_submatrices(found):
     sampler = SubmatrixSampler.of(load("sushi"), **REQUEST)
     assert [row.number for row in found.rows] == list(range(60))
-    for row in found.rows[::10]:
+    for row in found.rows[::20]:
         arms, num_draws = sampler.draw(row.number)
         part = load("sushi").submatrix(arms.tolist())
         assert row.arms == tuple(arms.tolist())
@@ -46,9 +46,8 @@ def test_more_processes_find_the_same(found):
 
 
 def test_a_longer_table_begins_with_the_shorter_one(found):
-    shorter = submatrix_constants(load("sushi"), 7, **REQUEST)
-    assert shorter.rows == found.rows[:7]
     single = submatrix_constants(load("sushi"), 1, **REQUEST)
+    assert single.rows == found.rows[:1]
     assert single.standard_error("cw") == math.inf
 
 
@@ -85,8 +84,6 @@ def test_interrupted_and_resumed_equals_uninterrupted(found, tmp_path, monkeypat
 
 def test_folders_of_others_are_refused(tmp_path):
     submatrix_constants(load("sushi"), 2, **REQUEST, out=tmp_path)
-    with pytest.raises(OutputFolderError, match="is not empty"):
-        submatrix_constants(load("sushi"), 2, **REQUEST, out=tmp_path)
     for name, value in (("size", 4), ("min_gap", 0.02), ("seed", 9)):
         with pytest.raises(OutputFolderError, match=f"another {name}"):
             submatrix_constants(
@@ -99,12 +96,6 @@ def test_folders_of_others_are_refused(tmp_path):
         load("sushi"), 3, **changed, out=tmp_path, overwrite=True
     )
     assert found == submatrix_constants(load("sushi"), 3, **changed)
-    strange = tmp_path / "strange"
-    strange.mkdir()
-    (strange / "notes.txt").write_text("mine")
-    with pytest.raises(OutputFolderError, match="may hold files of yours"):
-        submatrix_constants(load("sushi"), 2, **REQUEST, out=strange, resume=True)
-    assert (strange / "notes.txt").read_text() == "mine"
 
 
 def test_wrong_requests_are_refused_before_a_folder_is_made(tmp_path):
@@ -120,13 +111,21 @@ def test_wrong_requests_are_refused_before_a_folder_is_made(tmp_path):
     assert not (tmp_path / "new").exists()
 
 
-def test_a_constant_without_a_certificate_names_its_submatrix(monkeypatch):
-    def fails(part):
-        raise ProgramError("the program was not solved.")
+def test_a_constant_without_a_certificate_names_its_submatrix(tmp_path, monkeypatch):
+    """What was finished before is kept."""
+    solved = []
 
+    def fails(part):
+        solved.append(part)
+        if len(solved) == 3:
+            raise ProgramError("the program was not solved.")
+        return copeland_lower_bound(part)
+
+    monkeypatch.setattr(_submatrix_table, "PER_JOB", 1)
     monkeypatch.setattr(_submatrix_table, "copeland_lower_bound", fails)
-    with pytest.raises(ProgramError, match=r"submatrix 0 \(arms .*larger smallest gap"):
-        submatrix_constants(load("sushi"), 2, **REQUEST)
+    with pytest.raises(ProgramError, match=r"submatrix 2 \(arms .*larger smallest gap"):
+        submatrix_constants(load("sushi"), 5, **REQUEST, out=tmp_path)
+    assert len([*tmp_path.rglob("parts/*")]) == 2
 
 
 @pytest.mark.slow

@@ -10,8 +10,8 @@ from bayesduel import plots
 from bayesduel.analysis import measurements, summary
 from bayesduel.analysis.anchored_bounds import lower_slope, model_known_by
 from tests import fake_results as fake
-from tests.figures import all_text
-from theory import all_bounds, copeland_lower_bound, structured_lower_bound
+from tests.figures import all_text, bounds_over
+from theory import RegretBound, all_bounds, copeland_lower_bound, structured_lower_bound
 from theory.theorems import pcomp_bound, rucb_bound
 
 UTILITIES = [3.0, 2.0, -1.0, -1.5, -2.0]
@@ -20,6 +20,9 @@ FREE, KNOWN = 2.9001, 2.4111
 """Constants of both classes, as in the documentation on structure."""
 
 MODEL = {"posterior": {"name": "bradley-terry", "prior_scale": 3.0}}
+
+
+TOLD = {"posterior": MODEL["posterior"] | {"covariates": True}}
 
 
 def results(matrix=OBEYS, notions=("copeland",), **parameters):
@@ -35,14 +38,14 @@ def words(figure):
     return all_text(figure).replace("\n", " ")
 
 
-def curves(axes):
-    """Return what is drawn of bounds: slopes and curves."""
-    return [line for line in axes.lines if len(line.get_xdata()) == 64]
+def drawn_over(tree, bounds, notion="copeland"):
+    """Return the bounds that have a curve."""
+    return [each for each in bounds_over(tree, bounds, notion) if each.rounds.size]
 
 
-def slope_of(line):
-    rounds, values = line.get_data()
-    return (values[-1] - values[0]) / np.log(rounds[-1] / rounds[0])
+def slope_of(found):
+    grown = found.values[-1] - found.values[0]
+    return grown / np.log(found.rounds[-1] / found.rounds[0])
 
 
 def test_every_policy_has_the_lower_bound_of_its_class():
@@ -54,22 +57,22 @@ def test_every_policy_has_the_lower_bound_of_its_class():
     assert known.ratio == pytest.approx(known.slope.value / known.lower_bound)
     assert known.lower_bound_winner == free.lower_bound_winner == 0
     assert not known.note
-    figure = plots.regret(tree)
-    first, second, *_ = curves(figure.axes[0])
+    first, second = bounds_over(tree, "lower")
     assert slope_of(first) == pytest.approx(free.lower_bound)
     assert slope_of(second) == pytest.approx(known.lower_bound)
-    for line, policy in ((first, "D-TS"), (second, "BT-TS")):
+    for found, policy in ((first, "D-TS"), (second, "BT-TS")):
         mean = tree[f"bt/{policy}/regret"].sel(checkpoint=10**4).mean()
-        assert line.get_ydata()[0] == pytest.approx(float(mean))
-    text = words(figure)
-    assert "slope 2.90, from $10^{4}$ on (mean of D-TS)" in text
-    assert "Lower bound (bradley-terry): slope 2.41, from $10^{4}$ on (mean of" in text
+        assert found.values[0] == pytest.approx(float(mean))
+        assert found.text.endswith(f", from $10^{{4}}$ on (mean of {policy})")
+    assert "slope 2.90" in first.text
+    assert second.text.startswith("Lower bound (bradley-terry): slope 2.41")
 
 
 def test_slopes_show_both_constants():
     figure = plots.slopes(results(), from_round=1000)
     lines = [x for x in figure.axes[0].lines if x.get_linewidth() == 0.9]
-    found = sorted(slope_of(line) for line in lines)
+    ends = [(line.get_xdata(), line.get_ydata()) for line in lines]
+    found = sorted(np.ptp(y) / np.log(x[1] / x[0]) for x, y in ends)
     assert found == pytest.approx([KNOWN, FREE], abs=1e-3)
     text = words(figure)
     assert "2.9 per log-round" in text and "2.4 per log-round" in text
@@ -85,12 +88,11 @@ def test_where_the_matrix_does_not_obey_the_table_says_so_in_one_line():
         "bt: lower bound over 'bradley-terry': not defined (the matrix must obey the "
         "model 'bradley-terry' within 1e-06; P(0 beats 2) misses that by 0.001767)"
     )
-    figure = plots.regret(tree)
-    (line,) = curves(figure.axes[0])
-    assert slope_of(line) == pytest.approx(66.769318)
-    assert "lower bound over 'bradley-terry': not defined" in words(figure)
+    free, known = bounds_over(tree, "lower")
+    assert slope_of(free) == pytest.approx(66.769318)
+    assert "lower bound over 'bradley-terry': not defined" in known.text
+    assert not known.rounds.size
     alone = results(fake.CONDORCET, **{"BT-TS": MODEL})
-    assert not curves(plots.regret(alone).axes[0])
     assert "not defined (the matrix must obey" in words(plots.slopes(alone))
 
 
@@ -138,19 +140,19 @@ def test_ratios_are_over_the_constant_of_the_class_of_a_policy():
     assert "of its class" not in words(other)
 
 
-def test_what_a_policy_knows_is_read_from_its_parameters():
-    assert model_known_by({}) == model_known_by({"posterior": "beta"}) == ""
-    assert model_known_by({"posterior": {"name": "beta", "prior": 2}}) == ""
-    assert model_known_by({"posterior": "thurstone-hmc"}) == "thurstone"
-    inside = {"policy": {"name": "d-ts"} | MODEL, "every": 10}
-    assert model_known_by(inside) == "bradley-terry"
-    told = {"posterior": MODEL["posterior"] | {"covariates": True}}
-    for parameters in (told, {"policy": told}):
-        assert model_known_by(parameters) == "bradley-terry with features of its own"
-    own = results(**{"D-TS": {"posterior": {"name": "shown-first", "scale": 1.0}}})
-    (row,) = summary(own).rows
-    assert row.lower_bound is None
-    assert row.note == "lower bound: none is known for policies over 'shown-first'"
+@pytest.mark.parametrize(
+    ("parameters", "model"),
+    [
+        ({}, ""),
+        ({"posterior": "beta"}, ""),
+        ({"posterior": {"name": "beta", "prior": 2}}, ""),
+        ({"posterior": "thurstone-hmc"}, "thurstone"),
+        ({"policy": {"name": "d-ts"} | MODEL, "every": 10}, "bradley-terry"),
+        ({"policy": TOLD}, "bradley-terry with features of its own"),
+    ],
+)
+def test_what_a_policy_knows_is_read_from_its_parameters(parameters, model):
+    assert model_known_by(parameters) == model
 
 
 def test_a_model_is_solved_once_for_all_policies_over_it(monkeypatch):
@@ -174,21 +176,15 @@ def test_a_model_is_solved_once_for_all_policies_over_it(monkeypatch):
 
 def test_bounds_by_name():
     tree = results(fake.CONDORCET, **{"D-TS": {"alpha": 0.6}, "RUCB": {"alpha": 2.0}})
-    figure = plots.regret(tree, bounds=["lower", "d-ts"])
-    assert len(curves(figure.axes[0])) == 3
-    text = words(figure)
-    assert "Copeland lower bound: slope 66.8" in text
-    (general, refined) = all_bounds(
-        fake.CONDORCET, policy="D-TS", parameters={"alpha": 0.6}
-    )
-    found = [slope_of(line) for line in curves(figure.axes[0])]
-    assert found[1] == pytest.approx(general.bounds[0].log_coefficient)
-    assert "log log t" in text and refined.bounds
-    # By acronym, and a single name, the same.
-    for name in ("D-TS", ["d-ts"]):
-        assert len(curves(plots.regret(tree, bounds=name).axes[0])) == 2
-    # Asked for twice, drawn once.
-    assert len(curves(plots.regret(tree, bounds=["d-ts", "D-TS"]).axes[0])) == 2
+    lower, general, refined = drawn_over(tree, ["lower", "d-ts"])
+    assert lower.text.startswith("Copeland lower bound: slope 66.8")
+    applied, _ = all_bounds(fake.CONDORCET, policy="D-TS", parameters={"alpha": 0.6})
+    assert slope_of(general) == pytest.approx(applied.bounds[0].log_coefficient)
+    assert "log log t" in refined.text
+    # By acronym, and a single name, the same; asked for twice, drawn once.
+    for name in ("D-TS", ["d-ts"], ["d-ts", "D-TS"]):
+        texts = [each.text for each in drawn_over(tree, name)]
+        assert texts == [general.text, refined.text]
 
 
 def test_a_theorem_far_above_makes_the_axis_logarithmic():
@@ -197,14 +193,13 @@ def test_a_theorem_far_above_makes_the_axis_logarithmic():
     bound = rucb_bound(fake.CONDORCET, alpha=2.0)
     figure = plots.regret(tree, notion=notion, bounds="rucb")
     axes = figure.axes[0]
-    (line,) = curves(axes)
-    assert line.get_ydata()[-1] == pytest.approx(bound(10**6))
+    (found,) = drawn_over(tree, "rucb", notion)
+    assert found.values[-1] == pytest.approx(bound(10**6))
     assert axes.get_yscale() == "log" and axes.get_ylim()[1] > bound(10**6)
     assert "above the ax" not in words(figure)
     # Nobody asked for it here, and it is left out; or the axis is as it was wished.
     assert plots.regret(tree, notion=notion).axes[0].get_yscale() == "linear"
     linear = plots.regret(tree, notion=notion, bounds="rucb", log_y=False)
-    assert not curves(linear.axes[0])
     assert "(above the axes)" in words(linear)
 
 
@@ -212,42 +207,37 @@ def test_a_bound_a_little_above_only_raises_the_axis():
     tree = results(fake.CONDORCET, **{"D-TS": {}})
     top = plots.regret(tree, bounds=None).axes[0].get_ylim()[1]
     twice = 2 * top / np.log(10**6)
-    from theory import RegretBound
-
     bound = RegretBound(
         name="own", log_coefficient=twice, kind="upper", regret="copeland"
     )
     axes = plots.regret(tree, bounds=bound).axes[0]
     assert axes.get_yscale() == "linear"
     assert axes.get_ylim()[1] > 2 * top
-    assert curves(axes)
 
 
 def test_a_bound_on_another_regret_says_which_option_draws_it():
     tree = results(fake.CONDORCET, **{"RMED1": {}})
     with pytest.raises(ValueError, match="RMED1 speaks of condorcet_mean") as caught:
-        plots.regret(tree, bounds=["lower", "rmed1"])
+        bounds_over(tree, ["lower", "rmed1"])
     assert "(--regret condorcet_mean) draws it, once the sim" in str(caught.value)
     both = results(fake.CONDORCET, ("copeland", "condorcet_mean"), **{"RMED1": {}})
     with pytest.raises(ValueError, match="draws it$"):
-        plots.regret(both, bounds="rmed1")
-    drawn = plots.regret(both, notion="condorcet_mean", bounds=["lower", "rmed1"])
-    assert len(curves(drawn.axes[0])) == 2
+        bounds_over(both, "rmed1")
+    assert len(drawn_over(both, ["lower", "rmed1"], "condorcet_mean")) == 2
 
 
 def test_names_of_policies_that_are_not_shown_or_have_no_theorem():
     tree = results(fake.CONDORCET, **{"D-TS": {}})
     with pytest.raises(ValueError, match="policies: d-ts, .*rmed1"):
-        plots.regret(tree, bounds="rd-ts")
+        bounds_over(tree, "rd-ts")
     with pytest.raises(ValueError, match="did you mean lower"):
-        plots.regret(tree, bounds="lowr")
-    text = words(plots.regret(tree, bounds="ecw-rmed"))
-    assert "ECW-RMED is not shown, not drawn" in text
+        bounds_over(tree, "lowr")
+    found = bounds_over(tree, "ecw-rmed")
+    assert any("ECW-RMED is not shown, not drawn" in each.text for each in found)
     cyclic = results(fake.NON_CONDORCET, ("condorcet_mean",), **{"RMED1": {}})
-    text = words(plots.regret(cyclic, notion="condorcet_mean", bounds="rmed1"))
-    assert (
-        "RMED1: not defined (matrix[0, 1] must be above 1/2: the theorem needs" in text
-    )
+    (found,) = bounds_over(cyclic, "rmed1", "condorcet_mean")
+    said = "RMED1: not defined (matrix[0, 1] must be above 1/2: the theorem needs"
+    assert said in found.text
 
 
 def test_of_two_forms_of_a_policy_the_theorem_is_about_one():
@@ -259,42 +249,37 @@ def test_of_two_forms_of_a_policy_the_theorem_is_about_one():
         "SCOMP2": {"num_batches": 4},
     }
     tree = results(OBEYS, (notion,), **forms)
-    figure = plots.regret(tree, notion=notion, bounds=["pcomp", "scomp2"])
-    found = [line.get_ydata()[0] for line in figure.axes[0].lines]
+    found = bounds_over(tree, ["pcomp", "scomp2"], notion)
+    levels = [each.values[0] for each in found if each.values.size]
     for worst_case in (False, True):
         level = pcomp_bound(OBEYS, 4, worst_case=worst_case)(10**6)
-        assert any(np.isclose(value, level) for value in found)
-    text = words(figure)
-    assert "not of 'kl'" not in text
-    assert "SCOMP2, 9 batches: order of growth only, not drawn" in text
+        assert any(np.isclose(value, level) for value in levels)
+    texts = " ".join(each.text for each in found)
+    assert "not of 'kl'" not in texts
+    assert "SCOMP2, 9 batches: order of growth only, not drawn" in texts
     del forms["PCOMP:elimination=hoeffding"]
-    alone = results(OBEYS, (notion,), **forms)
-    assert "not of 'kl'" in words(plots.regret(alone, notion=notion, bounds="pcomp"))
+    alone = bounds_over(results(OBEYS, (notion,), **forms), "pcomp", notion)
+    assert any("not of 'kl'" in each.text for each in alone)
 
 
 def test_all_are_those_of_the_policies_shown():
     tree = results(fake.CONDORCET, **{"D-TS": {}, "RMED1": {}})
-    lower_and_theorems = plots.regret(tree, bounds="all")
     # The lower bound and both theorems on D-TS; that on RMED1 is of another regret.
-    assert len(curves(lower_and_theorems.axes[0])) == 3
-    assert len(curves(plots.regret(tree).axes[0])) == 1
+    assert len(drawn_over(tree, "all")) == 3
+    # Of these the first alone fits on the axes.
+    assert len(drawn_over(tree, "auto")) == 1
 
 
-def test_applied_theorems_are_bounds():
-    tree = results(fake.CONDORCET, **{"D-TS": {}})
-    applied = all_bounds(fake.CONDORCET, policy="D-TS")
-    assert len(curves(plots.regret(tree, bounds=applied).axes[0])) == 2
-    (missing,) = all_bounds(fake.NON_CONDORCET, policy="RMED1")
-    assert "beats all others" in words(plots.regret(tree, bounds=[missing]))
-
-
-def test_bounds_of_structured_optima():
+def test_applied_theorems_and_structured_optima_are_bounds():
     tree = results()
-    figure = plots.regret(tree, bounds=structured_lower_bound(UTILITIES))
-    (line,) = curves(figure.axes[0])
-    assert slope_of(line) == pytest.approx(KNOWN, abs=1e-3)
+    assert len(drawn_over(tree, all_bounds(OBEYS, policy="D-TS"))) == 2
+    (missing,) = all_bounds(fake.NON_CONDORCET, policy="RMED1")
+    (found,) = bounds_over(tree, [missing])
+    assert "beats all others" in found.text
+    (found,) = drawn_over(tree, structured_lower_bound(UTILITIES))
+    assert slope_of(found) == pytest.approx(KNOWN, abs=1e-3)
     with pytest.raises(ValueError, match="whose cost is a regret"):
-        plots.regret(tree, bounds=structured_lower_bound(UTILITIES, cost="duels"))
+        bounds_over(tree, structured_lower_bound(UTILITIES, cost="duels"))
 
 
 @pytest.mark.slow
