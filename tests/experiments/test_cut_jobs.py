@@ -98,6 +98,15 @@ def test_every_piece_is_played_once(cut, played):
     assert sorted(played, key=str) == sorted(rests * 2, key=str)
 
 
+@pytest.mark.parametrize(("workers", "size"), [(1, 6), (2, 2), (20, 1)])
+def test_a_policy_that_takes_most_of_the_time_keeps_all_workers_busy(
+    workers, size, played
+):
+    compare(None, executor=Here(), jobs=workers)
+    jobs = [range(start, start + size) for start in range(0, 6, size)]
+    assert sorted(played, key=str) == sorted(jobs * len(POLICIES), key=str)
+
+
 def test_pieces_of_a_job_become_one_file(cut, tmp_path, monkeypatch):
     plain, counts = engines._finished, []
 
