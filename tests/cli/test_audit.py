@@ -1,23 +1,16 @@
 """``bayesduel audit-stopping``: from a design to a table, JSON and a figure."""
 
 import json
+from functools import partial
 
 import pytest
 
 from bayesduel.studies import Study
-from tests.command_line import invoke
 
 
 @pytest.fixture
-def run(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setenv("TERM", "dumb")
-
-    def runs(*arguments):
-        words = ["audit-stopping", *map(str, arguments), "-q"]
-        return invoke(words)
-
-    return runs
+def run(run):
+    return partial(run, "audit-stopping", "-q")
 
 
 SMALL = ("-p", "balanced", "--budget", "60", "--runs", "30")
@@ -52,13 +45,14 @@ def test_votes_and_studies(run, tmp_path):
     assert (found["policy"], found["delta"], found["budget"]) == ("balanced", 0.2, 60)
     names = [row["rule"] for row in found["rules"]]
     assert names[:2] == ["anytime", "posterior by pair"]
+    result = run("--from-study", file, "-p", "d-ts")
+    assert "--policy: a study has its own; leave it out" in result.stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
         ((), "give one of --instance, --from-votes and --from-study"),
-        (("-i", "gap", "--from-votes", "x.csv"), "give one of"),
         (("--from-votes", "x.csv"), "x.csv does not exist"),
         (("-i", "gap", "--budget", "0"), "budget: must be"),
         (("-i", "gap", "-p", "bt-ts"), "policy: must be one that a kernel plays"),
@@ -69,10 +63,3 @@ def test_what_cannot_be_is_said(run, arguments, text):
     result = run(*arguments)
     assert result.exit_code == 2
     assert text in result.stderr
-
-
-def test_a_study_has_its_own_design(run, tmp_path):
-    file = tmp_path / "drinks.study"
-    Study.create(file, ["a", "b"], "balanced").close()
-    result = run("--from-study", file, "-p", "d-ts")
-    assert "--policy: a study has its own; leave it out" in result.stderr

@@ -50,11 +50,9 @@ def test_plot_options(run, saved, tmp_path):
     ("arguments", "words"),
     [
         (["--notion", "weak"], "must be one that was recorded"),
-        (["--width", "huge"], "width"),
         (["-i", "arxiw"], "did you mean arxiv"),
         (["--from", "12345"], "one of the checkpoints"),
         (["--kind", "slopes"], "for one instance"),
-        (["--from", "x"], "--from"),
         (["--bounds", "d-tz"], "did you mean d-ts"),
         (["--bounds", "lower,rmed1"], "(--regret condorcet_mean) draws it"),
         (["--bounds", "lower", "--kind", "survival"], "not go with --kind survival"),
@@ -67,21 +65,13 @@ def test_wrong_plots(run, saved, arguments, words):
     assert not list(saved.iterdir())
 
 
-@pytest.mark.parametrize(
-    ("bounds", "lower", "theorem"),
-    [
-        ("lower", True, False),
-        ("d-ts", False, True),
-    ],
-)
 @pytest.mark.usefixtures("drawn")
-def test_bounds_of_a_plot(run, saved, bounds, lower, theorem):
-    asked = ("-i", "mslr5-condorcet", "-f", "svg", "--bounds", bounds)
+def test_bounds_of_a_plot(run, saved):
+    asked = ("-i", "mslr5-condorcet", "-f", "svg", "--bounds", "d-ts")
     result = run("plot", saved, *asked)
     assert result.exit_code == 0, result.output
     drawn = " ".join((saved / "regret.svg").read_text().split())
-    assert ("slope 66.8" in drawn) == lower
-    assert ("asymptotic upper" in drawn) == theorem
+    assert "slope 66.8" not in drawn and "asymptotic upper" in drawn
 
 
 def test_list_names_everything(run, engine):
@@ -160,29 +150,24 @@ def test_demo_measures_prints_and_saves(run, engine, monkeypatch, tmp_path):
         assert [*near[name].children] == ["D-TS", "D-TS+", "ECW-RMED", "RMED1", "RUCB"]
         assert near[name]["RUCB"].sizes["run"] == runs
         assert near[name]["ECW-RMED"].sizes["run"] == 100
-    again = run("demo", "--out", out, "--scale", "small", "--quiet")
+    again = run("demo", "--out", out, "--runs", 2, "--scale", "small", "--quiet")
     assert again.exit_code == 0, again.output
     assert again.stderr == ""
 
 
 def test_demo_wrong_input_and_interruption(run, engine, tmp_path):
     out = tmp_path / "demo"
-    assert run("demo", "--out", out, "--horizon", "10").exit_code == 2
     for option, value, words in (
+        ("--horizon", "10", "--horizon: must be at least 1000 here"),
         ("--runs", "0", "--runs: must be an integer of at least 1"),
         ("--jobs", "0", "--jobs: must be an integer of at least 1"),
-        ("--far", "2^63", "--far: must be below 2^63"),
         ("--far", "5e18", "--far: must be at most 2^62"),
-        ("--seed", "2^63", "--seed"),
+        ("--far", "1e5", "--far: must not be below the horizon"),
     ):
         refused = run("demo", "--out", out, option, value)
         assert refused.exit_code == 2
         assert words in refused.stderr
-        assert not out.exists()
-    below = run("demo", "--out", out, "--far", "1e5")
-    assert below.exit_code == 2
-    assert "--far: must not be below the horizon" in below.stderr
-    assert not engine.calls
+        assert not out.exists() and not engine.calls
     engine.error = KeyboardInterrupt()
     result = run("demo", "--out", out)
     assert result.exit_code == 130
@@ -194,10 +179,10 @@ def test_what_many_arms_will_cost_is_said_before(run, monkeypatch):
         raise ValueError("cut short")
 
     monkeypatch.setattr("bayesduel.cli.bounds._constants", cut)
-    said = run("bounds", "zoghi500:num_arms=2000").stderr
-    assert said.startswith("2000 arms: the constants take about 25 s")
-    assert "arms: the" not in run("bounds", "zoghi500:num_arms=2000", "-q").stderr
-    assert "arms: the" not in run("bounds", "zoghi500:num_arms=400").stderr
+    said = run("bounds", "zoghi500:num_arms=500").stderr
+    assert said.startswith("500 arms: the constants take about 2 s")
+    assert "arms: the" not in run("bounds", "zoghi500:num_arms=500", "-q").stderr
+    assert "arms: the" not in run("bounds", "zoghi500:num_arms=499").stderr
 
 
 def test_version_and_unknown_commands(run):
@@ -207,14 +192,7 @@ def test_version_and_unknown_commands(run):
     wrong = run("compar")
     assert wrong.exit_code == 2
     assert "compare" in wrong.stderr
-    for line in (
-        ["compar"],
-        ["--nonsense"],
-        ["list", "--nonsense"],
-        ["bounds"],
-        ["compare", "--runs", "x"],
-        ["fit", "a", "--ties", "x\ny"],
-    ):
+    for line in (["--nonsense"], ["bounds"], ["fit", "a", "--ties", "x\ny"]):
         wrong = run(*line)
         assert wrong.exit_code == 2
         assert wrong.stderr.startswith("error: ")
@@ -226,20 +204,15 @@ def test_version_and_unknown_commands(run):
 @pytest.mark.parametrize(
     ("missing", "extra", "words"),
     [
-        ("cvxpy", "verify", ("bounds", "cyclic", "--verify")),
-        ("cvxpy", "verify", ("bounds", "cyclic", "--solver", "cvxpy")),
-        (
-            "distributed",
-            "distributed",
-            ("compare", "-i", "gap", "-p", "rucb", "--dask", "x"),
-        ),
+        ("cvxpy", "verify", "bounds cyclic --verify"),
+        ("distributed", "distributed", "compare -i gap -p rucb --dask x"),
     ],
 )
 def test_what_an_extra_brings_is_asked_for_by_its_name(
     run, monkeypatch, missing, extra, words
 ):
     monkeypatch.setitem(sys.modules, missing, None)
-    result = run(*words)
+    result = run(*words.split())
     assert result.exit_code == 2
     assert f"extra '{extra}'" in result.stderr
     assert len(result.stderr.splitlines()) == 1

@@ -42,10 +42,3 @@ def test_a_folder_of_others_is_none(run, tmp_path):
     done = run("merge", tmp_path)
     assert done.exit_code == 2
     assert "holds no results of compare" in done.stderr
-
-
-def test_format_and_sharing_are_handed_on(run, engine):
-    asked = "compare -i cyclic -p rucb --runs 2 --horizon 99 --format zarr --shared"
-    assert run(*asked.split()).exit_code == 0
-    (call,) = engine.calls
-    assert (call.format, call.shared) == ("zarr", True)

@@ -12,7 +12,6 @@ from rich.console import Console
 
 from bayesduel.cli import output
 from bayesduel.cli.tables import new_table
-from bayesduel.plots import fonts
 
 NAMES = ("a-long-name-of-an-arm", "another long name", "東京")
 
@@ -49,7 +48,7 @@ def test_names_are_the_last_to_go_and_what_went_is_said(width, missing):
     assert heads == ["arm", *(x for x in ("rank", "won", "lost") if x not in said)]
 
 
-@pytest.mark.parametrize("width", [20, 40, 60, 80])
+@pytest.mark.parametrize("width", [20, 60])
 def test_a_command_to_be_pasted_is_never_broken(width):
     command = (
         "bayesduel compare -i mslr5-condorcet -p 'd-ts:alpha=1' --out here --resume"
@@ -96,15 +95,3 @@ def test_the_command_ends_well_where_names_cannot_be_written(tmp_path):
     assert ended.returncode == 0, ended.stderr
     assert "Ålesund" in ended.stdout.decode("cp1252")
     assert b"??" in ended.stdout and b"Traceback" not in ended.stderr
-
-
-@pytest.mark.usefixtures("drawn")
-def test_a_script_without_a_font_is_said_in_one_line(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(fonts, "_families", dict)
-    matrix = tmp_path / "towns.csv"
-    matrix.write_text(",東京,Ålesund\n東京,0.5,0.7\nÅlesund,0.3,0.5\n", "utf-8")
-    result = run("bounds", matrix, "--out", tmp_path / "x")
-    assert result.exit_code == 0, result.output
-    said = " ".join(result.stderr.split())
-    assert said.count("no installed font has 京東") == 1
-    assert "Glyph" not in said

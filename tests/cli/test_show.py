@@ -82,7 +82,6 @@ def test_every_name_is_shown_with_its_parameters_theorems_and_an_example():
         ("camera", ["world of subset choice", "feedback: winner"]),
         ("thurstone", ["thurstone: model", "prior_scale=2.0", "Standard deviation"]),
         ("d-ts, refined", ["bound", "Theorem 1", "beta > 2"]),
-        ("condorcet_sum", ["notion of regret", "strong regret"]),
         ("arxiv", ["number of arms: 6", "Copeland winners: arm 0"]),
         ("lower", ["Copeland lower bound: bound", "Theorem 2"]),
         ("ccb", ["such self-duels is"]),  # The docstring breaks the line at the hyphen.
@@ -107,7 +106,6 @@ def test_a_name_that_is_two_things_is_shown_as_both(run):
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        (["show", "d-o"], ["d-optimal"]),
         (["compare", "-p", "rmed"], ["rmed1", "rmed2", "rmed2fh"]),
         (["bounds", "su"], ["sushi"]),
         (["study", "stat"], ["status"]),

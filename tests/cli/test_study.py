@@ -2,25 +2,19 @@
 
 import json
 import re
+from functools import partial
 
 import pytest
 
-from bayesduel.studies import Study
-from tests.command_line import invoke
+from bayesduel.studies import Judging, Spending, Study
 
 ARMS = ["tea", "coffee", "<b>milk</b>"]
 
 
 @pytest.fixture
-def run(monkeypatch):
+def run(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setenv("TERM", "dumb")
-
-    def runs(*arguments, typed=None):
-        words = ["study", *map(str, arguments)]
-        return invoke(words, input=typed)
-
-    return runs
+    return partial(run, "study")
 
 
 @pytest.fixture
@@ -73,54 +67,37 @@ def test_a_study_from_beginning_to_end(run, file, tmp_path):
 
 
 def test_judges_are_checked_and_paid(run, tmp_path):
-    path = tmp_path / "drinks.study"
-    made = run(
-        "new", path, "--arms", "tea,coffee", "-p", "balanced", "--budget", 50,
-        "--both-orders", "nothing", "--gold-share", 0.5, "--gold-least", 2,
-        "--cost", 3, "--price", 0.1, "--arm-price", "tea=0.05", "--stop-when", "judges",
+    path, options = tmp_path / "drinks.study", (
+        "--both-orders nothing --gold-share 0.5 --gold-least 2 --cost 3 --price 0.1 "
+        "--arm-price tea=0.05 --stop-when judges --budget 50 --policy balanced"
     )  # fmt: skip
+    made = run("new", path, "--arms", "tea,coffee", *options.split())
     assert made.exit_code == 0, made.output
+    with Study.open(path) as study:
+        terms = Judging("nothing", gold_share=0.5, gold_least=2)
+        assert study._settings.judging == terms
+        prices = {"tea": 0.05}
+        assert study._settings.spending == Spending(3.0, 0.1, arm_prices=prices)
     assert run("gold", path, "good", "bad").stderr == "stored\n"
     assert run("gold", path, "good", "bad").stderr == "this was stored before\n"
     assert run("judge", path, "Ada", "--price", 0, "--limit", 9).stderr == "stored\n"
-    for name in ("Ada", "Bob"):
-        for ticket in asked(run, path, "-n", 8, "--judge", name):
-            good = ticket["left"] in ("good", "tea")
-            says = "left" if good == (name == "Ada" or ticket["rule"] != "gold") else (
-                "right"
-            )  # fmt: skip
-            assert run("tell", path, ticket["number"], says).exit_code == 0
-    shown = run("status", path).stdout
-    assert "set aside" in shown
-    # Each answer of Bob costs 0.1, those about tea 0.05 more.
+    for ticket in asked(run, path, "-n", 8, "--judge", "Bob"):
+        says = "right" if ticket["left"] in ("good", "tea") else "left"
+        assert run("tell", path, ticket["number"], says).exit_code == 0
+    assert "set aside" in run("status", path).stdout
     found = json.loads(run("status", path, "--json").stdout)
-    bob = found["judges"]["lines"][1]
+    (bob,) = found["judges"]["lines"]
     assert (bob["gold"], bob["gold_right"], bob["is_aside"]) == (4, 0, True)
-    assert found["spent"] == pytest.approx(4 * 0.1 + 8 * 0.05 + 4 * 0.1)
+    # Each answer costs 0.1, and 0.05 more if it is about tea.
+    assert found["spent"] == pytest.approx(8 * 0.1 + 4 * 0.05)
     rules = [line["rule"] for line in found["stopping"]]
     assert rules == ["anytime", "posterior", "judges", "budget", "cost"]
-    rested = run("ask", path, "--judge", "Bob")
-    assert "Bob is set aside: 0 of " in rested.stderr
-    lines = run("export", path, "--judges").stdout.splitlines()
-    assert [json.loads(line)["judge"] for line in lines] == ["Ada", "Bob"]
     out = tmp_path / "judges.jsonl"
-    assert run("export", path, "--judges", "--out", out).exit_code == 0
-    assert out.read_text().splitlines() == lines
-    page = tmp_path / "page.html"
-    assert run("report", path, "--out", page).exit_code == 0
-    assert "gold questions were right: Bob" in page.read_text()
+    lines = run("export", path, "--judges", "--out", out)
+    assert lines.exit_code == 0 and json.loads(out.read_text())["judge"] == "Bob"
     refused = run("new", tmp_path / "n", "--arms", "a,b", "--arm-price", "a")
     assert refused.exit_code == 2
     assert "--arm-price: must be NAME=NUMBER, got 'a'" in refused.stderr
-
-
-def test_names_that_hold_commas_are_quoted(run, tmp_path):
-    path = tmp_path / "towns.study"
-    arms = '"Paris, France", Rome,Bonn'
-    made = run("new", path, "--arms", arms, "--block", 'Rome,"Paris, France"')
-    assert made.exit_code == 0, made.output
-    with Study.open(path) as study:
-        assert study.arms == ("Paris, France", "Rome", "Bonn")
 
 
 def test_the_status_is_a_table_and_the_rules(run, file):
@@ -136,7 +113,7 @@ def test_the_status_is_a_table_and_the_rules(run, file):
     assert ["anytime", "stop:", "tea"] in [row[:3] for row in rows]
 
 
-@pytest.mark.parametrize("columns", [40, 60, 80, 200])
+@pytest.mark.parametrize("columns", [40, 200])
 def test_the_standings_name_the_arms_at_any_width(run, file, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
     result = run("status", file)
@@ -221,19 +198,15 @@ def test_a_study_of_sets(run, tmp_path, monkeypatch):
     options = "--arms", arms, "--choose-from", 3
     assert run("new", file, *options).stderr.endswith("4 arms; d-ts asks\n")
     (ticket,) = asked(run, file)
-    assert len({*ticket["shown"]} & {*arms.split(",")}) == 3
-    table = run("ask", file).stdout
-    assert table.split()[:5] == ["question", "1", "2", "3", "why"]
+    assert run("ask", file).stdout.split()[:5] == ["question", "1", "2", "3", "why"]
     assert run("tell", file, 1, 3).stderr == "stored\n"
-    wrong = run("tell", file, 2, "left")
-    assert "ANSWER: must be one of 1, 2, 3, skip, got 'left'" in wrong.stderr
     keys(monkeypatch, "2", LEFT, "t", "4", "s", "q")
     result = run("vote", file, "--judge", "Ada")
     assert result.stderr.count("1 to 3: the best one") == 6
     assert answers(file) == ["3", None, "2", "skip", None]
     status = run("status", file)
-    assert (status.exit_code, "anytime" in status.stdout) == (0, False)
-    assert "audit" not in status.stdout
+    assert status.exit_code == 0
+    assert "anytime" not in status.stdout and "audit" not in status.stdout
     votes = run("export", file, "--votes").stdout.splitlines()
     assert f",3,{ticket['shown'][2]},True," in votes[1]
 
@@ -265,14 +238,6 @@ def test_a_study_of_sets_with_contexts_and_the_worst(run, tmp_path, monkeypatch)
         assert "must be left out" in run("import", file, table, *option).stderr
     found = run("status", file, "--contexts").stdout
     assert "At night?" in found and "votes: 2, imported: 2" in found
-
-
-def test_who_has_no_name_leaves_no_question_open(run, file, monkeypatch):
-    keys(monkeypatch, LEFT, "q")
-    run("vote", file)
-    with Study.open(file) as study:
-        assert study.open_tickets() == []
-        assert study.comparisons().num_votes == 1
 
 
 @pytest.mark.parametrize(
@@ -325,16 +290,6 @@ def test_undo_takes_back_vote_by_vote(run, file, monkeypatch):
     with Study.open(file) as study:
         kinds = [event.kind for event in study.events()]
     assert kinds.count("undone") == 2
-
-
-def test_what_was_left_open_is_asked_again(run, file, monkeypatch):
-    keys(monkeypatch, "q")
-    run("vote", file, "--judge", "Ada")
-    keys(monkeypatch, LEFT)
-    run("vote", file, "--judge", "Bob")
-    keys(monkeypatch, RIGHT)
-    run("vote", file, "--judge", "Ada")
-    assert answers(file)[:2] == ["right", "left"]
 
 
 def test_texts_are_shown_and_no_path_leaves_the_folder(run, tmp_path, monkeypatch):
@@ -403,13 +358,10 @@ def test_lines_of_json_serve_any_language(run, file):
         (["new", "FILE", "--arms", "a,b"], "FILE: must be a new file"),
         (["new", "other", "--arms", "a"], "--arms: must be of at least two"),
         (["new", "other"], "--arms: needs names between commas"),
-        (["new", "other", "--arms", "a,b", "-p", "d-tz"], "there is no policy 'd-tz'"),
         (["new", "other", "--arms", "a,b", "--block", "a"], "--block: must be two"),
-        (["new", "other", "--arms", "a,b", "--delta", 2], "--delta: must be in"),
         (["new", "other", "--arms", "a,b", "-p", "savage"], "--budget: must be given"),
         (["ask", "missing"], "must be the file of a study"),
         (["ask", "FILE", "--context", "{"], "--context: must be JSON"),
-        (["tell", "FILE", 1, "left"], "nothing was asked yet"),
         (["tell", "FILE", 1, "up"], "ANSWER: must be left, right, tie or skip"),
         (["retire-arm", "FILE", "beer"], "NAME: must be an arm of the study"),
         (["import", "FILE", "missing.csv"], "VOTES: missing.csv does not exist"),

@@ -10,9 +10,7 @@ from bayesduel import policies
 from bayesduel.errors import AssumptionWarning
 from bayesduel.instances import choice
 from tests.cli.test_compare import KEYS
-from tests.command_line import invoke
-from tests.compiling import play_in_python
-from tests.folders import WHOLE, visible
+from tests.folders import visible
 
 BASIC = ("compare", "-i", "camera", "-p", "cucb", "--horizon", "1e4")
 
@@ -80,18 +78,13 @@ def test_worlds_with_different_regrets(run, engine, tmp_path):
          "subset choice; policies that offer sets: choice-bandits, cucb, "),
         (["-i", "cyclic"], "--instance: camera is a world of subset choice and "
          "cyclic a preference matrix; compare duels and sets separately"),
-        (["-i", "camera"], "'camera' is given twice"),
         (["-i", "camra"], "did you mean camera"),
         (["-i", "camera:k=2"], "--instance 'camera:k=2': 'camera' has no parameter"),
-        (["-i", "mnl:num_arms=3,subset_size=4"], "at most 3, got 4; there are 3 arms"),
-        (["-i", "exclusive-gap:gap=0.5"], "gap must be from 0 to below 1/4"),
         (["-i", "random-table"], "'random-table' needs seed"),
         (["-p", "cucbb"], "did you mean cucb"),
-        (["--regret", "copeland"], "--regret: there is no notion 'copeland'"),
         (["--regret", "topk"], "--regret: 'topk' does not exist here; camera has"),
         (["-i", "mnl", "--regret", "no_choice"], "camera (expected_reward), mnl "
          "(mnl_no_choice); compare them separately"),
-        (["--horizon", "0"], "--horizon: must be an integer of at least 1"),
     ],
 )  # fmt: skip
 def test_wrong_input_is_one_line_and_exit_code_2(run, engine, arguments, words):
@@ -132,42 +125,3 @@ def test_worlds_are_listed(run):
         text = ",".join(f"{key}={value}" for key, value in row["parameters"].items())
         policy = bayesduel.policies.parse_policy(f"{row['name']}:{text}")
         assert (policy.label, list(policy.feedbacks)) == (row["label"], row["feedback"])
-
-
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory):
-    """Return a folder that ``bayesduel compare`` has filled, and what it printed."""
-    folder = tmp_path_factory.mktemp("compare") / "out"
-    arguments = ["compare", "-i", "camera", "-p", "random-subsets", "--runs", "4",
-                 "--horizon", "400", "--jobs", "1", "--json", "--regret", "no-choice",
-                 "--out", str(folder)]  # fmt: skip
-    with pytest.MonkeyPatch.context() as patch:
-        play_in_python(patch)
-        result = invoke(arguments)
-    assert result.exit_code == 0, result.output
-    return folder, json.loads(result.stdout)
-
-
-def test_json_and_the_saved_results_agree(saved):
-    folder, (row,) = saved
-    assert visible(folder) == {"regret.png", "regret.svg", *WHOLE}
-    node = bayesduel.results.load(folder)["camera/Random subsets"]
-    assert node["notion"].values.tolist() == ["expected_reward", "no_choice"]
-    assert row["regret_mean"] == pytest.approx(float(node["regret"][0, :, -1].mean()))
-    assert (row["instance"], row["policy"]) == ("camera", "random-subsets")
-    assert (row["horizon"], row["runs"], row["look_ahead"]) == (400, 4, False)
-    # What a set lacks on average over all sets, by four standard errors of 1600 draws.
-    missing = 0.9 - choice.camera().table().totals.mean()
-    assert row["regret_mean"] == pytest.approx(400 * missing, rel=0.1)
-
-
-def test_plot_redraws_it_in_the_recorded_regret(run, saved, tmp_path):
-    folder, _ = saved
-    for notion in ([], ["--notion", "no-choice"]):
-        out = tmp_path / f"figure{len(notion)}"
-        result = run("plot", folder, "--out", out, "-f", "svg", *notion)
-        assert result.exit_code == 0, result.output
-        assert out.with_suffix(".svg").exists()
-    wrong = run("plot", folder, "--notion", "copeland", "--out", tmp_path / "none")
-    assert wrong.exit_code == 2
-    assert "recorded, expected_reward, no_choice" in wrong.stderr
