@@ -19,12 +19,6 @@ from tests.studies.helpers import DRINKS, assert_replays, same
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture
-def study(tmp_path):
-    with Study.create(tmp_path / "drinks.study", DRINKS, "balanced") as made:
-        yield made
-
-
 def said_by_voters(*arguments):
     program = [sys.executable, "-m", "tests.studies.hard_voters", *map(str, arguments)]
     done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=True)
@@ -36,10 +30,8 @@ def test_killed_voters_lose_nothing_that_was_acknowledged(study):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2))
-def test_two_hundred_kills_lose_nothing(study, seed):
-    """In two studies: what a voter reads before it votes grows with the events."""
-    assert said_by_voters("kill", study.path, seed, 100) == ""
+def test_a_hundred_kills_lose_nothing(study):
+    assert said_by_voters("kill", study.path, 0, 100) == ""
 
 
 @pytest.mark.slow
@@ -55,7 +47,7 @@ def test_killed_voters_of_a_policy_lose_nothing(tmp_path):
 
 
 def test_many_writers_at_once(study):
-    assert said_by_voters("crowd", study.path, 3, 50, 1) == ""
+    assert said_by_voters("crowd", study.path, 3, 20, 1) == ""
 
 
 @pytest.mark.slow
