@@ -134,15 +134,6 @@ def test_options_reach_the_simulator(run, engine, tmp_path):
     assert (tmp_path / "new" / "regret.svg").exists()
 
 
-def test_a_file_is_an_environment(run, engine, tmp_path):
-    path = tmp_path / "mine.csv"
-    path.write_text("0.5,0.7\n0.3,0.5\n")
-    result = run("compare", "-i", path, "-p", "d-ts", "--json")
-    assert result.exit_code == 0, result.stderr
-    assert json.loads(result.stdout)[0]["instance"] == str(path)
-    assert engine.calls[0].instances[0].name == "mine"
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

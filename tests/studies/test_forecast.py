@@ -207,7 +207,7 @@ def test_intervals_hold_where_the_model_does(make):
             wins[i, j] = rng.binomial(4, matrix[i, j])
             wins[j, i] = 4 - wins[i, j]
         study = make(wins=wins, delta=0.2, seed=number)
-        line = study.forecast(num_runs=200, most_votes=1000).lines[0]
+        line = study.forecast(num_runs=100, most_votes=1000).lines[0]
         state, rule = study._current(), AnytimeEvidence(0.2, weight=0.25)
         (came,) = votes_needed(state, rule, matrix[None], 1000, 10**6 + number)
         low, high = (math.inf if each is None else each

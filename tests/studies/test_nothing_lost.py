@@ -52,7 +52,7 @@ def test_many_writers_at_once(study):
 
 @pytest.mark.slow
 def test_many_writers_for_long(study):
-    assert said_by_voters("crowd", study.path, 4, 50, 12) == ""
+    assert said_by_voters("crowd", study.path, 4, 50, 6) == ""
 
 
 def test_threads_share_one_study(study):

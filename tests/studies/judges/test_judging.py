@@ -119,6 +119,22 @@ def test_gold_comes_as_often_as_said_and_is_no_vote(make):
     assert_replays(study)
 
 
+def test_every_judge_has_all_gold_questions_as_often_and_either_way_round(make):
+    study = make(judging=Judging(gold_share=0.5))
+    for worse in ("bad", "tea"):
+        study.add_gold("good", worse)
+    asked, lefts = {"Ada": [], "Bob": []}, set()
+    for judge, had in [*asked.items()] * 24:
+        (ticket,) = study.ask(judge=judge)
+        if ticket.rule == "gold":
+            had.append(min(ticket.left, ticket.right))
+            lefts.add(ticket.left)
+        study.tell(ticket, better_of(ticket))
+    for had in asked.values():
+        assert had.count("bad") == had.count("good") == 6
+    assert lefts == {"good", "bad", "tea"}
+
+
 def test_who_fails_gold_questions_is_set_aside_and_comes_back(make):
     terms = Judging(gold_share=0.5, gold_threshold=0.6, gold_least=4)
     study = make(judging=terms, budget=200)
