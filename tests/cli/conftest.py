@@ -102,11 +102,13 @@ def engine(monkeypatch):
 
 @pytest.fixture
 def run(monkeypatch):
-    """Return a function that runs the command line with arguments."""
+    """Return a function that runs the command line, which ends with ``code``."""
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("TERM", "dumb")
 
-    def runs(*arguments, typed=None):
-        return invoke([str(each) for each in arguments], input=typed)
+    def runs(*arguments, code=0, typed=None):
+        result = invoke([str(each) for each in arguments], input=typed)
+        assert result.exit_code == code, result.output
+        return result
 
     return runs

@@ -19,44 +19,50 @@ FILES = {
 """What else is refused is in ``tests/votes/test_files.py`` and ``tests/files``."""
 
 
-def refused(result, words):
-    assert result.exit_code == 2, result.output
-    assert result.stdout == ""
-    assert words in result.stderr
-    assert result.stderr.count("\n") == 1 and len(result.stderr) < 600
-    assert "Traceback" not in result.stderr and "Aborted" not in result.stderr
+@pytest.fixture
+def refused(run):
+    """Return a function that runs a line which is refused."""
+
+    def refused(*line, words):
+        result = run(*line, code=2)
+        assert result.stdout == ""
+        assert words in result.stderr
+        assert result.stderr.count("\n") == 1 and len(result.stderr) < 600
+        assert "Traceback" not in result.stderr and "Aborted" not in result.stderr
+
+    return refused
 
 
 @pytest.mark.parametrize("case", FILES)
-def test_files_of_votes(run, tmp_path, case):
+def test_files_of_votes(refused, tmp_path, case):
     content, words = FILES[case]
     path = tmp_path / "votes.csv"
     path.write_bytes(content)
-    refused(run("fit", path), words)
+    refused("fit", path, words=words)
 
 
 @pytest.mark.parametrize("command", [("bounds",), ("compare", "-p", "rucb", "-i")])
-def test_files_of_matrices(run, tmp_path, command):
+def test_files_of_matrices(refused, tmp_path, command):
     path = tmp_path / "matrix.csv"
     path.write_bytes(FILES["cut off"][0])
-    refused(run(*command, path), "matrix.csv")
+    refused(*command, path, words="matrix.csv")
 
 
-def test_pipes_and_devices(run, tmp_path):
+def test_pipes_and_devices(refused, tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     for path, command in ((pipe, "fit"), ("/dev/zero", "bounds")):
-        refused(run(command, path), "is not a regular file")
+        refused(command, path, words="is not a regular file")
 
 
-def test_archives_that_unpack_to_more_than_they_hold(run, tmp_path, monkeypatch):
+def test_archives_that_unpack_to_more_than_they_hold(refused, tmp_path, monkeypatch):
     path = tmp_path / "matrix.npz"
     np.savez_compressed(path, x=np.zeros((1000, 1000)))
     assert path.stat().st_size < 20_000
     monkeypatch.setattr("bayesduel.instances.files.LARGEST_FILE", 10**6)
-    refused(run("bounds", path), "too large when it is unpacked, 8000128 bytes")
+    refused("bounds", path, words="too large when it is unpacked, 8000128 bytes")
     header = np.lib.format.magic(1, 0)
     text = repr({"descr": "<f8", "fortran_order": False, "shape": (10**6, 10**6)})
     header += (len(text) + 1).to_bytes(2, "little") + text.encode() + b"\n"
     path.write_bytes(header + bytes(80))
-    refused(run("bounds", path), "states 8000000000000 bytes, 80 are there")
+    refused("bounds", path, words="states 8000000000000 bytes, 80 are there")

@@ -85,8 +85,7 @@ def test_no_option_is_read_as_python_reads_numbers():
 @pytest.mark.parametrize("text", ["\uff11\uff12", "1_0", "many"])
 def test_every_number_typed_wrongly_is_refused_by_its_option(run, text):
     for command, option, _ in numeric_options():
-        result = run(command, option, text)
-        assert result.exit_code == 2, (command, option)
+        result = run(command, option, text, code=2)
         assert option in result.stderr and "plain digits" in result.stderr
 
 
