@@ -7,6 +7,8 @@ import pytest
 
 from bayesduel.studies import Study
 
+pytestmark = pytest.mark.usefixtures("uncompiled")
+
 
 @pytest.fixture
 def run(run):

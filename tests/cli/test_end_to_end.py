@@ -6,6 +6,7 @@ import pytest
 
 import bayesduel
 from tests.command_line import invoke
+from tests.compiling import play_in_python
 from tests.folders import WHOLE, visible
 
 
@@ -16,12 +17,14 @@ def saved(tmp_path_factory):
     arguments = ["compare", "-i", "cyclic", "-p", "rucb", "--runs", "4", "--horizon",
                  "1000", "--seed", "4", "--jobs", "1", "--regret", "weak", "--json",
                  "--out", str(folder)]  # fmt: skip
-    result = invoke(arguments)
+    with pytest.MonkeyPatch.context() as patch:
+        play_in_python(patch)
+        result = invoke(arguments)
     assert result.exit_code == 0, result.output
     return folder, arguments, json.loads(result.stdout)
 
 
-def test_json_is_what_python_says(saved):
+def test_json_is_what_python_says(saved, uncompiled):
     _, _, (row,) = saved
     node = bayesduel.simulate("cyclic", "rucb", num_runs=4, horizon=1000, seed=4)
     final = node["regret"].values[0, :, -1]

@@ -162,6 +162,7 @@ def test_both_orders_survive_a_merger(make):
     assert_replays(study)
 
 
+@pytest.mark.usefixtures("uncompiled")
 def test_prices_judges_and_audits_follow_a_new_name(make):
     study = make(spending=Spending(arm_prices={"tea": 0.5}))
     study.set_judge("Ada", arms=["tea", "coffee"])

@@ -154,9 +154,10 @@ def test_status_lines_and_page_have_it(make):
     assert "How many more?" in page and "How many more?" not in study.report()
 
 
+@pytest.mark.usefixtures("uncompiled")
 def test_an_audit_has_the_design_of_the_study(make):
     study = make(delta=0.2, budget=150)
-    found = study.audit_stopping(num_runs=40)
+    found = study.audit_stopping(num_runs=4)
     assert (found.policy, found.delta, found.budget) == ("balanced", 0.2, 150)
     assert found.rules[0].instance == f"draws given {WINS.sum()} votes"
     assert study.audit_stopping(num_runs=4, budget=20).budget == 20

@@ -110,6 +110,7 @@ def test_nothing_is_decided_before_a_vote(make):
     assert status.model == repr(PairwiseBeta())
 
 
+@pytest.mark.usefixtures("uncompiled")
 def test_a_measured_error_is_kept_and_said(make):
     study = make(budget=60)
     assert study.status().audit is None
@@ -134,6 +135,7 @@ def test_a_measured_error_is_kept_and_said(make):
     json.dumps(status.as_dict(), allow_nan=False)
 
 
+@pytest.mark.usefixtures("uncompiled")
 def test_an_audit_of_other_arms_is_said_to_be_old(make):
     study = make()
     study.audit_stopping(num_runs=4, budget=20)
@@ -184,6 +186,7 @@ def test_a_report_looks_back_at_25_votes_from_the_first_to_the_last(make, monkey
         assert errors[-1] < errors[0]
 
 
+@pytest.mark.usefixtures("uncompiled")
 def test_a_rule_that_was_not_measured_is_said_so(make):
     study = make(model="bradley-terry")
     study.audit_stopping(num_runs=4, budget=20)
