@@ -14,7 +14,7 @@ from bayesduel.errors import OutputWriteError, StudyError
 from bayesduel.studies import Study
 from bayesduel.studies.stored.event_log import FORMAT
 from bayesduel.studies.stored.events import Event
-from tests.studies.helpers import DRINKS, assert_replays, same
+from tests.studies.helpers import DRINKS, assert_replays
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -146,17 +146,6 @@ def test_a_copy_taken_meanwhile_is_a_study(study, tmp_path):
             assert copy.tell(ticket, "right")
     with pytest.raises(StudyError, match="path must be a new file"):
         study.copy(tmp_path / "copy-0.study")
-
-
-def test_the_same_events_make_the_same_state(study):
-    for place in range(6):
-        (ticket,) = study.ask(judge="Ada")
-        study.tell(ticket, ("left", "tie", "skip")[place % 3])
-    with Study.open(study.path) as other:
-        assert same(study._current(), other._current())
-        other.tell(other.ask()[0], "left")
-        assert not same(study._state, other._state)
-        assert same(study._current(), other._current())
 
 
 def test_events_are_never_changed(study):
