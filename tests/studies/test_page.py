@@ -78,6 +78,7 @@ def test_other_pages_may_not_send_anything(untouched, origin):
 
 @pytest.mark.parametrize(("body", "kind", "expected"), [
     (b"{}", "text/plain", 415),
+    (b"{}", "application/json", 400),
     (b"[]", "application/json", 400),
     (b"no json", "application/json", 400),
     (b"\xff\xfe", "application/json", 400),

@@ -292,6 +292,7 @@ def test_votes_from_a_file_count(make, tmp_path):
         ({"arms": ["tea"]}, "arms must be of at least two"),
         ({"arms": ["tea", "tea"]}, r"arms\[1\] must be different"),
         ({"policy": "d-tz"}, "no policy 'd-tz'.*random, balanced; one of your"),
+        ({"policy": 3}, "policy must be the name of a policy"),
         ({"policy": "ucb-no-order"}, "policy must ask for pairs"),
         ({"policy": "rucb:every=10"}, "no delay of its own"),
         ({"policy": "savage"}, "budget must be given for SAVAGE"),

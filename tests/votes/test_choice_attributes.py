@@ -93,6 +93,7 @@ def test_long_tables(tmp_path):
     [
         (WIDE, {"attributes": ["pg"]}, "no two alternatives"),
         (WIDE, {"attributes": ["pf", "fuel"]}, "row 2 of column 'choice'"),
+        (WIDE, {"attributes": "pf"}, "must be a list"),
         (WIDE.replace("7.5", "x"), {"attributes": ["pf"], "available": "here",
                                     "none": "none"}, "row 0 of column 'pf1' is no"),
         (WIDE, {"attributes": ["pf"], "none": "none"}, "'pf1' is empty"),
@@ -155,6 +156,10 @@ def test_arrays_are_read_where_something_was_on_offer():
             "1 different names",
         ),
         (lambda: Choices.from_attributes([[1, 2]], [1], persons=["a", "b"]), "1 rows"),
+        (
+            lambda: Choices.from_counts([[1, 1]], [[1, 0]], attribute_names=["a"]),
+            "needs attributes",
+        ),
         (
             lambda: Choices(("a", "b"), np.ones((1, 2), bool), np.ones((1, 3)), True,
                             np.ones((1, 2, 1)), ()),

@@ -132,6 +132,7 @@ def test_a_judge_that_is_missing_is_refused_or_skipped(tmp_path):
         ({"judge": ["x"] * 299 + [None]}, r"judge\[299\]:? is missing"),
         ({"turn": [1.0] * 299 + [np.nan]}, r"turn\[299\]:? must be finite"),
         ({"neutral": [2] * 300}, r"neutral\[0\]:? must be 0 or 1"),
+        ({"neutral": ["no"] * 300}, r"neutral:? must be True or False"),
         ({"counts": [1] * 300}, "none of first"),
         ([1] * 300, "must be a mapping"),
     ],
