@@ -191,6 +191,12 @@ def test_folders(run, engine, tmp_path):
     assert "--out" in below_a_file.stderr
 
 
+def test_a_part_says_how_all_are_joined(run, engine, tmp_path):
+    part = run(*BASIC, "--out", tmp_path / "out", "--part", "1/2", "--json")
+    assert f"join all with: bayesduel merge {tmp_path / 'out'}" in part.stderr
+    assert part.stdout == ""
+
+
 def test_a_failed_policy_keeps_the_others_and_exits_with_1(run, engine, tmp_path):
     engine.failed = {("cyclic", "RUCB"): "it broke"}
     result = run(*BASIC, "-p", "rucb", "--out", tmp_path / "out", code=1)

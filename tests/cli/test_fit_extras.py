@@ -2,6 +2,7 @@
 
 import csv
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -20,6 +21,12 @@ def test_check_says_in_five_lines_whether_to_believe_the_fit(run, tmp_path):
     assert lines[0] == found["verdict"] and lines[2].startswith("  BAD  order effect")
     assert "\n".join(lines) in (tmp_path / "out" / "standings.md").read_text()
     assert order["value"] in (tmp_path / "out" / "check.txt").read_text()
+
+
+def test_a_fit_not_to_be_believed_is_said_unasked(run, votes, monkeypatch):
+    doubt = SimpleNamespace(good=False, against=lambda: "do not believe it")
+    monkeypatch.setattr("bayesduel.diagnostics.report", lambda *_, **__: doubt)
+    assert "warning: do not believe it" in run("fit", votes, "--draws", 50).stderr
 
 
 def test_differences_from_a_reference_are_printed_and_saved(run, votes, tmp_path):

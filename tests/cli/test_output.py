@@ -6,12 +6,15 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 
 import pytest
 from rich.console import Console
 
 from bayesduel.cli import output
+from bayesduel.cli.figures import font_warnings
 from bayesduel.cli.tables import new_table
+from bayesduel.errors import MissingGlyphWarning
 
 NAMES = ("a-long-name-of-an-arm", "another long name", "東京")
 
@@ -95,3 +98,11 @@ def test_the_command_ends_well_where_names_cannot_be_written(tmp_path):
     assert ended.returncode == 0, ended.stderr
     assert "Ålesund" in ended.stdout.decode("cp1252")
     assert b"??" in ended.stdout and b"Traceback" not in ended.stderr
+
+
+def test_a_script_without_a_font_is_said_once(capsys):
+    for quiet in (False, True):
+        with font_warnings(quiet=quiet):
+            for _ in range(2):
+                warnings.warn(MissingGlyphWarning("no font has 京"), stacklevel=1)
+    assert capsys.readouterr().err.count("no font has 京") == 1

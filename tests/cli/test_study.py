@@ -177,7 +177,7 @@ def answers(file):
 
 
 def test_a_judge_votes_with_one_key_each(run, file, monkeypatch):
-    keys(monkeypatch, LEFT, RIGHT, "x", "t", "s", "q")
+    keys(monkeypatch, LEFT, RIGHT, "x", "t", "s")  # Then the terminal is closed.
     result = run("vote", file, "--judge", "Ada")
     assert answers(file) == ["left", "right", "tie", "skip", None]
     assert "answers stored: 4" in result.stderr
@@ -351,6 +351,7 @@ def test_lines_of_json_serve_any_language(run, file):
         (["ask", "missing"], "must be the file of a study"),
         (["ask", "FILE", "--context", "{"], "--context: must be JSON"),
         (["tell", "FILE", 1, "up"], "ANSWER: must be left, right, tie or skip"),
+        (["page", "FILE", "--port", 70_000], "--port: must be at most 65535"),
         (["retire-arm", "FILE", "beer"], "NAME: must be an arm of the study"),
         (["import", "FILE", "missing.csv"], "VOTES: missing.csv does not exist"),
     ],
@@ -366,9 +367,9 @@ def test_wrong_input_is_one_line(run, file, tmp_path, monkeypatch, arguments, wo
 
 
 def test_arms_come_from_a_file(run, tmp_path):
-    names = tmp_path / "arms.txt"
-    names.write_text("tea, black\n\n  coffee \n")
-    file = tmp_path / "drinks.study"
-    run("new", file, "--arms-file", names, "-p", "balanced")
+    names, file = tmp_path / "arms.txt", tmp_path / "drinks.study"
+    names.write_text("tea, black\n\n  coffee \nmilk\n")
+    run("new", file, "--arms-file", names, "--block", 'coffee,"tea, black"')
     with Study.open(file) as study:
-        assert study.arms == ("tea, black", "coffee")
+        assert study.arms == ("tea, black", "coffee", "milk")
+        assert study._settings.blocked == (("coffee", "tea, black"),)
