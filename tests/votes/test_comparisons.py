@@ -222,6 +222,8 @@ from_subsets = Choices.from_subsets
         ),
         (lambda: from_wins(CROSSTAB), "its rows lack c, .*reindex"),
         (lambda: from_subsets([["a", "b"]], [None], outside=False), "outside=False"),
+        (lambda: from_subsets([["a", "b"]], ["a"], worst=["a"]), "is the best, too"),
+        (lambda: from_counts([[1, 1]], [[1, 0]], worst=[1]), "True or False for each"),
     ],
 )
 def test_bad_tables_are_refused_in_words(call, words):
