@@ -47,15 +47,7 @@ def test_numbers_that_no_float_holds_are_refused():
         policies.parse_policy(f"rucb:alpha={'9' * 400}").check(3, 100)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "zoghi500:num_arms=100000",
-        "equal-gap:num_arms=5001,gap=0.1",
-        "batched-all-ties:num_arms=9999999999999999999999",
-        "uniform-random:num_arms=1000000,seed=1",
-    ],
-)
-def test_matrices_of_too_many_arms_are_refused_before_they_are_made(name):
-    with pytest.raises(ValueError, match="num_arms must be at most 5000, got"):
-        instances.load(name)
+def test_matrices_of_too_many_arms_are_refused_before_they_are_made():
+    for name in ("equal-gap:gap=0.1,num_arms=5001", "zoghi500:num_arms=" + "9" * 22):
+        with pytest.raises(ValueError, match="num_arms must be at most 5000, got"):
+            instances.load(name)

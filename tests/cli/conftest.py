@@ -22,6 +22,25 @@ from tests.figures import drawn, saved_undrawn, whole_fits
 __all__ = ["drawn", "engine", "run", "saved_undrawn", "whole_fits"]
 
 
+VOTES = """left,right,winner,times
+tea,milk,left,7
+milk,tea,left,2
+tea,water,tea,9
+water,milk,tie,3
+milk,water,right,4
+water,tea,left,1
+milk,tea,tie,2
+"""
+
+
+@pytest.fixture
+def votes(tmp_path):
+    """Return a file of votes on three drinks."""
+    path = tmp_path / "drinks.csv"
+    path.write_text(VOTES, encoding="utf-8")
+    return path
+
+
 @dataclass
 class FakeEngine:
     """Stands for ``run_experiment``: records calls, returns made-up trees."""
@@ -83,11 +102,13 @@ def engine(monkeypatch):
 
 @pytest.fixture
 def run(monkeypatch):
-    """Return a function that runs the command line with arguments."""
+    """Return a function that runs the command line, which ends with ``code``."""
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("TERM", "dumb")
 
-    def runs(*arguments):
-        return invoke([str(each) for each in arguments])
+    def runs(*arguments, code=0, typed=None):
+        result = invoke([str(each) for each in arguments], input=typed)
+        assert result.exit_code == code, result.output
+        return result
 
     return runs

@@ -15,30 +15,8 @@ BOUND_KEYS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("name", "winners", "lower", "efficient"),
-    [
-        ("cyclic", [0], 27.548665, 49.663496),
-        ("gap", [0], 11.024943, 1252.510763),
-        ("multisol", [0, 1, 2], 3.242630, 3.242630),
-        ("mslr5-condorcet", [0], 66.769318, 66.769318),
-    ],
-)
-def test_bounds_json(run, name, winners, lower, efficient):
-    result = run("bounds", name, "--json")
-    assert result.exit_code == 0, result.output
-    found = json.loads(result.stdout)
-    assert list(found) == BOUND_KEYS
-    assert found["copeland_winners"] == winners
-    assert found["copeland_lower_bound"] == pytest.approx(lower, rel=1e-6)
-    assert found["ecw_rmed"] == pytest.approx(efficient, rel=1e-6)
-    assert found["copeland_lower_bound_winner"] == 0
-    assert found["ecw_rmed_winner"] == 0
-
-
 def test_bounds_of_a_tied_matrix_are_null_with_the_reason_elsewhere(run):
     result = run("bounds", "arxiv", "--json")
-    assert result.exit_code == 0
     found = json.loads(result.stdout)
     assert found["num_arms"] == 6
     assert found["copeland_winners"] == [0]
@@ -51,7 +29,6 @@ def test_bounds_tables(run):
     assert short.index("lower bound C*") < short.index("Allocations that attain")
     assert "CCB" not in short and "--all prints" in short
     result = run("bounds", "gap", "--all")
-    assert result.exit_code == 0, result.output
     printed = " ".join(result.stdout.split())
     for words in ("11.0249", "1252.51", "winner", "duels", "natural log T",
                   "CCB", "150000", "order only", "bayesduel",
@@ -79,28 +56,10 @@ def test_bounds_of_naming_a_winner(run, tmp_path):
     path = tmp_path / "prices.csv"
     path.write_text("a,b,c,d\n0,1,1,5\n1,0,1,1\n1,1,0,inf\n5,1,inf,0\n")
     result = run("bounds", "cyclic", "--identify", "--verify", "--prices", path)
-    assert result.exit_code == 0, result.output
     printed = " ".join(result.stdout.split())
     assert "Naming arm 0 costs T* = 300.698 at least" in printed
     assert "0 3 0.600 5 49.66 82.6%" in printed
     assert "certified: relative gap" in printed and "log(1/delta)" in printed
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--prices", "p.csv"], "--prices: needs --identify"),
-        (["--identify", "--out", "x"], "--out: does not go with --identify; --json"),
-        (["--identify", "--solver", "cvxpy"], "--solver: does not go with --identify"),
-        (["--identify", "--submatrices", 3], "--submatrices: does not go with"),
-        (["--identify", "--size", 3], "--size: needs --submatrices N"),
-        (["--identify", "--prices", "none.csv"], "none.csv does not exist"),
-    ],
-)
-def test_options_that_do_not_go_with_naming_a_winner(run, options, said):
-    result = run("bounds", "gap", *options)
-    assert result.exit_code == 2
-    assert said in result.stderr
 
 
 @pytest.fixture
@@ -123,7 +82,6 @@ def test_bounds_under_a_model(run, logistic):
         found["lower_bound"]
     )
     result = run("bounds", path, "--model", "bradley-terry")
-    assert result.exit_code == 0, result.output
     printed = " ".join(result.stdout.split())
     for words in ("nothing 2.89", "bradley-terry 2.41", "83.1%", "certified"):
         assert words in printed
@@ -135,30 +93,30 @@ def test_bounds_under_a_model(run, logistic):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--out", "x"], "--out: does not go with --model; --json"),
-        (["--solver", "cvxpy"], "--solver: does not go with --model"),
-        (["--verify"], "--verify: does not go with --model"),
-        (["--prices", "p.csv"], "--prices: needs --identify"),
-        (["--submatrices", 3], "--submatrices: does not go with"),
-        ([], "misses that by 0."),
+        ("--model thurstone --out x", "--out: does not go with --model; --json"),
+        ("--model thurstone --solver cvxpy", "--solver: does not go with --model"),
+        ("--model thurstone --verify", "--verify: does not go with --model"),
+        ("--model thurstone --size 3", "--size: needs --submatrices N"),
+        ("--model thurstone", "misses that by 0."),
+        ("--prices p.csv", "--prices: needs --identify"),
+        ("--identify --submatrices 3", "--submatrices: does not go with --identify"),
+        ("--identify --solver cvxpy", "--solver: does not go with --identify"),
+        ("--identify --prices none.csv", "none.csv does not exist"),
     ],
 )
-def test_what_does_not_go_with_a_model(run, options, said):
-    result = run("bounds", "cyclic", "--model", "thurstone", *options)
-    assert result.exit_code == 2
+def test_what_does_not_go_together(run, options, said):
+    result = run("bounds", "cyclic", *options.split(), code=2)
     assert said in " ".join(result.stderr.split())
 
 
 def test_bounds_by_the_program_as_it_reads(run):
     plain = json.loads(run("bounds", "gap", "--json").stdout)
     result = run("bounds", "gap", "--solver", "cvxpy", "--verify", "--json")
-    assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
     assert found["copeland_lower_bound"] == pytest.approx(
         plain["copeland_lower_bound"], rel=1e-8
     )
-    unknown = run("bounds", "gap", "--solver", "simplex")
-    assert unknown.exit_code == 2
+    unknown = run("bounds", "gap", "--solver", "simplex", code=2)
     assert "simplex" in unknown.stderr
 
 
@@ -194,7 +152,7 @@ def test_bounds_of_long_allocations(run):
     assert whole[: len(pairs)] == pairs and len(whole) == len(pairs) + 1
 
 
-@pytest.mark.parametrize("columns", [60, 80, 200])
+@pytest.mark.parametrize("columns", [60, 200])
 def test_allocations_fit_the_terminal(run, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
     printed = run("bounds", "sushi").stdout
@@ -221,12 +179,15 @@ def test_theorems_fit_an_ordinary_terminal_with_what_they_assume(run, monkeypatc
 def test_bounds_are_saved_as_json_csv_and_figure(run, tmp_path):
     out = tmp_path / "out"
     result = run("bounds", "gap", "--json", "--out", out)
-    assert result.exit_code == 0, result.output
     names = visible(out)
     assert names == {"bounds.json", "allocation.csv", "allocation.png",
                      "allocation.svg"}  # fmt: skip
     printed = json.loads(result.stdout)
     assert list(printed) == BOUND_KEYS
+    assert list(printed.values()) == [
+        5, [0], pytest.approx(11.024943, rel=1e-6), 0,
+        pytest.approx(1252.510763, rel=1e-6), 0,
+    ]  # fmt: skip
     saved = json.loads((out / "bounds.json").read_text())
     tables = saved.pop("allocations")
     assert saved == printed
@@ -242,36 +203,19 @@ def test_bounds_are_saved_as_json_csv_and_figure(run, tmp_path):
                 str(record["first"]), str(record["second"]),
             )  # fmt: skip
             assert float(row["evidence"]) == record["evidence"]
-    assert run("bounds", "gap", "--out", out).exit_code == 2
+    run("bounds", "gap", "--out", out, code=2)
     assert run("bounds", "gap", "--out", out, "--overwrite", "-q").stderr == ""
-    tied = run("bounds", "arxiv", "--out", tmp_path / "tied")
-    assert tied.exit_code == 0, tied.output
+    run("bounds", "arxiv", "--out", tmp_path / "tied")
     assert visible(tmp_path / "tied") == {"bounds.json"}
     assert (
         json.loads((tmp_path / "tied" / "bounds.json").read_text())["allocations"] == {}
     )
 
 
-def test_bounds_of_a_file(run, tmp_path):
-    path = tmp_path / "mine.csv"
-    path.write_text("0.5,0.7\n0.3,0.5\n")
-    found = json.loads(run("bounds", path, "--json").stdout)
-    assert found["num_arms"] == 2
-    assert found["copeland_winners"] == [0]
-    wrong = run("bounds", tmp_path / "none.csv")
-    assert wrong.exit_code == 2
-    assert "does not exist" in wrong.stderr
-    unknown = run("bounds", "gapp", "--json")
-    assert unknown.exit_code == 2
-    assert "did you mean gap" in unknown.stderr
-    assert unknown.stdout == ""
-
-
-def test_repair_is_offered_and_works(run, tmp_path):
+def test_repair_of_a_file_is_offered_and_works(run, tmp_path):
     path = tmp_path / "rounded.csv"
     path.write_text("0.5,0.7004\n0.3,0.5\n")
-    refused = run("bounds", path, "--json")
-    assert refused.exit_code == 2
+    refused = run("bounds", path, "--json", code=2)
     assert "--repair" in refused.stderr
     repaired = run("bounds", path, "--json", "--repair")
-    assert repaired.exit_code == 0, repaired.stderr
+    assert json.loads(repaired.stdout)["num_arms"] == 2

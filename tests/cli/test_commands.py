@@ -26,7 +26,6 @@ def saved(monkeypatch, tmp_path):
 @pytest.mark.usefixtures("drawn")
 def test_plot_draws_beside_the_results(run, saved):
     result = run("plot", saved)
-    assert result.exit_code == 0, result.output
     assert {path.name for path in saved.iterdir()} == {"regret.png", "regret.svg"}
     assert "regret.png" in result.stderr
 
@@ -37,12 +36,10 @@ def test_plot_options(run, saved, tmp_path):
         "-f", "pdf", "--out", tmp_path / "figure.pdf", "-i", "arxiv", "--log-y",
         "--from", "1e4", "--quiet",
     )  # fmt: skip
-    assert result.exit_code == 0, result.output
     assert (tmp_path / "figure.pdf").exists()
     assert result.stderr == ""
     for kind in ("slopes", "slope-ratios", "survival"):
-        drawn = run("plot", saved, "--kind", kind, "-i", "mslr5-condorcet", "-f", "svg")
-        assert drawn.exit_code == 0, drawn.output
+        run("plot", saved, "--kind", kind, "-i", "mslr5-condorcet", "-f", "svg")
         assert (saved / f"{kind}.svg").exists()
 
 
@@ -50,43 +47,30 @@ def test_plot_options(run, saved, tmp_path):
     ("arguments", "words"),
     [
         (["--notion", "weak"], "must be one that was recorded"),
-        (["--width", "huge"], "width"),
         (["-i", "arxiw"], "did you mean arxiv"),
         (["--from", "12345"], "one of the checkpoints"),
         (["--kind", "slopes"], "for one instance"),
-        (["--from", "x"], "--from"),
         (["--bounds", "d-tz"], "did you mean d-ts"),
         (["--bounds", "lower,rmed1"], "(--regret condorcet_mean) draws it"),
         (["--bounds", "lower", "--kind", "survival"], "not go with --kind survival"),
     ],
 )
 def test_wrong_plots(run, saved, arguments, words):
-    result = run("plot", saved, *arguments)
-    assert result.exit_code == 2
+    result = run("plot", saved, *arguments, code=2)
     assert words in result.stderr
     assert not list(saved.iterdir())
 
 
-@pytest.mark.parametrize(
-    ("bounds", "lower", "theorem"),
-    [
-        ("lower", True, False),
-        ("d-ts", False, True),
-    ],
-)
 @pytest.mark.usefixtures("drawn")
-def test_bounds_of_a_plot(run, saved, bounds, lower, theorem):
-    asked = ("-i", "mslr5-condorcet", "-f", "svg", "--bounds", bounds)
-    result = run("plot", saved, *asked)
-    assert result.exit_code == 0, result.output
+def test_bounds_of_a_plot(run, saved):
+    asked = ("-i", "mslr5-condorcet", "-f", "svg", "--bounds", "d-ts")
+    run("plot", saved, *asked)
     drawn = " ".join((saved / "regret.svg").read_text().split())
-    assert ("slope 66.8" in drawn) == lower
-    assert ("asymptotic upper" in drawn) == theorem
+    assert "slope 66.8" not in drawn and "asymptotic upper" in drawn
 
 
 def test_list_names_everything(run, engine):
     result = run("list")
-    assert result.exit_code == 0, result.output
     for words in ("mslr5-condorcet", "d-ts+", "alpha=0.51", "condorcet_mean"):
         assert words in result.stdout
     found = json.loads(run("list", "--json").stdout)
@@ -117,7 +101,6 @@ def test_demo_measures_prints_and_saves(run, engine, monkeypatch, tmp_path):
     saved = fake_demo(monkeypatch)
     out = tmp_path / "demo"
     result = run("demo", "--out", out, "--runs", 10, "--seed", 5)
-    assert result.exit_code == 0, result.output
     horizons = {
         (call.instances[0].name, policy.name): set()
         for call in engine.calls
@@ -146,7 +129,6 @@ def test_demo_measures_prints_and_saves(run, engine, monkeypatch, tmp_path):
         assert int(beyond[f"mslr5-condorcet/{label}"]["checkpoint"][-1]) == 10**12
     engine.calls.clear()
     whole = run("demo", "--out", out)
-    assert whole.exit_code == 0, whole.output
     # A first look, the matrix with one winner, and fewer runs where arms tie.
     counts = [(call.instances[0].name, call.num_runs) for call in engine.calls]
     assert counts == [
@@ -160,86 +142,62 @@ def test_demo_measures_prints_and_saves(run, engine, monkeypatch, tmp_path):
         assert [*near[name].children] == ["D-TS", "D-TS+", "ECW-RMED", "RMED1", "RUCB"]
         assert near[name]["RUCB"].sizes["run"] == runs
         assert near[name]["ECW-RMED"].sizes["run"] == 100
-    again = run("demo", "--out", out, "--scale", "small", "--quiet")
-    assert again.exit_code == 0, again.output
+    again = run("demo", "--out", out, "--runs", 2, "--scale", "small", "--quiet")
     assert again.stderr == ""
 
 
 def test_demo_wrong_input_and_interruption(run, engine, tmp_path):
     out = tmp_path / "demo"
-    assert run("demo", "--out", out, "--horizon", "10").exit_code == 2
     for option, value, words in (
+        ("--horizon", "10", "--horizon: must be at least 1000 here"),
         ("--runs", "0", "--runs: must be an integer of at least 1"),
         ("--jobs", "0", "--jobs: must be an integer of at least 1"),
-        ("--far", "2^63", "--far: must be below 2^63"),
         ("--far", "5e18", "--far: must be at most 2^62"),
-        ("--seed", "2^63", "--seed"),
+        ("--far", "1e5", "--far: must not be below the horizon"),
     ):
-        refused = run("demo", "--out", out, option, value)
-        assert refused.exit_code == 2
+        refused = run("demo", "--out", out, option, value, code=2)
         assert words in refused.stderr
-        assert not out.exists()
-    below = run("demo", "--out", out, "--far", "1e5")
-    assert below.exit_code == 2
-    assert "--far: must not be below the horizon" in below.stderr
-    assert not engine.calls
+        assert not out.exists() and not engine.calls
     engine.error = KeyboardInterrupt()
-    result = run("demo", "--out", out)
-    assert result.exit_code == 130
+    result = run("demo", "--out", out, code=130)
     assert "interrupted" in result.stderr
 
 
 def test_what_many_arms_will_cost_is_said_before(run, monkeypatch):
-    def cut(preference):
-        raise ValueError("cut short")
+    def cut(*_, **__):
+        raise SystemExit(0)
 
     monkeypatch.setattr("bayesduel.cli.bounds._constants", cut)
-    said = run("bounds", "zoghi500:num_arms=2000").stderr
-    assert said.startswith("2000 arms: the constants take about 25 s")
-    assert "arms: the" not in run("bounds", "zoghi500:num_arms=2000", "-q").stderr
-    assert "arms: the" not in run("bounds", "zoghi500:num_arms=400").stderr
+    said = run("bounds", "zoghi500:num_arms=500").stderr
+    assert said.startswith("500 arms: the constants take about 2 s")
+    assert "arms: the" not in run("bounds", "zoghi500:num_arms=500", "-q").stderr
+    assert "arms: the" not in run("bounds", "zoghi500:num_arms=499").stderr
 
 
 def test_version_and_unknown_commands(run):
     result = run("--version")
-    assert result.exit_code == 0
     assert result.stdout.startswith("bayesduel ")
-    wrong = run("compar")
-    assert wrong.exit_code == 2
+    wrong = run("compar", code=2)
     assert "compare" in wrong.stderr
-    for line in (
-        ["compar"],
-        ["--nonsense"],
-        ["list", "--nonsense"],
-        ["bounds"],
-        ["compare", "--runs", "x"],
-        ["fit", "a", "--ties", "x\ny"],
-    ):
-        wrong = run(*line)
-        assert wrong.exit_code == 2
+    for line in (["--nonsense"], ["bounds"], ["fit", "a", "--ties", "x\ny"]):
+        wrong = run(*line, code=2)
         assert wrong.stderr.startswith("error: ")
         assert wrong.stderr.count("\n") == 1
         assert "--help" in wrong.stderr
-    assert run().exit_code == 2
+    run(code=2)
 
 
 @pytest.mark.parametrize(
     ("missing", "extra", "words"),
     [
-        ("cvxpy", "verify", ("bounds", "cyclic", "--verify")),
-        ("cvxpy", "verify", ("bounds", "cyclic", "--solver", "cvxpy")),
-        (
-            "distributed",
-            "distributed",
-            ("compare", "-i", "gap", "-p", "rucb", "--dask", "x"),
-        ),
+        ("cvxpy", "verify", "bounds cyclic --verify"),
+        ("distributed", "distributed", "compare -i gap -p rucb --dask x"),
     ],
 )
 def test_what_an_extra_brings_is_asked_for_by_its_name(
     run, monkeypatch, missing, extra, words
 ):
     monkeypatch.setitem(sys.modules, missing, None)
-    result = run(*words)
-    assert result.exit_code == 2
+    result = run(*words.split(), code=2)
     assert f"extra '{extra}'" in result.stderr
     assert len(result.stderr.splitlines()) == 1

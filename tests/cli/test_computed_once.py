@@ -49,13 +49,12 @@ def calls(monkeypatch):
 
 
 @pytest.mark.usefixtures("uncompiled")
-@pytest.mark.parametrize("record", ["plays", "regret"])
-def test_a_comparison_works_everything_out_once(calls, tmp_path, record):
+def test_a_comparison_works_everything_out_once(calls, tmp_path):
     matrix = tmp_path / "own.csv"
     matrix.write_text("0.5,0.7,0.8\n0.3,0.5,0.6\n0.2,0.4,0.5\n")
     result = invoke(
         ["compare", "-i", str(matrix), "-p", "d-ts", "-p", "rucb", "--runs", "4",
-         "--horizon", "200", "--jobs", "1", "--record", record, "--quiet",
+         "--horizon", "200", "--jobs", "1", "--quiet",
          "--out", str(tmp_path / "out")]
     )  # fmt: skip
     assert result.exit_code == 0, result.output

@@ -7,39 +7,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 import xarray as xr
 
-from bayesduel.arguments.limits import MOST_FITTED_ARMS
-from bayesduel.errors import FitError
-from bayesduel.inference import fit
-from bayesduel.models import BradleyTerry
-from bayesduel.votes import Comparisons
 from tests.folders import visible
 
-VOTES = """left,right,winner,times
-tea,milk,left,7
-milk,tea,left,2
-tea,water,tea,9
-water,milk,tie,3
-milk,water,right,4
-water,tea,left,1
-milk,tea,tie,2
-"""
 COUNTS = "team_a,team_b,wins_a,wins_b,draws\ntea,milk,7,2,1\nmilk,water,4,5,0\n"
-
-
-@pytest.fixture
-def votes(tmp_path):
-    path = tmp_path / "drinks.csv"
-    path.write_text(VOTES, encoding="utf-8")
-    return path
 
 
 def test_the_table_has_every_arm_and_its_votes(run, votes):
     result = run("fit", votes, "--weight", "times", "--model", "beta", "--quiet")
-    assert result.exit_code == 0, result.output
     rows = [line.split() for line in result.stdout.splitlines()]
     heads = next(row for row in rows if row[:1] == ["arm"])
     assert heads == ["arm", "rank", "shared", "P(win)", "interval", "P(best)", "votes",
@@ -57,7 +34,6 @@ def test_rules_for_ties(run, votes):
     found = {}
     for rule in ("model", "drop", "split"):
         result = run(*arguments, "--weight", "times", "--ties", rule)
-        assert result.exit_code == 0, result.output
         found[rule] = json.loads(result.stdout)
     tea = {rule: {row["arm"]: row for row in each["arms"]}["tea"]
            for rule, each in found.items()}  # fmt: skip
@@ -75,17 +51,14 @@ def test_counts_per_pair_and_named_columns(run, tmp_path):
     path = tmp_path / "counts.tsv"
     path.write_text(COUNTS.replace(",", "\t"), encoding="utf-8")
     guessed = run("fit", path, "--model", "beta", "--json", "-q")
-    assert guessed.exit_code == 0, guessed.output
     path.write_text(
         COUNTS.replace("team_a,team_b,wins_a,wins_b,draws", "x,y,for,against,none"),
         encoding="utf-8",
     )
-    refused = run("fit", path, "--model", "beta")
-    assert refused.exit_code == 2
+    refused = run("fit", path, "--model", "beta", code=2)
     assert "none of the usual columns" in refused.stderr
     named = run("fit", path, "--model", "beta", "--json", "-q", "--arms", "x,y",
                 "--wins", "for,against", "--tie-columns", "none")  # fmt: skip
-    assert named.exit_code == 0, named.output
     assert json.loads(named.stdout)["arms"] == json.loads(guessed.stdout)["arms"]
 
 
@@ -94,8 +67,7 @@ def test_counts_per_pair_and_named_columns(run, tmp_path):
 def test_everything_is_saved(run, votes, tmp_path):
     out = tmp_path / "out"
     arguments = ("fit", votes, "--model", "beta", "--draws", "500", "--out", out)
-    result = run(*arguments)
-    assert result.exit_code == 0, result.output
+    run(*arguments)
     tables = {"standings.csv", "standings.json", "standings.md", "fit.nc"}
     figures = {
         f"{name}.{kind}"
@@ -118,11 +90,11 @@ def test_everything_is_saved(run, votes, tmp_path):
         observed = tree["observed_data"]["votes"].sum("outcome")
         assert (predicted.sum("outcome") == observed).all()
     size = (out / "fit.nc").stat().st_size
-    again = run(*arguments)
-    assert again.exit_code == 2 and "not empty" in again.stderr
+    again = run(*arguments, code=2)
+    assert "not empty" in again.stderr
     (out / "forest.png").unlink()
     (out / "standings.md").write_text("old", encoding="utf-8")
-    assert run(*arguments, "--overwrite", "--log-likelihood", "-q").exit_code == 0
+    run(*arguments, "--overwrite", "--log-likelihood", "-q")
     assert visible(out) == tables | figures
     with xr.open_datatree(out / "fit.nc", engine="h5netcdf") as tree:
         assert "log_likelihood" in tree
@@ -134,7 +106,6 @@ def test_what_belongs_to_no_arm_is_printed_and_saved(run, votes, tmp_path):
     out = tmp_path / "out"
     arguments = ("fit", votes, "--weight", "times", "--order-effect", "--draws", "100")
     result = run(*arguments, "--out", out, "-q")
-    assert result.exit_code == 0, result.output
     for name in ("first_advantage", "log_tie"):
         (line,) = [each for each in result.stdout.splitlines() if name in each]
         assert " to " in line
@@ -169,20 +140,9 @@ def test_a_table_loads_nothing_heavy(votes):
     assert result.stdout.count("utility") >= 2 and "P(win)" in result.stdout
 
 
-def test_a_table_of_winners_and_losers(run, tmp_path):
-    path = tmp_path / "won.csv"
-    path.write_text("winner,loser\ntea,milk\ntea,water\nmilk,water\n", "utf-8")
-    result = run("fit", path, "--json", "-q")
-    assert result.exit_code == 0, result.output
-    rows = {row["arm"]: row for row in json.loads(result.stdout)["arms"]}
-    assert list(rows) == ["tea", "milk", "water"]
-    assert [rows[arm]["wins"] for arm in rows] == [2, 1, 0]
-
-
 def test_one_scale_by_laplace(run, votes):
     """The default: utilities relative to their mean, ties modelled, warnings said."""
     result = run("fit", votes, "--weight", "times", "--draws", "200")
-    assert result.exit_code == 0, result.output
     assert "Bradley-Terry by laplace, resampled, 3 arms, 28 votes" in result.stdout
     assert "utility: relative to the mean of all arms" in result.stdout
     assert "drinks.csv: Comparisons(3 arms, 3 of 3 pairs, 28 votes" in result.stderr
@@ -193,78 +153,43 @@ def test_one_scale_by_laplace(run, votes):
     [
         (("--arms", "left"), "--arms: must be 2 names between commas"),
         (("--arms", "left,nobody"), "there is no column 'nobody'"),
-        (("--words", "a,b"), "--words: must be 3 names"),
+        (("--words", "left,left,tie"), "--words: must be three different ones"),
+        (("--scores", "times"), "--scores: must be 2 names"),
+        (("--where", "tim == 1"), "--where: is no condition"),
+        (("--tie-columns", "winner"), "ties are columns of counts"),
         (("--interval", "1.5"), "--interval: must be in (0, 1)"),
         (("--prior-scale", "-1"), "--prior-scale: must be a number from 1e-6 to 1e6"),
+        (("--seed", "9" * 20), "--seed: must be an integer from 0 to 2^63 - 1, got 99"),
+        (("--draws", "100000000"), "at most 10000000 in all chains"),
         (("--model", "beta", "--order-effect"), "--order-effect: a Beta per pair"),
+        (("--residual",), "--residual: is what --covariates"),
         (("--winner", "winner", "--wins", "a,b"), "not both"),
         (("--method", "exact"), "no closed form"),
-        (("--weight", "winner"), "row 0 of column 'winner' is no number"),
-        (("--winner", "times"), "row 0 is '7', but must be"),
     ],
 )
 def test_wrong_requests_are_refused_in_a_line(run, votes, arguments, words):
-    result = run("fit", votes, *arguments)
-    assert result.exit_code == 2
-    assert words in result.stderr
+    result = run("fit", votes, *arguments, code=2)
+    assert words in " ".join(result.stderr.split())
     assert result.stdout == "" and "Traceback" not in result.stderr
 
 
-def test_an_order_effect_of_counts_needs_an_order(run, tmp_path):
-    path = tmp_path / "counts.csv"
-    path.write_text(COUNTS, encoding="utf-8")
-    options = ("fit", path, "--order-effect", "--draws", "50")
-    refused = run(*options)
-    assert refused.exit_code == 2 and "(--order-known)" in refused.stderr
-    found = run(*options, "--order-known", "--json")
-    assert found.exit_code == 0, found.output
-    assert "order" in found.stdout
+def test_a_file_that_is_not_there_may_be_another(run, tmp_path, votes):
+    missing = run("fit", tmp_path / "drink.csv", code=2)
+    assert "did you mean drinks.csv?" in missing.stderr
 
 
 def test_columns_whose_titles_hold_commas_are_named_in_quotes(run, tmp_path):
     path = tmp_path / "counts.csv"
     path.write_text(COUNTS.replace("team_a", '"one, or a"'), encoding="utf-8")
     options = ("--model", "beta", "--draws", "50")
-    assert run("fit", path, "--arms", '"one, or a",team_b', *options).exit_code == 0
-    open_quote = run("fit", path, "--arms", '"one,team_b', *options)
-    assert open_quote.exit_code == 2 and "in double quotes" in open_quote.stderr
-
-
-def test_too_many_arms_are_refused_before_tables_are_made(monkeypatch):
-    names = [str(arm) for arm in range(MOST_FITTED_ARMS + 1)]
-    votes = Comparisons.from_rows(names, [0], [1], [[1, 0, 0]])
-    monkeypatch.setattr(np, "zeros", None)
-    with pytest.raises(FitError, match="at most 3000 arms.*got 3001.*fit_mode"):
-        fit(BradleyTerry(), votes, num_draws=10, num_chains=1)
-
-
-def test_bad_rows_are_named(run, tmp_path):
-    path = tmp_path / "bad.csv"
-    for text, words in (
-        (COUNTS.replace("4,5", "4,-5"), "row 1 of column 'wins_b' is negative: '-5'"),
-        (COUNTS.replace("7,2", "7.5,2"), "row 0 of column 'wins_a' is no whole number"),
-        (COUNTS.replace("milk,water", "milk,milk"), "row[1]: compares"),
-        (COUNTS + "tea,milk,1\n", "row 2 has 3 cells, the header 5"),
-        ("left,right,winner\n", "needs a header and at least one row"),
-    ):
-        path.write_text(text, encoding="utf-8")
-        result = run("fit", path, "--model", "beta")
-        assert result.exit_code == 2 and words in result.stderr, text
-    missing = run("fit", tmp_path / "bed.csv")
-    assert missing.exit_code == 2 and "did you mean bad.csv?" in missing.stderr
-
-
-def test_parts_that_never_met_are_said(run, tmp_path):
-    path = tmp_path / "parts.csv"
-    path.write_text("a,b,winner\nx,y,x\nu,v,u\nv,u,v\n", encoding="utf-8")
-    result = run("fit", path, "--model", "beta", "-q")
-    assert result.exit_code == 0
-    assert "2 parts that were never compared" in result.stderr
+    run("fit", path, "--arms", '"one, or a",team_b', *options)
+    open_quote = run("fit", path, "--arms", '"one,team_b', *options, code=2)
+    assert "in double quotes" in open_quote.stderr
 
 
 TOPICS = [
     [f"a summary of one long document, topic {topic}, {kind} prompt" for kind in "xy"]
-    for topic in range(50)
+    for topic in range(12)
 ]
 
 
@@ -277,11 +202,10 @@ def topics_of(number, folder):
 
 def test_topics_that_never_met_have_ranks_of_their_own(run, tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    file = topics_of(50, tmp_path)
+    file = topics_of(12, tmp_path)
     result = run("fit", file, "--draws", 50, "--method", "laplace", "--all")
-    assert result.exit_code == 0, result.output
     text = " ".join(result.stdout.split())
-    assert "no votes connect the 50 parts: rank, utility and P(best)" in text
+    assert "no votes connect the 12 parts: rank, utility and P(best)" in text
     assert "cannot be compared across parts" in text and "…" not in text
     # Names are broken into lines, in which all of them are there.
     head, *lines = result.stdout.splitlines()[1:]
@@ -293,7 +217,7 @@ def test_topics_that_never_met_have_ranks_of_their_own(run, tmp_path, monkeypatc
 def test_parts_are_in_every_file_of_a_fit(run, tmp_path):
     out = tmp_path / "fit"
     asked = ["fit", topics_of(3, tmp_path), "--draws", 50]
-    assert run(*asked, "--out", out, "--quiet").exit_code == 0
+    run(*asked, "--out", out, "--quiet")
     with (out / "standings.csv").open(encoding="utf-8") as saved:
         arms = list(csv.DictReader(saved))
     assert {row["rank_upper"] for row in arms} == {"1", "2"}
@@ -308,7 +232,7 @@ def test_an_arm_without_votes_has_no_rank(run, tmp_path):
     file = tmp_path / "votes.csv"
     file.write_text("a,b,wins_a,wins_b\ntea,milk,7,2\nmilk,water,0,0\n")
     result = run("fit", file)
-    assert result.exit_code == 0, result.output
+    assert "2 parts that were never compared" in result.stderr
     row = next(line for line in result.stdout.splitlines() if line.startswith("water"))
     assert row.split() == ["water", "2", "-", "-", "-", "-", "-", "0", "0", "0", "0"]
 
@@ -322,7 +246,6 @@ def test_covariates_explain_utilities(run, votes, tmp_path, caplog):
     about.write_text(ABOUT, encoding="utf-8")
     asked = ["fit", votes, "--covariates", about, "--draws", 50]
     result = run(*asked, "--json")
-    assert result.exit_code == 0, result.output
     assert "not read: rows of cocoa" in caplog.text
     found = json.loads(result.stdout)
     named = [row["parameter"] for row in found["parameters"]]
@@ -355,11 +278,6 @@ def test_covariates_that_do_not_fit_are_refused(
     about = tmp_path / "about.csv"
     if text is not None:
         about.write_text(text, encoding="utf-8")
-    result = run("fit", votes, "--covariates", about, *arguments)
-    assert result.exit_code == 2 and words in result.stderr, result.stderr
+    result = run("fit", votes, "--covariates", about, *arguments, code=2)
+    assert words in result.stderr, result.stderr
     assert result.stderr.count("\n") == 1
-
-
-def test_a_residual_needs_covariates(run, votes):
-    result = run("fit", votes, "--residual")
-    assert result.exit_code == 2 and "--residual: is what --covariates" in result.stderr

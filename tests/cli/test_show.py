@@ -82,7 +82,6 @@ def test_every_name_is_shown_with_its_parameters_theorems_and_an_example():
         ("camera", ["world of subset choice", "feedback: winner"]),
         ("thurstone", ["thurstone: model", "prior_scale=2.0", "Standard deviation"]),
         ("d-ts, refined", ["bound", "Theorem 1", "beta > 2"]),
-        ("condorcet_sum", ["notion of regret", "strong regret"]),
         ("arxiv", ["number of arms: 6", "Copeland winners: arm 0"]),
         ("lower", ["Copeland lower bound: bound", "Theorem 2"]),
         ("ccb", ["such self-duels is"]),  # The docstring breaks the line at the hyphen.
@@ -90,7 +89,6 @@ def test_every_name_is_shown_with_its_parameters_theorems_and_an_example():
 )  # fmt: skip
 def test_a_name_in_any_case(run, name, words):
     result = run("show", name)
-    assert result.exit_code == 0, result.output
     text = " ".join(result.stdout.split())
     for word in words:
         assert word in text
@@ -99,15 +97,14 @@ def test_a_name_in_any_case(run, name, words):
 def test_a_name_that_is_two_things_is_shown_as_both(run):
     found = json.loads(run("show", "copeland", "--json").stdout)
     assert [each["kind"] for each in found] == ["notion of regret"]
-    wrong = run("show", "sushy")
-    assert wrong.exit_code == 2 and wrong.stdout == ""
+    wrong = run("show", "sushy", code=2)
+    assert wrong.stdout == ""
     assert "NAME: must be one" in wrong.stderr and "did you mean sushi?" in wrong.stderr
 
 
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        (["show", "d-o"], ["d-optimal"]),
         (["compare", "-p", "rmed"], ["rmed1", "rmed2", "rmed2fh"]),
         (["bounds", "su"], ["sushi"]),
         (["study", "stat"], ["status"]),

@@ -2,32 +2,25 @@
 
 import json
 import re
+from functools import partial
 
 import pytest
 
-from bayesduel.studies import Study
-from tests.command_line import invoke
+from bayesduel.studies import Judging, Spending, Study
 
 ARMS = ["tea", "coffee", "<b>milk</b>"]
 
 
 @pytest.fixture
-def run(monkeypatch):
+def run(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setenv("TERM", "dumb")
-
-    def runs(*arguments, typed=None):
-        words = ["study", *map(str, arguments)]
-        return invoke(words, input=typed)
-
-    return runs
+    return partial(run, "study")
 
 
 @pytest.fixture
 def file(tmp_path, run):
     path = tmp_path / "drinks.study"
-    made = run("new", path, "--arms", ",".join(ARMS), "-p", "balanced", "--seed", 1)
-    assert made.exit_code == 0, made.output
+    run("new", path, "--arms", ",".join(ARMS), "-p", "balanced", "--seed", 1)
     return path
 
 
@@ -43,8 +36,7 @@ def test_a_study_from_beginning_to_end(run, file, tmp_path):
     assert re.search(r"2 +\S+ +\S+ +no pair has fewer", result.stdout)
     assert run("tell", file, 1, "left").stderr == "stored\n"
     assert run("tell", file, 1, "left").stderr == "this was stored before\n"
-    result = run("tell", file, 1, "right")
-    assert result.exit_code == 2
+    result = run("tell", file, 1, "right", code=2)
     assert "error: ANSWER: must be 'left'" in result.stderr
     assert run("undo", file, 1).stderr == "open again\n"
     assert run("tell", file, 1, "tie", "-q").stderr == ""
@@ -56,8 +48,8 @@ def test_a_study_from_beginning_to_end(run, file, tmp_path):
         "left,right,winner\n" + "tea,coffee,left\n" * 8 + f"tea,{ARMS[2]},left\n"
     )
     assert run("import", file, votes).stderr == "imported 9 votes\n"
-    twice = run("import", file, votes)
-    assert twice.exit_code == 2 and "--again counts them twice" in twice.stderr
+    twice = run("import", file, votes, code=2)
+    assert "--again counts them twice" in twice.stderr
     found = json.loads(run("status", file, "--json").stdout)
     assert (found["votes"], found["ties"], found["imported"]) == (1, 1, 9)
     assert found["leader"] == "tea"
@@ -66,61 +58,42 @@ def test_a_study_from_beginning_to_end(run, file, tmp_path):
     kinds = [json.loads(line)["kind"] for line in lines]
     assert kinds[:4] == ["created", "asked", "asked", "answered"]
     assert json.loads(lines[-1])["body"]["source"] == str(votes)
-    assert run("export", file, "--out", tmp_path / "e.jsonl").exit_code == 0
+    run("export", file, "--out", tmp_path / "e.jsonl")
     assert (tmp_path / "e.jsonl").read_text().splitlines() == lines
-    assert run("copy", file, tmp_path / "copy.study").exit_code == 0
+    run("copy", file, tmp_path / "copy.study")
     assert run("export", tmp_path / "copy.study").stdout.splitlines() == lines
 
 
 def test_judges_are_checked_and_paid(run, tmp_path):
-    path = tmp_path / "drinks.study"
-    made = run(
-        "new", path, "--arms", "tea,coffee", "-p", "balanced", "--budget", 50,
-        "--both-orders", "nothing", "--gold-share", 0.5, "--gold-least", 2,
-        "--cost", 3, "--price", 0.1, "--arm-price", "tea=0.05", "--stop-when", "judges",
+    path, options = tmp_path / "drinks.study", (
+        "--both-orders nothing --gold-share 0.5 --gold-least 2 --cost 3 --price 0.1 "
+        "--arm-price tea=0.05 --stop-when judges --budget 50 --policy balanced"
     )  # fmt: skip
-    assert made.exit_code == 0, made.output
+    run("new", path, "--arms", "tea,coffee", *options.split())
+    with Study.open(path) as study:
+        terms = Judging("nothing", gold_share=0.5, gold_least=2)
+        assert study._settings.judging == terms
+        prices = {"tea": 0.05}
+        assert study._settings.spending == Spending(3.0, 0.1, arm_prices=prices)
     assert run("gold", path, "good", "bad").stderr == "stored\n"
     assert run("gold", path, "good", "bad").stderr == "this was stored before\n"
     assert run("judge", path, "Ada", "--price", 0, "--limit", 9).stderr == "stored\n"
-    for name in ("Ada", "Bob"):
-        for ticket in asked(run, path, "-n", 8, "--judge", name):
-            good = ticket["left"] in ("good", "tea")
-            says = "left" if good == (name == "Ada" or ticket["rule"] != "gold") else (
-                "right"
-            )  # fmt: skip
-            assert run("tell", path, ticket["number"], says).exit_code == 0
-    shown = run("status", path).stdout
-    assert "set aside" in shown
-    # Each answer of Bob costs 0.1, those about tea 0.05 more.
+    for ticket in asked(run, path, "-n", 8, "--judge", "Bob"):
+        says = "right" if ticket["left"] in ("good", "tea") else "left"
+        run("tell", path, ticket["number"], says)
+    assert "set aside" in run("status", path).stdout
     found = json.loads(run("status", path, "--json").stdout)
-    bob = found["judges"]["lines"][1]
+    (bob,) = found["judges"]["lines"]
     assert (bob["gold"], bob["gold_right"], bob["is_aside"]) == (4, 0, True)
-    assert found["spent"] == pytest.approx(4 * 0.1 + 8 * 0.05 + 4 * 0.1)
+    # Each answer costs 0.1, and 0.05 more if it is about tea.
+    assert found["spent"] == pytest.approx(8 * 0.1 + 4 * 0.05)
     rules = [line["rule"] for line in found["stopping"]]
     assert rules == ["anytime", "posterior", "judges", "budget", "cost"]
-    rested = run("ask", path, "--judge", "Bob")
-    assert "Bob is set aside: 0 of " in rested.stderr
-    lines = run("export", path, "--judges").stdout.splitlines()
-    assert [json.loads(line)["judge"] for line in lines] == ["Ada", "Bob"]
     out = tmp_path / "judges.jsonl"
-    assert run("export", path, "--judges", "--out", out).exit_code == 0
-    assert out.read_text().splitlines() == lines
-    page = tmp_path / "page.html"
-    assert run("report", path, "--out", page).exit_code == 0
-    assert "gold questions were right: Bob" in page.read_text()
-    refused = run("new", tmp_path / "n", "--arms", "a,b", "--arm-price", "a")
-    assert refused.exit_code == 2
+    run("export", path, "--judges", "--out", out)
+    assert json.loads(out.read_text())["judge"] == "Bob"
+    refused = run("new", tmp_path / "n", "--arms", "a,b", "--arm-price", "a", code=2)
     assert "--arm-price: must be NAME=NUMBER, got 'a'" in refused.stderr
-
-
-def test_names_that_hold_commas_are_quoted(run, tmp_path):
-    path = tmp_path / "towns.study"
-    arms = '"Paris, France", Rome,Bonn'
-    made = run("new", path, "--arms", arms, "--block", 'Rome,"Paris, France"')
-    assert made.exit_code == 0, made.output
-    with Study.open(path) as study:
-        assert study.arms == ("Paris, France", "Rome", "Bonn")
 
 
 def test_the_status_is_a_table_and_the_rules(run, file):
@@ -129,18 +102,16 @@ def test_the_status_is_a_table_and_the_rules(run, file):
             arms = ARMS.index(ticket.left), ARMS.index(ticket.right)
             study.tell(ticket, "left" if arms[0] < arms[1] else "right")
     result = run("status", file)
-    assert result.exit_code == 0, result.output
     assert "drinks.study; votes: 90," in result.stdout
     rows = [line.split() for line in result.stdout.splitlines()]
     assert [row[0] for row in rows if row and row[0] in ARMS] == ARMS
     assert ["anytime", "stop:", "tea"] in [row[:3] for row in rows]
 
 
-@pytest.mark.parametrize("columns", [40, 60, 80, 200])
+@pytest.mark.parametrize("columns", [40, 200])
 def test_the_standings_name_the_arms_at_any_width(run, file, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
     result = run("status", file)
-    assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     pasted = [line for line in lines if line.startswith("bayesduel audit-stopping")]
     assert max(len(line) for line in lines if line not in pasted) <= columns
@@ -161,8 +132,7 @@ def test_a_page_holds_everything_and_runs_nothing(run, file, tmp_path):
         ):
             study.tell(ticket, ("left", "right", "tie", "skip")[place % 4])
         assert "<b>milk" in study.arms[2]
-    result = run("report", file)
-    assert result.exit_code == 0, result.output
+    run("report", file)
     page = (tmp_path / "drinks.study.html").read_text("utf-8")
     assert "&lt;b&gt;milk&lt;/b&gt;" in page
     assert "<b>" not in page
@@ -172,14 +142,13 @@ def test_a_page_holds_everything_and_runs_nothing(run, file, tmp_path):
     assert "default-src 'none'" in page
     for words in ("May I stop?", "Standings", "Who met whom", "Who answered"):
         assert words in page
-    again = run("report", file)
-    assert again.exit_code == 2
+    again = run("report", file, code=2)
     assert "--overwrite" in again.stderr
-    assert run("report", file, "--overwrite").exit_code == 0
+    run("report", file, "--overwrite")
 
 
 def test_a_page_before_the_first_vote(run, file, tmp_path):
-    assert run("report", file, "--out", tmp_path / "page.html").exit_code == 0
+    run("report", file, "--out", tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text("utf-8")
     assert "nobody yet" in page
     assert "base64" not in page
@@ -208,9 +177,8 @@ def answers(file):
 
 
 def test_a_judge_votes_with_one_key_each(run, file, monkeypatch):
-    keys(monkeypatch, LEFT, RIGHT, "x", "t", "s", "q")
+    keys(monkeypatch, LEFT, RIGHT, "x", "t", "s")  # Then the terminal is closed.
     result = run("vote", file, "--judge", "Ada")
-    assert result.exit_code == 0, result.output
     assert answers(file) == ["left", "right", "tie", "skip", None]
     assert "answers stored: 4" in result.stderr
     assert result.stderr.count("q: quit") == 6
@@ -221,19 +189,14 @@ def test_a_study_of_sets(run, tmp_path, monkeypatch):
     options = "--arms", arms, "--choose-from", 3
     assert run("new", file, *options).stderr.endswith("4 arms; d-ts asks\n")
     (ticket,) = asked(run, file)
-    assert len({*ticket["shown"]} & {*arms.split(",")}) == 3
-    table = run("ask", file).stdout
-    assert table.split()[:5] == ["question", "1", "2", "3", "why"]
+    assert run("ask", file).stdout.split()[:5] == ["question", "1", "2", "3", "why"]
     assert run("tell", file, 1, 3).stderr == "stored\n"
-    wrong = run("tell", file, 2, "left")
-    assert "ANSWER: must be one of 1, 2, 3, skip, got 'left'" in wrong.stderr
     keys(monkeypatch, "2", LEFT, "t", "4", "s", "q")
     result = run("vote", file, "--judge", "Ada")
     assert result.stderr.count("1 to 3: the best one") == 6
     assert answers(file) == ["3", None, "2", "skip", None]
     status = run("status", file)
-    assert (status.exit_code, "anytime" in status.stdout) == (0, False)
-    assert "audit" not in status.stdout
+    assert "anytime" not in status.stdout and "audit" not in status.stdout
     votes = run("export", file, "--votes").stdout.splitlines()
     assert f",3,{ticket['shown'][2]},True," in votes[1]
 
@@ -242,18 +205,18 @@ def test_a_study_of_sets_with_contexts_and_the_worst(run, tmp_path, monkeypatch)
     file, pool = tmp_path / "sets.study", tmp_path / "pool.txt"
     pool.write_text("In the morning?\nAt night?\n")
     options = "--choose-from", 3, "--worst", "--contexts", pool, "--budget", 9
-    assert run("new", file, "--arms", "tea,milk,ale", *options).exit_code == 0
+    run("new", file, "--arms", "tea,milk,ale", *options)
     shown = run("ask", file, "-n", 2).stdout
     assert "context" in shown.splitlines()[0] and "morning" in shown
     assert run("tell", file, 1, "3,1").stderr == "stored\n"
-    assert "such as '1,3'" in run("tell", file, 2, "3").stderr
+    assert "such as '1,3'" in run("tell", file, 2, "3", code=2).stderr
     keys(monkeypatch, "2", "2", "1", "3", "s", "q")
     result = run("vote", file, "--judge", "Ada")
     assert result.stderr.count("now the worst") == 2
     assert answers(file) == ["3,1", None, "1,3", "skip", None]
     table = tmp_path / "more.csv"
     table.write_text("x,y,best\nale,tea,tea\ntea,milk,\n")
-    assert "row 1" in run("import", file, table).stderr
+    assert "row 1" in run("import", file, table, code=2).stderr
     more = "--missing", "skip"
     assert "ale | tea" in run("import", file, table, *more, "--dry-run").stdout
     assert run("import", file, table, *more).stderr == "imported 1 vote\n"
@@ -262,17 +225,9 @@ def test_a_study_of_sets_with_contexts_and_the_worst(run, tmp_path, monkeypatch)
     columns = "--long", "id,arm,chosen"
     assert run("import", file, long, *columns).stderr == "imported 1 vote\n"
     for option in (["--wins", "a,b"], [*columns, "--arms", "a,b"]):
-        assert "must be left out" in run("import", file, table, *option).stderr
+        assert "must be left out" in run("import", file, table, *option, code=2).stderr
     found = run("status", file, "--contexts").stdout
     assert "At night?" in found and "votes: 2, imported: 2" in found
-
-
-def test_who_has_no_name_leaves_no_question_open(run, file, monkeypatch):
-    keys(monkeypatch, LEFT, "q")
-    run("vote", file)
-    with Study.open(file) as study:
-        assert study.open_tickets() == []
-        assert study.comparisons().num_votes == 1
 
 
 @pytest.mark.parametrize(
@@ -293,8 +248,7 @@ def test_an_end_at_any_key_leaves_no_question_open(
 
     pressed = []
     monkeypatch.setattr("typer.getchar", getchar)
-    result = run("vote", file)
-    assert result.exit_code == code
+    result = run("vote", file, code=code)
     assert words in result.stderr and "answers stored: 1" in result.stderr
     with Study.open(file) as study:
         assert study.open_tickets() == []
@@ -312,7 +266,6 @@ def test_an_answer_that_somebody_else_has_given_stays(run, file, monkeypatch):
     pressed = []
     monkeypatch.setattr("typer.getchar", getchar)
     result = run("vote", file, "--judge", "Ada")
-    assert result.exit_code == 0
     assert "warning: answer must be 'right'" in result.stderr
     assert answers(file) == ["right", "left", None]
 
@@ -325,16 +278,6 @@ def test_undo_takes_back_vote_by_vote(run, file, monkeypatch):
     with Study.open(file) as study:
         kinds = [event.kind for event in study.events()]
     assert kinds.count("undone") == 2
-
-
-def test_what_was_left_open_is_asked_again(run, file, monkeypatch):
-    keys(monkeypatch, "q")
-    run("vote", file, "--judge", "Ada")
-    keys(monkeypatch, LEFT)
-    run("vote", file, "--judge", "Bob")
-    keys(monkeypatch, RIGHT)
-    run("vote", file, "--judge", "Ada")
-    assert answers(file)[:2] == ["right", "left"]
 
 
 def test_texts_are_shown_and_no_path_leaves_the_folder(run, tmp_path, monkeypatch):
@@ -350,7 +293,8 @@ def test_texts_are_shown_and_no_path_leaves_the_folder(run, tmp_path, monkeypatc
     assert "one.txt" not in result.stderr
     assert "hidden" not in result.stderr
     assert "../secret" in result.stderr
-    assert "must be a folder" in run("vote", file, "--texts", tmp_path / "no").stderr
+    result = run("vote", file, "--texts", tmp_path / "no", code=2)
+    assert "must be a folder" in result.stderr
 
 
 def test_the_end_of_the_questions_is_said(run, tmp_path, monkeypatch):
@@ -381,7 +325,6 @@ def test_lines_of_json_serve_any_language(run, file):
     ]
     text = "\n".join(map(json.dumps, lines)) + "\n\nno json\n" + "[" * 10**5 + "\n"
     done = run("serve-stdin", file, typed=text)
-    assert done.exit_code == 0, done.stderr
     said = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(said) == len(lines) + 2
     assert len(said[0]["tickets"]) == 2
@@ -403,14 +346,12 @@ def test_lines_of_json_serve_any_language(run, file):
         (["new", "FILE", "--arms", "a,b"], "FILE: must be a new file"),
         (["new", "other", "--arms", "a"], "--arms: must be of at least two"),
         (["new", "other"], "--arms: needs names between commas"),
-        (["new", "other", "--arms", "a,b", "-p", "d-tz"], "there is no policy 'd-tz'"),
         (["new", "other", "--arms", "a,b", "--block", "a"], "--block: must be two"),
-        (["new", "other", "--arms", "a,b", "--delta", 2], "--delta: must be in"),
         (["new", "other", "--arms", "a,b", "-p", "savage"], "--budget: must be given"),
         (["ask", "missing"], "must be the file of a study"),
         (["ask", "FILE", "--context", "{"], "--context: must be JSON"),
-        (["tell", "FILE", 1, "left"], "nothing was asked yet"),
         (["tell", "FILE", 1, "up"], "ANSWER: must be left, right, tie or skip"),
+        (["page", "FILE", "--port", 70_000], "--port: must be at most 65535"),
         (["retire-arm", "FILE", "beer"], "NAME: must be an arm of the study"),
         (["import", "FILE", "missing.csv"], "VOTES: missing.csv does not exist"),
     ],
@@ -418,8 +359,7 @@ def test_lines_of_json_serve_any_language(run, file):
 def test_wrong_input_is_one_line(run, file, tmp_path, monkeypatch, arguments, words):
     monkeypatch.chdir(tmp_path)
     given = [file if each == "FILE" else each for each in arguments]
-    result = run(*given)
-    assert result.exit_code == 2
+    result = run(*given, code=2)
     assert words in result.stderr
     assert result.stderr.startswith("error: ")
     assert result.stderr.count("\n") == 1
@@ -427,9 +367,9 @@ def test_wrong_input_is_one_line(run, file, tmp_path, monkeypatch, arguments, wo
 
 
 def test_arms_come_from_a_file(run, tmp_path):
-    names = tmp_path / "arms.txt"
-    names.write_text("tea, black\n\n  coffee \n")
-    file = tmp_path / "drinks.study"
-    assert run("new", file, "--arms-file", names, "-p", "balanced").exit_code == 0
+    names, file = tmp_path / "arms.txt", tmp_path / "drinks.study"
+    names.write_text("tea, black\n\n  coffee \nmilk\n")
+    run("new", file, "--arms-file", names, "--block", 'coffee,"tea, black"')
     with Study.open(file) as study:
-        assert study.arms == ("tea, black", "coffee")
+        assert study.arms == ("tea, black", "coffee", "milk")
+        assert study._settings.blocked == (("coffee", "tea, black"),)

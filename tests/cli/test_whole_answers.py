@@ -3,7 +3,6 @@
 import json
 
 import pytest
-import xarray as xr
 
 from bayesduel.errors import ComparisonDataError
 from bayesduel.inference import fit, standings
@@ -29,10 +28,10 @@ def ballots(tmp_path):
 
 
 def test_the_table_is_that_of_python(run, ballots):
-    options = ["--prior-scale", "1.5", "--seed", "3", "--draws", "200"]
+    options = ["--prior-scale", "1.5", "--seed", "3", "--draws", "50"]
     found = json.loads(run("fit", str(ballots), *options, "--json").stdout)
     model = PlackettLuce(prior_scale=1.5)
-    ours = standings(fit(model, read_preflib(ballots), rng_key=3, num_draws=200))
+    ours = standings(fit(model, read_preflib(ballots), rng_key=3, num_draws=50))
     assert [row["arm"] for row in found["arms"]] == ours["arm"].values.tolist()
     assert [row["score"] for row in found["arms"]] == ours["score"].values.tolist()
     assert found["votes"] == 12 and found["model"] == repr(model)
@@ -40,33 +39,27 @@ def test_the_table_is_that_of_python(run, ballots):
     assert "P(best)" in table and "won" not in table
 
 
-@pytest.mark.usefixtures("whole_fits")
 def test_everything_but_pairs_is_saved(run, ballots, tmp_path):
     out = tmp_path / "out"
     options = ["--log-likelihood", "--check", "--reference", "tea", "--draws", "50"]
-    assert run("fit", str(ballots), "--out", str(out), *options).exit_code == 0
+    run("fit", str(ballots), "--out", str(out), *options)
     assert visible(out) >= {"standings.csv", "contrasts.csv", "fit.nc", "forest.png"}
     assert not visible(out) & {"preferences.png", "best-two.png"}
-    with xr.open_datatree(out / "fit.nc") as tree:
-        assert tree["log_likelihood"].to_dataset().sizes["chain"] == 4
 
 
-@pytest.mark.parametrize(
-    "options",
-    [("--judge", "x"), ("--by", "x"), ("--winner", "w"), ("--model", "thurstone"),
-     ("--ties", "drop"), ("--method", "mode"), ("--order-effect",), ("--dry-run",)],
-)  # fmt: skip
-def test_what_is_about_pairs_is_refused(run, ballots, options):
-    result = run("fit", str(ballots), *options)
-    assert result.exit_code == 2
-    assert f"{options[0]}: is for a table of votes" in result.stderr
+def test_what_is_about_pairs_is_refused(run, ballots):
+    for options in (("--by", "x"), ("--winner", "w"), ("--model", "thurstone"),
+                    ("--ties", "drop"), ("--method", "mode"), ("--order-effect",),
+                    ("--dry-run",)):  # fmt: skip
+        result = run("fit", str(ballots), *options, code=2)
+        assert f"{options[0]}: is for a table of votes" in result.stderr
 
 
 def test_ties_above_the_end_are_said(run, ballots):
     ballots.write_text(BALLOTS + "1: {1,2},3\n", encoding="utf-8")
     toc = ballots.rename(ballots.with_suffix(".toc"))
-    result = run("fit", str(toc))
-    assert result.exit_code == 2 and "has a tie above its end" in result.stderr
+    result = run("fit", str(toc), code=2)
+    assert "has a tie above its end" in result.stderr
 
 
 SETS = """one,two,three,best,worst
@@ -88,10 +81,8 @@ def sets(tmp_path):
     ("options", "arguments"),
     [
         ([], {}),
-        (["--arms", "three,two,one", "--where", "one == 'ale'"],
-         {"shown": ["three", "two", "one"], "where": "one == 'ale'"}),
-        (["--arms", "one,two,three", "--winner", "pick"],
-         {"shown": ["one", "two", "three"], "best": "pick"}),
+        (["--arms", "three,two,one", "--where", "one == 'ale'", "--winner", "pick"],
+         {"shown": ["three", "two", "one"], "where": "one == 'ale'", "best": "pick"}),
     ],
 )  # fmt: skip
 def test_sets_are_fitted_as_in_python(run, sets, options, arguments):
@@ -111,7 +102,6 @@ def test_sets_are_fitted_as_in_python(run, sets, options, arguments):
 @pytest.mark.parametrize(
     ("sizes", "answers", "votes", "model"),
     [(["--choose-from", "3", "--worst"], ("1,3", "2,1"), 4, "MultinomialLogit"),
-     (["--choose-from", "3"], ("1", "3"), 2, "MultinomialLogit"),
      ([], ("left", "right"), 2, "BradleyTerry")],
 )  # fmt: skip
 def test_what_judges_of_a_study_named_is_fitted(
@@ -119,14 +109,11 @@ def test_what_judges_of_a_study_named_is_fitted(
 ):
     study, table = tmp_path / "drinks.study", tmp_path / "votes.csv"
     options = ["--arms", 'tea,"milk, ""hot""",ale,rum', *sizes]
-    assert run("study", "new", str(study), *options).exit_code == 0
-    assert run("study", "ask", str(study), "-n", "2").exit_code == 0
+    run("study", "new", str(study), *options)
+    run("study", "ask", str(study), "-n", "2")
     for number, answer in enumerate(answers, 1):
-        assert run("study", "tell", str(study), str(number), answer).exit_code == 0
-    assert (
-        run("study", "export", str(study), "--votes", "--out", str(table)).exit_code
-        == 0
-    )
+        run("study", "tell", str(study), str(number), answer)
+    run("study", "export", str(study), "--votes", "--out", str(table))
     found = json.loads(run("fit", str(table), "--draws", "50", "--json").stdout)
     assert found["votes"] == votes and model in found["model"]
     if sizes:
@@ -141,13 +128,8 @@ def test_a_column_called_best_does_not_make_sets_of_pairs(run, tmp_path):
     assert "BradleyTerry" in found["model"]
 
 
-@pytest.mark.parametrize(
-    "options",
-    [("--judge", "x"), ("--by", "x"), ("--model", "thurstone"), ("--wins", "one,two"),
-     ("--arms", "one,two,three", "--order-effect")],
-)  # fmt: skip
-def test_what_is_about_pairs_is_refused_of_sets(run, sets, options):
-    result = run("fit", str(sets), *options)
-    assert result.exit_code == 2
-    name = "--order-effect" if len(options) > 2 else options[0]
-    assert f"{name}: is for votes on pairs" in result.stderr or name == "--wins"
+def test_what_is_about_pairs_is_refused_of_sets(run, sets):
+    for name, *more in (("--judge", "x"), ("--model", "thurstone"),
+                        ("--order-effect", "--arms", "one,two,three")):  # fmt: skip
+        result = run("fit", str(sets), name, *more, code=2)
+        assert f"{name}: is for votes on pairs" in result.stderr

@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -22,7 +21,7 @@ from hypothesis import strategies as st
 
 from bayesduel.papers import reproducing
 from tests.command_line import invoke
-from tests.fuzz.fuzzing import MANY_EXAMPLES, limited
+from tests.fuzz.fuzzing import MANY_EXAMPLES, StartedError, limited, started
 
 WORDS = [
     *("", " ", "x", "-", "--", "-1", "0", "1", "2", "1.5", "1e300", "-1e300", "nan"),
@@ -210,15 +209,6 @@ def lines(draw: st.DrawFn) -> list[str]:
         else:
             line.append(draw(st.sampled_from(FLAGS.split())))
     return line
-
-
-class StartedError(Exception):
-    """A valid request: what would have been computed is of no interest here."""
-
-
-def started(*arguments: Any, **options: Any) -> None:
-    """Stand for what computes."""
-    raise StartedError
 
 
 @contextmanager

@@ -33,9 +33,11 @@ from tests.fuzz.fuzzing import (
     HOSTILE,
     MANY_EXAMPLES,
     WRONG_NUMBERS,
+    StartedError,
     is_ours,
     limited,
     short_text,
+    started,
 )
 from theory import PreferenceMatrix
 
@@ -196,10 +198,6 @@ def of_theory() -> dict[str, Callable[..., Any]]:
     return found
 
 
-class StartedError(Exception):
-    """A valid request: what would have been computed is of no interest here."""
-
-
 def of_bayesduel() -> dict[str, Callable[..., Any]]:
     """Return the public functions of the package, and its policies."""
     found: dict[str, Callable[..., Any]] = {
@@ -288,10 +286,6 @@ def check(call: tuple[str, Callable[[], Any]]) -> None:
 @contextmanager
 def nothing_runs() -> Iterator[None]:
     """Let whatever would compute say that it was asked to, in a folder of its own."""
-
-    def started(*arguments: Any, **options: Any) -> None:
-        raise StartedError
-
     with (
         TemporaryDirectory() as folder,
         chdir(folder),

@@ -1,6 +1,6 @@
 """Models, diagnostics, figures and analysis answer, or refuse in our own words.
 
-As in ``test_fuzz_functions.py``, for everything in ``tests/fuzz_targets``. What would
+As in ``test_functions.py``, for everything in ``tests/fuzz/targets``. What would
 sample for long is replaced; what is closed or small is computed.
 """
 
@@ -23,10 +23,16 @@ from hypothesis import strategies as st
 from bayesduel.errors import DisconnectedComparisonsWarning
 from bayesduel.inference import fitting
 from bayesduel.models.base import PreferenceModel
-from tests.fuzz.fuzzing import MANY_EXAMPLES, WRONG_NUMBERS, short_text
+from tests.fuzz.fuzzing import (
+    MANY_EXAMPLES,
+    WRONG_NUMBERS,
+    StartedError,
+    short_text,
+    started,
+)
 from tests.fuzz.targets import PACKAGES, TARGETS
 from tests.fuzz.targets.values import FILES, WRONG, Made
-from tests.fuzz.test_functions import StartedError, check
+from tests.fuzz.test_functions import check
 
 RECORDS = {
     "models": {"Fit", "GroupFits", "ModeFit"},
@@ -62,10 +68,6 @@ STARTED = (
     "bayesduel.inference.datatree.sample_prior",
 )
 """Where a valid request begins to compute."""
-
-
-def started(*arguments: Any, **options: Any) -> None:
-    raise StartedError
 
 
 @contextmanager
@@ -173,13 +175,12 @@ def owner(package: Any, part: str) -> type:
     return getattr(package, part.split(".")[0])
 
 
-@pytest.mark.parametrize("name", sorted(TARGETS))
-def test_every_argument_is_fuzzed(name):
-    target = TARGETS[name]
-    signature = inspect.signature(target.function).parameters.values()
-    named = {each.name for each in signature if each.kind is not each.VAR_KEYWORD}
-    assert named <= set(target.values) | set(target.fixed)
-    assert target.needed() <= set(target.values)
+def test_every_argument_is_fuzzed():
+    for name, target in TARGETS.items():
+        signature = inspect.signature(target.function).parameters.values()
+        named = {each.name for each in signature if each.kind is not each.VAR_KEYWORD}
+        assert named <= set(target.values) | set(target.fixed), name
+        assert target.needed() <= set(target.values), name
 
 
 @pytest.mark.parametrize("name", sorted(TARGETS))

@@ -1,8 +1,11 @@
 """Studies for tests."""
 
+from contextlib import ExitStack
+
 import pytest
 
 from bayesduel.studies import Study, _history
+from bayesduel.votes import Comparisons
 from tests.figures import drawn, saved_undrawn
 from tests.studies.helpers import DRINKS, Clock
 
@@ -34,3 +37,48 @@ def make(tmp_path):
     yield make
     for study in made:
         study.close()
+
+
+@pytest.fixture
+def voted(make):
+    """Make studies of four drinks that begin with votes from before."""
+
+    def voted(wins, policy="balanced", ties=None, arms=DRINKS, **options):
+        study = make(policy, arms, **options)
+        study.import_votes(Comparisons.from_wins(wins, ties=ties, arm_names=arms))
+        return study
+
+    return voted
+
+
+@pytest.fixture
+def study(tmp_path):
+    """A study of four drinks, by the clock of this machine."""
+    with Study.create(tmp_path / "drinks & <more>.study", DRINKS, "balanced") as made:
+        yield made
+
+
+@pytest.fixture
+def page():
+    """Serve pages of studies until the test ends; return clients."""
+    from tests.studies.serving import Client, served
+
+    with ExitStack() as stack:
+
+        def page(study, **options):
+            return Client(stack.enter_context(served(study, **options)))
+
+        yield page
+
+
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory):
+    """A client of a page with one open question: nothing may come of refusals."""
+    from tests.studies.serving import Client, served
+
+    path = tmp_path_factory.mktemp("studies") / "drinks & <more>.study"
+    with Study.create(path, DRINKS, "balanced") as study, served(study) as port:
+        client = Client(port)
+        client.question()
+        yield client
+        assert [event.kind for event in study.events()] == ["created", "asked"]

@@ -15,12 +15,7 @@ from collections.abc import Callable
 from bayesduel.studies import Study
 from bayesduel.studies._asking import rule_of
 from bayesduel.studies.replay.state import StudyState
-
-WORDS = ("left", "right", "tie", "skip")
-
-STARTS = 0.1
-"""Share of the voters of a policy that may be killed before their first vote: most of
-their time goes by until then."""
+from tests.studies.helpers import WORDS
 
 
 def vote(path: str, rng: random.Random, number: int | None, acknowledge: int) -> None:
@@ -112,24 +107,23 @@ def killed(path: str, pid: int, heard: int, moment: int) -> dict[int, list[str]]
     return told
 
 
-def still_there(path: str, told: dict[int, list[str]]) -> None:
-    """Say what later kills took away of what was stored."""
-    with Study.open(path) as study:
-        for each in lost(study, told):
-            print(f"in the end: {each}")
-
-
-def kill(path: str, seed: int, times: int) -> None:
-    """Kill a voter at random moments."""
+def kill(
+    path: str, seed: int, times: int, vote: Callable = vote, begins: float = 0.06
+) -> None:
+    """Kill voters at random moments, some of them while they begin."""
     rng = random.Random(seed)
     told: dict[int, list[str]] = {}
     for moment in range(times):
-        pid, heard = forked(path, random.Random(rng.random()), None)
-        if rng.random() < 0.7:  # A busy machine takes long to begin.
+        pid, heard = forked(path, random.Random(rng.random()), None, vote)
+        if rng.random() < 0.2:
+            time.sleep(rng.uniform(0.0, begins))
+        else:  # A busy machine takes long to begin.
             select.select([heard], [], [], 300.0)
-        time.sleep(rng.uniform(0.0, 0.06))
+            time.sleep(rng.uniform(0.0, 0.1))
         told |= killed(path, pid, heard, moment)
-    still_there(path, told)
+    with Study.open(path) as study:
+        for each in lost(study, told):
+            print(f"in the end: {each}")
     if len(told) < times / 4:
         print(f"only {len(told)} votes before {times} kills: nothing was tried")
 
@@ -139,21 +133,7 @@ def kill_policy(path: str, seed: int, times: int) -> None:
     # Imported once, by a process that runs no program, and so has no threads.
     import bayesduel.studies.players.pairs  # noqa: F401
 
-    rng = random.Random(seed)
-    told: dict[int, list[str]] = {}
-    for moment in range(times):
-        own = random.Random(rng.random())
-        pid, heard = forked(path, own, None, vote_with_questions_out)
-        if rng.random() < STARTS:
-            time.sleep(rng.uniform(0.0, 2.0))
-        else:
-            select.select([heard], [], [], 300.0)
-            time.sleep(rng.uniform(0.0, 0.1))
-        told |= killed(path, pid, heard, moment)
-    still_there(path, told)
-    if len(told) < times / 2:
-        print(f"only {len(told)} votes before {times} kills: nothing was tried")
-    print(f"{len(told)} votes, {times} kills", file=sys.stderr)
+    kill(path, seed, times, vote_with_questions_out, begins=2.0)
     with Study.open(path) as study:
         for each in strayed(study):
             print(each)

@@ -1,9 +1,11 @@
 """What tests of studies share."""
 
 import dataclasses
+from contextlib import suppress
 
 import numpy as np
 
+from bayesduel.errors import StudyError
 from bayesduel.studies import Study
 from bayesduel.studies.replay.state import StudyState
 
@@ -55,6 +57,25 @@ WORDS = ("left", "right", "tie", "skip")
 def better_of(ticket, order=("good", *DRINKS, "bad")):
     """Return what somebody says who always knows."""
     return "left" if order.index(ticket.left) < order.index(ticket.right) else "right"
+
+
+def happens(study, rng, steps, answer):
+    """Let judges and whoever leads the study do this and that, at random."""
+    for _ in range(steps):
+        study.clock.now += rng.choice([0, 1, 40])
+        number = len(study._current().questions)
+        deed = rng.choice(["ask", "ask", "tell", "tell", "tell", "undo", "withdraw",
+                           "judge", "retire"])  # fmt: skip
+        if deed == "ask":
+            study.ask(rng.randint(1, 3), judge=rng.choice(["Ada", "Bob", None]))
+        elif deed == "judge":
+            study.set_judge(rng.choice(["Ada", "Bob"]), trusted=rng.random() < 0.5)
+        elif deed == "retire" and rng.random() < 0.1 and len(study.arms) > 3:
+            study.retire_arm(rng.choice(study.arms))
+        elif number and deed != "retire":
+            with suppress(StudyError):  # What has an answer, or was withdrawn.
+                given = [answer()] if deed == "tell" else []
+                getattr(study, deed)(rng.randint(1, number), *given)
 
 
 def mirrored(word):

@@ -56,7 +56,7 @@ def test_pairs_meet_as_often_as_in_simulations(name):
     found = run_chunk(
         PairwiseEnvironment(MATRIX, shuffle=False),
         policy,
-        runs=range(4000),
+        runs=range(1000),
         checkpoints=np.array([ROUNDS]),
         seed=3,
     )

@@ -87,8 +87,6 @@ OWN = """
 
 @pytest.mark.slow
 def test_a_policy_over_a_model_of_judges_asks(tmp_path, monkeypatch):
-    from bayesduel.inference import fit, parameter_summary
-
     (tmp_path / "judged_model.py").write_text(textwrap.dedent(OWN))
     monkeypatch.syspath_prepend(str(tmp_path))
     path = tmp_path / "two.study"
@@ -97,10 +95,6 @@ def test_a_policy_over_a_model_of_judges_asks(tmp_path, monkeypatch):
             answered(study, 16)
         with Study.open(path) as study:  # The same policy, from its name.
             assert len(study.ask(1, judge="ann")) == 1
-            votes = study.comparisons(judged=True).without_ties()
-        model = sys.modules["judged_model"].asks.posterior.model
-        rows = parameter_summary(fit(model, votes, method="laplace", num_draws=10))
-        assert [row["parameter"] for row in rows] == ["bias[ann]", "bias[bob]"]
     finally:
         sys.modules.pop("judged_model", None)
     with pytest.raises(Exception, match="no module 'judged_model'|judged_model"):

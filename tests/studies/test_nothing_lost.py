@@ -14,15 +14,9 @@ from bayesduel.errors import OutputWriteError, StudyError
 from bayesduel.studies import Study
 from bayesduel.studies.stored.event_log import FORMAT
 from bayesduel.studies.stored.events import Event
-from tests.studies.helpers import DRINKS, assert_replays, same
+from tests.studies.helpers import DRINKS, assert_replays
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture
-def study(tmp_path):
-    with Study.create(tmp_path / "drinks.study", DRINKS, "balanced") as made:
-        yield made
 
 
 def said_by_voters(*arguments):
@@ -36,10 +30,8 @@ def test_killed_voters_lose_nothing_that_was_acknowledged(study):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2))
-def test_two_hundred_kills_lose_nothing(study, seed):
-    """In two studies: what a voter reads before it votes grows with the events."""
-    assert said_by_voters("kill", study.path, seed, 100) == ""
+def test_a_hundred_kills_lose_nothing(study):
+    assert said_by_voters("kill", study.path, 0, 100) == ""
 
 
 @pytest.mark.slow
@@ -55,12 +47,12 @@ def test_killed_voters_of_a_policy_lose_nothing(tmp_path):
 
 
 def test_many_writers_at_once(study):
-    assert said_by_voters("crowd", study.path, 3, 50, 1) == ""
+    assert said_by_voters("crowd", study.path, 3, 20, 1) == ""
 
 
 @pytest.mark.slow
 def test_many_writers_for_long(study):
-    assert said_by_voters("crowd", study.path, 4, 50, 12) == ""
+    assert said_by_voters("crowd", study.path, 4, 50, 6) == ""
 
 
 def test_threads_share_one_study(study):
@@ -154,17 +146,6 @@ def test_a_copy_taken_meanwhile_is_a_study(study, tmp_path):
             assert copy.tell(ticket, "right")
     with pytest.raises(StudyError, match="path must be a new file"):
         study.copy(tmp_path / "copy-0.study")
-
-
-def test_the_same_events_make_the_same_state(study):
-    for place in range(6):
-        (ticket,) = study.ask(judge="Ada")
-        study.tell(ticket, ("left", "tie", "skip")[place % 3])
-    with Study.open(study.path) as other:
-        assert same(study._current(), other._current())
-        other.tell(other.ask()[0], "left")
-        assert not same(study._state, other._state)
-        assert same(study._current(), other._current())
 
 
 def test_events_are_never_changed(study):

@@ -9,7 +9,7 @@ from bayesduel.studies import Study
 from bayesduel.studies._asked_order import evidence_in_order
 
 FALSE_ALARM = 1e-5
-STUDIES, VOTES, DELTA = 6, 60, 0.05
+STUDIES, VOTES, DELTA = 4, 40, 0.05
 PROBABILITY = 0.499
 """That the first arm, which is the wrong one, beats the other."""
 
@@ -64,9 +64,7 @@ def undoes_for_good(study, votes):
     return named(study)
 
 
-@pytest.mark.parametrize(
-    "attack", [wins_first, withdraws, undoes, undoes_for_good, in_order]
-)
+@pytest.mark.parametrize("attack", [wins_first, withdraws, undoes, undoes_for_good])
 def test_who_chooses_what_to_tell_names_no_wrong_arm_more_often(tmp_path, attack):
     rng = np.random.default_rng(27)
     wrong = 0
@@ -82,9 +80,8 @@ def test_who_chooses_what_to_tell_names_no_wrong_arm_more_often(tmp_path, attack
 
 
 @pytest.fixture
-def study(tmp_path):
-    with Study.create(tmp_path / "s.study", ["a", "b"], "balanced") as made:
-        yield made
+def study(make):
+    return make(arms=["a", "b"])
 
 
 def side(ticket, arm):
@@ -115,7 +112,7 @@ def test_an_open_question_holds_back_or_counts_against(study):
 
 def test_a_question_asked_anew_holds_nothing_back(study):
     (late,) = study.ask()
-    study._clock = lambda: study._current().time + 4000.0
+    study.clock.now += 4000.0
     for _ in range(12):
         (ticket,) = study.ask()
         study.tell(ticket, side(ticket, "a"))

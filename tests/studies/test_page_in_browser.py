@@ -31,12 +31,6 @@ def browser(tmp_path_factory):
         yield found
 
 
-@pytest.fixture
-def study(tmp_path):
-    with Study.create(tmp_path / "drinks.study", DRINKS, "balanced") as made:
-        yield made
-
-
 def address(port, judge="Ada"):
     return f"http://127.0.0.1:{port}/{TOKEN}/?judge={judge}"
 

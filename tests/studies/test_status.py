@@ -19,19 +19,15 @@ WINS = np.array([[0, 30, 25, 28], [12, 0, 20, 22], [9, 18, 0, 21], [5, 9, 11, 0]
 
 
 @pytest.fixture
-def make(tmp_path):
-    def make(wins=WINS, ties=None, arms=DRINKS, **options):
-        path = tmp_path / f"{len(made)}.study"
-        made.append(Study.create(path, arms, "balanced", **options))
-        if wins is not None:
-            votes = Comparisons.from_wins(wins, ties=ties, arm_names=DRINKS)
-            made[-1].import_votes(votes)
-        return made[-1]
+def make(make, voted):
+    """Make studies that begin with votes, or with none."""
 
-    made = []
-    yield make
-    for study in made:
-        study.close()
+    def begun(wins=WINS, arms=DRINKS, **options):
+        if wins is None:
+            return make(arms=arms, **options)
+        return voted(wins, arms=arms, **options)
+
+    return begun
 
 
 def lines(study):
@@ -54,26 +50,22 @@ def test_standings_are_those_of_a_fit(make):
     assert status.score == "utility"
 
 
-def test_the_rules_are_those_of_stopping(make):
-    found = lines(make(delta=0.02, width=0.05, budget=400))
-    anytime = AnytimeEvidence(0.02, width=0.05, weight=0.25).evaluate(WINS)
-    posterior = PosteriorProbability(0.02, prior=1.0).evaluate(WINS)
+@pytest.mark.parametrize("times", [1, 10])
+def test_the_rules_are_those_of_stopping(make, times):
+    """Ten times as many votes decide."""
+    wins = times * WINS
+    found = lines(make(wins, delta=0.02, width=0.05, budget=400))
+    anytime = AnytimeEvidence(0.02, width=0.05, weight=0.25).evaluate(wins)
+    posterior = PosteriorProbability(0.02, prior=1.0).evaluate(wins)
+    assert (anytime.stopped, posterior.stopped) == (times == 10, True)
     for rule, state in (("anytime", anytime), ("posterior", posterior)):
         assert found[rule].evidence == state.evidence
         assert found[rule].threshold == pytest.approx(-math.log(0.02))
         assert found[rule].stopped == state.stopped
+        assert found[rule].answer == ("tea" if state.stopped else None)
         assert found[rule].leader == "tea"
     assert found["budget"].evidence == 0
     assert not found["budget"].stopped
-
-
-def test_ten_times_as_many_votes_decide(make):
-    few, many = lines(make()), lines(make(10 * WINS))
-    assert not few["anytime"].stopped
-    assert few["anytime"].answer is None
-    for rule in ("anytime", "posterior"):
-        assert many[rule].stopped
-        assert many[rule].answer == "tea"
 
 
 def test_another_model_decides_by_its_draws(make):
@@ -118,6 +110,7 @@ def test_nothing_is_decided_before_a_vote(make):
     assert status.model == repr(PairwiseBeta())
 
 
+@pytest.mark.usefixtures("uncompiled")
 def test_a_measured_error_is_kept_and_said(make):
     study = make(budget=60)
     assert study.status().audit is None
@@ -142,6 +135,7 @@ def test_a_measured_error_is_kept_and_said(make):
     json.dumps(status.as_dict(), allow_nan=False)
 
 
+@pytest.mark.usefixtures("uncompiled")
 def test_an_audit_of_other_arms_is_said_to_be_old(make):
     study = make()
     study.audit_stopping(num_runs=4, budget=20)
@@ -192,6 +186,7 @@ def test_a_report_looks_back_at_25_votes_from_the_first_to_the_last(make, monkey
         assert errors[-1] < errors[0]
 
 
+@pytest.mark.usefixtures("uncompiled")
 def test_a_rule_that_was_not_measured_is_said_so(make):
     study = make(model="bradley-terry")
     study.audit_stopping(num_runs=4, budget=20)
@@ -228,7 +223,7 @@ def test_a_quick_look_at_many_arms_says_what_draws_would(make, monkeypatch):
     wins = rng.binomial(upper, 0.5 + 0.4 * rng.random())
     arms = [f"arm {arm}" for arm in range(number)]
     votes = Comparisons.from_wins(wins + (upper - wins).T, arm_names=arms)
-    study = make(None, arms=arms, budget=9)
+    study = make(None, arms, budget=9)
     study.import_votes(votes)
     quick, full = study.status(), study.status(full=True)
     assert (quick.is_full, full.is_full, full.parts) == (False, True, 3)

@@ -1,7 +1,7 @@
 """Tickets and their answers; everything else about a study but who asks."""
 
-import json
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,40 +9,13 @@ import pytest
 from bayesduel.errors import StudyError
 from bayesduel.studies import Study
 from bayesduel.votes import Comparisons
-from tests.studies.helpers import DRINKS, Clock, assert_replays
+from tests.studies.helpers import DRINKS, assert_replays
 
 
 @pytest.fixture
-def clock():
-    return Clock()
-
-
-@pytest.fixture
-def make(tmp_path, clock):
-    def make(arms=DRINKS, policy="balanced", **options):
-        study = Study.create(tmp_path / "drinks.study", arms, policy, **options)
-        study._clock = clock
-        # The event of the beginning has the time of this machine.
-        study._current().time = clock.now
-        made.append(study)
-        return study
-
-    made = []
-    yield make
-    for study in made:
-        study.close()
-
-
-def test_a_vote_counts_for_the_arm_on_its_side(make):
-    study = make()
-    (ticket,) = study.ask(judge="Ada", context={"prompt": (3, 4)})
-    assert (ticket.judge, ticket.context) == ("Ada", {"prompt": [3, 4]})
-    assert study.tell(ticket, "right")
-    votes = study.comparisons()
-    right, left = DRINKS.index(ticket.right), DRINKS.index(ticket.left)
-    assert votes.wins[right, left] == 1
-    assert votes.wins.sum() == 1
-    assert_replays(study)
+def make(make):
+    """Make studies of four drinks."""
+    return partial(make, arms=DRINKS)
 
 
 def test_an_answer_is_stored_once(make):
@@ -90,7 +63,8 @@ def test_what_was_never_asked_has_no_answer(make, number, answer, words):
 
 def test_undo_opens_the_question_again(make):
     study = make()
-    (ticket,) = study.ask()
+    (ticket,) = study.ask(judge="Ada", context={"prompt": (3, 4)})
+    assert (ticket.judge, ticket.context) == ("Ada", {"prompt": [3, 4]})
     assert study.undo(ticket) is False
     study.tell(ticket, "left")
     assert study.undo(ticket) is True
@@ -129,13 +103,13 @@ def test_each_pair_is_shown_either_way_equally_often(make):
     assert len({DRINKS.index(a) < DRINKS.index(b) for a, b in first.values()}) == 2
 
 
-def test_a_question_without_an_answer_is_asked_again_and_may_be_answered(make, clock):
+def test_a_question_without_an_answer_is_asked_again_and_may_be_answered(make):
     study = make(lease=60, budget=8)
     (late,) = study.ask(judge="Ada")
-    clock.now += 59
+    study.clock.now += 59
     (other,) = study.ask(judge="Bob")
     assert {other.left, other.right} != {late.left, late.right}
-    clock.now += 2
+    study.clock.now += 2
     assert study.status().stale == 1
     (again,) = study.ask(judge="Bob")
     assert {again.left, again.right} == {late.left, late.right}
@@ -148,22 +122,22 @@ def test_a_question_without_an_answer_is_asked_again_and_may_be_answered(make, c
     assert_replays(study)
 
 
-def test_a_clock_that_is_put_back_makes_nothing_stale(make, clock):
+def test_a_clock_that_is_put_back_makes_nothing_stale(make):
     study = make(lease=60)
     study.ask()
-    clock.now -= 10**6
+    study.clock.now -= 10**6
     study.ask()
     assert study.status().stale == 0
-    clock.now += 59
+    study.clock.now += 59
     assert study.status().stale == 0
-    clock.now += 2
+    study.clock.now += 2
     assert study.status().stale == 2
     assert [event.time for event in study.events()[1:]] == [1000.0, 1000.0 - 10**6]
     assert_replays(study)
 
 
 def test_the_floor_comes_first(make):
-    study = make(DRINKS, "information", floor=3, seed=1)
+    study = make("information", floor=3, seed=1)
     for _ in range(18):
         (ticket,) = study.ask()
         assert ticket.rule == "floor"
@@ -177,7 +151,7 @@ def test_the_floor_comes_first(make):
 
 
 def test_expected_information_asks_what_is_unknown(make):
-    study = make(DRINKS, "information")
+    study = make("information")
     wins = np.full((4, 4), 50.0)
     wins[2, 3] = wins[3, 2] = 1
     study.import_votes(Comparisons.from_wins(wins, arm_names=DRINKS, ignore_self=True))
@@ -200,7 +174,7 @@ def test_the_budget_is_kept_with_questions_out(make):
 
 
 def test_blocked_and_skipped_pairs_are_not_asked(make):
-    study = make(DRINKS[:3], blocked=[("tea", "coffee")])
+    study = make(arms=DRINKS[:3], blocked=[("tea", "coffee")])
     tickets = study.ask(6, judge="Ada")
     pairs = {frozenset((each.left, each.right)) for each in tickets}
     assert pairs == {frozenset(("tea", "milk")), frozenset(("coffee", "milk"))}
@@ -312,32 +286,6 @@ def test_votes_from_a_file_count(make, tmp_path):
     assert study.comparisons().num_votes == 7
 
 
-def test_the_export_is_the_whole_history(make, tmp_path):
-    study = make()
-    (ticket,) = study.ask(judge="Ada")
-    study.tell(ticket, "tie")
-    lines = study.export(tmp_path / "events.jsonl").splitlines()
-    assert (tmp_path / "events.jsonl").read_text().splitlines() == lines
-    kinds = [json.loads(line)["kind"] for line in lines]
-    assert kinds == ["created", "asked", "answered"]
-    assert json.loads(lines[0])["body"]["arms"] == DRINKS
-    assert json.loads(lines[2])["body"] == {"question": 1, "answer": "tie"}
-    with pytest.raises(FileExistsError):
-        study.export(tmp_path / "events.jsonl")
-
-
-def test_settings_come_back(make):
-    from bayesduel.models import BradleyTerry
-
-    study = make(
-        model=BradleyTerry(prior_scale=1.5), delta=0.01, width=0.1, seed=7, floor=2,
-        blocked=[("tea", "milk")],
-    )  # fmt: skip
-    with Study.open(study.path) as other:
-        assert other._settings == study._settings
-        assert other._settings.model == BradleyTerry(prior_scale=1.5)
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -353,7 +301,6 @@ def test_settings_come_back(make):
         ({"delta": 0}, r"delta must be in \(0, 1\)"),
         ({"width": 0.5}, r"width must be in \[0, 1/2\)"),
         ({"budget": 0}, "budget must be an integer of at least 1"),
-        ({"seed": -1}, "seed must be an integer from 0"),
         ({"floor": -1}, "floor must be an integer of at least 0"),
         ({"lease": 0}, "lease must be a number of seconds above 0"),
         ({"blocked": [("tea", "tea")]}, r"blocked\[0\] must be two different arms"),
@@ -373,10 +320,8 @@ def test_what_fits_no_study_makes_no_file(tmp_path, change, words):
     [
         ({"n": 0}, "n must be an integer of at least 1"),
         ({"judge": ""}, "judge must be a name"),
-        ({"judge": 3}, "judge must be a name"),
         ({"judge": "\ud800"}, r"judge\[0\] must be a name that can be written"),
         ({"context": "\ud800"}, "context must be a value of JSON"),
-        ({"context": {1, 2}}, "context must be a value of JSON"),
         ({"context": float("nan")}, "context must be a value of JSON"),
         ({"context": "x" * 10**6}, "context must be at most 100000 characters"),
     ],

@@ -11,7 +11,7 @@ from tests.studies.helpers import DRINKS
 ARMS = [*DRINKS, "juice", "beer"]
 
 
-@pytest.fixture(params=[None, "logit-ts", "balanced"])
+@pytest.fixture(params=[None, "balanced"])
 def played(make, request):
     """Make a study with 12 answers, contexts, gold sets and the worst."""
     study = make(

@@ -50,8 +50,7 @@ def votes_of(questions, weight=1.0):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("contradiction", ["tie", "nothing"])
-@pytest.mark.parametrize("weight", [1.0, 3.0])
+@pytest.mark.parametrize(("contradiction", "weight"), [("tie", 1.0), ("nothing", 3.0)])
 def test_the_votes_are_those_of_the_twin(contradiction, weight):
     questions = asked(np.random.default_rng(5))
     found = votes_of(questions, weight).with_both_orders_as_one(contradiction)

@@ -44,17 +44,6 @@ def test_winners_and_losers(tmp_path):
         read_comparisons(path, order_known=True)
     with pytest.raises(ComparisonDataError, match="leave ties"):
         read_comparisons(path, ties=["times"])
-    with pytest.raises(
-        ComparisonDataError, match="row 0 of column 'times' is negative"
-    ):
-        read_comparisons(
-            written(tmp_path, "bad.csv", text.replace(",3", ",-3")), weight="times"
-        )
-    same = written(tmp_path, "same.csv", "winner,loser\na,b\nb,b\n")
-    with pytest.raises(
-        ComparisonDataError, match=r"row\[1\]: compares 'b' with itself"
-    ):
-        read_comparisons(same)
     both = written(tmp_path, "both.csv", "a,b,winner,loser\nx,y,x,y\n")
     with pytest.raises(ComparisonDataError, match="a and b or winner and loser"):
         read_comparisons(both)
@@ -69,15 +58,6 @@ def test_counts_per_pair_and_compression(tmp_path):
     assert not votes.order_known
     assert votes.counts.tolist() == [[3, 1, 7], [2, 0, 1]]
     assert read_comparisons(path).num_votes == 8
-
-
-def test_counts_of_arms_that_are_called_like_outcomes(tmp_path):
-    path = written(
-        tmp_path, "p.csv", "a,b,wins_a,wins_b\nx,left,3,1\nfirst,right,2,0\n"
-    )
-    votes = read_comparisons(path)
-    assert votes.arm_names == ("first", "left", "right", "x")
-    assert votes.wins[3, 1] == 3 and votes.wins[1, 3] == 1 and votes.wins[0, 2] == 2
 
 
 def test_ties_are_neither_lost_nor_guessed(tmp_path):
@@ -108,7 +88,7 @@ def test_names_hold_what_quotes_allow(tmp_path):
     assert votes.num_arms == 2 and votes.counts.sum() == 2
 
 
-@pytest.mark.parametrize("title", ["winner_tie", "Winner Tie", "neither_won", "even"])
+@pytest.mark.parametrize("title", ["Winner Tie", "even"])
 def test_a_column_that_is_one_where_nobody_won_is_not_lost(tmp_path, title):
     """Votes as three columns of 0 and 1; the last one is found by what it holds."""
     text = f"model_a,model_b,w_a,w_b,{title}\n" + "x,y,1,0,0\nx,y,0,1,0\nx,y,0,0,1\n"
@@ -123,7 +103,6 @@ def test_a_column_that_is_one_where_nobody_won_is_not_lost(tmp_path, title):
     ("text", "unread"),
     [
         ("judge,left,right,winner,year\nAda,a,b,a,2024\n", "'judge', 'year'"),
-        ("winner,loser,sure\na,b,1\n", "column 'sure'"),
         ("a,b,wins_a,wins_b,seen\na,b,3,1,4\n", "column 'seen'"),
         ("left,right,winner\na,b,a\n", ""),
     ],
@@ -134,31 +113,29 @@ def test_columns_that_are_not_read_are_said(tmp_path, caplog, text, unread):
     assert unread in caplog.text
 
 
-def test_columns_can_be_named(tmp_path):
-    path = written(tmp_path, "t.tsv", "p\tq\tw\tn\nx\ty\tB\t3\ny\tz\tA\t2\n")
-    votes = read_comparisons(
-        path, arms=("p", "q"), winner="w", weight="n", words=("A", "B", "T")
-    )
-    assert votes.wins.tolist() == [[0, 0, 0], [3, 0, 2], [0, 0, 0]]
-
-
 @pytest.mark.parametrize(
     ("text", "options", "words"),
     [
         ("left,right,winner\na,b,c\n", {}, "winner: row 0"),
-        ("left,right,winner\na,b\n", {}, "row 0 has 2 cells"),
         ("left,right,winner\n", {}, "at least one row"),
         ("x,y,winner\na,b,a\n", {}, "none of the usual columns"),
-        ("a,b,wins_a,wins_b\nx,y,1,two\n", {}, "row 0 of column 'wins_b'"),
+        ("a,b,wins_a,wins_b\nx,y,1_000,2\n", {}, "is no number: '1_000'"),
+        ("a,b,wins_a,wins_b\nx,y,１,2\n", {}, "is no number"),
+        ("a,b,wins_a,wins_b\nx,y,nan,2\n", {}, "is no number: 'nan'"),
+        ("a,b,wins_a,wins_b\nx,y,1e400,2\n", {}, "is above 1e.15: '1e400'"),
+        (f"a,b,wins_a,wins_b\nx,y,{'9' * 5000},2\n", {}, "is above"),
+        ("a,b,wins_a,wins_b\nx,y,7.5,2\n", {}, "'wins_a' is no whole number"),
+        ("a,b,wins_a,wins_b,ties,draws\nx,y,1,2,3,3\n", {}, r"ties \(3\), draws"),
+        ("left,right,winner,winner\na,b,left,right\n", {}, "columns 3 and 4 are both"),
+        ("a,b,winner,wins_a,wins_b\nx,y,x,1,2\n", {}, "both a column 'winner' and co"),
+        ("left,right,a,b,winner\nx,y,u,v,left\n", {}, "left and right or a and b"),
         ("a,b,wins_a,wins_b\nx,y,1,-2\n", {}, "row 0 of column 'wins_b' is negative"),
         ("left,right,winner\na,b,a\n", {"arm_names": ["a", "c"]}, "unknown arm 'b'"),
         ("left,right,winner\na,b,a\n", {"winner": "won"}, "no column 'won'"),
         ("left,right,winner\na,b,a\na,b,\n", {}, "row 1 has no answer.*leave the row"),
-        ('[{"left": "a"}]', {}, "none of the usual columns"),
         ('[{"left": "a"}, 3]', {}, "row 1 must be a record"),
         ('{"left": {"0": "a"}}\n{', {}, "is no JSON: line 1"),
         ("[]", {}, "none of|at least one record"),
-        ('[{"left": "a", "right": "b", "winner": null}]', {}, "row 0 has no answer"),
         ("# NUMBER ALTERNATIVES: 2\n1: 1,2\n", {}, "ballots of PrefLib.*read_preflib"),
     ],
 )
@@ -212,10 +189,7 @@ def test_preflib(tmp_path):
         ("a.toc", PREFLIB.replace("NAME 3", "NAME 7"), "must be named"),
         ("a.toc", PREFLIB.replace("NAME 3", "NAME 2"), "line 4: .* named twice"),
         ("a.toc", PREFLIB.replace("VES: 4", "VES: " + "9" * 5000), "must be named"),
-        ("a.toc", PREFLIB.replace("VES: 4", "VES: 99999999999"), "must be named"),
         ("a.toc", PREFLIB + "1_0: 2\n", "line 8: must be"),
-        ("a.toc", PREFLIB + "nan: 2\n", "line 8: must be"),
-        ("a.toc", PREFLIB + "1: ٣,2\n", "line 8: must be"),
         ("a.toc", PREFLIB + "1: 1,{2,3\n", "line 8: must be"),
         ("a.toc", PREFLIB + "1e400: 1,2\n", "line 8: the number of voters"),
         ("a.toc", PREFLIB[: PREFLIB.index("12:")], "holds no ballot"),

@@ -100,9 +100,7 @@ def test_several_words_and_their_votes(tmp_path):
     same = Comparisons.from_votes(["x"] * 2, ["y"] * 2, ["A>>B", "A=B"], words=words)
     assert same.counts.tolist() == [[3, 0, 1]]
     for bad, rule in [
-        (({"A>>B": -1}, "b", "c"), "must not be negative"),
         (("a", ["b", "c"], "c"), "'c' is there twice"),
-        (("a", "b"), "three different ones"),
         (("a", [], "c"), "three different ones"),
         ("abc", "three different ones"),
     ]:
@@ -250,7 +248,6 @@ def test_long_tables_of_choices(tmp_path):
         ("x,car,1", "x,car,0", "the choice 'x' must choose one alternative"),
         ("x,bus,0,1", "x,bus,1,1", "the choice 'x' must choose one"),
         ("x,train,0", "x,car,0", "the choice 'x' names an alternative twice"),
-        ("y,train,1,1", "y,train,1,0", "'y' chooses what was not on offer"),
         ("y,train,1", "y,train,maybe", "row 1 of column 'chosen' must be 1 or 0"),
     ]:
         broken = written(tmp_path, long.replace(old, new), "broken.csv")

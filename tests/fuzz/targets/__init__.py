@@ -24,10 +24,7 @@ def together(*packages: Any) -> Any:
 
 
 PACKAGES = {
-    "models": (
-        together(votes, models, inference),
-        lambda: of_votes() | of_models(),
-    ),
+    "models": (together(votes, models, inference), lambda: of_votes() | of_models()),
     "diagnostics": (diagnostics, of_diagnostics),
     "plots": (plots, of_plots),
     "analysis": (analysis, of_analysis),

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesduel import inference, models
 from tests.fuzz.targets import values as v
-from tests.fuzz.targets.values import Made, Target
+from tests.fuzz.targets.values import Made, Target, target
 
 
 def fitted(kind: type) -> Callable[..., Any]:
@@ -51,193 +51,169 @@ _LOGIT = {
 
 def of_models() -> dict[str, Target]:
     """Return what is public in `bayesduel.models` and `bayesduel.inference`."""
-    self = {"self": Made(v.utility_fit)}
+    found = Made(v.utility_fit)
     return {
-        "BradleyTerry": Target(fitted(models.BradleyTerry), _PAIRWISE),
-        "Thurstone": Target(fitted(models.Thurstone), _PAIRWISE),
-        "RaoKupper": Target(
-            fitted(models.RaoKupper), _PAIRWISE | {"ties": [True, False]}
-        ),
-        "JudgedBradleyTerry": Target(
+        "BradleyTerry": target(fitted(models.BradleyTerry), _PAIRWISE),
+        "Thurstone": target(fitted(models.Thurstone), _PAIRWISE),
+        "RaoKupper": target(fitted(models.RaoKupper), _PAIRWISE, ties=[True, False]),
+        "JudgedBradleyTerry": target(
             fitted(models.JudgedBradleyTerry),
-            _PAIRWISE
-            | {
-                "data": [Made(v.shown_votes), Made(v.some_votes), Made(v.ballots)],
-                "spread_scale": [1.0, 0],
-                "discrimination": [False, True],
-                "discrimination_scale": [0.5, 0],
-                "order_effect": [True, False],
-            },
+            _PAIRWISE,
+            data=[Made(v.shown_votes), Made(v.some_votes), Made(v.ballots)],
+            spread_scale=[1.0, 0],
+            discrimination=[False, True],
+            discrimination_scale=[0.5, 0],
+            order_effect=[True, False],
         ),
-        "LinearUtilities": Target(
+        "LinearUtilities": target(
             fitted(models.LinearUtilities),
-            _PAIRWISE
-            | {
-                "data": [Made(v.known_votes), Made(v.some_votes), Made(v.ballots)],
-                "features": [
-                    np.eye(3),
-                    None,
-                    [[1.0], [0.0], [np.nan]],
-                    np.eye(2),
-                    3,
-                    "x",
-                    [[1e300], [-1e300], [0.0]],
-                    [[1e9], [-1e9], [0.0]],
-                    [[0.0], [0.0], [0.0]],
-                ],
-                "covariates": [True, False],
-                "covariate_scale": [2.0, 1e6],
-            },
+            _PAIRWISE,
+            data=[Made(v.known_votes), Made(v.some_votes), Made(v.ballots)],
+            features=[
+                np.eye(3),
+                None,
+                [[1.0], [0.0], [np.nan]],
+                np.eye(2),
+                3,
+                "x",
+                [[1e300], [-1e300], [0.0]],
+                [[1e9], [-1e9], [0.0]],
+                [[0.0], [0.0], [0.0]],
+            ],
+            covariates=[True, False],
+            covariate_scale=[2.0, 1e6],
         ),  # fmt: skip
-        "MultinomialLogit": Target(
-            fitted(models.MultinomialLogit), _UTILITY | {"data": [Made(v.choices)]}
+        "MultinomialLogit": target(
+            fitted(models.MultinomialLogit), _UTILITY, data=[Made(v.choices)]
         ),
-        "ConditionalLogit": Target(fitted(models.ConditionalLogit), _LOGIT),
-        "MixedLogit": Target(
+        "ConditionalLogit": target(fitted(models.ConditionalLogit), _LOGIT),
+        "MixedLogit": target(
             fitted(models.MixedLogit),
-            _LOGIT
-            | {
-                "random": [None, ("attribute 1",), ("x",), (), "attribute 1", (1,)],
-                "spread_scale": [3.0, 0],
-            },
+            _LOGIT,
+            random=[None, ("attribute 1",), ("x",), (), "attribute 1", (1,)],
+            spread_scale=[3.0, 0],
         ),
-        "PlackettLuce": Target(
-            fitted(models.PlackettLuce), _UTILITY | {"data": [Made(v.ballots)]}
+        "PlackettLuce": target(
+            fitted(models.PlackettLuce), _UTILITY, data=[Made(v.ballots)]
         ),
-        "NumPyroModel": Target(
+        "NumPyroModel": target(
             fitted(models.NumPyroModel),
-            {
-                "data": [Made(v.shown_votes), *v.DATA],
-                "function": [v.one_scale, 3, None],
-                "ties": [False, True],
-                "order_effect": [False, True],
-                "link": [None, 3],
-            },
+            data=[Made(v.shown_votes), *v.DATA],
+            function=[v.one_scale, 3, None],
+            ties=[False, True],
+            order_effect=[False, True],
+            link=[None, 3],
         ),
-        "from_numpyro": Target(
+        "from_numpyro": target(
             models.from_numpyro,
-            {
-                "function": [v.one_scale, 3, None],
-                "ties": [False, True],
-                "order_effect": [True, False],
-                "link": [None, 3, "logit"],
-            },
+            function=[v.one_scale, 3, None],
+            ties=[False, True],
+            order_effect=[True, False],
+            link=[None, 3, "logit"],
         ),
-        "PairwiseBeta": Target(
+        "PairwiseBeta": target(
             fitted(models.PairwiseBeta),
-            {
-                "data": v.DATA,
-                "prior": [1.0, ((1.0,) * 3,) * 3, [[1.0] * 3] * 3, ((1.0, -1.0),) * 2],
-                "ties": [False, True],
-                "tie_prior": [(1.0, 2.0), (1.0,), (0.0, 1.0), [1.0, 2.0]],
-            },
+            data=v.DATA,
+            prior=[1.0, ((1.0,) * 3,) * 3, [[1.0] * 3] * 3, ((1.0, -1.0),) * 2],
+            ties=[False, True],
+            tie_prior=[(1.0, 2.0), (1.0,), (0.0, 1.0), [1.0, 2.0]],
         ),
-        "Fit.sample": Target(
-            inference.Fit.sample,
-            {"rng_key": v.KEYS, "num_draws": v.NUMBERS},
-            self,
+        "Fit.sample": target(
+            inference.Fit.sample, of=found, rng_key=v.KEYS, num_draws=v.NUMBERS
         ),
-        "Fit.sample_utilities": Target(
+        "Fit.sample_utilities": target(
             inference.Fit.sample_utilities,
-            {"rng_key": v.KEYS, "num_draws": v.NUMBERS},
-            self,
+            of=found,
+            rng_key=v.KEYS,
+            num_draws=v.NUMBERS,
         ),
-        "Fit.rank_intervals": Target(
+        "Fit.rank_intervals": target(
             inference.Fit.rank_intervals,
-            {"probability": v.PROBABILITIES, "by": [None, "borda", "utility", "elo"]},
-            self,
+            of=found,
+            probability=v.PROBABILITIES,
+            by=[None, "borda", "utility", "elo"],
         ),
-        "Fit.ranks": Target(
+        "Fit.ranks": target(
             inference.Fit.ranks,
-            {"probability": v.PROBABILITIES, "by": [None, "copeland"]},
-            {"self": Made(v.beta_fit)},
+            of=Made(v.beta_fit),
+            probability=v.PROBABILITIES,
+            by=[None, "copeland"],
         ),
-        "Fit.to_dataframe": Target(
+        "Fit.to_dataframe": target(
             inference.Fit.to_dataframe,
-            {"probability": v.PROBABILITIES, "scale": ["utility", "elo", "odd"]},
-            self,
+            of=found,
+            probability=v.PROBABILITIES,
+            scale=["utility", "elo", "odd"],
         ),
-        "Fit.clustered_errors": Target(
+        "Fit.clustered_errors": target(
             inference.Fit.clustered_errors,
-            {"cluster": ["judge", "prompt", 1, None, ["judge"]]},
-            {"self": Made(v.judged_fit)},
+            of=Made(v.judged_fit),
+            cluster=["judge", "prompt", 1, None, ["judge"]],
         ),
-        "Fit.to_datatree": Target(
-            inference.Fit.to_datatree,
-            v.TREE,
-            {"self": Made(v.beta_fit)},
+        "Fit.to_datatree": target(
+            inference.Fit.to_datatree, v.TREE, of=Made(v.beta_fit)
         ),
-        "fit": Target(
+        "fit": target(
             inference.fit,
-            {
-                "model": v.MODELS,
-                "data": v.DATA,
-                **v.OPTIONS,
-                "num_chains": v.NUMBERS,
-                "max_iterations": [100, 10**12],
-                "resample": [True, False],
-                "guide": ["normal", "odd"],
-                "num_steps": [2000, 10**12],
-                "step_size": [0.02],
-                "num_warmup": [300, 10**12],
-                "target_acceptance": [0.9, 1.0],
-                "dense_mass": [False, True],
-            },
+            v.OPTIONS,
+            model=v.MODELS,
+            data=v.DATA,
+            num_chains=v.NUMBERS,
+            max_iterations=[100, 10**12],
+            resample=[True, False],
+            guide=["normal", "odd"],
+            num_steps=[2000, 10**12],
+            step_size=[0.02],
+            num_warmup=[300, 10**12],
+            target_acceptance=[0.9, 1.0],
+            dense_mass=[False, True],
         ),
-        "contrasts": Target(
+        "contrasts": target(
             inference.contrasts,
-            {
-                "posterior": v.POSTERIORS,
-                "reference": ["tea", "mead", 1, None, ["tea"]],
-                "probability": v.PROBABILITIES,
-                "equivalent": [None, 0.1, -1.0, "x", np.inf],
-                "scale": ["utility", "elo", "glicko"],
-            },
+            posterior=v.POSTERIORS,
+            reference=["tea", "mead", 1, None, ["tea"]],
+            probability=v.PROBABILITIES,
+            equivalent=[None, 0.1, -1.0, "x", np.inf],
+            scale=["utility", "elo", "glicko"],
         ),
-        "fit_groups": Target(
+        "fit_groups": target(
             inference.fit_groups,
-            {
-                "model": [models.BradleyTerry(), *v.MODELS],
-                "data": [Made(v.judged_votes), *v.DATA],
-                "by": ["judge", "context", 1, None, ["judge"]],
-                **v.OPTIONS,
-            },
+            v.OPTIONS,
+            model=[models.BradleyTerry(), *v.MODELS],
+            data=[Made(v.judged_votes), *v.DATA],
+            by=["judge", "context", 1, None, ["judge"]],
         ),
-        "GroupFits.to_dataframe": Target(
+        "GroupFits.to_dataframe": target(
             inference.GroupFits.to_dataframe,
-            {"probability": v.PROBABILITIES, "scale": ["utility", "elo", "odd"]},
-            {"self": Made(v.group_fits)},
+            of=Made(v.group_fits),
+            probability=v.PROBABILITIES,
+            scale=["utility", "elo", "odd"],
         ),
-        "fit_mode": Target(
+        "fit_mode": target(
             inference.fit_mode,
-            {"model": [models.BradleyTerry(), *v.MODELS], "data": [*v.DATA, None]},
+            model=[models.BradleyTerry(), *v.MODELS],
+            data=[*v.DATA, None],
         ),
-        "ModeFit.contrasts": Target(
+        "ModeFit.contrasts": target(
             inference.ModeFit.contrasts,
-            {
-                "arms": [["tea"], "tea", ["mead"], 1, [["tea"]], []],
-                "reference": ["tea", "mead", 1, None],
-                "probability": v.PROBABILITIES,
-                "equivalent": [None, 0.1, -1.0, "x"],
-            },
-            {"self": Made(v.mode_fit)},
+            of=Made(v.mode_fit),
+            arms=[["tea"], "tea", ["mead"], 1, [["tea"]], []],
+            reference=["tea", "mead", 1, None],
+            probability=v.PROBABILITIES,
+            equivalent=[None, 0.1, -1.0, "x"],
         ),
-        "standings": Target(
+        "standings": target(
             inference.standings,
-            {
-                "posterior": v.POSTERIORS,
-                "probability": v.PROBABILITIES,
-                "scale": ["utility", "elo", "glicko"],
-                "anchor": [None, ("tea", 1000.0), ("wine", 0), ("tea",), "tea"],
-                "cluster": [None, "judge", 1],
-            },
+            posterior=v.POSTERIORS,
+            probability=v.PROBABILITIES,
+            scale=["utility", "elo", "glicko"],
+            anchor=[None, ("tea", 1000.0), ("wine", 0), ("tea",), "tea"],
+            cluster=[None, "judge", 1],
         ),
-        "parameter_summary": Target(
+        "parameter_summary": target(
             inference.parameter_summary,
-            {
-                "posterior": v.POSTERIORS,
-                "probability": v.PROBABILITIES,
-                "cluster": [None, "judge", 1],
-            },
+            posterior=v.POSTERIORS,
+            probability=v.PROBABILITIES,
+            cluster=[None, "judge", 1],
         ),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -36,22 +36,12 @@ class Made:
 
 @dataclass(frozen=True)
 class Target:
-    """Something to call.
-
-    Attributes
-    ----------
-    function : callable
-        What is called.
-    values : mapping of str to list
-        For each argument values that are right, the first of which go together, and
-        some that are nearly so. Any other argument has its default.
-    fixed : mapping of str to object
-        Arguments that are never wrong, such as ``self``.
-    """
+    """Something to call, and the values of its arguments."""
 
     function: Callable[..., Any]
     values: Mapping[str, list[Any]]
-    fixed: Mapping[str, Any] = field(default_factory=dict)
+    fixed: Mapping[str, Any]
+    """Arguments that are never wrong: ``self``."""
 
     def needed(self) -> set[str]:
         """Return the arguments without a default."""
@@ -61,6 +51,23 @@ class Target:
             for name, each in inspect.signature(self.function).parameters.items()
             if each.default is each.empty and each.kind not in kinds
         } - set(self.fixed)
+
+
+def target(
+    function: Callable[..., Any],
+    /,
+    *shared: Mapping[str, list[Any]],
+    of: Any = None,
+    **values: list[Any],
+) -> Target:
+    """Return a target, a method with what it is a method of.
+
+    Each argument has values that are right, the first of which go together, and some
+    that are nearly so; later ones replace those that are shared. Any other argument has
+    its default.
+    """
+    given = {name: each for one in (*shared, values) for name, each in one.items()}
+    return Target(function, given, {} if of is None else {"self": of})
 
 
 NAMES = ["tea", "milk", "coffee"]

@@ -3,19 +3,14 @@
 import itertools
 import json
 import random
-from types import SimpleNamespace
 
 import pytest
 
 from bayesduel.ops.shares import share_interval
 from bayesduel.studies import Judging
 from bayesduel.studies.judges.agreement import krippendorff_alpha
-from bayesduel.studies.judges.repeated import Said, alpha_of, said_in_turn
-from bayesduel.studies.replay.questions import Question
+from bayesduel.studies.judges.repeated import Said, alpha_of
 from tests.studies.helpers import DRINKS
-
-FALSE_ALARM = 1e-5
-"""Four and a half standard errors."""
 
 
 def told(study, judge, best, worst=None, context=None):
@@ -46,33 +41,6 @@ def test_alpha_of_sets_is_that_of_all_ways_to_number_their_arms():
         number = copies * answers
         by_chance = (number - number / 3) / (number - 1)
         assert found == pytest.approx(1 - apart / (3 * units) / by_chance)
-
-
-def test_judges_who_choose_by_lot_come_to_no_agreement():
-    """Of many different sets: were arms the names, alpha would be far above 0."""
-    rng, number, names = random.Random(4), 4000, []
-    questions = {}
-    for turn in range(number):
-        arms = rng.sample(range(9), 3)
-        said = []
-        for judge in ("Ada", "Bob"):
-            shown = rng.sample(arms, 3)
-            card = rng.randrange(3)
-            place = len(questions) + 1
-            questions[place] = Question(
-                place, (*shown,), judge, turn, "d-ts", "", 0.0, 1.0,
-                outcome=str(card + 1),
-            )  # fmt: skip
-            said.append(shown[card])
-        names.append(said)
-    shared = said_in_turn(SimpleNamespace(questions=questions))
-    assert len(shared) == number
-    # Agreement is a share of 1/3, with its standard error, in units of 2/3.
-    error = (1 / 3 * 2 / 3 / number) ** 0.5 / (2 / 3)
-    assert abs(alpha_of(shared, 3)) < 4.5 * error
-    assert krippendorff_alpha(names) > 0.2
-    agreed = [dict.fromkeys(("Ada", "Bob"), Said(named, 0)) for named in (2, 0)]
-    assert alpha_of(agreed, 3) == 1.0
 
 
 @pytest.mark.parametrize("contexts", [range(4), [None] * 4])

@@ -6,17 +6,16 @@ from bayesduel.studies import Judging
 from tests.studies.helpers import DRINKS, assert_replays, better_of
 
 
-@pytest.mark.parametrize("how", ["tie", "nothing"])
 @pytest.mark.parametrize(
-    ("first", "second", "outcome"),
+    ("how", "first", "second", "outcome"),
     [
-        ("left", "right", "left"),
-        ("right", "left", "right"),
-        ("tie", "tie", "tie"),
-        ("left", "left", None),
-        ("right", "right", None),
-        ("tie", "left", None),
-        ("left", "skip", "skip"),
+        ("tie", "left", "right", "left"),
+        ("tie", "right", "left", "right"),
+        ("nothing", "tie", "tie", "tie"),
+        ("tie", "left", "left", "tie"),
+        ("nothing", "right", "right", "nothing"),
+        ("nothing", "tie", "left", "nothing"),
+        ("tie", "left", "skip", "skip"),
     ],
 )
 def test_two_answers_are_one_vote(make, how, first, second, outcome):
@@ -29,7 +28,6 @@ def test_two_answers_are_one_vote(make, how, first, second, outcome):
     assert state.out.sum() == (0 if second == "skip" else 2)
     study.tell(one, first)
     state = study._current()
-    outcome = outcome or how
     left, right = DRINKS.index(one.left), DRINKS.index(one.right)
     assert state.num_votes == (outcome in ("left", "right", "tie"))
     assert state.wins[left, right] == (outcome == "left")
@@ -71,7 +69,7 @@ def test_the_other_order_goes_to_the_same_judge(make):
     assert_replays(study)
 
 
-@pytest.mark.parametrize("policy", ["d-ts+", "rucb", "information"])
+@pytest.mark.parametrize("policy", ["d-ts+", "information"])
 def test_a_policy_is_told_one_vote_for_both_orders(make, policy):
     study = make(policy, judging=Judging(both_orders="tie"), budget=12)
     while tickets := study.ask(3, judge="Ada"):

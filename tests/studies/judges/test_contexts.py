@@ -12,7 +12,6 @@ from bayesduel.studies.judges.page import JudgePage
 from bayesduel.votes import Comparisons
 from tests.command_line import invoke
 from tests.studies.helpers import DRINKS, assert_replays
-from tests.studies.serving import Client, served
 
 POOL = ["hot", "cold", "at night"]
 
@@ -28,8 +27,7 @@ def by_pair(study):
     return found
 
 
-@pytest.mark.parametrize("orders", [None, "tie"])
-@pytest.mark.parametrize("policy", ["balanced", "random"])
+@pytest.mark.parametrize(("policy", "orders"), [("balanced", "tie"), ("random", None)])
 def test_each_pair_meets_in_all_contexts_as_often(make, policy, orders):
     judging = Judging(both_orders=orders)
     study = make(policy, contexts=POOL, judging=judging, seed=2)
@@ -127,7 +125,6 @@ def select(study, context, names):
         (["hot", "hot"], "each once"),
         (["hot", 3], "must be a text"),
         ([""], "must be a text"),
-        ([["hot"]], "must be a text"),
         (list(map(str, range(10_001))), "must be at most 10000"),
     ],
 )
@@ -140,14 +137,13 @@ def test_a_pool_that_is_none_is_refused(tmp_path, contexts, words):
 ITEMS = "arm,context,text\nsmall,2+2?,4\nlarge,2+2?,four\nsmall,3?,5\nlarge,3?,three\n"
 
 
-def test_items_are_shown_in_their_context(tmp_path):
+def test_items_are_shown_in_their_context(page, tmp_path):
     path, file = tmp_path / "a.study", tmp_path / "items.csv"
     file.write_text(ITEMS)
     done = invoke(["study", "new", str(path), "--items", str(file), "-p", "balanced"])
     assert done.exit_code == 0, done.stderr
     with Study.open(path) as study:
-        with served(study, items=Items(file)) as port:
-            shown = Client(port).question()
+        shown = page(study, items=Items(file)).question()
         (ticket,) = study.open_tickets()
     texts = {("small", "2+2?"): "4", ("large", "2+2?"): "four",
              ("small", "3?"): "5", ("large", "3?"): "three"}  # fmt: skip

@@ -5,27 +5,12 @@ import json
 import pytest
 
 from bayesduel.errors import StudyError
-from bayesduel.studies import Study
 from bayesduel.studies.judges.links import link_secret, signed_token
-from bayesduel.studies.judges.page import MOST_NAMES, JudgePage
+from bayesduel.studies.judges.page import JudgePage
 from bayesduel.studies.lines import answer_line
 from bayesduel.studies.report import report_html
-from tests.studies.helpers import DRINKS, Clock, assert_replays
+from tests.studies.helpers import assert_replays
 from tests.studies.serving import Client, served
-
-
-@pytest.fixture
-def make(tmp_path):
-    made = []
-
-    def make(**options):
-        path = tmp_path / "drinks.study"
-        made.append(Study.create(path, DRINKS, "balanced", **options))
-        return made[-1]
-
-    yield make
-    for study in made:
-        study.close()
 
 
 def test_events_say_who_did_it(make):
@@ -60,42 +45,39 @@ def test_a_judge_touches_no_question_of_another(make):
     assert len(study.events()) == 4
 
 
-def test_the_page_refuses_the_question_of_another(make):
+def test_the_page_refuses_the_question_of_another(make, page):
     study = make()
-    with served(study) as port:
-        ada, bob = Client(port), Client(port, "Bob")
-        ada.question()
-        (number,) = (each.number for each in study.open_tickets("Ada"))
-        ada.post("answer", number=number, answer="left")
-        (open_one,) = (each.number for each in study.open_tickets("Ada"))
-        bob.question()
-        before = len(study.events())
-        for deed, body in (
-            ("undo", {"number": number}),
-            ("answer", {"number": open_one, "answer": "left"}),
-        ):
-            status, text = bob.post(deed, **body)
-            assert status == 403
-            assert "must be the one to whom question" in text
-        assert len(study.events()) == before
-
-
-def test_a_page_takes_so_many_names(make):
-    study = make()
-    with served(study) as port:
-        said = [Client(port, f"j{n}").post("question")[0] for n in range(MOST_NAMES)]
-        assert said == [200] * MOST_NAMES
-        status, text = Client(port, "one more").post("question")
+    ada = page(study)
+    bob = Client(ada.port, "Bob")
+    number = ada.question()["number"]
+    ada.post("answer", number=number, answer="left")
+    (open_one,) = (each.number for each in study.open_tickets("Ada"))
+    bob.question()
+    before = len(study.events())
+    for deed, body in (
+        ("undo", {"number": number}),
+        ("answer", {"number": open_one, "answer": "left"}),
+    ):
+        status, text = bob.post(deed, **body)
         assert status == 403
-        assert f"{MOST_NAMES} names" in text
-        assert Client(port, "j0").post("question")[0] == 200
+        assert "must be the one to whom question" in text
+    assert len(study.events()) == before
+
+
+def test_a_page_takes_so_many_names(make, page, monkeypatch):
+    monkeypatch.setattr("bayesduel.studies.judges.page.MOST_NAMES", 3)
+    client, said = page(make()), []
+    for client.judge in ("Ada", "Bob", "Cyd", "one more", "Ada"):
+        said.append(client.post("question"))
+    assert [status for status, _ in said] == [200, 200, 200, 403, 200]
+    assert "3 names" in said[3][1]
 
 
 def test_signed_links_are_for_one_judge_each(make, monkeypatch):
     study = make()
     links = JudgePage(study, judges=["Ada", "Bob"]).links
     assert links == JudgePage(study, judges=["Ada", "Bob"]).links
-    secret = study.path.with_name("drinks.study-links")
+    secret = study.path.with_name("0.study-links")
     assert secret.stat().st_mode & 0o777 == 0o600
     assert links["Ada"] == signed_token(link_secret(study.path), "Ada")
     with served(study, judges=["Ada", "Bob"]) as port:
@@ -110,11 +92,10 @@ def test_signed_links_are_for_one_judge_each(make, monkeypatch):
 
 def test_late_answers_beyond_the_budget_do_not_count(make):
     study = make(budget=5, lease=10.0)
-    study._clock = clock = Clock(study.events()[0].time)
     tickets = []
     for _ in range(3):
         tickets += study.ask(5)
-        clock.now += 11
+        study.clock.now += 11
     assert len(tickets) == 15
     remarks = []
     for ticket in tickets:
@@ -127,7 +108,7 @@ def test_late_answers_beyond_the_budget_do_not_count(make):
     assert study.comparisons().num_votes == 5
     (line,) = [each for each in status.stopping if each.rule == "budget"]
     assert "10 late answers beyond it do not count" in line.meaning
-    page = report_html(study.events(), study.path, 0.9, clock.now)
+    page = report_html(study.events(), study.path, 0.9, study.clock.now)
     assert "10 late answers beyond the budget are kept, and do not count" in page
     study.undo(tickets[-1])
     assert (study.status().votes, study.status().beyond) == (5, 9)

@@ -58,10 +58,9 @@ def test_alpha_by_counting_all_pairs():
     assert krippendorff_alpha(["ab", "ab"]) == -0.5
 
 
-@pytest.mark.parametrize("arms", [["tea", "coffee"], ["coffee", "tea"]])
 @pytest.mark.parametrize("contexts", [range(4), [None] * 4])
-def test_agreement_of_two_judges(make, arms, contexts):
-    study = make(arms=arms)
+def test_agreement_of_two_judges(make, contexts):
+    study = make(arms=DRINKS[:2])
     for turn, context in enumerate(contexts):
         for judge in ("Ada", "Bob"):
             (ticket,) = study.ask(judge=judge, context=context)
@@ -118,6 +117,22 @@ def test_gold_comes_as_often_as_said_and_is_no_vote(make):
     assert (ada.gold, ada.gold_right, bob.gold) == (10, 10, 1)
     assert study.status().aside == 0
     assert_replays(study)
+
+
+def test_every_judge_has_all_gold_questions_as_often_and_either_way_round(make):
+    study = make(judging=Judging(gold_share=0.5))
+    for worse in ("bad", "tea"):
+        study.add_gold("good", worse)
+    asked, lefts = {"Ada": [], "Bob": []}, set()
+    for judge, had in [*asked.items()] * 24:
+        (ticket,) = study.ask(judge=judge)
+        if ticket.rule == "gold":
+            had.append(min(ticket.left, ticket.right))
+            lefts.add(ticket.left)
+        study.tell(ticket, better_of(ticket))
+    for had in asked.values():
+        assert had.count("bad") == had.count("good") == 6
+    assert lefts == {"good", "bad", "tea"}
 
 
 def test_who_fails_gold_questions_is_set_aside_and_comes_back(make):

@@ -11,22 +11,7 @@ from bayesduel.studies import Study
 from bayesduel.studies.judges import _page_guard as page_guard
 from bayesduel.studies.judges import page
 from bayesduel.studies.judges.page import JudgePage
-from tests.studies.helpers import DRINKS
 from tests.studies.serving import PATIENCE, TOKEN, Client, served
-
-
-@pytest.fixture
-def study(tmp_path):
-    with Study.create(tmp_path / "drinks.study", DRINKS, "balanced") as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def untouched(tmp_path_factory):
-    """A client of a page that nothing is asked of."""
-    path = tmp_path_factory.mktemp("studies") / "drinks.study"
-    with Study.create(path, DRINKS, "balanced") as study, served(study) as port:
-        yield Client(port)
 
 
 def test_a_page_behind_a_proxy_is_called_by_its_name(study):
@@ -100,6 +85,11 @@ def test_answers_from_before_a_restart_may_be_taken_back(study):
         client = Client(port)
         for word in ("left", "right"):
             client.post("answer", number=client.question()["number"], answer=word)
+    with Study.open(study.path) as again, served(again) as port:
+        client = Client(port)
+        # What the reply of was lost is stored once.
+        status, found = client.post("answer", number=2, answer="right")
+        assert (status, found["answered"], found["question"]["number"]) == (200, 1, 3)
     with served(study) as port:
         client = Client(port)
         _, found = client.post("question")

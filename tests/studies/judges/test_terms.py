@@ -7,17 +7,15 @@ import numpy as np
 import pytest
 
 from bayesduel.errors import StudyError
+from bayesduel.models import BradleyTerry
 from bayesduel.studies import Judging, Spending, Study
-from tests.studies.helpers import DRINKS, WORDS, assert_replays
+from tests.studies.helpers import DRINKS, WORDS, assert_replays, happens
 
 
 @pytest.mark.parametrize(
     ("make_terms", "words"),
     [
-        (
-            lambda: Judging(both_orders="both"),
-            "both_orders must be one of tie, nothing",
-        ),
+        (lambda: Judging(both_orders="both"), "both_orders must be one of tie, no"),
         (lambda: Judging(gold_share=1.0), r"gold_share must be in \[0, 1\)"),
         (lambda: Judging(gold_threshold=1.1), r"gold_threshold must be in \[0, 1\]"),
         (lambda: Judging(gold_least=0), "gold_least must be an integer of at least 1"),
@@ -53,9 +51,14 @@ def test_terms_that_fit_no_study_make_no_file(tmp_path, options, words):
 def test_terms_come_back_and_old_studies_have_the_usual_ones(make):
     terms = Judging(both_orders="tie", quickest=0.5)
     spending = Spending(cost=9, arm_prices={"tea": 1})
-    study = make(judging=terms, spending=spending, stop_when=["posterior", "judges"])
+    study = make(
+        judging=terms, spending=spending, stop_when=["posterior", "judges"],
+        model=BradleyTerry(prior_scale=1.5), delta=0.01, width=0.1, seed=7, floor=2,
+        blocked=[("tea", "milk")],
+    )  # fmt: skip
     with Study.open(study.path) as other:
         assert other._settings == study._settings
+        assert other._settings.model == BradleyTerry(prior_scale=1.5)
     plain = make()
     (created,) = plain.events()
     assert not {"judging", "spending", "stop_when"} & created.body.keys()
@@ -84,28 +87,7 @@ def test_whatever_happens_replays_to_the_same(make, how, seed):
     terms = Judging(both_orders=how, gold_share=0.4, gold_threshold=0.6, gold_least=2)
     study = make("balanced", arms=DRINKS, judging=terms, lease=30, budget=60)
     study.add_gold("good", "bad")
-    judges = ["Ada", "Bob", None]
-    for _ in range(150):
-        study.clock.now += rng.choice([0, 1, 40])
-        number = len(study._current().questions)
-        deed = rng.choice(["ask", "ask", "tell", "tell", "tell", "undo", "withdraw",
-                           "judge", "retire"])  # fmt: skip
-        if deed == "ask":
-            study.ask(rng.randint(1, 3), judge=rng.choice(judges))
-        elif deed == "judge":
-            study.set_judge(rng.choice(["Ada", "Bob"]), trusted=rng.random() < 0.5)
-        elif deed == "retire" and rng.random() < 0.1 and len(study.arms) > 3:
-            study.retire_arm(rng.choice(study.arms))
-        elif number and deed != "retire":
-            question = study._current().questions[rng.randint(1, number)]
-            if question.withdrawn:
-                continue
-            if deed == "tell" and question.answer is None:
-                study.tell(question.number, rng.choice(WORDS))
-            elif deed == "undo":
-                study.undo(question.number)
-            elif deed == "withdraw" and rng.random() < 0.2:
-                study.withdraw(question.number)
+    happens(study, rng, 150, lambda: rng.choice(WORDS))
     state = study._current()
     assert_replays(study)
     assert_counts_are_those_of_the_questions(state)
