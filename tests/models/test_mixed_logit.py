@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax
 
-from bayesduel.diagnostics import calibrate, loo
+from bayesduel.diagnostics import loo
 from bayesduel.errors import FitError
 from bayesduel.inference import fit, parameter_summary
 from bayesduel.inference.numpyro_models import log_probabilities_of
@@ -102,12 +102,3 @@ def test_what_was_simulated_is_found_again():
     assert tree["posterior"]["person_coefficient"].dims == (
         "chain", "draw", "person", "random_attribute")  # fmt: skip
     assert tree["posterior"]["person_coefficient"].person.values[2] == "p002"
-
-
-@pytest.mark.slow
-def test_it_is_calibrated():
-    """Ranks of the truth are uniform; false alarm 1 in 1000."""
-    choices, _ = panel(6, 3)
-    model = MixedLogit(random=("price",), prior_scale=1.0, spread_scale=1.0)
-    found = calibrate(model, choices, num_simulations=40, num_draws=49)
-    assert found.smallest_p_value() > 1e-3
