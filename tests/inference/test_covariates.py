@@ -4,7 +4,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 from scipy.stats import norm
 
@@ -12,6 +11,7 @@ from bayesduel.errors import FitError
 from bayesduel.inference import fit, parameter_summary, standings
 from bayesduel.models import BradleyTerry, Thurstone
 from bayesduel.votes import Comparisons
+from tests.models.maximum_likelihood import maximum_likelihood
 
 TRUTH = np.array([1.0, -0.5])
 NAMES = ("quality", "price")
@@ -43,32 +43,16 @@ def regression(link="logit"):
         (1.0, log_expit) if link == "logit" else (2**0.5, norm.logcdf)
     )
 
-    def minus_log_likelihood(slope):
+    def log_likelihood(slope):
         gap = steps @ slope / scale
-        return -np.sum(won * log_probability(gap) + lost * log_probability(-gap))
+        return np.sum(won * log_probability(gap) + lost * log_probability(-gap))
 
-    found = minimize(minus_log_likelihood, np.zeros(2), method="BFGS", tol=1e-10)
-    step, grid = 1e-4, np.eye(2)
-    hessian = [
-        [
-            (
-                minus_log_likelihood(found.x + step * (one + other))
-                - minus_log_likelihood(found.x + step * (one - other))
-                - minus_log_likelihood(found.x - step * (one - other))
-                + minus_log_likelihood(found.x - step * (one + other))
-            )
-            / (4 * step**2)
-            for other in grid
-        ]
-        for one in grid
-    ]
-    return found.x, np.sqrt(np.diag(np.linalg.inv(hessian)))
+    return maximum_likelihood(log_likelihood, np.zeros(2))[:2]
 
 
 @pytest.mark.parametrize(
     ("model", "link"),
     [
-        (BradleyTerry(covariates=True), "logit"),
         (BradleyTerry(covariates=True, zero_sum=True), "logit"),
         (Thurstone(covariates=True), "probit"),
     ],
