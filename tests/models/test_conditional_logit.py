@@ -74,7 +74,10 @@ def check_estimates(found, choices, constants):
     assert found.mode.attrs["log_likelihood"] == pytest.approx(height, rel=1e-6)
 
 
-@pytest.mark.parametrize(("constants", "outside"), [(True, True), (False, False)])
+@pytest.mark.parametrize(
+    ("constants", "outside"),
+    [pytest.param(True, True, marks=pytest.mark.slow), (False, False)],
+)
 def test_the_density_in_closed_form_is_that_of_the_numpyro_model(constants, outside):
     choices = simulated(12, outside=outside)
     model = ConditionalLogit(constants=constants, prior_scale=1.3)

@@ -98,7 +98,8 @@ def test_the_command_reads_judges_and_neutral_rows(tmp_path):
     lines = [f"a,b,{'left' if row % 3 else 'right'},j{row % 2},{row % 2}"
              for row in range(24)]  # fmt: skip
     path.write_text("\n".join(["left,right,winner,by,away", *lines]))
-    said = invoke(["fit", str(path), "--judge", "by", "--draws", "50"])
+    quick = ["--draws", "50", "--method", "laplace"]
+    said = invoke(["fit", str(path), "--judge", "by", *quick])
     assert said.exit_code == 0
     for words in ("judge_spread", "judge_bias[j1]", "first_advantage"):
         assert words in said.output

@@ -190,6 +190,17 @@ JOINTS = {
             normal(x[:2], 0.7) + normal(x[2:], 1.5),
         ),
     ),
+    "covariates and learned scale": (
+        BradleyTerry(covariates=True, residual=True, learn_scale=True),
+        np.array([0.8, -0.3, 0.4, *UTILITY]),  # coefficient, scale, standard_utility.
+        lambda x: (
+            VOTES.covariates @ x[:2] + np.exp(x[2]) * x[3:],
+            stats.halfnorm.logpdf(np.exp(x[2]), scale=2.0)
+            + x[2]
+            + normal(x[:2], 1.0)
+            + normal(x[3:], 1.0),
+        ),
+    ),
     "covariates alone": (
         BradleyTerry(covariates=True, covariate_scale=0.7),
         np.array([0.8, -0.3]),

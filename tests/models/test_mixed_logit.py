@@ -10,7 +10,6 @@ from bayesduel.inference import fit, parameter_summary
 from bayesduel.inference.numpyro_models import log_probabilities_of
 from bayesduel.models import ConditionalLogit, MixedLogit
 from bayesduel.votes import Choices
-from tests.command_line import invoke
 
 MEAN, SPREAD = np.array([-1.0, 0.03, 0.4]), np.array([0.8, 0.04, 0.0])
 
@@ -55,7 +54,7 @@ def test_the_likelihood_is_that_of_a_numpy_twin(persons):
     np.testing.assert_allclose(logs, log_softmax(utility, axis=1), rtol=1e-8)
 
 
-def test_what_is_refused_and_the_command_line(tmp_path):
+def test_what_is_refused():
     choices, _ = panel(3, 2)
     for model, words in (
         (MixedLogit(random=("prize",)), "did you mean price"),
@@ -66,12 +65,6 @@ def test_what_is_refused_and_the_command_line(tmp_path):
             model.arrays(choices)
     with pytest.raises(FitError, match="method: MixedLogit has nuts"):
         fit(MixedLogit(), choices, method="laplace")
-    path = tmp_path / "panel.csv"
-    rows = ["id,choice,pf1,pf2", "a,1,1,2", "a,2,3,1", "b,1,1,5", "b,2,2,1"]
-    path.write_text("\n".join(rows) + "\n")
-    line = ["fit-choices", str(path), "--attributes", "pf", "--person", "id"]
-    refused = invoke([*line, "--model", "mixed", "--random", "pg"])
-    assert refused.exit_code == 2 and "random" in refused.output
 
 
 @pytest.mark.slow
