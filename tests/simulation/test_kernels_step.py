@@ -51,11 +51,9 @@ def even_but_for_one(num_arms, probability):
 
 
 WORLDS = {
-    "two arms": ordered(2, 0.7),
     "two equal arms": ordered(2, 0.5),
     "ties": even_but_for_one(4, 0.8),
     "sure": ordered(3, 1.0),
-    "sure, then ties": even_but_for_one(4, 1.0),
     "cyclic": CYCLIC,
     "nine arms": ordered(9, 0.85),
 }
@@ -100,12 +98,8 @@ def test_both_forms_play_the_same_duels(world, text, in_python):
     for horizon in HORIZONS:
         events = assert_same_duels(text, WORLDS[world], horizon)
         assert events.max() <= horizon
-
-
-@pytest.mark.parametrize("text", SAME_DUELS)
-def test_the_other_form_takes_fewer_events(text, in_python):
-    """Or the comparison above were one of a form with itself."""
-    assert assert_same_duels(text, WORLDS["sure"], HORIZONS[-1]).max() < 600
+    # Or the comparison were one of a form with itself.
+    assert events.max() < 600 or world != "sure"
 
 
 LOPSIDED = np.array(
@@ -129,7 +123,7 @@ def plays_of_ccb(world, look_ahead):
     return play("ccb", look_ahead, matrix, GRID[-1], **options).ledger["plays"]
 
 
-@pytest.mark.parametrize("world", [*MATRICES, "two arms", "sure", "ties"])
+@pytest.mark.parametrize("world", ["two winners", "two equal arms", "sure", "ties"])
 def test_both_forms_of_ccb_have_one_distribution(world):
     matrix = {**MATRICES, **WORLDS}[world]
     one, other = (plays_of_ccb(world, each) for each in (False, True))
