@@ -35,45 +35,25 @@ def posterior() -> Fit:
     return fit(PairwiseBeta(), VOTES, num_draws=25)
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"num_draws": True}, "num_draws must be an integer of at least 1, got True"),
-        ({"num_draws": 1e300}, "at most 10000000 in all chains, for 3 arms"),
-        ({"method": "svi", "num_steps": 10**12}, "num_steps must be at most 1000000"),
-        ({"method": "nuts", "num_warmup": 10**12}, "num_warmup must be at most"),
-        ({"method": "nuts", "target_acceptance": 1.0}, "target_acceptance must be in"),
-        ({"method": "laplace", "resample": 0}, "resample must be True or False"),
-    ],
-)
-def test_options_of_a_fit(options, words):
-    with pytest.raises(FitError, match=re.escape(words)):
-        fit(BradleyTerry(), VOTES, **options)
-
-
-@pytest.mark.parametrize(
-    ("model", "words"),
-    [
-        (BradleyTerry(zero_sum=1), "zero_sum must be True or False"),  # pyright: ignore
-        # A list has no hash, which compiled programs are found by.
-        (PairwiseBeta(prior=[[1.0] * 3] * 3), "prior must be a number"),  # pyright: ignore
-        (PairwiseBeta(prior=((1.0, -1.0, 1.0),) * 3), "prior[0, 1] must be a number"),
-        (PairwiseBeta(tie_prior=(1.0, np.inf)), "tie_prior[1] must be a number"),
-    ],
-)
-def test_parameters_of_a_model(model, words):
-    with pytest.raises(FitError, match=re.escape(words)):
-        model.arrays(VOTES)
-
-
-def test_a_table_of_pseudo_votes_need_not_have_a_diagonal():
-    prior = ((np.nan, 2.0, 2.0), (1.0, np.nan, 2.0), (1.0, 1.0, np.nan))
-    PairwiseBeta(prior=prior).arrays(VOTES)
+def fitted(model=None, **options):
+    """Ask for a fit."""
+    return fit(model or BradleyTerry(), VOTES, **options)
 
 
 @pytest.mark.parametrize(
     ("ask", "words"),
     [
+        (lambda p: fitted(num_draws=True), "an integer of at least 1, got True"),
+        (lambda p: fitted(num_draws=1e300), "at most 10000000 in all chains, for 3 a"),
+        (lambda p: fitted(method="svi", num_steps=10**12), "must be at most 1000000"),
+        (lambda p: fitted(method="nuts", num_warmup=10**12), "num_warmup must be at"),
+        (lambda p: fitted(method="nuts", target_acceptance=1.0), "must be in"),
+        (lambda p: fitted(method="laplace", resample=0), "must be True or False"),
+        (lambda p: fitted(BradleyTerry(zero_sum=1)), "must be True or False"),
+        # A list has no hash, which compiled programs are found by.
+        (lambda p: fitted(PairwiseBeta(prior=[[1.0] * 3] * 3)), "must be a number"),
+        (lambda p: fitted(PairwiseBeta(prior=((1.0, -1, 1),) * 3)), "prior[0, 1] must"),
+        (lambda p: fitted(PairwiseBeta(tie_prior=(1.0, np.inf))), "tie_prior[1] must"),
         # XLA ends the whole process where it gets no memory.
         (lambda p: p.sample(0, 10**9), "num_draws must be at most"),
         (lambda p: p.ranks(1e-300), "probability must be in (0, 1)"),
@@ -84,24 +64,22 @@ def test_a_table_of_pseudo_votes_need_not_have_a_diagonal():
         (lambda p: compare_models({"a": p}), "at least two fits"),
         (lambda p: compare_models({"a": p, "b": None}), "posterior must be a fit"),
         (lambda p: compare_models({"a": p, "b": p}, nonsense="x"), "options of compar"),
+        (
+            lambda p: calibrate(BETA, VOTES, num_draws=10**9),
+            "num_draws must be at most",
+        ),
+        (lambda p: leave_pairs_out(BETA, 3), "data must be Comparisons"),
+        (lambda p: transitivity(VOTES, num_replicates=0), "num_replicates must be an"),
     ],
 )
-def test_questions_to_a_fit(posterior, ask, words):
+def test_questions_to_models_and_fits(posterior, ask, words):
     with pytest.raises(FitError, match=re.escape(words)):
         ask(posterior)
 
 
-@pytest.mark.parametrize(
-    ("ask", "words"),
-    [
-        (lambda: calibrate(BETA, VOTES, num_draws=10**9), "num_draws must be at most"),
-        (lambda: leave_pairs_out(BETA, 3), "data must be Comparisons"),  # pyright: ignore
-        (lambda: transitivity(VOTES, num_replicates=0), "num_replicates must be an"),
-    ],
-)
-def test_what_takes_long_is_checked_first(ask, words):
-    with pytest.raises(FitError, match=re.escape(words)):
-        ask()
+def test_a_table_of_pseudo_votes_need_not_have_a_diagonal():
+    prior = ((np.nan, 2.0, 2.0), (1.0, np.nan, 2.0), (1.0, 1.0, np.nan))
+    PairwiseBeta(prior=prior).arrays(VOTES)
 
 
 @pytest.mark.parametrize(
@@ -169,29 +147,15 @@ def test_a_tie_may_mix_texts_and_numbers():
     assert Rankings.from_orders([[{"a", 1}, "b"]]).places.tolist() == [[1, 1, 2]]
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"arms": ("left",)}, "arms must name two columns, got 'left'"),
-        ({"wins": [1, [2]]}, "wins[1] must be a name that can"),
-    ],
-)
-def test_columns_of_a_file(tmp_path, options, words):
-    path = tmp_path / "votes.csv"
-    path.write_text("left,right,winner\ntea,milk,left\n", encoding="utf-8")
-    with pytest.raises(ComparisonDataError, match=re.escape(words)):
-        read_comparisons(path, **options)
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"first_index": 10**30}, "first_index must be at most"),
-        ({"none": "x"}, "none must be an integer"),
-    ],
-)
-def test_numbers_in_a_file_of_choices(tmp_path, options, words):
-    path = tmp_path / "choices.csv"
-    path.write_text("tea,milk,Choice\n1,1,1\n", encoding="utf-8")
-    with pytest.raises(ComparisonDataError, match=re.escape(words)):
-        read_choices(path, **options)
+def test_columns_and_numbers_of_a_file(tmp_path):
+    votes, choices = tmp_path / "votes.csv", tmp_path / "choices.csv"
+    votes.write_text("left,right,winner\ntea,milk,left\n", encoding="utf-8")
+    choices.write_text("tea,milk,Choice\n1,1,1\n", encoding="utf-8")
+    for read, path, options, words in (
+        (read_comparisons, votes, {"arms": ("left",)}, "arms must name two columns"),
+        (read_comparisons, votes, {"wins": [1, [2]]}, "wins[1] must be a name that ca"),
+        (read_choices, choices, {"first_index": 10**30}, "first_index must be at most"),
+        (read_choices, choices, {"none": "x"}, "none must be an integer"),
+    ):
+        with pytest.raises(ComparisonDataError, match=re.escape(words)):
+            read(path, **options)

@@ -77,19 +77,6 @@ def test_coefficients_are_those_of_a_regression(model, link):
     np.testing.assert_allclose(shown, utility, atol=1e-9)
 
 
-@pytest.mark.slow
-def test_a_residual_of_learned_scale_does_not_drown_effects():
-    expected, errors = regression()
-    model = BradleyTerry(covariates=True, residual=True, learn_scale=True)
-    found = fit(model, votes())
-    assert found.method == "nuts"
-    draws = found.draws["coefficient"].reshape(-1, 2)
-    # The truth has no residual: its scale is found to be small, yet not 0.
-    assert np.all(draws.std(axis=0) < 2.5 * errors)
-    assert np.all(np.abs(draws.mean(axis=0) - expected) < 1.5 * errors)
-    assert np.quantile(found.draws["scale"], 0.95) < 0.4
-
-
 @pytest.mark.parametrize(
     ("model", "words"),
     [

@@ -59,6 +59,7 @@ def test_normal_distribution():
     )
 
 
+@pytest.mark.slow
 def test_statuses():
     """What no normal distribution fits is said, never nan."""
     start = jnp.asarray([0.5, -0.25])
