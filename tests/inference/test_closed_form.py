@@ -27,6 +27,8 @@ from bayesduel.models.closed_forms.newton import Status, Surface, maximize
 from bayesduel.votes import Choices, Comparisons
 from tests.compiling import quick_jit
 
+pytestmark = pytest.mark.usefixtures("hardly_optimized")
+
 VOTES = Comparisons.from_rows(
     "abcd",
     [0, 2, 1, 3, 0, 3],

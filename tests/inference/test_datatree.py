@@ -20,6 +20,8 @@ from bayesduel.models import (
 )
 from bayesduel.votes import Comparisons, Rankings
 
+pytestmark = pytest.mark.usefixtures("hardly_optimized")
+
 VOTES = Comparisons.from_rows(
     ["tea", "milk", "water"],
     [0, 2, 1],

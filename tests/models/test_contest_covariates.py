@@ -23,6 +23,8 @@ from bayesduel.studies import Study
 from bayesduel.votes import Comparisons
 from tests.inference.test_closed_form import check_density
 
+pytestmark = pytest.mark.usefixtures("hardly_optimized")
+
 NAMES, NUMBER = ("A", "B", "C", "D"), 900
 STRENGTH, WORDY = np.array([0.9, 0.3, -0.3, -0.9]), np.array([-0.5, 0.0, 0.3, 1.5])
 EFFECTS = np.array([0.8, -0.4])

@@ -28,6 +28,8 @@ from bayesduel.models import (
 from bayesduel.models.base import count_votes, sample
 from bayesduel.votes import Choices, Comparisons, Rankings
 
+pytestmark = pytest.mark.usefixtures("hardly_optimized")
+
 VOTES = Comparisons.from_wins([[0, 7, 9], [3, 0, 6], [1, 4, 0]], arm_names="abc")
 LAPSE = 0.1
 

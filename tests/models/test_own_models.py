@@ -85,6 +85,7 @@ def test_one_scale_is_bradley_terry():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("hardly_optimized")
 def test_ties_and_the_order_are_davidson_and_beaver():
     rng = np.random.default_rng(2)
     counts = rng.integers(1, 9, size=(6, 3))
@@ -101,6 +102,7 @@ def test_ties_and_the_order_are_davidson_and_beaver():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("hardly_optimized")
 def test_the_log_likelihood_is_that_of_a_numpy_twin():
     found, votes = fitted(), votes_of_judges()
     draws = found.flat_draws()
@@ -226,6 +228,7 @@ def as_bradley_terry(votes):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("hardly_optimized")
 def test_logits_need_no_norm():
     """A common factor of the outcomes of a row makes no difference."""
     votes = votes_of_judges()

@@ -24,7 +24,9 @@ TABLE = np.array([[9, 3, 2.5, 0.5], [1, 9, 0.25, 2], [4, 1, 9, 0.5], [1.5, 2, 6,
 WHOLE_TABLE = np.ceil(TABLE)
 
 
-@pytest.mark.parametrize("prior", [0.5, TABLE, WHOLE_TABLE], ids=["0.5", "table", "3"])
+@pytest.mark.parametrize(
+    "prior", [0.5, TABLE, WHOLE_TABLE], ids=["0.5", "table", "whole"]
+)
 def test_state_of_kernels_is_the_posterior_of_the_model(prior):
     """After n votes: parameters, and the probabilities that a policy decides by."""
     posterior, order = BetaPairs(prior=prior), np.array([2, 0, 3, 1])

@@ -46,7 +46,7 @@ def walked(posterior, case):
     state = told(posterior, *CASES[case], at_once=8, settle=4)
     with jax.enable_x64(True):
         key = jax.random.key(2)
-        return np.asarray(sample(posterior, key, state, CHAINS)), state
+        return np.asarray(sample(posterior, key, state, posterior.chains))
 
 
 @pytest.mark.slow
@@ -54,7 +54,7 @@ def walked(posterior, case):
 def test_state_is_the_posterior_of_a_fit(case):
     """As many chains as draws; each is independent of the others."""
     model = BradleyTerry(order_effect=True)
-    draws, _ = walked(HMC(model, chains=CHAINS), case)
+    draws = walked(HMC(model, chains=CHAINS), case)
     values = p_values(draws, exact_draws(model, case))
     assert min(values) > FALSE_ALARM / len(values), values
 
@@ -62,7 +62,7 @@ def test_state_is_the_posterior_of_a_fit(case):
 @pytest.mark.slow
 def test_chains_of_a_model_of_ones_own():
     """Its derivatives are automatic, and no closed form says what its prior is."""
-    draws, _ = walked(HMC(ShownFirst(), chains=CHAINS), "never lost")
+    draws = walked(HMC(ShownFirst(), chains=CHAINS), "never lost")
     values = p_values(draws, exact_draws(ShownFirst(), "never lost"))
     assert min(values) > FALSE_ALARM / len(values), values
 

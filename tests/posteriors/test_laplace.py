@@ -26,6 +26,8 @@ from tests.posteriors.voting import (
     update,
 )
 
+pytestmark = pytest.mark.usefixtures("hardly_optimized")
+
 FALSE_ALARM = 1e-5
 """Of one test."""
 

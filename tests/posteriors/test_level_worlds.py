@@ -9,10 +9,12 @@ from scipy.special import log_expit
 
 from bayesduel.inference.laplace_draws import density_of
 from bayesduel.models import BradleyTerry, Thurstone
-from bayesduel.posteriors import HMC, Laplace
+from bayesduel.posteriors import Laplace
 from tests.compiling import quick_jit
 from tests.posteriors.models_of_ones_own import OnAScale
 from tests.posteriors.voting import CASES, comparisons, init, table, told
+
+pytestmark = pytest.mark.usefixtures("hardly_optimized")
 
 FEATURES = np.array([[1.0, 0.0], [0.5, 2.0], [-1.0, 1.0], [0.3, -0.7]])
 
@@ -123,11 +125,3 @@ def test_without_votes_all_arms_are_level():
     matrix, fall = world_of(posterior, state, 0, 2)
     np.testing.assert_allclose(matrix, 0.5, rtol=1e-12)
     assert fall == 0.0
-
-
-@pytest.mark.slow
-def test_chains_have_the_worlds_of_the_mode():
-    chains, posterior = HMC(BradleyTerry()), Laplace(BradleyTerry())
-    state = told(chains, *CASES["lopsided"], at_once=40, settle=1)
-    found = world_of(chains, state, 0, 3)
-    np.testing.assert_array_equal(found[0], world_of(posterior, state.laplace, 0, 3)[0])
