@@ -29,10 +29,12 @@ VOTES = Comparisons.from_rows(
 def test_exact_posteriors_are_calibrated():
     prior = ((1.0, 3.0, 0.5), (1.0, 1.0, 2.0), (2.0, 1.0, 1.0))
     model, done = PairwiseBeta(prior=prior, ties=True), []
-    found = calibrate(
-        model, VOTES, method="exact", num_simulations=80, on_progress=done.append
-    )
+    sizes = {"num_simulations": 80, "num_draws": 19}
+    found = calibrate(model, VOTES, method="exact", on_progress=done.append, **sizes)
     assert done == list(range(1, 81))
+    # Of 560 ranks none is the first or the last by chance in one of 10^12.
+    ranks = np.concatenate([np.ravel(each) for each in found.ranks.values()])
+    assert len(ranks) == 560 and (ranks.min(), ranks.max()) == (0, 19)
     assert found.smallest_p_value(bins=5) > FALSE_ALARM
 
 
