@@ -23,7 +23,7 @@ from tests.reference.rays import points_on_rays as by_bisection
 
 MODELS = {
     "bradley-terry": BradleyTerry(),
-    "ties": Thurstone(ties=True, order_effect=True, zero_sum=True),
+    "ties": Thurstone(ties=True, order_effect=True),
     "own": ShownFirst(),
 }
 
