@@ -45,6 +45,7 @@ def fitted(model=None, **options):
     [
         (lambda p: fitted(num_draws=True), "an integer of at least 1, got True"),
         (lambda p: fitted(num_draws=1e300), "at most 10000000 in all chains, for 3 a"),
+        (lambda p: fitted(method=np.zeros(2)), "method must be one of"),
         (lambda p: fitted(method="svi", num_steps=10**12), "must be at most 1000000"),
         (lambda p: fitted(method="nuts", num_warmup=10**12), "num_warmup must be at"),
         (lambda p: fitted(method="nuts", target_acceptance=1.0), "must be in"),
@@ -53,6 +54,7 @@ def fitted(model=None, **options):
         # A list has no hash, which compiled programs are found by.
         (lambda p: fitted(PairwiseBeta(prior=[[1.0] * 3] * 3)), "must be a number"),
         (lambda p: fitted(PairwiseBeta(prior=((1.0, -1, 1),) * 3)), "prior[0, 1] must"),
+        (lambda p: fitted(PairwiseBeta(tie_prior=(1.0,))), "must be two numbers"),
         (lambda p: fitted(PairwiseBeta(tie_prior=(1.0, np.inf))), "tie_prior[1] must"),
         # XLA ends the whole process where it gets no memory.
         (lambda p: p.sample(0, 10**9), "num_draws must be at most"),
@@ -64,6 +66,8 @@ def fitted(model=None, **options):
         (lambda p: compare_models({"a": p}), "at least two fits"),
         (lambda p: compare_models({"a": p, "b": None}), "posterior must be a fit"),
         (lambda p: compare_models({"a": p, "b": p}, nonsense="x"), "options of compar"),
+        (lambda p: compare_models({"a": p, "b": p}, method="x"), "method must be one"),
+        (lambda p: compare_models({"a": p, "b": p}, round_to=-1), "round_to must be"),
         (
             lambda p: calibrate(BETA, VOTES, num_draws=10**9),
             "num_draws must be at most",
@@ -115,6 +119,8 @@ def test_a_table_of_pseudo_votes_need_not_have_a_diagonal():
             "weight must have the shape (2,), one number for each of the choices",
         ),
         (lambda: Rankings.from_orders([5]), "orders: ballot 0 must be a sequence"),
+        (lambda: Rankings.from_places(np.zeros((2, 2, 2))), "shape (ballot, arm)"),
+        (lambda: Comparisons.from_wins([[0]], arm_names=["a"]), "at least two arms"),
         (lambda: Comparisons.from_wins(HUGE), "wins must hold at most 25,000,000"),
         (
             lambda: Comparisons.from_wins(np.ma.masked_equal([[0, 7], [3, 0]], 7)),

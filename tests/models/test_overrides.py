@@ -139,6 +139,15 @@ def test_laplace_is_that_of_the_density_itself(model):
     np.testing.assert_allclose(found.factor, expected.factor, rtol=1e-6, atol=1e-9)
 
 
+def test_the_best_utility_need_not_win():
+    found = fit(Reversed(), VOTES, method="laplace", num_draws=50)
+    shares = found.winner_shares()
+    utility = found.flat_draws()["utility"]
+    for name, arms in (("best_utility", utility), ("condorcet", -utility)):
+        expected = np.bincount(arms.argmax(axis=1), minlength=3) / len(arms)
+        np.testing.assert_allclose(shares[name], expected)
+
+
 def test_preferences_are_those_of_the_user_s_likelihood():
     utility = np.array([[0.7, -0.4, 40.0]])
     gap = utility[0, :, None] - utility[0, None, :]
