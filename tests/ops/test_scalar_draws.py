@@ -30,9 +30,10 @@ FALSE_ALARM = 1e-6
 LEVELS = 20_000
 
 
-@pytest.mark.parametrize("hazard", [3.0, 1e-5])
+@pytest.mark.parametrize("hazard", [3.0, 1e-5, 1e-15])
 def test_level_is_exponential_below_the_hazard_and_says_nothing_of_the_wait(hazard):
-    """Waits of up to 300,000 rounds, of which the longer ones draw it anew.
+    """Waits of up to 3e15 rounds, of which the longer ones draw it anew: there the
+    numbers of rounds leave a level no digits.
 
     The joint distribution of four parts of the waiting time and ten of the level is
     that of two independent variables.
