@@ -125,6 +125,8 @@ def test_the_log_likelihood_is_that_of_a_numpy_twin():
     assert constants["turn"].dims == ("comparison",)
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("hardly_optimized")
 def test_judges_come_back_with_their_names():
     found = fitted()
     rows = {row["parameter"]: row for row in parameter_summary(found)}

@@ -2,7 +2,8 @@
 
 Rules that draw nothing in the rounds that they jump over play the same duels in both
 forms, run by run: the generator is asked for the same numbers in the same order. CCB
-draws the length of a stretch, so its forms agree in distribution.
+draws the length of a stretch, so its forms agree in distribution; round by round that
+is held in the tests of its policy.
 """
 
 from dataclasses import replace
@@ -123,6 +124,7 @@ def plays_of_ccb(world, look_ahead):
     return play("ccb", look_ahead, matrix, GRID[-1], **options).ledger["plays"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("world", ["two winners", "two equal arms", "sure", "ties"])
 def test_both_forms_of_ccb_have_one_distribution(world):
     matrix = {**MATRICES, **WORLDS}[world]
@@ -130,6 +132,7 @@ def test_both_forms_of_ccb_have_one_distribution(world):
     assert not disagreements(one, other, matrix)
 
 
+@pytest.mark.slow
 def test_steps_of_ccb_have_the_distribution_of_the_twin():
     matrix = MATRICES["two winners"]
     theirs = plays_of_twins(
