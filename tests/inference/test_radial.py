@@ -134,21 +134,23 @@ def test_a_fall_that_never_comes_has_no_weight():
     assert np.all(np.isneginf(log_weight[points[:, 0] > 0]))
 
 
-@pytest.mark.parametrize("share", [0.3, 0.6])
-def test_a_second_bump_along_a_ray_is_not_passed_over(share):
-    """Rays meet such a height several times, and their weights know of one place."""
+@pytest.mark.parametrize(
+    ("share", "place", "width"), [(0.3, 3.0, 0.5), (0.6, 5.0, 1.0)]
+)
+def test_a_second_bump_along_a_ray_is_not_passed_over(share, place, width):
+    """Rays meet such a height several times, and their weights know of one place:
+    they are all about equal, and nothing else speaks against them."""
 
     class Bumps:
-        """A standard normal distribution, and a narrow one at 5."""
+        """A standard normal distribution, and another one."""
 
         def named(self, points):
             return {"x": points[:, 0]}
 
         def log_densities(self, points):
-            low, high = points[:, 0], (points[:, 0] - 5.0) / 0.5
-            return np.logaddexp(
-                np.log1p(-share) - 0.5 * low**2, np.log(2.0 * share) - 0.5 * high**2
-            )
+            low, high = points[:, 0], (points[:, 0] - place) / width
+            top = np.log(share / width)
+            return np.logaddexp(np.log1p(-share) - 0.5 * low**2, top - 0.5 * high**2)
 
     distribution = LaplaceState(
         np.zeros(1), np.eye(1), np.float64(np.log1p(-share)), np.int32(0), np.int32(1)
