@@ -44,6 +44,20 @@ def test_the_mode_is_that_of_an_independent_optimiser():
     np.testing.assert_allclose(own, errors[:-1], rtol=1e-3)
 
 
+def test_a_gap_and_the_threshold_bend_the_likelihood_together():
+    """By differences; no standard error knows the sign of this derivative."""
+    model, counts, step = RaoKupper(), np.array([[2.0, 1.0, 3.0]]), 1e-3
+
+    def height(by_gap, by_tie):
+        logs = model.outcome_logs(np.array([0.7 + by_gap]), np.array([by_tie - 0.3]))
+        return counts[0] @ logs[:, 0]
+
+    expected = height(step, step) + height(-step, -step)
+    expected -= height(step, -step) + height(-step, step)
+    found = model.vote_derivatives(counts, np.array([0.7]), np.array([-0.3]))
+    assert found.gap_tie[0] == pytest.approx(expected / (4 * step**2), rel=1e-4)
+
+
 def test_a_threshold_that_is_nothing_and_one_that_is_all():
     """The limits: Bradley-Terry, and nothing but ties; all numbers finite."""
     model = RaoKupper()
