@@ -49,7 +49,7 @@ def test_small_features_are_followed_to_the_mode():
     size = 1e-2
     model = LinearUtilities(size * FEATURES, covariate_scale=10.0 / size)
     won, lost = CASES["never lost"]
-    state = told(Laplace(model), won, lost, at_once=40, settle=4)
+    state = told(Laplace(model, newton_steps=3), won, lost, at_once=40, settle=4)
     expected = normal_of_fit(model, comparisons(won, lost)).mode
     np.testing.assert_allclose(state.distribution.mode, expected, rtol=1e-5)
 
