@@ -24,25 +24,6 @@ def fitted(method="laplace", **options):
     return fit(BradleyTerry(), VOTES, method=method, rng_key=3, **options)
 
 
-def transitive_world(votes=30):
-    """Six arms on one scale, every pair compared as often."""
-    rng = np.random.default_rng(212)
-    utility = 0.5 * np.sort(rng.normal(size=6))[::-1]
-    preference = expit(utility[:, None] - utility[None, :])
-    below = np.tril_indices(6, -1)
-    wins = np.zeros((6, 6))
-    wins[below] = rng.binomial(votes, preference[below])
-    wins.T[below] = votes - wins[below]
-    return preference, Comparisons.from_wins(wins)
-
-
-def predicted(preference, posterior, votes=30):
-    """Expected log probability of as many new votes from the world itself."""
-    said = posterior.probability_of_beating().values
-    off = ~np.eye(len(preference), dtype=bool)
-    return float(np.sum(votes * (preference * np.log(said))[off]))
-
-
 def test_beta_leaves_one_vote_out_in_closed_form():
     """By refitting without it: the exact predictive (a - 1) / (a + b - 1)."""
     found = loo(fit(PairwiseBeta(prior=0.5), VOTES))
@@ -92,34 +73,6 @@ def test_arviz_says_the_same_of_expanded_votes():
     with pytest.warns(UserWarning, match="Pareto"):  # As both say of whole pairs.
         by_pair = arviz_stats.loo(to_datatree(found, unit="row"), var_name="votes")
     assert loo(found, unit="row").elpd == pytest.approx(by_pair.elpd, abs=1e-6)
-
-
-@pytest.mark.slow
-def test_counts_per_pair_mislead_and_single_votes_do_not():
-    """The trap that the unit of one vote avoids.
-
-    A transitive world, 30 votes per pair: Bradley-Terry predicts new votes better by
-    far. Leaving out counts per pair by importance sampling prefers a Beta per pair,
-    with a warning (Pareto k) on most pairs; leaving out votes does not, nor does
-    leaving out pairs by fitting again.
-    """
-    preference, votes = transitive_world()
-    scale = fit(BradleyTerry(), votes, method="laplace")
-    pairs = fit(PairwiseBeta(), votes)
-    assert predicted(preference, scale) - predicted(preference, pairs) > 5.0
-
-    naive = [loo(each, unit="row") for each in (pairs, scale)]
-    assert naive[0].elpd > naive[1].elpd
-    assert np.sum(np.asarray(naive[0].pareto_k) > 0.7) > 7
-    assert naive[0].warning
-
-    one, other = loo(scale), loo(pairs)
-    assert one.elpd > other.elpd
-    assert not one.warning and not other.warning
-    assert compare_models({"pairs": pairs, "scale": scale}).index[0] == "scale"
-
-    out = [leave_pairs_out(each.model, votes) for each in (scale, pairs)]
-    assert out[0].elpd - out[1].elpd > 5.0
 
 
 @pytest.mark.slow

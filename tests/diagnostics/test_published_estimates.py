@@ -31,6 +31,7 @@ def test_journal_citations(shared_dir):
             assert spread == pytest.approx(errors[name], rel=0.055)
 
 
+@pytest.mark.slow
 def test_nascar_2002(shared_dir):
     """Hunter (2004, table 2): 83 drivers, four that never beat anyone left out."""
     folder = shared_dir / "data" / "nascar_2002"

@@ -86,30 +86,3 @@ def test_an_approximation_says_how_good_it_is():
     found, good = findings(fit(BradleyTerry(), VOTES, method="laplace"))
     assert found.good, str(found)
     assert "Pareto k" in str(found) and good["leave-one-out"]
-
-
-def test_separable_votes_are_not_normal():
-    """One arm won everything: the posterior is skewed, and the report says so.
-
-    Draws of the normal distribution are refused; those resampled by importance are not.
-    """
-    votes = Comparisons.from_wins(np.triu(np.full((6, 6), 1.0), 1))
-    model = BradleyTerry(prior_scale=6.0)
-    plain = fit(model, votes, method="laplace", resample=False)
-    said = report(plain, with_loo=False)
-    assert not said.good
-    assert "no maximum-likelihood estimate" in str(said)
-    mended = report(fit(model, votes, method="laplace"), with_loo=False)
-    assert mended.good and "Weights corrected the normal distribution" in str(mended)
-
-
-def test_a_posterior_far_from_normal_is_refused():
-    """A knockout of 32 arms under a wide prior, which no proposals follow."""
-    wins = np.zeros((32, 32))
-    for step in (1, 2, 4, 8, 16):
-        wins[np.arange(0, 32, 2 * step), np.arange(step, 32, 2 * step)] = 1
-    votes = Comparisons.from_wins(wins)
-    found = fit(BradleyTerry(prior_scale=20.0), votes, method="laplace")
-    said = report(found, with_loo=False)
-    assert not said.good
-    assert "use method='nuts'" in str(said) and "far from normal" in str(said)

@@ -8,7 +8,7 @@ from scipy.special import betainc, expit
 
 from bayesduel.diagnostics import transitivity
 from bayesduel.errors import FitError
-from bayesduel.votes import Comparisons, Rankings, read_comparisons
+from bayesduel.votes import Comparisons, Rankings
 
 
 def world(preference, votes, seed):
@@ -63,18 +63,3 @@ def test_what_it_is_not_about():
         transitivity(Rankings.from_orders([["a", "b", "c"]]))
     with pytest.raises(FitError, match="whole numbers"):
         transitivity(Comparisons.from_wins(np.full((3, 3), 0.5) - 0.5 * np.eye(3)))
-
-
-@pytest.mark.slow
-def test_real_votes(shared_dir):
-    """Journals have one scale; thirty votes on food leave the winner open."""
-    table = np.loadtxt(
-        shared_dir / "data" / "journal_citations" / "citations_counts.csv",
-        delimiter=",", skiprows=1, usecols=(1, 2, 3, 4),
-    )  # fmt: skip
-    journals = transitivity(Comparisons.from_wins(table, ignore_self=True))
-    assert journals.condorcet_exists > 0.99 and journals.expected_cycles < 0.01
-    food = transitivity(read_comparisons(shared_dir / "data" / "food" / "food.csv"))
-    assert food.num_votes == 28 and food.num_triples == 10
-    assert food.condorcet_exists < 0.5
-    assert food.condorcet.idxmax().item() == "Tacos"

@@ -6,12 +6,9 @@ import numpy as np
 import pytest
 
 from bayesduel.diagnostics import (
-    Calibration,
     calibrate,
     compare_models,
     leave_pairs_out,
-    loo,
-    report,
     to_datatree,
     transitivity,
 )
@@ -38,45 +35,50 @@ def posterior() -> Fit:
     return fit(PairwiseBeta(), VOTES, num_draws=25)
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"num_draws": True}, "num_draws must be an integer of at least 1, got True"),
-        ({"num_draws": 1e300}, "at most 10000000 in all chains, for 3 arms"),
-        ({"rng_key": -1}, "an integer from 0 to 2^63 - 1, got -1"),
-        ({"rng_key": True}, "rng_key must be an integer or one typed key"),
-        ({"method": np.zeros(2)}, "method must be one of"),
-        ({"method": "svi", "guide": "x"}, "guide must be one of"),
-        ({"method": "svi", "num_steps": 10**12}, "num_steps must be at most 1000000"),
-        ({"method": "svi", "step_size": np.nan}, "step_size must be a number from"),
-        ({"method": "nuts", "num_warmup": 10**12}, "num_warmup must be at most"),
-        ({"method": "nuts", "target_acceptance": 1.0}, "target_acceptance must be in"),
-        ({"method": "nuts", "dense_mass": "no"}, "dense_mass must be True or False"),
-        ({"method": "laplace", "max_iterations": 0.5}, "max_iterations must be an int"),
-        ({"method": "laplace", "resample": 0}, "resample must be True or False"),
-    ],
-)
-def test_options_of_a_fit(options, words):
-    with pytest.raises(FitError, match=re.escape(words)):
-        fit(BradleyTerry(), VOTES, **options)
+def fitted(model=None, **options):
+    """Ask for a fit."""
+    return fit(model or BradleyTerry(), VOTES, **options)
 
 
 @pytest.mark.parametrize(
-    ("model", "words"),
+    ("ask", "words"),
     [
-        (BradleyTerry(prior_scale="2"), "prior_scale must be a number from 1e-6 to"),  # pyright: ignore
-        (BradleyTerry(ties="no"), "ties must be True or False"),  # pyright: ignore
-        (BradleyTerry(zero_sum=1), "zero_sum must be True or False"),  # pyright: ignore
+        (lambda p: fitted(num_draws=True), "an integer of at least 1, got True"),
+        (lambda p: fitted(num_draws=1e300), "at most 10000000 in all chains, for 3 a"),
+        (lambda p: fitted(method=np.zeros(2)), "method must be one of"),
+        (lambda p: fitted(method="svi", num_steps=10**12), "must be at most 1000000"),
+        (lambda p: fitted(method="nuts", num_warmup=10**12), "num_warmup must be at"),
+        (lambda p: fitted(method="nuts", target_acceptance=1.0), "must be in"),
+        (lambda p: fitted(method="laplace", resample=0), "must be True or False"),
+        (lambda p: fitted(BradleyTerry(zero_sum=1)), "must be True or False"),
         # A list has no hash, which compiled programs are found by.
-        (PairwiseBeta(prior=[[1.0] * 3] * 3), "prior must be a number"),  # pyright: ignore
-        (PairwiseBeta(prior=((1.0, -1.0, 1.0),) * 3), "prior[0, 1] must be a number"),
-        (PairwiseBeta(tie_prior=(1.0,)), "tie_prior must be two numbers"),  # pyright: ignore
-        (PairwiseBeta(tie_prior=(1.0, np.inf)), "tie_prior[1] must be a number"),
+        (lambda p: fitted(PairwiseBeta(prior=[[1.0] * 3] * 3)), "must be a number"),
+        (lambda p: fitted(PairwiseBeta(prior=((1.0, -1, 1),) * 3)), "prior[0, 1] must"),
+        (lambda p: fitted(PairwiseBeta(tie_prior=(1.0,))), "must be two numbers"),
+        (lambda p: fitted(PairwiseBeta(tie_prior=(1.0, np.inf))), "tie_prior[1] must"),
+        # XLA ends the whole process where it gets no memory.
+        (lambda p: p.sample(0, 10**9), "num_draws must be at most"),
+        (lambda p: p.ranks(1e-300), "probability must be in (0, 1)"),
+        (lambda p: p.ranks(by=""), "by must be borda, copeland"),
+        (lambda p: standings("fit"), "posterior must be a fit"),
+        (lambda p: parameter_summary(Fit), "posterior must be a fit"),
+        (lambda p: to_datatree(p, num_prior_draws=10**9), "num_prior_draws must be at"),
+        (lambda p: compare_models({"a": p}), "at least two fits"),
+        (lambda p: compare_models({"a": p, "b": None}), "posterior must be a fit"),
+        (lambda p: compare_models({"a": p, "b": p}, nonsense="x"), "options of compar"),
+        (lambda p: compare_models({"a": p, "b": p}, method="x"), "method must be one"),
+        (lambda p: compare_models({"a": p, "b": p}, round_to=-1), "round_to must be"),
+        (
+            lambda p: calibrate(BETA, VOTES, num_draws=10**9),
+            "num_draws must be at most",
+        ),
+        (lambda p: leave_pairs_out(BETA, 3), "data must be Comparisons"),
+        (lambda p: transitivity(VOTES, num_replicates=0), "num_replicates must be an"),
     ],
 )
-def test_parameters_of_a_model(model, words):
+def test_questions_to_models_and_fits(posterior, ask, words):
     with pytest.raises(FitError, match=re.escape(words)):
-        model.arrays(VOTES)
+        ask(posterior)
 
 
 def test_a_table_of_pseudo_votes_need_not_have_a_diagonal():
@@ -85,81 +87,9 @@ def test_a_table_of_pseudo_votes_need_not_have_a_diagonal():
 
 
 @pytest.mark.parametrize(
-    ("ask", "words"),
-    [
-        # XLA ends the whole process where it gets no memory.
-        (lambda p: p.sample(0, 10**9), "num_draws must be at most"),
-        (lambda p: p.sample(0, 1.5), "num_draws must be an integer"),
-        (lambda p: p.ranks("0.9"), "probability must be in (0, 1), got '0.9'"),
-        (lambda p: p.ranks(1e-300), "probability must be in (0, 1)"),
-        (lambda p: p.ranks(by=["borda"]), "by must be borda, copeland, or"),
-        (lambda p: p.ranks(by=""), "by must be borda, copeland"),
-        (lambda p: standings("fit"), "posterior must be a fit"),
-        (lambda p: parameter_summary(Fit), "posterior must be a fit"),
-        (lambda p: loo(VOTES), "posterior must be a fit"),
-        (lambda p: loo(p, unit=np.zeros(2)), "unit must be one of vote, row"),
-        (lambda p: report(p, with_loo="no"), "with_loo must be True or False"),
-        (lambda p: to_datatree(p, num_prior_draws=10**9), "num_prior_draws must be at"),
-        (lambda p: to_datatree(p, rng_key=2**63), "from 0 to 2^63 - 1"),
-        (lambda p: compare_models({"a": p}), "at least two fits"),
-        (lambda p: compare_models({"a": p, "b": None}), "posterior must be a fit"),
-        (
-            lambda p: compare_models({"a": p, "b": p}, method="x"),
-            "method must be one of",
-        ),
-        (
-            lambda p: compare_models({"a": p, "b": p}, nonsense="x"),
-            "options of compare must be",
-        ),
-        (lambda p: compare_models({"a": p, "b": p}, round_to=-1), "round_to must be"),
-    ],
-)
-def test_questions_to_a_fit(posterior, ask, words):
-    with pytest.raises(FitError, match=re.escape(words)):
-        ask(posterior)
-
-
-def test_the_last_seed_works(posterior):
-    tree = to_datatree(posterior, rng_key=2**63 - 1, num_prior_draws=2)
-    assert tree["prior"].sizes["draw"] == 2
-
-
-@pytest.mark.parametrize(
-    ("ask", "words"),
-    [
-        (lambda: calibrate(BradleyTerry, VOTES), "add parentheses"),  # pyright: ignore
-        (lambda: calibrate(PairwiseBeta(), 3), "PairwiseBeta is fitted to, got 'int'"),
-        (lambda: calibrate(BETA, VOTES, num_draws=10**9), "num_draws must be at most"),
-        (lambda: calibrate(BETA, VOTES, rng_key=-1), "from 0 to 2^63 - 1"),
-        (
-            lambda: leave_pairs_out(BETA, 3),
-            "data must be Comparisons, to leave pairs out",
-        ),  # pyright: ignore
-        (
-            lambda: leave_pairs_out(BETA, VOTES, num_draws=10**9),
-            "num_draws must be at most",
-        ),
-        (lambda: transitivity(VOTES, prior="1"), "prior must be a number"),  # pyright: ignore
-        (lambda: transitivity(VOTES, num_replicates=0), "num_replicates must be an"),
-    ],
-)
-def test_what_takes_long_is_checked_first(ask, words):
-    with pytest.raises(FitError, match=re.escape(words)):
-        ask()
-
-
-@pytest.mark.parametrize("bins", [1, 0, True, 2.5, "10"])
-def test_bins_that_cannot_be_compared(bins):
-    found = Calibration(ranks={"u": np.arange(20)}, num_draws=19)
-    with pytest.raises(FitError, match="bins must be an integer of at least 2"):
-        found.p_values(bins)
-
-
-@pytest.mark.parametrize(
     ("make", "words"),
     [
         (lambda: Comparisons(["a", "b", "c"], *ROWS), "arm_names must be a tuple"),
-        (lambda: Comparisons("abc", *ROWS), "arm_names must be a tuple"),
         (
             lambda: Comparisons(("a", "b"), *ROWS),
             "second[1] must be an arm, numbered from 0 to 1, got 2",
@@ -177,14 +107,6 @@ def test_bins_that_cannot_be_compared(bins):
             "counts[0, 0] must not be negative",
         ),
         (
-            lambda: Comparisons(ABC, *ROWS, order_known="no"),
-            "order_known must be True or False",
-        ),
-        (
-            lambda: Choices(("a", "b"), np.ones((1, 2)), np.ones((1, 3)), True),
-            "offered must be an array of True and False",
-        ),
-        (
             lambda: Rankings(("a", "b"), np.array([[1, -2]]), np.ones(1)),
             "places[0, 1] must not be negative, got -2",
         ),
@@ -196,31 +118,13 @@ def test_bins_that_cannot_be_compared(bins):
             lambda: Choices.from_subsets([["a", "b"]] * 2, ["a", "b"], weight=[1]),
             "weight must have the shape (2,), one number for each of the choices",
         ),
-        (
-            lambda: Choices.from_subsets([["a", "b"]], ["a"], outside="no"),
-            "outside must be True or False",
-        ),
         (lambda: Rankings.from_orders([5]), "orders: ballot 0 must be a sequence"),
-        (
-            lambda: Rankings.from_places(np.zeros((2, 2, 2))),
-            "places must have the shape (ballot, arm)",
-        ),
-        (
-            lambda: Comparisons.from_wins(np.broadcast_to(1.0, (10**5,) * 2)),
-            "wins must hold at most 25,000,000 numbers, got (100000, 100000)",
-        ),
+        (lambda: Rankings.from_places(np.zeros((2, 2, 2))), "shape (ballot, arm)"),
+        (lambda: Comparisons.from_wins([[0]], arm_names=["a"]), "at least two arms"),
         (lambda: Comparisons.from_wins(HUGE), "wins must hold at most 25,000,000"),
         (
             lambda: Comparisons.from_wins(np.ma.masked_equal([[0, 7], [3, 0]], 7)),
             "wins must not have masked entries",
-        ),
-        (
-            lambda: Comparisons.from_wins(np.zeros((2, 2)), ignore_self="no"),
-            "ignore_self must be True or False",
-        ),
-        (
-            lambda: Comparisons.from_votes(HUGE, HUGE, HUGE),
-            "first must be a sequence of names",
         ),
         (lambda: VOTES.with_covariates([1, 2, 3], names=5), "names must be a sequence"),
     ],
@@ -249,32 +153,15 @@ def test_a_tie_may_mix_texts_and_numbers():
     assert Rankings.from_orders([[{"a", 1}, "b"]]).places.tolist() == [[1, 1, 2]]
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"arms": ("left",)}, "arms must name two columns, got 'left'"),
-        ({"arms": 5}, "arms must be a sequence of names"),
-        ({"wins": [1, [2]]}, "wins[1] must be a name that can"),
-        ({"ties": 0}, "ties must be a sequence of names"),
-    ],
-)
-def test_columns_of_a_file(tmp_path, options, words):
-    path = tmp_path / "votes.csv"
-    path.write_text("left,right,winner\ntea,milk,left\n", encoding="utf-8")
-    with pytest.raises(ComparisonDataError, match=re.escape(words)):
-        read_comparisons(path, **options)
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"first_index": 10**30}, "first_index must be at most"),
-        ({"none": "x"}, "none must be an integer"),
-        ({"arm_names": []}, "at least two arms"),
-    ],
-)
-def test_numbers_in_a_file_of_choices(tmp_path, options, words):
-    path = tmp_path / "choices.csv"
-    path.write_text("tea,milk,Choice\n1,1,1\n", encoding="utf-8")
-    with pytest.raises(ComparisonDataError, match=re.escape(words)):
-        read_choices(path, **options)
+def test_columns_and_numbers_of_a_file(tmp_path):
+    votes, choices = tmp_path / "votes.csv", tmp_path / "choices.csv"
+    votes.write_text("left,right,winner\ntea,milk,left\n", encoding="utf-8")
+    choices.write_text("tea,milk,Choice\n1,1,1\n", encoding="utf-8")
+    for read, path, options, words in (
+        (read_comparisons, votes, {"arms": ("left",)}, "arms must name two columns"),
+        (read_comparisons, votes, {"wins": [1, [2]]}, "wins[1] must be a name that ca"),
+        (read_choices, choices, {"first_index": 10**30}, "first_index must be at most"),
+        (read_choices, choices, {"none": "x"}, "none must be an integer"),
+    ):
+        with pytest.raises(ComparisonDataError, match=re.escape(words)):
+            read(path, **options)

@@ -15,12 +15,12 @@ from bayesduel.errors import FitError
 from bayesduel.inference import fit
 from bayesduel.models import (
     BradleyTerry,
-    MultinomialLogit,
     PairwiseBeta,
     PlackettLuce,
-    Thurstone,
 )
-from bayesduel.votes import Choices, Comparisons, Rankings
+from bayesduel.votes import Comparisons, Rankings
+
+pytestmark = pytest.mark.usefixtures("hardly_optimized")
 
 VOTES = Comparisons.from_rows(
     ["tea", "milk", "water"],
@@ -46,7 +46,8 @@ GROUPS = {
 def tree(unit="vote"):
     model = BradleyTerry(ties=True, order_effect=True)
     found = fit(model, VOTES, method="laplace", num_draws=250)
-    return found.to_datatree(unit=unit, num_prior_draws=400)
+    # The last seed there is.
+    return found.to_datatree(unit=unit, num_prior_draws=400, rng_key=2**63 - 1)
 
 
 def test_every_group_is_there_with_names():
@@ -118,36 +119,17 @@ def test_arviz_reads_it(tmp_path):
                                 found["posterior"].to_dataset())  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("model", "data", "row", "name"),
-    [
-        (
-            PlackettLuce(),
-            Rankings.from_orders(
-                [["a", "b", "c"], ["c", "a"], ["b", ("a", "c")]], arm_names="abc"
-            ),
-            "ballot",
-            "places",
-        ),
-        pytest.param(
-            MultinomialLogit(),
-            Choices.from_subsets([["a", "b"], ["a", "b", "c"]], ["a", None]),
-            "subset",
-            "votes",
-            marks=pytest.mark.slow,
-        ),
-        (PairwiseBeta(), VOTES.without_ties(), "comparison", "votes"),
-    ],
-)
-def test_every_kind_of_data(model, data, row, name):
-    found = fit(model, data, method=model.methods[0], num_draws=50).to_datatree()
-    assert set(found.children) >= GROUPS - {"sample_stats"}
-    predicted = found["posterior_predictive"][name]
-    assert row in predicted.dims and predicted.sizes["chain"] == 4
-    if name == "places":
-        # A ballot that ranked two of three again ranks those two.
-        assert np.all(np.sort(predicted.values[:, :, 1], axis=-1) == [0, 1, 2])
-        assert np.all(np.sort(predicted.values[:, :, 2], axis=-1) == [1, 2, 2])
+@pytest.mark.slow
+def test_ballots_are_predicted_as_they_were_cast():
+    orders = [["a", "b", "c"], ["c", "a"], ["b", ("a", "c")]]
+    data = Rankings.from_orders(orders, arm_names="abc")
+    found = fit(PlackettLuce(), data, method="laplace", num_draws=50).to_datatree()
+    assert set(found.children) >= GROUPS
+    predicted = found["posterior_predictive"]["places"]
+    assert "ballot" in predicted.dims and predicted.sizes["chain"] == 4
+    # A ballot that ranked two of three again ranks those two.
+    assert np.all(np.sort(predicted.values[:, :, 1], axis=-1) == [0, 1, 2])
+    assert np.all(np.sort(predicted.values[:, :, 2], axis=-1) == [1, 2, 2])
 
 
 def test_weighted_votes_are_refused():
@@ -159,20 +141,13 @@ def test_weighted_votes_are_refused():
         tree("pair")
 
 
-def small_fits():
-    """Of every kind of model of comparisons, by every kind of method."""
-    return [
-        fit(BradleyTerry(ties=True, order_effect=True, learn_scale=True), VOTES,
-            method="laplace", num_draws=250),
-        fit(Thurstone(), VOTES.without_ties(), method="nuts", num_draws=250,
-            num_warmup=300),
-        fit(PairwiseBeta(prior=2.0, ties=True), VOTES, num_draws=250),
-    ]  # fmt: skip
-
-
 @pytest.mark.slow
 def test_arviz_checks_predictions_and_priors():
-    fits = small_fits()
+    model = BradleyTerry(ties=True, order_effect=True, learn_scale=True)
+    fits = [
+        fit(model, VOTES, method="laplace", num_draws=250),
+        fit(PairwiseBeta(prior=2.0, ties=True), VOTES, num_draws=250),
+    ]
     rows, votes = (
         [found.to_datatree(unit=unit, num_prior_draws=50) for found in fits]
         for unit in ("row", "vote")
@@ -210,16 +185,3 @@ def test_log_prior_is_that_of_each_quantity():
     joint = prior.to_dataset().to_array().sum("variable")
     joint = joint + found["log_likelihood"]["votes"].sum("vote")
     np.testing.assert_allclose(joint, found["sample_stats"]["lp"], rtol=1e-9)
-
-
-@pytest.mark.slow
-def test_a_prior_that_is_known_to_be_strong_is_said_to_be():
-    """A hundred pseudo-votes against 9 real ones, and next to none."""
-    sensitivity = [
-        float(arviz_stats.psense_summary(
-            fit(PairwiseBeta(prior=prior), VOTES.without_ties()).to_datatree()
-        )["prior"].max())
-        for prior in (100.0, 0.99)
-    ]  # fmt: skip
-    # ArviZ calls more than 0.05 a strong prior.
-    assert sensitivity[0] > 0.05 > sensitivity[1]

@@ -16,7 +16,6 @@ from bayesduel.models import (
     MultinomialLogit,
     PairwiseBeta,
     PlackettLuce,
-    Thurstone,
 )
 from bayesduel.votes import Choices, Comparisons, Rankings
 from tests.inference.agreement import grid_posterior, worst_disagreement
@@ -62,13 +61,10 @@ def test_the_comparison_with_the_grid_can_fail():
     assert worst_disagreement(flipped, grid_means()) < FALSE_ALARM
 
 
-@pytest.mark.parametrize(
-    "method", ["laplace", pytest.param("svi", marks=pytest.mark.slow)]
-)
-def test_approximations_are_corrected_by_their_weights(method):
+def test_approximations_are_corrected_by_their_weights():
     """Importance weights turn approximate draws into exact means: both the draws and
-    their weights are right."""
-    found = fitted(method, num_draws=4000, resample=False)
+    their weights are right. Those by ``svi``: ``test_resampling``."""
+    found = fitted("laplace", num_draws=4000, resample=False)
     assert found.converged
     logs = found.sample_stats["log_weight"].ravel()
     weight = np.exp(logs - logs.max())
@@ -81,32 +77,14 @@ def test_approximations_are_corrected_by_their_weights(method):
     assert p_values.min() * len(p_values) > FALSE_ALARM
 
 
-@pytest.mark.slow
-def test_laplace_is_near_nuts():
-    """Thirty votes: means within a third of a standard deviation, spreads in ten
-    percent."""
-    one, other = PAIRS
-    gaps = [
-        each.draws["utility"].reshape(-1, 3)[:, one]
-        - each.draws["utility"].reshape(-1, 3)[:, other]
-        for each in (fitted("laplace"), fitted("nuts"))
-    ]
-    spread = gaps[1].std(axis=0)
-    assert np.all(np.abs(gaps[0].mean(axis=0) - gaps[1].mean(axis=0)) < spread / 3)
-    assert np.all(np.abs(gaps[0].std(axis=0) / spread - 1.0) < 0.1)
-
-
 def beta_means():
     return np.array([w / (w + lost) for w, lost in BETA]), np.array(
         [(w + 1) * w / ((w + lost + 1) * (w + lost)) for w, lost in BETA]
     )
 
 
-@pytest.mark.parametrize(
-    "method", ["exact", pytest.param("nuts", marks=pytest.mark.slow)]
-)
-def test_beta_posteriors_are_the_conjugate_ones(method):
-    draws = fitted(method, PairwiseBeta()).draws["preference"]
+def test_beta_posteriors_are_the_conjugate_ones():
+    draws = fitted("exact", PairwiseBeta()).draws["preference"]
     values = np.concatenate([draws, draws**2], axis=-1)
     assert worst_disagreement(values, np.concatenate(beta_means())) > FALSE_ALARM
 
@@ -123,10 +101,8 @@ def test_beta_counts_both_orders_and_ties():
         ["b", "a", "a", "b"], ["a", "b", "b", "a"], ["b", "b", "tie", "a"]
     )
     distribution = fit(PairwiseBeta(ties=True), votes).extras["posterior"]
-    assert (distribution.for_first.tolist(), distribution.for_second.tolist()) == (
-        [2.0],
-        [3.0],
-    )
+    assert distribution.for_first.tolist() == [2.0]
+    assert distribution.for_second.tolist() == [3.0]
     assert (distribution.tie.tolist(), distribution.no_tie.tolist()) == ([2.0], [5.0])
 
 
@@ -158,13 +134,6 @@ def test_winner_probabilities():
         found["copeland"], np.array(condorcet) + cycle, atol=0.01
     )
     assert abs(float(found["borda"].sum()) - 1.0) < 1e-12
-
-
-def test_utilities_have_one_winner():
-    found = fitted("laplace").winner_probabilities()
-    assert float(found["condorcet_exists"]) == 1.0
-    for sense in ("copeland", "borda", "best_utility"):
-        np.testing.assert_allclose(found[sense], found["condorcet"], atol=1e-12)
 
 
 def test_rank_intervals():
@@ -244,13 +213,6 @@ def test_more_draws_than_were_kept_are_refused():
         found.sample(0, 0)
 
 
-def test_same_key_same_draws():
-    again = fit(BradleyTerry(), VOTES, method="laplace", rng_key=jax.random.key(3))
-    np.testing.assert_array_equal(
-        again.draws["utility"], fitted("laplace").draws["utility"]
-    )
-
-
 # Bad input
 
 BALLOTS = Rankings.from_orders([["a", "b", "c"], ["b", "a", "c"]])
@@ -267,26 +229,18 @@ TIES = Comparisons.from_votes(["a", "b"], ["b", "a"], ["tie", "b"])
             BradleyTerry(),
             VOTES,
             {"method": "laplace", "num_warmup": 9},
-            "num_warmup must",
+            "num_warmup mu",
         ),
-        (BradleyTerry(), VOTES, {"num_draws": 0}, "num_draws must be"),
-        (BradleyTerry(), VOTES, {"num_chains": 1.5}, "num_chains must be"),
         (BradleyTerry(), VOTES, {"rng_key": np.array([0, 1], "uint32")}, "typed key"),
         (BradleyTerry, VOTES, {}, "add parentheses"),
-        (BradleyTerry(prior_scale=0.0), VOTES, {}, "prior_scale must be"),
         (BradleyTerry(), TIES, {}, "no ties, for which BradleyTerry has no place, got"),
         (PairwiseBeta(), TIES, {}, "no ties, for which PairwiseBeta has no place, got"),
         (BradleyTerry(order_effect=True), VOTES, {}, "shown first"),
         (BradleyTerry(covariates=True), VOTES, {}, "with_covariates"),
         (BradleyTerry(), BALLOTS, {}, "must be Comparisons.*to_comparisons"),
-        (BradleyTerry(), CHOICES, {}, "must be Comparisons.*, got 'Choices'"),
-        (PlackettLuce(), VOTES, {}, "must be Rankings"),
-        (MultinomialLogit(), VOTES, {}, "must be Choices"),
         (MultinomialLogit(zero_sum=True), CHOICES, {}, "outside option"),
         (PairwiseBeta(prior=((1.0, 2.0), (1.0, 1.0))), VOTES, {}, "3 x 3 table"),
-        (PairwiseBeta(prior=-1.0), VOTES, {}, "prior must be a number from 1e-6 to"),
         (PlackettLuce(), Rankings.from_orders([[("a", "b"), "c"]]), {}, "a tie above"),
-        (Thurstone(tie_scale=np.inf), VOTES, {}, "tie_scale must be"),
     ],
 )
 def test_what_does_not_go_together_is_refused_in_words(model, data, options, words):
@@ -309,11 +263,3 @@ def test_separable_votes_are_remarked():
     found = fit(BradleyTerry(), votes, method="laplace")
     assert found.converged and "no maximum-likelihood estimate" in found.remarks[0]
     assert fitted("laplace").remarks == ()
-
-
-def test_data_without_votes_give_the_prior():
-    empty = Comparisons.from_rows("abc", [], [], np.zeros((0, 3)))
-    with pytest.warns(DisconnectedComparisonsWarning, match="3 parts"):
-        found = fit(BradleyTerry(prior_scale=1.5), empty, method="laplace")
-    assert found.converged
-    np.testing.assert_allclose(found.draws["utility"].std(), 1.5, rtol=0.05)

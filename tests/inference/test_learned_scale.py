@@ -7,8 +7,8 @@ from scipy.special import log_expit
 
 from bayesduel.errors import FitError
 from bayesduel.inference import fit
-from bayesduel.models import BradleyTerry, MultinomialLogit, PlackettLuce, Thurstone
-from bayesduel.votes import Choices, Comparisons
+from bayesduel.models import BradleyTerry, PlackettLuce, Thurstone
+from bayesduel.votes import Comparisons
 from tests.inference.test_radial import chains_in_their_place
 
 FALSE_ALARM = 1e-6
@@ -81,23 +81,12 @@ TERNARY = Comparisons.from_rows(
     [[3, 1, 2], [4, 0, 1], [0, 2, 0], [1, 5, 3], [2, 2, 1]],
     order_known=True,
 )
-CHOICES = Choices.from_counts(
-    [[1, 1, 0], [1, 1, 1]], [[7, 2, 0], [5, 1, 3]], none=[4, 2]
-)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("model", "data"),
-    [
-        (
-            Thurstone(learn_scale=True, ties=True, order_effect=True, zero_sum=True),
-            TERNARY,
-        ),
-        (MultinomialLogit(learn_scale=True), CHOICES),
-    ],
-)
-def test_scales_are_those_of_long_chains(model, data):
+def test_scales_are_those_of_long_chains():
+    data = TERNARY
+    model = Thurstone(learn_scale=True, ties=True, order_effect=True, zero_sum=True)
     near = fit(model, data, num_draws=4000)
     long = fit(model, data, method="nuts", num_draws=2000, target_acceptance=0.95)
     assert near.method == "laplace" and set(near.draws) == set(long.draws)

@@ -46,17 +46,7 @@ def test_against_adaptive_integrals(scale):
 
 @pytest.mark.parametrize(
     ("kind", "ties", "zero_sum"),
-    [
-        (BradleyTerry, None, True),
-        (Thurstone, TIES, False),
-        *(
-            pytest.param(kind, ties, zero_sum, marks=pytest.mark.slow)
-            for kind, ties, zero_sum in (
-                (BradleyTerry, TIES, True),
-                (Thurstone, None, True),
-            )
-        ),
-    ],
+    [(BradleyTerry, None, True), (Thurstone, TIES, False)],
 )
 def test_against_draws(kind, ties, zero_sum):
     found = fitted(

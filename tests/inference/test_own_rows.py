@@ -1,4 +1,4 @@
-"""A model whose rows are not those of the data: votes of 124 judges, each by name."""
+"""A model whose rows are not those of the data: votes of 24 judges, each by name."""
 
 from dataclasses import dataclass, replace
 from functools import cache
@@ -19,7 +19,7 @@ from bayesduel.models import BradleyTerry
 from bayesduel.models.base import PreferenceModel, count_votes
 from bayesduel.votes import Comparisons
 
-NUM_JUDGES = 124
+NUM_JUDGES = 24
 ARMS = ("tea", "milk", "water")
 
 
@@ -115,30 +115,21 @@ def log_likelihood(found):
     return log_expit(np.where(won == 1, odds, -odds))
 
 
-@pytest.mark.slow
-def test_the_log_likelihood_has_the_rows_of_the_model():
-    found = fitted()
-    tree = found.to_datatree(unit="row", num_prior_draws=10)
-    logs = tree["log_likelihood"]["votes"]
-    assert logs.dims == ("chain", "draw", "ballot")
-    order = [int(name.split()[1]) for name in logs["ballot"].values]
-    assert sorted(order) == list(range(len(BALLOTS)))
-    np.testing.assert_allclose(logs, log_likelihood(found)[:, :, order], rtol=1e-9)
-    assert tree["posterior"]["bias"].dims == ("chain", "draw", "judge")
-    judges = tree["constant_data"]["judge"]
-    assert judges.dims == ("ballot",)
-    assert judges.values.tolist() == [BALLOTS[row][0] for row in order]
-
-
 def test_single_votes_carry_the_name_of_their_row():
     found = fitted()
-    logs = found.to_datatree(num_prior_draws=10)["log_likelihood"]["votes"]
+    tree = found.to_datatree(num_prior_draws=10)
+    logs = tree["log_likelihood"]["votes"]
     rows = [int(name.split()[1]) for name in logs["ballot"].values]
+    assert sorted(rows) == list(range(len(BALLOTS)))
     np.testing.assert_allclose(logs, log_likelihood(found)[:, :, rows], rtol=1e-9)
     # What a vote says is said as for every other model of pairs.
     assert {name.rsplit(" ", 1)[0] for name in logs["vote"].values} <= {
         f"{one} beats {other}" for one in ARMS for other in ARMS
     }
+    assert tree["posterior"]["bias"].dims == ("chain", "draw", "judge")
+    judges = tree["constant_data"]["judge"]
+    order = [int(name.split()[1]) for name in judges["ballot"].values]
+    assert judges.values.tolist() == [BALLOTS[row][0] for row in order]
 
 
 def test_leave_one_out_and_comparisons():
@@ -154,16 +145,13 @@ def test_leave_one_out_and_comparisons():
     assert "leave-one-out" in str(report(found))
 
 
-@pytest.mark.parametrize("named", [True, False])
-def test_rows_that_the_package_cannot_pair(named):
-    found = fitted(Unpaired, named)
+def test_rows_that_the_package_cannot_pair():
+    found = fitted(Unpaired, named=False)
     assert loo(found).n_data_points == len(BALLOTS)
     tree = found.to_datatree(num_prior_draws=10)
-    axis = "ballot" if named else "row"
-    assert axis in tree["log_likelihood"]["votes"].coords
-    assert tree["observed_data"]["votes"].dims == (axis, "outcome")
-    judges = tree["posterior"]["bias"].dims[-1]
-    assert judges == ("judge" if named else "bias_dim_0")
+    assert "row" in tree["log_likelihood"]["votes"].coords
+    assert tree["observed_data"]["votes"].dims == ("row", "outcome")
+    assert tree["posterior"]["bias"].dims[-1] == "bias_dim_0"
     other = fit(BradleyTerry(), VOTES)
     with pytest.raises(FitError, match="fields first and second"):
         compare_models({"judges": found, "pairs": other})
@@ -181,7 +169,7 @@ def test_parameters_have_the_labels_of_their_entries():
     draws = fitted().draws["bias"].reshape(-1, NUM_JUDGES)
     assert rows[5]["mean"] == pytest.approx(draws[:, 5].mean())
     assert rows[5]["upper"] == pytest.approx(np.quantile(draws[:, 5], 0.95))
-    plain = parameter_summary(fitted(named=False))
+    plain = parameter_summary(fitted(Unpaired, named=False))
     assert plain[3]["parameter"] == "bias[3]" and len(plain) == NUM_JUDGES + 3
 
 
@@ -205,8 +193,8 @@ class Mislabeled(Judges):
     ("wrong", "words"),
     [
         ("axes", r"give bias a tuple of 1 names of axes in Mislabeled.dims\(\)"),
-        ("labels", r"give judge 124 labels in Mislabeled.coords\(\).* got 1"),
-        ("rows", r"give ballot 248 labels in Mislabeled.coords\(\).* got 1"),
+        ("labels", r"give judge 24 labels in Mislabeled.coords\(\).* got 1"),
+        ("rows", r"give ballot 48 labels in Mislabeled.coords\(\).* got 1"),
     ],
 )
 def test_names_that_do_not_fit_are_refused_in_words(wrong, words):

@@ -1,6 +1,5 @@
 """Posteriors that lean far to one side: draws against integrals, and doubts said."""
 
-import json
 from functools import wraps
 
 import numpy as np
@@ -52,12 +51,9 @@ def exact_difference(won, lost, scale, log_win):
 @pytest.mark.parametrize(
     ("model", "log_win", "won", "lost"),
     [
-        (BradleyTerry(prior_scale=30), log_expit, 1, 0),
-        (BradleyTerry(prior_scale=10), log_expit, 5, 0),
         (BradleyTerry(prior_scale=100), log_expit, 5, 0),
         (BradleyTerry(prior_scale=50), log_expit, 0, 40),
         (BradleyTerry(prior_scale=20), log_expit, 30, 1),
-        (BradleyTerry(prior_scale=2), log_expit, 3, 1),
         (Thurstone(prior_scale=50), lambda x: stats.norm.logcdf(x / 2**0.5), 5, 0),
     ],
 )
@@ -86,10 +82,8 @@ def test_two_arms_are_those_of_the_integral(model, log_win, won, lost):
         assert abs(np.mean(drawn <= quantile) - share) < limit * error + 1e-4
 
 
-@pytest.mark.parametrize("wins", [[[0, 3, 2], [0, 0, 4], [0, 1, 0]],
-                                  [[0, 1, 0], [0, 0, 1], [0, 0, 0]]])  # fmt: skip
-def test_three_arms_are_those_of_the_integral(wins):
-    wins = np.array(wins, dtype=float)
+def test_three_arms_are_those_of_the_integral():
+    wins = np.array([[0.0, 3, 2], [0, 0, 4], [0, 1, 0]])
     found = fit(BradleyTerry(prior_scale=20), Comparisons.from_wins(wins))
     assert found.correction.trusted and found.doubts == ()
     utility, weights = grid_posterior(wins, scale=20.0, reach=150.0)
@@ -140,21 +134,23 @@ def test_a_fall_that_never_comes_has_no_weight():
     assert np.all(np.isneginf(log_weight[points[:, 0] > 0]))
 
 
-@pytest.mark.parametrize("share", [0.3, 0.6])
-def test_a_second_bump_along_a_ray_is_not_passed_over(share):
-    """Rays meet such a height several times, and their weights know of one place."""
+@pytest.mark.parametrize(
+    ("share", "place", "width"), [(0.3, 3.0, 0.5), (0.6, 5.0, 1.0)]
+)
+def test_a_second_bump_along_a_ray_is_not_passed_over(share, place, width):
+    """Rays meet such a height several times, and their weights know of one place:
+    they are all about equal, and nothing else speaks against them."""
 
     class Bumps:
-        """A standard normal distribution, and a narrow one at 5."""
+        """A standard normal distribution, and another one."""
 
         def named(self, points):
             return {"x": points[:, 0]}
 
         def log_densities(self, points):
-            low, high = points[:, 0], (points[:, 0] - 5.0) / 0.5
-            return np.logaddexp(
-                np.log1p(-share) - 0.5 * low**2, np.log(2.0 * share) - 0.5 * high**2
-            )
+            low, high = points[:, 0], (points[:, 0] - place) / width
+            top = np.log(share / width)
+            return np.logaddexp(np.log1p(-share) - 0.5 * low**2, top - 0.5 * high**2)
 
     distribution = LaplaceState(
         np.zeros(1), np.eye(1), np.float64(np.log1p(-share)), np.int32(0), np.int32(1)
@@ -170,14 +166,14 @@ def test_a_second_bump_along_a_ray_is_not_passed_over(share):
     assert "may be far off" in found.remarks[0]
 
 
-def test_the_mode_is_found_from_few_lopsided_votes():
-    for scale in (10.0, 100.0):
+def test_the_mode_is_found_from_lopsided_votes():
+    for won, scale in ((5, 10.0), (5, 100.0), (10**6, 100.0)):
         model = BradleyTerry(prior_scale=scale)
-        arrays = model.arrays(Comparisons.from_wins([[0, 5], [0, 0]]))
+        arrays = model.arrays(Comparisons.from_wins([[0, won], [0, 0]]))
         distribution = density_of(model, arrays).laplace()
-        # 5 / (1 + exp(d)) = u / scale^2 at the mode, with d = 2 u.
+        # won / (1 + exp(d)) = u / scale^2 at the mode, with d = 2 u.
         u = distribution.mode[0]
-        assert 5 / (1 + np.exp(2 * u)) == pytest.approx(u / scale**2, rel=1e-4)
+        assert won / (1 + np.exp(2 * u)) == pytest.approx(u / scale**2, rel=1e-4)
 
 
 def test_an_undefeated_arm_is_first_with_certainty():
@@ -192,36 +188,7 @@ def test_an_undefeated_arm_is_first_with_certainty():
     assert found.winner_shares()["copeland"][0] > 0.999
 
 
-@pytest.mark.slow
-def test_an_undefeated_arm_is_that_of_long_chains():
-    near, long = (
-        fit(BradleyTerry(prior_scale=50), UNDEFEATED, method=method, num_draws=4000)
-        for method in ("laplace", "nuts")
-    )
-    shares = np.linspace(0.05, 0.95, 7)
-    one, other = (
-        np.quantile(each.draws["utility"].reshape(-1, 4), shares, axis=0)
-        for each in (near, long)
-    )
-    spread = long.draws["utility"].std(axis=(0, 1))
-    assert np.max(np.abs(one - other) / spread) < 0.2
-
-
-@pytest.mark.slow
-def test_draws_that_nothing_mends_are_said_to_be_doubtful(tmp_path):
-    votes = knockout(64)
-    found = fit(BradleyTerry(prior_scale=10), votes, method="laplace", num_draws=250)
-    correction = found.correction
-    assert not (correction.resampled or correction.trusted)
-    assert any("may be far off; use method='nuts'" in each for each in found.remarks)
-    judged = report(found, with_loo=False)
-    assert not judged.good and "resample=True" not in judged.against()
-    assert "use method='nuts'" in judged.against()
-    tree = found.to_datatree(log_likelihood=False, num_prior_draws=5)
-    assert tree.attrs["trusted"] == 0 and "may be far off" in tree.attrs["remarks"]
-
-
-def test_the_command_says_a_doubt_in_table_and_json(tmp_path):
+def test_the_command_says_a_doubt(tmp_path):
     file, wins = tmp_path / "votes.csv", knockout(32).wins
     rows = "\n".join(f"a{i},a{j}" for i, j in np.argwhere(wins))
     file.write_text(f"winner,loser\n{rows}\n")
@@ -229,9 +196,6 @@ def test_the_command_says_a_doubt_in_table_and_json(tmp_path):
     assert "DOUBTFUL: the draws are those of a normal distribution" in " ".join(
         invoke(words).stdout.split()
     )
-    record = json.loads(invoke([*words, "--json"]).stdout)
-    assert record["converged"] and not record["trusted"]
-    assert any("may be far off" in each for each in record["remarks"])
 
 
 def test_saved_tables_and_figures_carry_a_doubt():
@@ -291,28 +255,14 @@ def test_auto_runs_chains_where_nothing_mends_the_draws(monkeypatch):
     assert called[3:] == ["laplace", "laplace"]
 
 
-@pytest.mark.slow
-def test_a_knockout_gets_chains():
-    """P(best) of the champion is 0.86; draws that nothing mends are far off."""
-    # Chains are worth at least 400 draws.
-    expected, model = 0.86, BradleyTerry(prior_scale=10)
-    limit = stats.norm.isf(FALSE_ALARM / 2) * np.sqrt(expected * (1 - expected) / 400)
-    found = fit(model, knockout(64)), fit(model, knockout(64), method="laplace")
-    chains, quick = (
-        abs(each.winner_shares()["copeland"][0] - expected) for each in found
-    )
-    assert found[0].method == "nuts"
-    assert chains < limit < quick / 5
-
-
-@pytest.mark.parametrize(("won", "scale"), [(1, 3.0), (5, 10.0), (50, 10.0)])
 @pytest.mark.filterwarnings("ignore::bayesduel.errors.DisconnectedComparisonsWarning")
-def test_lopsided_votes_beside_an_arm_that_was_never_compared(won, scale):
+def test_lopsided_votes_beside_an_arm_that_was_never_compared():
     """Weights have a variance, so that means are off by their Monte Carlo error.
 
-    With 5 votes and a prior of 10 the root mean square of the error of A - B was three
-    times that where weights of normal proposals with k from 1/2 to 0.7 were taken.
+    The root mean square of the error of A - B was three times that where weights of
+    normal proposals with k from 1/2 to 0.7 were taken.
     """
+    won, scale = 5, 10.0
     votes = Comparisons.from_wins([[0, won, 0], [0, 0, 0], [0, 0, 0]], arm_names="ABC")
     points, weights = exact_difference(won, 0, scale, log_expit)
     mean = weights @ points

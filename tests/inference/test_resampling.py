@@ -66,7 +66,10 @@ def test_plain_draws_are_called_what_they_are():
     # Nothing was resampled, so that nothing was mended, however good the weights are.
     assert plain.correction.has_good_weights and not plain.correction.trusted
     assert "leave out resample=False" in plain.remarks[0] and plain.doubts
-    assert report(fit(PairwiseBeta(), LOPSIDED, method="laplace"), with_loo=False).good
+    told = plain.to_datatree(log_likelihood=False, num_prior_draws=2).attrs
+    assert told["trusted"] == 0 and plain.doubts[0] in told["remarks"]
+    mended = report(fit(PairwiseBeta(), LOPSIDED, method="laplace"), with_loo=False)
+    assert mended.good and "Weights corrected the normal distribution" in str(mended)
     many = Comparisons.from_wins(100.0 * (LOPSIDED.wins + 2.0 * (1.0 - np.eye(3))))
     close = fit(PairwiseBeta(), many, method="laplace", resample=False)
     assert report(close, with_loo=False).good
@@ -85,7 +88,10 @@ def test_bad_weights_are_not_used():
     assert found.correction.pareto_k > 0.7
     assert found.correction.num_proposals == 4000
     assert found.sample_stats["log_weight"].shape == (4, 1000)
-    assert "no weights can mend the draws" in str(report(found, with_loo=False))
+    judged = report(found, with_loo=False)
+    assert not judged.good and "resample=True" not in judged.against()
+    for words in ("far from normal", "no weights can mend the draws", "method='nuts'"):
+        assert words in str(judged)
 
 
 def test_without_votes_the_normal_distribution_is_exact():

@@ -18,12 +18,12 @@ from bayesduel.errors import (
     StudyError,
 )
 from bayesduel.inference import fit, fit_mode, parameter_summary
-from bayesduel.inference.latent import latent_of
-from bayesduel.inference.numpyro_models import as_jax
 from bayesduel.models import BradleyTerry, JudgedBradleyTerry, Thurstone
 from bayesduel.studies import Study
 from bayesduel.votes import Comparisons
-from tests.compiling import quick_jit
+from tests.inference.test_closed_form import check_density
+
+pytestmark = pytest.mark.usefixtures("hardly_optimized")
 
 NAMES, NUMBER = ("A", "B", "C", "D"), 900
 STRENGTH, WORDY = np.array([0.9, 0.3, -0.3, -0.9]), np.array([-0.5, 0.0, 0.3, 1.5])
@@ -85,43 +85,18 @@ def test_effects_are_those_of_a_regression(kind, log_probability):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("kind", "order_effect"), [(BradleyTerry, True), (Thurstone, False)]
-)
-def test_closed_forms_are_those_of_the_numpyro_model(kind, order_effect):
-    model = kind(
-        ties=True, zero_sum=True, order_effect=order_effect, contest_covariates=True,
+def test_closed_forms_are_those_of_the_numpyro_model():
+    model = BradleyTerry(
+        ties=True, zero_sum=True, order_effect=True, contest_covariates=True,
         contest_scale=0.7,
     )  # fmt: skip
-    arrays = model.arrays(votes(ties=0.2))
-    density = model.closed_form(arrays)
-    point = np.random.default_rng(2).normal(size=density.size) * 0.5
     with jax.enable_x64(True):
-        latent = latent_of(model, as_jax(arrays))
-        assert latent.size == density.size
-
-        @quick_jit
-        def automatic(point):
-            slope = jax.value_and_grad(latent.log_density)(point)
-            return *slope, jax.hessian(latent.log_density)(point), latent.named(point)
-
-        value, slope, curvature, named = jax.tree.map(np.asarray, automatic(point))
-    assert density.log_density(point) == pytest.approx(float(value), rel=1e-10)
-    np.testing.assert_allclose(density.gradient(point), slope, atol=1e-8)
-    np.testing.assert_allclose(density.hessian(point), curvature, atol=1e-8)
-    for name, each in density.named(point[None]).items():
-        np.testing.assert_allclose(each[0], named[name], atol=1e-12)
+        check_density(model, model.arrays(votes(ties=0.2)))
 
 
-@pytest.mark.parametrize("method", ["laplace", pytest.param("nuts", marks=[
-    pytest.mark.slow])])  # fmt: skip
-def test_a_simulated_effect_is_found(method):
-    """Within 4.5 standard deviations: one in 10^5 of right fits is not."""
+def test_effects_have_names_and_votes_are_better_predicted():
     model = BradleyTerry(zero_sum=True, order_effect=True, contest_covariates=True)
-    found = fit(model, votes(), method=method, num_draws=200)
-    effect = found.flat_draws()["contest_effect"]
-    away = (effect.mean(axis=0) - EFFECTS) / effect.std(axis=0)
-    assert np.abs(away).max() < 4.5 and effect.std(axis=0).max() < 0.2
+    found = fit(model, votes(), method="laplace", num_draws=200)
     rows = [row["parameter"] for row in parameter_summary(found)]
     assert rows == [
         "contest_effect[longer]", "contest_effect[politer]", "first_advantage",

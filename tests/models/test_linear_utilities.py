@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 from scipy.stats import norm
 
@@ -10,6 +9,7 @@ from bayesduel.errors import FitError
 from bayesduel.inference import fit
 from bayesduel.models import BradleyTerry, LinearUtilities, Thurstone
 from bayesduel.votes import Comparisons
+from tests.models.maximum_likelihood import maximum_likelihood
 
 TRUTH = np.array([1.0, -0.5])
 
@@ -25,28 +25,20 @@ def votes(features, coefficients, number, seed):
 
 
 def regression(features, data):
-    """Maximum likelihood of a logistic regression on differences, and errors.
-
-    The errors are the roots of the diagonal of the inverse information X^T W X.
-    """
+    """Maximum likelihood of a logistic regression on differences, and errors."""
     steps = features[data.first] - features[data.second]
-    won, number = data.counts[:, 0], data.counts.sum(axis=1)
+    won, lost = data.counts[:, 0], data.counts[:, 1]
 
-    def minus_log_likelihood(slope):
+    def log_likelihood(slope):
         gap = steps @ slope
-        value = -np.sum(won * log_expit(gap) + (number - won) * log_expit(-gap))
-        return value, -steps.T @ (won - number * expit(gap))
+        return np.sum(won * log_expit(gap) + lost * log_expit(-gap))
 
-    start = np.zeros(features.shape[1])
-    found = minimize(minus_log_likelihood, start, jac=True, tol=1e-12).x
-    share = expit(steps @ found)
-    information = (steps.T * (number * share * (1 - share))) @ steps
-    return found, np.sqrt(np.diag(np.linalg.inv(information)))
+    return maximum_likelihood(log_likelihood, np.zeros(features.shape[1]))[:2]
 
 
 @pytest.mark.parametrize(
     ("num_arms", "truth"),
-    [(12, TRUTH), (3, TRUTH), (4, np.array([0.5, -1.0, 0.2])), (2, np.array([1.5]))],
+    [(12, TRUTH), (4, np.array([0.5, -1.0, 0.2])), (2, np.array([1.5]))],
 )
 def test_a_flat_prior_gives_the_regression(num_arms, truth):
     features = np.random.default_rng(7).normal(size=(num_arms, len(truth)))
@@ -59,18 +51,6 @@ def test_a_flat_prior_gives_the_regression(num_arms, truth):
     covariance = np.linalg.inv(found.factor @ found.factor.T)
     np.testing.assert_allclose(found.mode, expected, rtol=1e-4)
     np.testing.assert_allclose(np.sqrt(np.diag(covariance)), errors, rtol=1e-4)
-
-
-@pytest.mark.slow
-def test_a_residual_is_off_and_drowns_what_it_stands_beside():
-    features = np.random.default_rng(7).normal(size=(12, 2))
-    data = votes(features, TRUTH, 40, seed=1)
-    alone = fit(LinearUtilities(features), data).flat_draws()
-    beside = fit(LinearUtilities(features, residual=True), data).flat_draws()
-    assert "residual" not in alone
-    errors = alone["coefficient"].std(axis=0)
-    assert np.all(beside["coefficient"].std(axis=0) > 5 * errors)
-    assert np.all(np.abs(alone["coefficient"].mean(axis=0) - TRUTH) < 4 * errors)
 
 
 def test_features_are_covariates():
@@ -121,9 +101,9 @@ def test_collinear_features_have_the_posterior_of_what_they_say():
 FALSE_ALARM = 1e-5
 
 
-@pytest.mark.parametrize(("won", "scale"), [(1, 100.0), (5, 10.0), (50, 3.0)])
-def test_all_votes_for_one_arm(won, scale):
+def test_all_votes_for_one_arm():
     """No estimate exists, but the posterior does: by quadrature."""
+    won, scale = 5, 10.0
     features = np.array([[1.0], [0.0], [-1.0]])
     counts = np.array([[won, 0, 0], [0, 0, 0]], dtype=float)
     data = Comparisons.from_rows("abc", [0, 1], [1, 2], counts)

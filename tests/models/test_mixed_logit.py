@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax
 
-from bayesduel.diagnostics import calibrate, loo
+from bayesduel.diagnostics import loo
 from bayesduel.errors import FitError
 from bayesduel.inference import fit, parameter_summary
 from bayesduel.inference.numpyro_models import log_probabilities_of
 from bayesduel.models import ConditionalLogit, MixedLogit
 from bayesduel.votes import Choices
-from tests.command_line import invoke
 
 MEAN, SPREAD = np.array([-1.0, 0.03, 0.4]), np.array([0.8, 0.04, 0.0])
 
@@ -55,7 +54,7 @@ def test_the_likelihood_is_that_of_a_numpy_twin(persons):
     np.testing.assert_allclose(logs, log_softmax(utility, axis=1), rtol=1e-8)
 
 
-def test_what_is_refused_and_the_command_line(tmp_path):
+def test_what_is_refused():
     choices, _ = panel(3, 2)
     for model, words in (
         (MixedLogit(random=("prize",)), "did you mean price"),
@@ -66,12 +65,6 @@ def test_what_is_refused_and_the_command_line(tmp_path):
             model.arrays(choices)
     with pytest.raises(FitError, match="method: MixedLogit has nuts"):
         fit(MixedLogit(), choices, method="laplace")
-    path = tmp_path / "panel.csv"
-    rows = ["id,choice,pf1,pf2", "a,1,1,2", "a,2,3,1", "b,1,1,5", "b,2,2,1"]
-    path.write_text("\n".join(rows) + "\n")
-    line = ["fit-choices", str(path), "--attributes", "pf", "--person", "id"]
-    refused = invoke([*line, "--model", "mixed", "--random", "pg"])
-    assert refused.exit_code == 2 and "random" in refused.output
 
 
 @pytest.mark.slow
@@ -102,12 +95,3 @@ def test_what_was_simulated_is_found_again():
     assert tree["posterior"]["person_coefficient"].dims == (
         "chain", "draw", "person", "random_attribute")  # fmt: skip
     assert tree["posterior"]["person_coefficient"].person.values[2] == "p002"
-
-
-@pytest.mark.slow
-def test_it_is_calibrated():
-    """Ranks of the truth are uniform; false alarm 1 in 1000."""
-    choices, _ = panel(6, 3)
-    model = MixedLogit(random=("price",), prior_scale=1.0, spread_scale=1.0)
-    found = calibrate(model, choices, num_simulations=40, num_draws=49)
-    assert found.smallest_p_value() > 1e-3

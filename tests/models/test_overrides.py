@@ -7,8 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from numpyro import distributions as dist
-from scipy import stats
-from scipy.special import expit, log_expit
+from scipy.special import expit
 
 from bayesduel.diagnostics import leave_pairs_out
 from bayesduel.errors import FitError
@@ -18,19 +17,21 @@ from bayesduel.inference.latent import latent_of
 from bayesduel.inference.numpyro_models import as_jax
 from bayesduel.inference.predictions import simulate_arrays
 from bayesduel.inference.seeds import generator_of
-from bayesduel.models import BradleyTerry, PairwiseBeta, PlackettLuce, Thurstone
+from bayesduel.models import (
+    BradleyTerry,
+    LinearUtilities,
+    MultinomialLogit,
+    PairwiseBeta,
+    PlackettLuce,
+    Thurstone,
+)
 from bayesduel.models.base import count_votes, sample
-from bayesduel.votes import Comparisons, Rankings
+from bayesduel.votes import Choices, Comparisons, Rankings
+
+pytestmark = pytest.mark.usefixtures("hardly_optimized")
 
 VOTES = Comparisons.from_wins([[0, 7, 9], [3, 0, 6], [1, 4, 0]], arm_names="abc")
 LAPSE = 0.1
-
-
-class Wide(BradleyTerry):
-    """Another normal prior than the fields say."""
-
-    def sample_utilities(self, num_arms, covariates=None, slope_scale=1.0):
-        return sample("utility", dist.Normal(0.5, 6.0).expand([num_arms]).to_event(1))
 
 
 class HeavyTails:
@@ -42,10 +43,6 @@ class HeavyTails:
 
 class HeavyTerry(HeavyTails, BradleyTerry):
     """Bradley-Terry whose utilities have another prior than its closed form knows."""
-
-
-class HeavyThurstone(HeavyTails, Thurstone):
-    """Thurstone likewise."""
 
 
 class Tight(BradleyTerry):
@@ -71,11 +68,66 @@ class Lapsing(BradleyTerry):
         return jnp.log((1.0 - LAPSE) * probability + LAPSE / 2.0)
 
 
-@pytest.mark.parametrize(
-    "model",
-    [pytest.param(HeavyTerry(), marks=pytest.mark.slow), Nudged(), Lapsing()],
-    ids=lambda model: type(model).__name__,
-)
+class Reversed(BradleyTerry):
+    """The larger utility loses."""
+
+    def preference_matrices(self, draws):
+        return 1.0 - super().preference_matrices(draws)
+
+
+class Renamed(Thurstone):
+    """A tie parameter that comes after the utilities in the order of names."""
+
+    tie_name = "width"
+
+
+class Several(BradleyTerry):
+    def logs_of_rows(self, difference, tie):
+        return super().logs_of_rows(2.0 * difference, tie)
+
+
+class Sharper(MultinomialLogit):
+    def __call__(self, choices):
+        return super().__call__(choices)
+
+
+class Wider(MultinomialLogit):
+    def _normal(self, num_arms, scale):
+        return super()._normal(num_arms, 2.0 * scale)
+
+
+def test_only_stock_densities_have_a_closed_form():
+    arrays = BradleyTerry().arrays(VOTES)
+    for model in (
+        HeavyTerry(),
+        Tight(),
+        Nudged(),
+        Renamed(),
+        BradleyTerry(learn_scale=True),
+        LinearUtilities(np.eye(3), residual=True),
+        LinearUtilities(np.eye(3), order_effect=True),
+        LinearUtilities(np.eye(3), ties=True),
+        PairwiseBeta(),
+    ):
+        assert model.closed_form(arrays) is None, model
+        assert model.hessian(arrays) is None, model
+    # The likelihood enters the curvature as it is, and a field is no other density.
+    for model in (Lapsing(), Several()):
+        assert model.closed_form(arrays) is None, model
+        assert model.hessian(arrays) is not None, model
+    for model in (Reversed(), BradleyTerry(prior_scale=0.3, ties=True)):
+        assert model.closed_form(arrays) is not None, model
+    choices = MultinomialLogit().arrays(Choices.from_subsets([["a", "b"]], ["a"]))
+    for model in (Sharper(), Wider(), MultinomialLogit(learn_scale=True)):
+        assert model.closed_form(choices) is None, model
+        assert model.hessian(choices) is None, model
+    decides = [model.utility_decides for model in (Lapsing(), Reversed(), Thurstone())]
+    assert decides == [False, False, True]
+    assert BradleyTerry(learn_scale=True).utility_decides
+    assert not PairwiseBeta().utility_decides
+
+
+@pytest.mark.parametrize("model", [Nudged(), Lapsing()], ids=type)
 def test_laplace_is_that_of_the_density_itself(model):
     """Mode and curvature against automatic differentiation of the NumPyro model."""
     with jax.enable_x64(True):
@@ -87,37 +139,13 @@ def test_laplace_is_that_of_the_density_itself(model):
     np.testing.assert_allclose(found.factor, expected.factor, rtol=1e-6, atol=1e-9)
 
 
-def test_which_overrides_lose_the_closed_form():
-    votes = BradleyTerry().arrays(VOTES)
-    for model in (Wide(), HeavyTerry(), HeavyThurstone(), Tight(), Nudged()):
-        assert model.hessian(votes) is None
-    # The likelihood enters it as it is, and a field is no other density.
-    for model in (Lapsing(), BradleyTerry(prior_scale=0.3, ties=True)):
-        assert model.hessian(votes) is not None
-
-
-def test_draws_have_the_spread_of_the_user_s_prior():
-    """Against sums over a grid: Normal(0.5, 6) and not the Normal(0, 2) of the fields.
-
-    The sum of both utilities has the prior's spread whatever the votes say.
-    """
-    found = fit(Wide(), Comparisons.from_wins([[0, 9], [4, 0]]), method="laplace")
+def test_the_best_utility_need_not_win():
+    found = fit(Reversed(), VOTES, method="laplace", num_draws=50)
+    shares = found.winner_shares()
     utility = found.flat_draws()["utility"]
-    axis = np.linspace(-30.0, 31.0, 801)
-    one, other = np.meshgrid(axis, axis, indexing="ij")
-    distribution = stats.norm(0.5, 6.0)
-    log_weight = distribution.logpdf(one) + distribution.logpdf(other)
-    log_weight += 9 * log_expit(one - other) + 4 * log_expit(other - one)
-    weight = np.exp(log_weight - log_weight.max())
-    weight /= weight.sum()
-    for sign in (1.0, -1.0):
-        value = one + sign * other
-        mean = np.sum(weight * value)
-        spread = np.sqrt(np.sum(weight * (value - mean) ** 2))
-        drawn = utility[:, 0] + sign * utility[:, 1]
-        # 4000 draws: standard errors of 0.016 and 0.011 of the spread.
-        assert abs(drawn.mean() - mean) < 0.08 * spread
-        assert abs(drawn.std() - spread) < 0.06 * spread
+    for name, arms in (("best_utility", utility), ("condorcet", -utility)):
+        expected = np.bincount(arms.argmax(axis=1), minlength=3) / len(arms)
+        np.testing.assert_allclose(shares[name], expected)
 
 
 def test_preferences_are_those_of_the_user_s_likelihood():

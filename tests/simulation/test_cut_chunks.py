@@ -87,7 +87,3 @@ def test_a_chunk_is_cut_where_the_rest_lasts_long(num_runs, enough, monkeypatch)
         own.play(range(run, run + 1), go_on)
         found.append(own.is_enough())
     assert (found.index(True) + 1 if any(found) else None) == enough
-
-
-def test_without_a_limit_nothing_is_cut():
-    assert len(played(policies.parse_policy("d-ts"), RUNS).events) == len(RUNS)

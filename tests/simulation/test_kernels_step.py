@@ -2,7 +2,8 @@
 
 Rules that draw nothing in the rounds that they jump over play the same duels in both
 forms, run by run: the generator is asked for the same numbers in the same order. CCB
-draws the length of a stretch, so its forms agree in distribution.
+draws the length of a stretch, so its forms agree in distribution; round by round that
+is held in the tests of its policy.
 """
 
 from dataclasses import replace
@@ -51,11 +52,9 @@ def even_but_for_one(num_arms, probability):
 
 
 WORLDS = {
-    "two arms": ordered(2, 0.7),
     "two equal arms": ordered(2, 0.5),
     "ties": even_but_for_one(4, 0.8),
     "sure": ordered(3, 1.0),
-    "sure, then ties": even_but_for_one(4, 1.0),
     "cyclic": CYCLIC,
     "nine arms": ordered(9, 0.85),
 }
@@ -100,12 +99,8 @@ def test_both_forms_play_the_same_duels(world, text, in_python):
     for horizon in HORIZONS:
         events = assert_same_duels(text, WORLDS[world], horizon)
         assert events.max() <= horizon
-
-
-@pytest.mark.parametrize("text", SAME_DUELS)
-def test_the_other_form_takes_fewer_events(text, in_python):
-    """Or the comparison above were one of a form with itself."""
-    assert assert_same_duels(text, WORLDS["sure"], HORIZONS[-1]).max() < 600
+    # Or the comparison were one of a form with itself.
+    assert events.max() < 600 or world != "sure"
 
 
 LOPSIDED = np.array(
@@ -129,13 +124,15 @@ def plays_of_ccb(world, look_ahead):
     return play("ccb", look_ahead, matrix, GRID[-1], **options).ledger["plays"]
 
 
-@pytest.mark.parametrize("world", [*MATRICES, "two arms", "sure", "ties"])
+@pytest.mark.slow
+@pytest.mark.parametrize("world", ["two winners", "two equal arms", "sure", "ties"])
 def test_both_forms_of_ccb_have_one_distribution(world):
     matrix = {**MATRICES, **WORLDS}[world]
     one, other = (plays_of_ccb(world, each) for each in (False, True))
     assert not disagreements(one, other, matrix)
 
 
+@pytest.mark.slow
 def test_steps_of_ccb_have_the_distribution_of_the_twin():
     matrix = MATRICES["two winners"]
     theirs = plays_of_twins(

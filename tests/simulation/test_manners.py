@@ -77,7 +77,13 @@ def distribution(every, self_duels, rounds):
 
 
 @pytest.mark.parametrize(
-    ("every", "self_duels"), [(1, True), (3, True), (1, False), (2, False)]
+    ("every", "self_duels"),
+    [
+        (1, True),
+        (3, True),
+        pytest.param(1, False, marks=pytest.mark.slow),
+        (2, False),
+    ],
 )
 def test_runs_have_the_distribution_of_the_rule(every, self_duels):
     """Of six rounds; it is not that of a rule which is told at another time."""
@@ -102,15 +108,14 @@ def rejects(seen, probabilities):
     return bool(test.pvalue < FALSE_ALARM)
 
 
-@pytest.mark.parametrize("seconds", [pytest.param(1e9, marks=pytest.mark.slow), 1e-9])
-def test_neither_runs_beside_it_nor_segments_change_a_run(seconds, monkeypatch):
+def test_neither_runs_beside_it_nor_segments_change_a_run(monkeypatch):
     policy = WithoutSelfDuels(DelayedFeedback(Wanderer(), every=9))
-    given = {"runs": range(40), "checkpoints": (50, 120)}
-    whole = simulate_runs(policy, num_lanes=40, **given)
-    monkeypatch.setattr(driver, "_SEGMENT_SECONDS", seconds)
-    same(simulate_runs(policy, num_lanes=16, **given), whole)
-    given["runs"] = range(7, 20)
-    same(simulate_runs(policy, num_lanes=40, **given), whole, pick_other=given["runs"])
+    given = {"runs": range(16), "checkpoints": (20, 40)}
+    whole = simulate_runs(policy, num_lanes=16, **given)
+    monkeypatch.setattr(driver, "_SEGMENT_SECONDS", 1e-9)
+    same(simulate_runs(policy, num_lanes=8, **given), whole)
+    given["runs"] = range(7, 12)
+    same(simulate_runs(policy, num_lanes=8, **given), whole, pick_other=given["runs"])
 
 
 class Patient(WithoutSelfDuels):
@@ -144,9 +149,3 @@ def test_a_wrong_arm_is_named_with_its_run_and_round():
     policy = DelayedFeedback(Scripted(first=7, duels=4, exploit=0), every=2)
     with pytest.raises(SimulationError, match=r"arm 7; .* 0 to 3 \(round 5 of run 5\)"):
         simulate_runs(policy, runs=range(5, 8), num_lanes=8)
-
-
-def test_the_event_limit_names_run_and_round(monkeypatch):
-    monkeypatch.setattr(driver, "EVENT_LIMIT", 6)
-    with pytest.raises(SimulationError, match="run 5 stopped at round 7 after 6 even"):
-        simulate_runs(WithoutSelfDuels(Scripted()), runs=range(5, 8), num_lanes=8)

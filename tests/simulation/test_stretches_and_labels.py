@@ -19,7 +19,7 @@ CERTAIN = np.where(np.tri(4, k=-1), 0.0, 1.0) - 0.5 * np.eye(4)
 # Stretches and checkpoints
 
 
-@pytest.mark.parametrize(("exploit", "explore"), [(5, 1), (0, 1), (3, 0), (1, 1)])
+@pytest.mark.parametrize(("exploit", "explore"), [(5, 1), (0, 1), (3, 0)])
 def test_checkpoints_inside_stretches(exploit, explore):
     """Rounds of a stretch are played one pair after the other: self-duels first."""
     horizon, grid = 29, tuple(range(1, 30))
@@ -71,17 +71,6 @@ def test_many_checkpoints_of_a_single_event():
 # Labels
 
 
-def test_unshuffled_arms_are_positions():
-    records = simulate_runs(
-        Scripted(), CERTAIN, shuffle=False, runs=range(3), num_lanes=2
-    )
-    plays = records.ledger["plays"]
-    assert np.all(plays[:, -1, 2, 2] == 5 * 500)
-    assert np.all(plays[:, -1, 0, 1] == 500)
-    assert np.all(plays[:, -1].sum(axis=(1, 2)) == 3000)
-    assert np.all(records.recommendation == 0)
-
-
 def shuffled_labels(num_runs):
     """Return champion, one and other arm of the pair, and recommendation per run."""
     records = simulate_runs(Scripted(), CERTAIN, runs=range(num_runs), num_lanes=64)
@@ -116,32 +105,16 @@ def test_results_have_the_original_labels():
     assert stats.chisquare(counts).pvalue > FALSE_ALARM
 
 
-def test_every_policy_meets_the_same_labels():
-    """Their difference is then one of policies alone."""
-    short, long = (
-        simulate_runs(
-            Scripted(exploit), checkpoints=(200,), runs=range(600), num_lanes=64
-        )
-        for exploit in (5, 9)
-    )
-    for run in range(600):
-        one, other = (
-            np.argwhere(records.ledger["plays"][run, 0] > 0)
-            for records in (short, long)
-        )
-        np.testing.assert_array_equal(one, other)
-
-
 # Answers
 
 
-@pytest.mark.parametrize("duels", [1, 40])
-def test_answers_follow_the_matrix(duels):
+def test_answers_follow_the_matrix():
     """Position 0 wins against position 1 as often as the matrix says.
 
-    It is recommended as long as it has won every duel: (1 - p) is the probability of
-    its recommendation being 1 after one duel, 1 - p^40 after forty.
+    It is recommended as long as it has won every duel: 1 - p^40 is the probability of
+    its recommendation being 1 after forty.
     """
+    duels = 40
     matrix = CYCLIC.copy()
     matrix[0, 1], matrix[1, 0] = 0.97, 0.03
     records = simulate_runs(

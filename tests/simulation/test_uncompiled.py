@@ -115,10 +115,7 @@ def name_of(policy):
 
 @pytest.mark.parametrize(
     "policy",
-    [
-        pytest.param(x, marks=[pytest.mark.slow] * (x == "cw-rmed"))
-        for x in ONE_OF_A_KIND
-    ],
+    [pytest.param(x, marks=[pytest.mark.slow] * (x != "d-ts")) for x in ONE_OF_A_KIND],
 )
 def test_python_and_the_program_ask_the_same(policy):
     """And know the same, bit for bit, whichever of them began."""
