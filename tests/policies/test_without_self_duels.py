@@ -56,12 +56,13 @@ def test_the_duels_are_those_of_the_policy():
     assert not rejected(p_values, FALSE_ALARM)
 
 
-@pytest.mark.parametrize(
-    "name", ["rucb", pytest.param("interleaved-filter", marks=pytest.mark.slow)]
-)
-def test_a_policy_that_explores_no_more_meets_itself(name):
-    """With certain outcomes nothing more is asked within 2^62 rounds."""
-    plays = duels_of(f"{name}:self_duels=false", DECISIVE, (10**4,), 6, num_runs=64)
+@pytest.mark.slow
+def test_a_policy_that_explores_no_more_meets_itself():
+    """With certain outcomes nothing more is asked within 2^62 rounds.
+
+    Quickly, a rule that is made for it: ``simulation.test_manners``.
+    """
+    plays = duels_of("rucb:self_duels=false", DECISIVE, (10**4,), 6, num_runs=64)
     own = np.trace(plays[:, 0], axis1=1, axis2=2)
     assert (own > 5000).all() and (own < 10**4).all()
 

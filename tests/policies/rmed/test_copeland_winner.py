@@ -8,7 +8,7 @@ import pytest
 import bayesduel
 import theory
 from bayesduel import policies
-from bayesduel.errors import PolicyParameterError, ProgramError
+from bayesduel.errors import ProgramError
 from bayesduel.policies.rmed import _scalar_copeland_program
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import CYCLIC, random_outcomes
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("in_python")
 RESOLVE_EVERY = 1000
 """Longer than the runs, so that only a change of sides solves anew."""
 
-RUNS = range(16)
+RUNS = range(10)
 """In each of them programs are solved in dozens of rounds."""
 
 
@@ -44,12 +44,6 @@ def test_resolving_less_often_solves_less_often():
         runs_of(each).info["programs_solved"].mean() for each in (1, RESOLVE_EVERY)
     )
     assert 0 < lazy < 0.8 * exact
-
-
-@pytest.mark.parametrize("every", [0, -3])
-def test_resolve_every_is_checked(every):
-    with pytest.raises(PolicyParameterError, match=f"resolve_every .* got {every}"):
-        policies.get("cw-rmed", resolve_every=every).check(4, 100)
 
 
 def test_a_program_that_fails_costs_no_run(monkeypatch):

@@ -22,7 +22,7 @@ from tests.reference.delayed_rmed import (
 )
 
 HORIZON = 1500
-INSTANCES = 7
+INSTANCES = 6
 
 CERTAIN = [[0.5, 1, 1, 0.8], [0, 0.5, 1, 0], [0, 0, 0.5, 0.6], [0.2, 1, 0.4, 0.5]]
 
@@ -77,7 +77,6 @@ def slow(*values):
     ("name", "every"),
     [
         ("rmed1", 40),
-        ("rmed1", 100),
         ("ecw-rmed", 40),
         # 7 cuts the initial sweep and most passes, 400 is more than many of them.
         *(slow(name, every) for name in ("rmed1", "ecw-rmed") for every in (7, 400)),
