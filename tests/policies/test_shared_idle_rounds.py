@@ -57,7 +57,7 @@ def test_a_checkpoint_in_a_stretch_changes_no_bit(name, uncompiled):
 
     def plays_of(checkpoints):
         records = simulate_runs(
-            policies.get(name), CYCLE, checkpoints=checkpoints, runs=range(8), seed=5
+            policies.get(name), CYCLE, checkpoints=checkpoints, runs=range(5), seed=5
         )
         return records.ledger["plays"]
 

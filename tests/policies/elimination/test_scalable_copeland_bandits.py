@@ -7,7 +7,6 @@ import pytest
 from scipy import stats
 
 from bayesduel import policies
-from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.elimination import _copeland_elimination
 from bayesduel.policies.elimination._copeland_elimination import (
     NOBODY,
@@ -185,8 +184,6 @@ def test_rounds_that_nobody_answers_decide_nothing(form):
 @pytest.mark.usefixtures("in_python")
 def test_self_duels_are_left_out_of_the_step_form():
     """The other form asks for many rounds at once, as batches do."""
-    with pytest.raises(PolicyParameterError, match="asks for a duel at a time"):
-        policies.parse_policy("scb:self_duels=false").check(4, 100)
     alone = policies.parse_policy(
         "scb:look_ahead=false,self_duels=false,first_length=16"
     )

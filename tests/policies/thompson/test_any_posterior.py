@@ -1,5 +1,6 @@
 """D-TS over any posterior of the pairs: a user's own model, and those on one scale."""
 
+import json
 from dataclasses import dataclass
 from functools import cache, partial
 
@@ -10,14 +11,16 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.errors import PolicyParameterError
-from bayesduel.models import BradleyTerry, Thurstone
+from bayesduel.models import Thurstone
 from bayesduel.policies import DoubleThompson
 from bayesduel.policies.over_models.base import one_round
 from bayesduel.policies.over_models.double_thompson import SampledDoubleThompson
-from bayesduel.posteriors import HMC, Laplace, PairPosterior
+from bayesduel.policies.parameter_values import parameters_json
+from bayesduel.policies.policy import over_model
+from bayesduel.posteriors import HMC, BetaPairs, Laplace, PairPosterior
 from bayesduel.types import Outcome
 from tests.compiling import quick_jit
-from tests.posteriors.models_of_ones_own import InNumPy, ShownFirst
+from tests.posteriors.models_of_ones_own import ShownFirst
 
 
 @jax.tree_util.register_dataclass
@@ -74,43 +77,67 @@ def test_utilities_choose_as_matrices_do():
     assert all(len(np.unique(arms)) > 1 for arms in np.transpose(found[0]))
 
 
-def test_names_and_numbers_of_posteriors():
-    for text, label in (
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
         ("d-ts:posterior=bradley-terry", "D-TS:posterior=bradley-terry"),
         ("d-ts:posterior=thurstone,prior_scale=3",
          "D-TS:posterior=thurstone,prior_scale=3.0"),
         ("d-ts:posterior=thurstone-hmc,mcmc_steps=8",
          "D-TS:posterior=thurstone-hmc,mcmc_steps=8"),
         ("d-ts:posterior=beta,prior=2", "D-TS:prior=2"),
+        ("d-ts:prior=2", "D-TS:prior=2"),
+        ("d-ts+:prior=0.5", "D-TS+:prior=0.5"),
+        ("pure-d-ts:prior=3", "Pure D-TS:prior=3"),
         ("pure-d-ts:posterior=bradley-terry", "BT-TS"),
         ("bt-ts:posterior=laplace", "BT-TS"),
         ("bt-ts:posterior=mcmc", "BT-TS:posterior=bradley-terry-hmc"),
         ("bt-ts:prior_scale=1", "BT-TS:prior_scale=1.0"),
         ("bt-ts:order_effect=true", "BT-TS:order_effect=True"),
-    ):  # fmt: skip
-        policy = policies.parse_policy(text)
-        assert policy.label == label
-        assert (
-            policies.parse_policy(policy.label.lower().replace("pure ", "pure-"))
-            == policy
-        )
-        policy.check(5, 100)
-    found = policies.parameters(policies.parse_policy("bt-ts:prior_scale=1"))[
-        "posterior"
-    ]
+        ("rd-ts:posterior=bradley-terry", "RD-TS:posterior=bradley-terry"),
+        ("rd-ts:posterior=thurstone,prior_scale=3",
+         "RD-TS:posterior=thurstone,prior_scale=3.0"),
+        ("rd-ts:cost=duels,posterior=bradley-terry-hmc",
+         "RD-TS:cost=duels,posterior=bradley-terry-hmc"),
+        ("rd-ts:posterior=beta", "RD-TS"),
+        ("rd-ts:prior=1,c=10", "RD-TS:c=10.0,prior=1"),
+    ],
+)  # fmt: skip
+def test_names_and_numbers_of_posteriors(text, label):
+    policy = policies.parse_policy(text)
+    assert policy.label == label
+    spelled = policy.label.lower().replace("pure ", "pure-")
+    assert policies.parse_policy(spelled) == policy
+    policy.check(5, 100)
+
+
+def test_posteriors_are_what_their_names_say():
+    default, two = policies.get("d-ts"), policies.get("d-ts", prior=2.0)
+    assert default.posterior == BetaPairs()
+    assert policies.get("d-ts", prior=1.0) == default
+    assert two == policies.DoubleThompson(posterior=BetaPairs(prior=2.0))
+    assert json.loads(parameters_json(two))["posterior"] == {"name": "beta", "prior": 2}
+    scaled = policies.parameters(policies.parse_policy("bt-ts:prior_scale=1"))
+    found = scaled["posterior"]
     assert (found["name"], found["prior_scale"]) == ("bradley-terry", 1.0)
+    assert policies.get("d-ts", posterior="bradley-terry") == policies.get(
+        "bt-ts", elimination=True
+    )
     own = DoubleThompson(posterior=Laplace(ShownFirst(scale=1.0)))
     assert own.label == "D-TS:posterior=shown-first,scale=1.0"
     assert HMC(Thurstone()).name == "thurstone-hmc"
     assert isinstance(HMC(), PairPosterior)
+    assert policies.get("rd-ts").posterior == BetaPairs(prior=5)
+    assert over_model(policies.get("rd-ts")) is None
+    assert policies.get("rd-ts", posterior="thurstone").scalar_kernel() is None
 
 
-def test_what_cannot_drive_it_is_refused():
-    for posterior, words in (
-        (Laplace(InNumPy()), "preference_matrices of InNumPy must run inside compiled"),
-        ("normal", "posterior must be one of beta, bradley-terry"),
-        (3, "posterior must be one of beta.*got 3"),
-        (BradleyTerry(), "such as Laplace.Thurstone.*got BradleyTerry"),
-    ):
-        with pytest.raises(PolicyParameterError, match=words):
-            DoubleThompson(posterior=posterior).check(4, 100)
+def test_a_table_of_priors_is_named_by_its_numbers():
+    prior = np.array([[1, 1, 1, 0.5], [2, 1, 1, 0.5], [1, 3, 1, 0.5], [9, 9, 7, 1]])
+    table = policies.get("d-ts", prior=prior)
+    found = json.loads(parameters_json(table))["posterior"]["prior"]
+    np.testing.assert_array_equal(found, prior)
+    assert table.label.startswith("D-TS:prior=array ")
+    assert table.label != policies.get("d-ts", prior=prior.T).label
+    with pytest.raises(PolicyParameterError, match="3 x 3 table.*got \\(4, 4\\)"):
+        table.check(3, 100)

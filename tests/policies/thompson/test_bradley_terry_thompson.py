@@ -9,7 +9,6 @@ import pytest
 from scipy.special import log_expit
 
 from bayesduel import policies
-from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.over_models.base import one_round
 from bayesduel.policies.over_models.round_sets import round_sets as eager_round_sets
 from bayesduel.policies.policy import over_model
@@ -202,26 +201,6 @@ def test_a_stretch_is_that_of_all_its_draws():
         assert duel.exploit_rounds[run] == waited
         assert duel.explore_rounds[run] == (waited < number)
     assert len(waits) > 5
-
-
-def test_double_thompson_over_a_scale_is_that_policy():
-    for text, other in (
-        ("d-ts:posterior=bradley-terry", "bt-ts:elimination=true"),
-        ("pure-d-ts:posterior=bradley-terry", "bt-ts"),
-    ):
-        one, other = (policies.parse_policy(each) for each in (text, other))
-        assert one == other
-    assert one == other and one.label == "BT-TS"
-    chains = over_model(policies.get("d-ts", posterior="bradley-terry-hmc"))
-    with jax.enable_x64(True):
-        state = jax.eval_shape(
-            lambda key: chains.init(key, 3, jnp.int64(9)), jax.random.key(0)
-        )
-    assert state.beliefs.walkers.shape == (2, 3)
-    with pytest.raises(PolicyParameterError, match="posterior must be one of beta"):
-        policies.get("d-ts", posterior="normal").check(3, 9)
-    with pytest.raises(PolicyParameterError, match="tie_break must be random with"):
-        policies.get("d-ts+", posterior="bradley-terry").check(3, 9)
 
 
 def test_bounds_rule_out_losers_of_many_arms():

@@ -9,13 +9,9 @@ import pytest
 from scipy.special import rel_entr
 
 from bayesduel import policies
-from bayesduel.errors import PolicyParameterError
-from bayesduel.models import BradleyTerry, PairwiseBeta
-from bayesduel.policies import RivalDirectedThompson
 from bayesduel.policies.over_models.base import one_round, up_to_another
 from bayesduel.policies.over_models.rival_directed import divergence, estimated_regret
 from bayesduel.policies.policy import over_model
-from bayesduel.posteriors import BetaPairs, Laplace
 from bayesduel.studies import Study
 from bayesduel.types import Outcome
 from tests.compiling import quick_jit
@@ -23,7 +19,6 @@ from tests.policies.distributions import (
     pair_table,
     two_sample_chi_square,
 )
-from tests.posteriors.models_of_ones_own import ShownFirst
 from tests.reference import RivalOverScale
 from tests.studies.helpers import assert_replays
 
@@ -137,13 +132,9 @@ def rounds_of_twin(twin, number):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "at_once"),
-    [
-        ("rivals", 16),
-        pytest.param("two arms", 16, marks=pytest.mark.slow),
-        pytest.param("rivals", 1, marks=pytest.mark.slow),
-    ],
+    ("name", "at_once"), [("rivals", 16), ("two arms", 16), ("rivals", 1)]
 )
 def test_rounds_are_those_of_the_twin(name, at_once):
     """By stretches, and round by round."""
@@ -257,43 +248,6 @@ def test_stretches_end_where_another_arm_plays():
         assert ended(known, 2) == [2, 2, 2]
         assert ended(known, 1, start=3) == [1, 2, 2]
     assert ended([True] * 5) == [5, 2, 2]
-
-
-def test_names_and_numbers():
-    for text, label in (
-        ("rd-ts:posterior=bradley-terry", "RD-TS:posterior=bradley-terry"),
-        ("rd-ts:posterior=thurstone,prior_scale=3",
-         "RD-TS:posterior=thurstone,prior_scale=3.0"),
-        ("rd-ts:cost=duels,posterior=bradley-terry-hmc",
-         "RD-TS:cost=duels,posterior=bradley-terry-hmc"),
-        ("rd-ts:posterior=beta", "RD-TS"),
-        ("rd-ts:prior=8", "RD-TS:prior=8"),
-    ):  # fmt: skip
-        policy = policies.parse_policy(text)
-        assert policy.label == label
-        assert policies.parse_policy(label.lower()) == policy
-        policy.check(4, 100)
-    assert policies.get("rd-ts").posterior == BetaPairs(prior=5)
-    assert over_model(policies.get("rd-ts")) is None
-    assert policies.get("rd-ts", posterior="thurstone").scalar_kernel() is None
-
-
-def test_what_cannot_play_is_refused():
-    for parameters, words in (
-        ({"posterior": Laplace(ShownFirst())}, "posterior must be on one scale.*shown"),
-        ({"posterior": Laplace(PairwiseBeta())}, "posterior must be on one scale"),
-        ({"posterior": "normal"}, "posterior must be one of beta, bradley-terry"),
-        ({"posterior": BradleyTerry()}, "such as Laplace.Thurstone.*got BradleyTerry"),
-        ({"posterior": "thurstone", "c": 3.0}, "c must stay 5.0 .* for Beta.*got 3.0"),
-        (
-            {"posterior": "thurstone", "pairs": "gradient"},
-            "pairs must stay .* for Beta",
-        ),
-        ({"posterior": "thurstone", "cost": "gap"}, "cost must be"),
-        ({"posterior": Laplace(newton_steps=0)}, "newton_steps must be"),
-    ):
-        with pytest.raises(PolicyParameterError, match=words):
-            RivalDirectedThompson(**parameters).check(4, 100)
 
 
 @pytest.mark.slow

@@ -1,4 +1,5 @@
-"""Kernels under priors: the distribution of the twin, and of both forms."""
+"""Kernels under priors: the distribution of the twin, and of both forms;
+favorites."""
 
 from dataclasses import replace
 from functools import partial
@@ -17,6 +18,8 @@ from tests.policies.distributions import (
 )
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import MATRICES
+from tests.policies.thompson.round_states import duel_of_round
+from tests.policies.thompson.test_scalar_rounds import program
 from tests.reference import (
     DoubleThompson,
     DoubleThompsonPlus,
@@ -126,9 +129,24 @@ def test_another_prior_is_noticed():
 
 
 @pytest.mark.parametrize("prior", [1e-3, 12345.6])
-@pytest.mark.parametrize("name", [*TWINS, "rd-ts"])
+@pytest.mark.parametrize("name", ["d-ts", "rcs", "rd-ts"])
 def test_extreme_priors_are_played(name, prior, uncompiled):
     """Every round is, and some arms meet."""
     plays = plays_of(policies.get(name, prior=prior), 5, num_runs=3)[:, -1]
     assert np.all(plays.sum(axis=(1, 2)) == CHECKPOINTS[-1])
     assert np.all(np.triu(plays, 1).sum(axis=(1, 2)) > 0)
+
+
+@pytest.mark.parametrize("look_ahead", [True, False])
+@pytest.mark.parametrize("name", ["d-ts", "d-ts+", "pure-d-ts"])
+def test_a_table_makes_its_favorite_the_first_champion(name, look_ahead):
+    table = np.full((5, 5), 0.5)
+    table[3], table[:, 3] = 400, 1.5
+    policy = policies.get(name, prior=table, look_ahead=look_ahead)
+    state = policy.scalar_kernel().new_state(np.arange(5), 1000)
+    # Rounds are stepped at first, until many of them were self-duels.
+    found = np.zeros((200, 5), dtype=np.int64)
+    told, shares = np.zeros((0, 2), dtype=np.int64), np.zeros(5, dtype=np.int64)
+    program()(state, np.random.default_rng(73), told, 1, found, shares)
+    assert np.any(found[:, 1] > 0) == look_ahead
+    assert np.all(duel_of_round(found.T)[0] == 3)

@@ -1,7 +1,7 @@
 """Rounds of the kernel of D-TS against their distribution, state by state, in both
 forms.
 
-The states and the distributions are those of ``test_rounds``; a state is made by
+The states and the distributions are those of ``round_states``; a state is made by
 telling the kernel its duels, and asked for the same round again and again.
 """
 
@@ -30,8 +30,7 @@ from tests.policies.distributions import (
     two_sample_chi_square,
 )
 from tests.policies.thompson.oracle import ALPHA, Round
-from tests.policies.thompson.round_states import states
-from tests.policies.thompson.test_rounds import (
+from tests.policies.thompson.round_states import (
     LONGEST,
     duel_of_round,
     duels_of,
@@ -39,6 +38,7 @@ from tests.policies.thompson.test_rounds import (
     p_of_joint_distribution,
     p_of_next_duel,
     p_of_waiting,
+    states,
 )
 from theory.divergences import kl_to_half as kl_of_arrays
 
@@ -285,7 +285,7 @@ def rule_of_many_arms(name, count):
 @FORMS
 @pytest.mark.parametrize("name", ["d-ts", "d-ts+"])
 def test_rounds_of_many_arms(name, form, monkeypatch):
-    monkeypatch.setattr("tests.policies.thompson.test_rounds.MOST_DUELS", 16_000)
+    monkeypatch.setattr("tests.policies.thompson.round_states.MOST_DUELS", 16_000)
     each, count = many_arms(), 3_000
     assert 3 < each.candidates.sum() < 30
     first, second = duel_of_round(answers(name, each, form)[0])
