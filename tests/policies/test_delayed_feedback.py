@@ -19,7 +19,6 @@ from tests.policies.driving import simulate_runs
 from tests.policies.instances import CONDORCET, DECISIVE, TWO_WINNERS
 from tests.policies.kernel_driving import play_policy
 from tests.reference import DoubleThompson, RelativeUCB, plays_of_twins
-from tests.simulation.model_fakes import Wanderer
 
 EVERY = 25
 CHECKPOINTS = (25, 60, 150, 300)
@@ -80,16 +79,6 @@ def test_a_rule_over_a_model_is_told_in_blocks():
         run = simulate_runs(delayed, DECISIVE, runs=range(1), checkpoints=(12,)).info
         assert [run[f"what_{i}"][0] for i in range(9)] == what
         assert [run[f"when_{i}"][0] for i in range(9)] == when
-
-
-def test_no_delay_is_the_rule_over_a_model_itself():
-    delayed = DelayedFeedback(Wanderer(), every=1)
-    one, other = (
-        simulate_runs(each, TWO_WINNERS, runs=range(32), checkpoints=(100,))
-        for each in (delayed, delayed.played)
-    )
-    assert len(np.unique(one.ledger["plays"], axis=0)) == 32
-    assert np.array_equal(one.ledger["plays"], other.ledger["plays"])
 
 
 def duels_in_order(policy, matrix, seed):

@@ -55,16 +55,6 @@ def twin_duels(name, num_arms, every):
     return found
 
 
-KERNELS = {
-    "rmed1": {"f_scale": 0.4},
-    "rmed2": {"numerator_floor": 0.1},
-    "rmed2fh": {"alpha": 2.0},
-    "cw-rmed": {"resolve_every": 1000},
-    "ecw-rmed": {"alpha": 3.3},
-}
-"""Policies with a kernel, and numbers with which they play other duels."""
-
-
 def played_by_kernel(policy, num_arms, every):
     """Play all instances by the kernel of the policy."""
     kernel = policy.scalar_kernel()
@@ -81,7 +71,7 @@ CASES = [
     ("cw-rmed", 4, 3),
     *(
         slow(name, num_arms, 3 if name == "cw-rmed" else 1)
-        for name in KERNELS
+        for name in TWINS
         for num_arms in (3, 5)
     ),
 ]
@@ -101,18 +91,3 @@ def test_kernels_play_the_duels_of_the_twin(name, num_arms, every):
     expected = [arm for _, arm in twins]
     assert [run.recommendation for run in ours] == expected
     assert max(run.longest_stretch for run in ours) > 100
-
-
-@pytest.mark.parametrize(
-    "name", [slow(name) if name == "cw-rmed" else name for name in KERNELS]
-)
-def test_other_numbers_of_a_kernel_are_noticed(name):
-    """Negative control of the comparison with the twins.
-
-    CW-RMED by a basis that is kept unproved.
-    """
-    every = {"rmed1": 1, "cw-rmed": 3}.get(name, 2)
-    ours = played_by_kernel(policies.get(name, **KERNELS[name]), 4, every)
-    twins = [duels for duels, _ in twin_duels(name, 4, every)]
-    found = [first_difference(a.duels, b) for a, b in zip(ours, twins, strict=True)]
-    assert sum(each is not None for each in found) >= len(twins) / 2, found

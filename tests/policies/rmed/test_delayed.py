@@ -91,13 +91,6 @@ def test_late_duels_are_those_of_the_late_twin(name, every):
     assert best == their_best
 
 
-def test_another_delay_is_noticed():
-    """Negative control of the comparison with the twin."""
-    policy = DelayedFeedback(policies.get("ecw-rmed"), 41)
-    found = first_differences(duels_of_policy(policy)[0], twin_duels("ecw-rmed", 40)[0])
-    assert sum(each is not None for each in found) >= INSTANCES / 2, found
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["ecw-rmed", "rmed2"])
 def test_no_pair_fills_a_block(name):

@@ -173,27 +173,6 @@ def _remembered(function):
     return found
 
 
-def test_names_of_arms_do_not_matter():
-    wins, order = STATES["rivals"], np.array([2, 0, 3, 1])
-    rule, place = rule_of(), np.argsort(order)
-    with jax.enable_x64(True):
-        here = state_of(wins)
-        there = state_of(wins[np.ix_(order, order)])
-        leader = int(rule._leader(here))
-        assert order[int(rule._leader(there))] == leader
-        found = set()
-        for rival in set(range(4)) - {leader}:
-            for key in map(jax.random.key, range(2)):
-                arms = leader, rival
-                one = pair_of(rule, key, here, *map(jnp.int32, arms))
-                moved = (jnp.int32(place[arm]) for arm in arms)
-                other = pair_of(rule, key, there, *moved)
-                pair = {int(arm) for arm in one}
-                assert pair == {int(order[int(arm)]) for arm in other}
-                found.add(tuple(sorted(pair)))
-    assert len(found) > 1
-
-
 def test_divergences_of_probabilities_that_round_to_one():
     gap = np.array([0.0, 0.3, 4.0, 30.0, 45.0, 800.0])
     matrices = [

@@ -62,6 +62,8 @@ def ask(state, rng, round_, reigns, found):
         found[draw, 2] = duel.first
         found[draw, 3] = duel.second
         found[draw, 4] = duel.explores
+        for arm in range(len(reigns)):
+            found[draw, 5] += state.arms[arm].reigns - reigns[arm]
 
 
 @cache
@@ -73,9 +75,12 @@ def answers(kernel, wins, reigns, round_, rng, number):
     """Return champions, idle rounds, first, second, and whether they were played."""
     state = kernel.new_state(np.arange(len(wins)), 10**6)
     state.pairs["wins"] = wins
-    found = np.zeros((number, 5), dtype=np.int64)
+    found = np.zeros((number, 6), dtype=np.int64)
     asking()(state, rng, round_, np.asarray(reigns, dtype=np.int64), found)
-    return found.T
+    # Every round that is played is somebody's reign.
+    *rest, grown = found.T
+    assert np.array_equal(grown, rest[1] + rest[4])
+    return rest
 
 
 def twin_pairs(wins, reigns, round_, **options):
