@@ -13,7 +13,7 @@ from tests.reference.batched import TWINS
 
 HORIZON = 2000
 INSTANCES = 6
-RUNS = range(20, 40)
+RUNS = range(20, 50)
 
 
 @cache
