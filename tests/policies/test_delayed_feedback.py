@@ -1,7 +1,9 @@
-"""Delayed feedback: blocks of outcomes, against a twin that is told late."""
+"""Delayed feedback: blocks of outcomes, and what is counted while none arrives.
+
+Late twins: ``rmed.test_delayed``.
+"""
 
 import json
-from functools import cache
 
 import jax.numpy as jnp
 import numpy as np
@@ -14,14 +16,11 @@ from bayesduel.policies import DelayedFeedback
 from bayesduel.policies.over_models.base import ModelRule, model_rule, one_round
 from bayesduel.policies.parameter_values import parameters_json
 from bayesduel.policies.policy import Duel, KernelPolicy
-from tests.policies.distributions import disagreements
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import CONDORCET, DECISIVE, TWO_WINNERS
 from tests.policies.kernel_driving import play_policy
-from tests.reference import DoubleThompson, RelativeUCB, plays_of_twins
 
 EVERY = 25
-CHECKPOINTS = (25, 60, 150, 300)
 
 
 @model_rule
@@ -205,56 +204,6 @@ def test_epochs_have_their_lengths_while_reports_are_on_their_way(every, look_ah
         assert state.search.now.duels <= 28
         assert state.wins.sum() == (300 if every == 300 else 0)
     assert len(seen) == 3
-
-
-class Late:
-    """A twin that is told every so many rounds."""
-
-    def __init__(self, twin, every):
-        self.twin, self.every = twin, every
-        self.reports = []
-        self.rounds = 0
-
-    def choose(self):
-        self.twin.rounds = self.rounds
-        return self.twin.choose()
-
-    def update(self, first, second, first_won):
-        self.rounds += 1
-        self.reports.append((first, second, first_won))
-        if self.rounds % self.every == 0:
-            for report in self.reports:
-                self.twin.update(*report)
-            self.reports = []
-
-    def recommend(self):
-        return self.twin.recommend()
-
-
-TWINS = {"rucb": RelativeUCB, "d-ts": DoubleThompson}
-
-
-@cache
-def late_plays(name, every):
-    def make(rng):
-        return Late(TWINS[name](4, rng), every)
-
-    return plays_of_twins(make, TWO_WINNERS, CHECKPOINTS, 100, 101)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["rucb", "d-ts"])
-def test_late_runs_have_the_distribution_of_the_late_twin(name):
-    """And that of D-TS is not the distribution without a delay; RUCB hardly minds this
-    one."""
-    policy = DelayedFeedback(policies.get(name), every=EVERY)
-    ours = simulate_runs(
-        policy, TWO_WINNERS, checkpoints=CHECKPOINTS, seed=102, num_lanes=32
-    )
-    plays = ours.ledger["plays"]
-    assert not disagreements(plays, late_plays(name, EVERY), TWO_WINNERS)
-    if name == "d-ts":
-        assert disagreements(plays, late_plays(name, 1), TWO_WINNERS)
 
 
 def test_results_say_so(in_python):
