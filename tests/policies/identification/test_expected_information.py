@@ -51,6 +51,7 @@ def test_the_kernel_reads_a_table_of_priors():
     assert len(set(duels)) == 5
 
 
+@pytest.mark.slow
 def test_on_a_scale_the_extremes_are_not_compared():
     """Between arms that differ for sure an outcome is no surprise."""
     rule = over_model(policies.get("information", posterior="bradley-terry"))

@@ -88,6 +88,7 @@ def test_dtypes_and_shapes_stay(name, no_choice, strict_jax):
 @pytest.mark.parametrize("name", PLAYED)
 def test_offers_add_up_and_explain_the_regret(name, in_python):
     """Offers and regret are recorded apart: labels that got mixed up would show."""
+    policies.get(name).check_world(WORLD, 1000)
     shown = runs_of(name, FEW, checkpoints=(1,)).ledger["offers"].sum(axis=2)
     assert np.all((1 <= shown) & (shown <= SIZE))
     records = runs_of(name, FEW)

@@ -148,3 +148,17 @@ def test_decisions_of_a_stage_are_those_of_the_twin(radius):
         assert state.now.repetitions == twin.repetitions
         changed += 0 < len(twin.undecided) < before
     assert changed > 10
+
+
+def test_an_arm_is_offered_alone_until_another_one_joins():
+    """Arm 2 surely loses to arm 0 up to round 40, arm 1 longer."""
+    step = policies.get("maxmin-ucb", look_ahead=False)
+    state, rng = started(step, 3, 2), np.random.default_rng(0)
+    state.wins[:] = [[0, 30, 25], [10, 0, 12], [9, 11, 0]]
+    found = policies.get("maxmin-ucb").choose(state, rng, 20)
+    assert found.subset.tolist() == [True, False, False] and found.rounds > 10
+    alone, joined = (
+        step.choose(state, rng, 20 + found.rounds + more) for more in (-1, 0)
+    )
+    assert np.array_equal(alone.subset, found.subset) and alone.rounds == 1
+    assert joined.subset.tolist() == [True, False, True]

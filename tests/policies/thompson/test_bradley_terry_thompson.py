@@ -147,7 +147,9 @@ ORDER = np.array([[0, 9, 30], [7, 0, 12], [8, 9, 0]])
 """One pair is decided: arm 2 may not be first."""
 
 
+@pytest.mark.slow
 def test_bounds_restrict_a_round_as_the_rule_says():
+    """Quickly, a stretch is held to its draws within the bounds."""
     policy = policies.get("bt-ts", elimination=True)
     p_values, tables = [], []
     for wins, round_ in ((FEW, 10), (ORDER, 80), (CYCLE, 150), (CYCLE, 10**7)):

@@ -80,7 +80,7 @@ def answers(kernel, wins, reigns, round_, rng, number):
     # Every round that is played is somebody's reign.
     *rest, grown = found.T
     assert np.array_equal(grown, rest[1] + rest[4])
-    return rest
+    return np.array(rest)
 
 
 def twin_pairs(wins, reigns, round_, **options):

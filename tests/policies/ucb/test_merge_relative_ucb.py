@@ -63,7 +63,9 @@ def follow(policy, seed, **twin_options):
     return strays, wrong, played
 
 
-@pytest.mark.parametrize("look_ahead", [True, False])
+@pytest.mark.parametrize(
+    "look_ahead", [True, pytest.param(False, marks=pytest.mark.slow)]
+)
 def test_duels_and_answers_are_those_of_the_twin(look_ahead):
     """From five groups to the last arm, which is one stretch."""
     policy = policies.get("merge-rucb", look_ahead=look_ahead)
