@@ -1,14 +1,13 @@
 """Look-ahead has the distribution of the rounds it jumps over.
 
 Forms that draw are compared with the slow twin; with the step form of the policy in
-``thompson.test_scalar_steps`` and ``simulation.test_kernels_step``:
+``thompson.test_scalar_priors`` and ``simulation.test_kernels_step``:
 regret and informative duels at checkpoints, rounds of each pair of different arms, and
 of each arm with itself, by Kolmogorov-Smirnov tests. Look-ahead D-TS+ draws
 one champion per idle stretch; where several arms lead, the split of self-duels among
 them has the same mean and another variance, so there means are compared. Rules without
-random choices play the duels of their twins, look-ahead or not:
-``test_duel_by_duel``. Rounds of BT-TS, whose twin takes long, are held to it one by one
-in ``thompson``.
+random choices play the duels of their twins: ``test_duel_by_duel``. Rounds of BT-TS,
+whose twin takes long, are held to it one by one in ``thompson``.
 """
 
 from functools import cache, partial
