@@ -37,17 +37,6 @@ def self_duels(plays: np.ndarray) -> dict[str, np.ndarray]:
     return {f"self-duels of {i}": plays[:, -1, i, i] for i in range(plays.shape[-1])}
 
 
-def borda_regret(plays: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    """Return the Borda regret of every run at every checkpoint.
-
-    It tells Copeland winners apart, so that it has the spread of who met itself.
-    """
-    scores = (matrix.sum(axis=1) - 0.5) / (len(matrix) - 1)
-    gaps = scores.max() - scores
-    # Equal regrets, added in another order, must stay equal.
-    return np.round((plays * np.add.outer(gaps, gaps) / 2).sum(axis=(2, 3)), 9)
-
-
 def same_distribution(
     one: dict[str, np.ndarray], other: dict[str, np.ndarray]
 ) -> dict[str, float]:

@@ -1,12 +1,12 @@
 """What every registered policy must do, whatever its rule.
 
 A policy enters this suite by being registered. Python plays rules and kernels, a few
-runs of a few hundred rounds: to compile them takes longer. What is up to the loop, and
-not to the policy, is asked of one policy for each loop, compiled.
+runs of a few hundred rounds: to compile them takes longer. What is up to the loop over
+rounds, and not to the policy: ``tests/simulation``.
 """
 
 from dataclasses import fields, replace
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 import pytest
@@ -14,19 +14,10 @@ import pytest
 from bayesduel import policies
 from bayesduel.policies.policy import over_model
 from bayesduel.simulation import asked_models, driver
-from tests.policies.distributions import (
-    features,
-    rejected,
-    same_distribution,
-    self_duels,
-)
-from tests.policies.driving import CHECKPOINTS, FEW_RUNS, simulate_runs
-from tests.policies.instances import CONDORCET, DECISIVE, MATRICES, TWO_WINNERS
+from tests.policies.driving import FEW_RUNS, simulate_runs
+from tests.policies.instances import CONDORCET, DECISIVE, TWO_WINNERS
 
 pytestmark = pytest.mark.usefixtures("hardly_optimized")
-
-FALSE_ALARM = 1e-5
-"""Of one test of a distribution."""
 
 NAMES = policies.names()
 
@@ -36,14 +27,6 @@ RULES = [name for name in NAMES if isinstance(policies.get(name), policies.Polic
 IN_JAX = [
     name for name in NAMES if name not in RULES and over_model(policies.get(name))
 ]
-
-QUICK_RULE = "interleaved-filter"
-"""The one that is compiled in the least time."""
-
-LOOPS = ["d-ts", pytest.param("rmed1", marks=pytest.mark.slow), QUICK_RULE]
-"""One policy for each loop over rounds, and for kernels one that walks through the arms
-in their order: its program is for that alone, so it is slow. Rounds in bulk, and
-the loop over rounds in JAX: ``simulation``."""
 
 SHORT, FEW = (40, 120, 300), 6
 
@@ -64,7 +47,7 @@ COMMITTING = {
     "interleaved-filter",
 }
 """Rules that stay with one arm, for good or for an epoch: weak preferences mislead
-them, or cost them millions of rounds first, and two seeds can end in the same plays."""
+them, or cost them millions of rounds first."""
 
 IGNORES_NUMBERS = {"pure-d-ts", "bt-ts", "scb", "beat-the-mean"}
 """Forms in which no number has a say: two have no confidence bounds, the factor of SCB
@@ -73,12 +56,12 @@ belongs to its other stopping rule, that of Beat the Mean decides later."""
 
 TWO_ARMS = np.array([[0.5, 0.95], [0.05, 0.5]])
 
-INSTANCES = MATRICES | {"decisive": DECISIVE, "two arms": TWO_ARMS}
-
-
-def clear_instance(name):
-    """Return a matrix on which 700 rounds show which arm is best."""
-    return "decisive" if name in COMMITTING else "condorcet"
+INSTANCES = {
+    "condorcet": CONDORCET,
+    "two winners": TWO_WINNERS,
+    "decisive": DECISIVE,
+    "two arms": TWO_ARMS,
+}
 
 
 def with_other_numbers(policy):
@@ -106,17 +89,7 @@ NUMBERED = [
 ]
 
 
-simulate_few = partial(simulate_runs, runs=range(FEW_RUNS))
-
-
-@cache
-def runs_of(name, matrix="condorcet", checkpoints=CHECKPOINTS, seed=0):
-    return simulate_few(
-        policies.get(name), INSTANCES[matrix], checkpoints=checkpoints, seed=seed
-    )
-
-
-def few_runs_of(name, matrix="condorcet", **options):
+def few_runs_of(name, matrix="two winners", **options):
     """Play the runs that every policy is asked for."""
     options = {"checkpoints": SHORT} | options
     runs = options.pop("runs", range(NUMBERS.get(name, FEW)))
@@ -136,18 +109,6 @@ def plays_of(records):
     return records.ledger["plays"]
 
 
-def assert_same_runs(records, here, others, there):
-    for ours, theirs in (
-        (plays_of(records), plays_of(others)),
-        (records.recommendation, others.recommendation),
-        (records.events, others.events),
-    ):
-        np.testing.assert_array_equal(ours[here], theirs[there])
-
-
-# What is up to the policy
-
-
 @pytest.mark.parametrize(
     "name",
     # Two arms take a program of their own in JAX.
@@ -162,27 +123,47 @@ def test_two_arms(name, in_python):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_plays_add_up_to_the_round(name, in_python):
-    for matrix in ["condorcet"] if name in IN_JAX else MATRICES:
-        records = first_runs_of(name, matrix)
-        plays = plays_of(records)
-        assert plays.shape == (len(records.events), len(SHORT), 4, 4)
-        assert plays.dtype == np.int64
-        assert plays.min() >= 0
-        assert np.all(plays.sum(axis=(2, 3)) == SHORT)
-        assert np.all(np.tril(plays, -1) == 0)
-        assert np.all(np.diff(plays, axis=1) >= 0)
-        assert records.recommendation.min() >= 0 and records.recommendation.max() < 4
+    """Without a Condorcet winner, too."""
+    records = first_runs_of(name)
+    plays = plays_of(records)
+    assert plays.shape == (len(records.events), len(SHORT), 4, 4)
+    assert plays.dtype == np.int64
+    assert plays.min() >= 0
+    assert np.all(plays.sum(axis=(2, 3)) == SHORT)
+    assert np.all(np.tril(plays, -1) == 0)
+    assert np.all(np.diff(plays, axis=1) >= 0)
+    assert records.recommendation.min() >= 0 and records.recommendation.max() < 4
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in IN_JAX])
-def test_runs_do_not_depend_on_those_before(name, in_python):
-    """A policy that changes arrays in place could leave something to the next run.
+def test_a_run_depends_on_its_number_alone(name, in_python, monkeypatch):
+    """Not on runs before it, on the grid of checkpoints, nor on the length of segments.
 
-    What becomes of a state in JAX is up to the loop: ``simulation.test_independence``.
+    A policy that changes arrays in place could leave something to the next run. What
+    becomes of a state in JAX is up to the loop: ``simulation.test_independence``.
     """
+    monkeypatch.setattr(driver, "_SEGMENT_SECONDS", 1e-9)
+    dense, shares = (*range(1, 7), 40, *range(45, 60), 120, 299, 300), []
     number = NUMBERS.get(name, FEW)
-    last = few_runs_of(name, runs=range(number - 1, number))
-    assert_same_runs(last, slice(None), first_runs_of(name), slice(-1, None))
+    last = few_runs_of(
+        name,
+        runs=range(number - 1, number),
+        checkpoints=dense,
+        on_progress=shares.append,
+    )
+    whole, columns = first_runs_of(name), [dense.index(each) for each in SHORT]
+    np.testing.assert_array_equal(plays_of(last)[:, columns], plays_of(whole)[-1:])
+    np.testing.assert_array_equal(last.recommendation, whole.recommendation[-1:])
+    np.testing.assert_array_equal(last.events, whole.events[-1:])
+    # The shortest segments have one event.
+    assert shares == sorted(shares) and len(shares) > last.events[0]
+
+
+@pytest.mark.parametrize("name", ["d-ts", "self-sparring"])
+def test_another_seed_plays_other_runs(name, in_python):
+    """A kernel, and a rule that Numba compiles."""
+    one, other = plays_of(first_runs_of(name)), plays_of(few_runs_of(name, seed=1))
+    assert not np.any(np.all(one[:, -1] == other[:, -1], axis=(1, 2)))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -207,7 +188,8 @@ def test_hyperparameters_reach_the_rule(name, in_python):
 @pytest.mark.parametrize("name", LOOKING_AHEAD)
 def test_longest_horizon(name):
     grid = (1000, 10**9, LONGEST_HORIZON)
-    records = few_runs_of(name, clear_instance(name), checkpoints=grid)
+    matrix = "decisive" if name in COMMITTING else "condorcet"
+    records = few_runs_of(name, matrix, checkpoints=grid)
     plays = plays_of(records)
     assert plays.min() >= 0
     assert plays.sum(axis=(2, 3)).tolist() == [list(grid)] * len(plays)
@@ -216,13 +198,11 @@ def test_longest_horizon(name):
     assert np.all(records.recommendation == 0)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(x, marks=[pytest.mark.slow] * (x != QUICK_RULE)) for x in RULES],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RULES)
 def test_compiled_and_plain_rules_play_the_same_runs(name):
     """One with a winner and one with two: to a digit. Of kernels:
-    ``simulation.test_uncompiled``."""
+    ``simulation.test_uncompiled``; quickly, a rule: ``simulation.test_rounds``."""
     for matrix in ("condorcet", "two winners"):
         plain, compiled = (
             few_runs_of(
@@ -230,59 +210,6 @@ def test_compiled_and_plain_rules_play_the_same_runs(name):
             )
             for each in (False, True)
         )
-        assert_same_runs(plain, slice(None), compiled, slice(None))
-
-
-# What is up to the loop
-
-
-@pytest.mark.parametrize("name", LOOPS)
-def test_runs_do_not_depend_on_segments(name, monkeypatch):
-    shares = []
-    monkeypatch.setattr(driver, "_SEGMENT_SECONDS", 1e-9)
-    records = simulate_few(policies.get(name), TWO_WINNERS, on_progress=shares.append)
-    # The shortest segments have 64 events; every lane plays some hundred.
-    assert len(shares) > 3
-    assert shares == sorted(shares)
-    whole = runs_of(name, "two winners")
-    np.testing.assert_array_equal(plays_of(records), plays_of(whole))
-
-
-@pytest.mark.parametrize("name", LOOPS)
-def test_runs_do_not_depend_on_the_grid_of_checkpoints(name):
-    dense = (*range(1, 7), 40, *range(45, 60), 120, 300, 699, 700)
-    expected = plays_of(runs_of(name))
-    plays = plays_of(runs_of(name, checkpoints=dense))
-    columns = [dense.index(each) for each in CHECKPOINTS]
-    np.testing.assert_array_equal(plays[:, columns], expected)
-
-
-@pytest.mark.parametrize("name", LOOPS)
-def test_same_seed_same_runs_another_seed_others(name):
-    again = simulate_few(policies.get(name), CONDORCET)
-    np.testing.assert_array_equal(plays_of(again), plays_of(runs_of(name)))
-    other = plays_of(runs_of(name, seed=1))
-    same = np.all(other[:, -1] == plays_of(runs_of(name))[:, -1], axis=(1, 2))
-    # Of a rule that stays with one arm two seeds can do the same.
-    assert same.mean() < (0.25 if name in COMMITTING else 0.05)
-
-
-@pytest.mark.parametrize("name", LOOPS)
-def test_relabeled_arms_permute_the_distribution(name):
-    """Arms are shuffled in each run, so their order must not matter."""
-    order = np.array([2, 0, 3, 1])
-    instance = clear_instance(name)
-    matrix = INSTANCES[instance]
-    policy = policies.get(name)
-    relabeled = simulate_runs(policy, matrix[np.ix_(order, order)], seed=2)
-    own = plays_of(relabeled)
-    both = own + np.swapaxes(np.triu(own, 1), 2, 3)
-    back = np.argsort(order)
-    original = np.triu(both[:, :, back][:, :, :, back])
-    ours = plays_of(simulate_runs(policy, matrix))
-    found = {**features(original, matrix), **self_duels(original)}
-    expected = {**features(ours, matrix), **self_duels(ours)}
-    assert not rejected(same_distribution(found, expected), FALSE_ALARM)
-    # The test would notice arms that are not put back.
-    left = same_distribution(features(own, matrix), features(ours, matrix))
-    assert rejected(left, 1e-9)
+        np.testing.assert_array_equal(plays_of(plain), plays_of(compiled))
+        assert plain.recommendation == compiled.recommendation
+        assert plain.events == compiled.events

@@ -33,14 +33,13 @@ def assert_long(lengths):
     assert np.mean(lengths) > 50 and np.max(lengths) > 500
 
 
-@pytest.mark.parametrize("scale", [0.5, pytest.param(48.0, marks=pytest.mark.slow)])
-def test_epochs_of_exploration_are_those_of_the_twin(scale):
+def test_epochs_of_exploration_are_those_of_the_twin():
     """Its rounds with a choice, then the one without, if the horizon leaves room."""
-    policy = policies.get("mnl-ee", scale=scale)
+    policy = policies.get("mnl-ee", scale=0.5)
     runs = replay(policy, PATIENT, 4, HORIZON)
     lengths, starts = [], set()
     for events in runs:
-        twin = twins.MNLExploration(5, 3, HORIZON, scale=scale)
+        twin = twins.MNLExploration(5, 3, HORIZON, scale=0.5)
         assert len(events) < HORIZON / 15
         for event in events:
             rounds, choices = int(event.rounds), event.rewards.sum()

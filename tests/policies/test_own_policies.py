@@ -73,10 +73,8 @@ class Many(bayesduel.Policy):
     ("policy", "label"),
     [
         (Wanderer(), "Wanderer"),
-        (Wanderer(scale=1), "Wanderer:scale=1"),
         (Wanderer(2.0, bulk=3), "Wanderer:scale=2.0,bulk=3"),
         (Many(), "Many"),
-        (Many(word="b"), "Many:word=b"),
         (Many(inner=policies.get("rucb", alpha=1.0)), "Many:inner=RUCB:alpha=1.0"),
     ],
 )
@@ -101,10 +99,6 @@ def test_by_name(module):
     assert (type(policy).__name__, policy.factor, policy.rounds) == ("ETC", 2.0, 7)
     assert policy.label == "Explore, then commit:factor=2.0,rounds=7"
     assert policies.parse_policy("mine_for_tests:ETC").label == "Explore, then commit"
-    told = policies.parse_policy("mine_for_tests:ETC:every=10")
-    assert told == policies.DelayedFeedback(
-        policies.parse_policy("mine_for_tests:ETC"), 10
-    )
 
 
 @pytest.mark.parametrize(

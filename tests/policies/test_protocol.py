@@ -19,7 +19,6 @@ from tests.compiling import compared_with_themselves
 RULES = (
     "bt-ts",
     "bt-ts:elimination=true",
-    "bt-ts:look_ahead=false",
     "bt-ts:posterior=bradley-terry-hmc",
     "d-ts:posterior=thurstone",
     "information:posterior=bradley-terry",

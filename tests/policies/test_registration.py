@@ -60,12 +60,6 @@ def test_the_table_says_where_every_policy_is_written():
         )
 
 
-def test_outside_the_registry_a_class_speaks_for_itself():
-    assert "explore-first" not in policies.names()
-    assert ExploreFirst(rounds=50).label == "ExploreFirst:rounds=50"
-    assert ExploreFirst().name == "ExploreFirst"
-
-
 def test_families_are_listed_one_after_the_other():
     families = [registry.entries()[name].family for name in policies.names()]
     runs = [family for family, _ in groupby(families)]

@@ -10,11 +10,11 @@ import pytest
 
 import bayesduel
 from bayesduel import policies
-from bayesduel.errors import BayesduelError, PolicyParameterError, SimulationError
+from bayesduel.errors import PolicyParameterError, SimulationError
 from bayesduel.policies.parameter_values import parameters, parameters_json
 from bayesduel.studies import Study
 from bayesduel.studies.players.pairs import RulePlayer
-from tests.rules import ExploreFirst, Greedy
+from tests.rules import Greedy
 
 SOURCE = Path(__file__).parents[1] / "rules.py"
 
@@ -48,32 +48,13 @@ def test_compiling_is_no_parameter_of_the_rule():
     assert json.loads(parameters_json(Greedy(compiled=True))) == {"epsilon": 0.1}
 
 
-class Lacking(bayesduel.Policy):
-    def start(self, num_arms, horizon, rng):
-        return 0
-
-
-def test_what_is_lacking_is_said_before_anything_is_played():
-    with pytest.raises(
-        PolicyParameterError, match="no choose and no update and no rec"
-    ):
-        bayesduel.simulate("cyclic", Lacking(), num_runs=1, horizon=10)
-
-
 class InJAX(bayesduel.Policy):
     """The form that policies had before there were rules in NumPy."""
-
-    def init(self, rng_key, num_arms, horizon):
-        return 0
 
     def choose(self, rng_key, state, round_):
         raise AssertionError("asked")
 
-    def update(self, rng_key, state, round_, duel, outcome):
-        raise AssertionError("told")
-
-    def recommend(self, rng_key, state):
-        raise AssertionError("asked at the end")
+    init = update = recommend = choose
 
 
 def test_a_policy_in_the_old_form_is_shown_the_new_one():
@@ -101,12 +82,6 @@ def rule_file(tmp_path, monkeypatch):
     sys.modules.pop("my_rules", None)
 
 
-def test_a_rule_is_named_by_module_and_class(rule_file):
-    policy = policies.parse_policy("my_rules:ExploreFirst:rounds=9,manner=ask again")
-    assert (policy.rounds, policy.manner) == (9, "ask again")
-    assert policies.parse_policy("my_rules:ExploreFirst:compiled=true").compiled
-
-
 def test_a_rule_of_ones_own_is_told_late_by_name(rule_file):
     """And plays without its self-duels, as those of the package."""
     late, other = map(
@@ -122,40 +97,6 @@ def test_a_rule_of_ones_own_is_told_late_by_name(rule_file):
     diagonal = np.arange(plays.shape[-1])
     assert not plays.values[..., diagonal, diagonal].any()
     assert alone.values[..., diagonal, diagonal].any()
-
-
-@pytest.mark.slow
-def test_results_go_on_whether_compiled_or_not(rule_file):
-    def kept(num_runs, **options):
-        policy = policies.parse_policy("my_rules:ExploreFirst")
-        policy = type(policy)(**options)
-        return bayesduel.compare(
-            "cyclic", policy, num_runs=num_runs, horizon=100, out="kept", resume=True
-        )
-
-    kept(2)
-    more = kept(4, compiled=True)
-    alone = bayesduel.compare("cyclic", ExploreFirst(), num_runs=4, horizon=100)
-    node, other = (next(iter(tree.leaves)) for tree in (more, alone))
-    assert np.array_equal(node["plays"], other["plays"])
-
-
-def test_a_changed_rule_is_not_gone_on_with(rule_file, monkeypatch):
-    # What was compiled of the file would stay for a second.
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
-
-    def kept(**options):
-        sys.modules.pop("my_rules", None)
-        policy = policies.parse_policy("my_rules:FirstPair")
-        request = {"num_runs": 2, "horizon": 100, "out": "kept", **options}
-        return bayesduel.compare("cyclic", policy, **request)
-
-    kept()
-    kept(resume=True)
-    path = rule_file / "my_rules.py"
-    path.write_text(path.read_text().replace("return 0, 1", "return 1, 0"))
-    with pytest.raises(BayesduelError, match="source of the policy has changed"):
-        kept(resume=True)
 
 
 def test_a_study_asks_what_the_rule_asks_for(rule_file):

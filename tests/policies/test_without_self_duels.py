@@ -7,62 +7,22 @@ from bayesduel import policies
 from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.policy import kernel_of
 from bayesduel.policies.policy_around import innermost
-from bayesduel.simulation import driver
-from bayesduel.simulation.environments import PairwiseEnvironment
-from bayesduel.stopping import Budget
-from tests.policies.distributions import rejected, same_distribution
 from tests.policies.driving import simulate_runs
-from tests.policies.instances import DECISIVE, MATRICES
-
-FALSE_ALARM = 1e-5
-"""Of one test, all features together."""
-
-
-def duels_of(policy, matrix, rounds, seed, num_runs=400):
-    records = simulate_runs(
-        policies.parse_policy(policy),
-        matrix,
-        checkpoints=rounds,
-        runs=range(num_runs),
-        seed=seed,
-    )
-    return records.ledger["plays"]
+from tests.policies.instances import DECISIVE
 
 
 @pytest.mark.slow
-def test_the_duels_are_those_of_the_policy():
-    """Play a policy; without self-duels as many duels as it made have the same
-    distribution."""
-    matrix = MATRICES["condorcet"]
-    with_them = duels_of("rucb", matrix, (10**6,), 3)[:, 0]
-    upper = np.triu_indices(4, 1)
-    made = with_them[:, *upper]
-    least = int(made.sum(axis=1).min())
-    assert least > 50
-    # The first arm's duels with the others, at a number of duels that all have made.
-    plain = duels_of("rucb:self_duels=false", matrix, (least,), 4)[:, 0][:, *upper]
-    stopped = driver.run_chunk(
-        PairwiseEnvironment(matrix),
-        policies.get("rucb"),
-        runs=range(400),
-        checkpoints=np.array([10**9]),
-        seed=5,
-        stopping=Budget(least),
-    ).ledger["plays"][:, 0][:, *upper]
-    p_values = same_distribution(
-        {index: plain[:, index] for index in range(6)},
-        {index: stopped[:, index] for index in range(6)},
+def test_a_policy_that_explores_no_more_meets_itself():
+    """With certain outcomes nothing more is asked within 2^62 rounds.
+
+    Quickly, a rule that is made for it: ``simulation.test_manners``. That the duels are
+    those of the policy: ``rmed.test_copeland_winner``.
+    """
+    policy = policies.parse_policy("rucb:self_duels=false")
+    records = simulate_runs(
+        policy, DECISIVE, checkpoints=(10**4,), runs=range(64), seed=6
     )
-    assert not rejected(p_values, FALSE_ALARM)
-
-
-@pytest.mark.parametrize(
-    "name", ["rucb", pytest.param("interleaved-filter", marks=pytest.mark.slow)]
-)
-def test_a_policy_that_explores_no_more_meets_itself(name):
-    """With certain outcomes nothing more is asked within 2^62 rounds."""
-    plays = duels_of(f"{name}:self_duels=false", DECISIVE, (10**4,), 6, num_runs=64)
-    own = np.trace(plays[:, 0], axis1=1, axis2=2)
+    own = np.trace(records.ledger["plays"][:, 0], axis1=1, axis2=2)
     assert (own > 5000).all() and (own < 10**4).all()
 
 

@@ -7,7 +7,6 @@ import pytest
 
 import theory
 from bayesduel import instances, policies
-from bayesduel.errors import PolicyParameterError
 from bayesduel.policies import Wins
 from bayesduel.policies.batched._batches import PAIRWISE
 from tests.policies.distributions import (
@@ -47,7 +46,7 @@ SLOW = pytest.mark.slow
 
 HORIZON = 2000
 GRID = (15, 60, 200, 500, 1200, HORIZON)
-RUNS = 64
+RUNS = 48
 
 
 # Thresholds
@@ -87,12 +86,11 @@ def twin_plays(name, num_runs=150):
     return np.stack(plays), np.array(batches)
 
 
-@pytest.mark.parametrize(
-    "name", ["pcomp", *(pytest.param(each, marks=SLOW) for each in ("scomp", "scomp2"))]
-)
-def test_runs_have_the_distribution_of_the_twin(name):
-    records = runs_of(name)
-    plays, batches = twin_plays(name)
+@pytest.mark.slow
+def test_runs_of_scomp2_have_the_distribution_of_the_twin():
+    """The others are compared duel by duel: ``test_batched_duels``."""
+    records = runs_of("scomp2")
+    plays, batches = twin_plays("scomp2")
     ours = features(records.ledger["plays"], STRONG)
     theirs = features(plays, STRONG)
     ours |= self_duels(records.ledger["plays"]) | {"batches": records.info["batches"]}
@@ -100,21 +98,12 @@ def test_runs_have_the_distribution_of_the_twin(name):
     assert not rejected(same_distribution(ours, theirs), FALSE_ALARM)
 
 
-@pytest.mark.slow
-def test_another_threshold_is_noticed():
-    """Negative control: radii in place of divergences."""
-    records = runs_of("pcomp", elimination="hoeffding")
-    plays, _ = twin_plays("pcomp")
-    ours, theirs = (features(each, STRONG) for each in (records.ledger["plays"], plays))
-    assert rejected(same_distribution(ours, theirs), FALSE_ALARM)
-
-
 def test_seeds_are_drawn_one_by_one():
     """An arm of four is a seed with probability 1/2, or 4^(-2/3)."""
     rng = np.random.default_rng(55)
     for power, probability in ((0.5, 0.5), (2 / 3, 4 ** (-2 / 3))):
         policy = policies.get("scomp", seed_power=power)
-        states = [policy.start(4, 100, rng) for _ in range(4000)]
+        states = [policy.start(4, 100, rng) for _ in range(1500)]
         seeds = np.array([state.seeds for state in states])
         counts = np.bincount(seeds.sum(axis=1), minlength=5)
         distribution = np.array([1, 4, 6, 4, 1]) * probability ** np.arange(5)
@@ -131,25 +120,20 @@ QUICK = [name if name == "pcomp" else pytest.param(name, marks=SLOW) for name in
 """The duels of SCOMP are compared one by one; SCOMP2 shares its code."""
 
 
-@pytest.mark.parametrize("num_batches", [1, 2, 3, 16])
+@pytest.mark.parametrize("num_batches", [1, 3, 16])
 @pytest.mark.parametrize("elimination", ["kl", pytest.param("hoeffding", marks=SLOW)])
 @pytest.mark.parametrize("name", QUICK)
 def test_no_more_batches_than_the_theorem_allows(name, elimination, num_batches):
     records = runs_of(name, elimination=elimination, num_batches=num_batches)
     batches = records.info["batches"]
     assert batches.shape == (RUNS,)
+    # A batch costs one event per pair.
+    assert np.all(records.events <= 6 * batches)
     assert batches.min() >= 1
     assert batches.max() <= MOST_BATCHES[name](num_batches)
     if num_batches <= 3:
         # Few batches are all used, by some run at least.
         assert batches.max() >= num_batches
-
-
-@pytest.mark.parametrize("name", QUICK)
-def test_a_batch_costs_one_event_per_pair(name):
-    records = runs_of(name)
-    assert np.all(records.events <= 6 * records.info["batches"])
-    assert records.events.max() < HORIZON / 5
 
 
 @pytest.mark.slow
@@ -195,8 +179,8 @@ def test_the_last_arm_takes_all_rounds_in_one_batch():
     assert np.all(records.recommendation == 0)
 
 
-@pytest.mark.parametrize("num_batches", [3, 10])
-def test_regret_of_pcomp_keeps_to_the_theorem(num_batches):
+def test_regret_of_pcomp_keeps_to_the_theorem():
+    num_batches = 10
     matrix = theory.PreferenceMatrix(STRONG)
     records = runs_of("pcomp", elimination="hoeffding", num_batches=num_batches)
     regret = np.tensordot(
@@ -257,37 +241,6 @@ def test_an_arm_meets_itself_until_all_outcomes_have_arrived(overflow):
     else:
         assert np.all(own[:, 4] == 5)
         assert set(plays[:, 4, row, column].ravel()) == {31, 32}
-
-
-# Bad input
-
-
-@pytest.mark.parametrize("name", TWINS)
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"num_batches": 0}, "num_batches must be an integer of at least 1"),
-        ({"num_batches": 1001}, "the horizon is 1000"),
-        ({"num_batches": 2.5}, "num_batches must be an integer"),
-        ({"elimination": "chernoff"}, "elimination must be one of kl, hoeffding"),
-        ({"overflow": "stop"}, "overflow must be one of truncate, commit"),
-    ],
-)
-def test_bad_parameters(name, parameters, words):
-    with pytest.raises(PolicyParameterError, match=words):
-        policies.get(name, **parameters).check(4, 1000)
-
-
-def test_too_many_batches():
-    with pytest.raises(
-        PolicyParameterError, match="num_batches must be at most 100000"
-    ):
-        policies.get("pcomp", num_batches=100_001).check(4, 10**6)
-
-
-def test_bad_seed_power():
-    with pytest.raises(PolicyParameterError, match="seed_power"):
-        policies.get("scomp", seed_power=-0.5).check(4, 1000)
 
 
 # The published experiments

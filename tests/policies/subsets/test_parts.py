@@ -12,16 +12,7 @@ from bayesduel.policies.subsets import mnl_exploration, stagewise_elimination
 from bayesduel.policies.subsets._index_stretches import safe_rounds
 from bayesduel.policies.subsets._reward_counts import no_counts
 from bayesduel.policies.subsets.mnl_thompson import correlated_weights
-from tests.policies.distributions import rejected, same_distribution
-from tests.policies.subsets.subset_driving import (
-    CHECKPOINTS,
-    NUM_RUNS,
-    WORLD,
-    simulate_offers,
-)
-from tests.policies.subsets.test_twins import TWIN_RUNS, features
 from tests.reference import subset_rivals as rivals
-from tests.reference import subsets as twins
 
 FALSE_ALARM = 1e-5
 
@@ -159,29 +150,15 @@ def test_decisions_of_a_stage_are_those_of_the_twin(radius):
     assert changed > 10
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("text", "make"),
-    [
-        ("mnl-ts:variant=correlated", twins.CorrelatedMNLThompson),
-        (
-            "stagewise:radius=bernstein",
-            lambda *sizes: rivals.StagewiseElimination(*sizes, rivals.bernstein_radii),
-        ),
-    ],
-    ids=["correlated", "bernstein"],
-)
-def test_distribution_of_the_other_forms_is_that_of_the_twin(text, make):
-    rng = np.random.default_rng(11)
-    horizon = CHECKPOINTS[-1]
-    offers = np.stack(
-        [
-            twins.play_alone(make(5, 3, horizon), WORLD, horizon, CHECKPOINTS, rng)
-            for _ in range(TWIN_RUNS)
-        ]
+def test_an_arm_is_offered_alone_until_another_one_joins():
+    """Arm 2 surely loses to arm 0 up to round 40, arm 1 longer."""
+    step = policies.get("maxmin-ucb", look_ahead=False)
+    state, rng = started(step, 3, 2), np.random.default_rng(0)
+    state.wins[:] = [[0, 30, 25], [10, 0, 12], [9, 11, 0]]
+    found = policies.get("maxmin-ucb").choose(state, rng, 20)
+    assert found.subset.tolist() == [True, False, False] and found.rounds > 10
+    alone, joined = (
+        step.choose(state, rng, 20 + found.rounds + more) for more in (-1, 0)
     )
-    ours = simulate_offers(policies.parse_policy(text)).ledger["offers"]
-    assert ours.shape[0] == NUM_RUNS
-    assert not rejected(
-        same_distribution(features(ours), features(offers)), FALSE_ALARM
-    )
+    assert np.array_equal(alone.subset, found.subset) and alone.rounds == 1
+    assert joined.subset.tolist() == [True, False, True]

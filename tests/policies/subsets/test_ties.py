@@ -106,3 +106,10 @@ def test_every_tie_of_a_set_that_is_built_is_broken_anew(name):
     """An arm that lost the last tie is as likely as another to win the next one."""
     found = offers(policies.get(name), 5, 3, 50, wins=WINS)
     assert_distribution(found, distribution_of_building(WINS, 3))
+
+
+def test_where_every_arm_surely_loses_any_one_stands_for_them():
+    """Each of three has won all its duels with the next one."""
+    wins = np.array([[0, 400, 0], [0, 0, 400], [400, 0, 0]])
+    found = offers(policies.get("maxmin-ucb"), 3, 2, 50, wins=wins)
+    assert_distribution(found, dict.fromkeys([(0,), (1,), (2,)], 1 / 3))

@@ -2,7 +2,7 @@
 sample.
 
 Written from Wu and Liu (2016), Algorithm 1, with SciPy and nothing of the package.
-Which rounds count as idle follows the definitions that look-ahead uses: there are two.
+Which rounds count as idle follows the definition that look-ahead uses.
 """
 
 from dataclasses import dataclass, replace
@@ -29,15 +29,11 @@ class Round:
         Index t of the round.
     elimination : bool
         Without it (pure D-TS) every arm is a candidate, and eligible.
-    by_upsets : bool
-        Without an upset a round may be idle, as kernels have it; else without a
-        relevant flip.
     """
 
     wins: np.ndarray
     index: int
     elimination: bool = True
-    by_upsets: bool = False
 
     @property
     def num_arms(self):
@@ -79,23 +75,6 @@ class Round:
     def leaders(self):
         return self.winners(self.majority)
 
-    @cached_property
-    def relevant(self):
-        """Pairs, [i, j] with i < j, of which a flip may change the winners."""
-        num_arms = self.num_arms
-        found = np.zeros((num_arms, num_arms), dtype=bool)
-        if np.count_nonzero(self.candidates) == 1:
-            return found
-        most = self.majority.sum(axis=1)[self.leaders].max()
-        over_leaders = (self.majority & self.leaders).sum(axis=1)
-        outside = num_arms - self.leaders.sum() - 1
-        can_reach = self.candidates & ~self.leaders & (over_leaders + outside >= most)
-        for i, j in combinations(range(num_arms), 2):
-            loser = j if self.majority[i, j] else i
-            touches = self.leaders[i] or self.leaders[j]
-            found[i, j] = touches or can_reach[loser]
-        return found
-
     def has_upset(self, signs):
         """Say whether a pair of a leader flips, or some arm flips what it lacks."""
         if np.count_nonzero(self.candidates) == 1:
@@ -109,20 +88,21 @@ class Round:
 
     @cached_property
     def patterns(self):
-        """All sign patterns: (signs, probability, whether the winners may change)."""
+        """All sign patterns: (signs, probability, whether the winners may change).
+
+        Without an upset they do not.
+        """
         pairs = list(combinations(range(self.num_arms), 2))
         found = []
         for bits in product((False, True), repeat=len(pairs)):
             signs = np.zeros((self.num_arms, self.num_arms), dtype=bool)
-            probability, flips = 1.0, False
+            probability = 1.0
             for (i, j), forward in zip(pairs, bits, strict=True):
                 signs[i, j], signs[j, i] = forward, not forward
                 probability *= (
                     self.probability[i, j] if forward else self.probability[j, i]
                 )
-                flips |= self.relevant[i, j] and forward != self.majority[i, j]
-            flips = self.has_upset(signs) if self.by_upsets else flips
-            found.append((signs, probability, flips))
+            found.append((signs, probability, self.has_upset(signs)))
         return found
 
     @cached_property
@@ -176,18 +156,18 @@ class Round:
         return self.first_distribution[:, None] * self.second_distribution
 
     @cached_property
-    def no_relevant_flip(self):
-        return sum(p for _, p, flips in self.patterns if not flips)
+    def no_upset(self):
+        return sum(p for _, p, upset in self.patterns if not upset)
 
     @cached_property
     def idle_distribution(self):
         """P(the round is idle and its champion is a), D-TS."""
-        return self.no_relevant_flip * self.leaders / self.leaders.sum() * self.stays
+        return self.no_upset * self.leaders / self.leaders.sum() * self.stays
 
     @cached_property
     def idle_with_regret_ties(self):
         """P(the round is idle), D-TS+: the likeliest column of a leader stays empty."""
-        return self.no_relevant_flip * self.stays[self.leaders].min()
+        return self.no_upset * self.stays[self.leaders].min()
 
     def rounds_with_same_sets(self, most):
         """Count the rounds from this one on that have its sets, at most ``most``."""

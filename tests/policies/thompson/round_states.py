@@ -1,12 +1,22 @@
-"""States in which a round of D-TS is held to its distribution: random ones and late
-ones."""
+"""States in which a round of D-TS is held to its distribution, and what holds it to it.
+
+The states are random ones and late ones. The kernel is told single duels; the duel of
+round t is read off its answer (a stretch that begins at t, or the duel played at t).
+"""
 
 from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
+from tests.policies.distributions import chi_square, pair_table
 from tests.policies.thompson.oracle import Round
+
+MOST_DUELS = 700
+"""Of a state."""
+
+LONGEST = 2000
+"""Stretches are compared up to this length."""
 
 NUM_RANDOM = 10
 
@@ -59,8 +69,6 @@ LATE = {
     ],
 }  # fmt: skip
 NUM_RANDOMS = {3: NUM_RANDOM, 4: NUM_RANDOM, 5: 0}
-NUM_STATES = NUM_RANDOM + 4
-"""Of each number of arms, 3 and 4."""
 
 
 def late_state(num_arms, counts, index):
@@ -78,3 +86,64 @@ def states(num_arms, name="d-ts"):
         late_state(num_arms, *each) for each in LATE[num_arms]
     ]
     return [replace(each, elimination=name != "pure-d-ts") for each in found]
+
+
+@cache
+def duels_of(each):
+    """Spell the counts out, one duel after the other, padded to MOST_DUELS."""
+    first, second = np.nonzero(each.wins)
+    times = each.wins[first, second]
+    rows = np.repeat(np.stack([first, second], axis=1), times, axis=0)
+    padded = np.full((MOST_DUELS, 2), -1, dtype=np.int32)
+    padded[: len(rows)] = rows
+    return padded
+
+
+def duel_of_round(found):
+    """Return (first, second) of the round asked for; a stretch is a self-duel."""
+    champion, idle, first, second, _ = found
+    return np.where(idle > 0, champion, first), np.where(idle > 0, champion, second)
+
+
+def idle_distribution(name, each):
+    """P(idle) of a round under the definition of the policy."""
+    return (
+        each.idle_with_regret_ties if name == "d-ts+" else each.idle_distribution.sum()
+    )
+
+
+def p_of_joint_distribution(each, found):
+    """Idle with champion a, or a duel of (a, b): one chi-square over all cells."""
+    champion, idle_rounds, first, second, _ = found
+    idle = each.idle_distribution
+    stays = idle_rounds > 0
+    counts = np.bincount(champion[stays], minlength=each.num_arms)
+    duels = pair_table(first[~stays], second[~stays], each.num_arms)
+    busy = each.duel_distribution - np.diag(each.idle_distribution)
+    return chi_square(
+        np.concatenate([counts, duels.ravel()]), np.concatenate([idle, busy.ravel()])
+    )
+
+
+def p_of_waiting(stay, idle_rounds, limit):
+    """Idle rounds are geometric, cut at ``limit``."""
+    edges = np.unique(
+        np.ceil(np.log(np.linspace(1, 0.02, 20)) / np.log(min(stay, 1 - 1e-12)))
+    ).astype(int)
+    edges = np.unique(np.append(edges[edges < limit], limit))
+    if edges[0] != 0:
+        edges = np.append(0, edges)
+    survival = stay ** edges.astype(float)
+    # P(edges[k] <= idle < edges[k + 1]), and P(idle = limit) at the end.
+    distribution = np.append(-np.diff(survival), survival[-1])
+    cells = np.searchsorted(edges, idle_rounds, side="right") - 1
+    return chi_square(np.bincount(cells, minlength=len(edges)), distribution)
+
+
+def p_of_next_duel(each, found):
+    """The duel after idle rounds has the distribution of a round given that it is not
+    idle."""
+    _, _, first, second, played = found
+    busy = each.duel_distribution - np.diag(each.idle_distribution)
+    counts = pair_table(first[played], second[played], each.num_arms)
+    return chi_square(counts, busy / busy.sum()) if counts.sum() > 50 else 1.0

@@ -8,8 +8,6 @@ import pytest
 from scipy import integrate, stats
 from scipy.special import xlog1py, xlogy
 
-import bayesduel
-from bayesduel import policies
 from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.posteriors.scalar_betas import expected_divergence
 from tests.policies.random_states import LATEST
@@ -43,18 +41,6 @@ def twin_of(wins, leader=None, seed=0, **options):
         assert twin.cheapest_leaders()[leader]
         twin.derive()
     return twin
-
-
-def test_states_are_of_all_kinds():
-    """Even pairs, certain ones, probabilities from above 1/2 to below 1e-30."""
-    twins = [twin_of(random_wins(4, index)) for index in range(15)]
-    totals = [twin.explores() / twin.c for twin in twins]
-    assert min(totals) < 1e-10
-    assert max(totals) >= 0.2
-    upper = np.triu_indices(4, 1)
-    assert any((twin.wins == twin.wins.T)[upper].any() for twin in twins)
-    assert any(twin.cheapest_leaders().sum() > 1 for twin in twins)
-    assert any((twin.wins < twin.wins.T)[twin.leader].any() for twin in twins)
 
 
 @pytest.mark.parametrize(
@@ -122,24 +108,3 @@ def pair_counts(twin, duels):
                     )
     upper = np.triu_indices(num_arms)
     return (counts + counts.T)[upper], (expected + expected.T)[upper]
-
-
-def test_the_label_names_what_is_changed():
-    assert policies.get("rd-ts").label == "RD-TS"
-    assert policies.get("rd-ts", prior=1).label == "RD-TS:prior=1"
-    assert policies.parse_policy("rd-ts:prior=1,c=10").label == "RD-TS:c=10.0,prior=1"
-
-
-@pytest.mark.parametrize(
-    ("options", "text"),
-    [
-        ({"c": 0.0}, "c must be"),
-        ({"eta": -0.1}, "eta must be"),
-        ({"floor": 0.0}, "floor must be"),
-        ({"doubts": -1.0}, "doubts must be"),
-        ({"pairs": "all"}, "pairs must be one of flipped, gradient"),
-    ],
-)
-def test_bad_parameters_are_named(options, text):
-    with pytest.raises(bayesduel.errors.PolicyParameterError, match=text):
-        bayesduel.simulate("cyclic", policies.get("rd-ts", **options), horizon=10)

@@ -8,15 +8,10 @@ import numpy as np
 import pytest
 from scipy.special import rel_entr
 
-import bayesduel
 from bayesduel import policies
-from bayesduel.errors import PolicyParameterError
-from bayesduel.models import BradleyTerry, PairwiseBeta
-from bayesduel.policies import RivalDirectedThompson
 from bayesduel.policies.over_models.base import one_round, up_to_another
 from bayesduel.policies.over_models.rival_directed import divergence, estimated_regret
 from bayesduel.policies.policy import over_model
-from bayesduel.posteriors import HMC, BetaPairs, Laplace
 from bayesduel.studies import Study
 from bayesduel.types import Outcome
 from tests.compiling import quick_jit
@@ -24,7 +19,6 @@ from tests.policies.distributions import (
     pair_table,
     two_sample_chi_square,
 )
-from tests.posteriors.models_of_ones_own import OnAScale, ShownFirst
 from tests.reference import RivalOverScale
 from tests.studies.helpers import assert_replays
 
@@ -36,9 +30,6 @@ STATES = {
     "two arms": np.array([[0, 7], [3, 0]]),
     "never lost": np.array([[0, 12, 9, 1], [0, 0, 3, 0], [0, 1, 0, 2], [0, 0, 0, 0]]),
     "level": np.array([[0, 3, 5, 0], [3, 0, 5, 0], [1, 1, 0, 2], [0, 0, 1, 0]]),
-    "known": np.array(
-        [[0, 31, 38, 44], [17, 0, 33, 36], [14, 20, 0, 29], [9, 12, 21, 0]]
-    ),
     "rivals": np.array([[0, 9, 12, 0], [5, 0, 6, 3], [2, 5, 0, 6], [0, 1, 2, 0]]),
 }
 """Of few numbers of arms: each takes programs of its own."""
@@ -92,18 +83,8 @@ def twin_of(wins, **options):
     return twin
 
 
-@pytest.mark.parametrize(
-    ("name", "costs_regret"),
-    [
-        pytest.param("two arms", True, marks=pytest.mark.slow),
-        *(
-            (name, cost)
-            for name in STATES
-            for cost in (True, False)
-            if name != "two arms"
-        ),
-    ],
-)
+@pytest.mark.parametrize("costs_regret", [True, False])
+@pytest.mark.parametrize("name", ["none", "never lost", "level", "rivals"])
 def test_every_rival_asks_for_the_pair_of_the_twin(name, costs_regret):
     """Which of two equal ones, and in what order, is random."""
     cost = "regret" if costs_regret else "duels"
@@ -151,14 +132,9 @@ def rounds_of_twin(twin, number):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "at_once"),
-    [
-        pytest.param("none", 16, marks=pytest.mark.slow),
-        ("rivals", 16),
-        pytest.param("two arms", 16, marks=pytest.mark.slow),
-        pytest.param("rivals", 1, marks=pytest.mark.slow),
-    ],
+    ("name", "at_once"), [("rivals", 16), ("two arms", 16), ("rivals", 1)]
 )
 def test_rounds_are_those_of_the_twin(name, at_once):
     """By stretches, and round by round."""
@@ -175,7 +151,7 @@ def test_rounds_are_those_of_the_twin(name, at_once):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["none", "never lost", "rivals"])
+@pytest.mark.parametrize("name", ["none", "never lost"])
 def test_naming_asks_of_likely_rivals_and_never_rests(name):
     wins = STATES[name]
     twin = twin_of(wins, costs_regret=False)
@@ -195,27 +171,6 @@ def _remembered(function):
         return known[arms] if arms in known else known.setdefault(arms, function(*arms))
 
     return found
-
-
-def test_names_of_arms_do_not_matter():
-    wins, order = STATES["rivals"], np.array([2, 0, 3, 1])
-    rule, place = rule_of(), np.argsort(order)
-    with jax.enable_x64(True):
-        here = state_of(wins)
-        there = state_of(wins[np.ix_(order, order)])
-        leader = int(rule._leader(here))
-        assert order[int(rule._leader(there))] == leader
-        found = set()
-        for rival in set(range(4)) - {leader}:
-            for key in map(jax.random.key, range(2)):
-                arms = leader, rival
-                one = pair_of(rule, key, here, *map(jnp.int32, arms))
-                moved = (jnp.int32(place[arm]) for arm in arms)
-                other = pair_of(rule, key, there, *moved)
-                pair = {int(arm) for arm in one}
-                assert pair == {int(order[int(arm)]) for arm in other}
-                found.add(tuple(sorted(pair)))
-    assert len(found) > 1
 
 
 def test_divergences_of_probabilities_that_round_to_one():
@@ -272,56 +227,6 @@ def test_stretches_end_where_another_arm_plays():
         assert ended(known, 2) == [2, 2, 2]
         assert ended(known, 1, start=3) == [1, 2, 2]
     assert ended([True] * 5) == [5, 2, 2]
-
-
-def test_names_and_numbers():
-    for text, label in (
-        ("rd-ts:posterior=bradley-terry", "RD-TS:posterior=bradley-terry"),
-        ("rd-ts:posterior=thurstone,prior_scale=3",
-         "RD-TS:posterior=thurstone,prior_scale=3.0"),
-        ("rd-ts:cost=duels,posterior=bradley-terry-hmc",
-         "RD-TS:cost=duels,posterior=bradley-terry-hmc"),
-        ("rd-ts:posterior=beta", "RD-TS"),
-        ("rd-ts:prior=8", "RD-TS:prior=8"),
-    ):  # fmt: skip
-        policy = policies.parse_policy(text)
-        assert policy.label == label
-        assert policies.parse_policy(label.lower()) == policy
-        policy.check(4, 100)
-    assert policies.get("rd-ts").posterior == BetaPairs(prior=5)
-    assert over_model(policies.get("rd-ts")) is None
-    assert policies.get("rd-ts", posterior="thurstone").scalar_kernel() is None
-
-
-@pytest.mark.slow
-def test_chains_of_a_model_of_ones_own_play():
-    """The slow truth finds who is best."""
-    utility = np.array([-0.6, 1.6, 0.1, -1.0])
-    world = 1 / (1 + np.exp(utility[None, :] - utility[:, None]))
-    policy = policies.get("rd-ts", posterior=HMC(OnAScale()))
-    found = bayesduel.simulate(world, policy, num_runs=8, horizon=150, seed=2)
-    assert np.mean(found["recommendation"] == 1) > 0.8
-    plays = found["plays"].values.squeeze()
-    met = np.trace(plays, axis1=-2, axis2=-1)
-    assert met.mean() > 20
-
-
-def test_what_cannot_play_is_refused():
-    for parameters, words in (
-        ({"posterior": Laplace(ShownFirst())}, "posterior must be on one scale.*shown"),
-        ({"posterior": Laplace(PairwiseBeta())}, "posterior must be on one scale"),
-        ({"posterior": "normal"}, "posterior must be one of beta, bradley-terry"),
-        ({"posterior": BradleyTerry()}, "such as Laplace.Thurstone.*got BradleyTerry"),
-        ({"posterior": "thurstone", "c": 3.0}, "c must stay 5.0 .* for Beta.*got 3.0"),
-        (
-            {"posterior": "thurstone", "pairs": "gradient"},
-            "pairs must stay .* for Beta",
-        ),
-        ({"posterior": "thurstone", "cost": "gap"}, "cost must be"),
-        ({"posterior": Laplace(newton_steps=0)}, "newton_steps must be"),
-    ):
-        with pytest.raises(PolicyParameterError, match=words):
-            RivalDirectedThompson(**parameters).check(4, 100)
 
 
 @pytest.mark.slow

@@ -1,13 +1,14 @@
-"""Kernels under priors: the distribution of the twin, and of both forms."""
+"""Kernels under priors: the distribution of the twin, and of both forms;
+favorites."""
 
 from dataclasses import replace
 from functools import partial
-from itertools import product
 
 import numpy as np
 import pytest
 
 from bayesduel import policies
+from bayesduel.posteriors import BetaPairs
 from tests.policies.distributions import (
     disagreements,
     features,
@@ -16,6 +17,8 @@ from tests.policies.distributions import (
 )
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import MATRICES
+from tests.policies.thompson.round_states import duel_of_round
+from tests.policies.thompson.test_scalar_rounds import program
 from tests.reference import (
     DoubleThompson,
     DoubleThompsonPlus,
@@ -25,40 +28,49 @@ from tests.reference import (
 
 MATRIX = MATRICES["cyclic"]
 CHECKPOINTS = (30, 100, 300)
+LATE = (100, 1000, 3000)
 
 FAVORITE = np.array(
     [[1, 1, 1, 0.5], [2, 1, 1, 0.1], [1, 3.5, 1, 0.5], [9, 9, 7.5, 1]]
 )  # fmt: skip
 """Arm 3 is thought to be the best one, wrongly or not."""
 
-PRIORS = {"2": 2, "half": 0.5, "table": FAVORITE}
+FALSE_ALARM = 1e-5
+
+PRIORS = {"half": 0.5, "table": FAVORITE}
 TWINS = {
     "d-ts": DoubleThompson,
     "d-ts+": DoubleThompsonPlus,
     "rcs": RelativeConfidenceSampling,
 }
-QUICK = {("d-ts", "table"), ("d-ts+", "2")}
-"""Forms of one program. Quickly, ``test_scalar_relative_sampling`` and
-``test_scalar_rival_directed`` have priors."""
 
 
-def plays_of(policy, seed, num_runs=512):
+def plays_of(policy, seed, num_runs=512, grid=CHECKPOINTS):
     """Simulate by the kernel, arms shuffled in every run."""
     records = simulate_runs(
         policy,
         MATRIX,
-        checkpoints=CHECKPOINTS,
+        checkpoints=grid,
         runs=range(num_runs),
         seed=seed,
     )
     return records.ledger["plays"]
 
 
+def differences(name, one, other):
+    """Return what differs; look-ahead D-TS+ has one champion per stretch."""
+    if name != "d-ts+":
+        return disagreements(one, other, MATRIX)
+    both = features(one, MATRIX), features(other, MATRIX)
+    return rejected(same_distribution(*both), FALSE_ALARM)
+
+
 @pytest.mark.parametrize(
     ("name", "prior"),
     [
-        pytest.param(*case, marks=[pytest.mark.slow] * (case not in QUICK))
-        for case in product(TWINS, PRIORS)
+        ("d-ts", "table"),
+        pytest.param("d-ts+", "half", marks=pytest.mark.slow),
+        pytest.param("rcs", "table", marks=pytest.mark.slow),
     ],
 )
 def test_kernel_has_the_distribution_of_the_twin(name, prior):
@@ -66,30 +78,31 @@ def test_kernel_has_the_distribution_of_the_twin(name, prior):
     make = partial(TWINS[name], 4, prior=PRIORS[prior])
     theirs = plays_of_twins(make, MATRIX, CHECKPOINTS, 50, 91)
     ours = plays_of(policies.get(name, prior=PRIORS[prior]), 1)
-    # Look-ahead D-TS+ has one champion per stretch.
-    if name == "d-ts+":
-        assert not rejected(
-            same_distribution(features(ours, MATRIX), features(theirs, MATRIX)), 1e-5
-        )
-    else:
-        assert not disagreements(ours, theirs, MATRIX)
+    assert not differences(name, ours, theirs)
 
 
 @pytest.mark.parametrize(
-    "name",
+    ("text", "prior"),
     [
-        *("d-ts", "d-ts+", "pure-d-ts"),
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("rcs", "rd-ts")),
+        ("d-ts", "table"),
+        ("d-ts+", "half"),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (("rcs", "table"), ("rcs:fallback=random", "half"))
+        ),
+        pytest.param("rd-ts", "table", marks=pytest.mark.slow),
     ],
 )
-def test_both_forms_have_the_same_distribution(name):
+def test_steps_have_the_distribution_of_look_ahead(text, prior):
     """The arms are shuffled in every run: a table goes with them."""
-    for prior in (PRIORS["half"], PRIORS["table"]):
-        policy = policies.get(name, prior=prior)
-        step = replace(policy, look_ahead=False)
-        found = [features(plays_of(each, 2 + (each is step)), MATRIX)
-                 for each in (policy, step)]  # fmt: skip
-        assert not rejected(same_distribution(*found), 1e-5)
+    policy = replace(
+        policies.parse_policy(text), posterior=BetaPairs(prior=PRIORS[prior])
+    )
+    step = replace(policy, look_ahead=False)
+    jump, steps = (
+        plays_of(each, 2 + (each is step), grid=LATE) for each in (policy, step)
+    )
+    assert not differences(text, jump, steps)
 
 
 def test_another_prior_is_noticed():
@@ -112,9 +125,24 @@ def test_another_prior_is_noticed():
 
 
 @pytest.mark.parametrize("prior", [1e-3, 12345.6])
-@pytest.mark.parametrize("name", [*TWINS, "rd-ts"])
+@pytest.mark.parametrize("name", ["d-ts", "rcs", "rd-ts"])
 def test_extreme_priors_are_played(name, prior, uncompiled):
     """Every round is, and some arms meet."""
     plays = plays_of(policies.get(name, prior=prior), 5, num_runs=3)[:, -1]
     assert np.all(plays.sum(axis=(1, 2)) == CHECKPOINTS[-1])
     assert np.all(np.triu(plays, 1).sum(axis=(1, 2)) > 0)
+
+
+@pytest.mark.parametrize("look_ahead", [True, False])
+@pytest.mark.parametrize("name", ["d-ts", "d-ts+", "pure-d-ts"])
+def test_a_table_makes_its_favorite_the_first_champion(name, look_ahead):
+    table = np.full((5, 5), 0.5)
+    table[3], table[:, 3] = 400, 1.5
+    policy = policies.get(name, prior=table, look_ahead=look_ahead)
+    state = policy.scalar_kernel().new_state(np.arange(5), 1000)
+    # Rounds are stepped at first, until many of them were self-duels.
+    found = np.zeros((200, 5), dtype=np.int64)
+    told, shares = np.zeros((0, 2), dtype=np.int64), np.zeros(5, dtype=np.int64)
+    program()(state, np.random.default_rng(73), told, 1, found, shares)
+    assert np.any(found[:, 1] > 0) == look_ahead
+    assert np.all(duel_of_round(found.T)[0] == 3)

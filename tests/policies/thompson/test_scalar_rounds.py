@@ -1,7 +1,7 @@
 """Rounds of the kernel of D-TS against their distribution, state by state, in both
 forms.
 
-The states and the distributions are those of ``test_rounds``; a state is made by
+The states and the distributions are those of ``round_states``; a state is made by
 telling the kernel its duels, and asked for the same round again and again.
 """
 
@@ -30,8 +30,7 @@ from tests.policies.distributions import (
     two_sample_chi_square,
 )
 from tests.policies.thompson.oracle import ALPHA, Round
-from tests.policies.thompson.round_states import states as states_of_oracle
-from tests.policies.thompson.test_rounds import (
+from tests.policies.thompson.round_states import (
     LONGEST,
     duel_of_round,
     duels_of,
@@ -39,6 +38,7 @@ from tests.policies.thompson.test_rounds import (
     p_of_joint_distribution,
     p_of_next_duel,
     p_of_waiting,
+    states,
 )
 from theory.divergences import kl_to_half as kl_of_arrays
 
@@ -111,11 +111,6 @@ def answers(name, each, form, num_draws=NUM_DRAWS):
     return (champion, np.minimum(idle, limit), first, second, idle < limit), limit
 
 
-@cache
-def states(num_arms, name="d-ts"):
-    return [replace(each, by_upsets=True) for each in states_of_oracle(num_arms, name)]
-
-
 FORMS = pytest.mark.parametrize("form", [STEP, LOOK_AHEAD], ids=["step", "look-ahead"])
 ARMS = pytest.mark.parametrize("num_arms", [3, 4, 5])
 
@@ -148,7 +143,7 @@ def test_idle_rounds_and_the_next_one_have_their_exact_distribution(name, num_ar
 @pytest.mark.parametrize("name", ["d-ts", "d-ts+", "pure-d-ts"])
 def test_waiting_time_is_geometric(name, num_arms):
     p_values = []
-    for each in states(num_arms, name):
+    for each in states(num_arms, name if name == "pure-d-ts" else "d-ts"):
         (_, idle, *_), limit = answers(name, each, LOOK_AHEAD)
         p_values.append(p_of_waiting(idle_distribution(name, each), idle, limit))
     assert min(p_values) > FALSE_ALARM / len(p_values), p_values
@@ -172,24 +167,6 @@ def test_round_of_dts_plus_has_the_distribution_of_the_rule(form, num_arms):
             )
         )
     assert min(p_values) > FALSE_ALARM / len(p_values), p_values
-
-
-@FORMS
-@pytest.mark.parametrize("name", ["d-ts", "d-ts+"])
-def test_rounds_of_lopsided_counts(name, form):
-    """Two leaders, probabilities next to 0 and 1, a pair that was never compared."""
-    wins = np.array(
-        [[0, 90, 2, 60, 0], [1, 0, 70, 40, 1], [80, 3, 0, 30, 0],
-         [0, 2, 1, 0, 50], [0, 0, 1, 0, 0]]
-    )  # fmt: skip
-    each = Round(wins, 600)
-    first, second = duel_of_round(answers(name, each, form)[0])
-    rng = np.random.default_rng(71)
-    rule = each.sample(NUM_RULE_DRAWS, rng, regret_ties=name == "d-ts+")
-    p_value = two_sample_chi_square(
-        pair_table(first, second, 5), pair_table(*rule.T, 5)
-    )
-    assert p_value > FALSE_ALARM
 
 
 def few_duels(num_duels):
@@ -260,20 +237,31 @@ def test_kept_rates_of_upsets_are_those_of_now():
     assert looked_at > 100
 
 
+LOPSIDED = np.array(
+    [[0, 90, 2, 60, 0], [1, 0, 70, 40, 1], [80, 3, 0, 30, 0],
+     [0, 2, 1, 0, 50], [0, 0, 1, 0, 0]]
+)  # fmt: skip
+"""Two leaders, probabilities next to 0 and 1, a pair that was never compared."""
+
+
 @FORMS
-@pytest.mark.parametrize("name", ["pure-d-ts", "d-ts+"])
-@pytest.mark.parametrize("num_duels", [2, 12])
-def test_rounds_after_few_duels(num_duels, name, form):
-    """Several arms lack two votes or three."""
-    each = few_duels(num_duels)
-    first, second = duel_of_round(answers(name, each, form)[0])
-    rng = np.random.default_rng(78)
-    each = replace(each, elimination=name != "pure-d-ts")
-    rule = each.sample(NUM_RULE_DRAWS, rng, regret_ties=name == "d-ts+")
-    p_value = two_sample_chi_square(
-        pair_table(first, second, 7), pair_table(*rule.T, 7)
-    )
-    assert p_value > FALSE_ALARM
+@pytest.mark.parametrize("name", ["d-ts", "pure-d-ts", "d-ts+"])
+def test_rounds_of_lopsided_and_of_few_duels(name, form):
+    """Of 7 arms several lack two votes or three; against the rule with all its
+    draws."""
+    p_values = []
+    for each in (Round(LOPSIDED, 600), few_duels(2), few_duels(12)):
+        each = replace(each, elimination=name != "pure-d-ts")
+        first, second = duel_of_round(answers(name, each, form)[0])
+        rng = np.random.default_rng(78)
+        rule = each.sample(NUM_RULE_DRAWS, rng, regret_ties=name == "d-ts+")
+        tables = (first, second), rule.T
+        p_values.append(
+            two_sample_chi_square(
+                *(pair_table(*arms, each.num_arms) for arms in tables)
+            )
+        )
+    assert min(p_values) > FALSE_ALARM / len(p_values), p_values
 
 
 @cache
@@ -297,7 +285,7 @@ def rule_of_many_arms(name, count):
 @FORMS
 @pytest.mark.parametrize("name", ["d-ts", "d-ts+"])
 def test_rounds_of_many_arms(name, form, monkeypatch):
-    monkeypatch.setattr("tests.policies.thompson.test_rounds.MOST_DUELS", 16_000)
+    monkeypatch.setattr("tests.policies.thompson.round_states.MOST_DUELS", 16_000)
     each, count = many_arms(), 3_000
     assert 3 < each.candidates.sum() < 30
     first, second = duel_of_round(answers(name, each, form)[0])

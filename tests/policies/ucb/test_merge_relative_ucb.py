@@ -39,7 +39,7 @@ def strong_matrix(rng, cycle):
 
 def matrices():
     rng = np.random.default_rng(93)
-    return [strong_matrix(rng, cycle) for cycle in (False, True, False)]
+    return [strong_matrix(rng, cycle) for cycle in (False, True)]
 
 
 def groups_of(label):
@@ -63,12 +63,14 @@ def follow(policy, seed, **twin_options):
     return strays, wrong, played
 
 
-@pytest.mark.parametrize("look_ahead", [True, False])
+@pytest.mark.parametrize(
+    "look_ahead", [True, pytest.param(False, marks=pytest.mark.slow)]
+)
 def test_duels_and_answers_are_those_of_the_twin(look_ahead):
     """From five groups to the last arm, which is one stretch."""
     policy = policies.get("merge-rucb", look_ahead=look_ahead)
     strays, wrong, played = follow(policy, 94)
-    assert strays == [None] * 3
+    assert strays == [None] * 2
     assert not any(wrong)
     assert min(run.state.groups.now.stage for run in played) >= 3
     assert (max(run.longest_stretch for run in played) > 100) == look_ahead

@@ -1,4 +1,4 @@
-"""One round of CCB against its rule, state by state.
+"""One round of RUCB and of CCB against its rule, state by state.
 
 A stretch of self-duels that begins at round t says who plays round t, too; so the pair
 of round t is read off the kernel's answer and compared with what the slow twin
@@ -13,16 +13,55 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
+from bayesduel.ops.scalar.uncompiled import run_uncompiled
 from bayesduel.policies import scalar_kernel
 from bayesduel.simulation.programs import cached_program
 from tests.policies.distributions import pair_table, two_sample_chi_square
 from tests.policies.random_states import FOUR_ARMS
-from tests.reference import CopelandConfidenceBound
+from tests.reference import CopelandConfidenceBound, RelativeUCB
 
 FALSE_ALARM = 1e-5
 """Of all states of one test together."""
 
-NUM_DRAWS = 1500
+EARLY_DRAWS, NUM_DRAWS = 5000, 1000
+"""Early, when nobody surely lost, every probability of the rule has a say."""
+
+
+def ask_rucb(state, rng, wins, hypothesis, index, found):
+    """Tell the kernel of RUCB the counts, and ask for the round many times."""
+    scalar_kernel.init(state, rng)
+    for i, j in np.argwhere(wins):
+        for _ in range(wins[i, j]):
+            scalar_kernel.update(state, rng, index - 1, i, j, True)
+    for draw in range(len(found)):
+        state.now[0].hypothesis = hypothesis
+        duel = scalar_kernel.choose(state, rng, index)
+        found[draw] = duel.first, duel.second
+
+
+@pytest.mark.parametrize("hypothesis", [-1, 0])
+@pytest.mark.parametrize("name", FOUR_ARMS)
+def test_round_of_rucb_has_the_distribution_of_the_rule(name, hypothesis):
+    """With and without a hypothesized best arm, which some states rule out.
+
+    Look-ahead plays the same duels: ``simulation.test_kernels_step``.
+    """
+    wins, number = FOUR_ARMS[name], 1500
+    index = int(wins.sum()) + 40
+    kernel = policies.get("rucb", look_ahead=False).scalar_kernel()
+    state, found = kernel.new_state(np.arange(4), 10**6), np.zeros((number, 2), int)
+    rng = np.random.default_rng(77)
+    run_uncompiled(ask_rucb, state, rng, wins, hypothesis, index, found)
+    twin, played = RelativeUCB(4, np.random.default_rng(78)), np.zeros((4, 4))
+    twin.wins[:] = wins
+    for _ in range(number):
+        twin.rounds, twin.hypothesis = (
+            index - 1,
+            hypothesis if hypothesis >= 0 else None,
+        )
+        played[twin.choose()] += 1
+    ours = pair_table(*found.T, 4)
+    assert two_sample_chi_square(ours, played) > FALSE_ALARM / (2 * len(FOUR_ARMS))
 
 
 BELIEFS = {
@@ -40,6 +79,10 @@ def convince(twin, potential, beaten_by, losses):
     twin.losses = losses
 
 
+def draws_of(name):
+    return EARLY_DRAWS if name == "early" else NUM_DRAWS
+
+
 @cache
 def rule_of_ccb(name, belief):
     """Return what the twin plays in a state: pairs, and superiors as numbers."""
@@ -47,7 +90,7 @@ def rule_of_ccb(name, belief):
     twin = CopelandConfidenceBound(4, np.random.default_rng(76))
     twin.wins[:] = wins
     played, believed = np.zeros((4, 4)), []
-    for _ in range(NUM_DRAWS):
+    for _ in range(draws_of(name)):
         twin.rounds = int(wins.sum()) + 39
         convince(twin, *sets)
         played[twin.choose()] += 1
@@ -99,13 +142,13 @@ def asking():
     return cached_program(ask_kernel, f"ask-ccb-{crc32(Path(__file__).read_bytes()):x}")
 
 
-@pytest.mark.parametrize("look_ahead", [True, False], ids=["look-ahead", "step"])
 @pytest.mark.parametrize("belief", BELIEFS)
 @pytest.mark.parametrize("name", FOUR_ARMS)
-def test_round_of_the_kernel_of_ccb_has_the_distribution_of_the_rule(
-    name, belief, look_ahead
-):
-    """Of the pair that is played, and of all that is believed then."""
+def test_round_of_the_kernel_of_ccb_has_the_distribution_of_the_rule(name, belief):
+    """Of the pair that is played, and of all that is believed then.
+
+    Step by step: ``simulation.test_kernels_step``.
+    """
     wins, sets = FOUR_ARMS[name], BELIEFS[belief]
     index = int(wins.sum()) + 40
     potential, beaten_by, losses = sets
@@ -113,12 +156,12 @@ def test_round_of_the_kernel_of_ccb_has_the_distribution_of_the_rule(
     beliefs[0, list(potential)], beliefs[0, -1] = 1, losses
     for i, each in enumerate(beaten_by):
         beliefs[1 + i, list(each)] = 1
-    kernel = policies.get("ccb", look_ahead=look_ahead).scalar_kernel()
+    kernel = policies.get("ccb").scalar_kernel()
     state = kernel.new_state(np.arange(4), 10**6)
-    found = np.zeros((4 * NUM_DRAWS, 5), dtype=np.int64)
-    superiors = np.zeros((4 * NUM_DRAWS, 4), dtype=np.int64)
+    found = np.zeros((4 * draws_of(name), 5), dtype=np.int64)
+    superiors = np.zeros((4 * draws_of(name), 4), dtype=np.int64)
     asking()(state, np.random.default_rng(75), wins, beliefs, index, found, superiors)
-    assert (found[:, 2].max() > 10) == (look_ahead and "sure winner" in name)
+    assert (found[:, 2].max() > 10) == ("sure winner" in name)
     played, believed, twin = rule_of_ccb(name, belief)
     assert np.all(found[:, 3] == twin.losses)
     assert np.all(found[:, 4] == sum(2**arm for arm in twin.potential))
@@ -126,4 +169,4 @@ def test_round_of_the_kernel_of_ccb_has_the_distribution_of_the_rule(
         two_sample_chi_square(pair_table(found[:, 0], found[:, 1], 4), played),
         two_sample_chi_square(*tables_of(superiors, believed)),
     ]
-    assert min(p_values) > FALSE_ALARM / (4 * len(FOUR_ARMS) * len(BELIEFS))
+    assert min(p_values) > FALSE_ALARM / (2 * len(FOUR_ARMS) * len(BELIEFS))
