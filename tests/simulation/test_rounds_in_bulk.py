@@ -61,6 +61,7 @@ def played(policy, *, checkpoints=GRID, runs=range(6), matrix=MATRIX, **manner):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("manner", [{}, {"every": 16}, {"self_duels": False}])
 def test_compiled_runs_are_those_of_python(manner):
     plain, compiled = (
