@@ -122,7 +122,7 @@ def describe(name: str) -> Description:
             title=family.title,
             source=family.source,
             parameters=tuple(
-                _spelled(key, default)
+                _parameter_text(key, default)
                 for key, default in family_parameters(name).items()
             ),
         )
@@ -224,7 +224,7 @@ def is_path(text: str) -> bool:
     return ends or any(separator in text for separator in separators)
 
 
-def _spelled(parameter: str, default: object) -> str:
+def _parameter_text(parameter: str, default: object) -> str:
     """Return ``key``, ``key=default``, or ``[key]`` for what may be left out."""
     if default is REQUIRED:
         return parameter

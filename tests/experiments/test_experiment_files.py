@@ -12,7 +12,7 @@ from bayesduel.instances import choice
 from bayesduel.policies.lookup import policy_text
 from bayesduel.policies.registry import entries
 from bayesduel.simulation import driver
-from bayesduel.stopping.words import rule_text as rule_spelled
+from bayesduel.stopping.words import rule_text
 from tests.fake_policies import Scripted, Wanderer, instant_run_chunk
 from tests.folders import REQUEST
 from theory import PreferenceMatrix
@@ -220,7 +220,7 @@ def test_what_no_text_can_say_is_refused():
         assert words in str(raised.value)
 
 
-def test_policies_and_rules_are_spelled():
+def test_policies_and_rules_have_texts():
     assert {name: policy_text(entry.default) for name, entry in entries().items()} == {
         name: name for name in entries()
     }
@@ -231,7 +231,7 @@ def test_policies_and_rules_are_spelled():
     ):
         assert policy_text(policies.parse_policy(text)) == text
     rules = "anytime:delta=1e-09,weight=0.3|p-value:alpha=0.05"
-    assert rule_spelled(stopping.parse_rule(rules)) == rules
+    assert rule_text(stopping.parse_rule(rules)) == rules
 
 
 # Folders

@@ -226,7 +226,7 @@ def test_delays_do_not_nest():
         DelayedFeedback(policies.get("d-ts"), every=True).check(4, 100)
 
 
-def test_a_delay_is_spelled_as_a_parameter():
+def test_a_delay_is_a_parameter_of_a_name():
     found = policies.parse_policy("d-ts:alpha=0.6,every=100")
     assert found == DelayedFeedback(policies.get("d-ts", alpha=0.6), every=100)
     assert policies.get("rucb", every=1) == DelayedFeedback(policies.get("rucb"), 1)

@@ -109,8 +109,8 @@ def test_utilities_choose_as_matrices_do():
 def test_names_and_numbers_of_posteriors(text, label):
     policy = policies.parse_policy(text)
     assert policy.label == label
-    spelled = policy.label.lower().replace("pure ", "pure-")
-    assert policies.parse_policy(spelled) == policy
+    name = policy.label.lower().replace("pure ", "pure-")
+    assert policies.parse_policy(name) == policy
     policy.check(5, 100)
 
 
