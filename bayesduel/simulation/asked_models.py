@@ -1,9 +1,8 @@
 """What is asked of a policy in JAX: compiled calls, each of many runs at once.
 
 A policy describes one run; ``jax.vmap`` lays runs side by side. Simulated duels are
-played by several events a call, as a call to a GPU takes milliseconds. What is answered
-outside of JAX takes a call an event: sets, duels that are played in a manner of their
-own, and studies with people.
+played by several events a call, as a call to a GPU takes milliseconds. Sets, duels in a
+manner of their own, and studies with people take a call an event.
 """
 
 from functools import partial
@@ -25,9 +24,8 @@ EVENTS = 32
 class Feedback(NamedTuple):
     """What a policy is told before it is asked again, about the round ``asks_about``.
 
-    That is 0 if it is not asked. ``counts`` says whether there is anything to tell: not
-    before the first round. ``round`` is the last round of ``request``, as far as that
-    was played, and ``outcome`` what came of it.
+    That is 0 if it is not asked. ``counts`` says whether there is anything to tell: the
+    last ``round`` of ``request`` that was played, and what came of it.
     """
 
     counts: Bool[Any, ""]
@@ -56,10 +54,6 @@ def key_of(words: UInt32[Array, " 2"], event: UInt32[Array, ""]) -> RunKey:
     return jax.random.fold_in(key, event)
 
 
-def _either(which: Bool[Array, ""], one: State, other: State) -> State:
-    return jax.tree.map(lambda a, b: jnp.where(which, a, b), one, other)
-
-
 @partial(jax.jit, static_argnums=5)
 @partial(jax.vmap, in_axes=(None, 0, 0, 0, None, None))
 def begin(
@@ -76,10 +70,9 @@ def begin(
     sets are told the revenues of the positions and the size of a set.
     """
     key_policy = jax.random.split(key_of(words, jnp.uint32(INIT)))[1]
-    num_arms = order.shape[0]
     if subset_size is None:
-        return policy.in_order(order).init(key_policy, num_arms, horizon)
-    return policy.init(key_policy, num_arms, subset_size, horizon, revenues)
+        return policy.in_order(order).init(key_policy, len(order), horizon)
+    return policy.init(key_policy, len(order), subset_size, horizon, revenues)
 
 
 @partial(jax.jit, donate_argnums=3)
@@ -99,11 +92,12 @@ def ask(
 
     def update(state: State) -> State:
         new = policy.update(key_update, state, told.round, told.request, told.outcome)
-        return _either(told.counts, new, state)
+        return jax.tree.map(partial(jnp.where, told.counts), new, state)
 
     def choose(state: State) -> tuple[Action, State]:
         request, new = policy.choose(key_choose, state, told.asks_about)
-        return request, _either(told.asks_about > 0, new, state)
+        asks = told.asks_about > 0
+        return request, jax.tree.map(partial(jnp.where, asks), new, state)
 
     any_counts = jax.lax.pmax(told.counts.astype(jnp.int32), "run") > 0
     any_asks = jax.lax.pmax(told.asks_about, "run") > 0
@@ -145,17 +139,18 @@ def _play(
     after = played + idle + rounds
     state = policy.update(key_update, state, after, duel, outcome)
     arms = jnp.array([[duel.champion, duel.champion], [duel.first, duel.second]])
-    new = _either(left > 0, (state, event + jnp.uint32(1), after), seat)
+    new = state, event + jnp.uint32(1), after
+    new = jax.tree.map(partial(jnp.where, left > 0), new, seat)
     return new, (jnp.array([idle, rounds]), arms)
 
 
 @partial(jax.jit, donate_argnums=5)
 def play(
     policy: Any,
-    preference: Float[Array, "K K"],
-    horizon: RoundCount,
     words: UInt32[Array, "run 2"],
     orders: Int[Array, "run K"],
+    preference: Float[Array, "K K"],
+    horizon: RoundCount,
     seats: Batch[Seat],
     most: Int[Any, ""],
 ) -> tuple[Batch[Seat], Batch[Stretches]]:

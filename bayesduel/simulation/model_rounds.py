@@ -1,13 +1,13 @@
 """Runs of a rule over a model, side by side: the host's side.
 
-JAX plays the rule (``asked_models``), and answers duels that are told at once. All else
-is played by the loops over rounds, as for any other policy: sets, outcomes that are
-told late, duels without self-duels. A run is a function of the seed and its own number:
-which runs are beside it, and how many events a call takes, changes nothing.
+JAX plays the rule (``asked_models``), and answers duels that are told at once. Sets,
+outcomes that are told late and duels without self-duels are played by the loops over
+rounds, as for any other policy. No run depends on those beside it.
 """
 
 from collections import deque
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import jax
@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Int, UInt32
 
-from bayesduel import types as _types
+from bayesduel import types
 from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.policies.policy import Duel
 from bayesduel.policies.policy_around import STRAIGHT, Manner
@@ -28,17 +28,8 @@ from bayesduel.simulation.rounds import BAD_ARM
 from bayesduel.simulation.rule_runs import PairTables, PolicyRuns
 from bayesduel.simulation.run_orders import orders_and_words
 from bayesduel.simulation.run_progress import CLOCK, EVENTS, PLAYED
-from bayesduel.simulation.runs import (
-    GoOn,
-    RunRecords,
-    new_generator,
-    play_runs,
-    reseed,
-)
+from bayesduel.simulation.runs import GoOn, RunRecords, new_generator, play_runs, reseed
 from bayesduel.simulation.subset_environment import SetTables, SubsetEnvironment
-
-types: Any = _types
-"""Records here hold numbers of NumPy, where their annotations name arrays of JAX."""
 
 
 @dataclass(eq=False)
@@ -53,7 +44,7 @@ class _Asked:
     """Where a run's progress has the rounds by which the rule counts."""
 
     def start(self, num_arms: int, *_: Any) -> dict[str, Any]:
-        return {"told": deque(), "nothing": _report(0, 0, 0, 0, 0), "best": 0}
+        return {"told": deque(), "blank": _report(0, 0, 0, 0, 0)}
 
     def choose(self, run: dict[str, Any], *_: Any) -> Any:
         return Duel._make(map(int, run["asked"]))
@@ -62,7 +53,7 @@ class _Asked:
         run["told"].append(_report(*told, rounds=1))
 
     def recommend(self, run: dict[str, Any], *_: Any) -> Any:
-        return run["best"]  # At the end, in place of what JAX says afterwards.
+        return run["best"]()
 
 
 class _AskedSets(_Asked):
@@ -71,24 +62,26 @@ class _AskedSets(_Asked):
     clock = PLAYED
 
     def start(self, num_arms: int, *_: Any) -> dict[str, Any]:
-        none = np.zeros(num_arms, dtype=bool)
-        nothing = 0, types.Offer(none, 0, False), types.Rewards(0, np.zeros(num_arms))
-        return {"told": deque(), "nothing": nothing, "best": none}
+        none = np.zeros(num_arms, dtype=bool), 0, np.zeros(num_arms)
+        return {"told": deque(), "blank": _report_of_sets(0, *none)}
 
     def choose(self, run: dict[str, Any], *_: Any) -> Any:
         return Offer(*run["asked"])
 
     def update(self, run: dict[str, Any], rng: Any, *told: Any) -> None:
-        round_, subset, rounds, rewards = told
-        rewards = types.Rewards(rounds, rewards.copy())
-        run["told"].append((round_, types.Offer(subset, rounds, False), rewards))
+        run["told"].append(_report_of_sets(*told))
 
 
 def _report(round_: int, first: int, second: int, won: int, rounds: int) -> Any:
     """Return a round, what was played up to it, and the outcome, as JAX is told."""
     arms = np.int32(first), np.int32(second)
-    duel = types.Duel(arms[0], 0, *arms, rounds)
-    return round_, duel, types.Outcome(0, rounds, int(won))
+    duel = types.Duel._make((arms[0], 0, *arms, rounds))
+    return round_, duel, types.Outcome._make((0, rounds, int(won)))
+
+
+def _report_of_sets(round_: int, subset: Any, rounds: int, rewards: Any) -> Any:
+    offer = types.Offer._make((subset, rounds, False))
+    return round_, offer, types.Rewards._make((rounds, rewards.copy()))
 
 
 class ModelRuns(PolicyRuns):
@@ -102,18 +95,20 @@ class ModelRuns(PolicyRuns):
     def begin(self, place: int, rng: np.random.Generator) -> GoOn:
         """Return what plays runs side by side."""
         self._runs_here, self._play_one = [], []
+        best = self._tables.best_of(self._progress)
         for row in range(place, place + self.side_by_side):
             reseed(own := new_generator(), self._policy.words[row])
             self._play_one.append(super().begin(row, own))
+            self._state["best"] = partial(best.__getitem__, row)
             self._runs_here.append(self._state)
         self._place, self._horizon = place, int(self._tables.grid[-1])
         orders, size, revenues = self._here(self._orders), None, None
         if isinstance(environment := self._environment, SubsetEnvironment):
             size, revenues = environment.subset_size, environment.revenues[orders]
+        self._rule_and_words = self._policy.rule, self._here(self._policy.words)
         given = orders, revenues, np.int64(self._horizon), size
-        words = self._here(self._policy.words)
-        self._state = asked_models.begin(self._policy.rule, words, *given)
-        self._event = np.zeros(len(words), dtype=np.uint32)
+        self._state = asked_models.begin(*self._rule_and_words, *given)
+        self._event = np.zeros(self.side_by_side, dtype=np.uint32)
         return self._go_on
 
     def _go_on(self, limit: int) -> tuple[Any, Any]:
@@ -127,14 +122,10 @@ class ModelRuns(PolicyRuns):
 
     def info(self) -> dict[str, Any]:
         """Return numbers of the runs that were begun last, and keep what is best."""
-        best, info = self._conclude()
+        given = *self._rule_and_words, self._event, self._state
+        best, info = jax.device_get(asked_models.conclude(*given))
         self._here(self._tables.best_of(self._progress))[:] = best
         return info
-
-    def _conclude(self) -> tuple[np.ndarray, dict[str, Any]]:
-        """Return what is recommended now, and numbers."""
-        given = self._here(self._policy.words), self._event, self._state
-        return jax.device_get(asked_models.conclude(self._policy.rule, *given))
 
     def _ask(self, plays: np.ndarray, clock: np.ndarray) -> Int[np.ndarray, " run"]:
         """Tell JAX an outcome of each run, and ask it once there is no other of any.
@@ -143,23 +134,20 @@ class ModelRuns(PolicyRuns):
         """
         runs = self._runs_here
         counts = np.array([bool(run["told"]) for run in runs])
-        told = [
-            run["told"].popleft() if run["told"] else run["nothing"] for run in runs
-        ]
+        told = [run["told"].popleft() if run["told"] else run["blank"] for run in runs]
         more = np.array([bool(run["told"]) for run in runs])
         plays = plays & ~more.any()
         asks = plays & (clock < LONGEST_HORIZON)
         about = np.where(asks, clock + 1, 0)
         told = jax.tree.map(lambda *leaves: np.array(leaves), *told)
-        told = Feedback(counts, about, *told)
-        given = self._here(self._policy.words), self._event, self._state, told
-        request, self._state = asked_models.ask(self._policy.rule, *given)
+        given = *self._rule_and_words, self._event, self._state
+        request, self._state = asked_models.ask(*given, Feedback(counts, about, *told))
         self._event = self._event + (asks | more)
         answers = zip(*jax.device_get(request), strict=True)
         for run, answer in zip(runs, answers, strict=True):
             run["asked"] = answer
-        for place in np.flatnonzero(plays & ~asks):  # The rule would explore no more.
-            runs[place]["best"] = self._conclude()[0][place]
+        if np.any(plays & ~asks):  # The rule would explore no more.
+            self.info()
         return np.flatnonzero(plays)
 
     def _here(self, rows: np.ndarray) -> np.ndarray:
@@ -171,9 +159,8 @@ class StraightRuns(ModelRuns):
     """Runs of duels, which JAX answers and tells at once."""
 
     def _go_on(self, limit: int) -> tuple[Any, Any]:
-        words, orders = map(self._here, (self._policy.words, self._orders))
-        preference, horizon = self._environment.preference, self._horizon
-        fixed = self._policy.rule, preference, horizon, words, orders
+        fixed = *self._rule_and_words, self._here(self._orders)
+        fixed += self._environment.preference, self._horizon
         progress, left = self._here(self._progress), True
         while left:
             left = np.int64(limit) - self._event.max()
@@ -182,7 +169,7 @@ class StraightRuns(ModelRuns):
             self._event, played, found = jax.device_get((*now, found))
             self._note(*found)
             progress[:, EVENTS], progress[:, PLAYED] = self._event, played
-            left = left > asked_models.EVENTS and np.any(played < horizon)
+            left = left > asked_models.EVENTS and np.any(played < self._horizon)
         return progress[:, EVENTS], progress[:, PLAYED]
 
     def _note(
@@ -200,10 +187,8 @@ class StraightRuns(ModelRuns):
             played[lane] = begins[row // 2 * 2, lane]  # The event begins there.
             raise self._fault(self._place + lane, BAD_ARM, int(arms[row, lane, side]))
         coming = np.flatnonzero(grid > begins.min())[:, None, None]
-        until = np.clip(grid[coming] - begins, 0, rounds)
-        np.add.at(
-            plays_at, (np.arange(len(played)), coming, *np.moveaxis(arms, -1, 0)), until
-        )
+        place = np.arange(len(played)), coming, *np.moveaxis(arms, -1, 0)
+        np.add.at(plays_at, place, np.clip(grid[coming] - begins, 0, rounds))
 
 
 def run_chunk(
@@ -226,14 +211,13 @@ def run_chunk(
     enable_program_cache()
     orders, words = orders_and_words(environment, runs, seed)
     # What is left over plays the last run as well: other shapes are compiled.
-    places = np.arange(-(-len(runs) // num_lanes) * num_lanes)
-    rows = np.minimum(places, len(runs) - 1)
+    rows = np.minimum(np.arange(-(-len(runs) // num_lanes) * num_lanes), len(runs) - 1)
     grid = np.ascontiguousarray(checkpoints, dtype=np.int64)
+    kind, asked = StraightRuns if manner == STRAIGHT else ModelRuns, _Asked
     if isinstance(environment, SubsetEnvironment):
         kind, asked = ModelRuns, _AskedSets
         tables = SetTables(environment, len(rows), grid)
     else:
-        kind, asked = StraightRuns if manner == STRAIGHT else ModelRuns, _Asked
         tables = PairTables(environment, len(rows), grid, manner)
     with jax.enable_x64(True):
         policy = asked(label, jax.tree.map(as_leaf, policy), words[rows])
