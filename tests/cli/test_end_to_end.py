@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 import bayesduel
@@ -33,6 +34,27 @@ def test_json_is_what_python_says(saved, uncompiled):
     assert (row["instance"], row["policy"]) == ("cyclic", "rucb")
     assert (row["horizon"], row["runs"], row["look_ahead"]) == (1000, 4, True)
     assert row["run_seconds"] > 0
+
+
+def test_it_says_where_runs_stopped_and_how_many_named_a_wrong_arm(run, uncompiled):
+    """A rule that hardly waits: some runs name the winner, some not, some none."""
+    words = "intervals:level=0.6"
+    rule = bayesduel.stopping.parse_rule(words)
+    node = bayesduel.simulate(
+        "gap", "random", num_runs=20, horizon=300, seed=2, stopping=rule
+    )
+    named, ended = node["answer"].values, node["stopped_at"].values
+    stopped, wrong = np.count_nonzero(ended > 0), np.count_nonzero(named > 0)
+    assert {*np.sign(named)} == {-1, 0, 1}
+    options = ["-i", "gap", "-p", "random", "--runs", 20, "--horizon", 300, "--seed", 2,
+               "--stopping", words, "--jobs", 1]  # fmt: skip
+    mean = ended[ended > 0].mean()
+    said = f"{stopped} of 20 runs stopped, after {mean:,.0f} rounds on average; "
+    said += f"{wrong} named an arm that is no winner"
+    assert said in " ".join(run("compare", *options).stdout.split())
+    (row,) = json.loads(run("compare", *options, "--json").stdout)
+    assert (row["stopped_runs"], row["wrong_names"]) == (stopped, wrong)
+    assert row["stopped_at_mean"] == mean
 
 
 def test_the_folder_holds_results_and_figures(saved):

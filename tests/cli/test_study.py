@@ -108,6 +108,26 @@ def test_the_status_is_a_table_and_the_rules(run, file):
     assert ["anytime", "stop:", "tea"] in [row[:3] for row in rows]
 
 
+@pytest.mark.slow  # It compiles a program: quickly, ``tests/studies/test_forecast.py``.
+def test_a_forecast_is_of_every_rule_and_of_the_budget(run, tmp_path):
+    path = tmp_path / "two"
+    run("new", path, "--arms", "tea,coffee", "--budget", 16)
+    for number, ticket in enumerate(asked(run, path, "-n", 8)):
+        better = "tea" if number else "coffee"
+        run("tell", path, ticket["number"],
+            "left" if ticket["left"] == better else "right")  # fmt: skip
+    found = json.loads(run("status", path, "--forecast", "--json").stdout)["forecast"]
+    said = " ".join(run("status", path, "--forecast").stdout.split())
+    assert f"forecast: {found['num_runs']} studies that go on from here" in said
+    anytime, posterior = found["lines"]
+    votes = f"about {anytime['median']} votes more (80%: {anytime['lower']} to "
+    votes += f"{anytime['upper']}); within the budget with probability "
+    assert 0.3 < anytime["within_budget"] < 0.9
+    assert f"anytime: {votes}{anytime['within_budget']:.0%}" in said
+    assert posterior["within_budget"] == 1
+    assert "posterior: none: it names an arm now; within the budget with" in said
+
+
 @pytest.mark.parametrize("columns", [40, 200])
 def test_the_standings_name_the_arms_at_any_width(run, file, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", str(columns))

@@ -7,6 +7,7 @@ from collections import Counter
 from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -20,6 +21,7 @@ from bayesduel.experiments import engines
 from bayesduel.experiments.engines import run_jobs
 from bayesduel.experiments.jobs import Written
 from bayesduel.experiments.progress import ProgressReport
+from bayesduel.program_cache import kernel_folder
 from bayesduel.simulation import programs
 
 
@@ -279,6 +281,22 @@ def test_several_programs_that_are_to_be_compiled_go_to_workers(monkeypatch, at_
         assert [len(here), len(there)] == ([0, len(jobs)] if apart else [len(jobs), 0])
         here.clear()
         there.clear()
+
+
+def test_a_program_is_at_hand_in_memory_or_on_the_disk(monkeypatch, tmp_path):
+    loop = SimpleNamespace(signatures=[])
+    monkeypatch.setattr(programs, "program", lambda name: loop)
+    monkeypatch.setenv("BAYESDUEL_CACHE", str(tmp_path))
+    assert not programs.is_at_hand("rucb")
+    loop.signatures.append("of a matrix")
+    assert programs.is_at_hand("rucb")
+    loop.signatures.clear()
+    folder = kernel_folder("rucb")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "play.nbi").touch()
+    assert programs.is_at_hand("rucb") and not programs.is_at_hand("rmed1")
+    monkeypatch.setenv("BAYESDUEL_CACHE", "off")
+    assert not programs.is_at_hand("rucb")
 
 
 def test_workers_write_what_they_compute_and_send_nothing(tmp_path):

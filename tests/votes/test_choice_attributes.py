@@ -192,6 +192,7 @@ def test_the_command_line(tmp_path):
     assert {"coefficients.csv", "coefficients.png", "fit.nc"} <= saved
     for line, words in (
         ([*asked, "--random", "pf"], "--random"),
+        ([*asked, "--model", "mixed", "--random", "pg"], "did you mean pf"),
         (["fit-choices", "none.csv", "--attributes", "a"], "does not exist"),
         ([*asked, "--long", "id,who"], "--long: must be 3 names"),
     ):

@@ -14,13 +14,18 @@ from bayesduel.errors import PolicyParameterError
 from bayesduel.models import Thurstone
 from bayesduel.policies import DoubleThompson
 from bayesduel.policies.over_models.base import one_round
-from bayesduel.policies.over_models.double_thompson import SampledDoubleThompson
+from bayesduel.policies.over_models.double_thompson import (
+    SampledDoubleThompson,
+    SampledState,
+    least_estimated_regret,
+)
 from bayesduel.policies.parameter_values import parameters_json
 from bayesduel.policies.policy import over_model
 from bayesduel.posteriors import HMC, BetaPairs, Laplace, PairPosterior
 from bayesduel.types import Outcome
 from tests.compiling import quick_jit
 from tests.posteriors.models_of_ones_own import ShownFirst
+from tests.reference.double_thompson import DoubleThompsonPlus
 
 
 @jax.tree_util.register_dataclass
@@ -31,6 +36,15 @@ class Matrices(Laplace):
     @property
     def on_a_scale(self):
         return False
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class Means(Matrices):
+    """What is believed is the mean itself."""
+
+    def mean(self, state):
+        return state
 
 
 def rule_over(posterior):
@@ -78,6 +92,49 @@ def test_utilities_choose_as_matrices_do():
             found.append(arms)
     np.testing.assert_array_equal(*found)
     assert all(len(np.unique(arms)) > 1 for arms in np.transpose(found[0]))
+
+
+def test_least_regret_breaks_ties_as_in_the_twin():
+    """Also where samples are 0, 1/2 and 1, and where not all arms are candidates."""
+    rng, choose, ties = np.random.default_rng(5), jax.jit(least_estimated_regret), 0
+    twin = DoubleThompsonPlus(5, rng)
+    rows, columns = np.triu_indices(5, 1)
+    with jax.enable_x64(True):
+        for _ in range(200):
+            theta = np.full((5, 5), 0.5)
+            theta[rows, columns] = rng.choice([0, 0.2, 0.4, 0.5, 0.7, 0.9, 1], 10)
+            theta[columns, rows] = 1 - theta[rows, columns]
+            candidates = rng.random(5) < 0.7
+            candidates[rng.integers(5)] = True
+            scores = np.count_nonzero(theta > 0.5, axis=1)
+            votes = np.where(candidates, scores, -1)
+            tied = np.flatnonzero(votes == votes.max())
+            regret = twin.estimated_regret(theta, scores)[tied]
+            least = tied[np.isclose(regret, regret.min(), rtol=1e-12, atol=0)]
+            ties += len(tied) > len(least)
+            assert choose(rng.random(), candidates, theta) in least
+    assert ties > 50
+
+
+def test_off_a_scale_the_arm_that_beats_most_is_recommended():
+    """Then the one that wins most in sum, then any; a mean of 1/2 beats nobody."""
+    rng, rows, columns = np.random.default_rng(6), *np.triu_indices(4, 1)
+    recommend = quick_jit(jax.vmap(rule_over(Means()).recommend, in_axes=(0, None)))
+    sizes = set()
+    with jax.enable_x64(True):
+        keys = jax.random.split(jax.random.key(3), 60)
+        for _ in range(60):
+            mean = np.full((4, 4), 0.5)
+            mean[rows, columns] = rng.choice([0, 0.3, 0.5, 0.7, 1], 6)
+            mean[columns, rows] = 1 - mean[rows, columns]
+            beaten, total = np.count_nonzero(mean > 0.5, axis=1), mean.sum(axis=1)
+            most = np.flatnonzero(beaten == beaten.max())
+            best = most[np.isclose(total[most], total[most].max())]
+            found = recommend(keys, SampledState(beliefs=mean, wins=None))
+            # Of four arms alike one is never named in 60 draws in 1 of 10^7.
+            np.testing.assert_array_equal(np.unique(found), best)
+            sizes.add((len(most), len(best)))
+    assert {(1, 1), (2, 1), (2, 2)} <= sizes
 
 
 @pytest.mark.parametrize(
