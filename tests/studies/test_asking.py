@@ -275,9 +275,7 @@ def test_a_study_of_an_older_program_goes_on(tmp_path):
         assert_policy_replays(study)
 
 
-@pytest.mark.parametrize(
-    "policy", ["d-ts+", pytest.param("bt-ts", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("policy", ["d-ts+", "bt-ts"])
 def test_what_was_not_stored_is_taken_back_however_old_the_copy(
     make, monkeypatch, policy
 ):
