@@ -173,9 +173,9 @@ class SweepFolder:
     def missing(self, workers: int, finished: Sequence[Any]) -> Sequence[Any]:
         """Return the jobs that are to be done."""
         if self.part is None or self.owned is None:
-            if workers > 1:
-                workers = max(workers, min(_JOBS_PER_WORKER * workers, _MOST_JOBS_CUT))
-            return self.sweep.jobs(workers, finished)
+            several = min(_JOBS_PER_WORKER * workers, _MOST_JOBS_CUT)
+            least = max(workers, several) if workers > 1 else 1
+            return self.sweep.jobs(least, finished)
         # The cut is the same for all parts, whatever their numbers of workers.
         jobs = self.sweep.jobs(self.part.count, [])
         own = jobs[self.part.number - 1 :: self.part.count]
