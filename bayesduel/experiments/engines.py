@@ -23,12 +23,11 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.errors import ExecutorError, OutputFolderError, OutputWriteError
+from bayesduel.experiments.interrupts import noticed_interrupts
 from bayesduel.experiments.jobs import Cut, Job, JobResult, PartWriter
 from bayesduel.program_cache import own_process
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     from bayesduel.experiments.progress import ProgressReport
 
 
@@ -77,20 +76,24 @@ def run_jobs(
     report.expect(len(jobs))
     workers = min(workers, len(jobs))
     waiting = _new_programs_first(jobs)
-    with _noticed_interrupts() as check_interrupt:
+    with noticed_interrupts() as interrupts:
+
+        def kept(result: JobResult) -> None:
+            with interrupts.held():
+                keep(result)
+
+        check = interrupts.check
         if executor is not None:
-            _run_there(
-                executor, _MOST_SENT, waiting, keep, report, check_interrupt, write
-            )
+            _run_there(executor, _MOST_SENT, waiting, kept, report, check, write)
             return
         here = workers <= 1 or (try_here and not _several_to_compile(waiting))
         if here:
             patience = _ENOUGH_WORK if workers > 1 else math.inf
             with suppress(_TakesLong):
-                _run_here(waiting, keep, report, check_interrupt, patience)
+                _run_here(waiting, kept, report, check, patience)
         if waiting:
             with _processes(workers) as pool:
-                _run_there(pool, workers, waiting, keep, report, check_interrupt)
+                _run_there(pool, workers, waiting, kept, report, check)
 
 
 def _run_here(
@@ -107,7 +110,6 @@ def _run_here(
         hear = _impatient(report.update(job), check_interrupt, end)
         result, waiting[:1] = _finished(job, *_outcome(job, hear), report)
         keep(result)
-        check_interrupt()
 
 
 def _finished(
@@ -176,14 +178,6 @@ def _outcome_there(
         return write(job, value), None
     except (OutputFolderError, OutputWriteError) as error:
         return None, error
-
-
-_ENDING = tuple(
-    getattr(signal, name)
-    for name in ("SIGINT", "SIGTERM", "SIGHUP")
-    if hasattr(signal, name)
-)
-"""Signals that ask a process to end."""
 
 
 def _run_there(
@@ -307,42 +301,6 @@ def _processes(workers: int) -> Iterator[_Processes]:
         pool.shutdown(cancel_futures=True)
         raise
     pool.shutdown()
-
-
-@contextmanager
-def _noticed_interrupts() -> Iterator[Callable[[], None]]:
-    """Give a function that raises if there ever was a signal to end.
-
-    That is Ctrl-C, and SIGTERM or SIGHUP where they have a handler that raises (as
-    the command installs). An exception raised while a finalizer runs, as when a file
-    has just been written, is printed and dropped by Python, and the loop would wait
-    for ever. The end of the block looks once more: it may have been the last file.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield lambda: None
-        return
-    arrived: list[tuple[int, Callable]] = []
-    plain = {number: signal.getsignal(number) for number in _ENDING}
-    handlers = {number: each for number, each in plain.items() if callable(each)}
-
-    def note(number: int, frame: "FrameType | None") -> None:
-        handler = handlers[signal.Signals(number)]
-        arrived.append((number, handler))
-        handler(number, frame)
-
-    def check() -> None:
-        if arrived:
-            number, handler = arrived[0]
-            handler(number, None)
-
-    for number in handlers:
-        signal.signal(number, note)
-    try:
-        yield check
-        check()
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
 
 
 def _one_process() -> ProcessPoolExecutor:

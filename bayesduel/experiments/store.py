@@ -17,6 +17,7 @@ from bayesduel.errors import (
     SimulationArgumentError,
 )
 from bayesduel.experiments.engines import run_jobs
+from bayesduel.experiments.interrupts import noticed_interrupts
 from bayesduel.experiments.jobs import (
     JobResult,
     PartWriter,
@@ -325,7 +326,8 @@ def execute_sweep(
                 )
             found = sweep.assemble(finished)
             if part is None:
-                folder.finish(found)
+                with noticed_interrupts() as interrupts, interrupts.held():
+                    folder.finish(found)
         except KeyboardInterrupt as error:
             raise Interrupted(error, finished, sweep.assemble) from error
         except (ExecutorError, OutputWriteError) as error:

@@ -212,21 +212,62 @@ def drop_interrupt(monkeypatch):
 
 @pytest.mark.parametrize("executor", [None, Lossy({})], ids=["here", "executor"])
 @pytest.mark.parametrize("kept", ["a", "abc"])
-def test_an_interrupt_that_python_drops_ends_the_sweep(
-    executor, kept, monkeypatch, drop_interrupt
-):
+def test_an_interrupt_waits_for_what_is_written(executor, kept, monkeypatch):
+    """NumPy's archives turn it into a ``ValueError``, and the part would be lost."""
     monkeypatch.setattr(engines, "_MOST_SENT", 1)
     found = []
 
     def keep(result):
+        if result.value == kept[-1]:
+            signal.raise_signal(signal.SIGINT)
         found.append(result.value)
-        if found == [*kept]:
-            drop_interrupt()
 
     jobs = [Counted(name, [0.0]) for name in "abc"]
     with pytest.raises(KeyboardInterrupt):
         run_jobs(jobs, 1, keep, ProgressReport(), executor=executor)
     assert found == [*kept]
+
+
+def test_a_second_interrupt_waits_for_nothing():
+    reached = []
+
+    def keep(result):
+        signal.raise_signal(signal.SIGINT)
+        reached.append(1)
+        signal.raise_signal(signal.SIGINT)
+        reached.append(2)
+
+    with pytest.raises(KeyboardInterrupt):
+        run_jobs([Counted("a", [0.0])], 1, keep, ProgressReport())
+    assert reached == [1]
+
+
+def test_an_interrupt_that_a_library_hides_ends_the_sweep():
+    """What is raised while an archive is closed is a ``ValueError``."""
+
+    class Archive(Executor):
+        def submit(self, fn, /, *args):
+            try:
+                signal.raise_signal(signal.SIGINT)
+            finally:
+                raise ValueError("an open writing handle")
+
+    jobs = [Counted("a", [0.0])]
+    with pytest.raises(KeyboardInterrupt):
+        run_jobs(jobs, 1, [].append, ProgressReport(), executor=Archive())
+
+
+@pytest.mark.parametrize("executor", [None, Lossy({})], ids=["here", "executor"])
+def test_an_interrupt_that_python_drops_ends_the_sweep(executor, drop_interrupt):
+    class Progress(ProgressReport):
+        def finished(self, job):
+            drop_interrupt()
+
+    found = []
+    jobs = [Counted("a", [0.0])]
+    with pytest.raises(KeyboardInterrupt):
+        run_jobs(jobs, 1, found.append, Progress(), executor=executor)
+    assert [each.value for each in found] == ["a"]
 
 
 def test_an_interrupt_that_python_drops_ends_a_long_job(drop_interrupt):

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 import bayesduel
 from bayesduel import results
-from bayesduel.errors import DamagedPartWarning, OutputFolderError
+from bayesduel.errors import DamagedPartWarning, Interrupted, OutputFolderError
 from bayesduel.experiments import comparison
 from bayesduel.experiments.owned_folder import write_part
 from bayesduel.experiments.stored import part_files
@@ -131,6 +132,21 @@ def test_going_on_twice(calls, expected, interrupted, monkeypatch):
     assert partial["Wanderer"].sizes["run"] == 100
     assert partial["Scripted"].sizes["run"] == 50
     same_tree(compare(interrupted, resume=True), expected)
+
+
+def test_an_interrupt_waits_for_the_results(calls, monkeypatch, tmp_path):
+    """xarray, interrupted while it writes, may keep a lock for good."""
+
+    def to_bytes(*given):
+        signal.raise_signal(signal.SIGINT)
+        return plain(*given)
+
+    plain = results.to_bytes
+    monkeypatch.setattr(results, "to_bytes", to_bytes)
+    with pytest.raises(Interrupted):
+        compare(tmp_path)
+    assert visible(tmp_path) == WHOLE
+    same_tree(results.load(tmp_path), compare(None))
 
 
 def test_resuming_what_is_complete_simulates_nothing(calls, tmp_path):
