@@ -221,6 +221,18 @@ def _notion(tree: xr.DataTree, asked: str | None) -> str:
     return next(iter(first.values()), "copeland")
 
 
+def _require_one_instance(tree: xr.DataTree) -> None:
+    from bayesduel.analysis import measurements
+
+    names = dict.fromkeys(each.instance for each in measurements(tree))
+    if len(names) > 1:
+        raise option_error(
+            "--kind slopes",
+            f"draws one instance, but there are {len(names)} ({', '.join(names)})",
+            remedy=f"pick one, as with -i {next(iter(names))}",
+        )
+
+
 def _figure(
     tree: xr.DataTree,
     kind: Kind,
@@ -236,6 +248,7 @@ def _figure(
     from bayesduel import plots
 
     if kind is Kind.slopes:
+        _require_one_instance(tree)
         return plots.slopes(
             tree, from_round=start, notion=notion, band=band, bound=bounds, width=width
         )

@@ -255,7 +255,7 @@ def caption_below(figure: StyledFigure, caption: str, look: dict[str, Look]) -> 
         columnspacing=1.4,
         borderpad=0.1,
     )
-    legend.get_title().set_color(FAINT)
+    legend.get_title().set(color=FAINT, multialignment="center")
 
 
 def label_ends(

@@ -37,6 +37,8 @@ _WIDE = 0.7
 """Share of a column that its points take."""
 _FEW = 4.0
 """Slopes that differ less have a linear axis."""
+_NAMED = 6
+"""So many instances at most are named below the axis."""
 
 
 def slope_ratios(
@@ -124,7 +126,8 @@ def slope_ratios(
         head_panel(axes, "", references, inches)
         which = " of its class" if any(each.model for each in points) else ""
         axes.set_ylabel(f"slope of regret over $C^*${which}")
-        caption = wrap_label(_caption(points, left_out), inches)
+        texts = [_caption(points, left_out), "" if columns else _places(points)]
+        caption = "\n".join(wrap_label(text, inches) for text in texts if text)
         caption_below(figure, caption, look)
     return figure
 
@@ -274,6 +277,15 @@ def _scale_ratios(axes: Axes, points: list[_Point], *, levels: bool) -> None:
         axes.set_ylim(min(0.0, 1.1 * low), 1.1 * high)
     axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     style.light_grid(axes, "y")
+
+
+def _places(points: list[_Point]) -> str:
+    """Say which instance is where on the axis, unless there are too many."""
+    hardness = sorted({(each.hardness, each.instance) for each in points})
+    if len(hardness) > _NAMED:
+        return ""
+    names = ", ".join(f"{name} {ratio:.2f}" for ratio, name in hardness)
+    return f"$C_E/C^*$: {names}"
 
 
 def _caption(points: list[_Point], left_out: list[str]) -> str:

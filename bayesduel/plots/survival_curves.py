@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.ticker import LogLocator, NullLocator
+from matplotlib.ticker import (
+    LogFormatterMathtext,
+    LogLocator,
+    MaxNLocator,
+    NullLocator,
+    StrMethodFormatter,
+)
 
 from bayesduel.analysis.measured_nodes import checkpoint_index
 from bayesduel.plots import style
@@ -142,7 +148,22 @@ def _draw(
             linewidth=0.8, zorder=1,
         )  # fmt: skip
         axes.set_xlim(limits)
+    _label_regret(axes)
     style.light_grid(axes)
+
+
+def _label_regret(axes: Axes) -> None:
+    """Write numbers that do not overlap: round ones within a decade, powers beyond."""
+    low, high = axes.get_xlim()
+    axes.xaxis.set_minor_locator(NullLocator())
+    if high > 1000.0 * low:
+        axes.xaxis.set_major_locator(LogLocator(base=10.0, numticks=8))
+        axes.xaxis.set_major_formatter(LogFormatterMathtext())
+        return
+    within = high <= 10.0 * low
+    ticks = MaxNLocator(4) if within else LogLocator(base=10.0, subs=(1.0, 2.0, 5.0))
+    axes.xaxis.set_major_locator(ticks)
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.9g}"))
 
 
 def _caption(

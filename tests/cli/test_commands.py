@@ -49,7 +49,7 @@ def test_plot_options(run, saved, tmp_path):
         (["--notion", "weak"], "must be one that was recorded"),
         (["-i", "arxiw"], "did you mean arxiv"),
         (["--from", "12345"], "one of the checkpoints"),
-        (["--kind", "slopes"], "for one instance"),
+        (["--kind", "slopes"], "pick one, as with -i "),
         (["--bounds", "d-tz"], "did you mean d-ts"),
         (["--bounds", "lower,rmed1"], "(--regret condorcet_mean) draws it"),
         (["--bounds", "lower", "--kind", "survival"], "not go with --kind survival"),

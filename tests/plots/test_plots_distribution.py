@@ -1,5 +1,7 @@
 """Figures over runs and over instances: survival functions, ratios of slopes."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -37,6 +39,27 @@ def test_survival_is_the_share_of_runs_with_at_least_that_regret():
         plots.survival(tree, checkpoint=12345)
 
 
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [(600, 900), (200, 2100), (370, 5200), (0.2, 40), (5, 4e3), (10, 3e6), (7, 7)],
+)
+def test_numbers_of_regret_do_not_overlap(low, high):
+    tree = fake.comparison(labels=("RUCB",))
+    regret = tree["mslr5-condorcet/RUCB/regret"]
+    regret[:] = np.geomspace(low, high, 40)[:, None]
+    figure = plots.survival(tree, width="column")
+    figure.draw_without_rendering()
+    axes = figure.axes[0]
+    labels = axes.get_xticklabels(which="both")
+    boxes = [each.get_window_extent() for each in labels if each.get_text()]
+    shown = [
+        box for box in boxes if axes.bbox.x0 <= (box.x0 + box.x1) / 2 <= axes.bbox.x1
+    ]
+    assert len(shown) >= 2
+    for left, right in itertools.pairwise(sorted(shown, key=lambda box: box.x0)):
+        assert left.x1 + 2 < right.x0
+
+
 def drawn_ratios(figure):
     """Return the points of each policy."""
     return [
@@ -65,6 +88,7 @@ def test_ratios_are_slopes_over_the_constant_of_the_lower_bound():
     page = axes.transData.transform(diagonal.get_xydata())
     between = axes.transData.inverted().transform((page[1:] + page[:-1]) / 2)
     np.testing.assert_allclose(between[:, 0], between[:, 1], rtol=1e-3)
+    assert "$C_E/C^*$: mslr5-condorcet 1.00, gap " in all_text(figure)
 
 
 def test_environments_of_one_ratio_of_constants_have_columns():
