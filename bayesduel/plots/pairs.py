@@ -100,7 +100,7 @@ def pair(
             height = alone.pdf(share) * share * (1.0 - share) / ELO
         low, high = np.quantile(shown, ends)
         axes.hist(
-            shown, bins=50, range=reach, density=True, color=style.BLUE, alpha=0.45,
+            shown, bins=30, density=True, color=style.BLUE, alpha=0.45,
             label=f"posterior ({posterior.model.title})",
         )  # fmt: skip
         label = f"its votes alone: {won:g} to {lost:g}"
@@ -258,9 +258,12 @@ def _by_point(axes: Axes, values: list[NDArray[Any]], outside: NDArray[Any]) -> 
         )  # fmt: skip
         axes.scatter([], [], s=4 * _POINT, marker=marker, color=color, label=label)
     axes.plot([0, 1], [0, 1], color=style.FAINT, linewidth=0.5)
-    axes.set_xlim(-0.02, 1.02)
-    axes.set_ylim(-0.02, 1.02)
+    axes.set_xlim(-0.04, 1.04)
+    axes.set_ylim(-0.04, 1.04)
     axes.set_xlabel("share of wins in replicated votes (median)")
     axes.set_ylabel("share of wins in the votes")
-    legend = axes.legend(loc="upper left", title="area of a point: number of pairs")
-    legend.set_alignment("left")
+    # Above the axes, as points may be anywhere.
+    axes.legend(
+        loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, borderaxespad=0.3,
+        borderpad=0.1, title="area of a point: number of pairs", alignment="left",
+    )  # fmt: skip

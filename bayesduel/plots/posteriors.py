@@ -111,7 +111,9 @@ def forest(
             axes.barh(rows, high - low + 1, left=low - 0.5, height=0.62, alpha=0.75,
                       color=style.BLUE)  # fmt: skip
             axes.set_xlabel("rank")
-            axes.xaxis.set_major_locator(MaxNLocator(8, integer=True, min_n_ticks=2))
+            axes.xaxis.set_major_locator(
+                MaxNLocator(8, integer=True, min_n_ticks=2, steps=[1, 2, 5, 10])
+            )
             axes.set_xlim(0.3, posterior.num_arms + 0.7)
         axes.set_yticks(rows, _labels(table))
         axes.set_ylim(count - 0.4, -0.6)
