@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bayesduel.diagnostics import Calibration, calibrate
+from bayesduel.diagnostics import Calibration, calibrate, calibration
 from bayesduel.errors import FitError
 from bayesduel.models import (
     BradleyTerry,
@@ -67,6 +67,17 @@ def test_nuts_is_calibrated():
         model, VOTES, num_simulations=160, num_draws=39, thinning=5, num_warmup=200
     )
     assert found.smallest_p_value(bins=8) > FALSE_ALARM
+
+
+def test_thinning_leaves_out_draws(monkeypatch):
+    def chains(model, settings, simulated, rng_key):
+        yield {"draw": np.tile(np.arange(settings.draws), (len(simulated), 1))}
+
+    monkeypatch.setattr(calibration, "_fit_in_groups", chains)
+    monkeypatch.setattr(calibration, "_ranked", lambda *seen: seen[-1]["draw"])
+    sizes = {"num_simulations": 2, "num_draws": 4, "thinning": 3}
+    used = calibrate(BradleyTerry(ties=True), VOTES, **sizes)
+    np.testing.assert_array_equal(used, [[0, 3, 6, 9]] * 2)
 
 
 def test_ranks_are_counted_in_bins():
