@@ -100,8 +100,16 @@ def test_clustered_errors_stand_beside_the_models(run, tmp_path):
     said = run(*arguments)
     assert "9 clusters are independent" in " ".join(said.stdout.split())
     assert ["error", "clustered"] == said.stdout.splitlines()[1].split()[5:7]
-    for options in (["--method", "nuts"], ["--model", "beta"]):
-        run(*arguments, *options, code=2)
+    arms, out = tmp_path / "arms.csv", tmp_path / "out"
+    arms.write_text("arm,price\ntea,1\nmilk,0\n")
+    known = ["--covariates", arms, "--by", "left", "--out", out]
+    for options, words in (
+        (["--method", "nuts"], "--cluster: needs the curvature at a mode"),
+        (["--by", "by"], "--cluster: must be another column than --by"),
+        (known, "--model: must be BradleyTerry, RaoKupper or Thurstone without judges"),
+    ):
+        assert words in " ".join(run(*arguments, *options, code=2).stderr.split())
+    assert not out.exists()
 
 
 def test_both_orders_of_one_prompt_are_one_vote(run, tmp_path, caplog):

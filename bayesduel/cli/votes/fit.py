@@ -207,7 +207,7 @@ def fit(
     )
     refused = {"--reference": reference, "--anchor": anchor, "--check": check,
                "--log-likelihood": log_likelihood}  # fmt: skip
-    check_by(by, refused | {"--method": "mode" * (method is Method.mode)})
+    check_by(by, cluster, refused | {"--method": "mode" * (method is Method.mode)})
     check_both_orders(
         both_orders, order_effect=order_effect, discrimination=discrimination
     )
@@ -257,7 +257,11 @@ def fit(
             rao_kupper=by_threshold, discrimination=discrimination,
             judged=both_orders is None, contest_scale=contest_scale,
         )  # fmt: skip
-    chosen.arrays(data)  # Says what does not fit before a folder is made.
+    arrays = chosen.arrays(data)  # Says what does not fit before a folder is made.
+    if cluster is not None:
+        from bayesduel.inference.fits.errors_at_mode import density_of_pairs
+
+        density_of_pairs(chosen, arrays)
     if out is not None:
         claim_folder(out, kind="fit", overwrite=overwrite)
     say(f"{votes.name}: {data}", quiet=quiet)

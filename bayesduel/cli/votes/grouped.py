@@ -62,8 +62,12 @@ def method_of(method: Method, cluster: str | None) -> Method:
     return Method.laplace
 
 
-def check_by(by: str | None, refused: dict[str, Any]) -> None:
+def check_by(by: str | None, cluster: str | None, refused: dict[str, Any]) -> None:
     """Refuse options that are about one fit alone, before a file is read."""
+    if by is not None and by == cluster:
+        raise option_error(
+            "--cluster", "must be another column than --by: a group is one", cluster
+        )
     for name, given in refused.items():
         if by is not None and given:
             raise option_error(name, "is for one fit, and --by makes several", given)
