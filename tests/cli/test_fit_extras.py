@@ -62,6 +62,11 @@ def test_a_fit_by_the_mode_is_printed_and_saved(run, votes, tmp_path):
     found = json.loads(run("fit", votes, *options, "--json", "--quiet").stdout)
     by_name = {row["arm"]: row["mean"] for row in found["contrasts"]}
     assert by_name["tea"] == pytest.approx(rows["tea"] - rows["milk"])
+    votes.write_text(votes.read_text() + "ale,mead,tie,1\n")
+    result = run("fit", votes, *options, "--json")
+    (remark,) = json.loads(result.stdout)["remarks"]
+    assert remark.startswith("the arms fall into 2 parts")
+    assert f"warning: {remark}" in result.stderr.replace("\n", " ")
 
 
 def test_groups_are_fitted_apart_and_named_in_all_that_is_written(run, tmp_path):
