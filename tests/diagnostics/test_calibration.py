@@ -105,6 +105,8 @@ def test_what_cannot_be_simulated_is_refused():
         calibrate(BradleyTerry(), VOTES, num_simulations=0)
     with pytest.raises(FitError, match="whole numbers of votes"):
         calibrate(BradleyTerry(), VOTES.with_split_ties())
+    with pytest.raises(FitError, match="data must hold votes"):
+        calibrate(BradleyTerry(), Comparisons.from_wins(np.zeros((2, 2))))
     twice = Rankings.from_orders([["a", "b"], ["a", "b"], ["b", "a"]])
     with pytest.raises(FitError, match="cast once each.*, got 2"):
         calibrate(PlackettLuce(), twice)
