@@ -47,8 +47,23 @@ def test_differences_from_a_reference_are_printed_and_saved(run, votes, tmp_path
         assert "minus milk" in text and "P(equivalent)" in text
     alone = run("fit", votes, "--weight", "times", "--equivalent", "1", code=2)
     assert "--equivalent: needs an arm" in alone.stderr
-    unknown = run("fit", votes, "--weight", "times", "--reference", "mil", code=2)
-    assert "did you mean milk?" in unknown.stderr
+
+
+def test_what_a_fit_cannot_have_is_refused_before(run, votes, tmp_path):
+    """Without a folder, and with the name of the option."""
+    by_mode = ["--method", "mode"]
+    for options, words in (
+        (["--reference", "mil"], "--reference: names the unknown arm 'mil'; did you"),
+        (["--anchor", "mil=1000"], "--anchor: names the unknown arm 'mil'; did you"),
+        (["--model", "beta", "--scale", "elo"], "--scale elo: a Beta per pair has"),
+        (["--model", "beta", "--anchor", "tea=1"], "--anchor: a Beta per pair has"),
+        ([*by_mode, "--scale", "elo"], "--scale elo: is for a fit with draws"),
+        ([*by_mode, "--anchor", "tea=1"], "--anchor: is for a fit with draws"),
+        ([*by_mode, "--check"], "--check: is for a fit with draws"),
+    ):
+        found = run("fit", votes, *options, "--out", tmp_path / "out", "-q", code=2)
+        assert found.stderr.splitlines()[-1].startswith(f"error: {words}")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_fit_by_the_mode_is_printed_and_saved(run, votes, tmp_path):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesduel.cli.errors import option_error
+from bayesduel.cli.errors import option_error, refuse_given
 from bayesduel.cli.output import (
     console,
     print_json,
@@ -68,9 +68,8 @@ def check_by(by: str | None, cluster: str | None, refused: dict[str, Any]) -> No
         raise option_error(
             "--cluster", "must be another column than --by: a group is one", cluster
         )
-    for name, given in refused.items():
-        if by is not None and given:
-            raise option_error(name, "is for one fit, and --by makes several", given)
+    if by is not None:
+        refuse_given(refused, "is for one fit, and --by makes several")
 
 
 def show_groups(
