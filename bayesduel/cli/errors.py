@@ -12,7 +12,7 @@ import os
 import signal
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
@@ -86,6 +86,13 @@ def option_error(
     from bayesduel.errors import ArgumentError
 
     return ArgumentError(option, rule, value, remedy=remedy)
+
+
+def refuse_given(given: Mapping[str, Any], rule: str, remedy: str = "") -> None:
+    """Raise an error about the first of some options that was given."""
+    for name, value in given.items():
+        if value:
+            raise option_error(name, rule, value, remedy=remedy)
 
 
 class FriendlyGroup(TyperGroup):

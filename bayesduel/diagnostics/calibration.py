@@ -170,8 +170,8 @@ def calibrate(
     Raises
     ------
     FitError
-        For a method that the model does not have, a number below 1, weighted votes, or
-        a ballot that was cast more than once.
+        For a method that the model does not have, a number below 1, weighted votes, no
+        vote at all, or a ballot that was cast more than once.
 
     Examples
     --------
@@ -198,6 +198,9 @@ def calibrate(
     each = len(data.arm_names) * num_draws * thinning
     check_numbers("num_simulations", num_simulations, each)
     check_whole(data, "calibrate", arrays)
+    if not data.num_votes:
+        # Without any, every posterior is the prior, and every likelihood the same.
+        raise FitError("data", "must hold votes to be calibrated on", data)
     if isinstance(data, Rankings) and np.any(data.counts != 1):
         row = int(np.argmax(data.counts != 1))
         raise FitError(

@@ -24,6 +24,9 @@ MARKER = "marker.json"
 REQUEST = "experiment.toml"
 """What was asked for, in a folder of results; alone it is none."""
 
+_AT_ONCE = ("audit", "bounds", "calibration", "fit")
+"""Kinds of results that are not gone on with."""
+
 UNFINISHED = re.compile(r"\.bayesduel-[0-9a-f]{16}\.unfinished")
 """Names of files that are being written."""
 
@@ -72,13 +75,9 @@ def check_folder(
         )
     begun = any((path / OWN / PARTS).glob("*.*")) or held - {OWN, REQUEST}
     if begun and not (resume or overwrite):
-        raise OutputFolderError(
-            "out",
-            f"{path} is not empty",
-            path,
-            remedy="go on from what it holds ({resume}), replace it ({overwrite}), or "
-            "name another folder",
-        )
+        go_on = "" if kind in _AT_ONCE else "go on from what it holds ({resume}), "
+        remedy = f"{go_on}replace it ({{overwrite}}), or name another folder"
+        raise OutputFolderError("out", f"{path} is not empty", path, remedy=remedy)
     return path
 
 

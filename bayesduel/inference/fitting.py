@@ -147,9 +147,10 @@ def fit(
         correction = sampled.extras["correction"]
         name, options = "nuts", {}
         sampled = _sampler(name)(model, arrays, rng_key, *size)
+        doubt = f"Pareto k {correction.pareto_k:.2f}"
         why = (
             "drawn by Markov chains, since draws by method='laplace' would be in doubt "
-            f"here (Pareto k {correction.pareto_k:.2f})"
+            f"here ({doubt if correction.doubts else 'the mode was not found'})"
         )
         remarks = (why, *remarks)
     return Fit(
@@ -239,7 +240,8 @@ def remarks_on(model: PreferenceModel, data: Any) -> tuple[str, ...]:
         text = (
             f"the arms fall into {len(parts)} parts that were never compared with one "
             f"another ({names}{more}): across them the posterior says what the prior "
-            "says, so ranks and probabilities of being the best are those within a part"
+            "says; compare arms of one part, as ranks and probabilities of being the "
+            "best do"
         )
         warnings.warn(text, DisconnectedComparisonsWarning, stacklevel=3)
         remarks.append(text)

@@ -280,4 +280,6 @@ def _fitted(
             return found
         of_method = len(found.remarks) - len(remarks_on(model, shaped))
         kept = found.remarks[:of_method] + remarks_on(model, own)
-    return replace(found, remarks=kept)
+    # Its own rows carry the columns that the model does not read, as judges.
+    data = replace(own, arm_names=shaped.arm_names)
+    return replace(found, data=data, arrays=model.arrays(data), remarks=kept)

@@ -37,7 +37,7 @@ _LEAST_WEIGHED = 25
 """Draws whose weights say how far the normal distribution is off."""
 
 _REMARKS = {
-    Status.NOT_CONVERGED: "Newton's method ran out of steps before it reached the mode;"
+    Status.NOT_CONVERGED: "Newton's method ended before it reached the mode;"
     " raise max_iterations, or use method='nuts'",
     Status.NOT_CONCAVE: "the posterior is not concave where Newton's method ended, so"
     " no normal distribution fits there; use method='nuts'",

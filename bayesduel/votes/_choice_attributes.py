@@ -131,8 +131,8 @@ def values_of(
     A column of words becomes a 1 for each word but the first in the alphabet. Read
     where something was on offer.
 
-    ``ComparisonDataError`` for a cell that is empty, or no number while others are; or
-    too many words.
+    ``ComparisonDataError`` for a cell that is empty, no number while others are, or
+    one with a decimal comma; or too many words.
     """
     cells = np.full(here.shape, "0", dtype=object)
     for place, title in enumerate(titles):
@@ -151,6 +151,12 @@ def values_of(
         row, place = np.argwhere(there)[(empty or bad)[0]].tolist()
         words = "is empty" if empty else "is no number, as others are"
         table.refuse(str(titles[place]), row, words)
+    for at, cell in enumerate(read):
+        if number(cell.replace(",", ".")) is not None:
+            row, place = np.argwhere(there)[at].tolist()
+            table.refuse(
+                str(titles[place]), row, "is a number with a comma", "write a point"
+            )
     words = sorted(set(read))
     if len(words) > _MOST_WORDS:
         rule = f"{attribute!r} has {len(words)} different words, at most {_MOST_WORDS}"

@@ -107,7 +107,11 @@ def _verdict(
             return by_name, 1.0
         listed = ", ".join(map(repr, verdicts))
         rule = f"row {row} is {word!r}, but must be {arms[0]!r}, {arms[1]!r}, or one of"
-        raise ComparisonDataError("winner", f"{rule} the words {listed}", word)
+        rule, remedy = (
+            f"{rule} the words {listed}",
+            "say what other words mean ({words})",
+        )
+        raise ComparisonDataError("winner", rule, word, remedy=remedy)
     if by_name not in (None, by_word[0]):
         raise ComparisonDataError(
             "winner",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -152,12 +153,16 @@ class Rankings(CountedVotes):
 
     @property
     def row_names(self) -> list[str]:
-        """A name for each different ballot: its first three arms."""
+        """A name for each different ballot: its first three arms, ties with ``=``."""
         names = []
         for row, places in enumerate(self.places):
-            order = np.argsort(np.where(places > 0, places, self.num_arms + 1))
-            best = [self.arm_names[arm] for arm in order[:3] if places[arm] > 0]
-            names.append(f"{row}: {' > '.join(best)}")
+            last = np.where(places > 0, places, self.num_arms + 1)
+            best = [arm for arm in np.argsort(last, kind="stable")[:3] if places[arm]]
+            words = [self.arm_names[arm] for arm in best[:1]]
+            for before, arm in pairwise(best):
+                sign = ">" if places[before] < places[arm] else "="
+                words += [sign, self.arm_names[arm]]
+            names.append(f"{row}: {' '.join(words)}")
         return names
 
     def parts(self) -> list[list[str]]:

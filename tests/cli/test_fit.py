@@ -91,7 +91,7 @@ def test_everything_is_saved(run, votes, tmp_path):
         assert (predicted.sum("outcome") == observed).all()
     size = (out / "fit.nc").stat().st_size
     again = run(*arguments, code=2)
-    assert "not empty" in again.stderr
+    assert "is not empty; replace it (--overwrite), or name" in again.stderr
     (out / "forest.png").unlink()
     (out / "standings.md").write_text("old", encoding="utf-8")
     run(*arguments, "--overwrite", "--log-likelihood", "-q")

@@ -47,8 +47,23 @@ def test_differences_from_a_reference_are_printed_and_saved(run, votes, tmp_path
         assert "minus milk" in text and "P(equivalent)" in text
     alone = run("fit", votes, "--weight", "times", "--equivalent", "1", code=2)
     assert "--equivalent: needs an arm" in alone.stderr
-    unknown = run("fit", votes, "--weight", "times", "--reference", "mil", code=2)
-    assert "did you mean milk?" in unknown.stderr
+
+
+def test_what_a_fit_cannot_have_is_refused_before(run, votes, tmp_path):
+    """Without a folder, and with the name of the option."""
+    by_mode = ["--method", "mode"]
+    for options, words in (
+        (["--reference", "mil"], "--reference: names the unknown arm 'mil'; did you"),
+        (["--anchor", "mil=1000"], "--anchor: names the unknown arm 'mil'; did you"),
+        (["--model", "beta", "--scale", "elo"], "--scale elo: a Beta per pair has"),
+        (["--model", "beta", "--anchor", "tea=1"], "--anchor: a Beta per pair has"),
+        ([*by_mode, "--scale", "elo"], "--scale elo: is for a fit with draws"),
+        ([*by_mode, "--anchor", "tea=1"], "--anchor: is for a fit with draws"),
+        ([*by_mode, "--check"], "--check: is for a fit with draws"),
+    ):
+        found = run("fit", votes, *options, "--out", tmp_path / "out", "-q", code=2)
+        assert found.stderr.splitlines()[-1].startswith(f"error: {words}")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_fit_by_the_mode_is_printed_and_saved(run, votes, tmp_path):
@@ -62,6 +77,11 @@ def test_a_fit_by_the_mode_is_printed_and_saved(run, votes, tmp_path):
     found = json.loads(run("fit", votes, *options, "--json", "--quiet").stdout)
     by_name = {row["arm"]: row["mean"] for row in found["contrasts"]}
     assert by_name["tea"] == pytest.approx(rows["tea"] - rows["milk"])
+    votes.write_text(votes.read_text() + "ale,mead,tie,1\n")
+    result = run("fit", votes, *options, "--json")
+    (remark,) = json.loads(result.stdout)["remarks"]
+    assert remark.startswith("the arms fall into 2 parts")
+    assert f"warning: {remark}" in result.stderr.replace("\n", " ")
 
 
 def test_groups_are_fitted_apart_and_named_in_all_that_is_written(run, tmp_path):
@@ -100,8 +120,16 @@ def test_clustered_errors_stand_beside_the_models(run, tmp_path):
     said = run(*arguments)
     assert "9 clusters are independent" in " ".join(said.stdout.split())
     assert ["error", "clustered"] == said.stdout.splitlines()[1].split()[5:7]
-    for options in (["--method", "nuts"], ["--model", "beta"]):
-        run(*arguments, *options, code=2)
+    arms, out = tmp_path / "arms.csv", tmp_path / "out"
+    arms.write_text("arm,price\ntea,1\nmilk,0\n")
+    known = ["--covariates", arms, "--by", "left", "--out", out]
+    for options, words in (
+        (["--method", "nuts"], "--cluster: needs the curvature at a mode"),
+        (["--by", "by"], "--cluster: must be another column than --by"),
+        (known, "--model: must be BradleyTerry, RaoKupper or Thurstone without judges"),
+    ):
+        assert words in " ".join(run(*arguments, *options, code=2).stderr.split())
+    assert not out.exists()
 
 
 def test_both_orders_of_one_prompt_are_one_vote(run, tmp_path, caplog):

@@ -59,7 +59,7 @@ def test_ties_above_the_end_are_said(run, ballots):
     ballots.write_text(BALLOTS + "1: {1,2},3\n", encoding="utf-8")
     toc = ballots.rename(ballots.with_suffix(".toc"))
     result = run("fit", str(toc), code=2)
-    assert "has a tie above its end" in result.stderr
+    assert "(0: tea = milk > water) has a tie above its end" in result.stderr
 
 
 SETS = """one,two,three,best,worst

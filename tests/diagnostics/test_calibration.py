@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bayesduel.diagnostics import Calibration, calibrate
+from bayesduel.diagnostics import Calibration, calibrate, calibration
 from bayesduel.errors import FitError
 from bayesduel.models import (
     BradleyTerry,
@@ -69,6 +69,17 @@ def test_nuts_is_calibrated():
     assert found.smallest_p_value(bins=8) > FALSE_ALARM
 
 
+def test_thinning_leaves_out_draws(monkeypatch):
+    def chains(model, settings, simulated, rng_key):
+        yield {"draw": np.tile(np.arange(settings.draws), (len(simulated), 1))}
+
+    monkeypatch.setattr(calibration, "_fit_in_groups", chains)
+    monkeypatch.setattr(calibration, "_ranked", lambda *seen: seen[-1]["draw"])
+    sizes = {"num_simulations": 2, "num_draws": 4, "thinning": 3}
+    used = calibrate(BradleyTerry(ties=True), VOTES, **sizes)
+    np.testing.assert_array_equal(used, [[0, 3, 6, 9]] * 2)
+
+
 def test_ranks_are_counted_in_bins():
     ranks = np.array([[0], [9], [10], [99], [55]])
     found = Calibration(ranks={"utility": ranks}, num_draws=99)
@@ -94,6 +105,8 @@ def test_what_cannot_be_simulated_is_refused():
         calibrate(BradleyTerry(), VOTES, num_simulations=0)
     with pytest.raises(FitError, match="whole numbers of votes"):
         calibrate(BradleyTerry(), VOTES.with_split_ties())
+    with pytest.raises(FitError, match="data must hold votes"):
+        calibrate(BradleyTerry(), Comparisons.from_wins(np.zeros((2, 2))))
     twice = Rankings.from_orders([["a", "b"], ["a", "b"], ["b", "a"]])
     with pytest.raises(FitError, match="cast once each.*, got 2"):
         calibrate(PlackettLuce(), twice)

@@ -19,7 +19,7 @@ def votes_of_topics():
     rows += [("c", "b", "left", "bio"), ("b", "a", "left", "bio")] * 6
     rows += [("d", "a", "left", "few")]
     first, second, winner, topic = zip(*rows, strict=True)
-    columns = {"context": topic, "judge": [f"j{len(each) % 2}" for each in first]}
+    columns = {"context": topic, "judge": [f"j{row % 2}" for row in range(len(rows))]}
     return Comparisons.from_votes(first, second, winner, columns=columns)
 
 
@@ -59,6 +59,8 @@ def test_each_group_has_the_posterior_that_it_has_alone(method):
         assert np.all(np.abs(here["score"] - own["score"]) < error)
         assert np.all(np.abs(here["p_best"] - own["p_best"]) < 0.06)
         assert here["p_best"].sum() == pytest.approx(1.0)
+    # Who judged is not lost where groups are filled up.
+    assert found.fits["art"].clustered_errors("judge").attrs["clusters"] == 2
 
 
 def test_a_group_that_cannot_be_fitted_stops_no_other():

@@ -89,6 +89,7 @@ def test_differences_of_the_mode_are_those_of_draws():
     assert float(drawn["upper"].sel(arm="arm 2")) == 0.0
 
 
+@pytest.mark.filterwarnings("ignore::bayesduel.errors.DisconnectedComparisonsWarning")
 def test_from_3000_arms_on_there_is_no_table_of_pairs(monkeypatch):
     """No array is made that is as long as the number of pairs."""
     data = votes(4000, 9000)

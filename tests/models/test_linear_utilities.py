@@ -37,20 +37,26 @@ def regression(features, data):
 
 
 @pytest.mark.parametrize(
-    ("num_arms", "truth"),
-    [(12, TRUTH), (4, np.array([0.5, -1.0, 0.2])), (2, np.array([1.5]))],
+    ("num_arms", "truth", "unit"),
+    [
+        (12, TRUTH, 1.0),
+        (12, TRUTH, [1e-3, 1e3]),
+        (4, np.array([0.5, -1.0, 0.2]), 1e-3),
+        (2, np.array([1.5]), 1.0),
+    ],
 )
-def test_a_flat_prior_gives_the_regression(num_arms, truth):
+def test_a_flat_prior_gives_the_regression(num_arms, truth, unit):
+    """Whatever the unit of a feature: coefficients may be in the thousands."""
     features = np.random.default_rng(7).normal(size=(num_arms, len(truth)))
     data = votes(features, truth, 40, seed=1)
     expected, errors = regression(features, data)
-    model = LinearUtilities(features, covariate_scale=1e4)
-    found = fit(model, data, method="laplace", num_draws=10, resample=False).extras[
-        "laplace"
-    ]
-    covariance = np.linalg.inv(found.factor @ found.factor.T)
-    np.testing.assert_allclose(found.mode, expected, rtol=1e-4)
-    np.testing.assert_allclose(np.sqrt(np.diag(covariance)), errors, rtol=1e-4)
+    model = LinearUtilities(features * unit, covariate_scale=1e6)
+    posterior = fit(model, data, method="laplace", num_draws=10, resample=False)
+    assert posterior.converged
+    found = posterior.extras["laplace"]
+    spread = np.sqrt(np.diag(np.linalg.inv(found.factor @ found.factor.T)))
+    np.testing.assert_allclose(found.mode * unit, expected, rtol=1e-4)
+    np.testing.assert_allclose(spread * unit, errors, rtol=1e-4)
 
 
 def test_features_are_covariates():

@@ -24,6 +24,10 @@ LONG = """id,who,alternative,chosen,pf,fuel,here
 3,bob,none,1,,,1
 3,bob,1,0,,,0
 """
+DECIMAL_COMMAS = """id;who;alternative;chosen;pf;here
+1;ann;1;1;7,5;1
+1;ann;2;0;3,5;1
+"""
 ATTRIBUTES = [
     [[7.5, 1, 0], [3, 0, 1]],
     [[4, 0, 1], [-10, 0, 0]],
@@ -113,6 +117,7 @@ def test_wide_tables_that_cannot_be_read(tmp_path, text, options, words):
     [
         (LONG.replace("2,ann,2", "2,bob,2"), "'2' is of several persons"),
         (LONG.replace("7.5", ""), "row 0 of column 'pf' is empty"),
+        (DECIMAL_COMMAS, "row 0 of column 'pf' is a number with a comma: '7,5'"),
     ],
 )
 def test_long_tables_that_cannot_be_read(tmp_path, text, words):
@@ -195,6 +200,7 @@ def test_the_command_line(tmp_path):
         ([*asked, "--model", "mixed", "--random", "pg"], "did you mean pf"),
         (["fit-choices", "none.csv", "--attributes", "a"], "does not exist"),
         ([*asked, "--long", "id,who"], "--long: must be 3 names"),
+        ([*asked, "--long", "id,who,pf1", "--choice", "pf1"], "--choice: is for"),
     ):
         refused = invoke(line)
         assert refused.exit_code == 2 and words in refused.output

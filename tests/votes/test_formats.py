@@ -106,7 +106,9 @@ def test_several_words_and_their_votes(tmp_path):
     ]:
         with pytest.raises(ComparisonDataError, match=rule):
             read_comparisons(path, words=bad)
-    with pytest.raises(ComparisonDataError, match=r"row 0 is 'A>>B', but must be"):
+    with pytest.raises(
+        ComparisonDataError, match=r"row 0 is 'A>>B', but must be .*mean \(words\)"
+    ):
         read_comparisons(path)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesduel.cli.errors import option_error
+from bayesduel.cli.errors import option_error, refuse_given
 from bayesduel.cli.votes.options import Contradiction, Model
 
 if TYPE_CHECKING:
@@ -23,14 +23,15 @@ def check_model(
     discrimination: bool = False,
     contest_covariate: Sequence[str] = (),
     contest_scale: float | None = None,
+    of_utilities: Mapping[str, Any] | None = None,
 ) -> None:
     """Refuse options of a model that do not go together, before a file is read."""
     of_scales = {"--order-effect": order_effect, "--covariates": covariates,
-                 "--contest-covariate": contest_covariate}  # fmt: skip
-    for name, given in of_scales.items():
-        if model is Model.beta and given:
-            rule = "a Beta per pair has none"
-            raise option_error(name, rule, remedy="choose a scale")
+                 "--contest-covariate": contest_covariate,
+                 **(of_utilities or {})}  # fmt: skip
+    if model is Model.beta:
+        remedy = "choose bradley-terry or thurstone"
+        refuse_given(of_scales, "a Beta per pair has none", remedy)
     if judge is not None and model is not Model.bradley_terry:
         raise option_error(
             "--judge", f"{model.value} has none", remedy="choose bradley-terry"
@@ -59,10 +60,9 @@ def check_both_orders(
 ) -> None:
     """Refuse what is about the order of votes that have none any more."""
     refused = {"--order-effect": order_effect, "--discrimination": discrimination}
-    for name, given in refused.items():
-        if both_orders is not None and given:
-            rule = "is for votes in one order, and --both-orders makes one of two"
-            raise option_error(name, rule)
+    if both_orders is not None:
+        rule = "is for votes in one order, and --both-orders makes one of two"
+        refuse_given(refused, rule)
 
 
 def preference_model(

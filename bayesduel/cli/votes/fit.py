@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesduel.cli.errors import option_error
+from bayesduel.cli.errors import option_error, refuse_given
 from bayesduel.cli.options import (
     flag,
     json_flag,
@@ -204,10 +204,15 @@ def fit(
         discrimination=discrimination,
         contest_covariate=contest_covariate or (),
         contest_scale=contest_scale,
+        of_utilities={"--scale elo": scale is ScoreScale.elo, "--anchor": anchor},
     )
-    refused = {"--reference": reference, "--anchor": anchor, "--check": check,
+    refused = {"--anchor": anchor, "--check": check,
                "--log-likelihood": log_likelihood}  # fmt: skip
-    check_by(by, refused | {"--method": "mode" * (method is Method.mode)})
+    by_mode = "mode" * (method is Method.mode)
+    check_by(by, cluster, refused | {"--reference": reference, "--method": by_mode})
+    if by_mode:
+        refused["--scale elo"] = scale is ScoreScale.elo
+        refuse_given(refused, "is for a fit with draws, and --method mode has none")
     check_both_orders(
         both_orders, order_effect=order_effect, discrimination=discrimination
     )
@@ -233,7 +238,7 @@ def fit(
         columns,
         {"--model": model.value * (model is not Model.bradley_terry),
          "--ties": ties.value * (ties is not Ties.modelled),
-         "--method": "mode" * (method is Method.mode),
+         "--method": by_mode,
          "--order-effect": order_effect, "--discrimination": discrimination,
          "--covariates": covariates, "--residual": residual,
          "--both-orders": both_orders},
@@ -257,7 +262,12 @@ def fit(
             rao_kupper=by_threshold, discrimination=discrimination,
             judged=both_orders is None, contest_scale=contest_scale,
         )  # fmt: skip
-    chosen.arrays(data)  # Says what does not fit before a folder is made.
+    arrays = chosen.arrays(data)  # Says what does not fit before a folder is made.
+    _check_arms(data, {"anchor": on.anchor and on.anchor[0], "reference": reference})
+    if cluster is not None:
+        from bayesduel.inference.fits.errors_at_mode import density_of_pairs
+
+        density_of_pairs(chosen, arrays)
     if out is not None:
         claim_folder(out, kind="fit", overwrite=overwrite)
     say(f"{votes.name}: {data}", quiet=quiet)
@@ -309,6 +319,15 @@ def _anchor(text: str | None) -> tuple[str, float] | None:
     if not equals or not name.strip() or value is None:
         raise option_error("--anchor", "must be an arm and a score, A=1000", text)
     return name.strip(), value
+
+
+def _check_arms(data: Any, named: dict[str, str | None]) -> None:
+    """Raise where an option names an arm that the votes do not."""
+    from bayesduel.votes.checks import arm_positions
+
+    for option, arm in named.items():
+        if arm is not None:
+            arm_positions(option, [arm], data.arm_names)
 
 
 def _as_asked(data: Comparisons, both_orders: Contradiction | None) -> Comparisons:

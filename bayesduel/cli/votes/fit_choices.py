@@ -197,6 +197,9 @@ def _read(
             path, choice=choice, attributes=asked, alternatives=arms,
             available=available, person=person, none=none, where=where,
         )  # fmt: skip
+    if choice != "choice":
+        rule = "is for a choice a row, and --long names the column of what was chosen"
+        raise option_error("--choice", rule, choice)
     case, alternative, chosen = names_between("--long", long, 3) or ("", "", "")
     return read_long_choices(
         path, case=case, alternative=alternative, chosen=chosen, attributes=names,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesduel.cli.errors import option_error
+from bayesduel.cli.errors import option_error, refuse_given
 from bayesduel.cli.output import (
     console,
     print_json,
@@ -62,11 +62,14 @@ def method_of(method: Method, cluster: str | None) -> Method:
     return Method.laplace
 
 
-def check_by(by: str | None, refused: dict[str, Any]) -> None:
+def check_by(by: str | None, cluster: str | None, refused: dict[str, Any]) -> None:
     """Refuse options that are about one fit alone, before a file is read."""
-    for name, given in refused.items():
-        if by is not None and given:
-            raise option_error(name, "is for one fit, and --by makes several", given)
+    if by is not None and by == cluster:
+        raise option_error(
+            "--cluster", "must be another column than --by: a group is one", cluster
+        )
+    if by is not None:
+        refuse_given(refused, "is for one fit, and --by makes several")
 
 
 def show_groups(

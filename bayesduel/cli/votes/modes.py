@@ -33,9 +33,17 @@ def show_mode(
     quiet: bool,
 ) -> None:
     """Print, and save, utilities; differences from a reference of those printed."""
+    import warnings
+
+    from bayesduel.errors import DisconnectedComparisonsWarning
     from bayesduel.inference import fit_mode
 
-    found = fit_mode(model, data)
+    with warnings.catch_warnings():
+        # It comes back among the remarks.
+        warnings.simplefilter("ignore", DisconnectedComparisonsWarning)
+        found = fit_mode(model, data)
+    for remark in found.remarks:
+        say_warning(remark)
     if not found.converged:
         say_warning("the search for the mode did not end; a narrower prior helps")
     rows = _rows(found)
@@ -63,6 +71,7 @@ def show_mode(
                 "converged": found.converged,
                 "votes": data.num_votes,
                 "interval": probability,
+                "remarks": list(found.remarks),
                 "version": version(),
                 "arms": rows,
                 "contrasts": compared,

@@ -9,11 +9,11 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesduel.cli.errors import option_error
+from bayesduel.cli.errors import refuse_given
 from bayesduel.cli.votes.options import VoteColumns, names_between
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _BEGINNING = 2**14
 def read_whole(
     votes: Path,
     columns: VoteColumns,
-    of_pairs: Mapping[str, Any],
+    of_pairs: dict[str, Any],
     prior_scale: float | None,
     *,
     dry_run: bool,
@@ -49,11 +49,10 @@ def read_whole(
     """
     prior: dict[str, Any] = {} if prior_scale is None else {"prior_scale": prior_scale}
     if votes.suffix.lower() in (".soc", ".soi", ".toc", ".toi"):
-        given = (*_named(columns, ()), *of_pairs.items(), ("--dry-run", dry_run))
+        given = _named(columns, ()) | of_pairs | {"--dry-run": dry_run}
         remedy = "whole ballots are fitted by Plackett-Luce"
-        _refuse(
-            given, f"is for a table of votes, and {votes.name} holds ballots", remedy
-        )
+        rule = f"is for a table of votes, and {votes.name} holds ballots"
+        refuse_given(given, rule, remedy)
         from bayesduel.models import PlackettLuce
         from bayesduel.votes import read_preflib
 
@@ -61,9 +60,9 @@ def read_whole(
     shown = names_between("--arms", columns.arms, None)
     if not _holds_sets(votes, columns, shown):
         return None
-    given = (*_named(columns, _OF_SETS), *of_pairs.items())
+    given = _named(columns, _OF_SETS) | of_pairs
     remedy = "the best of sets are fitted by the multinomial logit"
-    _refuse(given, f"is for votes on pairs, and {votes.name} shows sets", remedy)
+    refuse_given(given, f"is for votes on pairs, and {votes.name} shows sets", remedy)
     from bayesduel.models import MultinomialLogit
     from bayesduel.votes import read_sets
 
@@ -100,16 +99,10 @@ def _holds_sets(
     return {"shown", "worst"} <= titles and SEVERAL.search(begin) is not None
 
 
-def _named(columns: VoteColumns, but: Iterable[str]) -> list[tuple[str, Any]]:
+def _named(columns: VoteColumns, but: Iterable[str]) -> dict[str, Any]:
     """Return the columns that were named, by their options."""
-    return [
-        (f"--{_NAMES.get(name, name).replace('_', '-')}", value)
+    return {
+        f"--{_NAMES.get(name, name).replace('_', '-')}": value
         for name, value in columns._asdict().items()
         if value != getattr(_OF_NO_TABLE, name) and name not in but
-    ]
-
-
-def _refuse(given: Iterable[tuple[str, Any]], rule: str, remedy: str) -> None:
-    for name, value in given:
-        if value:
-            raise option_error(name, rule, value, remedy=remedy)
+    }

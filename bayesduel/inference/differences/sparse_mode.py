@@ -20,6 +20,7 @@ from scipy.sparse.linalg import cg
 from bayesduel.arguments.limits import MOST_ARMS_OF_MODE
 from bayesduel.errors import FitError
 from bayesduel.inference.differences.of_draws import contrast_table
+from bayesduel.inference.fitting import remarks_on
 from bayesduel.models.argument_checks import check_probability
 from bayesduel.models.closed_forms.pairwise_curvature import PairwiseDensity, borders
 from bayesduel.models.pairwise_utilities import PairwiseUtilityModel
@@ -57,6 +58,8 @@ class ModeFit:
     precision : sparse (D, D)
         Minus the Hessian of the log density there.
     converged : bool
+    remarks : tuple of str
+        What one should know, such as that arms were never compared.
     """
 
     model: Any
@@ -64,6 +67,7 @@ class ModeFit:
     point: Float64[np.ndarray, " D"]
     precision: csr_array
     converged: bool
+    remarks: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         failed = "" if self.converged else ", NOT CONVERGED"
@@ -167,6 +171,11 @@ def fit_mode(model: PairwiseUtilityModel, data: Comparisons) -> ModeFit:
     FitError
         If the density of the model has no closed form, or there are too many arms.
 
+    Warns
+    -----
+    DisconnectedComparisonsWarning
+        As :func:`fit` does.
+
     Examples
     --------
     >>> from bayesduel.inference import fit_mode
@@ -195,8 +204,10 @@ def fit_mode(model: PairwiseUtilityModel, data: Comparisons) -> ModeFit:
     if density is None:
         rule = "must have a density in closed form: no covariates, no learned scale"
         raise FitError("model", rule, model, remedy="use fit()")
+    remarks = remarks_on(model, data)
     point, converged = _climbed(density)
-    return ModeFit(model, data, point, _precision(density, point), converged)
+    precision = _precision(density, point)
+    return ModeFit(model, data, point, precision, converged, remarks)
 
 
 def _climbed(density: PairwiseDensity) -> tuple[Float64[np.ndarray, " D"], bool]:

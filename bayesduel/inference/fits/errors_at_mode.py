@@ -92,25 +92,33 @@ def both_errors(
     }
 
 
+def density_of_pairs(model: Any, arrays: Any) -> PairwiseDensity:
+    """Return the log density in closed form; ``FitError`` where there is none."""
+    density = model.closed_form(arrays) if isinstance(arrays, Votes) else None
+    if isinstance(density, PairwiseDensity):
+        return density
+    raise FitError(
+        "model",
+        "must be BradleyTerry, RaoKupper or Thurstone without judges and a learned "
+        "scale, and with covariates of arms also without ties, an order effect and "
+        "covariates of the contest, to have clustered errors",
+        model,
+    )
+
+
 def _density_of_rows(posterior: Any, cluster: str) -> PairwiseDensity:
     """Return the log density with a row for each row of the data."""
-    data, model, arrays = posterior.data, posterior.model, posterior.arrays
-    carried = getattr(data, "columns", {})
+    data, arrays = posterior.data, posterior.arrays
+    density = density_of_pairs(posterior.model, arrays)
+    carried = data.columns
     if not isinstance(cluster, str) or cluster not in carried:
         rule = "must be a column that the votes carry, of which there is "
         raise FitError("cluster", rule + (shortened([*carried]) or "none"), cluster)
-    density = None
-    if isinstance(arrays, Votes):
-        kept = {NEUTRAL: carried[NEUTRAL]} if NEUTRAL in arrays.columns else {}
-        counts = data.counts[:, : arrays.counts.shape[1]]
-        first, second = (each.astype(np.int32) for each in (data.first, data.second))
-        density = model.closed_form(
-            replace(arrays, first=first, second=second, counts=counts, columns=kept)
-        )
-    if not isinstance(density, PairwiseDensity):
-        rule = "must be BradleyTerry, RaoKupper or Thurstone, without a learned scale"
-        raise FitError("model", rule, model)
-    return density
+    kept = {NEUTRAL: carried[NEUTRAL]} if NEUTRAL in arrays.columns else {}
+    counts = data.counts[:, : arrays.counts.shape[1]]
+    first, second = (each.astype(np.int32) for each in (data.first, data.second))
+    rows = replace(arrays, first=first, second=second, counts=counts, columns=kept)
+    return replace(density, votes=rows)
 
 
 def _meat(

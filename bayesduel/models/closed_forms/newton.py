@@ -23,7 +23,7 @@ HALVINGS = 16
 """Lengths of a step that are tried at once: 1, 1/2, 1/4, ..."""
 
 _LONGEST_STEP = 5.0
-"""No coordinate moves by more in one iteration."""
+"""No coordinate moves by more in the first iteration."""
 
 
 class Status(IntEnum):
@@ -75,6 +75,9 @@ class Search(NamedTuple):
     status: Int[Array | np.ndarray, ""]
     going: Bool[Array | np.ndarray, ""]
     iterations: Int[Array | np.ndarray, ""]
+    # No coordinate moves by more in the next iteration. It doubles where that was too
+    # short: coefficients of features in a small unit are large.
+    longest: Float[Array | np.ndarray, ""]
 
     @classmethod
     def at(cls, start: Values) -> Search:
@@ -87,6 +90,7 @@ class Search(NamedTuple):
             status=xp.asarray(Status.NOT_CONVERGED, dtype=xp.int32),
             going=xp.asarray(True),
             iterations=xp.asarray(0, dtype=xp.int32),
+            longest=xp.asarray(_LONGEST_STEP, dtype=start.dtype),
         )
 
     def found(self) -> LaplaceState:
@@ -128,7 +132,7 @@ def advance(surface: Surface, search: Search, tolerance: float) -> Search:
         owed = 2.0 * xp.abs(price * level)
     promise = xp.sum(gradient * step) + owed
     # Far from the mode of a logistic likelihood full steps overshoot by far.
-    cut = _LONGEST_STEP / xp.maximum(xp.max(xp.abs(step)), _LONGEST_STEP)
+    cut = search.longest / xp.maximum(xp.max(xp.abs(step)), search.longest)
     step = step * cut
 
     shares = xp.asarray(2.0 ** -np.arange(HALVINGS), dtype=dtype)
@@ -149,6 +153,7 @@ def advance(surface: Surface, search: Search, tolerance: float) -> Search:
     status = xp.where(concave, status, int(Status.NOT_CONCAVE))
     status = xp.where(finite, status, int(Status.NOT_FINITE))
     over = settled | stuck | ~finite
+    too_short = concave & (cut < 1.0) & (share == 1.0)
     return Search(
         point=xp.where(over, search.point, search.point + share * step),
         value=value,
@@ -156,6 +161,7 @@ def advance(surface: Surface, search: Search, tolerance: float) -> Search:
         status=xp.asarray(status, dtype=xp.int32),
         going=~over,
         iterations=search.iterations + 1,
+        longest=xp.where(too_short, 2.0 * search.longest, search.longest),
     )
 
 
