@@ -24,7 +24,7 @@ from bayesduel.studies.stored.events import Event, gold_names, gold_order
 __all__ = ["StudyState"]
 
 _MISFITS = (LookupError, TypeError, ValueError, OverflowError)
-"""What events raise that nobody could have written."""
+"""What a first event raises that nobody could have written."""
 
 
 @dataclass
@@ -62,10 +62,7 @@ class StudyState(Counts):
         check_event(self, event)
         self.clock = self.clock_at(event.time)
         self.last, self.time, self.digest = event.number, event.time, event.digest
-        try:
-            _HANDLERS[event.kind](self, event.number, event.body)
-        except _MISFITS as error:
-            raise broken(event.number, f"it does not fit ({error!r})") from error
+        _HANDLERS[event.kind](self, event.number, event.body)
 
     def clock_at(self, time: float) -> float:
         """Return what the clock of the study shows at a time of day."""
