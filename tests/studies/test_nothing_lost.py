@@ -217,6 +217,37 @@ def test_what_is_done_at_once_is_stored_together_or_not(study):
     assert_replays(study)
 
 
+class InterruptedOnce:
+    """A connection of SQLite: Ctrl-C comes while one statement is carried out."""
+
+    def __init__(self, connection, statement):
+        self._connection, self._statement = connection, statement
+
+    def __getattr__(self, name):
+        return getattr(self._connection, name)
+
+    def execute(self, text, *rest):
+        found = self._connection.execute(text, *rest)
+        if text == self._statement:
+            self._statement = None
+            raise KeyboardInterrupt
+        return found
+
+
+@pytest.mark.parametrize("statement", ["BEGIN IMMEDIATE", "BEGIN", "COMMIT"])
+def test_after_an_interrupt_votes_are_stored_and_nobody_is_locked_out(study, statement):
+    """As where one waits for others to write: it has begun when Ctrl-C is raised."""
+    first, second = study.ask(2)
+    study._log._connection = InterruptedOnce(study._log._connection, statement)
+    with pytest.raises(KeyboardInterrupt):
+        study.tell(first, "left")
+        study.status()
+    assert study.tell(second, "right")
+    with Study.open(study.path) as other:
+        assert other.tell(second, "right") is False
+        other.ask()
+
+
 KILLED = """
 import os, signal, sys
 from bayesduel.studies import Study

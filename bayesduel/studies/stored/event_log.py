@@ -253,8 +253,8 @@ class EventLog:
         if self._connection.in_transaction:
             yield
             return
-        self._connection.execute("BEGIN")
         try:
+            self._connection.execute("BEGIN")
             yield
         finally:
             if self._connection.in_transaction:
@@ -278,8 +278,9 @@ class EventLog:
                     yield
                 return
             self._check_place()
-            run("BEGIN IMMEDIATE")
             try:
+                # Ctrl-C while it waits for others raises once it has begun.
+                run("BEGIN IMMEDIATE")
                 yield
                 self._check_place()
                 run("COMMIT")
