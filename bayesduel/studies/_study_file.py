@@ -157,12 +157,17 @@ class StudyFile:
         after = 0 if self._state is None else self._state.last
         digest = BEGINNING if self._state is None else self._state.digest
         events = self._log.read(after, digest)
-        with reading(self.path), snapshots.without_collector():
-            for event in events:
-                if self._state is None:
-                    self._state = StudyState.begin(event)
-                else:
-                    self._state.apply(event)
+        try:
+            with reading(self.path), snapshots.without_collector():
+                for event in events:
+                    if self._state is None:
+                        self._state = StudyState.begin(event)
+                    else:
+                        self._state.apply(event)
+        except BaseException:
+            # As by Ctrl-C, in the middle of an event.
+            self._state = self._rule = None
+            raise
         if self._state is None:
             raise StudyError(str(self.path), "has no events", remedy="make it anew")
         return self._state

@@ -12,6 +12,7 @@ import pytest
 
 from bayesduel.errors import OutputWriteError, StudyError
 from bayesduel.studies import Study
+from bayesduel.studies.replay.state import StudyState
 from bayesduel.studies.stored.event_log import FORMAT
 from bayesduel.studies.stored.events import Event
 from tests.studies.helpers import DRINKS, assert_replays
@@ -248,9 +249,31 @@ def test_after_an_interrupt_votes_are_stored_and_nobody_is_locked_out(study, sta
         other.ask()
 
 
+@pytest.mark.parametrize("does", ["tell", "status"])
+def test_an_interrupt_in_the_middle_of_an_event_leaves_no_half_of_it(
+    study, monkeypatch, does
+):
+    (ticket,) = study.ask()
+
+    def interrupted(*_):
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    with Study.open(study.path) as other:
+        if does == "status":  # It learns from the file what another one was told.
+            other.tell(ticket, "left")
+        monkeypatch.setattr(StudyState, "count", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            study.tell(ticket, "left") if does == "tell" else study.status()
+    assert study.tell(ticket, "left") is (does == "tell")
+    assert study.comparisons().num_votes == 1
+    assert_replays(study)
+
+
 KILLED = """
 import os, signal, sys
 from bayesduel.studies import Study
+from bayesduel.studies.replay.state import StudyState
 study = Study.open(sys.argv[1])
 with study.at_once():
     study.tell(1, "left")

@@ -60,8 +60,9 @@ class StudyState(Counts):
         if event.number != self.last + 1:
             raise missing(self.last + 1)
         check_event(self, event)
-        self.clock = self.clock_at(event.time)
-        self.last, self.time, self.digest = event.number, event.time, event.digest
+        # The number first: what follows may be interrupted, and is done anew then.
+        self.last, self.digest = event.number, event.digest
+        self.clock, self.time = self.clock_at(event.time), event.time
         _HANDLERS[event.kind](self, event.number, event.body)
 
     def clock_at(self, time: float) -> float:
