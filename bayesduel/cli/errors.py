@@ -117,7 +117,7 @@ class FriendlyGroup(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the subcommand; see :func:`friendly_errors`."""
-        with _ended_by_signals(), friendly_errors(partial(self._called, ctx)):
+        with friendly_errors(partial(self._called, ctx)), _ended_by_signals():
             return super().invoke(ctx)
 
     def _called(self, ctx: Any, argument: str) -> str:

@@ -17,6 +17,7 @@ from bayesduel.studies._rules import Rule
 from bayesduel.studies.replay.packed import packed, unpacked
 from bayesduel.studies.replay.state import StudyState
 from bayesduel.studies.stored import snapshots
+from bayesduel.studies.stored.disk import reading
 from bayesduel.studies.stored.event_checks import KEPT_WITH_WHO
 from bayesduel.studies.stored.event_log import EventLog, write_new
 from bayesduel.studies.stored.events import BEGINNING, Event
@@ -156,12 +157,17 @@ class StudyFile:
         after = 0 if self._state is None else self._state.last
         digest = BEGINNING if self._state is None else self._state.digest
         events = self._log.read(after, digest)
-        with snapshots.without_collector():
-            for event in events:
-                if self._state is None:
-                    self._state = StudyState.begin(event)
-                else:
-                    self._state.apply(event)
+        try:
+            with reading(self.path), snapshots.without_collector():
+                for event in events:
+                    if self._state is None:
+                        self._state = StudyState.begin(event)
+                    else:
+                        self._state.apply(event)
+        except BaseException:
+            # As by Ctrl-C, in the middle of an event.
+            self._state = self._rule = None
+            raise
         if self._state is None:
             raise StudyError(str(self.path), "has no events", remedy="make it anew")
         return self._state

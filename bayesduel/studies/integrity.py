@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from bayesduel.errors import BayesduelError, StudyError
 from bayesduel.files.folders import as_path
 from bayesduel.studies.replay.state import StudyState
+from bayesduel.studies.stored.disk import reading
+from bayesduel.studies.stored.event_checks import check_event
 from bayesduel.studies.stored.event_log import EventLog, event_of
 from bayesduel.studies.stored.events import BEGINNING, Event, gold_order
 
@@ -69,9 +71,8 @@ class IntegrityReport:
             If it cannot be written.
         """
         if not self.events:
-            raise StudyError(
-                str(self.path), "no event is sound, so nothing can be saved"
-            )
+            rule = f"no event is sound, so nothing can be saved: {self.fault}"
+            raise StudyError(str(self.path), rule)
         first, *others = self.events
         log = EventLog.create(path, first.time, first.body)
         try:
@@ -150,23 +151,24 @@ def verify_study(path: str | os.PathLike[str]) -> VerifiedQuestions:
     """
     from bayesduel.studies._asking import rule_of
 
-    with closing(EventLog.open(path)) as log:
+    with closing(EventLog.open(path)) as log, reading(log.path):
         first, *others = log.read(0)
-    state, foreign = StudyState.begin(first), []
-    rule = rule_of(state.settings)
-    for event in others:
-        asked = event.kind in ("asked", "gold asked")
-        found = _not_own(state, rule, event) if asked else None
-        state.apply(event)
-        if found is not None:
-            foreign.append(found)
-        elif asked and "duel" in event.body:
-            rule.accepted(state)
+        state, foreign = StudyState.begin(first), []
+        rule = rule_of(state.settings)
+        for event in others:
+            asked = event.kind in ("asked", "gold asked")
+            found = _not_own(state, rule, event) if asked else None
+            state.apply(event)
+            if found is not None:
+                foreign.append(found)
+            elif asked and "duel" in event.body:
+                rule.accepted(state)
     return VerifiedQuestions(len(state.questions), tuple(foreign))
 
 
 def _not_own(state: StudyState, rule: Rule, event: Event) -> ForeignQuestion | None:
     """Return what is wrong with a question, None where the study would ask it."""
+    check_event(state, event)
     from bayesduel.studies._asking import next_question
     from bayesduel.studies._rules import Nothing
 

@@ -1,7 +1,9 @@
 """``bayesduel study``: a whole study at the command line."""
 
 import json
+import os
 import re
+import signal
 from functools import partial
 
 import pytest
@@ -62,6 +64,23 @@ def test_a_study_from_beginning_to_end(run, file, tmp_path):
     assert (tmp_path / "e.jsonl").read_text().splitlines() == lines
     run("copy", file, tmp_path / "copy.study")
     assert run("export", tmp_path / "copy.study").stdout.splitlines() == lines
+
+
+def test_sigterm_as_a_command_ends_is_said_as_any_other(run, file, monkeypatch):
+    plain = signal.signal
+    before = plain(signal.SIGTERM, signal.SIG_DFL)
+
+    def restore(number, handler):
+        if (number, handler) == (signal.SIGTERM, signal.SIG_DFL):
+            os.kill(os.getpid(), number)
+        return plain(number, handler)
+
+    monkeypatch.setattr(signal, "signal", restore)
+    try:
+        result = run("export", file, code=128 + signal.SIGTERM)
+    finally:
+        plain(signal.SIGTERM, before)
+    assert result.stderr == "ended by SIGTERM\n"
 
 
 def test_judges_are_checked_and_paid(run, tmp_path):

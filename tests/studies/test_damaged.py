@@ -6,12 +6,12 @@ import random
 import shutil
 import sqlite3
 import stat
-from contextlib import closing
+from contextlib import closing, suppress
 
 import pytest
 
 from bayesduel.errors import BayesduelError, OutputWriteError, StudyError
-from bayesduel.studies import Study, check_study
+from bayesduel.studies import Study, check_study, verify_study
 from bayesduel.studies.stored import disk
 from bayesduel.studies.stored.event_log import FORMAT
 from tests.command_line import invoke
@@ -87,6 +87,18 @@ def test_no_flipped_bit_gives_another_vote(path, tmp_path):
     assert refused > FLIPS / 20
 
 
+def test_nothing_sound_is_said_with_the_reason_and_the_file(path, tmp_path):
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    why = f"{path}.* cannot be read as a study: file is not a database"
+    with pytest.raises(StudyError, match=why):
+        Study.open(path)
+    with pytest.raises(StudyError, match="no event is sound.*not a database"):
+        check_study(path).save(tmp_path / "saved.study")
+    path.write_bytes(b"")
+    with pytest.raises(StudyError, match="drinks.study'; remove it, and make it with"):
+        Study.open(path)
+
+
 @pytest.mark.parametrize("lost", [1, 9000])
 def test_a_file_that_was_cut_is_refused_in_one_line(path, lost):
     path.write_bytes(path.read_bytes()[:-lost])
@@ -140,6 +152,56 @@ def test_events_without_checksums_are_checked_too(old, find, put, words):
     changed(old, find, put)
     with pytest.raises(StudyError, match=words):
         Study.open(old)
+
+
+ASKED = {"question": 3, "left": 0, "right": 1, "rule": "", "reason": "", "lease": 9.0}
+DUEL = dict.fromkeys(["champion", "exploit", "first", "round", "idle"], 0)
+DUEL |= {"second": 3, "votes": 1}
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "words"),
+    [
+        ("asked", {"question": 3, "left": 0, "right": 1}, "it has no rule"),
+        ("asked", ASKED | {"lease": 10**400}, "its lease is 1000"),
+        ("asked", ASKED | {"question": 5}, "question 5 does not follow on 2"),
+        ("asked", ASKED | {"right": 0}, "arms [0, 0], and not about 2 different ones"),
+        ("asked", ASKED | {"right": 3}, "it asks about arms [0, 3]"),
+        ("asked", ASKED | {"twin_of": 2}, "it is not the other order of question 2"),
+        ("asked", ASKED | {"replaces": 2}, "question 2, which it replaces, is not"),
+        ("asked", ASKED | {"duel": DUEL}, "its duel is of arms 0 and 3"),
+        ("asked", ASKED | {"request": 1}, "nothing was asked for in event 1"),
+        ("gold asked", {"question": 3, "gold": 7, "lease": 9.0, "swapped": False},
+         "there is no gold question 7"),
+        ("answered", {"question": 2, "answer": "left"}, "question 2 was withdrawn"),
+        ("arm restored", {"name": "silk"}, "there is no arm 'silk'"),
+        ("arm renamed", {"name": "silk", "to": "cloth"}, "there is no arm 'silk'"),
+        ("arms merged", {"name": "tea", "into": "silk"}, "there is no arm 'silk'"),
+        ("imported", {"source": "", "counts": [[0, 1, 2, 0, 0]], "keys": ["a", "b"]},
+         "it has 2 keys of 1 rows"),
+    ],
+)  # fmt: skip
+def test_events_that_cannot_follow_are_said_and_what_came_before_is_saved(
+    study, tmp_path, kind, body, words
+):
+    study.retire_arm("water")
+    study.ask(2)
+    study.withdraw(2)
+    before = study.events()
+    with suppress(StudyError):  # Its checksum is right: whoever wrote it was wrong.
+        study._append(kind, body)
+    with pytest.raises(StudyError) as refused:
+        Study.open(study.path)
+    said = f"{study.path}: event 6 of the study is broken: "
+    assert str(refused.value).startswith(said)
+    assert words in str(refused.value)
+    with pytest.raises(StudyError, match="more>.study: event 6 of the study is broken"):
+        verify_study(study.path)
+    found = check_study(study.path)
+    assert [*found.events] == before and words in found.fault
+    found.save(tmp_path / "saved.study")
+    with Study.open(tmp_path / "saved.study") as saved:
+        assert saved.events() == before
 
 
 def test_an_old_study_is_chained_when_it_is_written_to(old, path):

@@ -12,6 +12,7 @@ import pytest
 
 from bayesduel.errors import OutputWriteError, StudyError
 from bayesduel.studies import Study
+from bayesduel.studies.replay.state import StudyState
 from bayesduel.studies.stored.event_log import FORMAT
 from bayesduel.studies.stored.events import Event
 from tests.studies.helpers import DRINKS, assert_replays
@@ -217,9 +218,62 @@ def test_what_is_done_at_once_is_stored_together_or_not(study):
     assert_replays(study)
 
 
+class InterruptedOnce:
+    """A connection of SQLite: Ctrl-C comes while one statement is carried out."""
+
+    def __init__(self, connection, statement):
+        self._connection, self._statement = connection, statement
+
+    def __getattr__(self, name):
+        return getattr(self._connection, name)
+
+    def execute(self, text, *rest):
+        found = self._connection.execute(text, *rest)
+        if text == self._statement:
+            self._statement = None
+            raise KeyboardInterrupt
+        return found
+
+
+@pytest.mark.parametrize("statement", ["BEGIN IMMEDIATE", "BEGIN", "COMMIT"])
+def test_after_an_interrupt_votes_are_stored_and_nobody_is_locked_out(study, statement):
+    """As where one waits for others to write: it has begun when Ctrl-C is raised."""
+    first, second = study.ask(2)
+    study._log._connection = InterruptedOnce(study._log._connection, statement)
+    with pytest.raises(KeyboardInterrupt):
+        study.tell(first, "left")
+        study.status()
+    assert study.tell(second, "right")
+    with Study.open(study.path) as other:
+        assert other.tell(second, "right") is False
+        other.ask()
+
+
+@pytest.mark.parametrize("does", ["tell", "status"])
+def test_an_interrupt_in_the_middle_of_an_event_leaves_no_half_of_it(
+    study, monkeypatch, does
+):
+    (ticket,) = study.ask()
+
+    def interrupted(*_):
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    with Study.open(study.path) as other:
+        if does == "status":  # It learns from the file what another one was told.
+            other.tell(ticket, "left")
+        monkeypatch.setattr(StudyState, "count", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            study.tell(ticket, "left") if does == "tell" else study.status()
+    assert study.tell(ticket, "left") is (does == "tell")
+    assert study.comparisons().num_votes == 1
+    assert_replays(study)
+
+
 KILLED = """
 import os, signal, sys
 from bayesduel.studies import Study
+from bayesduel.studies.replay.state import StudyState
 study = Study.open(sys.argv[1])
 with study.at_once():
     study.tell(1, "left")

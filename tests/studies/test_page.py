@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import socket
 import sys
 from http.client import RemoteDisconnected
 
@@ -275,6 +276,30 @@ def test_the_extra_is_named_where_it_is_missing(study, monkeypatch):
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
     assert "needs uvicorn; pip install 'bayesduel[page]'" in result.stderr
+
+
+def test_a_closed_terminal_ends_a_page_only_after_what_is_being_answered(
+    study, monkeypatch
+):
+    server, heard = JudgePage(study).server(), []
+
+    async def main_loop():
+        os.kill(os.getpid(), signal.SIGHUP)
+        heard.append(server.should_exit)
+
+    def end(number, frame):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(server, "main_loop", main_loop)
+    before = signal.signal(signal.SIGHUP, end)
+    try:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            with pytest.raises(KeyboardInterrupt):
+                server.run(sockets=[listener])
+        assert signal.getsignal(signal.SIGHUP) is end
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert heard == [True]
 
 
 @pytest.mark.slow

@@ -1,19 +1,22 @@
-"""Who may talk to the page of a study, and how slowly and how often."""
+"""Who may talk to the page of a study, how slowly and how often, and when it ends."""
 
 from __future__ import annotations
 
 import secrets
+import signal
 from asyncio import TimerHandle, Transport
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from time import monotonic
 
 import h11
+import uvicorn
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-__all__ = ["PageGuard", "Pace", "TimedProtocol"]
+__all__ = ["PageGuard", "PageServer", "Pace", "TimedProtocol"]
 
 REQUEST_SECONDS = 20.0
 
@@ -31,6 +34,28 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
+
+
+class PageServer(uvicorn.Server):
+    """A server that ends by SIGHUP, as where a terminal is closed, as by SIGTERM.
+
+    Raised by a handler that the command has installed, it would tear requests apart.
+    """
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Let what is being answered be answered first, then raise."""
+        number = getattr(signal, "SIGHUP", None)
+        with super().capture_signals():
+            plain = None if number is None else signal.getsignal(number)
+            if number is None or not callable(plain):  # Not caught, or ignored.
+                yield
+                return
+            signal.signal(number, self.handle_exit)
+            try:
+                yield
+            finally:
+                signal.signal(number, plain)
 
 
 class TimedProtocol(H11Protocol):

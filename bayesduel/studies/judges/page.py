@@ -27,7 +27,12 @@ from starlette.types import ASGIApp
 
 from bayesduel.errors import OutputWriteError, StudyError
 from bayesduel.studies.contents.contexts import Items
-from bayesduel.studies.judges._page_guard import Pace, PageGuard, TimedProtocol
+from bayesduel.studies.judges._page_guard import (
+    Pace,
+    PageGuard,
+    PageServer,
+    TimedProtocol,
+)
 from bayesduel.studies.judges.arm_files import IMAGE_TYPES, ArmFiles
 from bayesduel.studies.judges.judge_session import JudgeSession
 from bayesduel.studies.judges.links import link_secret, signed_token
@@ -164,7 +169,7 @@ class JudgePage:
             server_header=False,
             timeout_graceful_shutdown=5,
         )
-        return uvicorn.Server(config)
+        return PageServer(config)
 
     @property
     def num_answered(self) -> int:

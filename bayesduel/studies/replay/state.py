@@ -24,7 +24,7 @@ from bayesduel.studies.stored.events import Event, gold_names, gold_order
 __all__ = ["StudyState"]
 
 _MISFITS = (LookupError, TypeError, ValueError, OverflowError)
-"""What events raise that nobody could have written."""
+"""What a first event raises that nobody could have written."""
 
 
 @dataclass
@@ -60,12 +60,10 @@ class StudyState(Counts):
         if event.number != self.last + 1:
             raise missing(self.last + 1)
         check_event(self, event)
-        self.clock = self.clock_at(event.time)
-        self.last, self.time, self.digest = event.number, event.time, event.digest
-        try:
-            _HANDLERS[event.kind](self, event.number, event.body)
-        except _MISFITS as error:
-            raise broken(event.number, f"it does not fit ({error!r})") from error
+        # The number first: what follows may be interrupted, and is done anew then.
+        self.last, self.digest = event.number, event.digest
+        self.clock, self.time = self.clock_at(event.time), event.time
+        _HANDLERS[event.kind](self, event.number, event.body)
 
     def clock_at(self, time: float) -> float:
         """Return what the clock of the study shows at a time of day."""

@@ -85,17 +85,22 @@ def place_of(path: Path) -> tuple[int, int] | None:
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Turn errors of SQLite into those of this package."""
+    """Turn errors of SQLite into those of this package, which name the file."""
     try:
         yield
+    except StudyError as error:
+        if error.argument != "study":
+            raise
+        raise error.renamed(str(path)) from error.__cause__
     except sqlite3.ProgrammingError as error:
         raise StudyError(
             str(path), str(error), remedy="open the study again"
         ) from error
     except (sqlite3.Error, UnicodeError, OverflowError) as error:
         rule = f"cannot be read as a study: {' '.join(str(error).split())}"
-        remedy = RESTORE if path.is_file() else "name another file"
-        raise StudyError("path", rule, str(path), remedy=remedy) from error
+        is_ours = os.access(path, os.R_OK)
+        remedy = RESTORE if is_ours else "allow reading it, or name another file"
+        raise StudyError(str(path), rule, remedy=remedy) from error
 
 
 _UNWRITABLE = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_BUSY",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -84,7 +84,8 @@ def _text(value: Any) -> bool:
 
 
 def _number(value: Any) -> bool:
-    return type(value) in (int, float) and math.isfinite(value)
+    # An integer may be too large to be a float at all.
+    return type(value) in (int, float) and abs(value) <= sys.float_info.max
 
 
 def _price(value: Any) -> bool:

@@ -168,10 +168,10 @@ class EventLog:
         log.close()
         if application == _APPLICATION:
             rule = f"is of format {log._format}, and this version reads format {FORMAT}"
-            remedy = "update bayesduel"
-        else:
-            rule, remedy = "must be the file of a study", _MAKE_IT
-        raise StudyError("path", rule, str(path), remedy=remedy)
+            raise StudyError(str(path), rule, remedy="update bayesduel")
+        # A kill while it was made leaves an empty file.
+        remedy = _MAKE_IT if path.stat().st_size else f"remove it, and {_MAKE_IT}"
+        raise StudyError("path", "must be the file of a study", str(path), remedy=remedy)
 
     def _number(self, pragma: str) -> int:
         return int(self._connection.execute(f"PRAGMA {pragma}").fetchone()[0])
@@ -198,12 +198,13 @@ class EventLog:
                 self._format > 1
             ) else None  # fmt: skip
         found = []
-        for row in rows:
-            event = event_of(row, after + 1, digest)
-            if seal is None:
-                check_names(event)
-            after, digest = event.number, event.digest
-            found.append(event)
+        with reading(self.path):
+            for row in rows:
+                event = event_of(row, after + 1, digest)
+                if seal is None:
+                    check_names(event)
+                after, digest = event.number, event.digest
+                found.append(event)
         if seal is not None and seal != [(after, digest)]:
             rule = f"its seal is not that of event {after}: events are missing, or the "
             raise StudyError(
@@ -252,8 +253,8 @@ class EventLog:
         if self._connection.in_transaction:
             yield
             return
-        self._connection.execute("BEGIN")
         try:
+            self._connection.execute("BEGIN")
             yield
         finally:
             if self._connection.in_transaction:
@@ -277,8 +278,9 @@ class EventLog:
                     yield
                 return
             self._check_place()
-            run("BEGIN IMMEDIATE")
             try:
+                # Ctrl-C while it waits for others raises once it has begun.
+                run("BEGIN IMMEDIATE")
                 yield
                 self._check_place()
                 run("COMMIT")
