@@ -206,7 +206,9 @@ class Comparison(Sweep):
             failures = [each for each in own if each.failure is not None]
             if failures:
                 job, failure = failures[0].job, failures[0].failure
+                notes = "; ".join(getattr(failure, "__notes__", []))
                 text = f"{type(failure).__name__}: {failure}"
+                text += f" ({notes})" if notes else ""
                 found[place] = job.failed(text, self.num_runs)
             elif own:
                 found[place] = nodes.join_chunks([each.value for each in own])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from bayesduel.errors import PolicyParameterError
 from bayesduel.experiments.problems import Instance, Problem, problem_of
 from bayesduel.simulation import run_summaries
 from bayesduel.stopping.base import StoppingRule
@@ -18,6 +19,9 @@ from bayesduel.version import __version__
 
 if TYPE_CHECKING:
     from bayesduel.simulation.driver import RunRecords
+
+_NAMES = ("notion", "run", "checkpoint", "preference", "feature", "features")
+"""That mean something else in a node than what a policy tells of its runs."""
 
 _ADDED = ("run_seconds", "compile_seconds", "events", "num_runs")
 
@@ -82,14 +86,24 @@ def chunk_dataset(
     the policy tells of its runs, with the provenance in the attributes.
     """
     problem = configuration.problem
+    own = {
+        **problem.measured(
+            records.ledger, records.recommendation, configuration.notions
+        ),
+        "num_events": (("run",), records.events.astype(np.int64)),
+    }
+    told = {name: (("run",), values) for name, values in records.info.items()}
+    taken = {*own, *_NAMES, *problem.axes}
+    for name in told:
+        if not isinstance(name, str) or "/" in name or name in taken:
+            raise PolicyParameterError(
+                f"{configuration.policy}: info",
+                f"no number of the name {name!r} can be kept",
+                remedy="take a word without a slash, and none of "
+                f"{', '.join(sorted(taken))}",
+            )
     dataset = xr.Dataset(
-        {
-            **problem.measured(
-                records.ledger, records.recommendation, configuration.notions
-            ),
-            "num_events": (("run",), records.events.astype(np.int64)),
-            **{name: (("run",), values) for name, values in records.info.items()},
-        },
+        own | told,
         coords={
             "notion": list(configuration.notions),
             "run": np.arange(runs.start, runs.stop),

@@ -226,6 +226,10 @@ def write_whole(file: Path, data: bytes | memoryview) -> None:
         with renamed_when_whole(file) as unfinished:
             unfinished.write_bytes(data)
     except OSError as error:
+        if isinstance(data, memoryview):
+            # Else the traceback holds it, and at the end Python says that what it is of
+            # cannot be closed.
+            data.release()
         raise OutputWriteError(
             f"out: cannot write {file}: {error.strerror or error}; what was finished "
             "before is kept; make room, and go on with resume"

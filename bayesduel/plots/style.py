@@ -22,7 +22,7 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from bayesduel.errors import ArgumentError, MissingGlyphWarning
-from bayesduel.files.folders import as_path
+from bayesduel.files.folders import as_path, write_whole
 from bayesduel.plots.fonts import USUAL_FONT, give_fonts
 from theory.arguments import items_of, number_within, one_of
 
@@ -255,6 +255,8 @@ def save(figure: Figure, stem: Path, formats: Iterable[str]) -> list[Path]:
     ------
     ValueError
         For something else than a figure, no name, or a format that is not known.
+    OutputWriteError
+        If a file cannot be written; an older one stays.
     """
     if not isinstance(figure, Figure):
         raise ArgumentError("figure", "must be a matplotlib figure", figure)
@@ -267,6 +269,8 @@ def save(figure: Figure, stem: Path, formats: Iterable[str]) -> list[Path]:
     for kind in kinds:
         path = stem.with_name(f"{stem.name}.{kind}")
         metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
-        figure.savefig(path, format=kind, metadata=metadata)
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format=kind, metadata=metadata)
+        write_whole(path, buffer.getvalue())
         paths.append(path)
     return paths

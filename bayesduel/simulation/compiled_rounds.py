@@ -20,7 +20,7 @@ from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.posteriors.names import is_posterior
 from bayesduel.simulation import rounds, set_rounds
 from bayesduel.simulation.programs import cache_on_disk
-from bayesduel.simulation.rounds import as_duel, is_in_bulk
+from bayesduel.simulation.rounds import as_arm, as_duel, is_in_bulk
 from bayesduel.simulation.set_rounds import as_mask, as_offer
 
 _OPTIONS: Any = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}
@@ -40,6 +40,7 @@ _WORD = np.dtype("U24")
 _COMPILED = ("choose", "update", "recommend")
 
 _ASKED = {
+    "as_arm": ("recommend must return an arm", "return an integer"),
     "as_duel": ("choose must return a pair of arms, or a Duel", "return two integers"),
     "as_offer": ("choose must return a set of arms, or an Offer", "return a mask"),
     "as_mask": ("recommend must return a set of arms", "return a mask"),
@@ -254,6 +255,12 @@ def _as_duel(asked: Any) -> Any:
     if len(asked) == 2:
         return lambda asked: Duel(asked[0], 0, asked[0], asked[1], 1)
     return None
+
+
+@overload(as_arm, strict=False)
+def _as_arm(asked: Any) -> Any:
+    is_integer = isinstance(asked, types.Integer | types.Boolean)
+    return (lambda asked: asked) if is_integer else None
 
 
 @overload(as_mask, strict=False)

@@ -69,6 +69,11 @@ def _as_duel(asked: Any) -> Any:
 
 
 @inlined
+def _as_arm(asked: Any) -> Any:
+    return asked
+
+
+@inlined
 def _is_in_bulk(policy: Any) -> bool:
     return False
 
@@ -122,6 +127,7 @@ def _add_shared(
 
 _OF_KERNELS = (
     _as_duel,
+    _as_arm,
     _is_in_bulk,
     _count_wins,
     _choose,

@@ -135,6 +135,19 @@ def as_duel(asked: Any) -> Duel:
     return Duel(first, 0, first, second)
 
 
+def as_arm(asked: Any) -> int:
+    """Return an arm as an integer.
+
+    Raises ``PolicyParameterError`` if it is none.
+    """
+    try:
+        return index(asked)
+    except TypeError as error:
+        raise PolicyParameterError(
+            "recommend", "must return an arm", asked, remedy="return an integer"
+        ) from error
+
+
 def ask(
     policy: Any,
     state: Any,
@@ -149,7 +162,7 @@ def ask(
     are ``left``. A choice that cannot be played is noted as a fault.
     """
     if progress[CLOCK] >= LONGEST_HORIZON:
-        champion = first = second = recommend(policy, state, rng)
+        champion = first = second = as_arm(recommend(policy, state, rng))
         idle, rounds = left, 0
     else:
         duel = as_duel(choose(policy, state, rng, progress[CLOCK] + 1))
@@ -348,7 +361,7 @@ def play(
     if progress[PLAYED] < horizon or progress[FAULT] != NO_FAULT:
         return
     if not is_waiting(state):
-        arm = recommend(policy, state, rng)
+        arm = as_arm(recommend(policy, state, rng))
         progress[RECOMMENDED] = arm
         if not 0 <= arm < num_arms:
             progress[FAULT], progress[WRONG] = BAD_RECOMMENDATION, arm

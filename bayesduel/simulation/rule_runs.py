@@ -3,12 +3,15 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float64, Int, Shaped
 
-from bayesduel.errors import BayesduelError, SimulationError
+from bayesduel.arguments.limits import PATIENCE
+from bayesduel.code_digest import is_users
+from bayesduel.errors import BayesduelError, PolicyParameterError, SimulationError
 from bayesduel.ops.scalar.uncompiled import unpacked
 from bayesduel.policies.policy import check_rule, declared
 from bayesduel.policies.policy_around import STRAIGHT, Manner
@@ -194,12 +197,15 @@ class PolicyRuns:
         serve = getattr(self._policy, "solve_on_host", None)
 
         def go_on(limit: int) -> tuple[int, int]:
+            events, clock = progress[[EVENTS, CLOCK]]
             with self._about(place):
                 self._play(self._own, state, rng, *given, limit)
                 while serve is not None and serve(state):
                     self._play(self._own, state, rng, *given, limit)
             if (fault := progress[FAULT]) != NO_FAULT:
                 raise self._fault(place, fault, progress[WRONG])
+            if progress[CLOCK] == clock and progress[EVENTS] > events + PATIENCE:
+                raise self._error(place, "choose asks for no round, again and again")
             return int(progress[EVENTS]), int(progress[PLAYED])
 
         return go_on
@@ -207,7 +213,15 @@ class PolicyRuns:
     def info(self) -> dict[str, float]:
         """Return what the policy says of the run that was begun last."""
         with self._about(self._place):
-            return declared(self._policy, "info")(self._state)
+            told = declared(self._policy, "info")(self._state)
+            for name, value in dict(told).items():
+                if np.ndim(value) > 0 or np.asarray(value).dtype.kind not in "biuf":
+                    raise PolicyParameterError(
+                        f"{self._label}: info of {name!r}",
+                        "must be one number",
+                        value,
+                    )
+            return told
 
     def found(self, done: int) -> Found:
         """Return what the first ``done`` runs have come to."""
@@ -220,7 +234,9 @@ class PolicyRuns:
         return Found(ledger, best, progress[:, EVENTS].copy(), info)
 
     def _fault(self, place: int, fault: int, wrong: int) -> SimulationError:
-        said = self._tables.faults[fault].format(wrong=wrong)
+        return self._error(place, self._tables.faults[fault].format(wrong=wrong))
+
+    def _error(self, place: int, said: str) -> SimulationError:
         return SimulationError(f"{self._label}: {said} ({self._where(place)})")
 
     def _where(self, place: int) -> str:
@@ -235,8 +251,20 @@ class PolicyRuns:
         except BayesduelError:
             raise
         except Exception as error:
-            error.add_note(f"raised by {self._label} in {self._where(place)}")
+            line = _line_of_user(error)
+            error.add_note(f"raised by {self._label} in {self._where(place)}{line}")
             raise
+
+
+def _line_of_user(error: Exception) -> str:
+    """Return where a user's code has raised an error, or called what has raised it."""
+    frame, found = error.__traceback__, ""
+    while frame is not None:
+        if is_users(frame.tb_frame.f_globals.get("__name__")):
+            name = Path(frame.tb_frame.f_code.co_filename).name
+            found = f", {name}, line {frame.tb_lineno}"
+        frame = frame.tb_next
+    return found
 
 
 def is_compiled(policy: Any) -> bool:

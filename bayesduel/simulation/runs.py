@@ -106,6 +106,8 @@ def play_runs(
         segments.play(beside, own.begin(done, rng))
         infos.append(own.info())
         done += len(beside)
+    if any(each.keys() != infos[0].keys() for each in infos):
+        raise SimulationError("info must name the same numbers after every run")
     found = own.found(done)
     told = {
         name: np.concatenate([np.atleast_1d(each[name]) for each in infos])[:done]

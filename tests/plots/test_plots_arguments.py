@@ -1,5 +1,7 @@
 """Figures and analysis refuse what they cannot draw or measure, in one line."""
 
+import errno
+import os
 import re
 
 import numpy as np
@@ -8,6 +10,7 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from bayesduel import analysis, papers, plots
+from bayesduel.errors import OutputWriteError
 from bayesduel.inference import fit
 from bayesduel.models import PairwiseBeta
 from bayesduel.votes import Comparisons
@@ -135,3 +138,16 @@ def test_what_is_saved(tmp_path, monkeypatch, arguments, words):
         plots.save(*arguments)
     # Not even the first of the formats.
     assert not list(tmp_path.iterdir())
+
+
+def test_a_full_disk_leaves_the_older_figure(tmp_path, monkeypatch):
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    (path,) = plots.save(Figure(), tmp_path / "figure", ["svg"])
+    before = path.read_bytes()
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OutputWriteError, match=r"figure\.svg: No space left on device"):
+        plots.save(Figure((1, 1)), tmp_path / "figure", ["svg"])
+    assert [each.name for each in tmp_path.iterdir()] == ["figure.svg"]
+    assert path.read_bytes() == before

@@ -1,5 +1,6 @@
 """The loop over rounds, of policies in NumPy: in Python and compiled."""
 
+import inspect
 import sys
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ from scipy import stats
 from bayesduel import Duel
 from bayesduel.code_digest import code_digest, functions_digest
 from bayesduel.errors import PolicyParameterError, SimulationError
+from bayesduel.policies import WithoutSelfDuels
 from bayesduel.simulation import compiled_rounds, rounds
 from bayesduel.simulation.driver import run_chunk
 from bayesduel.simulation.environments import PairwiseEnvironment
@@ -161,7 +163,21 @@ class Raising(FirstPair):
 def test_an_error_of_the_policy_is_raised_with_round_and_run():
     with pytest.raises(KeyError) as caught:
         played(Raising(), runs=range(3, 5))
-    assert caught.value.__notes__ == ["raised by Raising in round 30 of run 3"]
+    (note,) = caught.value.__notes__
+    line = inspect.getsourcelines(Raising.choose)[1] + 2
+    where = "raised by Raising in round 30 of run 3, test_rounds.py, line"
+    assert note == f"{where} {line}"
+
+
+class Stuck(FirstPair):
+    def choose(self, last, rng, round_):
+        return Duel(0, 0, 0, 1, round_ < 4)
+
+
+@pytest.mark.parametrize("policy", [Stuck(), WithoutSelfDuels(Stuck())])
+def test_a_rule_that_plays_no_round_is_not_asked_for_ever(policy):
+    with pytest.raises(SimulationError, match=r"no round, .* \(round 4 of run 0\)"):
+        played(policy)
 
 
 @pytest.mark.parametrize("compiled", [False, True])
@@ -193,6 +209,11 @@ class Unknown(FirstPair):
         return open("x")
 
 
+class Vague(FirstPair):
+    def recommend(self, last, rng):
+        return 1.5
+
+
 class Listed(FirstPair):
     table: tuple = ({},)
 
@@ -202,6 +223,8 @@ class Listed(FirstPair):
     [
         (Triple(), "must return a pair of arms, or a Duel, got (0, 1, 2)"),
         (Halves(), "must return a pair of arms, or a Duel, got (0.5, 1)"),
+        (Vague(), "recommend must return an arm, got 1.5"),
+        (Vague(compiled=True), "recommend must return an arm, got something"),
         (Triple(compiled=True), "must return a pair of arms, or a Duel, got something"),
         (Calling(compiled=True), "reads self.helper, which is no field"),
         (Unknown(compiled=True), "leave out compiled=True"),

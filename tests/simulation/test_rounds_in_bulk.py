@@ -6,6 +6,7 @@ from scipy import stats
 
 import bayesduel
 from bayesduel import Duel
+from bayesduel.errors import SimulationError
 from bayesduel.policies.policy_around import Manner
 from bayesduel.simulation.driver import run_chunk
 from bayesduel.simulation.environments import PairwiseEnvironment
@@ -182,3 +183,38 @@ def test_results_keep_what_a_rule_tells_of_its_runs():
         seed=0,
     )
     assert told.values.tolist() == plain.info["told"].tolist()
+
+
+class Telling(Stretches):
+    name_told: str = "told"
+    value: object = 1
+
+    def info(self, wins):
+        return {self.name_told.replace("|", "/"): self.value}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"value": np.arange(4)}, "info of 'told' must be one number, got array"),
+        ({"value": "much"}, "info of 'told' must be one number, got 'much'"),
+        ({"name_told": "regret"}, "no number of the name 'regret' can be kept"),
+        ({"name_told": "a|b"}, "no number of the name 'a/b' can be kept"),
+    ],
+)
+def test_what_results_cannot_keep_fails_its_own_policy_only(given, said):
+    rules = [Telling(**given), Stretches()]
+    tree = bayesduel.compare(MATRIX, rules, num_runs=2, horizon=20, shuffle=False)
+    one, other = tree["4-arms"].children.values()
+    assert said in one.attrs["error"]
+    assert other["told"].shape == (2,)
+
+
+class Changing(Stretches):
+    def info(self, wins):
+        return {f"told_{wins.sum() % 2}": 1}
+
+
+def test_every_run_tells_the_same_numbers():
+    with pytest.raises(SimulationError, match="the same numbers after every run"):
+        played(Changing())

@@ -220,4 +220,5 @@ def test_what_is_no_rule_is_said(policy, said):
 def test_an_error_of_the_policy_is_raised_with_round_and_run():
     with pytest.raises(KeyError) as caught:
         played(Raising(), runs=range(3, 5))
-    assert caught.value.__notes__ == ["raised by Raising in round 1 of run 3"]
+    (note,) = caught.value.__notes__
+    assert note.startswith("raised by Raising in round 1 of run 3, test_set_rounds.py")
