@@ -15,13 +15,15 @@ survives, the one of the closed form.
 
 *Lazy sets.* The sets H are generated when they are violated, at most one per family
 and only the worst ones per round, and the dual simplex method goes on from the last
-basis.
+basis. Each is new, for a solution obeys those before it, and there are finitely many,
+so the loop ends.
 
 The level L(2) says that any L(2) + 1 - L(1) inferiors of i1 carry one unit.
 """
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -30,11 +32,10 @@ from numpy.typing import NDArray
 from theory.copeland_program._oracle import WITH_PAIR, ConstraintFamilies
 from theory.copeland_program.certificate import Multipliers
 from theory.copeland_program.program_data import ProgramData
-from theory.copeland_program.simplex import new_simplex
+from theory.copeland_program.simplex import new_simplex, run_from_scratch
 from theory.errors import ProgramError
 
 _ORACLE_TOLERANCE = 1e-9
-_MAXIMAL_ROUNDS = 10_000
 # Constraints added per round. All violated ones would be some hundreds at 136 arms,
 # most of them superfluous a round later, and made the slowest programs 50 times slower.
 _MAXIMAL_ADDED = 20
@@ -72,6 +73,8 @@ class _Rows:
     rivals: list[int] = field(default_factory=list)
     levels: list[int] = field(default_factory=list)
     chosen: list[NDArray[np.intp]] = field(default_factory=list)
+    # The last three of each row, which say which constraint it is.
+    known: set[tuple[int, int, frozenset[int]]] = field(default_factory=set)
 
 
 def surviving_prefixes(families: ConstraintFamilies) -> Prefixes:
@@ -162,19 +165,19 @@ class CuttingPlanes:
         self.solver.changeColsCost(costs.size, columns, costs)
         solution = np.zeros(costs.size)
         self._add_constraints_without_sets()
-        for rounds in range(_MAXIMAL_ROUNDS):
+        for rounds in itertools.count():
             added = self._flush()
             if rounds and not added:
-                return self._solution(solution, rounds)
+                break
             solution = self._solve(costs.size)
             self._separate(solution)
-        raise ProgramError(
-            f"the program was not solved: constraints were still missing after "
-            f"{_MAXIMAL_ROUNDS} rounds."
-        )
+        return self._solution(solution, rounds)
 
     def _solve(self, num_columns: int) -> NDArray[np.float64]:
         self.solver.run()
+        if self.solver.getModelStatus() != self.optimal:
+            # With costs 1e12 apart rounding can take it from the way it went.
+            run_from_scratch(self.solver)
         status = self.solver.getModelStatus()
         if status != self.optimal:
             info = self.solver.getInfo()
@@ -233,6 +236,15 @@ class CuttingPlanes:
         self._record(int(rivals[rivals != winner][0]), instance.second, chosen)
 
     def _record(self, rival: int, level: int, chosen: NDArray[np.intp]) -> None:
+        row = rival, level, frozenset(chosen.tolist())
+        if row in self.rows.known:
+            arms = self.families.inferiors[chosen].tolist()
+            raise ProgramError(
+                f"the program was not solved: a solution violates the constraint of "
+                f"rival {rival}, level {level} and inferiors {arms}, although it had "
+                "been added. Please report the matrix."
+            )
+        self.rows.known.add(row)
         self.rows.rivals.append(rival)
         self.rows.levels.append(level)
         self.rows.chosen.append(chosen)

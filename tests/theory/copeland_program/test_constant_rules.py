@@ -199,6 +199,19 @@ def test_status_of_the_solver_is_reported(monkeypatch):
         copeland_lower_bound(GAP)
 
 
+def test_a_constraint_that_comes_again_ends_the_loop(monkeypatch):
+    cutting_planes = constants._cutting_planes.CuttingPlanes
+    honest = cutting_planes._add
+
+    def add(self, *constraint):
+        honest(self, *constraint)
+        self.rows.entries[-1] *= 2  # Half of the evidence is enough for the solver.
+
+    monkeypatch.setattr(cutting_planes, "_add", add)
+    with pytest.raises(ProgramError, match=r"rival 0, level 0 .* had been added"):
+        copeland_lower_bound(CYCLIC[::-1, ::-1])
+
+
 def test_status_of_cvxpy_is_reported(monkeypatch):
     import cvxpy
 

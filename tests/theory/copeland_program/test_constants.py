@@ -158,6 +158,15 @@ def test_gaps_of_very_different_size_are_certified():
         assert relaxed.value >= optimum.value * (1 - 1e-9)
 
 
+def test_sure_pairs_beside_pairs_next_to_one_half_are_certified():
+    # Costs of 0.03 and 1e12, at which HiGHS loses its way from a basis that it has.
+    for seed in (3, 15, 29, 33):
+        rng = np.random.default_rng(seed)
+        matrix = random_matrix(rng, 20, grid=[0.5, 1e-6])
+        optimum = copeland_lower_bound(matrix)
+        assert ecw_rmed_constant(matrix).value >= optimum.value
+
+
 def test_deterministic_preferences():
     order = from_upper(np.full((4, 4), 0.5))
     optimum = copeland_lower_bound(order)
