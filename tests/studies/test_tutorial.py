@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.studies.serving import PATIENCE, ROOT
+from tests.processes import PATIENCE
+from tests.studies.serving import ROOT
 
 PAGE = ROOT / "docs" / "tutorial_study.md"
 BLOCK = re.compile(r"^```(console|text)\n(.*?)^```", re.DOTALL | re.MULTILINE)
