@@ -2,6 +2,7 @@
 
 import pickle
 import signal
+import subprocess
 import sys
 from collections import Counter
 from concurrent.futures import BrokenExecutor, Executor, Future
@@ -19,6 +20,7 @@ from bayesduel.errors import (
 )
 from bayesduel.experiments import engines
 from bayesduel.experiments.engines import run_jobs
+from bayesduel.experiments.interrupts import unreached_children
 from bayesduel.experiments.jobs import Written
 from bayesduel.experiments.progress import ProgressReport
 from bayesduel.program_cache import kernel_folder
@@ -255,6 +257,32 @@ def test_an_interrupt_that_a_library_hides_ends_the_sweep():
     jobs = [Counted("a", [0.0])]
     with pytest.raises(KeyboardInterrupt):
         run_jobs(jobs, 1, [].append, ProgressReport(), executor=Archive())
+
+
+def test_ctrl_c_reaches_no_worker_that_begins():
+    """It is sent to all processes of a terminal; one that imports cannot ignore it."""
+    code = "import os, signal; os.kill(os.getpid(), signal.SIGINT); print('goes on')"
+    reached = []
+    with pytest.raises(KeyboardInterrupt), unreached_children():
+        done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True)
+        signal.raise_signal(signal.SIGINT)
+        reached.append(done.stdout)
+    assert reached == [b"goes on\n"]
+
+
+def test_an_interrupt_while_workers_are_asked_to_end_ends_them(monkeypatch):
+    """Python would wait without end for one that was not asked."""
+    asked = []
+
+    def shutdown(pool, *, cancel_futures=False):
+        asked.append(cancel_futures)
+        if not cancel_futures:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(engines._Processes, "shutdown", shutdown)
+    with pytest.raises(KeyboardInterrupt), engines._processes(2):
+        pass
+    assert asked == [False, True]
 
 
 @pytest.mark.parametrize("executor", [None, Lossy({})], ids=["here", "executor"])
