@@ -9,11 +9,10 @@ import subprocess
 import time
 from contextlib import contextmanager, suppress
 
+from tests.processes import PATIENCE
+
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
 """Its command, or None; tests that open a page have the mark `browser`."""
-
-PATIENCE = 60.0
-"""Seconds until something that must happen counts as missing."""
 
 
 class Browser:

@@ -8,7 +8,7 @@ from unittest import mock
 from typer import testing
 from typer.main import get_command
 
-from bayesduel.cli import app
+from bayesduel.cli.app import app
 
 _made_once = cache(get_command)
 """The command that parses lines.

@@ -34,6 +34,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # Figures are drawn without a screen.
 os.environ.setdefault("MPLBACKEND", "Agg")
 
+# Texts are broken alike in every terminal.
+os.environ["COLUMNS"] = "80"
+
 # Our own code never relies on arrays of different rank meeting silently. JAX reads the
 # variable when it is imported, here or in a worker process.
 os.environ["JAX_NUMPY_RANK_PROMOTION"] = "raise"

@@ -1,16 +1,30 @@
-"""Groups of processes that tests start."""
+"""Waiting for what other processes do, on machines however busy."""
 
 import os
 import time
 
+PATIENCE = 240.0
+"""Seconds until something that must happen counts as missing."""
 
-def ends(group, seconds=20.0):
-    """Say whether a group of processes has ended, or does so soon."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
+
+def wait_for(happens, process=None):
+    """Wait until something happens, which needs a process that still runs."""
+    deadline = time.monotonic() + PATIENCE
+    while not happens():
+        ended = process is not None and process.poll() is not None
+        assert not ended or happens(), process.communicate()
+        assert time.monotonic() < deadline, "it does not happen"
+        time.sleep(0.02)
+
+
+def wait_for_end(group):
+    """Wait until all processes of a group have ended."""
+
+    def has_ended():
         try:
             os.killpg(group, 0)
         except ProcessLookupError:
             return True
-        time.sleep(0.05)
-    return False
+        return False
+
+    wait_for(has_ended)

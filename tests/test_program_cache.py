@@ -14,6 +14,7 @@ import pytest
 import bayesduel
 from bayesduel import program_cache
 from bayesduel.simulation import model_rounds
+from tests.processes import PATIENCE
 
 SCRIPT = """
 import json, sys
@@ -49,7 +50,7 @@ def compiled(**variables):
         capture_output=True,
         text=True,
         check=True,
-        timeout=120,
+        timeout=PATIENCE,
     )
     return json.loads(done.stdout)
 
@@ -76,7 +77,7 @@ def test_other_processes_at_once_compile_nothing(tmp_path):
         for _ in range(2)
     ]
     for each in others:
-        out, err = each.communicate(timeout=120)
+        out, err = each.communicate(timeout=PATIENCE)
         assert each.returncode == 0 and "Error" not in err, err
         assert json.loads(out)["hits"] == len(kept)
         assert programs(json.loads(out)["folder"]) == kept
@@ -120,7 +121,7 @@ def test_no_setting_of_jax_changes_in_a_process_of_the_user(tmp_path):
         capture_output=True,
         text=True,
         check=True,
-        timeout=120,
+        timeout=PATIENCE,
     )
     assert json.loads(done.stdout) == []
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import gc
-from typing import Annotated
+import sys
+from typing import Annotated, Any
 
 import typer
 
@@ -11,7 +12,7 @@ from bayesduel.cli.errors import SIGNALLED, FriendlyGroup
 from bayesduel.cli.lazy_commands import LazyCommands
 from bayesduel.cli.options import flag
 from bayesduel.cli.output import degrade_encodings, version
-from bayesduel.cli.sweeps.deadline import left_in_time
+from bayesduel.cli.sweeps.deadline import left_in_time, rest_in_time
 from bayesduel.program_cache import own_process
 
 _COMMANDS = {
@@ -71,12 +72,19 @@ def root(
     """Simulate dueling bandits exactly and compare them with their theory."""
 
 
-def main() -> None:
-    """Run the command line; the entry point ``bayesduel``."""
+def _show_dropped(dropped: Any) -> None:
+    """Say what Python drops, but not what signals to end raise: they were heard."""
+    if not issubclass(dropped.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(dropped)
+
+
+def run() -> None:
+    """Run the command line in a process of its own."""
     own_process()
     # What is imported stays: to look for garbage among it takes a tenth of a short
     # command, at the usual 2000 new objects.
     gc.set_threshold(100_000)
     degrade_encodings()
-    with left_in_time(SIGNALLED):
+    sys.unraisablehook = _show_dropped
+    with rest_in_time(), left_in_time(SIGNALLED):
         app(prog_name="bayesduel")

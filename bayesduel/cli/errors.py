@@ -51,12 +51,21 @@ _UsageError: Any = typer.BadParameter.__mro__[1]
 """What the reader of options raises; public only as the base of this one."""
 
 
+_heard: list[int] = []
+"""Signals to end that came while the command ran, and about which nothing was said."""
+
+
 class Terminated(KeyboardInterrupt):
     """SIGTERM or SIGHUP: to be cleaned up after as Ctrl-C is."""
 
     def __init__(self, number: int) -> None:
         super().__init__(signal.Signals(number).name)
         self.number = number
+
+
+def interrupt(number: int) -> KeyboardInterrupt:
+    """Return what a signal to end raises."""
+    return KeyboardInterrupt() if number == signal.SIGINT else Terminated(number)
 
 
 def ended(error: KeyboardInterrupt, out: Path | None, kept: str) -> typer.Exit:
@@ -70,6 +79,7 @@ def ended_for_good(error: KeyboardInterrupt, advice: str) -> typer.Exit:
 
 
 def _said(error: KeyboardInterrupt, text: str) -> typer.Exit:
+    _heard.clear()
     with suppress(OSError):  # The terminal may be gone.
         say(text)
     return typer.Exit(SIGNALLED + getattr(error, "number", signal.SIGINT))
@@ -153,22 +163,24 @@ def damage_warnings() -> Iterator[None]:
 
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP raise, so that what is finished is kept and said."""
+    """Let signals to end raise, so that what is finished is kept and said."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def end(number: int, frame: FrameType | None) -> None:
-        raise Terminated(number)
+        _heard.append(number)
+        raise interrupt(number)
 
     found = {}
-    for name in ("SIGTERM", "SIGHUP"):
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         # Under nohup SIGHUP is ignored, and stays so.
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
             found[number] = signal.signal(number, end)
     try:
         yield
+        _heard.clear()
     finally:
         for number, plain in found.items():
             signal.signal(number, plain)
@@ -183,7 +195,7 @@ def friendly_errors(called: Callable[[str], str] = lambda _: "") -> Iterator[Non
     A ``ValueError`` counts as ours when it was raised in a file of this project: its
     text then names the argument, the rule and the remedy. The same error from deep
     inside a library is a bug, and keeps its traceback. BAYESDUEL_TRACEBACK=1 keeps
-    every traceback.
+    every traceback. After a signal to end, any error counts as what came of it.
     """
     try:
         yield
@@ -194,7 +206,10 @@ def friendly_errors(called: Callable[[str], str] = lambda _: "") -> Iterator[Non
         text = error.format_message().rstrip(".").replace("Value error, ", "")
         say_error(f"{text}; see {path} --help")
         raise typer.Exit(WRONG_INPUT) from error
-    except (ValueError, OSError, RuntimeError, ImportError) as error:
+    except Exception as error:
+        if _heard and not isinstance(error, typer.Exit):
+            raised = interrupt(_heard[0])
+            raise _said(raised, ending(raised)) from error
         code = _exit_code(error)
         if code is None or os.environ.get("BAYESDUEL_TRACEBACK"):
             raise

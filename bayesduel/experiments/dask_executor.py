@@ -1,14 +1,13 @@
 """Dask as what runs the jobs of a sweep: a scheduler somewhere, or processes here."""
 
 import logging
-import signal
-import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from bayesduel.errors import SimulationArgumentError
+from bayesduel.experiments.interrupts import unreached_children
 
 LOCAL = "local"
 """In place of an address: a cluster of processes on this machine."""
@@ -65,7 +64,7 @@ def dask_executor(address: str, workers: int) -> Iterator[Executor]:
 def _local_cluster(workers: int) -> Iterator[Any]:
     from distributed import LocalCluster
 
-    with _without_interrupts():
+    with unreached_children():
         cluster = LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
@@ -79,16 +78,3 @@ def _local_cluster(workers: int) -> Iterator[Any]:
     cluster.adapt(minimum=workers, maximum=workers)
     with cluster:
         yield cluster
-
-
-@contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Let processes that are started in the block leave Ctrl-C to this one."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    plain = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, plain)

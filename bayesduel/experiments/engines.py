@@ -23,7 +23,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.errors import ExecutorError, OutputFolderError, OutputWriteError
-from bayesduel.experiments.interrupts import noticed_interrupts
+from bayesduel.experiments.interrupts import noticed_interrupts, unreached_children
 from bayesduel.experiments.jobs import Cut, Job, JobResult, PartWriter
 from bayesduel.program_cache import own_process
 
@@ -278,7 +278,8 @@ class _Processes(Executor):
             failed = not future.cancelled() and future.exception() is not None
             self._idle.put((worker, failed))
 
-        future = self._pools[worker].submit(fn, *args, **kwargs)
+        with unreached_children():
+            future = self._pools[worker].submit(fn, *args, **kwargs)
         future.add_done_callback(release)
         return future
 
@@ -297,10 +298,10 @@ def _processes(workers: int) -> Iterator[_Processes]:
     pool = _Processes(workers)
     try:
         yield pool
+        pool.shutdown()
     except BaseException:
         pool.shutdown(cancel_futures=True)
         raise
-    pool.shutdown()
 
 
 def _one_process() -> ProcessPoolExecutor:

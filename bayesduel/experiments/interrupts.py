@@ -85,3 +85,24 @@ def noticed_interrupts() -> Iterator[Interrupts]:
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def unreached_children() -> Iterator[None]:
+    """Let no Ctrl-C reach processes that are started in the block.
+
+    Nor a terminal that closes. Both are sent to the whole group of processes, and one
+    that still imports would end in a traceback, before it can ignore them. What is
+    blocked stays so in the new process; here it waits for the end of the block.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # To start it, Python would unblock them.
+    plain = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, plain)

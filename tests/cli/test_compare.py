@@ -243,6 +243,26 @@ def test_signals_to_end_say_how_to_go_on(run, engine, tmp_path, name):
     assert "--resume" in result.stderr
 
 
+@pytest.mark.parametrize("error", [ImportError, TypeError, ValueError])
+def test_an_error_that_comes_of_a_signal_is_the_signal(run, engine, error):
+    """Libraries raise many things where an interrupt meets them half imported."""
+
+    def happens():
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise error("cannot import") from None
+
+    engine.happens = happens
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        assert run(*BASIC, code=130).stderr == "interrupted\n"
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert "interrupted" not in run("compare", "--nonsense", code=2).stderr
+
+
 def test_a_damaged_part_is_said(run, engine, tmp_path):
     engine.happens = lambda: warnings.warn(DamagedPartWarning("a.nc"), stacklevel=1)
     result = run(*BASIC)

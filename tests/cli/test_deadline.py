@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from types import SimpleNamespace
 
 import pytest
@@ -14,14 +13,49 @@ import bayesduel
 from bayesduel import results
 from bayesduel.cli.sweeps import deadline
 from bayesduel.cli.sweeps.deadline import ended_in_time, in_time, left_in_time
+from tests.processes import PATIENCE, wait_for
 
 CALM = "from bayesduel.cli import main; main()"
 
+BEGINNING = f"""
+import os, signal, sys
+
+moment = sys.argv.pop(1)
+
+class Finder:
+    def find_spec(self, name, path, target=None):
+        if name == moment:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder())
+{CALM}
+"""
+"""Ctrl-C while a module is imported."""
+
+DEAF = f"""
+import os, signal, time
+from bayesduel.cli import listing
+
+class File:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+
+def list_():
+    File()
+    time.sleep(3600)
+
+listing.list_ = list_
+{CALM}
+"""
+"""Ctrl-C while a finalizer runs."""
+
 STUCK = f"""
 import time
+from bayesduel.cli.sweeps import deadline
 from bayesduel.experiments import comparison
 from bayesduel.simulation import driver
 
+deadline._PATIENCE = {PATIENCE}  # What is said is said by the usual end.
 comparison.MOST_SECONDS = 0.0  # Every run is a piece of its own.
 plain = driver.run_chunk
 
@@ -60,13 +94,14 @@ def test_what_does_not_end_is_ended(ends, deaf, monkeypatch, capfd, tmp_path):
     monkeypatch.setattr(deadline, "_PATIENCE", 0.01)
     with in_time(tmp_path, "what was finished"):
         os.kill(os.getpid(), signal.SIGINT)
-        assert ends.event.wait(60)
+        assert ends.event.wait(PATIENCE)
     assert ends.codes == [130]
     said = capfd.readouterr().err
     assert f"interrupted: kept what was finished in {tmp_path}; go on with" in said
 
 
-def test_what_ends_itself_is_left_alone(ends, deaf):
+def test_what_ends_itself_is_left_alone(ends, deaf, monkeypatch):
+    monkeypatch.setattr(deadline, "_PATIENCE", PATIENCE)
     before = signal.set_wakeup_fd(-1)
     signal.set_wakeup_fd(before)
     with ended_in_time(lambda number: ("too late", 1)):
@@ -90,6 +125,7 @@ def test_no_other_thread_is_told_of_signals(ends):
 
 def test_a_process_that_was_interrupted_is_left_at_once(ends, monkeypatch):
     cleaned = []
+    monkeypatch.setattr(deadline, "_PATIENCE", PATIENCE)
     monkeypatch.setattr(
         deadline, "atexit", SimpleNamespace(_run_exitfuncs=lambda: cleaned.append(1))
     )
@@ -102,6 +138,33 @@ def test_a_process_that_was_interrupted_is_left_at_once(ends, monkeypatch):
     assert (ends.codes, cleaned) == ([130], [1])
 
 
+def test_what_python_waits_for_in_the_end_is_left(ends, monkeypatch):
+    waited = []
+    exits = SimpleNamespace(
+        _run_exitfuncs=lambda: waited.append(ends.event.wait(PATIENCE))
+    )
+    monkeypatch.setattr(deadline, "atexit", exits)
+    monkeypatch.setattr(deadline, "_PATIENCE", 0.01)
+    with left_in_time(128):
+        raise SystemExit(143)
+    assert (ends.codes[0], waited) == (143, [True])
+
+
+@pytest.mark.parametrize(
+    ("code", "words", "status", "said"),
+    [
+        (BEGINNING, ["typer", "list", "models"], -signal.SIGINT, ""),
+        (BEGINNING, ["bayesduel.cli.show", "show", "d-ts"], 130, "interrupted\n"),
+        (DEAF, ["list"], 130, "interrupted\n"),
+    ],
+)
+def test_ctrl_c_at_any_moment_of_a_command(code, words, status, said):
+    """Python says nothing of what it imports, nor of what it drops."""
+    command = [sys.executable, "-c", code, *words]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (status, said)
+
+
 @pytest.mark.slow
 def test_ctrl_c_keeps_pieces_of_a_long_job_and_resume_goes_on(tmp_path):
     out = tmp_path / "out"
@@ -111,11 +174,10 @@ def test_ctrl_c_keeps_pieces_of_a_long_job_and_resume_goes_on(tmp_path):
         [sys.executable, "-c", STUCK, *command], stderr=subprocess.PIPE, text=True
     )
     try:
-        while len(kept := [*out.glob(".bayesduel/parts/*.npz")]) < 3:
-            assert process.poll() is None, process.communicate()[1]
-            time.sleep(0.05)
+        wait_for(lambda: len([*out.glob(".bayesduel/parts/*.npz")]) >= 3, process)
+        kept = [*out.glob(".bayesduel/parts/*.npz")]
         process.send_signal(signal.SIGINT)
-        said = process.communicate()[1]
+        said = process.communicate(timeout=PATIENCE)[1]
     finally:
         process.kill()
     assert process.returncode == 130

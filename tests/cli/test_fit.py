@@ -121,7 +121,7 @@ def test_what_belongs_to_no_arm_is_printed_and_saved(run, votes, tmp_path):
 def test_a_table_loads_nothing_heavy(votes):
     """In a fresh interpreter: any of them takes longer to import than a fit takes."""
     code = (
-        "import sys; from bayesduel.cli import app\n"
+        "import sys; from bayesduel.cli.app import app\n"
         "for model in ('bradley-terry', 'beta', 'thurstone'):\n"
         f"    app(['fit', {str(votes)!r}, '--model', model], standalone_mode=False)\n"
         "heavy = {'jax', 'jaxlib', 'numpyro', 'arviz_base', 'arviz_stats', 'arviz',"

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.main import get_command
 
-from bayesduel.cli import app, parse
+from bayesduel.cli import parse
+from bayesduel.cli.app import app
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Sweeps on clusters of Dask: real processes, killed workers, a scheduler that dies."""
 
+import json
 import os
 import random
 import signal
@@ -7,7 +8,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from bayesduel import results
 from bayesduel.errors import ExecutorError, SimulationArgumentError
 from bayesduel.experiments import comparison
 from bayesduel.experiments.dask_executor import dask_executor
-from tests.processes import ends
+from tests.processes import PATIENCE, wait_for, wait_for_end
 
 distributed = pytest.importorskip("distributed")
 
@@ -104,15 +104,12 @@ def test_clusters_of_this_machine_want_no_common_port():
 
 
 @contextmanager
-def scheduler_and_workers():
+def scheduler_and_workers(folder):
     """Start both as commands; give the address, and the process of the scheduler."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port = taken.getsockname()[1]
-    address = f"tcp://127.0.0.1:{port}"
+    told = folder / "scheduler.json"
     commands = [
-        f"scheduler --host 127.0.0.1 --port {port} --no-dashboard",
-        f"worker {address} --nworkers 2 --nthreads 1 --no-dashboard",
+        f"scheduler --host 127.0.0.1 --port 0 --no-dashboard --scheduler-file {told}",
+        f"worker --scheduler-file {told} --nworkers 2 --nthreads 1 --no-dashboard",
     ]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     processes = [
@@ -125,7 +122,8 @@ def scheduler_and_workers():
         for command in commands
     ]
     try:
-        yield address, processes[0]
+        wait_for(told.exists, processes[0])
+        yield json.loads(told.read_text("utf-8"))["address"], processes[0]
     finally:
         for process in processes:
             with suppress(ProcessLookupError):
@@ -134,15 +132,15 @@ def scheduler_and_workers():
 
 
 @pytest.mark.slow
-def test_a_sweep_goes_on_after_the_scheduler_has_died(whole, tmp_path):
+def test_a_sweep_goes_on_after_the_scheduler_has_died(
+    whole, tmp_path, tmp_path_factory
+):
     def kill(process):
-        deadline = time.monotonic() + 120
-        while not [*tmp_path.glob(".bayesduel/parts/*")]:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        wait_for(lambda: [*tmp_path.glob(".bayesduel/parts/*")])
         os.killpg(process.pid, signal.SIGKILL)
 
-    with scheduler_and_workers() as (address, scheduler):
+    own = tmp_path_factory.mktemp("cluster")
+    with scheduler_and_workers(own) as (address, scheduler):
         killer = threading.Thread(target=kill, args=(scheduler,))
         killer.start()
         with (
@@ -173,16 +171,12 @@ def test_the_command_on_a_cluster_of_its_own_is_interrupted(tmp_path):
         start_new_session=True,
         text=True,
     )
-    deadline = time.monotonic() + 240
-    while not [*tmp_path.glob(".bayesduel/parts/*.npz")]:
-        assert process.poll() is None, process.communicate()[1]
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_for(lambda: [*tmp_path.glob(".bayesduel/parts/*.npz")], process)
     os.killpg(process.pid, signal.SIGINT)
-    errors = process.communicate(timeout=60)[1]
+    errors = process.communicate(timeout=PATIENCE)[1]
     assert process.returncode == 130, errors
     assert "interrupted: kept " in errors
     assert "distributed" not in errors  # The cluster keeps its worries to itself.
-    assert ends(process.pid)
+    wait_for_end(process.pid)
     assert [*tmp_path.glob(".bayesduel/parts/*.npz")]
     assert not (tmp_path / results.FILE_NAME).exists()

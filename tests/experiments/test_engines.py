@@ -2,6 +2,7 @@
 
 import pickle
 import signal
+import subprocess
 import sys
 from collections import Counter
 from concurrent.futures import BrokenExecutor, Executor, Future
@@ -255,6 +256,46 @@ def test_an_interrupt_that_a_library_hides_ends_the_sweep():
     jobs = [Counted("a", [0.0])]
     with pytest.raises(KeyboardInterrupt):
         run_jobs(jobs, 1, [].append, ProgressReport(), executor=Archive())
+
+
+BEGINNING = """
+import os, signal
+from multiprocessing import get_context
+from bayesduel.experiments.interrupts import unreached_children
+
+with unreached_children():
+    process = get_context("spawn").Process(target=print, args=("goes on",))
+    process.start()
+    os.kill(process.pid, signal.SIGINT)
+    os.kill(os.getpid(), signal.SIGINT)
+    try:
+        process.join()
+    except KeyboardInterrupt:
+        print("too early", flush=True)
+"""
+
+
+def test_ctrl_c_reaches_no_worker_that_begins():
+    """It is sent to all processes of a terminal; one that imports cannot ignore it."""
+    command = [sys.executable, "-c", BEGINNING]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.stdout == "goes on\n"
+    assert done.stderr.count("Traceback") == 1  # Of the one that begins them.
+
+
+def test_an_interrupt_while_workers_are_asked_to_end_ends_them(monkeypatch):
+    """Python would wait without end for one that was not asked."""
+    asked = []
+
+    def shutdown(pool, *, cancel_futures=False):
+        asked.append(cancel_futures)
+        if not cancel_futures:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(engines._Processes, "shutdown", shutdown)
+    with pytest.raises(KeyboardInterrupt), engines._processes(2):
+        pass
+    assert asked == [False, True]
 
 
 @pytest.mark.parametrize("executor", [None, Lossy({})], ids=["here", "executor"])

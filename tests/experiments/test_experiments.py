@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from tests.fake_policies import (
     Wanderer,
     instant_run_chunk,
 )
-from tests.processes import ends
+from tests.processes import PATIENCE, wait_for, wait_for_end
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 REQUEST = {"num_runs": 70, "horizon": 300, "seed": 5}
@@ -85,14 +84,10 @@ def two_workers(out, finished):
         start_new_session=True,
         text=True,
     )
-    deadline = time.monotonic() + 240
-    while (
-        len(list(out.glob(".bayesduel/parts/*.npz"))) < finished
-        and time.monotonic() < deadline
-    ):
-        assert process.poll() is None, process.communicate()[1]
-        time.sleep(0.1)
     try:
+        wait_for(
+            lambda: len([*out.glob(".bayesduel/parts/*.npz")]) >= finished, process
+        )
         yield process
     finally:
         with suppress(ProcessLookupError):
@@ -106,9 +101,9 @@ def test_an_interrupt_keeps_what_is_finished_and_resume_goes_on(whole, tmp_path)
     out, wanted = tmp_path / "out", 2
     with two_workers(out, wanted) as process:
         os.killpg(process.pid, signal.SIGINT)
-        errors = process.communicate(timeout=120)[1]
+        errors = process.communicate(timeout=PATIENCE)[1]
         assert "KeyboardInterrupt" in errors
-        assert ends(process.pid)
+        wait_for_end(process.pid)
     assert len(list(out.glob(".bayesduel/parts/*.npz"))) == wanted
     assert not (out / "results.nc").exists()
 
@@ -124,7 +119,7 @@ def test_workers_end_with_the_process_that_wants_their_results(tmp_path):
     with two_workers(tmp_path / "out", 1) as process:
         process.kill()
         process.wait()
-        assert ends(process.pid)
+        wait_for_end(process.pid)
 
 
 @pytest.mark.parametrize(("num_arms", "sizes"), [(255, [35, 35]), (256, [1] * 70)])

@@ -19,6 +19,7 @@ from bayesduel.policies.thompson.double_thompson import kernel
 from bayesduel.simulation import driver
 from bayesduel.simulation.environments import PairwiseEnvironment
 from tests.policies.instances import CONDORCET, TWO_WINNERS
+from tests.processes import PATIENCE
 from tests.simulation.model_fakes import Wanderer
 from tests.simulation.runs import same, simulate_runs
 
@@ -165,7 +166,7 @@ def process(**variables):
 
 
 def answer(running):
-    out, _ = running.communicate(timeout=120)
+    out, _ = running.communicate(timeout=PATIENCE)
     assert running.returncode == 0
     return json.loads(out)
 

@@ -13,11 +13,10 @@ from pathlib import Path
 
 from bayesduel.studies import Study
 from bayesduel.studies.judges.page import JudgePage
+from tests.processes import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "abcdefghijklmnopqrst"
-PATIENCE = 120.0
-"""Seconds until something that must happen counts as missing."""
 
 
 class Client:

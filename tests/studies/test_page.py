@@ -15,8 +15,9 @@ from bayesduel.studies import Study
 from bayesduel.studies.judges.arm_files import ArmFiles
 from bayesduel.studies.judges.page import JudgePage
 from tests.command_line import invoke
+from tests.processes import PATIENCE
 from tests.studies.helpers import DRINKS
-from tests.studies.serving import PATIENCE, TOKEN, Client, command
+from tests.studies.serving import TOKEN, Client, command
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
 

@@ -11,8 +11,9 @@ import pytest
 
 from bayesduel.studies import Study
 from tests.chromium import BROWSER, opened
+from tests.processes import PATIENCE
 from tests.studies.helpers import DRINKS, assert_replays
-from tests.studies.serving import PATIENCE, TOKEN, command, served
+from tests.studies.serving import TOKEN, command, served
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 

@@ -8,13 +8,13 @@ import signal
 import subprocess
 import sys
 import termios
-import time
 import urllib.request
 from pathlib import Path
 
 import pytest
 
-from tests.studies.serving import PATIENCE, ROOT
+from tests.processes import PATIENCE, wait_for
+from tests.studies.serving import ROOT
 
 PAGE = ROOT / "docs" / "tutorial_study.md"
 BLOCK = re.compile(r"^```(console|text)\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -61,8 +61,9 @@ def typed(command, shell):
         said += part.decode("utf-8", "replace")
         while pressed < min(said.count("q: quit"), len(KEYS)):
             # What is typed before the program listens would be dropped.
-            while termios.tcgetattr(terminal)[3] & termios.ICANON:
-                time.sleep(0.01)
+            wait_for(
+                lambda: not termios.tcgetattr(terminal)[3] & termios.ICANON, process
+            )
             os.write(terminal, KEYS[pressed].encode())
             pressed += 1
     os.close(terminal)

@@ -20,7 +20,7 @@ from bayesduel.cli.options import (
     resume_flag,
 )
 from bayesduel.cli.output import print_json, say, say_warning
-from bayesduel.cli.sweeps.deadline import in_time
+from bayesduel.cli.sweeps.deadline import in_its_own_time, in_time
 from bayesduel.cli.sweeps.reporting import Report
 from bayesduel.cli.sweeps.request import asks_for_experiment, read_request
 
@@ -85,8 +85,8 @@ def compare(
     Prints final regret, the measured slope beside the constant of the lower bound,
     and the ranks, and which of them are certain.
     """
-    if dask is None:  # A cluster of Dask has processes that do not end with this one.
-        ctx.with_resource(in_time(out, _DONE))
+    # A cluster of Dask has processes that do not end with this one.
+    ctx.with_resource(in_time(out, _DONE) if dask is None else in_its_own_time())
     request = read_request(ctx)
     asked = request.asked
     if not quiet:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
-from bayesduel.cli.errors import SIGNALLED, Terminated
+from bayesduel.cli.errors import SIGNALLED, interrupt
 from bayesduel.cli.output import ending, go_on
 
 _PATIENCE = 1.0
@@ -38,13 +38,30 @@ def in_time(out: Path | None, kept: str) -> AbstractContextManager[None]:
     """End the block soon after Ctrl-C, and say what ``errors.ended`` would."""
 
     def end(number: int) -> tuple[str, int]:
-        signalled = number != signal.SIGINT
-        error = Terminated(number) if signalled else KeyboardInterrupt()
+        error = interrupt(number)
         begun = out is None or out.exists()
         text = go_on(out, kept, error) if begun else ending(error)
         return text, SIGNALLED + number
 
     return ended_in_time(end)
+
+
+def rest_in_time() -> AbstractContextManager[None]:
+    """End what keeps nothing soon after Ctrl-C, and say so."""
+    return ended_in_time(lambda number: (ending(interrupt(number)), SIGNALLED + number))
+
+
+@contextmanager
+def in_its_own_time() -> Iterator[None]:
+    """Let the block end as slowly as it must, in spite of what is around it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    plain = signal.set_wakeup_fd(-1)
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(plain, warn_on_full_buffer=False)
 
 
 @contextmanager
@@ -64,7 +81,7 @@ def ended_in_time(end: Callable[[int], tuple[str, int]]) -> Iterator[None]:
     try:
         yield
     finally:
-        signal.set_wakeup_fd(plain)
+        signal.set_wakeup_fd(plain, warn_on_full_buffer=False)
         told.close()
         watcher.join()
         heard.close()
@@ -74,17 +91,22 @@ def ended_in_time(end: Callable[[int], tuple[str, int]]) -> Iterator[None]:
 def left_in_time(least: int) -> Iterator[None]:
     """Leave the process at once if the block exits with ``least`` or more.
 
-    Python takes one or two seconds to take down what compilers have left in memory.
+    Python takes one or two seconds to take down what compilers have left in memory,
+    and waits for worker processes without end.
     """
     try:
         yield
     except SystemExit as error:
         if not isinstance(error.code, int) or error.code < least:
             raise
+        patience = threading.Timer(_PATIENCE, os._exit, [error.code])
+        patience.daemon = True
+        patience.start()
         atexit._run_exitfuncs()
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):
                 stream.flush()
+        patience.cancel()
         os._exit(error.code)
 
 

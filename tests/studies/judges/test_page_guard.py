@@ -2,7 +2,8 @@
 
 import re
 import socket
-from contextlib import suppress
+from contextlib import closing, suppress
+from http.client import HTTPConnection
 
 import pytest
 
@@ -11,7 +12,8 @@ from bayesduel.studies import Study
 from bayesduel.studies.judges import _page_guard as page_guard
 from bayesduel.studies.judges import page
 from bayesduel.studies.judges.page import JudgePage
-from tests.studies.serving import PATIENCE, TOKEN, Client, served
+from tests.processes import PATIENCE
+from tests.studies.serving import TOKEN, Client, served
 
 
 def test_a_page_behind_a_proxy_is_called_by_its_name(study):
@@ -71,13 +73,15 @@ def test_a_request_that_does_not_come_to_an_end_is_cut(study, monkeypatch, sent)
                     pass
         assert Client(port).question()["number"] == 1
         # One that is there in time is answered, and the next on the same connection.
-        whole = f"GET /{TOKEN}/page.css HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode()
-        with socket.create_connection(("127.0.0.1", port), PATIENCE) as connection:
+        monkeypatch.setattr(page_guard, "REQUEST_SECONDS", PATIENCE)
+        connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+        with closing(connection):
+            connection.connect()
+            connection.auto_open = 0
             for _ in range(2):
-                connection.sendall(whole)
-                assert connection.recv(12) == b"HTTP/1.1 200"
-                while b"}\n}" not in connection.recv(100_000):
-                    pass
+                connection.request("GET", f"/{TOKEN}/page.css")
+                reply = connection.getresponse()
+                assert reply.status == 200 and reply.read().endswith(b"}\n}\n")
 
 
 def test_answers_from_before_a_restart_may_be_taken_back(study):
