@@ -21,6 +21,7 @@ from bayesduel.studies.stored.disk import (
     PRIVATE,
     RESTORE,
     address_of,
+    closed_block,
     is_writable,
     keeps_log,
     place_of,
@@ -247,7 +248,7 @@ class EventLog:
                 found.update("\n".join(texts).encode())
             return found.hexdigest()
 
-    @contextmanager
+    @closed_block
     def _same_moment(self) -> Iterator[None]:
         """Let several queries see the file as it was at the first of them."""
         if self._connection.in_transaction:
@@ -260,7 +261,7 @@ class EventLog:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
 
-    @contextmanager
+    @closed_block
     def writing(self) -> Iterator[None]:
         """Keep all other writers out; on the way out everything is stored, or nothing.
 
