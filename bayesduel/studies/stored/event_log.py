@@ -42,6 +42,7 @@ imports that are taken back, format 4 of sets of arms, format 5 of sets with con
 imported sets, gold sets and the worst of a set; and their files are as they were.
 """
 
+_MUST = "must be the file of a study"
 _MAKE_IT = "make it with Study.create or bayesduel study new"
 _APPLICATION = 0x62644475
 """Tells SQLite's own tools, and us, what the file is."""
@@ -155,7 +156,7 @@ class EventLog:
         """Open a file that was made by :meth:`create`."""
         path = as_path("path", path, StudyError)
         if not path.is_file():
-            rule = "must be the file of a study, and is no file"
+            rule = f"{_MUST}, and is no file"
             raise StudyError("path", rule, str(path), remedy=_MAKE_IT)
         log = cls(path)
         try:
@@ -172,7 +173,7 @@ class EventLog:
             raise StudyError(str(path), rule, remedy="update bayesduel")
         # A kill while it was made leaves an empty file.
         remedy = _MAKE_IT if path.stat().st_size else f"remove it, and {_MAKE_IT}"
-        raise StudyError("path", "must be the file of a study", str(path), remedy=remedy)
+        raise StudyError("path", _MUST, str(path), remedy=remedy)
 
     def _number(self, pragma: str) -> int:
         return int(self._connection.execute(f"PRAGMA {pragma}").fetchone()[0])
