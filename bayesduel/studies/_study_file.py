@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -17,7 +17,7 @@ from bayesduel.studies._rules import Rule
 from bayesduel.studies.replay.packed import packed, unpacked
 from bayesduel.studies.replay.state import StudyState
 from bayesduel.studies.stored import snapshots
-from bayesduel.studies.stored.disk import reading
+from bayesduel.studies.stored.disk import closed_block, reading
 from bayesduel.studies.stored.event_checks import KEPT_WITH_WHO
 from bayesduel.studies.stored.event_log import EventLog, write_new
 from bayesduel.studies.stored.events import BEGINNING, Event
@@ -172,7 +172,7 @@ class StudyFile:
             raise StudyError(str(self.path), "has no events", remedy="make it anew")
         return self._state
 
-    @contextmanager
+    @closed_block
     def _writing(self) -> Iterator[StudyState]:
         """Let nobody else write; forget what could not be stored."""
         with self._turn:
@@ -188,7 +188,7 @@ class StudyFile:
                     self._state = self._rule = None
                 raise
 
-    @contextmanager
+    @closed_block
     def at_once(self) -> Iterator[None]:
         """Store what is told and asked within it together: one wait for the disk.
 

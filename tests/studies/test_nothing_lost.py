@@ -1,5 +1,6 @@
 """What was acknowledged is kept: kills, crowds, full disks, copies, damaged files."""
 
+import contextlib
 import resource
 import sqlite3
 import subprocess
@@ -243,6 +244,28 @@ def test_after_an_interrupt_votes_are_stored_and_nobody_is_locked_out(study, sta
     with pytest.raises(KeyboardInterrupt):
         study.tell(first, "left")
         study.status()
+    assert study.tell(second, "right")
+    with Study.open(study.path) as other:
+        assert other.tell(second, "right") is False
+        other.ask()
+
+
+@pytest.mark.parametrize("name", ["writing", "_same_moment", "_writing"])
+def test_an_interrupt_between_two_blocks_leaves_none_open(study, monkeypatch, name):
+    first, second = study.ask(2)
+    plain = contextlib._GeneratorContextManager.__enter__
+
+    def entered(self):
+        found = plain(self)
+        if self.gen.__name__ == name:
+            monkeypatch.undo()
+            raise KeyboardInterrupt
+        return found
+
+    monkeypatch.setattr(contextlib._GeneratorContextManager, "__enter__", entered)
+    with pytest.raises(KeyboardInterrupt) as kept:
+        study.tell(first, "left")
+    assert kept.tb is not None  # As a notebook keeps the last traceback.
     assert study.tell(second, "right")
     with Study.open(study.path) as other:
         assert other.tell(second, "right") is False

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import wraps
 from pathlib import Path
+from typing import Any
 
 from bayesduel.errors import OutputWriteError, StudyError
 
@@ -14,6 +16,7 @@ __all__ = [
     "PRIVATE",
     "RESTORE",
     "address_of",
+    "closed_block",
     "is_writable",
     "keeps_log",
     "place_of",
@@ -81,6 +84,44 @@ def place_of(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
+
+
+class _ClosedBlock(AbstractContextManager):
+    """See :func:`closed_block`."""
+
+    def __init__(self, block: Any) -> None:
+        self._block = block
+
+    def __enter__(self) -> Any:
+        try:
+            return self._block.__enter__()
+        except BaseException:
+            self._block.gen.close()
+            raise
+
+    def __exit__(self, *error: Any) -> bool | None:
+        try:
+            return self._block.__exit__(*error)
+        finally:
+            self._block.gen.close()
+
+
+def closed_block(
+    function: Callable[..., Iterator[Any]],
+) -> Callable[..., AbstractContextManager]:
+    """Do as ``contextmanager``, and clean up after an interrupt between two blocks.
+
+    Such a one leaves the generator suspended for as long as its traceback is kept, as
+    notebooks do: with its transaction open, which the next block would take for its
+    own.
+    """
+    made = contextmanager(function)
+
+    @wraps(function)
+    def begin(*args: Any, **options: Any) -> AbstractContextManager:
+        return _ClosedBlock(made(*args, **options))
+
+    return begin
 
 
 @contextmanager

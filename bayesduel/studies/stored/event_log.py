@@ -21,6 +21,7 @@ from bayesduel.studies.stored.disk import (
     PRIVATE,
     RESTORE,
     address_of,
+    closed_block,
     is_writable,
     keeps_log,
     place_of,
@@ -41,6 +42,7 @@ imports that are taken back, format 4 of sets of arms, format 5 of sets with con
 imported sets, gold sets and the worst of a set; and their files are as they were.
 """
 
+_MUST = "must be the file of a study"
 _MAKE_IT = "make it with Study.create or bayesduel study new"
 _APPLICATION = 0x62644475
 """Tells SQLite's own tools, and us, what the file is."""
@@ -154,7 +156,7 @@ class EventLog:
         """Open a file that was made by :meth:`create`."""
         path = as_path("path", path, StudyError)
         if not path.is_file():
-            rule = "must be the file of a study, and is no file"
+            rule = f"{_MUST}, and is no file"
             raise StudyError("path", rule, str(path), remedy=_MAKE_IT)
         log = cls(path)
         try:
@@ -171,7 +173,7 @@ class EventLog:
             raise StudyError(str(path), rule, remedy="update bayesduel")
         # A kill while it was made leaves an empty file.
         remedy = _MAKE_IT if path.stat().st_size else f"remove it, and {_MAKE_IT}"
-        raise StudyError("path", "must be the file of a study", str(path), remedy=remedy)
+        raise StudyError("path", _MUST, str(path), remedy=remedy)
 
     def _number(self, pragma: str) -> int:
         return int(self._connection.execute(f"PRAGMA {pragma}").fetchone()[0])
@@ -247,7 +249,7 @@ class EventLog:
                 found.update("\n".join(texts).encode())
             return found.hexdigest()
 
-    @contextmanager
+    @closed_block
     def _same_moment(self) -> Iterator[None]:
         """Let several queries see the file as it was at the first of them."""
         if self._connection.in_transaction:
@@ -260,7 +262,7 @@ class EventLog:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
 
-    @contextmanager
+    @closed_block
     def writing(self) -> Iterator[None]:
         """Keep all other writers out; on the way out everything is stored, or nothing.
 
