@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 _LINEAR = 3.0
 """A bound that ends higher than so many times the lines is on a logarithmic axis."""
 
-_SHADED = "shaded: dashed bounds are slopes, not levels"
+_SHADED = (
+    "shaded: bounds from a circle on are slopes per unit of natural log t, not levels"
+)
 
 
 def regret(

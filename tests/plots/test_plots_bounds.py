@@ -66,7 +66,8 @@ def test_bounds_of_the_mean_gap_are_slopes_that_look_like_slopes():
     text = all_text(axes.figure).replace("\n", " ")
     assert "Condorcet lower bound: slope 11.2" in text
     assert "RMED1 (asymptotic upper): slope 11.2" in text
-    assert "shaded: dashed bounds are slopes, not levels" in text
+    said = "shaded: bounds from a circle on are slopes per unit of natural log t,"
+    assert f"{said} not levels" in text
 
 
 def test_a_policy_out_of_all_proportion_leaves_the_axis_and_is_named():

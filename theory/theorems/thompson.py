@@ -161,8 +161,8 @@ def double_thompson_refined_bound(
         regret="copeland",
         assumptions=(
             NO_TIES,
-            "every arm but the winners has "
-            f"{least + 1} distinctly best superior{'s' * (least > 0)}",
+            "every arm but the winners has L(1) + 1 distinctly best superiors, L(1) "
+            "being the fewest losses of an arm",
             "alpha > 1/2",
             "epsilon > 0",
             "beta > 2",
