@@ -51,6 +51,9 @@ _UsageError: Any = typer.BadParameter.__mro__[1]
 """What the reader of options raises; public only as the base of this one."""
 
 
+_A_MOMENT = 0.05
+"""Seconds until a signal that met an import is raised again."""
+
 _heard: list[int] = []
 """Signals to end that came while the command ran, and about which nothing was said."""
 
@@ -168,9 +171,21 @@ def _ended_by_signals() -> Iterator[None]:
         yield
         return
 
+    raised: list[int] = []
+
     def end(number: int, frame: FrameType | None) -> None:
+        if not raised and _is_importing(frame):
+            again = threading.Timer(_A_MOMENT, end_again, [number])
+            again.daemon = True
+            again.start()
+            return
+        raised.append(number)
         _heard.append(number)
         raise interrupt(number)
+
+    def end_again(number: int) -> None:
+        if not raised:
+            os.kill(os.getpid(), number)
 
     found = {}
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
@@ -184,6 +199,15 @@ def _ended_by_signals() -> Iterator[None]:
     finally:
         for number, plain in found.items():
             signal.signal(number, plain)
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    """Whether a module is being imported: JAX ends the process if that raises."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 @contextmanager

@@ -32,6 +32,23 @@ sys.meta_path.insert(0, Finder())
 """
 """Ctrl-C while a module is imported."""
 
+BROKEN = f"""
+import os, signal, sys
+
+class Finder:
+    def find_spec(self, name, path, target=None):
+        if name == "bayesduel.cli.show":
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+                compile("0", "", "eval")
+            except BaseException:
+                os.abort()
+
+sys.meta_path.insert(0, Finder())
+{CALM}
+"""
+"""Ctrl-C while a module is imported that ends the process if that raises."""
+
 DEAF = f"""
 import os, signal, time
 from bayesduel.cli import listing
@@ -100,6 +117,14 @@ def test_what_does_not_end_is_ended(ends, deaf, monkeypatch, capfd, tmp_path):
     assert f"interrupted: kept what was finished in {tmp_path}; go on with" in said
 
 
+def test_many_signals_put_off_no_end(ends, deaf, monkeypatch):
+    monkeypatch.setattr(deadline, "_PATIENCE", 0.2)
+    with ended_in_time(lambda number: ("in the end", 1)):
+        while not ends.event.wait(0.01):
+            os.kill(os.getpid(), signal.SIGINT)
+    assert ends.codes == [1]
+
+
 def test_what_ends_itself_is_left_alone(ends, deaf, monkeypatch):
     monkeypatch.setattr(deadline, "_PATIENCE", PATIENCE)
     before = signal.set_wakeup_fd(-1)
@@ -155,6 +180,7 @@ def test_what_python_waits_for_in_the_end_is_left(ends, monkeypatch):
     [
         (BEGINNING, ["typer", "list", "models"], -signal.SIGINT, ""),
         (BEGINNING, ["bayesduel.cli.show", "show", "d-ts"], 130, "interrupted\n"),
+        (BROKEN, ["show", "d-ts"], 130, "interrupted\n"),
         (DEAF, ["list"], 130, "interrupted\n"),
     ],
 )

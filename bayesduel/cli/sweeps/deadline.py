@@ -14,6 +14,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
@@ -118,10 +119,11 @@ def _watch(heard: socket.socket, end: Callable[[int], tuple[str, int]]) -> None:
         if not told:
             return
         number = told[0]
+    last = time.monotonic() + _PATIENCE
     heard.settimeout(_PATIENCE)
     try:
         while heard.recv(1):
-            pass
+            heard.settimeout(max(last - time.monotonic(), 0.001))
     except TimeoutError:
         text, code = end(number)
         _say(text)
