@@ -197,6 +197,7 @@ def _ended_by_signals() -> Iterator[None]:
         yield
         _heard.clear()
     finally:
+        raised.append(0)  # Nothing is left that a signal could end.
         for number, plain in found.items():
             signal.signal(number, plain)
 
