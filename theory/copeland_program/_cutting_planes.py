@@ -23,8 +23,8 @@ The level L(2) says that any L(2) + 1 - L(1) inferiors of i1 carry one unit.
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,18 +63,14 @@ class Solution:
     num_rounds: int  # Number of linear programs solved.
 
 
-@dataclass(eq=False)
-class _Rows:
-    """Constraints so far: sparse entries, and where each one comes from."""
+class Row(NamedTuple):
+    """A constraint that was added: where it comes from, and its sparse entries."""
 
-    lengths: list[int] = field(default_factory=list)
-    columns: list[NDArray[np.intp]] = field(default_factory=list)
-    entries: list[NDArray[np.float64]] = field(default_factory=list)
-    rivals: list[int] = field(default_factory=list)
-    levels: list[int] = field(default_factory=list)
-    chosen: list[NDArray[np.intp]] = field(default_factory=list)
-    # The last three of each row, which say which constraint it is.
-    known: set[tuple[int, int, frozenset[int]]] = field(default_factory=set)
+    rival: int
+    level: int
+    chosen: NDArray[np.intp]  # The set H, as positions among the inferiors.
+    columns: NDArray[np.intp]
+    entries: NDArray[np.float64]
 
 
 def surviving_prefixes(families: ConstraintFamilies) -> Prefixes:
@@ -143,7 +139,8 @@ class CuttingPlanes:
 
         self.families, self.prefixes = families, prefixes
         self.num_own = families.inferiors.size
-        self.rows = _Rows()
+        # Constraints so far in the order of the solver, by rival, level and H.
+        self.rows: dict[tuple[int, int, frozenset[int]], Row] = {}
         # Contribution of every prefix to S_b, per column of `superior_sums`.
         losses = families.instance.losses[prefixes.rivals]
         column = np.arange(families.num_levels + 1)
@@ -165,10 +162,9 @@ class CuttingPlanes:
         self.solver.changeColsCost(costs.size, columns, costs)
         solution = np.zeros(costs.size)
         self._add_constraints_without_sets()
-        for rounds in itertools.count():
-            added = self._flush()
-            if rounds and not added:
-                break
+        rounds, known = 0, -1
+        while known < len(self.rows):
+            known, rounds = len(self.rows), rounds + 1
             solution = self._solve(costs.size)
             self._separate(solution)
         return self._solution(solution, rounds)
@@ -176,7 +172,7 @@ class CuttingPlanes:
     def _solve(self, num_columns: int) -> NDArray[np.float64]:
         self.solver.run()
         if self.solver.getModelStatus() != self.optimal:
-            # With costs 1e12 apart rounding can take it from the way it went.
+            # Where costs lie 1e12 apart rounding can lead the dual method astray.
             run_from_scratch(self.solver)
         status = self.solver.getModelStatus()
         if status != self.optimal:
@@ -224,62 +220,42 @@ class CuttingPlanes:
         # With i2 in H one superior less is needed.
         gains = self.gains[block, level + (case == WITH_PAIR)]
         block, gains = block[gains > 0], gains[gains > 0]
-        self.rows.columns.append(np.concatenate((chosen, self.num_own + block)))
-        self.rows.entries.append(np.concatenate((np.ones(chosen.size), gains)))
-        self._record(rival, families.low + level, chosen)
+        columns = np.concatenate((chosen, self.num_own + block))
+        entries = np.concatenate((np.ones(chosen.size), gains))
+        self._add_row(Row(rival, families.low + level, chosen, columns, entries))
 
     def _add_top(self, chosen: NDArray[np.intp]) -> None:
         instance, winner = self.families.instance, self.families.winner
         rivals = np.flatnonzero(instance.losses == instance.second)
-        self.rows.columns.append(chosen)
-        self.rows.entries.append(np.ones(chosen.size))
-        self._record(int(rivals[rivals != winner][0]), instance.second, chosen)
+        rival = int(rivals[rivals != winner][0])
+        ones = np.ones(chosen.size)
+        self._add_row(Row(rival, instance.second, chosen, chosen, ones))
 
-    def _record(self, rival: int, level: int, chosen: NDArray[np.intp]) -> None:
-        row = rival, level, frozenset(chosen.tolist())
-        if row in self.rows.known:
-            arms = self.families.inferiors[chosen].tolist()
+    def _add_row(self, row: Row) -> None:
+        key = row.rival, row.level, frozenset(row.chosen.tolist())
+        if key in self.rows:
+            arms = self.families.inferiors[row.chosen].tolist()
             raise ProgramError(
                 f"the program was not solved: a solution violates the constraint of "
-                f"rival {rival}, level {level} and inferiors {arms}, although it had "
-                "been added. Please report the matrix."
+                f"rival {row.rival}, level {row.level} and inferiors {arms}, although "
+                "it had been added. Please report the matrix."
             )
-        self.rows.known.add(row)
-        self.rows.rivals.append(rival)
-        self.rows.levels.append(level)
-        self.rows.chosen.append(chosen)
-
-    def _flush(self) -> int:
-        """Hand the new rows to the solver and return their number."""
-        rows, known = self.rows, len(self.rows.lengths)
-        new = rows.columns[known:]
-        lengths = [part.size for part in new]
-        rows.lengths.extend(lengths)
-        if new:
-            starts = np.concatenate(([0], np.cumsum(lengths[:-1]))).astype(np.int32)
-            self.solver.addRows(
-                len(new),
-                np.ones(len(new)),
-                np.full(len(new), self.infinity),
-                sum(lengths),
-                starts,
-                np.concatenate(new).astype(np.int32),
-                np.concatenate(rows.entries[known:]),
-            )
-        return len(new)
+        self.rows[key] = row
+        columns = row.columns.astype(np.int32)
+        self.solver.addRow(1.0, self.infinity, columns.size, columns, row.entries)
 
     def _solution(self, solution: NDArray[np.float64], rounds: int) -> Solution:
-        families, rows = self.families, self.rows
+        families, rows = self.families, list(self.rows.values())
         duals = np.array(self.solver.getSolution().row_dual)
         inferiors = np.zeros((duals.size, families.instance.num_arms), dtype=bool)
-        for row, chosen in enumerate(rows.chosen):
-            inferiors[row, families.inferiors[chosen]] = True
+        for flags, row in zip(inferiors, rows, strict=True):
+            flags[families.inferiors[row.chosen]] = True
         return Solution(
             evidence=self._expand(solution),
             multipliers=Multipliers(
                 values=duals,
-                rivals=np.array(rows.rivals, dtype=np.intp),
-                levels=np.array(rows.levels, dtype=np.intp),
+                rivals=np.array([row.rival for row in rows], dtype=np.intp),
+                levels=np.array([row.level for row in rows], dtype=np.intp),
                 inferiors=inferiors,
             ),
             status="optimal",

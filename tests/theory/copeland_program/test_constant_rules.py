@@ -201,13 +201,13 @@ def test_status_of_the_solver_is_reported(monkeypatch):
 
 def test_a_constraint_that_comes_again_ends_the_loop(monkeypatch):
     cutting_planes = constants._cutting_planes.CuttingPlanes
-    honest = cutting_planes._add
+    honest = cutting_planes._add_row
 
-    def add(self, *constraint):
-        honest(self, *constraint)
-        self.rows.entries[-1] *= 2  # Half of the evidence is enough for the solver.
+    def add_row(self, row):
+        # Half of the evidence is enough for the solver.
+        honest(self, row._replace(entries=2 * row.entries))
 
-    monkeypatch.setattr(cutting_planes, "_add", add)
+    monkeypatch.setattr(cutting_planes, "_add_row", add_row)
     with pytest.raises(ProgramError, match=r"rival 0, level 0 .* had been added"):
         copeland_lower_bound(CYCLIC[::-1, ::-1])
 
