@@ -94,7 +94,7 @@ def optimal_basis(gaps: Float64[np.ndarray, "K K"]) -> Basis:
 
 def _basis_of(program: CuttingPlanes) -> Basis:
     """Read the basis of a solved program."""
-    families, prefixes, rows = program.families, program.prefixes, program.rows
+    families, prefixes = program.families, program.prefixes
     instance, winner = families.instance, families.winner
     num_arms, num_own = instance.num_arms, program.num_own
     import highspy
@@ -104,11 +104,9 @@ def _basis_of(program: CuttingPlanes) -> Basis:
     columns = np.flatnonzero([each == basic for each in status.col_status])
     binding = np.flatnonzero([each != basic for each in status.row_status])
 
-    matrix = np.zeros((len(rows.columns), num_own + prefixes.costs.size))
-    for row, (index, entries) in enumerate(
-        zip(rows.columns, rows.entries, strict=True)
-    ):
-        matrix[row, index] = entries
+    matrix = np.zeros((len(program.rows), num_own + prefixes.costs.size))
+    for dense, row in zip(matrix, program.rows.values(), strict=True):
+        dense[row.columns] = row.entries
     solution = np.array(program.solver.getSolution().col_value)
 
     # A prefix that leaves s of n superiors out ends at place n - s - 1.
@@ -139,15 +137,15 @@ def _loads(
     program: CuttingPlanes, binding: NDArray[np.intp], pool_sizes: NDArray[np.int64]
 ) -> NDArray[np.int8]:
     """Return the coefficients of some constraints at every place of the price table."""
-    families, rows = program.families, program.rows
+    families, rows = program.families, list(program.rows.values())
     instance, winner = families.instance, families.winner
     loads = np.zeros((binding.size, instance.num_arms, instance.num_arms), np.int8)
     t = np.arange(1, instance.num_arms + 1)
-    for load, row in zip(loads, binding.tolist(), strict=True):
-        inferiors = families.inferiors[rows.chosen[row]]
-        rival = rows.rivals[row]
+    for load, place in zip(loads, binding.tolist(), strict=True):
+        rival, level, chosen, *_ = rows[place]
+        inferiors = families.inferiors[chosen]
         load[winner, inferiors] = 1
-        size = instance.losses[rival] - rows.levels[row] - (rival in inferiors)
+        size = instance.losses[rival] - level - (rival in inferiors)
         gains = np.maximum(size - pool_sizes[rival] + t, 0)
         if size > 0:
             load[rival] = np.where(t <= pool_sizes[rival], gains, 0)

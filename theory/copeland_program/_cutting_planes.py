@@ -24,6 +24,7 @@ The level L(2) says that any L(2) + 1 - L(1) inferiors of i1 carry one unit.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +61,16 @@ class Solution:
     multipliers: Multipliers  # Dual solution.
     status: str  # Status of the solver.
     num_rounds: int  # Number of linear programs solved.
+
+
+class Row(NamedTuple):
+    """A constraint that was added: where it comes from, and its sparse entries."""
+
+    rival: int
+    level: int
+    chosen: NDArray[np.intp]  # The set H, as positions among the inferiors.
+    columns: NDArray[np.intp]
+    entries: NDArray[np.float64]
 
 
 def surviving_prefixes(families: ConstraintFamilies) -> Prefixes:
@@ -128,9 +139,8 @@ class CuttingPlanes:
 
         self.families, self.prefixes = families, prefixes
         self.num_own = families.inferiors.size
-        # Constraints so far in the order of the solver's rows: rival, level and H, and
-        # the places of H among the inferiors.
-        self.rows: dict[tuple[int, int, frozenset[int]], NDArray[np.intp]] = {}
+        # Constraints so far in the order of the solver, by rival, level and H.
+        self.rows: dict[tuple[int, int, frozenset[int]], Row] = {}
         # Contribution of every prefix to S_b, per column of `superior_sums`.
         losses = families.instance.losses[prefixes.rivals]
         column = np.arange(families.num_levels + 1)
@@ -212,47 +222,40 @@ class CuttingPlanes:
         block, gains = block[gains > 0], gains[gains > 0]
         columns = np.concatenate((chosen, self.num_own + block))
         entries = np.concatenate((np.ones(chosen.size), gains))
-        self._add_row(rival, families.low + level, chosen, columns, entries)
+        self._add_row(Row(rival, families.low + level, chosen, columns, entries))
 
     def _add_top(self, chosen: NDArray[np.intp]) -> None:
         instance, winner = self.families.instance, self.families.winner
         rivals = np.flatnonzero(instance.losses == instance.second)
         rival = int(rivals[rivals != winner][0])
-        self._add_row(rival, instance.second, chosen, chosen, np.ones(chosen.size))
+        ones = np.ones(chosen.size)
+        self._add_row(Row(rival, instance.second, chosen, chosen, ones))
 
-    def _add_row(
-        self,
-        rival: int,
-        level: int,
-        chosen: NDArray[np.intp],
-        columns: NDArray[np.intp],
-        entries: NDArray[np.float64],
-    ) -> None:
-        row = rival, level, frozenset(chosen.tolist())
-        if row in self.rows:
-            arms = self.families.inferiors[chosen].tolist()
+    def _add_row(self, row: Row) -> None:
+        key = row.rival, row.level, frozenset(row.chosen.tolist())
+        if key in self.rows:
+            arms = self.families.inferiors[row.chosen].tolist()
             raise ProgramError(
                 f"the program was not solved: a solution violates the constraint of "
-                f"rival {rival}, level {level} and inferiors {arms}, although it had "
-                "been added. Please report the matrix."
+                f"rival {row.rival}, level {row.level} and inferiors {arms}, although "
+                "it had been added. Please report the matrix."
             )
-        self.rows[row] = chosen
-        self.solver.addRow(
-            1.0, self.infinity, columns.size, columns.astype(np.int32), entries
-        )
+        self.rows[key] = row
+        columns = row.columns.astype(np.int32)
+        self.solver.addRow(1.0, self.infinity, columns.size, columns, row.entries)
 
     def _solution(self, solution: NDArray[np.float64], rounds: int) -> Solution:
-        families = self.families
+        families, rows = self.families, list(self.rows.values())
         duals = np.array(self.solver.getSolution().row_dual)
         inferiors = np.zeros((duals.size, families.instance.num_arms), dtype=bool)
-        for row, chosen in enumerate(self.rows.values()):
-            inferiors[row, families.inferiors[chosen]] = True
+        for flags, row in zip(inferiors, rows, strict=True):
+            flags[families.inferiors[row.chosen]] = True
         return Solution(
             evidence=self._expand(solution),
             multipliers=Multipliers(
                 values=duals,
-                rivals=np.array([row[0] for row in self.rows], dtype=np.intp),
-                levels=np.array([row[1] for row in self.rows], dtype=np.intp),
+                rivals=np.array([row.rival for row in rows], dtype=np.intp),
+                levels=np.array([row.level for row in rows], dtype=np.intp),
                 inferiors=inferiors,
             ),
             status="optimal",

@@ -203,9 +203,9 @@ def test_a_constraint_that_comes_again_ends_the_loop(monkeypatch):
     cutting_planes = constants._cutting_planes.CuttingPlanes
     honest = cutting_planes._add_row
 
-    def add_row(self, rival, level, chosen, columns, entries):
+    def add_row(self, row):
         # Half of the evidence is enough for the solver.
-        honest(self, rival, level, chosen, columns, 2 * entries)
+        honest(self, row._replace(entries=2 * row.entries))
 
     monkeypatch.setattr(cutting_planes, "_add_row", add_row)
     with pytest.raises(ProgramError, match=r"rival 0, level 0 .* had been added"):
