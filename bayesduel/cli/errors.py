@@ -171,10 +171,12 @@ def _ended_by_signals() -> Iterator[None]:
         yield
         return
 
+    put_off: list[int] = []
     raised: list[int] = []
 
     def end(number: int, frame: FrameType | None) -> None:
         if not raised and _is_importing(frame):
+            put_off.append(number)
             again = threading.Timer(_A_MOMENT, end_again, [number])
             again.daemon = True
             again.start()
@@ -195,6 +197,8 @@ def _ended_by_signals() -> Iterator[None]:
             found[number] = signal.signal(number, end)
     try:
         yield
+        if put_off and not raised:
+            raise interrupt(put_off[0])
         _heard.clear()
     finally:
         raised.append(0)  # Nothing is left that a signal could end.
