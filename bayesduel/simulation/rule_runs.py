@@ -34,6 +34,10 @@ from bayesduel.simulation.run_progress import (
 from bayesduel.simulation.runs import Found, GoOn, RunRecords, play_runs
 from bayesduel.stopping.scalar_rules import NEVER_STOPS, ScalarStopping
 
+_MOVES = [EVENTS, CLOCK, PLAYED]
+"""Events, and what of a run moves: rules of sets have no clock, and where votes are
+told late the rounds that are played lag behind it."""
+
 
 class Variations(NamedTuple):
     """What differs from run to run, and what was there before the first round."""
@@ -197,14 +201,15 @@ class PolicyRuns:
         serve = getattr(self._policy, "solve_on_host", None)
 
         def go_on(limit: int) -> tuple[int, int]:
-            events, clock = progress[[EVENTS, CLOCK]]
+            events, *before = progress[_MOVES]
             with self._about(place):
                 self._play(self._own, state, rng, *given, limit)
                 while serve is not None and serve(state):
                     self._play(self._own, state, rng, *given, limit)
             if (fault := progress[FAULT]) != NO_FAULT:
                 raise self._fault(place, fault, progress[WRONG])
-            if progress[CLOCK] == clock and progress[EVENTS] > events + PATIENCE:
+            now, *after = progress[_MOVES]
+            if after == before and now > events + PATIENCE:
                 raise self._error(place, "choose asks for no round, again and again")
             return int(progress[EVENTS]), int(progress[PLAYED])
 

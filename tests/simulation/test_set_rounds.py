@@ -68,6 +68,11 @@ def test_every_round_is_counted_up_to_every_checkpoint(longest):
     np.testing.assert_allclose(found.ledger["regret"][:, :, 0], expected, atol=1e-9)
 
 
+def test_a_run_may_take_as_many_events_as_it_has_rounds():
+    (events,) = played(Wandering(longest=1), checkpoints=(5000,), runs=range(1)).events
+    assert events == 5000
+
+
 @pytest.mark.parametrize("compiled", [False, True])
 def test_runs_depend_on_seed_and_number_alone(compiled):
     policy = Wandering(longest=60, compiled=compiled)
