@@ -12,6 +12,8 @@ import shlex
 import signal
 import sys
 import unicodedata
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -79,6 +81,19 @@ def go_on(out: Path | None, kept: str, error: KeyboardInterrupt) -> str:
 def say_warning(text: str) -> None:
     """Write what went wrong without ending the command."""
     _prefixed("warning: ", "bold yellow", text)
+
+
+def say_remarks(fit: Callable[[], Any]) -> Any:
+    """Fit; what one should know of the fit becomes messages."""
+    from bayesduel.errors import DisconnectedComparisonsWarning
+
+    with warnings.catch_warnings():
+        # It comes back among the remarks.
+        warnings.simplefilter("ignore", DisconnectedComparisonsWarning)
+        found = fit()
+    for remark in found.remarks:
+        say_warning(remark)
+    return found
 
 
 def say_error(text: str) -> None:

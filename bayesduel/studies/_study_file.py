@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -173,7 +173,7 @@ class StudyFile:
         return self._state
 
     @closed_block
-    def _writing(self) -> Iterator[StudyState]:
+    def _writing(self) -> Generator[StudyState]:
         """Let nobody else write; forget what could not be stored."""
         with self._turn:
             last = -1
@@ -189,7 +189,7 @@ class StudyFile:
                 raise
 
     @closed_block
-    def at_once(self) -> Iterator[None]:
+    def at_once(self) -> Generator[None]:
         """Store what is told and asked within it together: one wait for the disk.
 
         All of it, or nothing where the block ends in an error; so what is returned

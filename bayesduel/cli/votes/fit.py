@@ -17,7 +17,7 @@ from bayesduel.cli.options import (
     quiet_flag,
     seed_option,
 )
-from bayesduel.cli.output import console, print_json, say, say_warning
+from bayesduel.cli.output import console, print_json, say, say_remarks, say_warning
 from bayesduel.cli.parse import claim_folder
 from bayesduel.cli.votes.chosen_models import (
     check_both_orders,
@@ -356,19 +356,10 @@ def _fitted(
     seed: int,
 ) -> Fit:
     """Fit; what one should know becomes messages."""
-    import warnings
-
-    from bayesduel.errors import DisconnectedComparisonsWarning
     from bayesduel.inference import fit as fit_model
 
-    name = method.value
-    with warnings.catch_warnings():
-        # It comes back among the remarks.
-        warnings.simplefilter("ignore", DisconnectedComparisonsWarning)
-        found = fit_model(model, data, method=name, rng_key=seed, num_draws=draws)
-    for remark in found.remarks:
-        say_warning(remark)
-    return found
+    size = {"rng_key": seed, "num_draws": draws}
+    return say_remarks(lambda: fit_model(model, data, method=method.value, **size))
 
 
 def _judged(found: Fit, *, check: bool, as_json: bool) -> Report | None:

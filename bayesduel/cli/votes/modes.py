@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.cli.output import console, print_json, save_csv, say_warning, version
+from bayesduel.cli.output import (
+    console,
+    print_json,
+    save_csv,
+    say_remarks,
+    say_warning,
+    version,
+)
 from bayesduel.cli.votes.contrasts import (
     Reference,
     contrast_rows,
@@ -33,17 +40,9 @@ def show_mode(
     quiet: bool,
 ) -> None:
     """Print, and save, utilities; differences from a reference of those printed."""
-    import warnings
-
-    from bayesduel.errors import DisconnectedComparisonsWarning
     from bayesduel.inference import fit_mode
 
-    with warnings.catch_warnings():
-        # It comes back among the remarks.
-        warnings.simplefilter("ignore", DisconnectedComparisonsWarning)
-        found = fit_mode(model, data)
-    for remark in found.remarks:
-        say_warning(remark)
+    found = say_remarks(lambda: fit_mode(model, data))
     if not found.converged:
         say_warning("the search for the mode did not end; a narrower prior helps")
     rows = _rows(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
 from pathlib import Path
@@ -89,25 +89,25 @@ def place_of(path: Path) -> tuple[int, int] | None:
 class _ClosedBlock(AbstractContextManager):
     """See :func:`closed_block`."""
 
-    def __init__(self, block: Any) -> None:
-        self._block = block
+    def __init__(self, steps: Generator[Any]) -> None:
+        self._steps, self._block = steps, contextmanager(lambda: steps)()
 
     def __enter__(self) -> Any:
         try:
             return self._block.__enter__()
         except BaseException:
-            self._block.gen.close()
+            self._steps.close()
             raise
 
     def __exit__(self, *error: Any) -> bool | None:
         try:
             return self._block.__exit__(*error)
         finally:
-            self._block.gen.close()
+            self._steps.close()
 
 
 def closed_block(
-    function: Callable[..., Iterator[Any]],
+    function: Callable[..., Generator[Any]],
 ) -> Callable[..., AbstractContextManager]:
     """Do as ``contextmanager``, and clean up after an interrupt between two blocks.
 
@@ -115,11 +115,10 @@ def closed_block(
     notebooks do: with its transaction open, which the next block would take for its
     own.
     """
-    made = contextmanager(function)
 
     @wraps(function)
     def begin(*args: Any, **options: Any) -> AbstractContextManager:
-        return _ClosedBlock(made(*args, **options))
+        return _ClosedBlock(function(*args, **options))
 
     return begin
 

@@ -7,7 +7,7 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager, suppress
 from errno import EEXIST
 from pathlib import Path
@@ -250,7 +250,7 @@ class EventLog:
             return found.hexdigest()
 
     @closed_block
-    def _same_moment(self) -> Iterator[None]:
+    def _same_moment(self) -> Generator[None]:
         """Let several queries see the file as it was at the first of them."""
         if self._connection.in_transaction:
             yield
@@ -263,7 +263,7 @@ class EventLog:
                 self._connection.execute("ROLLBACK")
 
     @closed_block
-    def writing(self) -> Iterator[None]:
+    def writing(self) -> Generator[None]:
         """Keep all other writers out; on the way out everything is stored, or nothing.
 
         Raises
