@@ -27,7 +27,8 @@ class ArgumentError(ValueError):
     index : int or tuple of int, optional
         Which one of several, or which entry of a table.
     remedy : str
-        What to do; it names other arguments as ``{name}``, ``{name=True}``.
+        What to do; it names other arguments as ``{name}``, ``{name=True}`` or
+        ``{name='word'}``.
 
     Attributes
     ----------
@@ -178,10 +179,15 @@ def _states_requirement(rule: str) -> bool:
 
 def _with_names(remedy: str, called: Callable[[str], str]) -> str:
     def word(found: re.Match[str]) -> str:
-        here = called(found[1])
-        return here + found[2] if here == found[1] else here
+        name, value = found[1], found[2] or ""
+        here = called(name)
+        if here == name:
+            return f"{name}={value}" if value else name
+        # An option of the command line: a flag is True by being there.
+        plain = value.strip("'")
+        return here if plain in ("", "True") else f"{here} {plain}"
 
-    return re.sub(r"\{(\w+)((?:=\w+)?)\}", word, remedy)
+    return re.sub(r"\{(\w+)(?:=(\w+|'[^'{}]*'))?\}", word, remedy)
 
 
 class InvalidPreferenceError(ArgumentError):

@@ -15,8 +15,7 @@ from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.closed_forms.pairwise_curvature import PairwiseDensity
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.models.vote_arrays import Votes, votes_of, with_counts
-from bayesduel.votes._row_columns import NEUTRAL
-from bayesduel.votes.comparisons import Comparisons
+from bayesduel.votes.comparisons import NEUTRAL, Comparisons
 
 if TYPE_CHECKING:
     from bayesduel.inference.fits.fit_result import Fit

@@ -25,8 +25,7 @@ from bayesduel.inference.seeds import generator_of
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.models.pairwise_utilities import PairwiseUtilityModel
 from bayesduel.models.vote_arrays import is_whole
-from bayesduel.votes._row_columns import NEUTRAL
-from bayesduel.votes.comparisons import Comparisons
+from bayesduel.votes.comparisons import NEUTRAL, Comparisons
 
 if TYPE_CHECKING:
     from bayesduel.inference.fits.fit_result import Fit

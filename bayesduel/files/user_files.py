@@ -18,6 +18,12 @@ from bayesduel.files.folders import as_path
 LARGEST_FILE = 10**9
 """Bytes that are read of a file, unpacked."""
 
+MOST_RATIO = 200
+"""How many times its size a file may unpack to."""
+
+_NO_BOMB = 5 * 10**7
+"""Bytes that every file may unpack to."""
+
 _GZIP = b"\x1f\x8b"
 _CHUNK = 2**20
 _OTHERS = {
@@ -46,7 +52,8 @@ def read_bytes(
     """Return what is in a file, unpacked where it is compressed with gzip.
 
     A pipe or a device is refused before it is opened, and more than ``largest`` bytes,
-    unpacked, before they are kept.
+    unpacked, before they are kept; so is a small file that unpacks to `MOST_RATIO`
+    times its size, which no table does.
 
     Raises
     ------
@@ -69,15 +76,21 @@ def read_bytes(
     content = path.read_bytes()
     if not content.startswith(_GZIP):
         return content
+    largest = min(largest, most_unpacked(len(content)))
     try:
         # Counted first: a small file can unpack to more than there is memory.
         if sum(map(len, _unpacked(content, largest))) > largest:
-            rule = "is too large when it is unpacked"
+            rule = f"unpacks to more than {largest:.0e} bytes, which is too large"
             raise error(str(path), rule, path, remedy=remedy)
         return b"".join(_unpacked(content, largest))
     except (EOFError, zlib.error, gzip.BadGzipFile) as damage:
         rule = f"is compressed with gzip, and cut off or damaged ({damage})"
         raise error(str(path), rule, path, remedy="copy or pack it again") from damage
+
+
+def most_unpacked(size: int) -> int:
+    """Return how many bytes a compressed file of ``size`` bytes may unpack to."""
+    return min(LARGEST_FILE, max(_NO_BOMB, MOST_RATIO * size))
 
 
 def _unpacked(content: bytes, largest: int) -> Iterator[bytes]:
@@ -147,7 +160,7 @@ def rows_of(
     ``separators`` where none is there. Cells in quotes may hold separators, line ends
     and doubled quotes; a quote that is not closed is refused.
     """
-    if problem := _no_table(text, name):
+    if problem := no_table(text, name):
         rule, remedy = problem
         raise error(name, rule, text[:40], remedy=remedy)
     first_line = text.lstrip("\r\n").partition("\n")[0]
@@ -164,7 +177,7 @@ def rows_of(
         raise error(name, rule, text[:40], remedy=remedy) from problem
 
 
-def _no_table(text: str, name: str) -> tuple[str, str] | None:
+def no_table(text: str, name: str) -> tuple[str, str] | None:
     """Return what a text is, and what to do with it, where it is no table."""
     start = text.lstrip()
     if is_json(start):

@@ -16,8 +16,7 @@ from jaxtyping import Float, Int
 
 from bayesduel.errors import FitError
 from bayesduel.models.array_modules import Values, namespace, sums_at
-from bayesduel.votes._row_columns import NEUTRAL
-from bayesduel.votes.comparisons import Comparisons
+from bayesduel.votes.comparisons import NEUTRAL, Comparisons
 
 if TYPE_CHECKING:
     from jax import Array

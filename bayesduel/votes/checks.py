@@ -1,12 +1,13 @@
-"""Names of arms and numbers of votes, checked once at the boundary."""
+"""Labels, numbers of votes and tables of arrays, checked once at the boundary."""
 
-from collections.abc import Iterable, Sequence, Sized
+import re
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from contextlib import suppress
 from typing import Any
 from unicodedata import normalize
 
 import numpy as np
-from jaxtyping import Bool, Float64, Int64, Shaped
+from jaxtyping import Bool, Float64, Int64, Num, Shaped
 from numpy.typing import ArrayLike, NDArray
 
 from bayesduel.errors import ComparisonDataError, errors_as, near_names
@@ -20,9 +21,14 @@ MOST_LABELS = 10**8
 MOST_VOTES = 1e15
 """Sums of numbers up to here are exact in float64."""
 
-
-_UNSEEN = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
+_INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
 """Characters without a width, which copying from a page puts around a name."""
+
+_UNWRITABLE = frozenset(["\0", *map(chr, range(0xD800, 0xE000))])
+"""What ends a text in C, and halves of pairs, which UTF-8 has none of."""
+
+_WHOLE_FLOAT = re.compile(r"(-?(?:0|[1-9][0-9]*))\.0")
+_DECIMAL = re.compile(r"-?[0-9]*\.[0-9]+")
 
 
 def composed(label: Any) -> str:
@@ -36,18 +42,43 @@ def composed(label: Any) -> str:
     text, before = normalize("NFC", text), ""
     # Either may stand outside the other.
     while text != before:
-        text, before = text.strip().strip(_UNSEEN), text
+        text, before = text.strip().strip(_INVISIBLE), text
     return text
 
 
 def all_composed(labels: Sequence[Any]) -> list[str]:
     """Return labels as texts, each different one composed once: there are few."""
     if not set(map(type, labels)) <= {str, np.str_}:
-        return list(map(composed, labels))  # 1 and 1.0 are equal, and two names.
+        return list(map(composed, labels))  # 1, 1.0 and True are equal.
     texts = {label: composed(label) for label in set(labels)}
-    if all(type(label) is str and label == each for label, each in texts.items()):
+    if all(type(label) is str and label == text for label, text in texts.items()):
         return list(labels)
     return list(map(texts.__getitem__, labels))
+
+
+def whole_numbers_as_text(labels: Iterable[str]) -> dict[str, str]:
+    """Map labels that are whole numbers written as floats to the usual text: 7.0 to 7.
+
+    pandas writes integers as floats once a cell of their column is empty, so 7 and 7.0
+    are one label. Where other labels are decimals, as versions 1.0 and 1.1 are, only
+    those change that occur in both forms.
+    """
+    texts = set(labels)
+    whole = {
+        text: found[1] for text in texts if (found := _WHOLE_FLOAT.fullmatch(text))
+    }
+    if any(_DECIMAL.fullmatch(text) for text in texts - whole.keys()):
+        return {text: number for text, number in whole.items() if number in texts}
+    return whole
+
+
+def joined_labels(*columns: Sequence[Any]) -> list[list[str]]:
+    """Return columns of labels of the same things as texts, 7.0 and 7 as one label."""
+    texts = [all_composed(column) for column in columns]
+    renamed = whole_numbers_as_text(set().union(*texts))
+    if renamed:
+        texts = [[renamed.get(text, text) for text in column] for column in texts]
+    return texts
 
 
 def arm_names_of(names: Iterable[Any] | None, num_arms: int | None) -> tuple[str, ...]:
@@ -86,8 +117,8 @@ def labels_of(name: str, values: Any) -> tuple[Any, ...]:
         different = labels
     for label in different:
         # Numbers are names too, as those of the columns of a table.
-        if _is_missing(label):
-            row = next(row for row, each in enumerate(labels) if _is_missing(each))
+        if is_missing(label):
+            row = next(row for row, each in enumerate(labels) if is_missing(each))
             remedy = "name it, or leave out its row, as with dropna() of pandas"
             raise ComparisonDataError(
                 name, "is missing", label, index=row, remedy=remedy
@@ -100,13 +131,13 @@ def labels_of(name: str, values: Any) -> tuple[Any, ...]:
     return labels
 
 
-def _is_missing(label: Any) -> bool:
+def is_missing(label: Any) -> bool:
     """Return whether a label is None, nan, or what pandas or NumPy has for it."""
     if label is None or label is np.ma.masked:
         return True
     if type(label).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(label, float | np.floating) and label != label
+    return isinstance(label, float | np.floating) and bool(label != label)
 
 
 def rows_of(name: str, values: Any) -> tuple[Any, ...]:
@@ -117,17 +148,20 @@ def rows_of(name: str, values: Any) -> tuple[Any, ...]:
     return items_of(values, name, kind=ComparisonDataError)
 
 
-_UNWRITABLE = frozenset(["\0", *map(chr, range(0xD800, 0xE000))])
-"""What ends a text in C, and halves of pairs, which UTF-8 has none of."""
-
-
 def numbers_of(name: str, values: ArrayLike) -> Float64[np.ndarray, "..."]:
     """Return finite real numbers as float64, a copy."""
     with errors_as(ComparisonDataError):
         given = any_array(values, name)
     if given.dtype.kind not in "fiub" and given.size:
-        # Numbers may hide among objects, as in a column of Decimal; texts do not count.
-        given = _from_objects(name, given)
+        # Numbers may hide among objects, as in a column of Decimal; texts do not count,
+        # and no imaginary part is dropped.
+        read, numbers = np.zeros(given.shape, dtype=bool), np.zeros(given.shape)
+        for place, value in np.ndenumerate(given):
+            if given.dtype.kind == "O" and not isinstance(value, str | bytes):
+                with suppress(TypeError, ValueError, OverflowError):
+                    numbers[place], read[place] = float(value), True
+        check_each(name, given, read, "must be a number")
+        given = numbers
     numbers = np.array(given, dtype=np.float64)
     check_each(name, numbers, np.isfinite(numbers), "must be finite")
     return numbers
@@ -143,24 +177,20 @@ def check_each(
     refuse_entries(~fits, numbers, name, rule, kind=ComparisonDataError)
 
 
-def _from_objects(name: str, given: NDArray[Any]) -> NDArray[np.float64]:
-    """Read numbers among objects; texts are none, and no imaginary part is dropped."""
-    read = np.zeros(given.shape, dtype=bool)
-    found = np.zeros(given.shape)
-    for place, value in np.ndenumerate(given):
-        if given.dtype.kind == "O" and not isinstance(value, str | bytes):
-            with suppress(TypeError, ValueError, OverflowError):
-                found[place], read[place] = float(value), True
-    check_each(name, given, read, "must be a number")
-    return found
-
-
 def vote_counts(name: str, values: ArrayLike) -> Float64[np.ndarray, "..."]:
     """Return numbers of votes as float64: finite, from 0 to 10^15."""
     counts = numbers_of(name, values)
     check_each(name, counts, counts >= 0, "must not be negative")
     check_each(name, counts, counts <= MOST_VOTES, f"must be at most {MOST_VOTES:.0e}")
     return counts
+
+
+def whole_numbers(name: str, values: ArrayLike) -> Int64[np.ndarray, "..."]:
+    """Return positions or places as int64; nothing is rounded."""
+    numbers = numbers_of(name, values)
+    fits = (numbers == np.round(numbers)) & (np.abs(numbers) <= MOST_VOTES)
+    check_each(name, numbers, fits, "must be a whole number")
+    return numbers.astype(np.int64)
 
 
 def labelled_counts(
@@ -210,63 +240,67 @@ def _check_crosstab(name: str, values: Any) -> None:
     )
 
 
-def rows_by_name(
-    name: str, values: Any, arm_names: Sequence[str]
-) -> tuple[Any, list[str] | None]:
-    """Bring the rows of a data frame into the order of the arms; name its columns.
+def covariates_of(
+    values: Any, names: Any, arm_names: tuple[str, ...]
+) -> tuple[Float64[np.ndarray, "arm covariate"], tuple[str, ...]]:
+    """Return a table with a row per arm, and the names of its columns.
 
-    Rows that count 0, 1, ... are taken as they stand, as those of an array are.
+    The rows of a data frame are brought into the order of the arms by their labels;
+    rows that count 0, 1, ... are taken as they stand, as those of an array are.
     """
-    if not hasattr(values, "iloc"):
-        return values, None
     columns = None
-    if values.ndim == 2:
-        columns = [composed(label) for label in values.columns]
-        columns = None if columns == _counted(len(columns)) else columns
-    rows = [composed(label) for label in values.index]
-    if sorted(rows) == sorted(arm_names):
-        return values.iloc[[rows.index(arm) for arm in arm_names]], columns
-    if rows == _counted(len(rows)):
-        return values, columns
-    rule = f"must have one row for each of the arms {shortened(arm_names)}"
-    raise ComparisonDataError(name, rule, rows)
+    if hasattr(values, "iloc"):
+        if values.ndim == 2:
+            columns = [composed(label) for label in values.columns]
+            columns = None if columns == _counted(len(columns)) else columns
+        rows, arms = joined_labels(list(values.index), arm_names)
+        if sorted(rows) == sorted(arms):
+            values = values.iloc[[rows.index(arm) for arm in arms]]
+        elif rows != _counted(len(rows)):
+            rule = f"must have one row for each of the arms {shortened(arm_names)}"
+            raise ComparisonDataError("covariates", rule, rows)
+    names = columns if names is None else labels_of("names", names)
+    table = numbers_of("covariates", values)
+    if table.ndim == 1:
+        table = table[:, None]
+    if table.ndim != 2 or len(table) != len(arm_names):
+        rule = f"must have one row for each of the {len(arm_names)} arms in its shape"
+        raise ComparisonDataError("covariates", rule, table.shape)
+    labels = names or [f"covariate {index}" for index in range(table.shape[1])]
+    if len(labels) != table.shape[1]:
+        rule = f"must name each of the {table.shape[1]} columns"
+        raise ComparisonDataError("names", rule, labels)
+    return table, tuple(map(str, labels))
 
 
 def _counted(number: int) -> list[str]:
     return [str(position) for position in range(number)]
 
 
-def whole_numbers(name: str, values: ArrayLike) -> Int64[np.ndarray, "..."]:
-    """Return positions or places as int64; nothing is rounded."""
-    numbers = numbers_of(name, values)
-    fits = (numbers == np.round(numbers)) & (np.abs(numbers) <= MOST_VOTES)
-    check_each(name, numbers, fits, "must be a whole number")
-    return numbers.astype(np.int64)
-
-
 def arm_positions(
     name: str, labels: Sequence[Any], arm_names: Sequence[str]
 ) -> Int64[np.ndarray, " row"]:
-    """Return the position of each label among the arms."""
+    """Return the position of each label among the arms; 7.0 and 7 find each other."""
     position = {arm: index for index, arm in enumerate(arm_names)}
+    for arm, number in whole_numbers_as_text(arm_names).items():
+        position.setdefault(number, position[arm])
     texts = all_composed(labels)
-    found = list(map(position.get, texts))
-    if None in found:
-        row = found.index(None)
-        raise ComparisonDataError(
-            name,
-            f"names the unknown arm {texts[row]!r}",
-            texts[row],
-            index=row,
-            remedy=f"{near_names(texts[row], position)}the {len(position)} arms: "
-            f"{shortened(arm_names)}",
-        )
-    return np.array(found, dtype=np.int64)
-
-
-def different_labels(*columns: Sequence[Any]) -> tuple[str, ...]:
-    """Return the different labels of some columns, sorted."""
-    return tuple(sorted(set().union(*map(all_composed, columns))))
+    places = list(map(position.get, texts))
+    for row, place in enumerate(places):
+        if place is not None:
+            continue
+        number = _WHOLE_FLOAT.fullmatch(texts[row])
+        places[row] = position.get(number[1]) if number else None
+        if places[row] is None:
+            raise ComparisonDataError(
+                name,
+                f"names the unknown arm {texts[row]!r}",
+                texts[row],
+                index=row,
+                remedy=f"{near_names(texts[row], arm_names)}the {len(arm_names)} arms: "
+                f"{shortened(arm_names)}",
+            )
+    return np.array(places, dtype=np.int64)
 
 
 def shortened(names: Sequence[str], most: int = 6) -> str:
@@ -308,6 +342,77 @@ def check_one_each(
     if values.shape != (number,):
         rule = f"must have the shape ({number},), one number for each of the {things}"
         raise ComparisonDataError(name, rule, values.shape)
+
+
+def check_names(names: Any, constructor: str) -> int:
+    """Raise unless names of arms are a tuple of different names; return how many."""
+    if not isinstance(names, tuple) or arm_names_of(names, None) != names:
+        rule, remedy = "must be a tuple of names", f"use {constructor}()"
+        raise ComparisonDataError("arm_names", rule, names, remedy=remedy)
+    return len(names)
+
+
+def check_array(
+    name: str,
+    values: Any,
+    shape: tuple[int | None, ...],
+    kind: str,
+    constructor: str,
+) -> None:
+    """Raise unless a field is an array of a kind; None stands for any length."""
+    fits = isinstance(values, np.ndarray) and values.dtype.kind == kind
+    fits = fits and values.ndim == len(shape)
+    if not fits or any(
+        n not in (None, m) for n, m in zip(shape, values.shape, strict=True)
+    ):
+        words = {"i": "integers", "f": "floats", "b": "True and False"}[kind]
+        size = ", ".join("n" if each is None else str(each) for each in shape)
+        rule = f"must be an array of {words} of the shape ({size})"
+        remedy = f"use {constructor}(), which converts what it is given"
+        if isinstance(values, np.ndarray):
+            values = f"{values.dtype}{list(values.shape)}"
+        raise ComparisonDataError(name, rule, values, remedy=remedy)
+
+
+def check_different(
+    name: str,
+    rows: NDArray[Any],
+    places: NDArray[np.int64],
+    what: str,
+    constructor: str,
+) -> None:
+    """Raise where two rows are the same: not all are among the places."""
+    if len(places) < len(rows):
+        row = int(np.setdiff1d(np.arange(len(rows)), places)[0])
+        remedy = f"use {constructor}(), which adds up the rows of a {what}"
+        rule = f"is the second row of one {what}"
+        raise ComparisonDataError(
+            name, rule, rows[row].tolist(), index=row, remedy=remedy
+        )
+
+
+def groups_of(
+    keys: Sequence[Num[np.ndarray, " vote"]],
+) -> tuple[Int64[np.ndarray, " group"], Int64[np.ndarray, " vote"]]:
+    """Return a place of each group of equal rows, in order, and the group of each row.
+
+    Rows are told apart, and sorted, by the first key, then by the second, and so on.
+    """
+    _, places, index = np.unique(keys[0], return_index=True, return_inverse=True)
+    for key in keys[1:]:
+        different, codes = np.unique(key, return_inverse=True)
+        joint = index * len(different) + codes
+        _, places, index = np.unique(joint, return_index=True, return_inverse=True)
+    return places, index
+
+
+def codes_of(
+    labels: Sequence[str],
+) -> tuple[Int64[np.ndarray, " row"], tuple[str, ...]]:
+    """Return the place of each label among the different ones, and these, sorted."""
+    names = tuple(sorted(set(labels)))
+    place: Mapping[str, int] = {label: at for at, label in enumerate(names)}
+    return np.array([place[label] for label in labels], dtype=np.int64), names
 
 
 def components(

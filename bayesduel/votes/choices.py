@@ -7,36 +7,35 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from jaxtyping import Bool, Float64, Int64, Shaped
 from numpy.typing import ArrayLike, NDArray
 
-from bayesduel.errors import ComparisonDataError
-from bayesduel.votes._counted_votes import CountedVotes
+from bayesduel.errors import ComparisonDataError, errors_as
 from bayesduel.votes.checks import (
     arm_names_of,
     arm_positions,
+    check_array,
+    check_different,
     check_each,
     check_lengths,
+    check_names,
     check_one_each,
+    codes_of,
     components,
-    different_labels,
+    composed,
+    joined_labels,
     labels_of,
+    numbers_of,
     rows_of,
     vote_counts,
     whole_numbers,
 )
-from bayesduel.votes.data_checks import (
-    attribute_table,
-    attributes_of,
-    check_choices,
-    check_repetition,
-    check_worst,
-    persons_of,
-    worst_rows,
-)
+from bayesduel.votes.comparisons import CountedVotes
 from theory.arguments import true_or_false
+from theory.validation import any_array
 
 if TYPE_CHECKING:
-    from jaxtyping import Float64
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +87,39 @@ class Choices(CountedVotes):
 
     def __post_init__(self) -> None:
         """Check every field."""
-        check_choices(self)
+        num_arms = check_names(self.arm_names, "from_counts")
+        check_array("offered", self.offered, (None, num_arms), "b", "from_counts")
+        rows = len(self.offered)
+        check_array("counts", self.counts, (rows, num_arms + 1), "f", "from_counts")
+        vote_counts("counts", self.counts)
+        true_or_false(self.outside, "outside", kind=ComparisonDataError)
+        table, who, constructor = self.attributes, self.persons, "from_counts"
+        last = self.worst
+        if last is not None:
+            check_array("worst", last, (rows,), "b", constructor)
+            if self.outside or table is not None:
+                rule = "must be left out where none can be chosen, and with attributes"
+                raise ComparisonDataError("worst", rule, last)
+        if table is None and who is None:
+            marked = (
+                self.offered if last is None else np.column_stack([self.offered, last])
+            )
+            _, places = np.unique(marked, axis=0, return_index=True)
+            check_different("offered", marked, places, "subset", constructor)
+        for name, of in (("attribute_names", table), ("person_names", who)):
+            names = getattr(self, name)
+            if not isinstance(names, tuple) or (of is None and names):
+                rule, remedy = "must be a tuple of names", f"use {constructor}()"
+                raise ComparisonDataError(name, rule, names, remedy=remedy)
+        if table is not None:
+            width = len(self.attribute_names)
+            check_array("attributes", table, (rows, num_arms, width), "f", constructor)
+            check_each("attributes", table, np.isfinite(table), "must be finite")
+        if who is not None:
+            check_array("persons", who, (rows,), "i", constructor)
+            most = len(self.person_names) - 1
+            rule = f"must be the place of a person, from 0 to {most}"
+            check_each("persons", who, (who >= 0) & (who <= most), rule)
 
     @classmethod
     def from_counts(
@@ -154,7 +185,7 @@ class Choices(CountedVotes):
                 "offered", "leaves no choice", subsets[row], index=row, remedy=remedy
             )
         total = np.concatenate([chosen, nothing[:, None]], axis=1)
-        last = worst_rows(worst, len(subsets))
+        last = _worst_rows(worst, len(subsets))
         if attributes is None and persons is None:
             marked = subsets if last is None else np.column_stack([subsets, last])
             marked, index = np.unique(marked, axis=0, return_inverse=True)
@@ -162,8 +193,8 @@ class Choices(CountedVotes):
             last = None if last is None else marked[:, -1]
             total = np.zeros((len(subsets), len(names) + 1))
             np.add.at(total, index.reshape(-1), rows)
-        table, titles = attributes_of(attributes, attribute_names, subsets)
-        who, people = persons_of(persons, len(subsets))
+        table, titles = _attributes_of(attributes, attribute_names, subsets)
+        who, people = _persons_of(persons, len(subsets))
         none_ = none is not None
         return cls(names, subsets, total, none_, table, titles, who, people, last)
 
@@ -218,7 +249,7 @@ class Choices(CountedVotes):
         ... )
         Choices(2 arms, 2 choices, 1 attributes)
         """
-        table = attribute_table(attributes)
+        table = _attribute_table(attributes)
         names = arm_names_of(arm_names, table.shape[1])
         chosen = rows_of("chosen", chosen)
         check_lengths(attributes=table, chosen=chosen)
@@ -288,11 +319,13 @@ class Choices(CountedVotes):
             labels_of(f"subset {row}", subset)
             for row, subset in enumerate(rows_of("subsets", subsets))
         )
+        (found,) = joined_labels([label for subset in subsets for label in subset])
         chosen = rows_of("chosen", chosen)
         last = rows_of("worst", [None] * len(chosen) if worst is None else worst)
         check_lengths(subsets=subsets, chosen=chosen, worst=last)
-        found = different_labels(*subsets)
-        names = arm_names_of(found if arm_names is None else arm_names, None)
+        names = arm_names_of(
+            sorted(set(found)) if arm_names is None else arm_names, None
+        )
         weights = (
             np.ones(len(chosen)) if weight is None else vote_counts("weight", weight)
         )
@@ -302,7 +335,13 @@ class Choices(CountedVotes):
         none = np.zeros(len(subsets))
         for row, (subset, *both) in enumerate(zip(subsets, chosen, last, strict=True)):
             arms = arm_positions(f"subset {row}", subset, names)
-            check_repetition(row, [names[arm] for arm in arms])
+            for place, arm in enumerate(arms):
+                if arm in arms[:place]:
+                    remedy = "name every arm on offer once"
+                    rule = f"offers {names[arm]!r} twice"
+                    raise ComparisonDataError(
+                        f"subset {row}", rule, names[arm], index=place, remedy=remedy
+                    )
             offered[:, row, arms] = True
             for turn, choice in enumerate(both):
                 if choice is not None:
@@ -315,7 +354,12 @@ class Choices(CountedVotes):
         nothing = _nobody(none, outside)
         if worst is None:
             return cls.from_counts(offered[0], counts[0], nothing, arm_names=names)
-        check_worst(counts[1], offered, names)
+        wrong = (counts[1] > 0) & ~offered[1]
+        if wrong.any():
+            row, arm = np.argwhere(wrong)[0]
+            is_best = offered[0, row, arm]
+            rule = "is the best, too" if is_best else "was not on offer"
+            raise ComparisonDataError("worst", rule, names[arm], index=int(row))
         told = counts[1].any(axis=1) & (offered[1].sum(axis=1) > 1)
         return cls.from_counts(
             np.concatenate([offered[0], offered[1, told]]),
@@ -324,6 +368,26 @@ class Choices(CountedVotes):
             arm_names=names,
             worst=np.arange(len(subsets) + told.sum()) >= len(subsets),
         )
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return a row per offered subset and choice, with its count.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``offered`` holds tuples of names; ``chosen`` is None for none of them.
+        """
+        import pandas as pd
+
+        names = np.array(self.arm_names, dtype=object)
+        row, chosen = np.nonzero(self.counts)
+        offered = [tuple(names[subset]) for subset in self.offered]
+        columns = {
+            "offered": [offered[each] for each in row],
+            "chosen": [[*names, None][each] for each in chosen],
+            "count": self.counts[row, chosen],
+        }
+        return pd.DataFrame(columns)
 
     def __repr__(self) -> str:
         none = f", {self.counts[:, -1].sum():g} of none" if self.outside else ""
@@ -384,3 +448,61 @@ def _nobody(
         rule, row = "is None, which outside=False rules out", np.argmax(none > 0)
         raise ComparisonDataError("chosen", rule, None, index=int(row))
     return none if possible else None
+
+
+def _attribute_table(values: Any) -> Shaped[np.ndarray, "row arm attribute"]:
+    """Return a table (row, K, d) of anything, of which only some may be numbers."""
+    with errors_as(ComparisonDataError):
+        table = any_array(values, "attributes")
+    if table.ndim not in (2, 3):
+        rule = "must be of the shape (n, K, d), or (n, K)"
+        raise ComparisonDataError("attributes", rule, table.shape)
+    return table[:, :, None] if table.ndim == 2 else table
+
+
+def _attributes_of(
+    values: Any, names: Any, offered: Bool[np.ndarray, "row arm"]
+) -> tuple[Float64[np.ndarray, "row arm attribute"] | None, tuple[str, ...]]:
+    """Return attributes (row, K, d), 0 where nothing was on offer, and their names."""
+    if values is None:
+        if names is not None:
+            raise ComparisonDataError("attribute_names", "needs attributes", names)
+        return None, ()
+    table = _attribute_table(values)
+    if table.shape[:2] != offered.shape:
+        size = ", ".join(map(str, offered.shape))
+        rule = f"must be of the shape ({size}, d), d numbers for each alternative"
+        raise ComparisonDataError("attributes", rule, table.shape)
+    width = table.shape[2]
+    if names is None:
+        names = [f"attribute {place}" for place in range(width)]
+    titles = tuple(composed(each) for each in labels_of("attribute_names", names))
+    if len(titles) != width or len(set(titles)) < width:
+        rule = f"must be {width} different names, one for each attribute"
+        raise ComparisonDataError("attribute_names", rule, titles)
+    here = np.where(offered[:, :, None], table, np.zeros((), table.dtype))
+    return numbers_of("attributes", here), titles
+
+
+def _persons_of(
+    persons: Any, number: int
+) -> tuple[Int64[np.ndarray, " row"] | None, tuple[str, ...]]:
+    """Return the place of the person of each row among the names, and these."""
+    if persons is None:
+        return None, ()
+    (labels,) = joined_labels(labels_of("persons", persons))
+    if len(labels) != number:
+        rule = f"must name one person for each of the {number} rows"
+        raise ComparisonDataError("persons", rule, labels)
+    return codes_of(labels)
+
+
+def _worst_rows(worst: Any, number: int) -> Bool[np.ndarray, " row"] | None:
+    """Return which rows name the worst, None where there is none."""
+    if worst is None:
+        return None
+    given = np.asarray(worst)
+    if given.shape != (number,) or given.dtype.kind != "b":
+        rule = f"must be True or False for each of the {number} rows"
+        raise ComparisonDataError("worst", rule, worst)
+    return given if given.any() else None

@@ -1,31 +1,42 @@
-"""Ballots that rank arms: what Plackett-Luce is fitted to."""
+"""Ballots that rank arms: what Plackett-Luce is fitted to, and their readers."""
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesduel.errors import ComparisonDataError
-from bayesduel.votes._counted_votes import CountedVotes
+from bayesduel.files.folders import as_path
+from bayesduel.files.user_files import number, read_text
 from bayesduel.votes.checks import (
+    MOST_VOTES,
     arm_names_of,
     arm_positions,
+    check_array,
+    check_different,
     check_each,
+    check_names,
     check_one_each,
     composed,
-    different_labels,
+    joined_labels,
     labels_of,
     rows_of,
+    shortened,
     vote_counts,
     whole_numbers,
 )
-from bayesduel.votes.comparisons import Comparisons
-from bayesduel.votes.data_checks import check_rankings
+from bayesduel.votes.comparisons import Comparisons, CountedVotes
+from bayesduel.votes.tables import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +68,13 @@ class Rankings(CountedVotes):
 
     def __post_init__(self) -> None:
         """Check every field."""
-        check_rankings(self)
+        num_arms = check_names(self.arm_names, "from_places")
+        check_array("places", self.places, (None, num_arms), "i", "from_places")
+        check_array("counts", self.counts, (len(self.places),), "f", "from_places")
+        _, places = np.unique(self.places, axis=0, return_index=True)
+        check_different("places", self.places, places, "ballot", "from_places")
+        vote_counts("counts", self.counts)
+        check_each("places", self.places, self.places >= 0, "must not be negative")
 
     @classmethod
     def from_places(
@@ -131,8 +148,11 @@ class Rankings(CountedVotes):
             ]
             for row, order in enumerate(rows_of("orders", orders))
         ]
-        found = different_labels(*(group for order in groups for group in order))
-        names = arm_names_of(found if arm_names is None else arm_names, None)
+        found = [label for order in groups for group in order for label in group]
+        (found,) = joined_labels(found)
+        names = arm_names_of(
+            sorted(set(found)) if arm_names is None else arm_names, None
+        )
         places = np.zeros((len(groups), len(names)), dtype=np.int64)
         for ballot, order in enumerate(groups):
             for place, group in enumerate(order, start=1):
@@ -144,6 +164,18 @@ class Rankings(CountedVotes):
                         )
                     places[ballot, arm] = place
         return cls.from_places(places, counts=counts, arm_names=names)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return a row per different ballot, with the place of each arm, and ``count``.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        import pandas as pd
+
+        table = pd.DataFrame(self.places, columns=list(self.arm_names))
+        return table.assign(count=self.counts)
 
     def __repr__(self) -> str:
         return (
@@ -225,3 +257,277 @@ def _dense(places: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return places without gaps: 1, 2, ..., and 0 for an arm that is not there."""
     used = np.unique(places[places > 0])
     return np.where(places > 0, np.searchsorted(used, places) + 1, 0)
+
+
+_ORDINALS = {
+    word: place + 1
+    for place, words in enumerate(
+        ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+    )
+    for word in [words]
+}
+_PLACE = re.compile(r"([0-9]{1,6})(?:st|nd|rd|th|\.)?", re.IGNORECASE)
+_PLACE_TITLE = re.compile(
+    r"(?:(?:rank|place|choice|preference)[ _]*)?"
+    r"([0-9]{1,3})(?:st|nd|rd|th)?(?:[ _]*(?:rank|place|choice|preference))?"
+    r"|(" + "|".join(_ORDINALS) + r")(?:[ _]*(?:rank|place|choice|preference))?",
+    re.IGNORECASE,
+)
+_GRID_TITLE = re.compile(r"(.*)\[([^\[\]]+)\]\s*", re.DOTALL)
+
+
+def read_rankings(
+    votes: str | os.PathLike[str] | pd.DataFrame,
+    *,
+    order: Sequence[str] | None = None,
+    places: Sequence[str] | None = None,
+    count: str | None = None,
+    where: str | Sequence[str] = (),
+    missing: str = "refuse",
+    arm_names: Sequence[str] | None = None,
+) -> Rankings:
+    r"""Read a table with a ballot in each row.
+
+    Parameters
+    ----------
+    votes : str, path-like or pandas.DataFrame
+        A table as :func:`read_table` reads it, or a data frame.
+    order : sequence of str, optional
+        Columns with the names of arms, the best first. By default titles such as
+        "1st choice", "2nd choice", or "rank 1", "rank 2". An empty cell leaves a place
+        out; an arm that is not named was not judged.
+    places : sequence of str, optional
+        Columns that are arms, with the place of each: 1, or 1st, is the best, equal
+        places are a tie, an empty cell was not judged. By default the columns of a grid
+        of Google Forms, such as "Your order [tea]", "Your order [milk]". The arm is
+        what stands in brackets, or the title.
+    count : str, optional
+        Column with the number of voters who handed in that ballot, 1 by default.
+    where : str or sequence of str
+        Conditions on the columns, as in :func:`read_comparisons`.
+    missing : {"refuse", "skip", "keep"}
+        What becomes of rows that name no arm: an error, or left out; with "keep" NA and
+        the like are names.
+    arm_names : sequence of str, optional
+        All arms, in the wanted order; any other name is an error.
+
+    Returns
+    -------
+    Rankings
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    ComparisonDataError
+        If columns are missing or could be others, or a row names an arm twice, or a
+        place that is none; names the row, from 0.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"1st choice": ["tea", "ale"], "2nd choice": ["ale", ""]})
+    >>> read_rankings(frame.assign(voter=["ann", "bob"])).places.tolist()
+    [[2, 1], [1, 0]]
+    """
+    table = Table(votes, missing=missing)
+    table.keep_rows(where)
+    if order is not None and places is not None:
+        rule, remedy = "and order must not both be given", "name one of them"
+        raise ComparisonDataError("places", rule, None, remedy=remedy)
+    by_place = order is None and places is None
+    if by_place:
+        order, places = ranking_columns(table.titles)
+        if not order and not places:
+            rule = (
+                "has no columns such as '1st choice' and '2nd choice', or 'Order [tea]'"
+                f" and 'Order [milk]', only {shortened(table.titles, 12)}"
+            )
+            remedy = "name columns of arms ({order}), or of places ({places})"
+            raise ComparisonDataError(table.name, rule, None, remedy=remedy)
+    name = "order" if order else "places"
+    titles = [str(title) for title in labels_of(name, order or places)]
+    read = {name: titles} | ({} if count is None else {"count": [count]})
+    table.say_what_is_read(read)
+    voters = None if count is None else table.numbers(count)
+    if order:
+        codes, names = table.same_labels(*titles)
+        arms = arm_names_of(names if arm_names is None else arm_names, None)
+        position = np.append(arm_positions(titles[0], names, arms), -1)
+        ranked = np.zeros((table.num_rows, len(arms)), dtype=np.int64)
+        for place, column in enumerate(codes):
+            rows = np.flatnonzero(column >= 0)
+            chosen = position[column[rows]]
+            twice = ranked[rows, chosen] > 0
+            if twice.any():
+                row = int(rows[np.argmax(twice)])
+                words = "names an arm for the second time in its row"
+                table.refuse(titles[place], row, words)
+            ranked[rows, chosen] = place + 1
+    else:
+        grid = [_GRID_TITLE.fullmatch(title) for title in titles]
+        names = [found[2] if found else title
+                 for found, title in zip(grid, titles, strict=True)]  # fmt: skip
+        arms = arm_names_of(names if arm_names is None else arm_names, None)
+        ranked = np.zeros((table.num_rows, len(arms)), dtype=np.int64)
+        for title, arm in zip(
+            titles, arm_positions("places", names, arms), strict=True
+        ):
+            ranked[:, arm] = _places(table, title)
+    empty = ~ranked.any(axis=1)
+    if empty.any() and missing != "skip":
+        row = int(table.rows[int(np.argmax(empty))])
+        remedy = "leave such rows out ({missing='skip'})"
+        raise ComparisonDataError(
+            table.name, f"row {row} ranks no arm", None, remedy=remedy
+        )
+    voters = np.ones(len(ranked)) if voters is None else voters
+    return Rankings.from_places(ranked[~empty], counts=voters[~empty], arm_names=arms)
+
+
+def ranking_columns(titles: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return columns called after places, best first, or else those of one grid."""
+    order = {}
+    for title in titles:
+        if (found := _PLACE_TITLE.fullmatch(title)) and not title.isdigit():
+            place = _ORDINALS.get((found[2] or "").lower()) or int(found[1])
+            order.setdefault(place, title)
+    if len(order) > 1 and sorted(order) == list(range(1, len(order) + 1)):
+        return [order[place] for place in sorted(order)], []
+    grids: dict[str, list[str]] = {}
+    for title in titles:
+        if found := _GRID_TITLE.fullmatch(title):
+            grids.setdefault(found[1], []).append(title)
+    grids = {stem: each for stem, each in grids.items() if len(each) > 1}
+    return [], next(iter(grids.values())) if len(grids) == 1 else []
+
+
+def _places(table: Table, title: str) -> NDArray[np.int64]:
+    """Return a column of places, 0 where there is none."""
+    codes, names = table.labels(title)
+    places = []
+    for name in names:
+        text = name.split(" ")[0]
+        found = _PLACE.fullmatch(text.removesuffix(".0"))
+        place = _ORDINALS.get(text.lower()) or (int(found[1]) if found else 0)
+        places.append(place)
+    found = np.array([*places, 0], dtype=np.int64)[codes]
+    wrong = (found < 1) & (codes >= 0)
+    if wrong.any():
+        table.refuse(title, int(np.argmax(wrong)), "is no place such as 1 or 1st")
+    return found
+
+
+SUFFIXES = (".soc", ".soi", ".toc", ".toi")
+"""Orders: strict or with ties, complete or incomplete."""
+
+_NAME = re.compile(r"#\s*ALTERNATIVE NAME\s+([0-9]{1,9})\s*:\s*(.*)")
+_NUMBER = re.compile(r"#\s*NUMBER ALTERNATIVES\s*:\s*([0-9]+)\s*")
+_ALTERNATIVE = re.compile(r"\s*([0-9]{1,9})\s*")
+_ITEM = re.compile(r"\{([^{}]*)\}|([^{},]+)")
+_BALLOT = "'number of voters: 3,1,{2,4}'"
+
+
+def read_preflib(path: str | os.PathLike[str]) -> Rankings:
+    r"""Read ballots from a PrefLib file of orders.
+
+    Lines that begin with # describe the data (``ALTERNATIVE NAME 1: tea``); all others
+    are ``number of voters: 3,1,{2,4}``, the best first, a tie in braces. An arm that is
+    missing from a line was not judged by those voters; if it was ranked below all the
+    others, add ``.with_others_last()``. In files of type toc PrefLib has often done so
+    already: then the tie at the end is no opinion.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file whose name ends with .soc, .soi, .toc or .toi.
+
+    Returns
+    -------
+    Rankings
+        With the names of the file.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    ComparisonDataError
+        If it is no such file; names the line.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "drinks.toi")
+    ...     _ = path.write_text(
+    ...         "# NUMBER ALTERNATIVES: 3\n# ALTERNATIVE NAME 1: tea\n"
+    ...         "# ALTERNATIVE NAME 2: milk\n# ALTERNATIVE NAME 3: coffee\n"
+    ...         "5: 1,{2,3}\n2: 3,1\n"
+    ...     )
+    ...     read_preflib(path)
+    Rankings(3 arms, 7 ballots, 2 of them different)
+    """
+    path = as_path("path", path, ComparisonDataError)
+    if path.suffix.lower() not in SUFFIXES:
+        raise ComparisonDataError(
+            path.name, f"a PrefLib file of orders ends with {', '.join(SUFFIXES)}", path
+        )
+    names: dict[int, str] = {}
+    declared = ""
+    ballots: list[tuple[int, float, list[list[int]]]] = []
+    text = read_text(path, error=ComparisonDataError)
+    # Not splitlines(): names may hold other characters that it cuts at.
+    for at, line in enumerate(re.split("\r\n|\r|\n", text), 1):
+        if found := _NAME.match(line):
+            if int(found[1]) in names:
+                where = f"{path.name}, line {at}"
+                rule = f"alternative {found[1]} is named twice"
+                raise ComparisonDataError(where, rule, line)
+            names[int(found[1])] = found[2].strip()
+        elif found := _NUMBER.fullmatch(line):
+            declared = found[1].lstrip("0")
+        elif line.strip() and not line.startswith("#"):
+            ballots.append((at, *_ballot(path.name, at, line)))
+    num_arms = len(names)
+    # Compared as texts: a number of thousands of digits is no int.
+    if declared not in ("", str(num_arms)) or set(names) != set(range(1, num_arms + 1)):
+        there = shortened(list(map(str, sorted(names))), 20)
+        raise ComparisonDataError(
+            path.name,
+            f"the {declared[:12] or num_arms} alternatives must be named by lines "
+            f"'# ALTERNATIVE NAME k: name', k from 1; found names for {there}",
+            there,
+        )
+    if not ballots:
+        raise ComparisonDataError(path.name, f"holds no ballot such as {_BALLOT}", "")
+    places = np.zeros((len(ballots), num_arms), dtype=np.int64)
+    for row, (at, _, order) in enumerate(ballots):
+        for place, group in enumerate(order, start=1):
+            for arm in group:
+                if not 1 <= arm <= num_arms or places[row, arm - 1]:
+                    what = "twice" if 1 <= arm <= num_arms else "but there is none"
+                    where = f"{path.name}, line {at}"
+                    rule = f"alternative {arm} is ranked {what}"
+                    raise ComparisonDataError(where, rule, arm)
+                places[row, arm - 1] = place
+    counts = [count for _, count, _ in ballots]
+    arm_names = [names[arm] for arm in range(1, num_arms + 1)]
+    return Rankings.from_places(places, counts=counts, arm_names=arm_names)
+
+
+def _ballot(name: str, at: int, line: str) -> tuple[float, list[list[int]]]:
+    """Split a line into the number of voters and groups of alternatives."""
+    count, colon, order = line.partition(":")
+    voters = number(count.strip())
+    groups = [
+        [_ALTERNATIVE.fullmatch(each) for each in (tied or single).split(",")]
+        for tied, single in _ITEM.findall(order)
+        if (tied or single).strip()
+    ]
+    rest = _ITEM.sub("", order).replace(",", "").strip()
+    if not colon or voters is None or rest or not all(map(all, groups)):
+        raise ComparisonDataError(f"{name}, line {at}:", f"must be {_BALLOT}", line)
+    if not 0 <= voters <= MOST_VOTES:
+        rule = f"the number of voters is not between 0 and {MOST_VOTES:.0e}"
+        raise ComparisonDataError(f"{name}, line {at}", rule, count.strip())
+    return voters, [[int(each[1]) for each in group if each] for group in groups]

@@ -117,7 +117,10 @@ def test_wide_tables_that_cannot_be_read(tmp_path, text, options, words):
     [
         (LONG.replace("2,ann,2", "2,bob,2"), "'2' is of several persons"),
         (LONG.replace("7.5", ""), "row 0 of column 'pf' is empty"),
-        (DECIMAL_COMMAS, "row 0 of column 'pf' is a number with a comma: '7,5'"),
+        (
+            DECIMAL_COMMAS.replace(";", "\t"),
+            "row 0 of column 'pf' is a number with a comma: '7,5'",
+        ),
     ],
 )
 def test_long_tables_that_cannot_be_read(tmp_path, text, words):
@@ -126,6 +129,13 @@ def test_long_tables_that_cannot_be_read(tmp_path, text, words):
             written(tmp_path, text), attributes=["pf"], person="who",
             available="here", none="none",
         )  # fmt: skip
+
+
+def test_files_with_semicolons_have_decimal_commas(tmp_path, caplog):
+    path = written(tmp_path, DECIMAL_COMMAS)
+    choices = read_long_choices(path, attributes=["pf"])
+    assert choices.attributes[0, :, 0].tolist() == [7.5, 3.5]
+    assert "decimal commas" in caplog.text
 
 
 def test_arrays_are_read_where_something_was_on_offer():

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from bayesduel.errors import ComparisonDataError
+from bayesduel.votes import read_comparisons
 from bayesduel.votes.choices import Choices
 from bayesduel.votes.comparisons import Comparisons
-from bayesduel.votes.files import read_comparisons
 from bayesduel.votes.rankings import Rankings
 
 WINS = [[0, 7, 2], [3, 0, 0], [5, 0, 0]]
@@ -267,7 +267,18 @@ def test_choices_fall_into_parts_without_an_outside_option():
     assert len(Choices.from_subsets(subsets, ["a", "c"], outside=True).parts()) == 1
 
 
-def test_labels_that_are_equal_and_read_otherwise_are_other_arms():
-    votes = Comparisons.from_votes([1, True, "1"], [1.0, 1, "1.0"], ["left"] * 3)
-    assert votes.arm_names == ("1", "1.0", "True")
-    assert votes.wins.tolist() == [[0, 2, 0], [0, 0, 0], [1, 0, 0]]
+def test_a_number_is_one_label_however_it_is_written():
+    """pandas makes 7.0 of 7 where a cell of its column is empty; True is no number."""
+    votes = Comparisons.from_votes([1, True, "2.0"], [2.0, 1, "1.0"], ["left"] * 3)
+    assert votes.arm_names == ("1", "2", "True")
+    assert votes.wins.tolist() == [[0, 1, 0], [1, 0, 0], [1, 0, 0]]
+    series = pd.Series([7.0, 9.0, None, 8.0]), pd.Series([8, 7, 9, 9])
+    kept = series[0].notna()
+    mixed = Comparisons.from_votes(*(s[kept] for s in series), ["left"] * 3)
+    assert mixed.arm_names == ("7", "8", "9")
+    # Versions are not numbers, and 007 is not 7.
+    other = Comparisons.from_votes(["1.0", "007"], ["1.1", "7"], ["1.0", "7"])
+    assert other.arm_names == ("007", "1.0", "1.1", "7")
+    assert other.with_covariates(
+        pd.DataFrame({"x": range(4)}, index=["1.1", "1.0", 7.0, "007"])
+    ).covariates[:, 0].tolist() == [3, 1, 0, 2]

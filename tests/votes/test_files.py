@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from bayesduel.errors import ComparisonDataError
-from bayesduel.votes.choice_files import read_choices
-from bayesduel.votes.files import read_comparisons
-from bayesduel.votes.preflib import read_preflib
+from bayesduel.votes import read_choices, read_comparisons, read_preflib
 
 
 def written(folder, name, text):

@@ -7,33 +7,39 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bayesduel.cli.errors import option_error
+from bayesduel.cli.errors import option_error, refuse_given
 from bayesduel.cli.options import flag, number_option, quiet_flag
 from bayesduel.cli.output import say
 from bayesduel.cli.study.options import By, File, opened
 from bayesduel.cli.votes.options import (
     Arms,
+    BothOrders,
+    Context,
+    DecimalSign,
     DryRun,
+    Judge,
     Long,
+    MirroredRows,
     Missing,
     Scores,
     TieColumns,
-    VoteColumns,
     Weight,
     Where,
     Winner,
     Wins,
     WithoutAnswer,
     Words,
+    Worst,
     names_between,
     require_file,
-    vote_rows,
+    vote_format,
 )
 from bayesduel.cli.votes.preview import print_preview, print_set_preview
 
 if TYPE_CHECKING:
     from bayesduel.studies import Study
     from bayesduel.votes import Choices
+    from bayesduel.votes.format import VoteFormat
 
 __all__ = [
     "add_arm",
@@ -126,13 +132,19 @@ def import_(
     ],
     arms: Arms = None,
     winner: Winner = None,
-    words: Words = "left,right,tie",
+    words: Words = None,
     wins: Wins = None,
     tie_columns: TieColumns = None,
     scores: Scores = None,
     weight: Weight = None,
+    worst: Worst = None,
     where: Where = None,
     missing: Missing = WithoutAnswer.refuse,
+    decimal: DecimalSign = None,
+    mirrored: MirroredRows = None,
+    context: Context = None,
+    judge: Judge = None,
+    both_orders: BothOrders = None,
     long: Long = None,
     dry_run: DryRun = False,
     again: Annotated[
@@ -157,27 +169,27 @@ def import_(
             f"imported {new} vote{'s' * (new != 1)}; known before: {known}", quiet=quiet
         )
         return
-    columns = VoteColumns(
-        arms,
-        winner,
-        words,
-        wins,
-        tie_columns,
-        weight,
-        scores=scores,
-        where=where,
-        missing=missing.value,
-    )
+    reading = vote_format(
+        arms=arms, winner=winner, words=words, wins=wins, ties=tie_columns,
+        weight=weight, scores=scores, where=where, missing=missing.value,
+        decimal=decimal and decimal.value, mirrored=mirrored and mirrored.value,
+        context=context, judge=judge, both_orders=both_orders and both_orders.value,
+    )  # fmt: skip
+    require_file("VOTES", votes)
     with opened(file, by) as study:
         if study.choose_from > 2:
-            data = _sets(votes, columns, long)
+            data = _sets(votes, reading, long, worst)
             if dry_run:
                 print_set_preview(votes.name, data)
                 return
         else:
             if long is not None:
                 raise option_error("--long", "is for studies of sets", long)
-            rows = vote_rows(votes, columns)
+            if worst is not None:
+                raise option_error("--worst", "is for studies of sets", worst)
+            from bayesduel.votes.pairs import parse_pairs
+
+            rows = parse_pairs(votes, reading)
             data = rows.comparisons()
             if dry_run:
                 print_preview(rows)
@@ -186,30 +198,23 @@ def import_(
     say(f"imported {number:g} vote{'s' * (number != 1)}", quiet=quiet)
 
 
-def _sets(votes: Path, columns: VoteColumns, long: str | None) -> Choices:
+def _sets(
+    votes: Path, reading: VoteFormat, long: str | None, worst: str | None
+) -> Choices:
     """Read choices out of sets."""
-    from bayesduel.votes import read_long_choices, read_sets
+    from bayesduel.cli.votes.whole_answers import OF_SETS, named_options, read_sets_as
+    from bayesduel.votes import read_long_choices
 
-    require_file("VOTES", votes)
-    of_rows = () if long is None else ("arms", "winner")
-    for name in ("wins", "ties", "scores", "weight", "words", *of_rows):
-        value = getattr(columns, name)
-        if value not in (None, "left,right,tie"):
-            option = "--tie-columns" if name == "ties" else f"--{name}"
-            whose = "with --long" if name in of_rows else "for a study of sets"
-            raise option_error(option, f"must be left out {whose}", value)
-    if long is not None:
-        case, alternative, chosen = names_between("--long", long, 3) or ("", "", "")
-        return read_long_choices(
-            votes, case=case, alternative=alternative, chosen=chosen,
-            where=columns.where,
-        )  # fmt: skip
-    return read_sets(
-        votes,
-        shown=names_between("--arms", columns.arms, None),
-        best=columns.winner or "best",
-        where=columns.where,
-        missing=columns.missing,
+    if long is None:
+        refuse_given(
+            named_options(reading, OF_SETS), "must be left out for a study of sets"
+        )
+        return read_sets_as(votes, reading, worst)
+    given = named_options(reading, ("where",)) | {"--worst": worst}
+    refuse_given(given, "must be left out with --long")
+    case, alternative, chosen = names_between("--long", long, 3) or ("", "", "")
+    return read_long_choices(
+        votes, case=case, alternative=alternative, chosen=chosen, where=reading.where
     )
 
 

@@ -26,17 +26,18 @@ from bayesduel.cli.votes.options import (
     Model,
     ModelChoice,
     TieColumns,
-    VoteColumns,
     Weight,
     Winner,
     Wins,
     Words,
-    read_votes,
+    read_pairs,
+    vote_format,
 )
 
 if TYPE_CHECKING:
     from bayesduel.analysis import StoppingAudit
     from bayesduel.inference.fits.fit_result import Fit
+    from bayesduel.votes.format import VoteFormat
 
 __all__ = ["audit_stopping"]
 
@@ -98,7 +99,7 @@ def audit_stopping(
     model: ModelChoice = Model.beta,
     arms: Arms = None,
     winner: Winner = None,
-    words: Words = "left,right,tie",
+    words: Words = None,
     wins: Wins = None,
     tie_columns: TieColumns = None,
     weight: Weight = None,
@@ -128,8 +129,11 @@ def audit_stopping(
             parse.load_matrix(each, "instances", repair=repair) for each in instance
         ]
     elif from_votes is not None:
-        columns = VoteColumns(arms, winner, words, wins, tie_columns, weight)
-        truth = _posterior(from_votes, model, columns, seed)
+        reading = vote_format(
+            arms=arms, winner=winner, words=words, wins=wins, ties=tie_columns,
+            weight=weight,
+        )  # fmt: skip
+        truth = _posterior(from_votes, model, reading, seed)
     if out is not None:
         from bayesduel.files.folders import check_folder
 
@@ -156,10 +160,10 @@ def audit_stopping(
         _save(found, out, quiet=quiet)
 
 
-def _posterior(file: Path, model: Model, columns: VoteColumns, seed: int) -> Fit:
+def _posterior(file: Path, model: Model, reading: VoteFormat, seed: int) -> Fit:
     from bayesduel.inference import fit
 
-    data = read_votes(file, columns)
+    data = read_pairs(file, reading)
     chosen_model = preference_model(model, data, None, order_effect=False)
     return fit(chosen_model, data, rng_key=seed, num_draws=100)
 

@@ -30,12 +30,12 @@ from bayesduel.cli.votes.options import (
     OrderEffect,
     OrderKnown,
     TieColumns,
-    VoteColumns,
     Weight,
     Winner,
     Wins,
     Words,
-    read_votes,
+    read_pairs,
+    vote_format,
 )
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def calibrate(
     ],
     arms: Arms = None,
     winner: Winner = None,
-    words: Words = "left,right,tie",
+    words: Words = None,
     wins: Wins = None,
     tie_columns: TieColumns = None,
     weight: Weight = None,
@@ -102,11 +102,12 @@ def calibrate(
         contest_covariate=contest_covariate or (),
         contest_scale=contest_scale,
     )
-    columns = VoteColumns(
-        arms, winner, words, wins, tie_columns, weight, order_known,
-        contest_covariate=tuple(contest_covariate or ()),
+    reading = vote_format(
+        arms=arms, winner=winner, words=words, wins=wins, ties=tie_columns,
+        weight=weight, order_known=order_known,
+        contest_covariates=tuple(contest_covariate or ()),
     )  # fmt: skip
-    data = read_votes(votes, columns)
+    data = read_pairs(votes, reading)
     from bayesduel.diagnostics import calibrate as calibrate_model
     from bayesduel.experiments.progress import progress_reporter
 

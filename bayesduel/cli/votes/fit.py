@@ -32,32 +32,37 @@ from bayesduel.cli.votes.options import (
     ContestCovariate,
     ContestScale,
     Context,
-    Contradiction,
     Covariates,
+    DecimalSign,
     Discrimination,
     Draws,
     DryRun,
     Interval,
     Judge,
     Method,
+    MirroredRows,
     Missing,
     Model,
     ModelChoice,
     Neutral,
+    Order,
     OrderEffect,
     OrderKnown,
+    Places,
     Residual,
     Scale,
     Scores,
+    Soft,
     TieColumns,
-    VoteColumns,
     Weight,
     Where,
     Winner,
     Wins,
     WithoutAnswer,
     Words,
-    vote_rows,
+    Worst,
+    require_file,
+    vote_format,
     with_covariates,
 )
 from bayesduel.cli.votes.preview import print_preview, print_set_preview
@@ -90,21 +95,28 @@ def fit(
         Path,
         typer.Argument(
             metavar="VOTES",
-            help="CSV, TSV, JSON or JSON lines, perhaps .gz: a vote a row, or a pair a"
-            " row with its counts; or a square table of wins; or arms that were shown"
-            " in a row and the columns best, worst; or ballots of PrefLib (.soc, .soi,"
-            " .toc, .toi).",
+            help="CSV, TSV, JSON, JSON lines, Excel, Parquet or Stata, perhaps"
+            " compressed: a vote a row, or a pair a row with its counts; or a square"
+            " table of wins; or arms that were shown in a row and the columns best,"
+            " worst; or a ranking a row; or ballots of PrefLib (.soc, .soi, .toc,"
+            " .toi).",
         ),
     ],
     arms: Arms = None,
     winner: Winner = None,
-    words: Words = "left,right,tie",
+    words: Words = None,
     wins: Wins = None,
     tie_columns: TieColumns = None,
     scores: Scores = None,
+    soft: Soft = None,
     weight: Weight = None,
+    worst: Worst = None,
+    order: Order = None,
+    places: Places = None,
     where: Where = None,
     missing: Missing = WithoutAnswer.refuse,
+    decimal: DecimalSign = None,
+    mirrored: MirroredRows = None,
     dry_run: DryRun = False,
     ties: Annotated[
         Ties,
@@ -226,23 +238,35 @@ def fit(
         )
     to = Reference.of(reference, equivalent)
     on = Scale(scale.value, _anchor(anchor))
-    columns = VoteColumns(
-        arms, winner, words, wins, tie_columns, weight, order_known, scores, where,
-        missing.value, judge, neutral, context=context, group=by, cluster=cluster,
-        contest_covariate=tuple(contest_covariate or ()),
+    reading = vote_format(
+        arms=arms, winner=winner, words=words, wins=wins, ties=tie_columns,
+        weight=weight, scores=scores, soft=soft, where=where, missing=missing.value,
+        decimal=decimal and decimal.value, mirrored=mirrored and mirrored.value,
+        both_orders=both_orders and both_orders.value, order_known=order_known,
+        judge=judge, neutral=neutral, context=context, group=by, cluster=cluster,
+        contest_covariates=tuple(contest_covariate or ()),
     )  # fmt: skip
+    require_file("VOTES", votes)
+    from bayesduel.votes import read_table
+    from bayesduel.votes.pairs import parse_pairs
+    from bayesduel.votes.rankings import SUFFIXES
+
+    frame = None if votes.suffix.lower() in SUFFIXES else read_table(votes)
     data: Any  # Votes on pairs, whole rankings, or choices out of sets.
     chosen: Any
     whole = read_whole(
         votes,
-        columns,
+        frame,
+        reading,
         {"--model": model.value * (model is not Model.bradley_terry),
          "--ties": ties.value * (ties is not Ties.modelled),
          "--method": by_mode,
          "--order-effect": order_effect, "--discrimination": discrimination,
-         "--covariates": covariates, "--residual": residual,
-         "--both-orders": both_orders},
+         "--covariates": covariates, "--residual": residual},
         prior_scale,
+        worst=worst,
+        order=order,
+        places=places,
         dry_run=dry_run,
     )  # fmt: skip
     if whole is not None:
@@ -251,11 +275,11 @@ def fit(
             print_set_preview(votes.name, data)
             return
     else:
-        rows = vote_rows(votes, columns)
+        rows = parse_pairs(frame, reading)
         if dry_run:
             print_preview(rows)
             return
-        read = _with_ties(_as_asked(rows.comparisons(), both_orders), ties, votes)
+        read = _with_ties(rows.comparisons(), ties, votes)
         data = with_covariates(read, covariates)
         chosen = preference_model(
             model, data, prior_scale, order_effect=order_effect, residual=residual,
@@ -328,13 +352,6 @@ def _check_arms(data: Any, named: dict[str, str | None]) -> None:
     for option, arm in named.items():
         if arm is not None:
             arm_positions(option, [arm], data.arm_names)
-
-
-def _as_asked(data: Comparisons, both_orders: Contradiction | None) -> Comparisons:
-    """Return the votes, those in both orders as one where that was asked for."""
-    if both_orders is None or not data.num_votes:
-        return data
-    return data.with_both_orders_as_one(both_orders.value)
 
 
 def _with_ties(data: Comparisons, ties: Ties, votes: Path) -> Comparisons:

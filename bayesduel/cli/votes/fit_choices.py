@@ -134,7 +134,7 @@ def fit_choices(
             "--random", "is for --model mixed", remedy="there coefficients differ"
         )
     data = _read(choices, attributes, choice, alternatives, long, available, person,
-                 none, where)  # fmt: skip
+                 none, where or [])  # fmt: skip
     if dry_run:
         from bayesduel.cli.votes.preview import print_choice_preview
 
@@ -180,7 +180,7 @@ def _read(
     available: str | None,
     person: str | None,
     none: str | None,
-    where: str | None,
+    where: list[str],
 ) -> Choices:
     """Read a table of either shape, by the columns that were named."""
     require_file("CHOICES", path)

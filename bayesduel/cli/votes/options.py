@@ -15,7 +15,7 @@ from bayesduel.cli.parse import names as names_of
 
 if TYPE_CHECKING:
     from bayesduel.votes import Comparisons
-    from bayesduel.votes.vote_rows import VoteRows
+    from bayesduel.votes.format import VoteFormat
 
 _COUNTED = re.compile(r"(.+)\*([0-9]+(?:\.[0-9]+)?)")
 """A word, and how many votes it counts."""
@@ -45,6 +45,21 @@ class WithoutAnswer(StrEnum):
 
     refuse = "refuse"
     skip = "skip"
+    keep = "keep"
+
+
+class Mirrored(StrEnum):
+    """How often a match counts that a table lists from both sides."""
+
+    once = "once"
+    twice = "twice"
+
+
+class Decimal(StrEnum):
+    """The decimal sign of numbers."""
+
+    point = "."
+    comma = ","
 
 
 class Contradiction(StrEnum):
@@ -58,22 +73,25 @@ Arms = Annotated[
     str | None,
     typer.Option(
         metavar="A,B",
-        help="Columns of the two arms. Default: left,right; first,second;"
-        " model_a,model_b; team_a,team_b; home_team,away_team; home,away; a,b; or"
-        " winner,loser.",
+        help="Columns of the two arms. Default: left,right; first,second; home,away;"
+        " a,b; model_a,model_b, also with team, item, player ...; or winner,loser.",
     ),
 ]
 Winner = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN", help="Column of the winner. Default: winner."),
+    typer.Option(
+        metavar="COLUMN",
+        help="Column of the winner. Default: winner. It may be one of the two arms; two"
+        " columns, g1,g2, hold the answers in both orders.",
+    ),
 ]
 Words = Annotated[
-    str,
+    str | None,
     typer.Option(
         metavar="A,B,TIE",
         help="What it says for the first arm, the second, a tie; several words as"
-        " tie|'both bad', of several votes as A>>B*3. Names of arms are understood"
-        " too.",
+        " tie|'both bad', of several votes as A>>B*3. Names of arms and of their"
+        " columns are understood too. Default: left,right,tie.",
     ),
 ]
 Wins = Annotated[
@@ -101,16 +119,66 @@ Scores = Annotated[
         " home_score,away_score; home_goals,away_goals; or score_a,score_b.",
     ),
 ]
-Where = Annotated[
+Soft = Annotated[
     str | None,
     typer.Option(
-        metavar="CONDITION",
-        help="Rows to read, in the words of pandas: \"language == 'English'\".",
+        metavar="COLUMN:A:B",
+        help="Column of a preference between two values instead: A is a sure vote for"
+        " the first arm, B for the second, as in preference:1:2.",
+    ),
+]
+Worst = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Of sets: column of the worst arm. Default: worst, or least.",
+    ),
+]
+Order = Annotated[
+    str | None,
+    typer.Option(
+        metavar="C1,C2,...",
+        help="A ballot a row: columns of the best arm, the second best ... Default:"
+        " '1st choice','2nd choice' ...",
+    ),
+]
+Places = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ARM,ARM,...",
+        help="A ballot a row: columns of arms, with the place of each. Default: those"
+        " of a grid, 'Order [tea]','Order [milk]' ...",
+    ),
+]
+Where = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN=VALUE",
+        help="Rows to read; also with !=, <, <=, > and >=. Repeat for several"
+        " conditions, all of which must hold.",
     ),
 ]
 Missing = Annotated[
     WithoutAnswer,
-    typer.Option(help="Rows without an arm or an answer: an error, or left out."),
+    typer.Option(
+        help="Rows without an arm or an answer (empty, NA, null ...): an error, left"
+        " out, or, of all but empty cells, names."
+    ),
+]
+DecimalSign = Annotated[
+    Decimal | None,
+    typer.Option(
+        "--decimal",
+        help="Decimal sign of numbers. Default: point, and in files separated by"
+        " semicolons also comma.",
+    ),
+]
+MirroredRows = Annotated[
+    Mirrored | None,
+    typer.Option(
+        "--mirrored",
+        help="How often a match counts in a table that lists each from both sides.",
+    ),
 ]
 DryRun = Annotated[
     bool, flag("--dry-run", help="Only print ten rows, as they were understood.")
@@ -221,56 +289,48 @@ class Scale(NamedTuple):
 UTILITY = Scale()
 
 
-class VoteColumns(NamedTuple):
-    """Which columns of a file hold votes, as the options of a command say it."""
+def vote_format(
+    *,
+    arms: str | None = None,
+    winner: str | None = None,
+    words: str | None = None,
+    wins: str | None = None,
+    ties: str | None = None,
+    scores: str | None = None,
+    soft: str | None = None,
+    where: list[str] | None = None,
+    missing: str = "refuse",
+    order_known: bool = False,
+    **others: Any,
+) -> VoteFormat:
+    """Return what the options of a command say of a table; others are taken as given.
 
-    arms: str | None
-    winner: str | None
-    words: str
-    wins: str | None
-    ties: str | None
-    weight: str | None
-    order_known: bool = False
-    scores: str | None = None
-    where: str | None = None
-    missing: str = "refuse"
-    judge: str | None = None
-    neutral: str | None = None
-    context: str | None = None
-    group: str | None = None
-    cluster: str | None = None
-    contest_covariate: tuple[str, ...] = ()
+    Options that name no column leave the format as it is.
+    """
+    from bayesduel.votes.format import VoteFormat
+
+    both = names_between("--winner", winner, None)
+    return VoteFormat(
+        arms=names_between("--arms", arms, None),
+        winner=both[0] if both and len(both) == 1 else both,
+        words=None if words is None else _words(words),
+        wins=names_between("--wins", wins, 2),
+        ties=() if ties == "" else names_between("--tie-columns", ties, None),
+        scores=names_between("--scores", scores, 2),
+        soft=None if soft is None else _soft(soft),
+        where=tuple(where or ()),
+        missing=missing,
+        order_known=order_known or None,
+        **others,
+    )
 
 
-def read_votes(votes: Path, columns: VoteColumns) -> Comparisons:
-    """Read a file of votes by the columns that were named; see :func:`vote_rows`."""
-    return vote_rows(votes, columns).comparisons()
-
-
-def vote_rows(votes: Path, columns: VoteColumns) -> VoteRows:
-    """Read a file of votes, row by row, by the columns that were named."""
-    ties = columns.ties
-    read: dict[str, Any] = {
-        "arms": names_between("--arms", columns.arms, 2),
-        "winner": columns.winner,
-        "words": _words(columns.words),
-        "wins": names_between("--wins", columns.wins, 2),
-        "scores": names_between("--scores", columns.scores, 2),
-        "ties": () if ties == "" else names_between("--tie-columns", ties, None),
-        "weight": columns.weight,
-        "where": columns.where,
-        "missing": columns.missing,
-        "order_known": columns.order_known or None,
-        **{
-            name: getattr(columns, name)
-            for name in ("judge", "neutral", "context", "group", "cluster")
-        },
-        "contest_covariates": columns.contest_covariate,
-    }
+def read_pairs(votes: Path, reading: VoteFormat) -> Comparisons:
+    """Read votes on pairs from a file."""
     require_file("VOTES", votes)
-    from bayesduel.votes.vote_rows import VoteFormat, read_vote_rows
+    from bayesduel.votes.pairs import parse_pairs
 
-    return read_vote_rows(votes, VoteFormat(**read))
+    return parse_pairs(votes, reading).comparisons()
 
 
 def with_covariates(data: Comparisons, path: Path | None) -> Comparisons:
@@ -297,6 +357,18 @@ def _words(text: str) -> tuple[dict[str, float], ...]:
             words[name] = float(votes)
         found.append(words)
     return tuple(found)
+
+
+def _soft(text: str) -> tuple[str, float, float]:
+    """Return a column and two values, of ``preference:1:2``."""
+    from bayesduel.files.user_files import number
+
+    column, *values = text.rsplit(":", 2)
+    numbers = [number(each.strip()) for each in values]
+    if len(numbers) != 2 or None in numbers or not column.strip():
+        rule = "must be a column, and the values of a sure vote for either arm"
+        raise option_error("--soft", rule, text, remedy="such as preference:1:2")
+    return column.strip(), numbers[0], numbers[1]  # pyright: ignore[reportReturnType]
 
 
 def names_between(

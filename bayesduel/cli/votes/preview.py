@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from bayesduel.cli.output import console
@@ -9,7 +10,7 @@ from bayesduel.cli.tables import show, table_of
 
 if TYPE_CHECKING:
     from bayesduel.votes import Choices
-    from bayesduel.votes.vote_rows import VoteRows
+    from bayesduel.votes.pairs import VoteRows
 
 _SAMPLE = 10
 _FEW = 5
@@ -18,18 +19,18 @@ _FEW = 5
 
 def print_preview(rows: VoteRows) -> None:
     """Print ten rows and their votes, which columns were read, and all that is left."""
+    names = rows.arm_names
+    sample = zip(rows.rows, rows.first, rows.second, rows.counts, strict=True)
     cells = [
-        (str(number), first, second, *(f"{votes:g}" for votes in counts))
-        for number, first, second, counts in [
-            *zip(rows.numbers, rows.first, rows.second, rows.counts, strict=True)
-        ][:_SAMPLE]
+        (str(row), names[one], names[other], *(f"{votes:g}" for votes in counts))
+        for row, one, other, counts in islice(sample, _SAMPLE)
     ]
     words = ("row", "first arm", "second arm")
     table = table_of((*words, "for first", "for second", "ties"), cells, words=words)
     screen, data = console(), rows.comparisons()
     read = "; ".join(f"{role}: {', '.join(each)}" for role, each in rows.read.items())
     order = "first arm shown first" if rows.order_known else "order shown: not known"
-    show(screen, f"{rows.table.name}: {data}", table, read, order)
+    show(screen, f"{rows.name}: {data}", table, read, order)
 
 
 def print_set_preview(name: str, data: Choices) -> None:

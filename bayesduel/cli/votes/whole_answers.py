@@ -1,4 +1,4 @@
-"""Answers that are no votes on pairs: ballots of PrefLib, and the best of sets.
+"""Votes that are no comparisons of pairs: rankings, and the best of sets.
 
 ``bayesduel fit`` takes them whole: a ranking by Plackett-Luce, a choice out of a set by
 the multinomial logit.
@@ -6,50 +6,55 @@ the multinomial logit.
 
 from __future__ import annotations
 
-import gzip
-import re
-import zlib
-from collections.abc import Iterable
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.cli.errors import refuse_given
-from bayesduel.cli.votes.options import VoteColumns, names_between
+from bayesduel.cli.votes.options import names_between
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from bayesduel.models import MultinomialLogit, PlackettLuce
     from bayesduel.votes import Choices, Rankings
+    from bayesduel.votes.format import VoteFormat
 
-_OF_NO_TABLE = VoteColumns(None, None, "left,right,tie", None, None, None)
-_NAMES = {"ties": "tie-columns", "group": "by"}
-
-_OF_SETS = ("arms", "winner", "where", "missing")
-"""Columns that a table of sets may name."""
+_NAMES = {
+    "ties": "tie-columns",
+    "group": "by",
+    "contest_covariates": "contest-covariate",
+}
+OF_SETS = ("arms", "winner", "where", "missing")
+_OF_RANKINGS = ("weight", "where", "missing")
 
 _OF_PAIRS = ("winner", "wins", "score", "home")
 """How titles of a table begin that says otherwise who won."""
 
-_BEGINNING = 2**14
-"""Bytes in which the titles of a table stand."""
-
 
 def read_whole(
     votes: Path,
-    columns: VoteColumns,
+    frame: pd.DataFrame | None,
+    reading: VoteFormat,
     of_pairs: dict[str, Any],
     prior_scale: float | None,
     *,
+    worst: str | None,
+    order: str | None,
+    places: str | None,
     dry_run: bool,
 ) -> tuple[PlackettLuce, Rankings] | tuple[MultinomialLogit, Choices] | None:
     """Return model and answers of a file, None where it holds votes on pairs.
 
-    Ballots are known by how the name of the file ends. A table is one of sets where it
-    has a column ``best``, or ``--arms`` names more than two columns, or it is what
-    ``bayesduel study export --votes`` wrote of such a study.
+    Ballots of PrefLib have no ``frame``, and are known by how the name of the file
+    ends. A table holds rankings where ``--order`` or ``--places`` say so, or its titles
+    (``1st choice``) and no other columns hold votes. It holds sets where it has a
+    column ``best`` or ``most``, or ``--arms`` names more than two columns, or it is
+    what ``bayesduel study export --votes`` wrote of such a study.
     """
     prior: dict[str, Any] = {} if prior_scale is None else {"prior_scale": prior_scale}
-    if votes.suffix.lower() in (".soc", ".soi", ".toc", ".toi"):
-        given = _named(columns, ()) | of_pairs | {"--dry-run": dry_run}
+    if frame is None:
+        given = named_options(reading, ()) | of_pairs | {"--dry-run": dry_run}
         remedy = "whole ballots are fitted by Plackett-Luce"
         rule = f"is for a table of votes, and {votes.name} holds ballots"
         refuse_given(given, rule, remedy)
@@ -57,52 +62,78 @@ def read_whole(
         from bayesduel.votes import read_preflib
 
         return PlackettLuce(**prior), read_preflib(votes)
-    shown = names_between("--arms", columns.arms, None)
-    if not _holds_sets(votes, columns, shown):
+    if order or places or _holds_rankings(frame, reading):
+        given = named_options(reading, _OF_RANKINGS) | of_pairs | {"--worst": worst}
+        remedy = "rankings are fitted by Plackett-Luce"
+        refuse_given(
+            given, f"is for votes on pairs, and {votes.name} holds rankings", remedy
+        )
+        from bayesduel.models import PlackettLuce
+        from bayesduel.votes import read_rankings
+
+        ballots = read_rankings(
+            frame,
+            order=names_between("--order", order, None),
+            places=names_between("--places", places, None),
+            count=reading.weight,
+            where=reading.where,
+            missing=reading.missing,
+        )
+        return PlackettLuce(**prior), ballots
+    if not _holds_sets(frame, reading):
+        refuse_given({"--worst": worst}, f"is for sets, and {votes.name} holds none")
         return None
-    given = _named(columns, _OF_SETS) | of_pairs
+    given = named_options(reading, OF_SETS) | of_pairs
     remedy = "the best of sets are fitted by the multinomial logit"
     refuse_given(given, f"is for votes on pairs, and {votes.name} shows sets", remedy)
     from bayesduel.models import MultinomialLogit
+
+    return MultinomialLogit(**prior), read_sets_as(frame, reading, worst)
+
+
+def read_sets_as(frame: Any, reading: VoteFormat, worst: str | None) -> Choices:
+    """Read the best, or best and worst, of sets."""
     from bayesduel.votes import read_sets
 
-    best: dict[str, Any] = {} if columns.winner is None else {"best": columns.winner}
-    data = read_sets(
-        votes, shown=shown, where=columns.where, missing=columns.missing, **best
+    columns: dict[str, Any] = {"best": reading.winner, "worst": worst}
+    return read_sets(
+        frame,
+        shown=reading.arms,
+        where=reading.where,
+        missing=reading.missing,
+        **{name: title for name, title in columns.items() if title is not None},
     )
-    return MultinomialLogit(**prior), data
 
 
-def _holds_sets(
-    votes: Path, columns: VoteColumns, shown: tuple[str, ...] | None
-) -> bool:
-    if shown is not None and len(shown) > 2:
+def _holds_rankings(frame: pd.DataFrame, reading: VoteFormat) -> bool:
+    from bayesduel.votes.rankings import ranking_columns
+
+    titles = [str(title) for title in frame.columns]
+    if not reading.names_no_column() or any(t.startswith(_OF_PAIRS) for t in titles):
+        return False
+    return bool(titles) and any(ranking_columns(titles)) and "best" not in titles
+
+
+def _holds_sets(frame: pd.DataFrame, reading: VoteFormat) -> bool:
+    from bayesduel.votes.pairs import SEVERAL
+
+    if reading.arms is not None and len(reading.arms) > 2:
         return True
-    named = (*(shown or ()), columns.winner, columns.wins, columns.scores)
-    if any(named) or not votes.is_file():
+    if reading.arms or reading.winner or reading.wins or reading.scores or reading.soft:
         return False
-    try:
-        with votes.open("rb") as file:
-            is_packed = file.read(2) == b"\x1f\x8b"
-        with (gzip.open if is_packed else open)(votes, "rb") as file:
-            begin = (
-                file.read(_BEGINNING).decode("utf-8", "replace").lstrip("\ufeff \n[")
-            )
-    except (OSError, EOFError, zlib.error):  # What reads it all says why.
-        return False
-    line = begin if begin.startswith("{") else begin.partition("\n")[0]
-    titles = {*re.findall(r"\w+", line)}
-    if "best" in titles:
+    titles = {str(title) for title in frame.columns}
+    if titles & {"best", "most"}:
         return not any(title.startswith(_OF_PAIRS) for title in titles)
-    from bayesduel.votes.vote_rows import SEVERAL
+    return {"shown", "worst"} <= titles and any(
+        isinstance(cell, str) and SEVERAL.match(cell) for cell in frame["shown"]
+    )
 
-    return {"shown", "worst"} <= titles and SEVERAL.search(begin) is not None
 
-
-def _named(columns: VoteColumns, but: Iterable[str]) -> dict[str, Any]:
-    """Return the columns that were named, by their options."""
+def named_options(reading: VoteFormat, but: tuple[str, ...]) -> dict[str, Any]:
+    """Return what was said of columns, by the options."""
     return {
-        f"--{_NAMES.get(name, name).replace('_', '-')}": value
-        for name, value in columns._asdict().items()
-        if value != getattr(_OF_NO_TABLE, name) and name not in but
+        f"--{_NAMES.get(field.name, field.name).replace('_', '-')}": value
+        for field in fields(reading)
+        if (value := getattr(reading, field.name)) != field.default
+        and field.name not in but
     }

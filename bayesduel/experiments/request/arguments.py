@@ -192,7 +192,7 @@ def with_features_of(matrix: PreferenceMatrix, path: Path | str) -> PreferenceMa
     As :func:`bayesduel.votes.read_covariates` reads it; arms without names are called
     0, 1, ... there.
     """
-    from bayesduel.votes.arm_tables import read_covariates
+    from bayesduel.votes import read_covariates
 
     names = matrix.arm_names or [str(arm) for arm in range(matrix.num_arms)]
     table, _ = read_covariates(path, names)

@@ -14,8 +14,8 @@ from scipy.sparse import coo_array
 from bayesduel.errors import FitError
 from bayesduel.models.closed_forms.pairwise_curvature import PairwiseDensity
 from bayesduel.models.vote_arrays import Votes
-from bayesduel.votes._row_columns import NEUTRAL
 from bayesduel.votes.checks import shortened
+from bayesduel.votes.comparisons import NEUTRAL
 
 Named = Float[np.ndarray, "*shape"]
 """A quantity by its name, of one point or of several."""

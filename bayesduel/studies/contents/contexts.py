@@ -18,7 +18,7 @@ from bayesduel.studies._fits import (
 )
 from bayesduel.studies.replay.questions import Question
 from bayesduel.studies.replay.state import StudyState
-from bayesduel.votes._columns import ColumnTable
+from bayesduel.votes.tables import Table
 
 __all__ = ["ContextLine", "ContextTable", "Items", "context_table"]
 
@@ -155,15 +155,18 @@ class Items:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        table = ColumnTable(path)
+        table = Table(path, missing="keep")
         for title in ("arm", "text"):
             if title not in table.titles:
                 rule = f"must have a column {title!r}"
                 raise StudyError("items", rule, table.titles)
         has_contexts = "context" in table.titles
-        contexts = table["context"] if has_contexts else [None] * table.num_rows
+        contexts = [None] * table.num_rows
+        if has_contexts:
+            contexts = table.texts("context").tolist()
         self._texts: dict[tuple[str, str | None], str] = {}
-        rows = zip(table["arm"], contexts, table["text"], strict=True)
+        columns = table.texts("arm").tolist(), contexts, table.texts("text").tolist()
+        rows = zip(*columns, strict=True)
         for row, (arm, context, text) in enumerate(rows):
             if not arm or context == "":
                 rule = "must name an arm, and a context where there is such a column"

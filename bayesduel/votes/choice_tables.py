@@ -1,33 +1,41 @@
-"""Read choices from users' tables."""
+"""Read choices, with or without attributes of the alternatives, from users' tables."""
+
+from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from jaxtyping import Bool, Float64
 from numpy.typing import NDArray
 
-from bayesduel.errors import ComparisonDataError
-from bayesduel.votes._choice_attributes import (
-    alternatives_in,
-    attributes_asked,
-    titles_of,
-    values_of,
-    words_of,
-)
-from bayesduel.votes._columns import ColumnTable
+from bayesduel.errors import ComparisonDataError, near_names
 from bayesduel.votes.checks import (
     MOST_VOTES,
     arm_names_of,
     arm_positions,
     composed,
-    different_labels,
     labels_of,
+    shortened,
 )
 from bayesduel.votes.choices import Choices
+from bayesduel.votes.tables import Table
 from theory.arguments import integer_from
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 __all__ = ["read_choices", "read_long_choices", "read_wide_choices"]
+
+_BETWEEN = "_.-: "
+"""What may stand between an attribute and an alternative in a title."""
+
+_MOST_WORDS = 50
+"""Different words of an attribute that is no number."""
+
+type Titles = list[str | None]
+"""For each alternative a column, or None where an attribute is 0."""
 
 
 def _index(argument: str, value: Any) -> int:
@@ -37,7 +45,7 @@ def _index(argument: str, value: Any) -> int:
 
 
 def read_choices(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | pd.DataFrame,
     *,
     choice: str = "Choice",
     arm_names: Sequence[str] | None = None,
@@ -71,14 +79,14 @@ def read_choices(
     ComparisonDataError
         If columns are missing, or an arm was chosen that was not on offer.
     """
-    table = ColumnTable(path)
+    table = Table(path)
     first_index = _index("first_index", first_index)
     none = None if none is None else _index("none", none)
     # A number such as -1 may stand for none.
     chosen = table.whole_numbers(choice, least=-MOST_VOTES).astype(np.int64)
     names = [each for each in table.titles if each != choice]
     names = list(arm_names_of(names if arm_names is None else arm_names, None))
-    table.unread([choice, *names])
+    table.say_what_is_read({"choice": [choice], "arms": names})
     offered = np.stack([table.whole_numbers(each) for each in names], axis=1)
     if np.any(offered > 1):
         row, arm = np.argwhere(offered > 1)[0]
@@ -107,7 +115,7 @@ def read_choices(
 
 
 def read_long_choices(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | pd.DataFrame,
     *,
     case: str = "id",
     alternative: str = "alternative",
@@ -117,7 +125,7 @@ def read_long_choices(
     arm_names: Sequence[str] | None = None,
     attributes: Sequence[str] = (),
     person: str | None = None,
-    where: str | None = None,
+    where: str | Sequence[str] = (),
 ) -> Choices:
     r"""Read choices from a table with a row for each alternative of each choice.
 
@@ -169,23 +177,27 @@ def read_long_choices(
     ...     read_long_choices(path)
     Choices(2 arms, 1 subsets, 1 choices)
     """
-    table = ColumnTable(path)
+    table = Table(path)
     person, none = words_of(person=person, none=none)
-    if where is not None:
-        table.keep_where(where)
+    table.keep_rows(where)
     known = list(attributes_asked(attributes))
     others = [title for title in (available, person) if title is not None]
-    table.unread([case, alternative, chosen, *others, *known])
-    labels = table[alternative]
+    table.say_what_is_read(
+        {"case": [case], "alternative": [alternative], "chosen": [chosen],
+         "beside": others, "attributes": known}
+    )  # fmt: skip
+    table.check_values([case, alternative])
+    (labels,), different = table.same_labels(alternative)
     if arm_names is None:
-        arm_names = different_labels([each for each in labels if each != none])
+        arm_names = [each for each in different if each != none]
     names = arm_names_of(arm_names, None)
     # None of them is the last column.
     wide = names if none is None else (*names, none)
-    column = arm_positions(alternative, labels, wide)
-    cases = {name: row for row, name in enumerate(dict.fromkeys(table[case]))}
-    row = np.array([cases[name] for name in table[case]])
-    marks = {title: _marks(table, title) for title in (chosen, available) if title}
+    column = arm_positions(alternative, different, wide)[labels]
+    case_of = table.texts(case).tolist()
+    cases = {name: row for row, name in enumerate(dict.fromkeys(case_of))}
+    row = np.array([cases[name] for name in case_of])
+    marks = {title: table.yes_or_no(title) for title in (chosen, available) if title}
     offered = np.zeros((len(cases), len(wide)), dtype=np.int64)
     np.add.at(offered, (row, column), 1)
     _check_cases(table, cases, offered.max(axis=1) <= 1, "names an alternative twice")
@@ -221,10 +233,10 @@ def read_long_choices(
 
 
 def _persons(
-    table: ColumnTable, title: str, cases: dict[str, int], row: NDArray[np.int64]
+    table: Table, title: str, cases: dict[str, int], row: NDArray[np.int64]
 ) -> list[str]:
     """Return who made each choice, who must be one and the same in all its rows."""
-    people = table[title]
+    people = table.texts(title).tolist()
     # Of the last row of each choice.
     last = dict(zip(row.tolist(), people, strict=True))
     fits = np.ones(len(cases), dtype=bool)
@@ -235,7 +247,7 @@ def _persons(
 
 
 def read_wide_choices(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | pd.DataFrame,
     *,
     attributes: Sequence[str] | Mapping[str, Sequence[str] | None],
     choice: str = "choice",
@@ -244,7 +256,7 @@ def read_wide_choices(
     person: str | None = None,
     weight: str | None = None,
     none: str | None = None,
-    where: str | None = None,
+    where: str | Sequence[str] = (),
 ) -> Choices:
     r"""Read choices from a table with a row for each choice.
 
@@ -297,9 +309,8 @@ def read_wide_choices(
     ...     read_wide_choices(path, attributes=["price"])
     Choices(2 arms, 2 choices, 1 attributes)
     """
-    table = ColumnTable(path)
-    if where is not None:
-        table.keep_where(where)
+    table = Table(path)
+    table.keep_rows(where)
     asked = attributes_asked(attributes)
     choice = composed(choice)
     person, weight, none = words_of(person=person, weight=weight, none=none)
@@ -316,34 +327,36 @@ def read_wide_choices(
         columns = labels_of("available", available)
         offers = titles_of(table, "available", columns, names, left)
     read = [title for each in [*shown, offers] for title in each if title]
-    table.unread([*left, *read])
+    table.say_what_is_read({"choice": left, "attributes": read})
     here = np.ones((table.num_rows, len(names)), dtype=bool)
     for place, title in enumerate(offers):
         if title is not None:
-            here[:, place] = _marks(table, title)
+            here[:, place] = table.yes_or_no(title)
     chosen = _chosen(table, choice, names, none)
     values, titles = [np.zeros((*here.shape, 0))], []
     for name, columns in zip(asked, shown, strict=True):
         words, found = values_of(table, name, columns, here)
         values, titles = [*values, found], [*titles, *words]
-    with table.in_rows_of_file():
+    try:
         return Choices.from_attributes(
             np.concatenate(values, axis=2),
             chosen,
             available=here,
-            persons=None if person is None else table[person],
+            persons=None if person is None else table.texts(person).tolist(),
             weight=None if weight is None else table.numbers(weight),
             arm_names=names,
             attribute_names=titles,
             outside=none is not None,
         )
+    except ComparisonDataError as error:
+        raise table.in_rows_of_file(error) from error
 
 
 def _chosen(
-    table: ColumnTable, choice: str, names: Sequence[str], none: str | None
+    table: Table, choice: str, names: Sequence[str], none: str | None
 ) -> list[str | None]:
     """Return the chosen alternative of every row, None for none of them."""
-    cells = table[choice]
+    cells = table.texts(choice).tolist()
     known: dict[str, str | None] = {f"{choice}{name}": name for name in names}
     numbered = {str(place + 1): name for place, name in enumerate(names)}
     if not any(name.isdigit() for name in names):
@@ -359,22 +372,151 @@ def _chosen(
     return [known[cell] for cell in cells]
 
 
-def _marks(table: ColumnTable, title: str) -> NDArray[np.bool_]:
-    """Return a column of 0 and 1, which may be written as words."""
-    words = {"0": False, "1": True, "false": False, "true": True, "no": False}
-    words |= {"yes": True, "0.0": False, "1.0": True}
-    found = np.zeros(table.num_rows, dtype=bool)
-    for row, cell in enumerate(table[title]):
-        if cell.lower() not in words:
-            rule = f"row {row} of column {title!r} must be 1 or 0, but is {cell!r}"
-            raise ComparisonDataError(table.name, rule, cell)
-        found[row] = words[cell.lower()]
-    return found
-
-
 def _check_cases(
-    table: ColumnTable, cases: dict[str, int], fits: NDArray[np.bool_], rule: str
+    table: Table, cases: dict[str, int], fits: NDArray[np.bool_], rule: str
 ) -> None:
     if not fits.all():
         name = list(cases)[int(np.argmax(~fits))]
         raise ComparisonDataError(table.name, f"the choice {name!r} {rule}", name)
+
+
+def words_of(**given: Any) -> list[str | None]:
+    """Return single titles or words, without the space around them; None stays."""
+    return [
+        None if each is None else composed(labels_of(name, [each])[0])
+        for name, each in given.items()
+    ]
+
+
+def attributes_asked(given: Any) -> dict[str, tuple[str, ...] | None]:
+    """Return what was asked for: attributes, perhaps with a column per alternative."""
+    if isinstance(given, Mapping):
+        return {
+            str(name): None if titles is None else labels_of(str(name), titles)
+            for name, titles in given.items()
+        }
+    names = labels_of("attributes", given)
+    if isinstance(given, str):
+        remedy = f"[{given!r}]"
+        raise ComparisonDataError("attributes", "must be a list", given, remedy=remedy)
+    return {composed(name): None for name in names}
+
+
+def parted_titles(
+    table: Table, attribute: str, left: Sequence[str] = ()
+) -> dict[str, dict[str, str]]:
+    """Return columns of an attribute by alternative, for either place of its name.
+
+    ``pf1`` and ``pf_1`` are of the attribute pf and the alternative 1 ("after"),
+    ``TRAIN_TT`` of TT and TRAIN ("before").
+    """
+    found: dict[str, dict[str, str]] = {"after": {}, "before": {}}
+    for title in table.titles:
+        if title in left:
+            continue
+        rests = {"after": title.removeprefix(attribute),
+                 "before": title.removesuffix(attribute)}  # fmt: skip
+        for where, rest in rests.items():
+            if rest != title and rest.strip(_BETWEEN):
+                found[where][rest.strip(_BETWEEN)] = title
+    for titles in found.values():
+        numbered = [each for each in titles if each.isdigit()]
+        if len(numbered) > 1:  # And not the rest of a word, as "ass" of class and cl.
+            for each in set(titles) - set(numbered):
+                del titles[each]
+    return found
+
+
+def alternatives_in(
+    table: Table, attributes: Sequence[str], left: Sequence[str]
+) -> list[str]:
+    """Return the alternatives that all attributes have a column for.
+
+    ``ComparisonDataError`` if there are fewer than two.
+    """
+    parted = [parted_titles(table, attribute, left) for attribute in attributes]
+    for where in ("after", "before"):
+        common = [
+            name
+            for name in (parted[0][where] if parted else ())
+            if all(name in each[where] for each in parted)
+        ]
+        if len(common) > 1:
+            return common
+    raise ComparisonDataError(
+        table.name,
+        "there are no two alternatives with a column for each of the attributes "
+        f"{', '.join(attributes)}, as in price_bus and price_car; its columns are "
+        f"{shortened(table.titles, 12)}",
+        list(attributes),
+        remedy="name the alternatives, or the columns of each attribute",
+    )
+
+
+def titles_of(
+    table: Table,
+    attribute: str,
+    asked: Sequence[str] | None,
+    alternatives: Sequence[str],
+    left: Sequence[str],
+) -> Titles:
+    """Return the column of an attribute for each alternative."""
+    if asked is not None:
+        if len(asked) != len(alternatives):
+            rule = f"must have a column for each of {', '.join(alternatives)}"
+            remedy = "an empty name says that it is 0"
+            raise ComparisonDataError(attribute, rule, asked, remedy=remedy)
+        return [composed(title) or None for title in asked]
+    for titles in parted_titles(table, attribute, left).values():
+        if all(name in titles for name in alternatives):
+            return [titles[name] for name in alternatives]
+    rule = f"{attribute!r} has no column for each of {', '.join(alternatives)}"
+    remedy = near_names(attribute, table.titles) + (
+        "name its columns, with an empty name where it is 0"
+    )
+    raise ComparisonDataError(table.name, rule, attribute, remedy=remedy)
+
+
+def values_of(
+    table: Table,
+    attribute: str,
+    titles: Titles,
+    here: Bool[np.ndarray, "row place"],
+) -> tuple[list[str], Float64[np.ndarray, "row place value"]]:
+    """Return an attribute as numbers, and their names: one, or one for each word.
+
+    A column of words becomes a 1 for each word but the first in the alphabet. Read
+    where something was on offer.
+
+    ``ComparisonDataError`` for a cell that is empty, no number while others are, or
+    one with a decimal comma; or too many words.
+    """
+    cells = np.full(here.shape, "0", dtype=object)
+    for place, title in enumerate(titles):
+        if title is not None:
+            cells[:, place] = table.texts(title)
+    there = here & np.array([title is not None for title in titles])
+    read = cells[there].tolist()
+    numbers = table.numbers_in(attribute, read)
+    bad = np.flatnonzero(np.isnan(numbers)).tolist()
+    found = np.zeros(here.shape)
+    if not bad:
+        found[there] = numbers
+        return [attribute], found[:, :, None]
+    empty = [at for at, cell in enumerate(read) if not cell]
+    if empty or len(bad) < len(read) or table.has_comma(read[bad[0]]):
+        at = (empty or bad)[0]
+        row, place = np.argwhere(there)[at].tolist()
+        words, remedy = "is empty" if empty else "is no number, as others are", ""
+        if not empty and table.has_comma(read[at]):
+            words, remedy = "is a number with a comma", "write a point"
+        table.refuse(str(titles[place]), row, words, remedy)
+    words = sorted(set(read))
+    if len(words) > _MOST_WORDS:
+        rule = f"{attribute!r} has {len(words)} different words, at most {_MOST_WORDS}"
+        raise ComparisonDataError(table.name, f"{rule} are read", attribute)
+    marks = [(cells == word) & there for word in words[1:]]
+    names = [f"{attribute}={word}" for word in words[1:]]
+    if not marks:
+        return [], np.zeros((*here.shape, 0))
+    return names, np.stack(marks, axis=2).astype(np.float64)

@@ -1,0 +1,221 @@
+"""Read the best, or best and worst, of several arms (MaxDiff) from users' tables."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesduel.errors import ComparisonDataError
+from bayesduel.votes.checks import arm_names_of, joined_labels, labels_of, shortened
+from bayesduel.votes.choices import Choices
+from bayesduel.votes.tables import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["read_sets"]
+
+_OF_A_STUDY = ("shown", "winner", "counts")
+"""Columns of a table that ``Study.export_votes`` has written."""
+
+_NUMBERED = re.compile(r"(.*?)[ _.-]*([0-9]+|[a-z])", re.IGNORECASE | re.DOTALL)
+_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight")
+
+
+def read_sets(
+    votes: str | os.PathLike[str] | pd.DataFrame,
+    *,
+    shown: Sequence[str] | None = None,
+    best: str = "best",
+    worst: str | None = "worst",
+    where: str | Sequence[str] = (),
+    missing: str = "refuse",
+    arm_names: Sequence[str] | None = None,
+) -> Choices:
+    r"""Read a table whose rows show several arms, and name the best, or the worst too.
+
+    Parameters
+    ----------
+    votes : str, path-like or pandas.DataFrame
+        A table as :func:`read_table` reads it, or a data frame. One that
+        ``Study.export_votes`` has written of a study of sets is known by its columns,
+        and needs no names; its answers that are no votes are left out.
+    shown : sequence of str, optional
+        Columns with the names of the arms that were shown; an empty cell is none. By
+        default numbered columns such as item1, item2, item3, or a, b, c, if there is
+        one such group.
+    best : str
+        Column with the arm that was picked as the best: its name, the title of its
+        column, or its place in ``shown`` from 1. In place of "best" the default also
+        finds "most".
+    worst : str or None
+        Column with the worst; nobody was asked for it where there is no such column.
+        In place of "worst" the default also finds "least".
+    where : str or sequence of str
+        Conditions on the columns, as in :func:`read_comparisons`.
+    missing : {"refuse", "skip", "keep"}
+        What becomes of rows without a best, or without a worst where it was asked for;
+        as in :func:`read_comparisons`.
+    arm_names : sequence of str, optional
+        All arms, in the wanted order; any other name is an error.
+
+    Returns
+    -------
+    Choices
+        The best out of all that were shown, and the worst out of the others.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    ComparisonDataError
+        If columns are missing or could be others, an arm is shown twice in a row, or
+        one was picked that was not shown, or the same as best and worst; names the row,
+        from 0.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame([["p1", "tea", "milk", "ale", "milk", "ale"]])
+    >>> frame.columns = ["respondent", "item1", "item2", "item3", "best", "worst"]
+    >>> read_sets(frame).row_names
+    ['ale | tea (worst)', 'ale | milk | tea']
+    """
+    table = Table(votes, missing=missing)
+    table.keep_rows(where)
+    is_export = shown is None and all(title in table for title in _OF_A_STUDY)
+    if is_export:
+        best = "winner"
+        table.keep_rows("counts=true")
+        table.skip_missing([best])
+    elif best == "best" and best not in table and "most" in table:
+        best, worst = "most", "least" if worst == "worst" else worst
+    table.labels(best)
+    worst = None if worst not in table else worst
+    if worst == best:
+        rule = "must be another column than that of the best"
+        raise ComparisonDataError("worst", rule, worst)
+    picked = [title for title in (best, worst) if title is not None]
+    if missing == "skip" and not is_export:
+        table.skip_missing(picked)
+    if is_export:
+        rows = [_listed(table, row) for row in range(table.num_rows)]
+        answers = [table.texts(title).tolist() for title in picked]
+    else:
+        table.check_values(picked)
+        titles = _shown(table, picked, shown)
+        table.say_what_is_read(
+            {"shown": titles, "best": picked[:1], "worst": picked[1:]}
+        )
+        columns, names = table.same_labels(*titles)
+        cells = [np.array([*names, ""], dtype=object)[codes] for codes in columns]
+        given = list(zip(*(each.tolist() for each in cells), strict=True))
+        answers = [_answers(table, title, titles, given) for title in picked]
+        rows = [[arm for arm in row if arm] for row in given]
+        if shown is None:
+            _check_guess(table, titles, rows, answers)
+    names = {arm for row in rows for arm in row}
+    arms = arm_names_of(sorted(names) if arm_names is None else arm_names, None)
+    for at, row in enumerate(rows):
+        both = [each[at] for each in answers if each[at] or not is_export]
+        place = int(table.rows[at])
+        if len(set(row)) < len(row):
+            rule = f"row {place} shows an arm twice: {', '.join(row)}"
+            raise ComparisonDataError(table.name, rule, row)
+        for arm in both:
+            if arm not in row:
+                rule = f"row {place} picks {arm!r}, but shows {', '.join(row)}"
+                raise ComparisonDataError(table.name, rule, arm)
+        if len(set(both)) < len(both):
+            rule = f"row {place} picks {both[0]!r} as best and as worst"
+            raise ComparisonDataError(table.name, rule, both)
+    last = None if worst is None else [each or None for each in answers[-1]]
+    return Choices.from_subsets(rows, answers[0], worst=last, arm_names=arms)
+
+
+def set_columns(titles: Sequence[str]) -> list[list[str]]:
+    """Return groups of titles that differ in a number or a letter alone."""
+    groups: dict[tuple[str, bool], list[str]] = {}
+    for title in titles:
+        found = _NUMBERED.fullmatch(title)
+        if found and (found[2].isdigit() or not found[1] or found[1] != title[:-1]):
+            # A letter counts where it stands alone, or after a separator.
+            groups.setdefault((found[1], found[2].isdigit()), []).append(title)
+    groups["one", True] = [title for title in titles if title.lower() in _WORDS]
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _shown(
+    table: Table, picked: Sequence[str], shown: Sequence[str] | None
+) -> list[str]:
+    """Return the columns of the arms that were shown: those named, or numbered ones."""
+    if shown is not None:
+        return [str(title) for title in labels_of("shown", shown)]
+    groups = set_columns([title for title in table.titles if title not in picked])
+    if len(groups) > 1:
+        # Such as item1, item2 and rating1, rating2: those that hold what was picked.
+        said = {name for title in picked for name in table.labels(title)[1]}
+        held = [
+            group
+            for group in groups
+            if said & {name for title in group for name in table.labels(title)[1]}
+        ]
+        groups = held if len(held) == 1 else groups
+    if len(groups) == 1:
+        return groups[0]
+    others = [title for title in table.titles if title not in picked]
+    what = (
+        "could be " + " or ".join(map(shortened, groups)) if groups else "are unknown"
+    )
+    rule = f"the columns of the arms that were shown {what}"
+    remedy = f"name them with shown ({{arms}}), out of {shortened(others, 12)}"
+    raise ComparisonDataError(table.name, rule, others, remedy=remedy)
+
+
+def _answers(
+    table: Table, title: str, titles: Sequence[str], rows: Sequence[Sequence[str]]
+) -> list[str]:
+    """Return the arm that each row picks: by name, or by column or place for all."""
+    (answers,) = joined_labels(table.texts(title).tolist())
+    if all(answer in row for answer, row in zip(answers, rows, strict=True)):
+        return answers
+    place = {str(at + 1): at for at in range(len(titles))}
+    place |= {each: at for at, each in enumerate(titles)}
+    if all(place.get(answer, len(titles)) < len(titles) for answer in answers):
+        return [row[place[each]] for each, row in zip(answers, rows, strict=True)]
+    return answers
+
+
+def _check_guess(
+    table: Table,
+    titles: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    answers: Sequence[Sequence[str]],
+) -> None:
+    """Refuse columns that were guessed, but hold no arms: none is ever picked."""
+    picked = {arm for column in answers for arm in column}
+    for title in titles:
+        codes, names = table.labels(title)
+        different = len(np.unique(codes)) == len(rows) > 2
+        if different and picked.isdisjoint(names):
+            rule = (
+                f"column {title!r} was taken for one of the arms that were shown, but "
+                "differs in every row, and is never picked"
+            )
+            remedy = "name the columns of the arms with shown ({arms})"
+            raise ComparisonDataError(table.name, rule, title, remedy=remedy)
+
+
+def _listed(table: Table, row: int) -> list[str]:
+    try:
+        names = json.loads(table.text_at("shown", row))
+    except ValueError:
+        names = None
+    if not isinstance(names, list):
+        table.refuse("shown", row, "is no list of names as JSON")
+    return [str(name) for name in names]
