@@ -38,6 +38,9 @@ _OTHERS = {
     b"%PDF": "a PDF",
     b"\x93NUMPY": "a NumPy array",
 }
+_BEGINNING = 2**14
+"""Characters in which a file of ballots says so."""
+
 _JSON = re.compile(r'\[\s*[\[{\]]|\{\s*["}]')
 _PREFLIB = re.compile(r"^# *(?:NUMBER ALTERNATIVES|ALTERNATIVE NAME)\b", re.MULTILINE)
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,9})?")
@@ -186,7 +189,7 @@ def no_table(text: str, name: str) -> tuple[str, str] | None:
         remedy = "give a CSV file with a vote in each row: pandas.read_json"
         remedy += f"({name!r}{lines}).to_csv('votes.csv', index=False)"
         return f"holds {what}, and no table", remedy
-    if _PREFLIB.search(start):
+    if _PREFLIB.search(start[:_BEGINNING]):
         remedy = f"in Python bayesduel.votes.read_preflib({name!r}) reads a file that "
         remedy += "ends with .soc, .soi, .toc or .toi, and fit(PlackettLuce(), ...) "
         return "holds ballots of PrefLib, and no table", f"{remedy}fits the ballots"

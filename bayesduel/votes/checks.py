@@ -398,11 +398,26 @@ def groups_of(
 
     Rows are told apart, and sorted, by the first key, then by the second, and so on.
     """
-    _, places, index = np.unique(keys[0], return_index=True, return_inverse=True)
-    for key in keys[1:]:
-        different, codes = np.unique(key, return_inverse=True)
-        joint = index * len(different) + codes
+    joint, size = np.zeros(len(keys[0]), dtype=np.int64), 1
+    for key in keys:
+        if key.dtype.kind == "i" and key.size and key.min() >= 0:
+            codes, number = key, int(key.max()) + 1
+        else:
+            different, codes = np.unique(key, return_inverse=True)
+            number = len(different)
+        if size * number > 2**62:
+            different, joint = np.unique(joint, return_inverse=True)
+            size = len(different)
+        joint, size = joint * number + codes, size * max(number, 1)
+    if size > 16 * len(joint):
         _, places, index = np.unique(joint, return_index=True, return_inverse=True)
+        return places, index
+    # Without sorting the rows: there is room for all that could be.
+    there = np.zeros(size, dtype=bool)
+    there[joint] = True
+    index = (np.cumsum(there) - 1)[joint]
+    places = np.zeros(int(there.sum()), dtype=np.int64)
+    places[index[::-1]] = np.arange(len(joint))[::-1]
     return places, index
 
 

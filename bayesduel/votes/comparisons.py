@@ -909,16 +909,16 @@ def verdict_counts(
     and they differ; names the row by its number among ``rows``.
     """
     place = {arm: position for position, arm in enumerate(arms)}
-    unknown = -1, 0.0
+    by_word = [verdicts.get(answer, (-1, 1.0)) for answer in answers]
     # A last entry of each table is for the rows without an answer.
-    arm = np.array([place.get(answer, -1) for answer in answers] + [-1])[said]
-    by_word = [verdicts.get(answer, unknown) for answer in answers] + [unknown]
-    word = np.array([outcome for outcome, _ in by_word])[said]
-    votes = np.array([number for _, number in by_word])[said]
-    named = np.where(
-        arm < 0, -1, np.where(arm == first, 0, np.where(arm == second, 1, -1))
-    )
-    wrong = np.where(word < 0, named < 0, (named >= 0) & (named != word))
+    word = np.array([*(outcome for outcome, _ in by_word), -1])[said]
+    votes = np.array([*(number for _, number in by_word), 1.0])
+    named = np.full(len(said), -1)
+    if not place.keys().isdisjoint(answers):
+        arm = np.array([*(place.get(answer, -2) for answer in answers), -2])[said]
+        named[arm == second] = 1
+        named[arm == first] = 0
+    wrong = (named != word) & ((named < 0) == (word < 0)) | (word < 0) & (named < 0)
     if np.any(wrong):
         at = int(np.argmax(wrong))
         answer = answers[said[at]] if said[at] >= 0 else ""
@@ -943,5 +943,6 @@ def verdict_counts(
             )
             remedy = "rename the arms or the words so that only one can be meant"
         raise ComparisonDataError("winner", rule, answer, remedy=remedy)
-    outcome = np.where(word < 0, named, word)
-    return np.eye(3)[outcome] * np.where(word < 0, 1.0, votes)[:, None]
+    counts = np.zeros((len(said), 3))
+    counts[np.arange(len(said)), np.where(word < 0, named, word)] = votes[said]
+    return counts

@@ -427,23 +427,10 @@ def _mirrored(rows: VoteRows, asked: VoteFormat) -> VoteRows:
         return rows
     if not rows.counts.sum() or np.any(rows.first == rows.second):
         return rows
-    columns = {name: each for name, each in (rows.columns or {}).items()
-               if name != NEUTRAL}  # fmt: skip
-    with rows.in_rows_of_table():
-        extra = row_columns(columns, len(rows.first), rows.contest_covariates)
-    size = len(rows.arm_names)
-    here = added_up(
-        size, rows.first, rows.second, rows.counts, order_known=True, extra=extra
-    )
-    there = added_up(
-        size, rows.second, rows.first, rows.counts[:, [1, 0, 2]], order_known=True,
-        extra=extra.turned(np.ones(len(rows.first), dtype=bool)),
-    )  # fmt: skip
-    arrays = [
-        (*each[:3], *(each[3].columns[name] for name in columns))
-        for each in (here, there)
-    ]
-    is_mirror = all(map(np.array_equal, *arrays))
+    is_mirror = _is_own_mirror(rows, {})
+    if is_mirror and rows.columns:
+        columns = {name: each for name, each in rows.columns.items() if name != NEUTRAL}
+        is_mirror = _is_own_mirror(rows, columns)
     if asked.mirrored is None:
         if is_mirror:
             _LOGGER.warning(
@@ -458,6 +445,26 @@ def _mirrored(rows: VoteRows, asked: VoteFormat) -> VoteRows:
         rule = "is 'once', but some rows of the table have no mirror image"
         raise ComparisonDataError("mirrored", rule, asked.mirrored)
     return replace(rows, counts=rows.counts / 2.0, order_known=False)
+
+
+def _is_own_mirror(rows: VoteRows, columns: Mapping[str, Any]) -> bool:
+    """Return whether the same rows are left after both arms changed places in each."""
+    number = len(rows.first)
+    with rows.in_rows_of_table():
+        contest = rows.contest_covariates if columns else ()
+        extra = row_columns(columns, number, contest)
+    turned = extra.turned(np.ones(number, dtype=bool))
+    first, second, counts = rows.first, rows.second, rows.counts
+    sides = ((first, second, counts, extra),
+             (second, first, counts[:, [1, 0, 2]], turned))  # fmt: skip
+    here, there = (
+        added_up(len(rows.arm_names), *side[:3], order_known=True, extra=side[3])
+        for side in sides
+    )
+    return all(map(np.array_equal, here[:3], there[:3])) and all(
+        np.array_equal(here[3].columns[name], there[3].columns[name])
+        for name in columns
+    )
 
 
 def _is_square(table: Table) -> bool:

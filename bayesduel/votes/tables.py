@@ -218,9 +218,10 @@ def _from_csv(text: str, file: Path) -> pd.DataFrame:
     if found := _SEPARATOR.match(text):  # Excel names the separator before the header.
         separator, text = found[1], text[found.end() :]
     else:
-        first_line = text.lstrip("\r\n").partition("\n")[0]
+        text = text.lstrip("\r\n")
+        first_line = text[: text.find("\n") + 1] or text
         separator = max(",;\t", key=first_line.count)
-    stream = io.StringIO(text.lstrip("\r\n"), newline="")
+    stream = io.StringIO(text, newline="")
     try:
         header = next(csv.reader(stream, delimiter=separator, strict=True), [])
         # A column more than the header has: where a row is too long it is not empty.
@@ -240,9 +241,9 @@ def _from_csv(text: str, file: Path) -> pd.DataFrame:
             remedy = "double quotes within a quoted cell"
         raise ComparisonDataError(file.name, rule, None, remedy=remedy) from error
     except pd.errors.EmptyDataError:
-        frame = pd.DataFrame([], columns=range(len(header) + 1))
+        frame = pd.DataFrame([], columns=range(len(header) + 1), dtype=object)
     extra = frame.pop(len(header))
-    if len(frame) and (extra != "").any():
+    if set(extra.unique()) - {""}:
         row = int((extra != "").to_numpy().argmax())
         rule = f"row {row} has {len(header) + 1} cells, the header {len(header)}"
         raise ComparisonDataError(file.name, rule, extra.iloc[row])
@@ -408,14 +409,16 @@ class Table:
     def _read_labels(self, cells: Any) -> tuple[NDArray[np.int64], list[str]]:
         import pandas as pd
 
-        values = cells
-        if cells.dtype == object:
-            values = cells.to_numpy()
-            kinds = set(map(type, values))
-            # 1, 1.0 and True are equal, and lists have no hash.
-            if not kinds <= {str, type(None)}:
-                values = np.array([_text(value) for value in values], dtype=object)
-        codes, different = pd.factorize(values)
+        values = cells.to_numpy() if cells.dtype == object else cells
+        try:
+            codes, different = pd.factorize(values)
+            # 1, 1.0 and True are equal, so only texts are told apart by their values.
+            is_text = all(isinstance(value, str) for value in different)
+        except TypeError:  # Lists have no hash.
+            is_text = False
+        if cells.dtype == object and not is_text:
+            texts = np.array([_text(value) for value in values], dtype=object)
+            codes, different = pd.factorize(texts)
         texts = [composed(_text(value) or "") for value in list(different)]
         nothing = MISSING if self.missing != "keep" else {""}
         place: dict[str, int] = {}
