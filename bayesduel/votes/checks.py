@@ -8,7 +8,7 @@ from unicodedata import normalize
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int64, Num, Shaped
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bayesduel.errors import ComparisonDataError, errors_as, near_names
 from theory.arguments import items_of
@@ -376,8 +376,8 @@ def check_array(
 
 def check_different(
     name: str,
-    rows: NDArray[Any],
-    places: NDArray[np.int64],
+    rows: Shaped[np.ndarray, "..."],
+    places: Int64[np.ndarray, " place"],
     what: str,
     constructor: str,
 ) -> None:

@@ -45,7 +45,7 @@ def _index(argument: str, value: Any) -> int:
 
 
 def read_choices(
-    path: str | os.PathLike[str] | pd.DataFrame,
+    source: str | os.PathLike[str] | pd.DataFrame,
     *,
     choice: str = "Choice",
     arm_names: Sequence[str] | None = None,
@@ -56,8 +56,8 @@ def read_choices(
 
     Parameters
     ----------
-    path : str or path-like
-        A CSV or TSV file in UTF-8 with a header, perhaps compressed with gzip.
+    source : str, path-like or pandas.DataFrame
+        A table as :func:`read_table` reads it, or a data frame.
     choice : str
         Column with the number of the chosen arm among the columns of arms.
     arm_names : sequence of str, optional
@@ -79,7 +79,7 @@ def read_choices(
     ComparisonDataError
         If columns are missing, or an arm was chosen that was not on offer.
     """
-    table = Table(path)
+    table = Table(source)
     first_index = _index("first_index", first_index)
     none = None if none is None else _index("none", none)
     # A number such as -1 may stand for none.
@@ -115,7 +115,7 @@ def read_choices(
 
 
 def read_long_choices(
-    path: str | os.PathLike[str] | pd.DataFrame,
+    source: str | os.PathLike[str] | pd.DataFrame,
     *,
     case: str = "id",
     alternative: str = "alternative",
@@ -131,8 +131,8 @@ def read_long_choices(
 
     Parameters
     ----------
-    path : str or path-like
-        A table as :func:`read_comparisons` reads it.
+    source : str, path-like or pandas.DataFrame
+        A table as :func:`read_table` reads it, or a data frame.
     case : str
         Column that is the same in all rows of one choice. They may stand anywhere.
     alternative : str
@@ -177,7 +177,7 @@ def read_long_choices(
     ...     read_long_choices(path)
     Choices(2 arms, 1 subsets, 1 choices)
     """
-    table = Table(path)
+    table = Table(source)
     person, none = words_of(person=person, none=none)
     table.keep_rows(where)
     known = list(attributes_asked(attributes))
@@ -247,7 +247,7 @@ def _persons(
 
 
 def read_wide_choices(
-    path: str | os.PathLike[str] | pd.DataFrame,
+    source: str | os.PathLike[str] | pd.DataFrame,
     *,
     attributes: Sequence[str] | Mapping[str, Sequence[str] | None],
     choice: str = "choice",
@@ -262,8 +262,8 @@ def read_wide_choices(
 
     Parameters
     ----------
-    path : str or path-like
-        A table as :func:`read_comparisons` reads it.
+    source : str, path-like or pandas.DataFrame
+        A table as :func:`read_table` reads it, or a data frame.
     attributes : sequence of str, or mapping
         Attributes, each with a column per alternative. The columns of ``price`` for the
         alternatives ``1`` and ``2`` are ``price1`` and ``price2``, ``price_1`` and
@@ -309,7 +309,7 @@ def read_wide_choices(
     ...     read_wide_choices(path, attributes=["price"])
     Choices(2 arms, 2 choices, 1 attributes)
     """
-    table = Table(path)
+    table = Table(source)
     table.keep_rows(where)
     asked = attributes_asked(attributes)
     choice = composed(choice)

@@ -791,7 +791,12 @@ def added_up(
     *,
     order_known: bool,
     extra: RowColumns,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], RowColumns]:
+) -> tuple[
+    Int64[np.ndarray, " row"],
+    Int64[np.ndarray, " row"],
+    Float64[np.ndarray, "row 3"],
+    RowColumns,
+]:
     """Add up the counts of rows of the same pair, with the same entries of columns.
 
     Sorted by pair, then by the columns; rows without a vote are left out. Where the
@@ -900,7 +905,7 @@ def verdict_counts(
     arms: Sequence[str],
     answers: Sequence[str],
     verdicts: Mapping[str, Verdict],
-    rows: Sequence[int] | NDArray[np.int64] | None = None,
+    rows: Int64[np.ndarray, " vote"] | None = None,
 ) -> Float64[np.ndarray, "vote 3"]:
     """Return the votes of each row for its two arms, and ties.
 

@@ -40,6 +40,13 @@ _KNOWN_SCORES = (
     ("home_goals", "away_goals"),
     ("score_a", "score_b"),
 )
+_NO_NAME = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}.*|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{2,4}.*"
+    r"|[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}|.{200,}",
+    re.DOTALL,
+)
+"""Dates, universally unique identifiers, and texts that are compared themselves."""
+
 _KNOWN_TIES = ("ties", "draws", "tie")
 _ONE_HOT_TIE = "winner_tie"
 _LIKE_TIES = re.compile(
@@ -154,7 +161,7 @@ def columns_of(table: Table, asked: VoteFormat) -> VoteColumns:
         raise ComparisonDataError(
             table.name,
             f"{said[0]} say who won, and so does {said[1]}",
-            remedy="name one of them",
+            remedy="name one of them, not both",
         )
     if not named:
         way, titles = _usual_way(table, arms)
@@ -219,17 +226,14 @@ def _usual_arms(table: Table) -> tuple[str, ...]:
         )
         remedy = "name the two with arms ({arms})"
         raise ComparisonDataError(table.name, rule, table.titles, remedy=remedy)
-    codes = [table.labels(title)[0] for title in usual[0]]
-    places = [title for title in usual[0] for _ in table.labels(title)[1]]
-    once = all(len(np.unique(each[each >= 0])) == np.sum(each >= 0) for each in codes)
-    common = {*table.labels(usual[0][0])[1]} & {*table.labels(usual[0][1])[1]}
-    if table.num_rows >= 10 and once and not common and len(places) > 10:
-        rule = (
-            f"the columns {' and '.join(usual[0])} hold no arm twice, so they are no "
-            "names of things that are compared"
-        )
-        remedy = "name the columns of the two arms ({arms})"
-        raise ComparisonDataError(table.name, rule, None, remedy=remedy)
+    for title in usual[0]:
+        names = table.labels(title)[1]
+        if len(names) > 1 and all(map(_NO_NAME.fullmatch, names)):
+            rule = (
+                f"the column {title!r} holds dates, ids or texts such as {names[0]!r}"
+            )
+            remedy = "name the columns of the two arms ({arms})"
+            raise ComparisonDataError(table.name, rule, None, remedy=remedy)
     return usual[0]
 
 

@@ -62,7 +62,7 @@ _HALVES = {"1/2": "0.5", "\u00bd": "0.5", "=": "0.5"}
 
 
 def read_comparisons(
-    votes: str | os.PathLike[str] | pd.DataFrame,
+    source: str | os.PathLike[str] | pd.DataFrame,
     *,
     arms: tuple[str, str] | None = None,
     winner: str | tuple[str, str] | None = None,
@@ -91,7 +91,7 @@ def read_comparisons(
 
     Parameters
     ----------
-    votes : str, path-like or pandas.DataFrame
+    source : str, path-like or pandas.DataFrame
         A file, as :func:`read_table` reads it, or a data frame. A square table of wins,
         with a row and a column for each arm, is read without any option: its rows won
         against its columns, 1/2 or 0.5 is a draw.
@@ -201,7 +201,7 @@ def read_comparisons(
         judge=judge, context=context, neutral=neutral, columns=columns,
         contest_covariates=contest_covariates,
     )  # fmt: skip
-    return parse_pairs(votes, asked).comparisons(arm_names)
+    return parse_pairs(source, asked).comparisons(arm_names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -423,16 +423,16 @@ def _counts(
 
 def _mirrored(rows: VoteRows, asked: VoteFormat) -> VoteRows:
     """Look for a table that lists every match from both sides."""
-    if asked.mirrored == "twice" or asked.both_orders or len(rows.first) < 2:
+    if asked.mirrored == "twice" or asked.both_orders:
         return rows
-    if not rows.counts.sum() or np.any(rows.first == rows.second):
+    if np.any(rows.first == rows.second):  # What counts these rows refuses them.
         return rows
     is_mirror = _is_own_mirror(rows, {})
     if is_mirror and rows.columns:
         columns = {name: each for name, each in rows.columns.items() if name != NEUTRAL}
         is_mirror = _is_own_mirror(rows, columns)
     if asked.mirrored is None:
-        if is_mirror:
+        if is_mirror and rows.counts.any():
             _LOGGER.warning(
                 "%s: each row has its mirror image. If the table lists every match "
                 "from both sides, each counts twice: read it with mirrored='once' "
@@ -564,13 +564,13 @@ _LIKE_OTHERS = frozenset(map(chr, [*range(0x2010, 0x2016), 0x2212, 0xAD, 0xA0]))
 
 
 def read_covariates(
-    path: str | os.PathLike[str] | pd.DataFrame, arm_names: Sequence[str]
+    source: str | os.PathLike[str] | pd.DataFrame, arm_names: Sequence[str]
 ) -> tuple[Float64[np.ndarray, "K covariate"], tuple[str, ...]]:
     r"""Read what is known about each arm, for ``Comparisons.with_covariates``.
 
     Parameters
     ----------
-    path : str, path-like or pandas.DataFrame
+    source : str, path-like or pandas.DataFrame
         A table as :func:`read_table` reads it, an arm a row. The column "arm", else the
         first one, names the arms; all others are numbers.
     arm_names : sequence of K str
@@ -600,7 +600,7 @@ def read_covariates(
     (array([[-0.5],
            [ 1.5]]), ('price',))
     """
-    table = Table(path, missing="keep")
+    table = Table(source, missing="keep")
     wanted = arm_names_of(arm_names, None)
     arm = "arm" if "arm" in table else table.titles[0]
     titles = [title for title in table.titles if title != arm]

@@ -277,7 +277,7 @@ _GRID_TITLE = re.compile(r"(.*)\[([^\[\]]+)\]\s*", re.DOTALL)
 
 
 def read_rankings(
-    votes: str | os.PathLike[str] | pd.DataFrame,
+    source: str | os.PathLike[str] | pd.DataFrame,
     *,
     order: Sequence[str] | None = None,
     places: Sequence[str] | None = None,
@@ -290,7 +290,7 @@ def read_rankings(
 
     Parameters
     ----------
-    votes : str, path-like or pandas.DataFrame
+    source : str, path-like or pandas.DataFrame
         A table as :func:`read_table` reads it, or a data frame.
     order : sequence of str, optional
         Columns with the names of arms, the best first. By default titles such as
@@ -330,7 +330,7 @@ def read_rankings(
     >>> read_rankings(frame.assign(voter=["ann", "bob"])).places.tolist()
     [[2, 1], [1, 0]]
     """
-    table = Table(votes, missing=missing)
+    table = Table(source, missing=missing)
     table.keep_rows(where)
     if order is not None and places is not None:
         rule, remedy = "and order must not both be given", "name one of them"

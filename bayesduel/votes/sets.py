@@ -28,7 +28,7 @@ _WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight")
 
 
 def read_sets(
-    votes: str | os.PathLike[str] | pd.DataFrame,
+    source: str | os.PathLike[str] | pd.DataFrame,
     *,
     shown: Sequence[str] | None = None,
     best: str = "best",
@@ -41,7 +41,7 @@ def read_sets(
 
     Parameters
     ----------
-    votes : str, path-like or pandas.DataFrame
+    source : str, path-like or pandas.DataFrame
         A table as :func:`read_table` reads it, or a data frame. One that
         ``Study.export_votes`` has written of a study of sets is known by its columns,
         and needs no names; its answers that are no votes are left out.
@@ -86,7 +86,7 @@ def read_sets(
     >>> read_sets(frame).row_names
     ['ale | tea (worst)', 'ale | milk | tea']
     """
-    table = Table(votes, missing=missing)
+    table = Table(source, missing=missing)
     table.keep_rows(where)
     is_export = shown is None and all(title in table for title in _OF_A_STUDY)
     if is_export:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
-from jaxtyping import Bool, Float64, Int64
+from jaxtyping import Bool, Float64, Int64, Shaped
 from numpy.typing import NDArray
 
 from bayesduel.errors import ComparisonDataError, near_names
@@ -69,12 +69,12 @@ _TEXT_OF_NUMBERS = re.compile(r"[0-9.eE+\-\n]*")
 _CONDITION = re.compile(r"\s*(==|!=|>=|<=|=|<|>)\s*(.*)", re.DOTALL)
 
 
-def read_table(path: str | os.PathLike[str]) -> pd.DataFrame:
+def read_table(source: str | os.PathLike[str]) -> pd.DataFrame:
     r"""Read a table from a file, without interpreting its cells.
 
     Parameters
     ----------
-    path : str or path-like
+    source : str or path-like
         CSV or TSV in UTF-8 with a header, separated by commas, semicolons or tabs (also
         named in a first line ``sep=;``); JSON, an array of records or one record a
         line; Parquet, Excel or Stata, where pandas finds the package that reads them.
@@ -108,7 +108,7 @@ def read_table(path: str | os.PathLike[str]) -> pd.DataFrame:
     """
     import pandas as pd
 
-    file = as_path("path", path, ComparisonDataError)
+    file = as_path("source", source, ComparisonDataError)
     content = _unpacked(read_bytes(file, error=ComparisonDataError), file)
     readers = {"Parquet": pd.read_parquet, "Excel": _read_excel, "Stata": pd.read_stata}
     kind = ""
@@ -327,7 +327,7 @@ def keep_rows(frame: pd.DataFrame, conditions: str | Sequence[str]) -> pd.DataFr
     """
     table = Table(frame, "where")
     table.keep_rows(conditions)
-    return frame.loc[table.rows]
+    return frame.iloc[table.rows]
 
 
 class Table:
@@ -428,12 +428,14 @@ class Table:
         ]
         return np.array([*renamed, -1], dtype=np.int64)[codes], list(place)
 
-    def texts(self, title: str) -> NDArray[Any]:
+    def texts(self, title: str) -> Shaped[np.ndarray, " row"]:
         """Return a column as an array of texts, empty where there is no value."""
         codes, names = self.labels(title)
         return np.array([*names, ""], dtype=object)[codes]
 
-    def same_labels(self, *titles: str) -> tuple[list[NDArray[np.int64]], list[str]]:
+    def same_labels(
+        self, *titles: str
+    ) -> tuple[list[Int64[np.ndarray, " row"]], list[str]]:
         """Return columns as places among the sorted labels of them all.
 
         A label such as 7.0 is 7, and a message names what was made one.
@@ -490,7 +492,7 @@ class Table:
             "must be COLUMN=VALUE, or with !=, <, <=, > or >=, where COLUMN is one of "
             f"{shortened(self.titles, 12)}"
         )
-        remedy = "repeat {where} for several conditions; pandas selects rows otherwise"
+        remedy = "repeat {where} for several conditions, or select rows with pandas"
         raise ComparisonDataError("where", rule, condition, remedy=remedy)
 
     def _meets(self, condition: str) -> Bool[np.ndarray, " row"]:
@@ -592,7 +594,7 @@ class Table:
 
     def numbers_in(
         self, title: str, names: Sequence[str], *, flags: bool = False
-    ) -> NDArray[np.float64]:
+    ) -> Float64[np.ndarray, " text"]:
         """Return the number in each text of a column, nan where it is none."""
         if _TEXT_OF_NUMBERS.fullmatch("\n".join(names)):
             try:
@@ -665,7 +667,8 @@ class Table:
 
     def say_what_is_read(self, read: dict[str, Sequence[str]]) -> list[str]:
         """Log which columns are read, and which are not; return the latter."""
-        known = {composed(title) for titles in read.values() for title in titles}
+        read = {role: list(map(composed, titles)) for role, titles in read.items()}
+        known = {title for titles in read.values() for title in titles}
         others = [title for title in self.titles if title not in known]
         if others:
             said = "; ".join(

@@ -133,7 +133,7 @@ VALUES: dict[str, list[str]] = {
     "--tie-columns": ["ties", "wins_a"],
     "--ties": ["model", "drop", "split"],
     "--weight": ["winner", "wins_a"],
-    "--where": ["left == 'a'", "1", "x ="],
+    "--where": ["left=a", "1", "x="],
     "--width": ["full", "column", "3", "1e9"],
     "--winner": ["winner", "left"],
     "--wins": ["wins_a,wins_b", "a,b"],

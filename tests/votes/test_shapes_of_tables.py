@@ -502,13 +502,22 @@ def test_rankings_as_columns_of_choices_and_as_a_grid(tmp_path):
     assert sorted(tied.places.tolist()) == [[1, 1], [2, 1]]
 
 
-def test_columns_without_any_arm_twice_are_no_arms():
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("2024-01-05", "2024-01-06T10:00"),
+        ("1.2.2024", "31.12.24"),
+        ("0d9f6a9c-1b1f-4c5e-9a53-0d7c6d2f7f11", "0d9f6a9c1b1f4c5e9a530d7c6d2f7f12"),
+        ("an answer " * 30, "another one " * 30),
+    ],
+)
+def test_dates_ids_and_texts_are_no_arms_unless_named(names):
     """Guessed columns of texts or ids; those that are named are never doubted."""
-    rows = [(f"answer {i}", f"reply {i}", "a") for i in range(12)]
-    frame = pd.DataFrame(rows, columns=["a", "b", "winner"])
-    with pytest.raises(ComparisonDataError, match="hold no arm twice"):
+    rows = [("x", *names), ("y", *names[::-1])]
+    frame = pd.DataFrame(rows, columns=["winner", "a", "b"]).assign(winner="a")
+    with pytest.raises(ComparisonDataError, match="holds dates, ids or texts"):
         read_comparisons(frame)
-    assert read_comparisons(frame, arms=("a", "b")).num_arms == 24
+    assert read_comparisons(frame, arms=("a", "b")).num_arms == 2
 
 
 def test_rows_of_another_length_are_refused(tmp_path):

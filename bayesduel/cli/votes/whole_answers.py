@@ -6,7 +6,7 @@ the multinomial logit.
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -109,7 +109,8 @@ def _holds_rankings(frame: pd.DataFrame, reading: VoteFormat) -> bool:
     from bayesduel.votes.rankings import ranking_columns
 
     titles = [str(title) for title in frame.columns]
-    if not reading.names_no_column() or any(t.startswith(_OF_PAIRS) for t in titles):
+    named = replace(reading, weight=None)
+    if not named.names_no_column() or any(t.startswith(_OF_PAIRS) for t in titles):
         return False
     return bool(titles) and any(ranking_columns(titles)) and "best" not in titles
 

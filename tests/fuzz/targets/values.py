@@ -83,6 +83,7 @@ FILES = {
     "2,coffee,1,1,b\n2,tea,0,1,b\n2,milk,0,0,b\n",
     "wide.csv": "choice,pf1,pf2,here1,here2,who\n1,3,2,1,1,a\n2,4,5,1,1,b\n",
     "best.csv": "one,two,three,best,worst\ntea,milk,coffee,tea,milk\n",
+    "ranked.csv": "1st choice,2nd choice,n\ntea,milk,2\nmilk,coffee,1\n",
     "votes.json": '[{"left": "tea", "right": "milk", "winner": null, "n": [1]}]',
     "drinks.toi": "# NUMBER ALTERNATIVES: 2\n# ALTERNATIVE NAME 1: tea\n"
     "# ALTERNATIVE NAME 2: milk\n5: 1,2\n2: 2,1\n",
