@@ -20,6 +20,7 @@ from bayesduel.votes.checks import (
     MOST_VOTES,
     arm_names_of,
     arm_positions,
+    composed,
     joined_labels,
     labels_of,
     shortened,
@@ -406,11 +407,12 @@ def _counts(
     if columns.winner[0] in columns.arms:
         counts[:, columns.arms.index(columns.winner[0])] = 1.0
         return counts, None
-    words = asked.words
-    if words is None:
-        one, other = columns.arms
-        words = ["left", one], ["right", other], list(TIE_WORDS)
-    verdicts = verdicts_of(words)
+    if asked.words is None:
+        usual = {"left": 0, "right": 1, **dict.fromkeys(TIE_WORDS, 2)}
+        usual |= {composed(title): place for place, title in enumerate(columns.arms)}
+        verdicts = {word: (outcome, 1.0) for word, outcome in usual.items()}
+    else:
+        verdicts = verdicts_of(asked.words)
     found = []
     for title in columns.winner:
         codes, answers = table.labels(title)

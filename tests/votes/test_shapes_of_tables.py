@@ -287,6 +287,15 @@ def test_cells_that_nobody_needs_are_not_read(tmp_path, monkeypatch):
     )
 
 
+def test_titles_of_the_arms_are_words_before_left_and_right(tmp_path):
+    text = "right,left,winner\na,b,left\na,b,right\na,b,a\n"
+    votes = read_comparisons(written(tmp_path, text), arms=("right", "left"))
+    assert votes.counts.tolist() == [[2, 1, 0]]
+    text = "tie,draw,winner\na,b,draw\n"
+    votes = read_comparisons(written(tmp_path, text), arms=("tie", "draw"))
+    assert votes.counts.tolist() == [[0, 1, 0]]
+
+
 def test_scores_may_be_negative(tmp_path):
     text = "a,b,score_a,score_b\nx,y,-3.25,-4\ny,z,-1e3,0\nz,x,-2,-2\n"
     votes = read_comparisons(written(tmp_path, text))
