@@ -65,6 +65,9 @@ _COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
 _GROUPS = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+")
 """What may be a decimal comma, and may be a thousand as well."""
 
+_LONGEST_HEADER = 2**20
+"""Characters."""
+
 _TEXT_OF_NUMBERS = re.compile(r"[0-9.eE+\-\n]*")
 _CONDITION = re.compile(r"\s*(==|!=|>=|<=|=|<|>)\s*(.*)", re.DOTALL)
 
@@ -221,12 +224,13 @@ def _from_csv(text: str, file: Path) -> pd.DataFrame:
         text = text.lstrip("\r\n")
         first_line = text[: text.find("\n") + 1] or text
         separator = max(",;\t", key=first_line.count)
-    stream = io.StringIO(text, newline="")
     try:
-        header = next(csv.reader(stream, delimiter=separator, strict=True), [])
+        start = io.StringIO(text[:_LONGEST_HEADER], newline="")
+        header = next(csv.reader(start, delimiter=separator, strict=True), [])
         # A column more than the header has: where a row is too long it is not empty.
         frame = pd.read_csv(
-            stream, sep=separator, header=None, names=range(len(header) + 1),
+            io.BytesIO(text[start.tell() :].encode()), sep=separator, header=None,
+            names=range(len(header) + 1),
             dtype=object, na_filter=False, index_col=False,
         )  # fmt: skip
     except (pd.errors.ParserError, csv.Error) as error:
