@@ -126,8 +126,15 @@ def _markdown(text: str) -> str:
 def _escaped(text: str) -> str:
     """Escape what Markdown reads as marks; a page of this documentation is a link.
 
-    The mark of a list that begins the text stays one.
+    The mark of a list that begins the text stays one, and a parameter with a text, such
+    as ``pairs="gradient"``, is code: its quotes stay straight.
     """
+    parts = re.split(r'(\b\w+="[^"`]*")', text)
+    code = [f"`{part}`" for part in parts[1::2]] + [""]
+    return "".join(map("".join, zip(map(_words, parts[::2]), code, strict=True)))
+
+
+def _words(text: str) -> str:
     escaped = re.sub(r"[\\`*_<$|{}\[\]#~]", r"\\\g<0>", text)
     escaped = re.sub(r"^\\\* ", "* ", escaped)
     return re.sub(

@@ -60,12 +60,19 @@ def test_pages_show_the_words_of_docstrings_and_none_of_their_marks(pages):
 
 @pytest.mark.parametrize(
     "text",
-    ["x_i * y_j and *this*", "a | b", "[1] {doc}`x` ~y~ #z", "$a$ <b> \\alpha `c`"],
+    [
+        "x_i * y_j and *this*",
+        'a_b="c_d", "q" and e="*f*"',
+        "a | b",
+        "[1] {doc}`x` ~y~ #z",
+        "$a$ <b> \\alpha `c`",
+    ],
 )
 def test_signs_of_markdown_are_shown_as_they_are(pages, text):
     shown, kinds = read(pages._markdown(text))
     assert shown == text
-    assert kinds <= {"text", "text_special"}
+    assert kinds <= {"text", "text_special", "code_inline"}
+    assert ("code_inline" in kinds) == ('="' in text)
 
 
 def test_the_lower_bound_is_a_slope_from_the_mean_of_the_policy(pages):

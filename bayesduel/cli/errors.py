@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 import typer
 from typer.core import TyperGroup
 
-from bayesduel.cli.lazy_commands import LazyCommands
+from bayesduel.cli.lazy_commands import LazyCommands, with_plain_types
 from bayesduel.cli.output import ending, go_on, say, say_error, say_warning
 
 FAILED = 1
@@ -121,6 +121,10 @@ class FriendlyGroup(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         """Return their names."""
         return list(self.commands)
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options, whose help shows no types of Python."""
+        return with_plain_types(super().get_params(ctx), ctx)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read what stands before the subcommand."""

@@ -36,6 +36,21 @@ def test_every_help_ends_with_an_example_that_is_understood(run):
     assert "Example: bayesduel show d-ts" in run("show", "--help").stdout
 
 
+def test_no_help_shows_a_type_of_python_or_a_mark(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    names = ["", *dict(commands(typer.main.get_command(app)))]
+    assert len(names) > 35
+    for name in names:
+        text = run(*name.split(), "--help").stdout
+        assert "--help" in text
+        found = re.search(r"<(bool|int|str|float|path|list)\b|BOOL|`|\\[_*]", text)
+        assert not found, (name, found)
+        for line in text.splitlines():
+            if "--help" in line and "│" in line:
+                words = line.strip("│ ").split()
+                assert words[words.index("Show") - 1] in ("--help", "-h", "-h,--help")
+
+
 def shown():
     """Return what is shown of every name that Tab offers."""
     names = completion.any_name("")
