@@ -1,9 +1,11 @@
 """A page for every policy, from what ``bayesduel show`` says of it."""
 
+import re
 from pathlib import Path
 
 from policy_figures import draw_policy_figures
 
+from bayesduel.analysis.anchored_bounds import model_known_by
 from bayesduel.cli.show import described_policies
 from theory import all_bounds
 
@@ -20,7 +22,11 @@ def write_policy_pages(docs: Path) -> None:
     folder = docs / "policies"
     folder.mkdir(exist_ok=True)
     entries = described_policies()
-    figures = draw_policy_figures(docs, {each["name"]: _file(each) for each in entries})
+    figures = draw_policy_figures(
+        docs,
+        {each["name"]: _file(each) for each in entries},
+        knowing={each["name"] for each in entries if _knows_a_model(each)},
+    )
     for entry in entries:
         page = _page(entry, figures.get(entry["name"], []))
         write_if_other(folder / f"{_file(entry)}.md", page)
@@ -46,6 +52,11 @@ def write_if_other(page: Path, text: str) -> None:
 
 def _file(entry: dict) -> str:
     return entry["name"].replace("+", "-plus")
+
+
+def _knows_a_model(entry: dict) -> bool:
+    defaults = {key: each["default"] for key, each in entry["parameters"].items()}
+    return bool(model_known_by(defaults))
 
 
 def _page(entry: dict, figure: list[str]) -> str:
@@ -113,6 +124,21 @@ def _markdown(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    for sign in "\\*_<$|":
-        text = text.replace(sign, "\\" + sign)
-    return text
+    """Escape what Markdown reads as marks; a page of this documentation is a link.
+
+    The mark of a list that begins the text stays one, and a parameter with a text, such
+    as ``pairs="gradient"``, is code: its quotes stay straight.
+    """
+    parts = re.split(r'(\b\w+="[^"`]*")', text)
+    code = [f"`{part}`" for part in parts[1::2]] + [""]
+    return "".join(map("".join, zip(map(_words, parts[::2]), code, strict=True)))
+
+
+def _words(text: str) -> str:
+    escaped = re.sub(r"[\\`*_<$|{}\[\]#~]", r"\\\g<0>", text)
+    escaped = re.sub(r"^\\\* ", "* ", escaped)
+    return re.sub(
+        r"docs/([\w/\\]+)\.md",
+        lambda found: f"{{doc}}`/{found[1].replace(chr(92), '')}`",
+        escaped,
+    )

@@ -51,11 +51,13 @@ def all_text(figure):
 
 
 def means(axes):
-    """Return the drawn mean curves: solid lines with a marker."""
+    """Return the drawn mean curves: lines with a name and a marker."""
     return [
         line
         for line in axes.lines
-        if line.get_linestyle() == "-" and line.get_marker() not in ("None", "|")
+        if line.get_gid() is not None
+        and line.get_linestyle() != "None"
+        and line.get_marker() not in ("None", "|")
     ]
 
 

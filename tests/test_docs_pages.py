@@ -272,3 +272,32 @@ def test_a_browser_without_network_shows_the_formulas(pages, tmp_path):
     assert min(min(size) for size in sizes) > 1
     assert max(height for _, height in sizes) < 200
     assert too_wide <= 0
+
+
+@pytest.mark.browser
+def test_formulas_fit_their_column_and_first_columns_of_wide_tables_stay(
+    pages, tmp_path
+):
+    with opened(BROWSER, tmp_path) as browser:
+        tab = browser.tab(pages.as_uri() + "/benchmark.html", 1400, 900)
+        tab.wait("location.protocol == 'file:' && document.readyState == 'complete'")
+        places = tab.value(
+            "(() => { const table = document.querySelector('.table-wrapper');"
+            "const cell = table.querySelector('tbody tr :first-child');"
+            "const before = cell.getBoundingClientRect().x;"
+            "table.scrollLeft = 400;"
+            "return [table.scrollLeft, cell.getBoundingClientRect().x - before]; })()"
+        )
+        assert places[0] == 400 and abs(places[1]) < 10
+        for path in sorted((pages / "theory").glob("*.html")):
+            tab.go(path.as_uri())
+            tab.wait(
+                f"location.href.endsWith({path.name!r}) && "
+                "document.readyState == 'complete'"
+            )
+            wide = tab.value(
+                "[...document.querySelectorAll('.math-wrapper')]"
+                ".filter((each) => each.scrollWidth > each.clientWidth + 1)"
+                ".map((each) => each.textContent.trim())"
+            )
+            assert not wide, path.name

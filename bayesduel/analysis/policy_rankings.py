@@ -66,12 +66,13 @@ def rankings(
     An order is certain where runs of a kind not seen could not undo it either. They
     may make up a share u = 1 - (a / (2 (P - 1)))^(1/n) of the runs, with P policies, n
     runs and a confidence of 1 - a: half of the error is for the intervals, half for u,
-    over all policies but the best. The order is certain if it stands when in that share
-    of the runs the policy that leads costs as much as a run can, and the other nothing:
-    the loss of all rounds, where the result knows it (it holds the matrix, or tells
-    what the worst set costs), or `peak` times the mean of the policy, which after a
-    reversal is at least that of the other. The worst run that was seen is a least
-    value for it.
+    over all policies but the best. A lead d is lost if in that share of the runs the
+    policy that leads has d (1 - u) / u more regret than the other, whatever the other
+    costs there (:attr:`~bayesduel.analysis.Difference.reversal`). The order is certain
+    if no run can differ so much. A run is taken to differ at most by the loss of all
+    rounds, where the result knows it (it holds the matrix, or tells what the worst set
+    costs), and by `peak` times the mean of the other policy. The worst run that was
+    seen is a least value for it.
 
     Parameters
     ----------
@@ -82,7 +83,8 @@ def rankings(
     confidence : float
         Between 0 and 1: of all statements on an instance together.
     peak : float
-        At least 1, 50 by default: how many times the mean of its policy a run may cost.
+        At least 1, 50 by default: by how many times the mean of the other policy a run
+        of the policy that leads may cost more than one of the other.
         ``math.inf`` leaves only the limit that the rounds set.
     num_resamples, seed
         As for `paired_intervals`.

@@ -32,10 +32,12 @@ class Difference:
     median : float
         Difference of the medians; negative where they say the opposite of the means.
     reversal : float
-        Regret of `lower` that would undo the order in a share `Ranking.unseen` of the
-        runs, which may be of a kind not seen; 0 if the interval holds 0.
+        By how much more regret than `higher` in the same runs `lower` would lose its
+        lead, if it had it in a share `Ranking.unseen` of the runs, which may be of a
+        kind not seen; 0 if the interval holds 0.
     limit : float
-        The most that a run of `lower` is taken to cost; infinite if that is not known.
+        The largest such excess that a run is taken to have; infinite if that is not
+        known.
     enough_runs : int
         Runs that make the order certain, if they are like these; 0 if none would, or
         that is not known.

@@ -7,10 +7,11 @@ import math
 PEAK = 50.0
 """No run is taken to cost more than that many times the mean of its policy.
 
-The largest of 500 runs of ECW-RMED is 20.5 times their mean on the five-armed matrix
-without a Condorcet winner of Wu and Liu (2016), at 10^6 rounds. A cost that strikes a
-share p of the runs is at most 1 / p times the mean it takes part in, so 50 covers what
-strikes at least 1 run in 50, whatever it costs.
+Two policies share what makes a run hard, so that is said of the regret by which the one
+exceeds the other in a run. The largest of 500 runs of ECW-RMED is 20.5 times their mean
+on the five-armed matrix without a Condorcet winner of Wu and Liu (2016), at 10^6
+rounds. A cost that strikes a share p of the runs is at most 1 / p times the mean it
+takes part in, so 50 covers what strikes at least 1 run in 50, whatever it costs.
 """
 
 
@@ -31,16 +32,23 @@ def unseen_share(num_runs: int, error: float) -> float:
 
 
 def reversal(lead: float, share: float) -> float:
-    """Return the regret at which a share of unseen runs undoes the lead of a policy.
+    """Return the excess at which a share of unseen runs undoes the lead of a policy.
 
-    lead (1 - share) / share: the leader has less regret by ``lead`` on average in runs
-    of the kind seen, and in a share of the runs the regret returned, while the other
-    policy has none. 0 where there is no lead to undo.
+    The excess of a run is the regret of the leader minus that of the other policy in
+    the same run. It is -``lead`` on average in runs of the kinds seen. With the excess
+    returned, lead (1 - share) / share, in a share of the runs the two expected regrets
+    are equal, whatever the other policy costs in those runs: what the leader costs
+    there is the excess plus that. 0 where there is no lead to undo.
 
     Examples
     --------
-    >>> reversal(40.0, 0.0625)
+    Runs of the kind seen cost 60 and 100, so the lead is 40. One run in 16 costs 1000
+    and 400, which is 600 more:
+
+    >>> reversal(40.0, 1 / 16)
     600.0
+    >>> (15 * 60 + 1000) / 16 == (15 * 100 + 400) / 16
+    True
     """
     return max(0.0, lead * (1.0 - share) / share)
 
@@ -48,8 +56,8 @@ def reversal(lead: float, share: float) -> float:
 def enough_runs(lead: float, limit: float, error: float) -> int:
     """Return the fewest runs whose unseen share cannot undo a lead.
 
-    A run costs ``limit`` at most. 0 where no number of runs is enough: there is no
-    lead, or no limit.
+    The excess of a run, as of `reversal`, is ``limit`` at most. 0 where no number of
+    runs is enough: there is no lead, or no limit.
 
     Examples
     --------

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from bayesduel.analysis.measured_nodes import (
     Measurement,
@@ -72,6 +74,14 @@ class SummaryRow:
         Why a number is missing, e.g. "lower bound: not defined (tie between 4 and 6)".
     error : str
         Why the policy failed; empty if it did not.
+    look_ahead : bool or None
+        Whether idle rounds were jumped over; None where the result does not say it.
+    stopped_runs, stopped_at_mean, wrong_names : int, float, int or None
+        Of runs with a rule for stopping: how many it ended, after how many rounds on
+        average, and how many named an arm that is no Copeland winner. None without a
+        rule, and `stopped_at_mean` where none was ended.
+    run_seconds, compile_seconds : float or None
+        What the runs took on this machine; None where that was not kept, as in files.
     """
 
     instance: str
@@ -85,6 +95,36 @@ class SummaryRow:
     ratio: float | None
     note: str
     error: str
+    look_ahead: bool | None = None
+    stopped_runs: int | None = None
+    stopped_at_mean: float | None = None
+    wrong_names: int | None = None
+    run_seconds: float | None = None
+    compile_seconds: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields, those of `regret` and `slope` one by one.
+
+        Returns
+        -------
+        dict
+            With keys such as ``regret_mean`` and ``slope_standard_error``, and None for
+            numbers that are missing or not finite: what JSON can hold.
+        """
+        found: dict[str, Any] = {}
+        for each in fields(self):
+            value = getattr(self, each.name)
+            kind = {"regret": FinalRegret, "slope": Slope}.get(each.name)
+            if kind is None:
+                found[each.name] = value
+                continue
+            for part in (x.name for x in fields(kind) if x.name != "notion"):
+                name = "slope" if part == "value" else f"{each.name}_{part}"
+                found[name] = None if value is None else getattr(value, part)
+        return {
+            name: None if isinstance(x, float) and not math.isfinite(x) else x
+            for name, x in found.items()
+        }
 
 
 @dataclass(frozen=True)
@@ -129,8 +169,7 @@ class Summary:
         Returns
         -------
         pandas.DataFrame
-            The fields of `SummaryRow`; those of `regret` and `slope` in columns such as
-            ``regret_mean`` and ``slope_standard_error``.
+            What `to_dicts` returns, a column per key.
 
         Examples
         --------
@@ -145,7 +184,27 @@ class Summary:
         """
         import pandas as pd
 
-        return pd.DataFrame([_flat(row) for row in self.rows])
+        frame = pd.DataFrame(self.to_dicts())
+        # Numbers that are missing are nan, also where all are.
+        missing = frame.columns[frame.isna().all()]
+        return frame.astype(dict.fromkeys(missing, float))
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return one row per policy and instance, missing numbers as None.
+
+        ``bayesduel compare --json`` prints these rows, for every notion that was
+        recorded, and ``summary.json`` and ``summary.csv`` hold them.
+
+        Returns
+        -------
+        list of dict
+            The notion of regret, and :meth:`SummaryRow.to_dict`.
+        """
+        return [
+            {"instance": row.instance, "policy": row.policy, "notion": self.notion}
+            | row.to_dict()
+            for row in self.rows
+        ]
 
     def __str__(self) -> str:
         """Return an aligned plain-text table with seed and version."""
@@ -154,21 +213,6 @@ class Summary:
             f"seed {self.seed}, bayesduel {self.version}"
         )
         return "\n".join([*aligned(self.HEADER, self.cells()), *self.notes(), caption])
-
-
-def _flat(row: SummaryRow) -> dict[str, object]:
-    """Return the fields of a row, those of its parts one by one."""
-    found: dict[str, object] = {}
-    for each in fields(row):
-        value = getattr(row, each.name)
-        kind = {"regret": FinalRegret, "slope": Slope}.get(each.name)
-        if kind is None:
-            found[each.name] = math.nan if value is None else value
-            continue
-        for part in fields(kind):
-            name = "slope" if part.name == "value" else f"{each.name}_{part.name}"
-            found[name] = math.nan if value is None else getattr(value, part.name)
-    return found
 
 
 def bound_text(row: SummaryRow) -> str:
@@ -257,10 +301,18 @@ def _summary_row(
     if notion in REGRET_NOTIONS:
         lower, winner, note = measured.lower_slope(notion)
     bound = None if lower is None else float(lower.log_coefficient)
+    attrs = measured.data.attrs
+    others: dict[str, Any] = {
+        "look_ahead": bool(attrs["look_ahead"]) if "look_ahead" in attrs else None,
+        **_stops(measured),
+    }
+    for name in ("run_seconds", "compile_seconds"):
+        others[name] = float(attrs[name]) if name in attrs else None
     if not measured.has_regret:
         return SummaryRow(
-            *names, 0, 0, None, None, bound, winner, None, note, measured.error
-        )
+            *names, 0, 0, None, None, bound, winner, None, note, measured.error,
+            **others,
+        )  # fmt: skip
     measured_slope = _last_slope(measured, notion, from_round, to_round)
     if measured_slope is None:
         note = "; ".join(filter(None, [note, "slope: needs two checkpoints"]))
@@ -286,7 +338,27 @@ def _summary_row(
         ratio,
         note,
         "",
+        **others,
     )
+
+
+def _stops(measured: Measurement) -> dict[str, Any]:
+    """Return how many runs a rule ended, after how many rounds, and how many wrongly.
+
+    Wrong is an arm that is no Copeland winner; empty without a rule.
+    """
+    matrix = measured.matrix if "stopped_at" in measured.data else None
+    if matrix is None:
+        return {}
+    ended = measured.data["stopped_at"].to_numpy()
+    named = measured.data["answer"].to_numpy()
+    stopped, winners = ended > 0, matrix.copeland_winners
+    wrong = (named >= 0) & ~np.isin(named, winners)
+    return {
+        "stopped_runs": int(stopped.sum()),
+        "stopped_at_mean": float(ended[stopped].mean()) if stopped.any() else None,
+        "wrong_names": int(wrong.sum()),
+    }
 
 
 def _last_slope(

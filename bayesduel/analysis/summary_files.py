@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bayesduel.analysis.measured_nodes import Measurement, measurements
 from bayesduel.analysis.summaries import Summary, summary
@@ -34,23 +37,37 @@ def summary_files(
 ) -> dict[str, bytes]:
     """Return ``summary.csv`` and ``summary.json`` of what ``compare`` returned.
 
-    A row per instance, policy and notion of regret has the notion and the fields of
-    :class:`bayesduel.analysis.SummaryRow`; ``summarize`` is called as ``summary`` is.
+    They hold `summary_rows`, but for what the runs took: the same request gives the
+    same files.
     """
-    import pandas as pd
-
-    found = measurements(result)
-    tables = [
-        summarize(part, notion=notion).to_dataframe().assign(notion=notion)
-        for notion, part in by_notion(found, _recorded(found))
-    ]
-    table = pd.concat(tables, ignore_index=True)
-    texts = {
-        "summary.csv": table.to_csv(index=False),
-        # Numbers that there are not, such as the spread of one run, are null.
-        "summary.json": table.to_json(orient="records", double_precision=15, indent=2),
+    times = {"run_seconds": None, "compile_seconds": None}
+    rows = [row | times for row in summary_rows(result, summarize)]
+    text = io.StringIO()
+    table = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    table.writeheader()
+    table.writerows(rows)
+    return {
+        "summary.csv": text.getvalue().encode(),
+        "summary.json": json.dumps(rows, indent=2, ensure_ascii=False).encode(),
     }
-    return {name: text.encode() for name, text in texts.items()}
+
+
+def summary_rows(
+    result: Result, summarize: Callable[..., Summary] = summary
+) -> list[dict[str, Any]]:
+    """Return a row per instance, policy and notion of regret, in this order.
+
+    See :meth:`bayesduel.analysis.Summary.to_dicts`; ``summarize`` is called as
+    ``summary`` is.
+    """
+    found = measurements(result)
+    rows = [
+        row
+        for notion, part in by_notion(found, _recorded(found))
+        for row in summarize(part, notion=notion).to_dicts()
+    ]
+    order = [(each.instance, each.policy) for each in found]
+    return sorted(rows, key=lambda row: order.index((row["instance"], row["policy"])))
 
 
 def _recorded(measured: Sequence[Measurement]) -> dict[str, tuple[str, ...]]:

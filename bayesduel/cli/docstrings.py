@@ -9,7 +9,20 @@ from typing import Any
 
 __all__ = ["described"]
 
-_ROLE = re.compile(r":\w+:`~?\.?([^`]+)`")
+# Marks of reStructuredText and the words that they leave. A star behind a letter, as in
+# the i* of a paper, is no mark.
+_MARKS = (
+    (re.compile(r":\w+(?::\w+)*:`~?\.?([^`]+?)(?:\s*<[^`>]+>)?`"), r"\1"),
+    (re.compile(r"``(.+?)``", re.DOTALL), r"\1"),
+    (re.compile(r"`([^`<]+?)\s*<([^`>]+)>`__?"), r"\1 (\2)"),
+    (re.compile(r"`([^`]+)`_{0,2}"), r"\1"),
+    (
+        re.compile(r"(?<![\w*\\])(\*{1,2})(?=[^\s*])([^*]*[^\s*])\1(?![\w*])"),
+        r"\2",
+    ),
+    (re.compile(r"\s*\[(?:\d+|#\w*)\]_"), ""),
+)
+_ITEM = re.compile(r"(?:^|\n)(?=(?:[-*]|\d+\.) )")
 
 
 def described(thing: Callable[..., Any]) -> tuple[str, dict[str, str], str]:
@@ -22,11 +35,13 @@ def described(thing: Callable[..., Any]) -> tuple[str, dict[str, str], str]:
             if text.startswith("As in ") and name in above:
                 parameters[name] = above[name]
     words = [
-        part if part.startswith(" ") else _one_line(part)
+        each if each.startswith(" ") else _one_line(_without_marks(each))
         for part in sections[""].split("\n\n")
+        for each in (_ITEM.split(part)[1:] if _ITEM.match(part) else [part])
     ]
     about = "\n\n".join(words).replace("::\n", ":\n").replace(" :\n", ":\n")
-    return about.strip(), parameters, _one_line(sections.get("References", ""))
+    references = _one_line(_without_marks(sections.get("References", "")))
+    return about.strip(), parameters, references
 
 
 def _meanings(sections: dict[str, str]) -> dict[str, str]:
@@ -37,7 +52,13 @@ def _meanings(sections: dict[str, str]) -> dict[str, str]:
             names = [each.strip() for each in line.partition(" :")[0].split(",")]
         for name in names if line[:1].isspace() else ():
             found[name] = f"{found.get(name, '')}\n{line.strip()}"
-    return {name: _one_line(text) for name, text in found.items()}
+    return {name: _one_line(_without_marks(text)) for name, text in found.items()}
+
+
+def _without_marks(text: str) -> str:
+    for mark, words in _MARKS:
+        text = mark.sub(words, text)
+    return text
 
 
 def _one_line(text: str) -> str:
@@ -47,6 +68,5 @@ def _one_line(text: str) -> str:
 
 def _sections(text: str | None) -> dict[str, str]:
     """Return the sections of a numpydoc docstring; what stands before them as ''."""
-    plain = _ROLE.sub(r"\1", text or "").replace("``", "")
-    parts = re.split(r"^(\w[\w ]*)\n-{3,}\n", plain, flags=re.MULTILINE)
+    parts = re.split(r"^(\w[\w ]*)\n-{3,}\n", text or "", flags=re.MULTILINE)
     return {"": parts[0], **dict(zip(parts[1::2], parts[2::2], strict=True))}

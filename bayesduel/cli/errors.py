@@ -9,7 +9,9 @@ Anything unexpected keeps its traceback.
 from __future__ import annotations
 
 import os
+import select
 import signal
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -22,13 +24,14 @@ from typing import Any, ClassVar
 import typer
 from typer.core import TyperGroup
 
-from bayesduel.cli.lazy_commands import LazyCommands
+from bayesduel.cli.lazy_commands import LazyCommands, with_plain_types
 from bayesduel.cli.output import ending, go_on, say, say_error, say_warning
 
 FAILED = 1
 WRONG_INPUT = 2
 SIGNALLED = 128
 """What shells add to the number of a signal."""
+_BROKEN_PIPE = SIGNALLED + getattr(signal, "SIGPIPE", 13)
 
 _OURS = ("bayesduel", "theory")
 
@@ -122,15 +125,20 @@ class FriendlyGroup(TyperGroup):
         """Return their names."""
         return list(self.commands)
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options, whose help shows no types of Python."""
+        return with_plain_types(super().get_params(ctx), ctx)
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read what stands before the subcommand."""
         # Without any argument the help is shown, which is no error.
-        with friendly_errors() if args else nullcontext():
+        with _quiet_pipes(), friendly_errors() if args else nullcontext():
             return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the subcommand; see :func:`friendly_errors`."""
-        with friendly_errors(partial(self._called, ctx)), _ended_by_signals():
+        friendly = friendly_errors(partial(self._called, ctx))
+        with _quiet_pipes(), friendly, _ended_by_signals():
             return super().invoke(ctx)
 
     def _called(self, ctx: Any, argument: str) -> str:
@@ -162,6 +170,42 @@ def damage_warnings() -> Iterator[None]:
         warnings.simplefilter("always", DamagedPartWarning)
         plain, warnings.showwarning = warnings.showwarning, show
         yield
+
+
+@contextmanager
+def _quiet_pipes() -> Iterator[None]:
+    """End without a word where whoever reads our output has gone, as in ``| head``.
+
+    The exit code is that of a program which the signal of a broken pipe ends, 128 +
+    SIGPIPE: not all was written, and what comes after it, such as figures, is missing.
+    The signal itself stays ignored: it would end a server whose client has gone, too.
+    """
+    try:
+        yield
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+    except SystemExit as error:
+        # Rich has met the broken pipe, and exits with 1.
+        if not isinstance(error.__context__, BrokenPipeError):
+            raise
+        raise SystemExit(_BROKEN_PIPE) from error
+    except BrokenPipeError as error:
+        if not any(map(_has_no_reader, (1, 2))):
+            raise
+        # What is still in the buffers is thrown away as the program ends.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for descriptor in filter(_has_no_reader, (1, 2)):
+            os.dup2(nowhere, descriptor)
+        raise SystemExit(_BROKEN_PIPE) from error
+
+
+def _has_no_reader(descriptor: int) -> bool:
+    if not hasattr(select, "poll"):  # On Windows; nothing else is known to break.
+        return True
+    poll = select.poll()
+    poll.register(descriptor, 0)
+    gone = select.POLLERR | select.POLLHUP
+    return any(event & gone for _, event in poll.poll(0))
 
 
 @contextmanager

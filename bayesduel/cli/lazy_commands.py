@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 import typer
+from typer.core import TyperCommand
 
 EXAMPLES = {
     "compare": "compare -i gap -p d-ts -p rucb --horizon 1e6 --out results",
@@ -50,6 +51,33 @@ EXAMPLES = {
 """What is typed after ``bayesduel``, by subcommand."""
 
 
+_WORDS = {"bool": " ", "int": "N", "float": "NUMBER", "path": "PATH", "str": "TEXT"}
+
+
+def with_plain_types(parameters: list[Any], ctx: Any) -> list[Any]:
+    """Let help show no types of Python, which Typer writes from 0.20 on.
+
+    "<bool>" of a flag becomes nothing, "<str>" TEXT, "<list[png|svg]>" <png|svg>.
+    """
+    for each in parameters:
+        display = getattr(each, "display_type", None)
+        kind = display(ctx).strip("<>") if display else ""
+        inner = kind.removeprefix("list[").removesuffix("]")
+        if inner not in _WORDS and inner == kind:
+            continue
+        if each.param_type_name == "argument":
+            # Beside its name, which says what it is; a metavar would be that name.
+            each.display_type_rich = lambda ctx: None
+        elif each.metavar is None:
+            each.metavar = _WORDS.get(inner, f"<{inner}>")
+    return parameters
+
+
+class _Command(TyperCommand):
+    def get_params(self, ctx: Any) -> list[Any]:
+        return with_plain_types(super().get_params(ctx), ctx)
+
+
 class LazyCommands(Mapping[str, Any]):
     """The commands of a group by name, as Typer reads them.
 
@@ -73,7 +101,7 @@ class LazyCommands(Mapping[str, Any]):
             found = getattr(import_module(f"bayesduel.cli.{module}"), own)
             if not isinstance(found, typer.Typer):
                 alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
-                alone.command(name)(found)
+                alone.command(name, cls=_Command)(found)
                 found = alone
             command = typer.main.get_command(found)
             command.name = name

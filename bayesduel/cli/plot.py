@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -134,14 +134,35 @@ def plot(
             "all of those shown; auto, those that fit on the axes; or none.",
         ),
     ] = "auto",
+    colors: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--color",
+            metavar="POLICY=COLOR",
+            help="Such as d-ts=#336699. Repeatable. By default each policy has the "
+            "same color in all figures.",
+        ),
+    ] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--name",
+            metavar="POLICY=TEXT",
+            help="What to call a policy, such as d-ts='Double TS'. Repeatable.",
+        ),
+    ] = None,
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:
-    """Draw saved results again: other regret, band, width or format."""
+    """Draw saved results again: other regret, band, width, colors, names or format."""
     start = None if from_round is None else parse.rounds(from_round, "--from")
     size = literal(width.strip())
     tree = _saved(results, instance)
     shown = _notion(tree, notion), _BANDS[band]
     drawn = _names(bounds, kind)
+    looks = {
+        "colors": _by_policy("--color", colors, tree),
+        "names": _by_policy("--name", names, tree),
+    }
     if kind is Kind.sweep:
         from bayesduel import plots
 
@@ -149,12 +170,12 @@ def plot(
         figure = plots.sweep(
             tree, parameter, at=rounds or None,
             notion=shown[0], band=shown[1], log_x=False if linear_x else None,
-            log_y=log_y, width=size,
+            log_y=log_y, width=size, **looks,
         )  # fmt: skip
     else:
         figure = _figure(
             tree, kind, start, size, *shown,
-            bounds=drawn, log_x=not linear_x, log_y=log_y,
+            bounds=drawn, log_x=not linear_x, log_y=log_y, looks=looks,
         )  # fmt: skip
     stem = out or (results if results.is_dir() else results.parent) / kind.value
     formats = [each.value for each in kinds or (Format.png, Format.svg)]
@@ -174,6 +195,42 @@ def _names(text: str, kind: Kind) -> str | list[str] | None:
             "--bounds", f"does not go with --kind {kind.value}", remedy="leave it out"
         )
     return names
+
+
+def _by_policy(
+    option: str, given: list[str] | None, tree: xr.DataTree
+) -> dict[str, str]:
+    """Return what was given as POLICY=VALUE, where either may hold an equals sign."""
+    from bayesduel.analysis import measurements
+    from bayesduel.plots.policy_looks import check_color, check_name, label_called
+
+    if not given:
+        return {}
+    found: dict[str, str] = {}
+    labels = [each.policy for each in measurements(tree)]
+    for text in given:
+        parts = text.split("=")
+        if len(parts) < 2:
+            raise option_error(
+                option, f"must be POLICY={'COLOR' if option == '--color' else 'TEXT'}",
+                text, remedy="such as d-ts=#336699 or d-ts=Double",
+            )  # fmt: skip
+        # The longest beginning that is a policy: d-ts:alpha=2=#336699.
+        keys = [
+            "=".join(parts[:count]).strip() for count in range(len(parts) - 1, 0, -1)
+        ]
+        for key in keys:
+            try:
+                label_called(option, key, labels)
+            except ValueError:
+                if key == keys[-1]:
+                    raise
+            else:
+                break
+        value = text[text.index(key) + len(key) :].lstrip()[1:].strip()
+        check = check_color if option == "--color" else check_name
+        found[key] = check(option, value)
+    return found
 
 
 def _saved(path: Path, instance: str | None) -> xr.DataTree:
@@ -244,19 +301,25 @@ def _figure(
     bounds: str | list[str] | None,
     log_x: bool,
     log_y: bool,
+    looks: dict[str, Any],
 ) -> StyledFigure:
     from bayesduel import plots
 
     if kind is Kind.slopes:
         _require_one_instance(tree)
         return plots.slopes(
-            tree, from_round=start, notion=notion, band=band, bound=bounds, width=width
-        )
+            tree, from_round=start, notion=notion, band=band, bound=bounds, width=width,
+            **looks,
+        )  # fmt: skip
     if kind is Kind.slope_ratios:
-        return plots.slope_ratios(tree, from_round=start, notion=notion, width=width)
+        return plots.slope_ratios(
+            tree, from_round=start, notion=notion, width=width, **looks
+        )
     if kind is Kind.survival:
-        return plots.survival(tree, checkpoint=start, notion=notion, width=width)
+        return plots.survival(
+            tree, checkpoint=start, notion=notion, width=width, **looks
+        )
     return plots.regret(
         tree, anchor=start, notion=notion, band=band, bounds=bounds, width=width,
-        log_x=log_x, log_y=log_y or None,
+        log_x=log_x, log_y=log_y or None, **looks,
     )  # fmt: skip

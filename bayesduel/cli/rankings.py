@@ -104,8 +104,8 @@ def _captions(ranking: Ranking) -> list[str]:
         "runs with less regret than the first",
         f"seen: rank by these intervals, if no run can be of another kind than these "
         f"{ranking.num_runs}; rank: even if {100 * ranking.unseen:.2g}% of all runs "
-        f"are, which {ranking.num_runs} can miss; undone by: regret of the first in "
-        "those runs that would undo its lead",
+        f"are, which {ranking.num_runs} can miss; undone by: by how much the first "
+        "would have to exceed the policy in those runs to lose its lead",
         *_undecided(ranking),
         *_skewed(ranking),
     ]

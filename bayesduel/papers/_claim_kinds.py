@@ -94,23 +94,24 @@ class ClaimCase:
 
 
 def _less(case: ClaimCase) -> Check:
-    ours, theirs = case.values()
+    (ours, theirs), factor = case.values(), case.claim.factor
     holds, difference = _below(case, ours, theirs)
+    unless = _unless(case, holds, ours, factor * theirs, 1.0 if holds else factor)
     when = f"at {format_rounds(case.at)} " if case.at else ""
     return holds, (
         f"{when}{_means(ours, theirs)}, {difference}"
-        f"{_unless(case, holds, ours, theirs)}"
-        f"{_medians(case.claim.factor, ours, theirs)}"
+        f"{unless}{_medians(factor, ours, theirs)}"
     )
 
 
 def _rises_less(case: ClaimCase) -> Check:
     before = [_values(each, case.notion, case.at) for each in case.undelayed]
-    ours, theirs = (
-        after - first for after, first in zip(case.values(), before, strict=True)
-    )
+    after, factor = case.values(), case.claim.factor
+    ours, theirs = (late - first for late, first in zip(after, before, strict=True))
     holds, difference = _below(case, ours, theirs)
-    unless = _unless(case, holds, ours, theirs)
+    # With a regret moved from each side to the other one, none is subtracted.
+    sides = after[0] + factor * before[1], factor * after[1] + before[0]
+    unless = _unless(case, holds, *sides, 1.0 + factor)
     return holds, f"the delay adds {_means(ours, theirs)}, {difference}{unless}"
 
 
@@ -132,28 +133,33 @@ def _unless(
     holds: bool | None,
     ours: NDArray[np.float64],
     theirs: NDArray[np.float64],
+    weight: float,
 ) -> str:
-    """Tell what runs of a kind not seen would have to cost to undo the order."""
+    """Tell by how much runs of a kind not seen would have to differ to undo the order.
+
+    Either side is a weighted sum of regrets, the smaller one of a total `weight`.
+    """
     if holds is None:
         return ""
-    factor = case.claim.factor
-    excess = factor * theirs - ours
-    lead = abs(float(excess.mean())) - _ERRORS * standard_error(excess)
+    small, large = (ours, theirs) if holds else (theirs, ours)
+    excess = large - small
+    lead = float(excess.mean()) - _ERRORS * standard_error(excess)
     missed = unseen_share(excess.size, _MISSED)
     undone = reversal(lead, missed)
-    own = factor * theirs if holds else ours
     most = max(
         largest_regret(each, case.notion, case.at or int(each.rounds[-1]))
         for each in case.first
     )
-    scale = 1.0 if holds else factor
-    if undone > min(scale * most, PEAK * float(own.mean())):
+    limit = min(weight * most, PEAK * float(large.mean()))
+    if undone > max(limit, float(small.max())):
         return ""
     what = "matrices" if len(case.first) > 1 else "runs"
-    who = "the former" if holds else "the latter"
+    factor = case.claim.factor
+    latter = "the latter" if factor == 1 else f"{factor:.3g} times the latter"
+    one, other = ("the former", latter) if holds else (latter, "the former")
     return (
-        f"; in the {what} seen, unless {100 * missed:.2g}% of all {what} cost {who} "
-        f"{format_number(undone / scale)}"
+        f"; in the {what} seen, unless in {100 * missed:.2g}% of all {what}, of a kind "
+        f"not seen, {one} exceeds {other} by {format_number(undone)} on average"
     )
 
 

@@ -21,8 +21,8 @@ matrices, matrix by matrix. A statement holds, or does not, where it does so by 
 standard errors. Otherwise, and where there are fewer than three runs, it is open.
 
 That is about the runs that were made. Where runs of a kind not seen, as rare as these
-may have missed, could undo the order of two means, the numbers say at what cost
-(:mod:`bayesduel.analysis.rare_runs`).
+may have missed, could undo the order of two means, the numbers say by how much the
+policies would have to differ in those runs (:mod:`bayesduel.analysis.rare_runs`).
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -13,11 +13,12 @@ from bayesduel.analysis.measured_nodes import standard_error
 from bayesduel.errors import ArgumentError
 from bayesduel.papers.claims import exploitation
 from bayesduel.plots.curves import regret
+from bayesduel.plots.policy_looks import policy_looks
 from bayesduel.plots.style import (
     Look,
     StyledFigure,
     light_grid,
-    looks,
+    name_in_file,
     new_figure,
     width_in_inches,
 )
@@ -33,7 +34,13 @@ _BAR = 0.8
 """Width of all bars of one group, where groups are one apart."""
 
 
-def reproduction(found: Reproduction, *, width: str | float = "full") -> StyledFigure:
+def reproduction(
+    found: Reproduction,
+    *,
+    colors: Mapping[str, Any] | None = None,
+    names: Mapping[str, str] | None = None,
+    width: str | float = "full",
+) -> StyledFigure:
     """Draw what :func:`bayesduel.papers.reproducing.reproduce` measured.
 
     Panels stand as in the paper, with its axes. Regret has bands of one standard error,
@@ -43,6 +50,8 @@ def reproduction(found: Reproduction, *, width: str | float = "full") -> StyledF
     ----------
     found : Reproduction
         The measurements.
+    colors, names : mapping, optional
+        See :func:`bayesduel.plots.regret`.
     width : "full" (7 in), "column" (3.4 in) or float
         Width in inches.
 
@@ -77,6 +86,8 @@ def reproduction(found: Reproduction, *, width: str | float = "full") -> StyledF
             log_x=recipe.log_x,
             log_y=recipe.log_y,
             columns=recipe.columns if inches >= 5.0 else 1,
+            colors=colors,
+            names=names,
             width=width,
         )
     draw = {
@@ -85,7 +96,16 @@ def reproduction(found: Reproduction, *, width: str | float = "full") -> StyledF
         "games-by-arms": _draw_by_arms,
         "delays": _draw_delays,
     }[recipe.kind]
-    return _side_by_side(panels, draw, recipe.notion, inches)
+    look = policy_looks(
+        (
+            _undelayed(text, measured[0].policy)[0]
+            for each in panels
+            for text, measured in each.measured.items()
+        ),
+        colors=colors,
+        names=names,
+    )
+    return _side_by_side(panels, draw, recipe.notion, inches, look)
 
 
 def _bounds(panels: list[PanelResult]) -> str | dict[str, tuple[RegretBound, ...]]:
@@ -156,25 +176,24 @@ def _regret_only(
 
 
 def _side_by_side(
-    panels: list[PanelResult], draw: Callable[..., None], notion: str, inches: float
+    panels: list[PanelResult],
+    draw: Callable[..., None],
+    notion: str,
+    inches: float,
+    look: dict[str, Look],
 ) -> StyledFigure:
     columns = len(panels) if inches >= 5.0 else 1
     rows = -(-len(panels) // columns)
     with new_figure(inches, rows * max(2.5, 0.62 * inches / columns)) as figure:
         grid = figure.subplots(rows, columns, squeeze=False).ravel()
-        labels = [
-            _undelayed(text, found[0].policy)[0]
-            for each in panels
-            for text, found in each.measured.items()
-        ]
-        look = looks(list(dict.fromkeys(labels)))
         for axes, each in zip(grid, panels, strict=True):
             axes.set_title(each.panel.label, fontweight="bold")
+            name_in_file(axes, each.panel.label)
             light_grid(axes, "y")
             draw(axes, each, look, notion)
-        handles, names = grid[0].get_legend_handles_labels()
+        handles, texts = grid[0].get_legend_handles_labels()
         if handles:
-            figure.legend(handles, names, loc="outside lower center", ncols=len(names))
+            figure.legend(handles, texts, loc="outside lower center", ncols=len(texts))
     return figure
 
 
@@ -196,7 +215,7 @@ def _draw_spread(
             text, (place, height), (0, 1.5), ha="center", va="bottom",
             textcoords="offset points", color=look[policy].text_color,
         )  # fmt: skip
-    axes.set_xticks(range(len(final)), list(final))
+    axes.set_xticks(range(len(final)), [look[policy].name for policy in final])
     axes.set_xlim(-0.6, len(final) - 0.4)
     axes.margins(y=0.12)
     label = "standard deviation of regret"
@@ -219,7 +238,7 @@ def _draw_exploitation(
         offset = (index + 0.5) * _BAR / count - _BAR / 2
         axes.bar(
             np.arange(shares.size) + offset, shares, _BAR / count,
-            color=look[measured.policy].color, label=measured.policy,
+            color=look[measured.policy].color, label=look[measured.policy].name,
         )  # fmt: skip
     (first,) = next(iter(result.measured.values()))
     from theory import PreferenceMatrix
@@ -244,12 +263,13 @@ def _draw_by_arms(
             arms, means, s=6, alpha=0.35, linewidths=0, color=look[policy].color
         )
         sizes = np.unique(arms)
-        axes.plot(
+        (line,) = axes.plot(
             sizes, [means[arms == size].mean() for size in sizes],
             color=look[policy].color, marker=look[policy].marker,
             markevery=max(1, sizes.size // 8),
-            markeredgecolor="white", markeredgewidth=0.4, label=policy,
+            markeredgecolor="white", markeredgewidth=0.4, label=look[policy].name,
         )  # fmt: skip
+        name_in_file(line, result.panel.label, policy)
     axes.set_ylim(bottom=0)
     axes.set_xlabel("number of arms; a dot is one random matrix")
     axes.set_ylabel(f"mean Copeland regret at round {result.panel.horizon:,}")
@@ -267,10 +287,12 @@ def _draw_delays(
         lines.setdefault(policy, []).append(point)
     for policy, points in lines.items():
         every, mean, error = np.array(sorted(points)).T
-        axes.errorbar(
+        drawn = axes.errorbar(
             every, mean, error, color=look[policy].color, marker=look[policy].marker,
-            markeredgecolor="white", markeredgewidth=0.4, capsize=2, label=policy,
+            markeredgecolor="white", markeredgewidth=0.4, capsize=2,
+            label=look[policy].name,
         )  # fmt: skip
+        name_in_file(drawn.lines[0], result.panel.label, policy)
     axes.set_xscale("log")
     delays = sorted({every for points in lines.values() for every, *_ in points})
     axes.set_xticks(delays, [f"{each:,}" for each in delays])

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import matplotlib as mpl
 import numpy as np
-from matplotlib.colors import LogNorm, Normalize, TwoSlopeNorm
+from matplotlib.colors import Colormap, LogNorm, Normalize, TwoSlopeNorm
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, StrMethodFormatter
@@ -16,6 +17,7 @@ from matplotlib.ticker import LogLocator, StrMethodFormatter
 from bayesduel.analysis.text import format_number
 from bayesduel.errors import ArgumentError
 from bayesduel.plots import style
+from bayesduel.plots.policy_looks import shown_maps, shown_names
 from bayesduel.plots.style import StyledFigure
 from theory import arguments
 
@@ -48,14 +50,17 @@ class _Heat(NamedTuple):
 
     title: str
     values: NDArray[np.float64]
-    cmap: str
+    cmap: Colormap
     norm: Normalize
+    is_probability: bool = False
 
 
 def allocation(
     matrix: PreferenceMatrix | ArrayLike,
     optima: Mapping[str, Allocated] | None = None,
     *,
+    colors: Mapping[str, Any] | None = None,
+    names: Mapping[str, str] | None = None,
     width: str | float = "full",
     height: float | None = None,
 ) -> StyledFigure:
@@ -76,6 +81,10 @@ def allocation(
         Panels to draw, by their titles; by default the optima of both programs. Of a
         bound under a model, pairs with less than a thousandth of the most duels are
         left white: an interior-point method leaves traces.
+    colors : mapping, optional
+        Color maps of matplotlib by "probabilities" and "duels".
+    names : mapping, optional
+        What arms are called, by their names, or by their numbers as text.
     width : "full" (7 in), "column" (3.4 in) or float
         Width in inches. Below 5 inches the panels stand below each other.
     height : float, optional
@@ -119,9 +128,14 @@ def allocation(
                 len(_duels(optimum)),
                 remedy="compute it from this matrix",
             )
+    maps = shown_maps(colors, {"probabilities": _PROBABILITIES, "duels": _DUELS})
+    if names:
+        arms = checked.arm_names or [str(arm) for arm in range(checked.num_arms)]
+        called = shown_names(names, arms, "arms")
+        checked = replace(checked, arm_names=tuple(called[each] for each in arms))
     order = best_first(checked)
     side_by_side = inches >= 5.0
-    panels = _panels(checked, drawn, order)
+    panels = _panels(checked, drawn, order, maps)
     rows, columns = (1, len(panels)) if side_by_side else (len(panels), 1)
     wide = (inches - 0.4) / columns if side_by_side else inches - 0.9
     tall = rows * (wide + 0.9) + 1.2
@@ -169,7 +183,10 @@ def best_first(matrix: PreferenceMatrix) -> Int[np.ndarray, " arm"]:
 
 
 def _panels(
-    matrix: PreferenceMatrix, optima: dict[str, Allocated], order: NDArray[np.intp]
+    matrix: PreferenceMatrix,
+    optima: dict[str, Allocated],
+    order: NDArray[np.intp],
+    maps: Mapping[str, Colormap],
 ) -> list[_Heat]:
     """Return the matrix and the allocations in the order drawn, with their colors."""
     ordered = np.ix_(order, order)
@@ -178,8 +195,9 @@ def _panels(
         _Heat(
             "P(row beats column)",
             matrix.values[ordered],
-            _PROBABILITIES,
+            maps["probabilities"],
             TwoSlopeNorm(0.5, 0.5 - reach, 0.5 + reach),
+            is_probability=True,
         )
     ]
     duels = {name: _duels(each)[ordered] for name, each in optima.items()}
@@ -188,7 +206,8 @@ def _panels(
     high = float(positive.max()) if positive.size else 1.0
     # A range of at least a factor of ten: equal numbers get a color inside of it.
     norm = LogNorm(min(low, high / 10**0.5), max(high, low * 10**0.5))
-    return panels + [_Heat(name, each, _DUELS, norm) for name, each in duels.items()]
+    cmap = maps["duels"]
+    return panels + [_Heat(name, each, cmap, norm) for name, each in duels.items()]
 
 
 def _draw(
@@ -206,7 +225,7 @@ def _draw(
     """
     count = matrix.num_arms
     shown = np.where(panel.values > 0, panel.values, np.nan)
-    if panel.cmap == _PROBABILITIES:
+    if panel.is_probability:
         shown = panel.values.copy()
     np.fill_diagonal(shown, np.nan)
     image = axes.imshow(shown, cmap=panel.cmap, norm=panel.norm, aspect="equal")
@@ -257,17 +276,17 @@ def _write_numbers(
     axes: Axes, panel: _Heat, shown: NDArray[np.float64], size: float
 ) -> None:
     """Write every number into its cell, in ink that is readable there."""
-    cmap = mpl.colormaps[panel.cmap]
     digits = ".2f" if np.allclose(shown, np.round(shown, 2), equal_nan=True) else ".3f"
     for (i, j), value in np.ndenumerate(shown):
         if np.isnan(value):
             continue
-        red, green, blue, _ = cmap(float(panel.norm(value)))
+        red, green, blue, _ = panel.cmap(float(panel.norm(value)))
         dark = 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.45
-        probability = panel.cmap == _PROBABILITIES
-        text = f"{value:{digits}}"[1:] if probability else _short(float(value))
+        text = _short(float(value))
+        if panel.is_probability:
+            text = f"{value:{digits}}"[1:] if value < 1 else "1"
         axes.text(
-            j, i, text if value < 1 or not probability else "1",
+            j, i, text,
             ha="center", va="center", color="white" if dark else style.INK,
             fontsize=size,
         )  # fmt: skip

@@ -14,7 +14,13 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator, StrMethodFor
 from matplotlib.transforms import ScaledTranslation
 
 from bayesduel.plots.lines import BANDS, Line, Panel
-from bayesduel.plots.style import FAINT, Look, StyledFigure, light_grid
+from bayesduel.plots.style import (
+    FAINT,
+    Look,
+    StyledFigure,
+    light_grid,
+    name_in_file,
+)
 
 if TYPE_CHECKING:
     from jaxtyping import Float64
@@ -109,17 +115,23 @@ def runs_text(counts: Iterable[int]) -> str:
 def draw_line(
     axes: Axes, line: Line, look: Look, *, log_x: bool, all_marked: bool = False
 ) -> None:
-    """Draw one mean with its band; markers about one per decade, or all of them."""
+    """Draw one mean with its band; markers about one per decade, or all of them.
+
+    In SVG files they are "panel/policy" and "panel/policy/band".
+    """
+    panel = str(axes.get_gid())
     if line.has_band:
-        axes.fill_between(
+        band = axes.fill_between(
             line.rounds, line.low, line.high, color=look.color, alpha=0.18, linewidth=0
         )
-    axes.plot(
+        name_in_file(band, panel, line.policy, "band")
+    (drawn,) = axes.plot(
         line.rounds, line.mean, color=look.color, marker=look.marker,
         linestyle=look.line, clip_on=not all_marked, markeredgecolor="white",
         markeredgewidth=0.4, zorder=3,
         markevery=None if all_marked else _marked(line.rounds, log_x=log_x),
     )  # fmt: skip
+    name_in_file(drawn, panel, line.policy)
 
 
 def draw_points(axes: Axes, line: Line, look: Look) -> None:
@@ -127,11 +139,12 @@ def draw_points(axes: Axes, line: Line, look: Look) -> None:
     bars = None
     if line.has_band:
         bars = np.stack([line.mean - line.low, line.high - line.mean])
-    axes.errorbar(
+    points = axes.errorbar(
         line.rounds, line.mean, bars, color=look.color, marker=look.marker,
         linestyle="none", elinewidth=0.9, capsize=2.0, markeredgecolor="white",
         markeredgewidth=0.4, zorder=3, clip_on=False,
     )  # fmt: skip
+    name_in_file(points.lines[0], str(axes.get_gid()), line.policy)
 
 
 def _marked(rounds: np.ndarray, *, log_x: bool) -> list[int]:
@@ -179,7 +192,7 @@ def scale_regret(axes: Axes, panel: Panel, *, log_y: bool, reach: float = 0.0) -
 
 def beyond_text(panel: Panel, *, log_y: bool = False) -> str:
     """Return which lines leave the axis of regret at the top, and where they end."""
-    ends = [] if log_y else [f"{x.policy} {x.mean[-1]:,.0f}" for x in panel.beyond]
+    ends = [] if log_y else [f"{x.title} {x.mean[-1]:,.0f}" for x in panel.beyond]
     return f"above the axis, at its end: {', '.join(ends)}" if ends else ""
 
 
@@ -239,23 +252,28 @@ def caption_below(figure: StyledFigure, caption: str, look: dict[str, Look]) -> 
             linestyle=each.line,
             markeredgecolor="white",
             markeredgewidth=0.4,
-            label=label,
+            label=wrap_label(each.name, figure.get_figwidth()),
         )  # fmt: skip
-        for label, each in look.items()
+        for each in look.values()
     ]
     # The marker hides the gap between two dashes of a short handle.
     dashed = any(each.line != "-" for each in look.values())
-    columns = 6 if figure.get_figwidth() >= TWO_COLUMNS else 3
-    legend = figure.legend(
-        handles=handles,
-        loc="outside lower center",
-        ncols=max(1, min(len(handles), columns)),
-        handlelength=3.2 if dashed else None,
-        title=caption,
-        columnspacing=1.4,
-        borderpad=0.1,
-    )
-    legend.get_title().set(color=FAINT, multialignment="center")
+    most = 6 if figure.get_figwidth() >= TWO_COLUMNS else 3
+    for columns in range(max(1, min(len(handles), most)), 0, -1):
+        legend = figure.legend(
+            handles=handles,
+            loc="outside lower center",
+            ncols=columns,
+            handlelength=3.2 if dashed else None,
+            title=caption,
+            columnspacing=1.4,
+            borderpad=0.1,
+        )
+        legend.get_title().set(color=FAINT, multialignment="center")
+        extent = legend.get_tightbbox()
+        if columns == 1 or extent is None or extent.width <= figure.bbox.width:
+            break
+        legend.remove()  # Long names need fewer columns.
 
 
 def label_ends(
@@ -263,7 +281,7 @@ def label_ends(
 ) -> None:
     """Write the name of each policy beside the end of its line."""
     rows = [
-        [end_text(axes, line.policy, look[line.policy].text_color, bold=True)]
+        [end_text(axes, line.title, look[line.policy].text_color, bold=True)]
         for line in panel.lines
     ]
     place_at_ends(figure, axes, panel, rows, look)

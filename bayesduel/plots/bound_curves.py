@@ -22,7 +22,7 @@ from bayesduel.plots.asked_bounds import (
 )
 from bayesduel.plots.axes import words_only
 from bayesduel.plots.lines import Line, Panel
-from bayesduel.plots.style import INK, SHADE, Look
+from bayesduel.plots.style import INK, SHADE, Look, name_in_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -207,11 +207,11 @@ def _anchored(
 
 def _of_lines(bound: RegretBound, lines: tuple[Line, ...], panel: Panel) -> str:
     """Say where a slope starts."""
+    names = [line.title for line in lines]
     if bound.policy:
-        return f"mean of {bound.policy}"
+        return f"mean of {names[0] if len(names) == 1 else bound.policy}"
     if len(lines) == len(panel.lines):
         return "lowest mean"
-    names = [line.policy for line in lines]
     if len(names) == 1:
         return f"mean of {names[0]}"
     return f"lowest mean of {', '.join(names[:-1])} and {names[-1]}"
@@ -277,7 +277,9 @@ def draw_bounds(
             "linewidth": 1.1,
             "linestyle": next(styles.setdefault((color, bound.slope), kinds)),
         }
-        axes.plot(bound.rounds, bound.values, zorder=4, **line)
+        (drawn,) = axes.plot(bound.rounds, bound.values, zorder=4, **line)
+        name, at = bound.text.partition(":")[0], len(handles)
+        name_in_file(drawn, str(axes.get_gid()), f"bound {at}", name)
         if bound.slope:
             axes.plot(
                 bound.rounds[:1], bound.values[:1], "o", zorder=5, color="white",

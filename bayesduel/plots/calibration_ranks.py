@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesduel.errors import FitError
 from bayesduel.models.argument_checks import check_probability
 from bayesduel.plots import style
+from bayesduel.plots.policy_looks import shown_colors, shown_names
 from bayesduel.plots.style import StyledFigure
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from bayesduel.diagnostics import Calibration
 
 _BAND = "#CCCCCC"
@@ -21,7 +24,12 @@ _COLUMNS = 3
 
 
 def calibration(
-    found: Calibration, *, probability: float = 0.95, width: str | float = "full"
+    found: Calibration,
+    *,
+    probability: float = 0.95,
+    colors: Mapping[str, Any] | None = None,
+    names: Mapping[str, str] | None = None,
+    width: str | float = "full",
 ) -> StyledFigure:
     """Draw how far ranks of truths are from uniform, with simultaneous bands.
 
@@ -36,6 +44,8 @@ def calibration(
     found : Calibration
     probability : float
         That a line stays in its band, in (0, 1).
+    colors, names : mapping, optional
+        Colors of matplotlib, and what quantities are called, by quantity.
     width : "full" (7 in), "column" (3.4 in) or float
 
     Raises
@@ -59,6 +69,9 @@ def calibration(
     if not isinstance(found, Calibration):
         raise FitError("found", "must be what calibrate() returns", found)
     probability, inches = check_probability(probability), style.width_in_inches(width)
+    called = shown_names(names, found.ranks, "quantities")
+    usual = dict.fromkeys(found.ranks, style.BLUE)
+    colored = shown_colors(colors, usual, "quantities")
     columns = min(_COLUMNS, len(found.ranks))
     rows = -(-len(found.ranks) // columns)
     with style.new_figure(inches, 0.5 + 1.6 * rows) as figure:
@@ -74,8 +87,8 @@ def calibration(
             flat = np.sort(ranks.reshape(number, -1), axis=0)
             for each in flat.T:
                 below = np.searchsorted(each, np.arange(found.num_draws), side="right")
-                axes.plot(point, below / number - point, color=style.BLUE, lw=0.8)
-            axes.set_title(name, loc="left")
+                axes.plot(point, below / number - point, color=colored[name], lw=0.8)
+            axes.set_title(called[name], loc="left")
             style.light_grid(axes, "y")
         words = (
             f"rank / {found.num_draws + 1}; empirical distribution minus the uniform "

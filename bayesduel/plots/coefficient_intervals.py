@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,10 +10,13 @@ from bayesduel.errors import FitError
 from bayesduel.inference.fits.fitted import check_posterior
 from bayesduel.models.argument_checks import check_probability
 from bayesduel.plots import style
+from bayesduel.plots.policy_looks import shown_colors, shown_names
 from bayesduel.plots.posteriors import _caption, short_names
 from bayesduel.plots.style import StyledFigure
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from bayesduel.inference import Fit
 
 _ROW = 0.24
@@ -21,7 +24,12 @@ _ROW = 0.24
 
 
 def coefficients(
-    posterior: Fit, *, probability: float = 0.9, width: str | float = "full"
+    posterior: Fit,
+    *,
+    probability: float = 0.9,
+    colors: Mapping[str, Any] | None = None,
+    names: Mapping[str, str] | None = None,
+    width: str | float = "full",
 ) -> StyledFigure:
     """Draw the coefficients of a model of choices, those that matter most on top.
 
@@ -35,6 +43,8 @@ def coefficients(
         Of :class:`~bayesduel.models.ConditionalLogit` or a model made from it.
     probability : float
         Of the thin central interval; the thick one holds half of the draws.
+    colors, names : mapping, optional
+        Colors of matplotlib, and what attributes are called, by attribute.
     width : "full" (7 in), "column" (3.4 in) or float
 
     Raises
@@ -62,9 +72,14 @@ def coefficients(
         rule = "must be of a model with attributes, such as ConditionalLogit"
         raise FitError("posterior", rule, repr(posterior.model))
     standard = draws["standard_coefficient"]
-    names = list(posterior.data.attribute_names)
+    attributes = list(posterior.data.attribute_names)
+    called = shown_names(names, attributes, "attributes")
+    usual = dict.fromkeys(attributes, style.BLUE)
+    colored = shown_colors(colors, usual, "attributes")
     order = np.argsort(-np.abs(standard.mean(axis=0)), kind="stable")
     rows = np.arange(len(order))
+    ordered = [attributes[place] for place in order]
+    colored_rows = [colored[each] for each in ordered]
     with style.new_figure(inches, _ROW * len(order) + 0.9) as figure:
         axes = figure.add_subplot()
         axes.use_sticky_edges = False  # Bars end within the axes.
@@ -72,7 +87,7 @@ def coefficients(
         mean = standard.mean(axis=0)[order]
         if "standard_spread" in draws:
             varying = np.asarray(posterior.arrays.varying).tolist()
-            spread = np.zeros(len(names))
+            spread = np.zeros(len(ordered))
             spread[varying] = draws["standard_spread"].mean(axis=0)
             reach = 1.645 * spread[order]
             axes.barh(rows, 2 * reach, left=mean - reach, height=0.7, alpha=0.3,
@@ -80,10 +95,12 @@ def coefficients(
         for share, thickness in ((probability, 1.0), (0.5, 3.0)):
             tails = [(1.0 - share) / 2.0, (1.0 + share) / 2.0]
             low, high = np.quantile(standard[:, order], tails, axis=0)
-            axes.hlines(rows, low, high, color=style.BLUE, linewidth=thickness)
-        axes.plot(mean, rows, "o", color="white", markeredgecolor=style.BLUE)
+            axes.hlines(rows, low, high, colors=colored_rows, linewidth=thickness)
+        for color in dict.fromkeys(colored_rows):
+            own = [row for row in rows if colored_rows[row] == color]
+            axes.plot(mean[own], own, "o", color="white", markeredgecolor=color)
         axes.set_xlabel("utility per standard deviation of the attribute")
-        axes.set_yticks(rows, short_names(names[place] for place in order))
+        axes.set_yticks(rows, short_names(called[each] for each in ordered))
         axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.tick_params(axis="y", length=0)
         style.light_grid(axes, "x")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from bayesduel.plots import style
 from bayesduel.plots.axes import (
@@ -26,7 +27,8 @@ from bayesduel.plots.bound_curves import (
     draw_bounds,
     within,
 )
-from bayesduel.plots.lines import Panel, panels
+from bayesduel.plots.lines import Panel, panels, with_names
+from bayesduel.plots.policy_looks import policy_looks
 from bayesduel.plots.style import StyledFigure
 from theory.arguments import integer_from, one_of, true_or_false
 
@@ -52,6 +54,8 @@ def regret(
     log_x: bool = True,
     log_y: bool | None = None,
     columns: int | None = None,
+    colors: Mapping[str, Any] | None = None,
+    names: Mapping[str, str] | None = None,
     width: str | float = "full",
     height: float | None = None,
     labels: str = "auto",
@@ -93,6 +97,11 @@ def regret(
         ask for such an axis, bounds above it are words.
     columns : int, optional
         Panels per row; by default two at full width, one at column width.
+    colors, names : mapping, optional
+        Colors of matplotlib, and texts in place of the labels of policies, such as
+        ``{"d-ts": "#336699"}`` and ``{"d-ts": "Double TS"}``. A key is a label, or a
+        name with parameters or without; without, it is about all parameters. By
+        default each policy has the same color and marker in all figures.
     width : "full" (7 in), "column" (3.4 in) or float
     height : float, optional
     labels : {"auto", "direct", "legend"}
@@ -103,13 +112,14 @@ def regret(
     -------
     StyledFigure
         A :class:`matplotlib.figure.Figure` that pyplot does not know: nothing to
-        close, no global setting changed.
+        close, no global setting changed. Lines have identifiers ("panel/policy"; spaces
+        become hyphens), as artists (``get_gid``) and in SVG files.
 
     Raises
     ------
     ValueError
-        For an unknown notion, band, width, label mode or name of a bound, or a bound
-        that speaks of another regret.
+        For an unknown notion, band, width, label mode or name of a bound, a bound that
+        speaks of another regret, or a color or name of what is not shown.
 
     Examples
     --------
@@ -126,6 +136,12 @@ def regret(
     'round t'
     """
     groups = panels(result, notion, band)
+    look = policy_looks(
+        (line.policy for panel in groups for line in panel.lines),
+        colors=colors,
+        names=names,
+    )
+    groups = with_names(groups, look)
     one_of(labels, ("auto", "direct", "legend"), "labels")
     log_x = true_or_false(log_x, "log_x")
     height = style.check_height(height)
@@ -158,8 +174,8 @@ def regret(
         grid = panel_grid(
             figure, len(groups), columns, x_label="round t", y_label=y_label
         )
-        look = style.looks(line.policy for panel in groups for line in panel.lines)
         for axes, panel, text in zip(grid, groups, beyond, strict=True):
+            style.name_in_file(axes, panel.instance)
             for line in panel.lines:
                 draw_line(axes, line, look[line.policy], log_x=log_x)
             shown = drawn[panel.instance]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.ticker import LogLocator, NullLocator, PercentFormatter
@@ -23,6 +24,7 @@ from bayesduel.plots.axes import (
     words_only,
     wrap_label,
 )
+from bayesduel.plots.policy_looks import shown_colors, shown_names
 from bayesduel.plots.style import StyledFigure
 
 if TYPE_CHECKING:
@@ -43,6 +45,8 @@ _DASH = 4.0
 def false_stops(
     audit: StoppingAudit,
     *,
+    colors: Mapping[str, Any] | None = None,
+    names: Mapping[str, str] | None = None,
     width: str | float = "full",
     height: float | None = None,
 ) -> StyledFigure:
@@ -57,6 +61,8 @@ def false_stops(
     ----------
     audit : StoppingAudit
         What :func:`bayesduel.analysis.audit_stopping` returned.
+    colors, names : mapping, optional
+        Colors of matplotlib, and what rules are called, by rule as ``audit`` has it.
     width, height
         See :func:`regret`.
 
@@ -86,6 +92,14 @@ def false_stops(
     rows = -(-len(panels) // columns)
     tall = rows * max(1.9, inches / columns * 0.7) + 0.8
     looked = _looks_of(audit)
+    usual = style.looks(each.rule for each in audit.rules)
+    called = shown_names(names, usual, "rules")
+    usual_colors = {rule: each.color for rule, each in usual.items()}
+    colored = shown_colors(colors, usual_colors, "rules")
+    look = {
+        rule: each._replace(color=colored[rule], name=called[rule])
+        for rule, each in usual.items()
+    }
     after = "each" if audit.look_every == 1 else f"every {audit.look_every}"
     with style.new_figure(inches, height or tall) as figure:
         grid = panel_grid(
@@ -96,10 +110,10 @@ def false_stops(
             y_label="studies stopped\nat a wrong arm",
             share=True,
         )
-        look = style.looks(each.rule for each in audit.rules)
         for axes, (name, members) in zip(grid, panels.items(), strict=True):
+            style.name_in_file(axes, name)
             _draw(axes, members, looked, look, audit.delta)
-            none = [each.rule for each in members if not each.row().false_share]
+            none = [called[x.rule] for x in members if not x.row().false_share]
             words = f"no study stopped at a wrong arm: {', '.join(none)}"
             head_panel(axes, name, words_only(words if none else ""), inches / columns)
         top = max([audit.delta, *(axes.dataLim.ymax for axes in grid)])
@@ -151,11 +165,12 @@ def _draw(
         # Moved on from line to line: markers of lines at zero do not cover each other.
         marks = list(range(place * every // len(members), len(looked) - 1, every))
         marks += [len(looked) - 1] if wrong[-1] else []
-        axes.step(
+        (line,) = axes.step(
             looked, wrong / each.num_runs, where="post", color=shown.color,
             linestyle=dashes, marker=shown.marker, markevery=marks,
             markeredgecolor="white", markeredgewidth=0.4, zorder=4.0 - 0.1 * place,
         )  # fmt: skip
+        style.name_in_file(line, str(axes.get_gid()), each.rule)
     axes.axhline(delta, color=style.FAINT, linewidth=0.8, zorder=2)
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(base=10.0))

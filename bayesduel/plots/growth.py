@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,8 @@ from bayesduel.plots.axes import (
     wrap_label,
 )
 from bayesduel.plots.bound_curves import bound_title, power_text
-from bayesduel.plots.lines import Panel, panels
+from bayesduel.plots.lines import Panel, panels, with_names
+from bayesduel.plots.policy_looks import policy_looks
 from bayesduel.plots.style import StyledFigure
 from theory.choice import SUBSET_REGRET_NOTIONS
 
@@ -51,6 +53,8 @@ def slopes(
     notion: str = "copeland",
     band: str = "standard error",
     bound: Bounds = "auto",
+    colors: Mapping[str, Any] | None = None,
+    names: Mapping[str, str] | None = None,
     width: str | float = "full",
     height: float | None = None,
 ) -> StyledFigure:
@@ -75,6 +79,8 @@ def slopes(
         See :func:`regret`.
     bound : "auto", None, name, bound or list of these
         Asymptotic ones, as in :func:`regret`; "auto" is "lower".
+    colors, names : mapping, optional
+        See :func:`regret`.
     width, height
         See :func:`regret`.
 
@@ -112,7 +118,11 @@ def slopes(
             f"slopes are drawn for one instance, but there are {len(groups)} ({names})",
             remedy=f"pick one, e.g. result[{groups[0].instance!r}]",
         )
-    panel, inches = groups[0], style.width_in_inches(width)
+    inches = style.width_in_inches(width)
+    look = policy_looks(
+        (line.policy for line in groups[0].lines), colors=colors, names=names
+    )
+    (panel,) = with_names(groups, look)
     height = style.check_height(height)
     measured = [m for m in measurements(result) if m.has_regret]
     start, end = slope_span(measured, from_round, to_round)
@@ -121,7 +131,7 @@ def slopes(
     tall = inches * (0.58 if inches >= 5.0 else 0.9)
     with style.new_figure(inches, height or tall) as figure:
         axes = figure.subplots()
-        look = style.looks(line.policy for line in panel.lines)
+        style.name_in_file(axes, panel.instance)
         for line in panel.lines:
             draw_line(axes, line, look[line.policy], log_x=True)
         scale_axes(axes, panel, log_x=True, log_y=False)
@@ -211,7 +221,7 @@ def _write_slopes(
     for line, value in zip(panel.lines, values, strict=True):
         color = look[line.policy].text_color
         number = format_with_error(value.value, value.standard_error)
-        name = end_text(axes, line.policy, color, bold=True)
+        name = end_text(axes, line.title, color, bold=True)
         rows.append([name, end_text(axes, number, color)])
     first = values[0]
     span = f"{power_text(first.from_round)} to {power_text(first.to_round)}"

@@ -9,6 +9,7 @@ from matplotlib.colors import Normalize
 
 from bayesduel.plots import style
 from bayesduel.plots.allocation_maps import best_first
+from bayesduel.plots.policy_looks import shown_maps, shown_names
 from bayesduel.plots.posteriors import _caption, across_parts, check_pairs, short_names
 from bayesduel.plots.style import StyledFigure
 from theory import PreferenceMatrix
@@ -16,6 +17,8 @@ from theory.arguments import integer_from
 from theory.preferences import as_preference_matrix
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
@@ -31,6 +34,8 @@ def heat_map(
     posterior: Fit | PreferenceMatrix | ArrayLike,
     *,
     max_arms: int = 136,
+    colors: Mapping[str, Any] | None = None,
+    names: Mapping[str, str] | None = None,
     width: str | float = "full",
 ) -> StyledFigure:
     """Draw P(row beats column), of a fit with numbers of votes, the best arm first.
@@ -44,6 +49,10 @@ def heat_map(
         score, then by Borda score, then by number.
     max_arms : int
         Only the best so many arms.
+    colors : mapping, optional
+        ``{"probabilities": "PuOr"}`` is the color map of matplotlib by default.
+    names : mapping, optional
+        What arms are called, by their names; those of a matrix may be numbers as text.
     width : "full" (7 in), "column" (3.4 in) or float
         Width in inches. Probabilities and numbers of votes are written into the cells
         of up to twelve arms.
@@ -66,12 +75,14 @@ def heat_map(
     )
     fit: Any = posterior
     if isinstance(posterior, PreferenceMatrix | np.ndarray | list | tuple):
-        fit, (names, probability, votes) = None, _of_matrix(posterior, max_arms)
+        fit, (names_of_arms, probability, votes) = None, _of_matrix(posterior, max_arms)
     else:
-        names, probability, votes = _of_fit(fit, max_arms)
+        names_of_arms, probability, votes = _of_fit(fit, max_arms)
+    called = shown_names(names, names_of_arms, "arms")
+    cmap = shown_maps(colors, {"probabilities": "PuOr"})["probabilities"]
     np.fill_diagonal(probability, np.nan)
     fonts = style.font_style(inches) | style.FRAMED
-    count = len(names)
+    count = len(names_of_arms)
     # A few arms need no whole page.
     tall = min(0.86 * inches, 0.55 * count + 1.2)
     with style.new_figure(inches, tall, fonts) as figure:
@@ -79,12 +90,12 @@ def heat_map(
         # A few arms fill the width, many are square.
         aspect = "auto" if count <= _WITH_NUMBERS else "equal"
         image = axes.imshow(
-            probability, cmap="PuOr", norm=Normalize(0.0, 1.0), aspect=aspect
+            probability, cmap=cmap, norm=Normalize(0.0, 1.0), aspect=aspect
         )
         room = 0.7 * 72.0 * inches  # Points for all labels together.
         step = -(-count // min(_MOST_LABELS, int(room / _SMALLEST)))
         places = np.arange(0, count, step)
-        labels = short_names(names[place] for place in places)
+        labels = short_names(called[names_of_arms[place]] for place in places)
         axes.set_yticks(places, labels)
         usual = fonts["xtick.labelsize"]
         is_level = sum(map(len, labels)) * 0.7 * usual < room

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from jaxtyping import Float64, Int64
 
     from bayesduel.analysis.measured_nodes import Result
+    from bayesduel.plots.style import Look
 
 #: What a band can be, and how the caption calls it.
 BANDS = {
@@ -52,10 +53,18 @@ class Line:
     is_level: bool = False
     """In a sweep: one value for all of the parameter, measured once."""
 
+    name: str = ""
+    """What figures call the policy, if not by its label."""
+
     @property
     def model(self) -> str:
         """What the policy knows of the matrix; empty if nothing."""
         return model_known_by(self.parameters)
+
+    @property
+    def title(self) -> str:
+        """What figures call the policy."""
+        return self.name or self.policy
 
     @property
     def highest(self) -> float:
@@ -113,6 +122,17 @@ def panels(result: Result, notion: str, band: str) -> list[Panel]:
     return [
         Panel(name, tuple(line_of(each, notion, band) for each in members), members[0])
         for name, members in groups.items()
+    ]
+
+
+def with_names(groups: Iterable[Panel], look: Mapping[str, Look]) -> list[Panel]:
+    """Return the panels with the names that policies have in a figure."""
+    return [
+        replace(
+            panel,
+            lines=tuple(replace(x, name=look[x.policy].name) for x in panel.lines),
+        )
+        for panel in groups
     ]
 
 

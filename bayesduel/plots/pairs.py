@@ -15,11 +15,14 @@ from bayesduel.models.argument_checks import (
     check_probability,
 )
 from bayesduel.plots import style
+from bayesduel.plots.policy_looks import shown_colors, shown_names
 from bayesduel.plots.posteriors import _caption, check_pairs, short_names
 from bayesduel.plots.style import StyledFigure
 from theory.arguments import one_of, seed_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
@@ -37,6 +40,8 @@ def pair(
     *,
     probability: float = 0.9,
     scale: str = "probability",
+    colors: Mapping[str, Any] | None = None,
+    names: Mapping[str, str] | None = None,
     width: str | float = "column",
 ) -> StyledFigure:
     """Draw the posterior of P(one beats other) against what the pair's votes say alone.
@@ -57,6 +62,9 @@ def pair(
     scale : {"probability", "elo"}
         What is drawn: P(one beats other), or how far ``one`` is above on Elo's scale,
         400 times the decimal logarithm of the odds.
+    colors, names : mapping, optional
+        Colors of matplotlib by "posterior" and "votes", and what arms are called, by
+        their names.
     width : "full" (7 in), "column" (3.4 in) or float
 
     Raises
@@ -78,6 +86,9 @@ def pair(
         raise FitError("pair", "must be of two different arms", (one, other))
     probability, inches = check_probability(probability), style.width_in_inches(width)
     one_of(scale, ("probability", "elo"), "scale", kind=FitError)
+    called = shown_names(names, posterior.arm_names, "arms")
+    usual = {"posterior": style.BLUE, "votes": style.ORANGE}
+    colored = shown_colors(colors, usual, "parts")
     row, column = posterior.arm_names.index(one), posterior.arm_names.index(other)
     draws = np.concatenate([block[:, row, column] for block in posterior.matrices()])
     won, lost = posterior.data.wins[row, column], posterior.data.wins[column, row]
@@ -100,22 +111,22 @@ def pair(
             height = alone.pdf(share) * share * (1.0 - share) / ELO
         low, high = np.quantile(shown, ends)
         axes.hist(
-            shown, bins=30, density=True, color=style.BLUE, alpha=0.45,
+            shown, bins=30, density=True, color=colored["posterior"], alpha=0.45,
             label=f"posterior ({posterior.model.title})",
         )  # fmt: skip
         label = f"its votes alone: {won:g} to {lost:g}"
         label += f", {tied:g} tie{'' if tied == 1 else 's'}" if tied else ""
-        axes.plot(grid, height, color=style.ORANGE, label=label)
+        axes.plot(grid, height, color=colored["votes"], label=label)
         if reach[0] < even < reach[1]:
             axes.axvline(even, color=style.INK, linewidth=0.6, linestyle=(0, (1, 1)))
         axes.yaxis.set_major_locator(MaxNLocator(4))
         axes.set_ylabel("density")
         axes.set_xlim(*reach)
-        names = short_names((one, other))
+        arms = short_names((called[one], called[other]))
         within = f"[{low:.3f}, {high:.3f}]"
-        axes.set_xlabel(f"P({names[0]} beats {names[1]})")
+        axes.set_xlabel(f"P({arms[0]} beats {arms[1]})")
         if scale == "elo":
-            axes.set_xlabel(f"Elo of {names[0]} minus that of {names[1]}")
+            axes.set_xlabel(f"Elo of {arms[0]} minus that of {arms[1]}")
             within = f"[{low:z.0f}, {high:z.0f}] of Elo"
         title = (
             f"probability of winning {draws.mean():.3f}, {probability:.0%} in "
@@ -143,6 +154,8 @@ def predictive_check(
     *,
     rng_key: int = 0,
     num_draws: int = 400,
+    colors: Mapping[str, Any] | None = None,
+    names: Mapping[str, str] | None = None,
     width: str | float = "full",
 ) -> StyledFigure:
     """Draw the observed share of wins of every pair against votes drawn from the fit.
@@ -158,6 +171,9 @@ def predictive_check(
     rng_key : int
     num_draws : int
         Sets of replicated votes.
+    colors, names : mapping, optional
+        Colors of matplotlib by "replicated", "observed" and "outside", and what arms
+        are called, by their names.
     width : "full" (7 in), "column" (3.4 in) or float
         Width in inches. Up to sixty pairs are drawn by name; of more, every pair as a
         point.
@@ -176,6 +192,9 @@ def predictive_check(
         style.width_in_inches(width),
     )
     num_draws = check_numbers("num_draws", num_draws)
+    called = shown_names(names, posterior.arm_names, "arms")
+    usual = {"replicated": style.BLUE, "observed": style.INK, "outside": style.ORANGE}
+    colored = shown_colors(colors, usual, "parts")
     votes = posterior.data.without_columns().without_ties().without_order()
     if not len(votes.counts):
         raise FitError("posterior", "must be of at least one vote that is no tie", 0)
@@ -199,17 +218,17 @@ def predictive_check(
         axes = figure.add_subplot()
         if few:
             order = np.argsort(middle)
-            arms = short_names(posterior.arm_names)
-            names = [
+            arms = short_names(called[name] for name in posterior.arm_names)
+            labels = [
                 f"{arms[one]} vs {arms[other]} ({number:.0f})"
                 for one, other, number in zip(
                     votes.first[order], votes.second[order], total[order], strict=True
                 )
             ]
-            _by_name(axes, names, [each[order] for each in (low, high, observed)],
-                     outside[order])  # fmt: skip
+            _by_name(axes, labels, [each[order] for each in (low, high, observed)],
+                     outside[order], colored)  # fmt: skip
         else:
-            _by_point(axes, [middle, low, high, observed], outside)
+            _by_point(axes, [middle, low, high, observed], outside, colored)
         words = (
             f"{int(outside.sum())} of {len(total)} pairs ({outside.mean():.1%}) "
             "outside their 90 %"
@@ -219,16 +238,21 @@ def predictive_check(
 
 
 def _by_name(
-    axes: Axes, names: list[str], values: list[NDArray[Any]], outside: NDArray[Any]
+    axes: Axes,
+    names: list[str],
+    values: list[NDArray[Any]],
+    outside: NDArray[Any],
+    colored: dict[str, str],
 ) -> None:
     low, high, observed = values
     rows = np.arange(len(names))
-    axes.hlines(rows, low, high, color=style.BLUE, linewidth=3.0, alpha=0.5,
+    axes.hlines(rows, low, high, color=colored["replicated"], linewidth=3.0, alpha=0.5,
                 label="90 % of replicated votes")  # fmt: skip
     inside = ~outside
-    axes.plot(observed[inside], rows[inside], "o", color=style.INK, label="observed")
+    axes.plot(observed[inside], rows[inside], "o", color=colored["observed"],
+              label="observed")  # fmt: skip
     if np.any(outside):
-        axes.plot(observed[outside], rows[outside], "D", color=style.ORANGE,
+        axes.plot(observed[outside], rows[outside], "D", color=colored["outside"],
                   label="observed, outside")  # fmt: skip
     axes.set_yticks(rows, names)
     axes.set_ylim(-0.6, len(names) - 0.4)
@@ -240,13 +264,19 @@ def _by_name(
     )
 
 
-def _by_point(axes: Axes, values: list[NDArray[Any]], outside: NDArray[Any]) -> None:
+def _by_point(
+    axes: Axes,
+    values: list[NDArray[Any]],
+    outside: NDArray[Any],
+    colored: dict[str, str],
+) -> None:
     middle, low, high, observed = values
-    axes.vlines(middle, low, high, color=style.BLUE, linewidth=0.4, alpha=0.25)
-    axes.plot([], [], color=style.BLUE, linewidth=0.8, label="90 % of replicated votes")
+    blue = colored["replicated"]
+    axes.vlines(middle, low, high, color=blue, linewidth=0.4, alpha=0.25)
+    axes.plot([], [], color=blue, linewidth=0.8, label="90 % of replicated votes")
     looks = (
-        (~outside, "o", style.INK, "observed"),
-        (outside, "D", style.ORANGE, "outside"),
+        (~outside, "o", colored["observed"], "observed"),
+        (outside, "D", colored["outside"], "outside"),
     )
     for chosen, marker, color, label in looks:
         # With few votes many pairs are one point: its area is their number.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.ticker import MaxNLocator
@@ -13,11 +13,12 @@ from bayesduel.errors import FitError
 from bayesduel.inference.fits.fitted import check_posterior
 from bayesduel.inference.tables import ELO_MEAN
 from bayesduel.plots import style
+from bayesduel.plots.policy_looks import shown_colors, shown_names
 from bayesduel.plots.style import StyledFigure
 from theory.arguments import integer_from, one_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     import xarray as xr
 
@@ -45,6 +46,8 @@ def forest(
     max_arms: int = 60,
     scale: str = "utility",
     anchor: tuple[str, float] | None = None,
+    colors: Mapping[str, Any] | None = None,
+    names: Mapping[str, str] | None = None,
     width: str | float = "full",
 ) -> StyledFigure:
     """Draw where every arm stands, with intervals, the best arm on top.
@@ -61,6 +64,8 @@ def forest(
         Only the best so many arms.
     scale, anchor
         Of scores, as in :func:`bayesduel.inference.standings`.
+    colors, names : mapping, optional
+        Colors of matplotlib by arm, and what arms are called, by their names.
     width : "full" (7 in), "column" (3.4 in) or float
 
     Raises
@@ -81,6 +86,10 @@ def forest(
     from bayesduel.inference import standings
 
     one_of(by, ("score", "rank"), "by")
+    check_posterior(posterior)
+    called = shown_names(names, posterior.arm_names, "arms")
+    usual = dict.fromkeys(posterior.arm_names, style.BLUE)
+    colored = shown_colors(colors, usual, "arms")
     max_arms, inches = (
         integer_from(max_arms, 1, "max_arms"),
         style.width_in_inches(width),
@@ -93,29 +102,32 @@ def forest(
     table, half = (each.isel(arm=slice(0, max_arms)) for each in (table, half))
     count = table.sizes["arm"]
     rows = np.arange(count)
+    colored_rows = [colored[name] for name in table["arm"].values.tolist()]
     with style.new_figure(inches, _ROW * count + 0.9) as figure:
         axes = figure.add_subplot()
         low, high = table[f"{by}_lower"].values, table[f"{by}_upper"].values
         if by == "score":
-            axes.hlines(rows, low, high, color=style.BLUE, linewidth=1.0)
+            axes.hlines(rows, low, high, colors=colored_rows, linewidth=1.0)
             inner = half["score_lower"].values, half["score_upper"].values
-            axes.hlines(rows, *inner, color=style.BLUE, linewidth=3.0)
-            axes.plot(
-                table["score"], rows, "o", color="white", markeredgecolor=style.BLUE
-            )
+            axes.hlines(rows, *inner, colors=colored_rows, linewidth=3.0)
+            for color in dict.fromkeys(colored_rows):
+                own = [row for row in rows if colored_rows[row] == color]
+                axes.plot(
+                    table["score"][own], own, "o", color="white", markeredgecolor=color
+                )
             score = table.attrs["score"]
             axes.set_xlabel("Elo" if score == "elo" else score)
             axes.axvline(middle, color="#BBBBBB", linewidth=0.6, zorder=0)
         else:
             # Half a rank to either side: one certain rank is seen too.
             axes.barh(rows, high - low + 1, left=low - 0.5, height=0.62, alpha=0.75,
-                      color=style.BLUE)  # fmt: skip
+                      color=colored_rows)  # fmt: skip
             axes.set_xlabel("rank")
             axes.xaxis.set_major_locator(
                 MaxNLocator(8, integer=True, min_n_ticks=2, steps=[1, 2, 5, 10])
             )
             axes.set_xlim(0.3, posterior.num_arms + 0.7)
-        axes.set_yticks(rows, _labels(table))
+        axes.set_yticks(rows, _labels(table, called))
         axes.set_ylim(count - 0.4, -0.6)
         axes.tick_params(axis="y", length=0)
         style.light_grid(axes, "x")
@@ -132,6 +144,8 @@ def winners(
     posterior: Fit,
     *,
     max_arms: int = _MOST_BARS,
+    colors: Mapping[str, Any] | None = None,
+    names: Mapping[str, str] | None = None,
     width: str | float = "full",
 ) -> StyledFigure:
     """Draw the probability that each arm is the best, in every sense that applies.
@@ -142,6 +156,9 @@ def winners(
     max_arms : int
         At most so many arms; those below one percent in every sense are left out, and
         counted in the caption.
+    colors, names : mapping, optional
+        Colors of matplotlib by sense ("condorcet", "copeland", "borda", or
+        "best_utility"), and what arms are called, by their names.
     width : "full" (7 in), "column" (3.4 in) or float
 
     Notes
@@ -163,14 +180,16 @@ def winners(
     order = order[:max_arms]
     fonts = style.font_style(inches)
     thick = 0.8 / len(senses)
-    colors = (style.BLUE, style.ORANGE, style.GREEN)
+    usual = zip(senses, (style.BLUE, style.ORANGE, style.GREEN), strict=False)
+    colored = shown_colors(colors, dict(usual), "senses")
+    called = shown_names(names, posterior.arm_names, "arms")
     height = max(_ROW, 0.13 * len(senses)) * 1.15 * len(order) + 1.1
     with style.new_figure(inches, height, fonts) as figure:
         axes = figure.add_subplot()
         for index, sense in enumerate(senses):
             place = np.arange(len(order)) + (index - (len(senses) - 1) / 2) * thick
             bars = axes.barh(
-                place, shares[index, order], height=thick * 0.92, color=colors[index],
+                place, shares[index, order], height=thick * 0.92, color=colored[sense],
                 label=_SENSES[sense],
             )  # fmt: skip
             labels = [f"{share:.2f}" for share in shares[index, order]]
@@ -182,7 +201,8 @@ def winners(
                 fontsize=fonts["font.size"] - 1.5,
             )
         axes.set_yticks(
-            range(len(order)), short_names(posterior.arm_names[arm] for arm in order)
+            range(len(order)),
+            short_names(called[posterior.arm_names[arm]] for arm in order),
         )
         axes.set_ylim(len(order) - 0.4, -0.6)
         axes.set_xlim(0.0, 1.08)
@@ -201,9 +221,9 @@ def winners(
     return figure
 
 
-def _labels(table: xr.Dataset) -> list[str]:
+def _labels(table: xr.Dataset, called: dict[str, str]) -> list[str]:
     """Return the names of the arms, with the parts they are in where there are more."""
-    names = short_names(table["arm"].values)
+    names = short_names(called[name] for name in table["arm"].values.tolist())
     if table.attrs["parts"] == 1:
         return names
     parts = table["part"].values.tolist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,12 +20,14 @@ from bayesduel.plots import style
 from bayesduel.plots.axes import caption_below, head_panel, runs_text, wrap_label
 from bayesduel.plots.bound_curves import power_text
 from bayesduel.plots.lines import by_instance
+from bayesduel.plots.policy_looks import policy_looks
 from bayesduel.plots.style import StyledFigure
 from theory import ecw_rmed_constant
 from theory.arguments import one_of
 
 if TYPE_CHECKING:
     from jaxtyping import Float64
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
     from bayesduel.analysis.measured_nodes import Measurement, Result
@@ -47,6 +50,8 @@ def slope_ratios(
     from_round: int | None = None,
     to_round: int | None = None,
     notion: str = "copeland",
+    colors: Mapping[str, Any] | None = None,
+    names: Mapping[str, str] | None = None,
     width: str | float = "full",
     height: float | None = None,
 ) -> StyledFigure:
@@ -72,6 +77,8 @@ def slope_ratios(
         Checkpoints between which slopes are measured; see :func:`slopes`.
     notion : {"copeland", "copeland_losses"}
         A regret that the constants speak of.
+    colors, names : mapping, optional
+        See :func:`regret`.
     width, height
         See :func:`regret`.
 
@@ -108,10 +115,10 @@ def slope_ratios(
     groups = by_instance(result)
     found = [measured for members in groups.values() for measured in members]
     points, left_out = _points(found, from_round, to_round, notion)
+    look = policy_looks((x.policy for x in found), colors=colors, names=names)
     tall = inches * (0.6 if inches >= 5.0 else 0.95)
     with style.new_figure(inches, height or tall) as figure:
         axes = figure.subplots()
-        look = style.looks(each.policy for each in found)
         columns = _columns(points)
         for place, (policy, shown) in enumerate(look.items()):
             of_policy = [each for each in points if each.policy == policy]
@@ -120,13 +127,14 @@ def slope_ratios(
                 aside = (place + 0.5) / len(look) - 0.5
                 where = np.array([columns[x.instance] for x in of_policy], float)
                 where += _WIDE * aside
-            _draw(axes, where, of_policy, shown)
+            drawn = _draw(axes, where, of_policy, shown)
+            style.name_in_file(drawn, policy)
         references = _levels(axes, points, columns) if columns else _lines(axes, points)
         _scale_ratios(axes, points, levels=bool(columns))
         head_panel(axes, "", references, inches)
         which = " of its class" if any(each.model for each in points) else ""
         axes.set_ylabel(f"slope of regret over $C^*${which}")
-        texts = [_caption(points, left_out), "" if columns else _places(points)]
+        texts = [_caption(points, left_out, look), "" if columns else _places(points)]
         caption = "\n".join(wrap_label(text, inches) for text in texts if text)
         caption_below(figure, caption, look)
     return figure
@@ -212,14 +220,15 @@ def _draw(
     where: Float64[np.ndarray, " point"],
     points: list[_Point],
     look: style.Look,
-) -> None:
+) -> Artist:
     ratios = np.array([each.slope.value / each.constant for each in points])
     errors = np.array([each.slope.standard_error / each.constant for each in points])
-    axes.errorbar(
+    drawn = axes.errorbar(
         where, ratios, np.where(np.isfinite(errors), errors, 0.0), color=look.color,
         marker=look.marker, linestyle="none", elinewidth=0.9, markersize=4.5,
         markeredgecolor="white", markeredgewidth=0.4, zorder=3,
     )  # fmt: skip
+    return drawn.lines[0]
 
 
 def _lines(axes: Axes, points: list[_Point]) -> list[Line2D]:
@@ -288,7 +297,9 @@ def _places(points: list[_Point]) -> str:
     return f"$C_E/C^*$: {names}"
 
 
-def _caption(points: list[_Point], left_out: list[str]) -> str:
+def _caption(
+    points: list[_Point], left_out: list[str], look: Mapping[str, style.Look]
+) -> str:
     count = runs_text(each.slope.num_runs for each in points)
     first = points[0].slope
     instances = len({each.instance for each in points})
@@ -299,7 +310,7 @@ def _caption(points: list[_Point], left_out: list[str]) -> str:
         f"mean of {count} ± 1 standard error"
     )
     for policy, model in sorted({(x.policy, x.model) for x in points if x.model}):
-        text += f"; $C^*$ of {policy} is that under {model}"
+        text += f"; $C^*$ of {look[policy].name} is that under {model}"
     if left_out:
         text += f"; without {', '.join(left_out)} (no lower bound)"
     return text

@@ -27,6 +27,7 @@ from bayesduel.plots.fonts import USUAL_FONT, give_fonts
 from theory.arguments import items_of, number_within, one_of
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 #: Widths in inches of one column and of the text of a two-column paper.
@@ -34,11 +35,12 @@ WIDTHS = {"column": 3.4, "full": 7.0}
 
 # Okabe and Ito (2008), safe for the common color deficiencies; yellow is left out (it
 # vanishes on white), black is kept for bounds.
-BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
-_COLORS = (BLUE, ORANGE, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
+BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+YELLOW, SKY, GRAY = "#E69F00", "#56B4E9", "#7F7F7F"
+COLORS = (BLUE, ORANGE, GREEN, PURPLE, YELLOW, SKY, GRAY)
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-# Policies are solid until the colors run out: dashes are the mark of theory.
-_LINES = ("-", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
+# Solid until the colors run out: dashes are the mark of theory.
+LINES = ("-", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 
 INK = "#222222"
 FAINT = "#6E6E6E"
@@ -196,14 +198,16 @@ def missing_words(letters: str) -> str:
 
 
 class Look(NamedTuple):
-    """How one policy is drawn, the same in every panel.
+    """How one line is drawn, the same in every panel.
 
-    Color tells policies apart, the marker does so without color.
+    Color tells lines apart, the marker does so without color.
     """
 
     color: str
     marker: str
     line: Any
+    name: str
+    """What is written beside it."""
 
     @property
     def text_color(self) -> str:
@@ -213,17 +217,26 @@ class Look(NamedTuple):
 
 
 def looks(labels: Iterable[str]) -> dict[str, Look]:
-    """Give every label its look, by order of first appearance."""
+    """Give every label its look, by order of first appearance.
+
+    Of policies, see :func:`bayesduel.plots.policy_looks.policy_looks`.
+    """
     unique = list(dict.fromkeys(labels))
     return {
         label: Look(
-            _COLORS[index % len(_COLORS)],
+            COLORS[index % len(COLORS)],
             # Moved on with every round of colors: no color keeps its marker.
-            _MARKERS[(index + index // len(_COLORS)) % len(_MARKERS)],
-            _LINES[(index // len(_COLORS)) % len(_LINES)],
+            _MARKERS[(index + index // len(COLORS)) % len(_MARKERS)],
+            LINES[(index // len(COLORS)) % len(LINES)],
+            label,
         )
         for index, label in enumerate(unique)
     }
+
+
+def name_in_file(artist: Artist, *parts: str) -> None:
+    """Give a line or an area a name by which SVG files know it, "panel/policy"."""
+    artist.set_gid("/".join("-".join(part.split()) for part in parts))
 
 
 def width_in_inches(width: str | float) -> float:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.ticker import (
@@ -26,6 +27,7 @@ from bayesduel.plots.axes import (
 )
 from bayesduel.plots.bound_curves import power_text
 from bayesduel.plots.lines import by_instance
+from bayesduel.plots.policy_looks import policy_looks
 from bayesduel.plots.style import StyledFigure
 
 if TYPE_CHECKING:
@@ -40,6 +42,8 @@ def survival(
     *,
     checkpoint: int | None = None,
     notion: str = "copeland",
+    colors: Mapping[str, Any] | None = None,
+    names: Mapping[str, str] | None = None,
     width: str | float = "full",
     height: float | None = None,
 ) -> StyledFigure:
@@ -58,6 +62,8 @@ def survival(
         The round at which regret is read; by default the last of each policy.
     notion : str, default "copeland"
         Which recorded regret.
+    colors, names : mapping, optional
+        See :func:`regret`.
     width, height
         See :func:`regret`.
 
@@ -87,6 +93,7 @@ def survival(
     groups = by_instance(result)
     found = [measured for members in groups.values() for measured in members]
     values = {id(each): _final(each, checkpoint, notion) for each in found}
+    look = policy_looks((x.policy for x in found), colors=colors, names=names)
     inches, height = style.width_in_inches(width), style.check_height(height)
     columns = usual_columns(len(groups), inches)
     rows = -(-len(groups) // columns)
@@ -99,8 +106,8 @@ def survival(
             x_label=notion_label(notion),
             y_label="share of runs with at least that regret",
         )
-        look = style.looks(each.policy for each in found)
         for axes, (name, members) in zip(grid, groups.items(), strict=True):
+            style.name_in_file(axes, name)
             _draw(axes, members, values, look)
             head_panel(axes, name, [], inches / columns)
         caption = wrap_label(_caption(found, values, checkpoint), inches)
@@ -129,7 +136,10 @@ def _draw(
         regret = values[id(measured)]
         share = np.arange(regret.size, 0, -1) / regret.size
         shown = look[measured.policy]
-        axes.step(regret, share, where="pre", color=shown.color, linestyle=shown.line)
+        (line,) = axes.step(
+            regret, share, where="pre", color=shown.color, linestyle=shown.line
+        )
+        style.name_in_file(line, str(axes.get_gid()), measured.policy)
         axes.plot(
             regret[-1:], share[-1:], shown.marker, color=shown.color,
             markeredgecolor="white", markeredgewidth=0.4, zorder=4,

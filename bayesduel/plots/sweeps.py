@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.ticker import (
@@ -31,13 +32,14 @@ from bayesduel.plots.axes import (
     wrap_label,
 )
 from bayesduel.plots.bound_curves import power_text
-from bayesduel.plots.lines import BANDS
+from bayesduel.plots.lines import BANDS, with_names
+from bayesduel.plots.policy_looks import policy_looks
 from bayesduel.plots.style import StyledFigure
 from bayesduel.plots.sweep_lines import Sweep, sweep_of
 from theory.arguments import one_of, true_or_false
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
 
@@ -61,6 +63,8 @@ def sweep(
     band: str = "standard error",
     log_x: bool | None = None,
     log_y: bool = False,
+    colors: Mapping[str, Any] | None = None,
+    names: Mapping[str, str] | None = None,
     width: str | float = "full",
     height: float | None = None,
 ) -> StyledFigure:
@@ -91,6 +95,8 @@ def sweep(
         equal ratios than to equal steps.
     log_y : bool
         Logarithmic axis of regret.
+    colors, names : mapping, optional
+        See :func:`regret`.
     width, height
         See :func:`regret`.
 
@@ -119,6 +125,12 @@ def sweep(
     """
     one_of(band, BANDS, "band")
     found = sweep_of(result, parameter, at, notion, band)
+    look = policy_looks(
+        (line.policy for panel in found.panels for line in panel.lines),
+        colors=colors,
+        names=names,
+    )
+    found = replace(found, panels=tuple(with_names(found.panels, look)))
     log_x, log_y = _log_x(found, log_x), true_or_false(log_y, "log_y")
     inches, height = style.width_in_inches(width), style.check_height(height)
     columns = usual_columns(len(found.panels), inches)
@@ -135,10 +147,8 @@ def sweep(
             x_label=found.parameter + moved,
             y_label=notion_label(notion),
         )
-        look = style.looks(
-            line.policy for panel in found.panels for line in panel.lines
-        )
         for axes, panel in zip(grid, found.panels, strict=True):
+            style.name_in_file(axes, panel.instance)
             _draw(axes, panel, found, look, log_x=log_x, log_y=log_y)
             words = words_only(beyond_text(panel, log_y=log_y))
             head_panel(axes, panel.instance, words, inches / columns)

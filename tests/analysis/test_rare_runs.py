@@ -187,6 +187,27 @@ def test_the_rule_is_that_of_exact_probabilities():
     assert enough_runs(0.0, 10.0, 0.025) == enough_runs(5.0, math.inf, 0.025) == 0
 
 
+@pytest.mark.parametrize("rival", [0.0, 40.0, 5000.0])
+def test_an_order_turns_where_unseen_runs_differ_by_the_reversal(rival):
+    """By adding such runs in their share; what the rival costs in them is no matter."""
+    num_runs, lead = 40, 40.0
+    hardness = np.linspace(150.0, 400.0, num_runs)
+    (ranking,) = rankings(tree({"A": hardness, "B": hardness + lead}))
+    (found,) = ranking.differences
+    assert found.low == pytest.approx(lead) and not found.is_certain
+    # All that was seen 1000 times, and as many new runs as make this share.
+    unseen = round(1000 * num_runs * ranking.unseen / (1 - ranking.unseen))
+    for part, winner in ((0.99, "A"), (1.01, "B")):
+        means = {
+            label: np.concatenate([np.tile(seen, 1000), np.full(unseen, cost)]).mean()
+            for label, seen, cost in (
+                ("A", hardness, rival + part * found.reversal),
+                ("B", hardness + lead, rival),
+            )
+        }
+        assert min(means, key=means.get) == winner
+
+
 def test_a_longer_tail_than_the_limit_is_believed():
     """A run that was seen to cost more than 50 times the mean lifts the limit."""
     rng = np.random.default_rng(7)

@@ -15,8 +15,12 @@ from bayesduel.errors import ArgumentError, DamagedPartWarning, SimulationError
 from tests import fake_results as fake
 
 KEYS = [
-    "instance", "policy", "horizon", "runs", "look_ahead", "regret_mean",
-    "regret_se", "regret_std", "regret_median", "run_seconds", "compile_seconds",
+    "instance", "policy", "notion", "num_runs", "horizon", "regret_mean",
+    "regret_standard_error", "regret_std", "regret_median", "regret_quantile_10",
+    "regret_quantile_90", "slope", "slope_standard_error", "slope_from_round",
+    "slope_to_round", "slope_num_runs", "lower_bound", "lower_bound_winner", "ratio",
+    "note", "error", "look_ahead", "stopped_runs", "stopped_at_mean", "wrong_names",
+    "run_seconds", "compile_seconds",
 ]  # fmt: skip
 BASIC = ("compare", "-i", "cyclic", "-p", "d-ts", "--horizon", "1e4")
 
@@ -26,9 +30,10 @@ def test_json_has_exactly_the_promised_keys(run, engine):
     rows = json.loads(result.stdout)
     assert [list(row) for row in rows] == [KEYS] * 4
     assert [(row["instance"], row["policy"]) for row in rows] == [
-        ("cyclic", "d-ts"), ("cyclic", "rucb"), ("gap", "d-ts"), ("gap", "rucb"),
+        ("cyclic", "D-TS"), ("cyclic", "RUCB"), ("gap", "D-TS"), ("gap", "RUCB"),
     ]  # fmt: skip
-    assert {row["runs"] for row in rows} == {7}
+    assert {row["num_runs"] for row in rows} == {7}
+    assert {row["notion"] for row in rows} == {"copeland"}
     assert {row["horizon"] for row in rows} == {10_000}
     assert {row["look_ahead"] for row in rows} == {True}
     (call,) = engine.calls
@@ -40,21 +45,26 @@ def test_json_numbers_are_those_of_the_last_checkpoint():
     tree = fake.comparison(labels=("D-TS",))
     report = Report(bayesduel.Experiment("mslr5-condorcet", "d-ts"))
     report.read(tree)
-    (row,) = report.json_rows({"D-TS": "d-ts:alpha=0.51"})
+    (row,) = report.json_rows()
     final = tree["mslr5-condorcet/D-TS"]["regret"].values[0, :, -1]
     assert row["regret_mean"] == pytest.approx(final.mean())
-    assert row["regret_se"] == pytest.approx(final.std(ddof=1) / np.sqrt(final.size))
+    error = final.std(ddof=1) / np.sqrt(final.size)
+    assert row["regret_standard_error"] == pytest.approx(error)
+    assert row["regret_quantile_90"] == pytest.approx(np.quantile(final, 0.9))
+    assert row["lower_bound"] == pytest.approx(66.77, abs=0.01)
+    assert row["ratio"] == pytest.approx(row["slope"] / row["lower_bound"])
     assert row["regret_std"] == pytest.approx(final.std(ddof=1))
     assert row["regret_median"] == pytest.approx(np.median(final))
-    assert row["policy"] == "d-ts:alpha=0.51"
+    assert row["policy"] == "D-TS"
     assert row["run_seconds"] == 0.5
     assert row["compile_seconds"] == 2.5
 
 
-def test_json_is_about_copeland_regret_whatever_else_is_recorded(run, engine):
+def test_json_has_every_recorded_regret(run, engine):
     plain = json.loads(run(*BASIC, "--json").stdout)
     more = json.loads(run(*BASIC, "--regret", "borda", "--json").stdout)
-    assert plain == more
+    assert [row["notion"] for row in more] == ["copeland", "borda"]
+    assert plain == more[:1]
     assert engine.calls[1].regret == ("copeland", "borda")
     run(*BASIC, "--regret", "copeland-losses", "--regret", "copeland")
     assert engine.calls[2].regret == ("copeland", "copeland_losses")

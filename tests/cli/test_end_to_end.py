@@ -1,11 +1,14 @@
 """The command line over the real simulator, from the matrix to the figure."""
 
+import csv
 import json
 
 import numpy as np
 import pytest
 
 import bayesduel
+from bayesduel import analysis
+from tests.cli.test_compare import KEYS
 from tests.command_line import invoke
 from tests.compiling import play_in_python
 from tests.folders import WHOLE, visible
@@ -25,14 +28,36 @@ def saved(tmp_path_factory):
     return folder, arguments, json.loads(result.stdout)
 
 
+def test_json_and_the_saved_tables_have_the_same_rows(saved):
+    """But for what the runs took, which is of this machine."""
+    folder, _, printed = saved
+    times = {"run_seconds": None, "compile_seconds": None}
+    files = json.loads((folder / "summary.json").read_text("utf-8"))
+    assert [row | times for row in printed] == files
+    assert [list(row) for row in files] == [KEYS] * 2
+    with (folder / "summary.csv").open(encoding="utf-8", newline="") as file:
+        cells = list(csv.DictReader(file))
+    texts = [{k: "" if v is None else str(v) for k, v in row.items()} for row in files]
+    assert cells == texts
+    tree = bayesduel.load_results(folder)
+    rows = analysis.summary(tree, notion="weak").to_dicts()
+    for key, value in files[1].items():
+        value = printed[1][key] if key in times else value
+        assert rows[0][key] == (
+            pytest.approx(value) if isinstance(value, float) else value
+        )
+    assert list(analysis.summary(tree).to_dataframe().columns) == KEYS
+
+
 def test_json_is_what_python_says(saved, uncompiled):
-    _, _, (row,) = saved
+    _, _, (row, weak) = saved
+    assert (row["notion"], weak["notion"]) == ("copeland", "weak")
     node = bayesduel.simulate("cyclic", "rucb", num_runs=4, horizon=1000, seed=4)
     final = node["regret"].values[0, :, -1]
     assert row["regret_mean"] == pytest.approx(final.mean(), rel=1e-12)
     assert row["regret_std"] == pytest.approx(final.std(ddof=1), rel=1e-12)
-    assert (row["instance"], row["policy"]) == ("cyclic", "rucb")
-    assert (row["horizon"], row["runs"], row["look_ahead"]) == (1000, 4, True)
+    assert (row["instance"], row["policy"]) == ("cyclic", "RUCB")
+    assert (row["horizon"], row["num_runs"], row["look_ahead"]) == (1000, 4, True)
     assert row["run_seconds"] > 0
 
 

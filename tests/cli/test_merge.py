@@ -36,6 +36,20 @@ def test_what_is_missing_is_named_in_one_line(run, part):
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_a_folder_of_one_command_has_no_parts(run, tmp_path):
+    asked = bayesduel.Experiment("cyclic", "rucb", num_runs=4, horizon=99)
+    asked.run(out=tmp_path / "one")
+    before = {x: x.read_bytes() for x in (tmp_path / "one").iterdir() if x.is_file()}
+    done = run("merge", tmp_path / "one", code=2)
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+    assert "holds the results of one command, and no parts of a sweep" in done.stderr
+    assert "bayesduel plot draws them" in done.stderr
+    assert all(file.read_bytes() == content for file, content in before.items())
+    with pytest.raises(ValueError, match="no parts of a sweep"):
+        bayesduel.merge(tmp_path / "one")
+
+
 def test_a_folder_of_others_is_none(run, tmp_path):
     done = run("merge", tmp_path, code=2)
     assert "holds no results of compare" in done.stderr

@@ -1,6 +1,7 @@
 """``show``, the example of every help, and what Tab completes."""
 
 import json
+import re
 import shlex
 from importlib import import_module
 
@@ -11,6 +12,7 @@ import bayesduel
 from bayesduel import instances, policies
 from bayesduel.cli import completion, show
 from bayesduel.cli.app import app
+from bayesduel.cli.docstrings import described
 from bayesduel.cli.lazy_commands import EXAMPLES
 from theory.theorems.catalog import known_theorems
 
@@ -32,6 +34,21 @@ def test_every_help_ends_with_an_example_that_is_understood(run):
         command.make_context(name, words[len(inside) :])
         assert EXAMPLES[name] in command.epilog
     assert "Example: bayesduel show d-ts" in run("show", "--help").stdout
+
+
+def test_no_help_shows_a_type_of_python_or_a_mark(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    names = ["", *dict(commands(typer.main.get_command(app)))]
+    assert len(names) > 35
+    for name in names:
+        text = run(*name.split(), "--help").stdout
+        assert "--help" in text
+        found = re.search(r"<(bool|int|str|float|path|list)\b|BOOL|`|\\[_*]", text)
+        assert not found, (name, found)
+        for line in text.splitlines():
+            if "--help" in line and "│" in line:
+                words = line.strip("│ ").split()
+                assert words[words.index("Show") - 1] in ("--help", "-h", "-h,--help")
 
 
 def shown():
@@ -71,6 +88,60 @@ def test_every_name_is_shown_with_its_parameters_theorems_and_an_example():
                 module, _, function = each["function"].rpartition(".")
                 assert callable(getattr(import_module(module), function))
     assert stated == {each.name for each in known_theorems()}
+
+
+MARKS = re.compile(r"`|\\\\|:\w+:|(?<!\w)\*{1,2}\w[^*]*\w\*{1,2}(?!\w)|\[\d+\]_")
+
+
+def texts_in(entry):
+    if isinstance(entry, dict):
+        entry = list(entry.values())
+    if isinstance(entry, list):
+        return [text for each in entry for text in texts_in(each)]
+    return [entry] if isinstance(entry, str) else []
+
+
+def test_nothing_that_is_shown_has_marks_of_docstrings():
+    checked = 0
+    for name, entries in shown().items():
+        for text in texts_in(entries):
+            # Displayed formulas stand apart, as they are.
+            for part in text.split("\n\n"):
+                assert part.startswith(" ") or not MARKS.search(part), (name, part)
+                checked += 1
+    assert checked > 500
+
+
+def test_marks_of_docstrings_become_words():
+    class Marked:
+        """A *given* sign, **never** :class:`~bayesduel.Policy` or ``x_i``, `code`.
+
+        The arm i* with I*, 2 * 3 * 4, and a source [1]_ at `its page <http://x.y>`_.
+
+        - One *item*
+          of two lines;
+        - another one.
+
+        As here::
+
+            a * b * c
+
+        Parameters
+        ----------
+        alpha : float
+            Of :func:`theory.copeland_lower_bound`, *not* below ``1/2``.
+        """
+
+    about, parameters, _ = described(Marked)
+    assert about.split("\n\n") == [
+        "A given sign, never bayesduel.Policy or x_i, code.",
+        "The arm i* with I*, 2 * 3 * 4, and a source at its page (http://x.y).",
+        "- One item of two lines;",
+        "- another one.",
+        "As here:",
+        "    a * b * c",
+    ]
+    assert parameters == {"alpha": "Of theory.copeland_lower_bound, not below 1/2."}
 
 
 @pytest.mark.parametrize(

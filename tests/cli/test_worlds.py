@@ -21,9 +21,10 @@ def test_a_world_is_an_environment_with_parameters(run, engine):
     result = run(*arguments, "--regret", "top-k", "--json", code=2)
     assert "did you mean topk" in result.stderr
     result = run(*arguments, "--regret", "topk", "--json")
-    (row,) = json.loads(result.stdout)
-    assert list(row) == KEYS
-    assert (row["instance"], row["policy"], row["runs"]) == (text, "cucb", 7)
+    rows = json.loads(result.stdout)
+    assert [list(row) for row in rows] == [KEYS] * 2
+    assert [row["notion"] for row in rows] == ["mnl_no_choice", "topk"]
+    assert {(row["policy"], row["num_runs"]) for row in rows} == {("CUCB", 7)}
     (call,) = engine.calls
     assert call.instances == (choice.load_world(text),)
     assert call.regret == ("mnl_no_choice", "topk")

@@ -1,6 +1,7 @@
 """Verdicts on statements, from made-up runs that can decide either way, or not."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -257,7 +258,7 @@ def test_an_unknown_kind_is_refused():
         check_claim(Claim("best", "s", ("a",), ("p",)), "a", {}, notion="copeland")
 
 
-def test_less_tells_what_unseen_runs_would_have_to_cost():
+def test_less_tells_by_how_much_unseen_runs_would_have_to_differ():
     """An order by few runs can be undone by some of a kind that was not seen."""
     found = verdict("less", measured(LOW), measured(HIGH))
     share = 1 - 0.025**0.25
@@ -265,11 +266,11 @@ def test_less_tells_what_unseen_runs_would_have_to_cost():
     lead = excess.mean() - 2 * excess.std(ddof=1) / 2
     cost = lead * (1 - share) / share
     assert found.details.endswith(
-        f"; in the runs seen, unless {100 * share:.0f}% of all runs cost the former "
-        f"{cost:.2f}"
+        f"; in the runs seen, unless in {100 * share:.0f}% of all runs, of a kind not "
+        f"seen, the former exceeds the latter by {cost:.2f} on average"
     )
     turned = verdict("less", measured(HIGH), measured(LOW)).details
-    assert turned.endswith(f"cost the latter {cost:.2f}")
+    assert turned.endswith(f"the latter exceeds the former by {cost:.2f} on average")
     # Not more than all rounds can cost, nor than 50 times the mean.
     many = verdict("less", measured(LOW * 100), measured(HIGH * 100))
     assert many.holds and "unless" not in many.details
@@ -284,12 +285,45 @@ def test_less_tells_what_unseen_runs_would_have_to_cost():
 
 
 def test_less_knows_what_the_worst_round_of_a_world_costs():
-    """Ten runs miss 31 % of all, which would have to cost 224 each in 1000 rounds."""
+    """Ten runs miss 31 % of all, which would have to differ by 224 in 1000 rounds."""
     ours, theirs = measured([5.0] * 10, num_arms=3), measured([105.0] * 10, num_arms=3)
     text = verdict("less", ours, theirs).details
-    assert text.endswith("unless 31% of all runs cost the former 224")
+    assert text.endswith("the former exceeds the latter by 224 on average")
     for worst, is_too_much in ((0.22, True), (0.23, False)):
         known = {"most_regret_per_round": json.dumps({"copeland": worst})}
         ours[0].data.attrs.update(known)
         text = verdict("less", ours, theirs).details
         assert ("unless" not in text) == is_too_much
+
+
+@pytest.mark.parametrize("factor", [1.0, 0.5])
+@pytest.mark.parametrize("rival", [0.0, 300.0, 700.0])
+def test_an_order_turns_where_unseen_runs_differ_as_the_verdict_says(factor, rival):
+    """Whatever the rival costs there; all runs seen cost more than they differ by."""
+    ours, theirs = np.linspace(160.0, 380.0, 10), np.linspace(200.0, 420.0, 10)
+    found = verdict("less", measured(ours), measured(theirs / factor), factor=factor)
+    (said,) = re.findall(r"in 31% .* exceeds .* by ([\d.]+) on average", found.details)
+    excess, share = float(said), 1 - 0.025**0.1
+    assert found.holds and excess < min(ours)
+    for part, is_undone in ((0.98, False), (1.02, True)):
+        first = (1 - share) * ours.mean() + share * (factor * rival + part * excess)
+        second = (1 - share) * theirs.mean() + share * factor * rival
+        assert (first > second) == is_undone
+    turned = verdict("less", measured(theirs), measured(ours / factor), factor=factor)
+    latter = "the latter" if factor == 1 else "0.5 times the latter"
+    assert not turned.holds
+    assert turned.details.endswith(f"{latter} exceeds the former by {said} on average")
+
+
+def test_what_a_delay_adds_can_differ_by_the_regret_of_two_runs():
+    """No run loses more than 667 in its 1000 rounds, but each side has two runs."""
+    found = {
+        "p": measured(np.add(LOW, 590.0)), "p:every=9": measured(LOW),
+        "q": measured(LOW), "q:every=9": measured(np.add(LOW, 610.0)),
+    }  # fmt: skip
+    claim = Claim("rises-less", "s", ("a",), ("p:every=9",), ("q:every=9",))
+    (only,) = check_claim(claim, "a", found, notion="copeland")
+    share = 1 - 0.025**0.25
+    excess = 1200.0 * (1 - share) / share
+    assert 667 < excess < 2 * 667
+    assert f"the former exceeds the latter by {excess:.0f} on average" in only.details

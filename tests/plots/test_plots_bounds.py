@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from bayesduel import plots
-from bayesduel.plots.style import INK, looks
+from bayesduel.plots.policy_looks import policy_looks
+from bayesduel.plots.style import INK
 from tests import fake_results as fake
 from tests.figures import all_text, bounds_over, dashed
 from theory import PowerTerm, RegretBound, copeland_lower_bound
@@ -42,7 +43,7 @@ def test_bounds_of_the_mean_gap_are_slopes_that_look_like_slopes():
     """RMED1 starts on its own mean, and the lower bound of that regret beside it."""
     notion = "condorcet_mean"
     tree = fake.comparison(labels=("D-TS", "RMED1"), notions=(notion,))
-    look = looks(["D-TS", "RMED1"])
+    look = policy_looks(["D-TS", "RMED1"])
     axes = plots.regret(tree, notion=notion).axes[0]
     # The second one has the next pattern of dashes.
     slopes = [x for x in axes.lines if len(x.get_xdata()) == 64]

@@ -112,7 +112,7 @@ def compare(
         then = f"bayesduel merge {out}"
         say(f"part {part} is in {out}; join all with: {then}", quiet=quiet)
     elif as_json:
-        print_json(report.json_rows(request.as_given))
+        print_json(report.json_rows())
     else:
         report.print(intervals=ranking)
     if out is not None and part is None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bayesduel.cli.figures import save_figures
 from bayesduel.cli.output import console, save_json, say
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from bayesduel import Experiment
-    from bayesduel.analysis import Measurement, Ranking, Summary, SummaryRow
+    from bayesduel.analysis import Measurement, Ranking, Summary
 
 
 class Report:
@@ -67,27 +67,11 @@ class Report:
 
         return [rankings(part, notion=notion) for notion, part in self._parts]
 
-    def json_rows(self, as_given: dict[str, str]) -> list[dict[str, object]]:
-        """Return one object per instance and policy: regret in the first notion.
+    def json_rows(self) -> list[dict[str, Any]]:
+        """Return what `summary.json` holds, and what the runs took."""
+        from bayesduel.analysis.summary_files import summary_rows
 
-        Parameters
-        ----------
-        as_given : dict
-            For names of the tree, the words to use instead (those that were typed).
-
-        Returns
-        -------
-        list of dict
-            With None where a number is not defined: the spread of a single run,
-            everything measured of a policy that failed.
-        """
-        from bayesduel.analysis import summary
-
-        found = []
-        for measured in self._measured:
-            (row,) = summary([measured], notion=(*measured.notions, "")[0]).rows
-            found.append(_json_row(measured, row, as_given))
-        return found
+        return summary_rows(self._measured, self._summary)
 
     def print(self, *, intervals: bool = False) -> None:
         """Print a table and ranks per notion of regret and instance.
@@ -109,15 +93,15 @@ class Report:
             screen.print(
                 "no ranking: it pairs single runs, of which only quantiles are kept"
             )
-        for measured in self._parts[0][1]:
-            if found := _stops(measured):
-                mean = found["stopped_at_mean"]
+        notion, part = self._parts[0]
+        for row in self._summary(part, notion=notion).rows:
+            if row.stopped_runs is not None:
+                mean = row.stopped_at_mean
                 after = "" if mean is None else f", after {mean:,.0f} rounds on average"
                 screen.print(
-                    f"{measured.policy} on {measured.instance}: "
-                    f"{found['stopped_runs']} of {measured.data.sizes['run']} runs "
-                    f"stopped{after}; {found['wrong_names']} named an arm that is no "
-                    "winner"
+                    f"{row.policy} on {row.instance}: {row.stopped_runs} of "
+                    f"{row.num_runs} runs stopped{after}; {row.wrong_names} named an "
+                    "arm that is no winner"
                 )
 
     def failures(self) -> list[str]:
@@ -144,49 +128,6 @@ class Report:
             stem = "regret" if len(parts) == 1 else several
             figure = plots.regret(part, notion=notion)
             save_figures({out / stem: figure}, quiet=quiet)
-
-
-def _json_row(
-    measured: Measurement, row: SummaryRow, as_given: dict[str, str]
-) -> dict[str, object]:
-    attrs, final = measured.data.attrs, row.regret
-    return {
-        "instance": as_given.get(row.instance, row.instance),
-        "policy": as_given.get(row.policy, row.policy),
-        "horizon": int(attrs.get("horizon", row.horizon)),
-        "runs": int(attrs.get("num_runs", row.num_runs)),
-        "look_ahead": bool(attrs["look_ahead"]) if "look_ahead" in attrs else None,
-        "regret_mean": final.mean if final else None,
-        "regret_se": final.standard_error if final else None,
-        "regret_std": final.std if final else None,
-        "regret_median": final.median if final else None,
-        **_stops(measured),
-        **{
-            name: float(attrs[name]) if name in attrs else None
-            for name in ("run_seconds", "compile_seconds")
-        },
-    }
-
-
-def _stops(measured: Measurement) -> dict[str, object]:
-    """Return how many runs a rule ended, after how many rounds, and how many wrongly.
-
-    Wrong is an arm that is no Copeland winner; empty without a rule.
-    """
-    import numpy as np
-
-    matrix = measured.matrix if "stopped_at" in measured.data else None
-    if matrix is None:
-        return {}
-    ended = measured.data["stopped_at"].to_numpy()
-    named = measured.data["answer"].to_numpy()
-    stopped, winners = ended > 0, matrix.copeland_winners
-    wrong = (named >= 0) & ~np.isin(named, winners)
-    return {
-        "stopped_runs": int(stopped.sum()),
-        "stopped_at_mean": float(ended[stopped].mean()) if stopped.any() else None,
-        "wrong_names": int(wrong.sum()),
-    }
 
 
 def _all_failed(measured: list[Measurement]) -> bool:

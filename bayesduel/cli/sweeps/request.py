@@ -161,13 +161,10 @@ class Request:
         Checked.
     doubts : list of str
         What it warns of.
-    as_given : dict
-        For names in results, the words that were typed.
     """
 
     asked: Experiment
     doubts: list[str]
-    as_given: dict[str, str]
 
 
 def read_request(ctx: typer.Context) -> Request:
@@ -234,7 +231,6 @@ def _arguments(typed: dict[str, Any], in_file: dict[str, Any]) -> dict[str, Any]
 
 def _request(arguments: dict[str, Any], options: dict[str, Any]) -> Request:
     from bayesduel import Experiment
-    from bayesduel.experiments.parameter_grids import expand
     from bayesduel.experiments.request.arguments import as_sequence
     from bayesduel.policies.own_policies import is_own_name
 
@@ -261,17 +257,7 @@ def _request(arguments: dict[str, Any], options: dict[str, Any]) -> Request:
         if regret := options["regret"]:
             notions = [notion.strip().replace("-", "_") for notion in regret]
             asked = replace(asked, regret=(_common_notion(asked), *notions))
-    words = [
-        text
-        for each in (*given["instances"], *given["policies"])
-        for text in (expand(each) if isinstance(each, str) else [None])
-    ]
-    names = zip((*asked.names, *asked.labels), words, strict=True)
-    return Request(
-        asked,
-        list(dict.fromkeys(str(each.message) for each in caught)),
-        {name: word for name, word in names if word is not None},
-    )
+    return Request(asked, list(dict.fromkeys(str(each.message) for each in caught)))
 
 
 def _repaired(given: Any) -> Any:

@@ -42,7 +42,8 @@ def merge(out: Path | str, *, format: str = results.NETCDF) -> xr.DataTree:
     Raises
     ------
     OutputFolderError
-        If there are no parts, some are missing (it names them, and what does them),
+        If there are no parts (as in the folder of a comparison by one process), some
+        are missing (it names them, and what does them),
         they are not of one request, or one of them is being written. Nothing in the
         folder has changed then.
 
@@ -77,6 +78,15 @@ def merge(out: Path | str, *, format: str = results.NETCDF) -> xr.DataTree:
             folder.finish(found)
             return found
     if {*results.FILE_NAMES.values()} & {*marker["sha256"]}:
+        if "parts" not in marker:
+            raise OutputFolderError(
+                "out",
+                f"{path} holds the results of one command, and no parts of a sweep",
+                path,
+                remedy="they are whole: bayesduel plot draws them, and "
+                "bayesduel.load_results reads them; parts are what compare --part "
+                "writes",
+            )
         return results.load(path)
     raise OutputFolderError(
         "out",

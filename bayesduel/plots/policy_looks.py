@@ -1,0 +1,313 @@
+"""Colors, markers and names of policies, the same in every figure."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterable, Mapping
+from itertools import product
+from typing import Any
+
+from matplotlib import colormaps
+from matplotlib.colors import Colormap, is_color_like, to_hex
+
+from bayesduel.errors import ArgumentError, near_names
+from bayesduel.plots.style import (
+    BLUE,
+    COLORS,
+    GRAY,
+    GREEN,
+    LINES,
+    ORANGE,
+    PURPLE,
+    SKY,
+    YELLOW,
+    Look,
+)
+
+# Those that are often drawn together differ in color and in marker; no two are alike.
+POLICY_LOOKS: dict[str, tuple[str, str]] = {
+    "D-TS": (BLUE, "o"),
+    "D-TS+": (ORANGE, "s"),
+    "Pure D-TS": (PURPLE, "X"),
+    "BT-TS": (YELLOW, "^"),
+    "RCS": (SKY, "D"),
+    "RD-TS": (SKY, "X"),
+    "Self-Sparring": (GREEN, "v"),
+    "CCB": (SKY, "P"),
+    "MergeRUCB": (GRAY, "D"),
+    "RUCB": (YELLOW, "v"),
+    "Sup-KLUCB": (PURPLE, "^"),
+    "CW-RMED": (ORANGE, "v"),
+    "ECW-RMED": (GREEN, "^"),
+    "RMED1": (PURPLE, "D"),
+    "RMED2": (YELLOW, "P"),
+    "RMED2FH": (GRAY, "s"),
+    "BTM": (GRAY, "^"),
+    "SAVAGE": (GREEN, "s"),
+    "SAVAGE-Copeland": (ORANGE, "o"),
+    "IF": (BLUE, "P"),
+    "SCB": (YELLOW, "X"),
+    "Doubler": (BLUE, "^"),
+    "MultiSBM": (ORANGE, "D"),
+    "Sparring": (PURPLE, "P"),
+    "SCOMP": (BLUE, "s"),
+    "SCOMP2": (ORANGE, "P"),
+    "PCOMP": (GREEN, "X"),
+    "PARWiS": (BLUE, "v"),
+    "D-optimal": (PURPLE, "o"),
+    "Information": (ORANGE, "X"),
+    "Track-and-Stop": (GREEN, "D"),
+    "WBA": (GRAY, "P"),
+    "CUCB": (GREEN, "P"),
+    "CombUCB1": (ORANGE, "^"),
+    "ESCB": (GRAY, "v"),
+    "Logit-TS": (SKY, "^"),
+    "MaxMin-UCB": (YELLOW, "D"),
+    "Rec-MaxMin-UCB": (GREEN, "o"),
+    "MNL-EE": (YELLOW, "o"),
+    "MNL-TS": (BLUE, "D"),
+    "Random subsets": (GRAY, "o"),
+    "Stagewise Elimination": (SKY, "v"),
+    "UCB-no-order": (PURPLE, "s"),
+    "Random": (GRAY, "X"),
+}
+"""Color and marker of the policies of this package, by acronym."""
+
+# Of other policies, and of other parameters than the default ones.
+_OTHER_MARKERS = ("<", ">", "*", "p", "d")
+
+
+def policy_looks(
+    labels: Iterable[str],
+    *,
+    colors: Mapping[str, Any] | None = None,
+    names: Mapping[str, str] | None = None,
+) -> dict[str, Look]:
+    """Give every policy the look that it has in all figures.
+
+    A policy of this package has its color and marker by `POLICY_LOOKS`, another one by
+    a checksum of its name. With other parameters than the default ones it keeps its
+    color, and a checksum of the parameters chooses the marker. Where two policies of
+    one figure would have the same of both, one takes the next that is free; which one
+    does not depend on their order. Where lines have one color, all but one are dashed.
+
+    Parameters
+    ----------
+    labels : iterable of str
+        As figures name policies.
+    colors, names : mapping, optional
+        Colors of matplotlib, and texts to write in place of a label. Keys are labels,
+        registered names ("d-ts") with parameters or without; without, they are about
+        all parameters, of which a name leaves those that are not the default ones.
+
+    Returns
+    -------
+    dict of str to Look
+        By label, in the order given.
+
+    Raises
+    ------
+    ValueError
+        When a key is no policy shown, a color is none, a name is empty, or two
+        policies have one name.
+
+    Examples
+    --------
+    >>> look = policy_looks(["RUCB", "D-TS"], names={"d-ts": "Double TS"})
+    >>> look["D-TS"].color, look["D-TS"].marker, look["D-TS"].name
+    ('#0072B2', 'o', 'Double TS')
+    >>> policy_looks(["D-TS"])["D-TS"][:3] == look["D-TS"][:3]
+    True
+    """
+    unique = list(dict.fromkeys(labels))
+    given_colors = _by_label("colors", colors, unique)
+    given_names = _by_label("names", names, unique)
+    found: dict[str, Look] = {}
+    taken: list[tuple[str, str]] = []
+    # Parameters give way first.
+    for label in sorted(unique, key=lambda x: (x not in POLICY_LOOKS, ":" in x, x)):
+        usual = _candidates(label)
+        free = (each for each in usual if each not in taken)
+        color, marker = next(free, usual[0])
+        taken.append((color, marker))
+        if label in given_colors:
+            color = check_color("colors", given_colors[label])
+        before = sum(each.color == color for each in found.values())
+        line = LINES[before % len(LINES)]
+        found[label] = Look(color, marker, line, given_names.get(label, label))
+    shown = [found[label].name for label in unique]
+    for name in shown:
+        if shown.count(name) > 1:
+            rule = "must give every policy another name"
+            raise ArgumentError("names", rule, name, remedy="rename one of them")
+    return {label: found[label] for label in unique}
+
+
+def base_of(label: str) -> str:
+    """Return a label without parameters, and without the manner of playing.
+
+    Examples
+    --------
+    >>> [base_of(each) for each in ("D-TS:alpha=2", "D-TS, every=9", "D-TS (fixed)")]
+    ['D-TS', 'D-TS', 'D-TS']
+    """
+    return re.split(r":|,| \(", label, maxsplit=1)[0]
+
+
+def _candidates(label: str) -> list[tuple[str, str]]:
+    """Return all looks that a policy may have, its usual one first."""
+    if label in POLICY_LOOKS:
+        return [POLICY_LOOKS[label]]
+    base = base_of(label)
+    looks = list(product(COLORS, _OTHER_MARKERS))
+    if label != base:
+        looks = list(product([_candidates(base)[0][0]], _OTHER_MARKERS))
+    at = zlib.crc32(label.encode()) % len(looks)
+    return [*looks[at:], *looks[:at]]
+
+
+def _by_label(
+    argument: str, given: Mapping[str, Any] | None, labels: list[str]
+) -> dict[str, Any]:
+    """Return what was given by label; what is about one label alone comes first."""
+    _check_mapping(argument, given)
+    found: dict[str, Any] = {}
+    for key, value in (given or {}).items():
+        if argument == "names":
+            check_name(argument, value)
+        label = label_called(argument, key, labels)
+        if label in labels:
+            found[label] = value
+    for key, value in (given or {}).items():
+        base = label_called(argument, key, labels)
+        for label in labels:
+            if base_of(label) == base and label not in found:
+                rest = label.removeprefix(base) if argument == "names" else ""
+                found[label] = value + rest if rest else value
+    return found
+
+
+def label_called(argument: str, key: Any, labels: Iterable[str]) -> str:
+    """Return the label, or that of several without parameters, that a key means.
+
+    Raises ``ValueError`` when it means no policy of these.
+    """
+    from bayesduel.policies import parse_policy, registry
+
+    labels = list(dict.fromkeys(labels))
+    known = dict.fromkeys([*labels, *map(base_of, labels)])
+    if isinstance(key, str):
+        text = key.strip()
+        name, _, parameters = text.partition(":")
+        if name in registry.registered_names():
+            text = registry.entry(name).acronym
+            try:
+                text = parse_policy(key).label if parameters else text
+            except ValueError:
+                text = key
+        # A policy of one's own is called "module:Class" at the command line.
+        for label in known:
+            if label.lower() in (text.lower(), text.partition(":")[2].lower()):
+                return label
+    raise ArgumentError(
+        argument,
+        "must be by policies that are shown",
+        key,
+        remedy=f"{near_names(str(key).lower(), map(str.lower, known))}they are "
+        f"{', '.join(labels)}",
+    )
+
+
+def check_color(argument: str, color: Any) -> str:
+    """Return a color of matplotlib as "#rrggbb"."""
+    if not is_color_like(color):
+        raise ArgumentError(
+            argument,
+            "must hold colors of matplotlib",
+            color,
+            remedy='such as "#336699" or "tab:blue"',
+        )
+    return to_hex(color)
+
+
+def check_name(argument: str, name: Any) -> str:
+    """Return a text that is not empty."""
+    if not isinstance(name, str) or not name.strip():
+        rule = "must hold texts that are not empty"
+        raise ArgumentError(argument, rule, name, remedy="leave it out")
+    return name
+
+
+def _check_mapping(argument: str, given: Any) -> None:
+    if given is not None and not isinstance(given, Mapping):
+        raise ArgumentError(
+            argument,
+            "must be a mapping",
+            given,
+            remedy='such as {"d-ts": ...}',
+        )
+
+
+def shown_names(
+    names: Mapping[str, str] | None, known: Iterable[str], what: str
+) -> dict[str, str]:
+    """Return what each of these, which are no policies, is called in a figure.
+
+    Raises ``ValueError`` when a key is none of them, a name is empty, or two have one.
+    """
+    found = {each: each for each in known}
+    for key, name in _checked("names", names, found, what).items():
+        found[key] = check_name("names", name)
+    shown = list(found.values())
+    twice = next((name for name in (names or {}).values() if shown.count(name) > 1), "")
+    if twice:
+        rule = f"must give each of the {what} another name"
+        raise ArgumentError("names", rule, twice, remedy="rename one of them")
+    return found
+
+
+def shown_colors(
+    colors: Mapping[str, Any] | None, usual: Mapping[str, str], what: str
+) -> dict[str, str]:
+    """Return the color of each of these, which are no policies.
+
+    Raises ``ValueError`` when a key is none of them or a color is none.
+    """
+    given = _checked("colors", colors, usual, what)
+    return {**usual, **{key: check_color("colors", x) for key, x in given.items()}}
+
+
+def shown_maps(
+    colors: Mapping[str, Any] | None, usual: Mapping[str, str]
+) -> dict[str, Colormap]:
+    """Return the color map of each kind of numbers.
+
+    Raises ``ValueError`` when a key is none of them, or matplotlib has no such map.
+    """
+    given = {**usual, **_checked("colors", colors, usual, "kinds of numbers")}
+    for found in given.values():
+        if not (isinstance(found, Colormap) or str(found) in colormaps):
+            raise ArgumentError(
+                "colors",
+                "must hold color maps of matplotlib",
+                found,
+                remedy='such as "viridis"',
+            )
+    return {key: colormaps.get_cmap(found) for key, found in given.items()}
+
+
+def _checked(
+    argument: str, given: Mapping[str, Any] | None, known: Iterable[str], what: str
+) -> dict[str, Any]:
+    _check_mapping(argument, given)
+    known = list(known)
+    for key in given or {}:
+        if key not in known:
+            raise ArgumentError(
+                argument,
+                f"must be by {what} that are shown",
+                key,
+                remedy=f"{near_names(str(key), known)}they are {', '.join(known)}",
+            )
+    return dict(given or {})
