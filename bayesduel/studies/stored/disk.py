@@ -51,7 +51,7 @@ def keeps_log(path: Path) -> bool:
     return len(head) == 20 and head[18] == _KEEPS_A_LOG
 
 
-def address_of(path: Path) -> str:
+def address_of(path: Path, *, read_only: bool = False) -> str:
     """Return how SQLite is told to open a file, after a look at what lies beside it."""
     logged, log = keeps_log(path), path.with_name(path.name + "-wal")
     if log.exists() and not logged:
@@ -61,7 +61,7 @@ def address_of(path: Path) -> str:
             f"the log {log.name} lies beside it and belongs to another file",
             remedy="move it away, and open the study again",
         )
-    if is_writable(path):
+    if is_writable(path) and not read_only:
         mode = "rw"
     elif not logged:
         mode = "ro"

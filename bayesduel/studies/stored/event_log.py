@@ -80,14 +80,14 @@ class EventLog:
     it for as long as it writes, milliseconds, and takes back what was cut.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
         self._turn = threading.RLock()
         self._place = place_of(path)
         with reading(path):
             # One object may serve several threads; `writing` and `read` take turns.
             self._connection = sqlite3.connect(
-                address_of(path),
+                address_of(path, read_only=read_only),
                 uri=True,
                 timeout=_WAIT_SECONDS,
                 isolation_level=None,
@@ -97,7 +97,8 @@ class EventLog:
             with reading(path):
                 # EXTRA: the folder, too, is on the disk without the journal.
                 self._connection.execute("PRAGMA synchronous=EXTRA")
-                self._fold_log()
+                if not read_only:
+                    self._fold_log()
                 self._format = self._number("user_version")
         except BaseException:
             self._connection.close()
@@ -152,13 +153,19 @@ class EventLog:
         return log
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> EventLog:
-        """Open a file that was made by :meth:`create`."""
+    def open(
+        cls, path: str | os.PathLike[str], *, read_only: bool = False
+    ) -> EventLog:
+        """Open a file that was made by :meth:`create`.
+
+        With ``read_only`` nothing is written to it, not even to take back what a killed
+        writer has left half done: such a file is refused.
+        """
         path = as_path("path", path, StudyError)
         if not path.is_file():
             rule = f"{_MUST}, and is no file"
             raise StudyError("path", rule, str(path), remedy=_MAKE_IT)
-        log = cls(path)
+        log = cls(path, read_only=read_only)
         try:
             with reading(path):
                 application = log._number("application_id")
