@@ -153,9 +153,7 @@ class EventLog:
         return log
 
     @classmethod
-    def open(
-        cls, path: str | os.PathLike[str], *, read_only: bool = False
-    ) -> EventLog:
+    def open(cls, path: str | os.PathLike[str], *, read_only: bool = False) -> EventLog:
         """Open a file that was made by :meth:`create`.
 
         With ``read_only`` nothing is written to it, not even to take back what a killed
