@@ -216,8 +216,9 @@ class JudgePage:
             # ask: whoever serves the page can help, and it tries again until then.
             self._file_failed |= isinstance(error, StudyFileError)
             self._report(str(error))
-            path = self._study.path
-            return PlainTextResponse(str(error).replace(str(path), path.name), 503)
+            path, remedy = self._study.path, getattr(error, "remedy", "")
+            text = str(error).removesuffix(f"; {remedy}")
+            return PlainTextResponse(text.replace(str(path), path.name), 503)
         self._report("")
         return reply
 
