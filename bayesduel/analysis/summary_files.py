@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from bayesduel.analysis.measured_nodes import Measurement, measurements
 from bayesduel.analysis.summaries import Summary, summary
+from bayesduel.files.csv_cells import guarded_frame
 
 if TYPE_CHECKING:
     from bayesduel.analysis.measured_nodes import Result
@@ -46,7 +47,7 @@ def summary_files(
     ]
     table = pd.concat(tables, ignore_index=True)
     texts = {
-        "summary.csv": table.to_csv(index=False),
+        "summary.csv": guarded_frame(table).to_csv(index=False),
         # Numbers that there are not, such as the spread of one run, are null.
         "summary.json": table.to_json(orient="records", double_precision=15, indent=2),
     }

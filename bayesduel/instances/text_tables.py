@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float64
 
+from bayesduel.files.csv_cells import unguarded
 from theory.errors import InvalidPreferenceError
 from theory.validation import MOST_ARMS, refuse_many_arms
 
@@ -219,7 +220,7 @@ def _arm_names(header: list[str], row_names: list[str], width: int) -> tuple[str
             raise InvalidPreferenceError(
                 "rows and columns", rule, column, remedy=remedy
             )
-    names = tuple(column_names or row_names)
+    names = tuple(map(unguarded, column_names or row_names))
     for position, name in enumerate(names):
         if not name or name in names[:position]:
             rule, remedy = "must be distinct and not empty", f"rename arm {position}"

@@ -63,7 +63,8 @@ class StudyFile:
         StudyError
             If it is none, or of a newer format.
         """
-        return cls(EventLog.open(path), checked_judge(by, "by"))
+        by = checked_judge(by, "by")
+        return cls(EventLog.open(path), by)
 
     @property
     def path(self) -> Path:

@@ -167,11 +167,11 @@ def verify_study(path: str | os.PathLike[str]) -> VerifiedQuestions:
 
 def _not_own(state: StudyState, rule: Rule, event: Event) -> ForeignQuestion | None:
     """Return what is wrong with a question, None where the study would ask it."""
-    check_event(state, event)
+    check_event(state, event.shown())
     from bayesduel.studies._asking import next_question
     from bayesduel.studies._rules import Nothing
 
-    body = event.body
+    body = event.shown().body
     judge, context = body.get("judge"), body.get("context")
     own = next_question(
         state,

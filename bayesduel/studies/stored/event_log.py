@@ -164,8 +164,9 @@ class EventLog:
     ) -> EventLog:
         """Open a file that was made by :meth:`create`.
 
-        ``wait`` are seconds for other programs that hold it. With ``read_only`` nothing is written to it, not even to take back what a killed
-        writer has left half done: such a file is refused.
+        ``wait`` are seconds for other programs that hold it. With ``read_only`` nothing
+        is written to it, not even to take back what a killed writer has left half done:
+        such a file is refused.
         """
         path = as_path("path", path, StudyError)
         if not path.is_file():
