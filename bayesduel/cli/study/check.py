@@ -20,7 +20,11 @@ def check(
         typer.Option(metavar="NEW", help="Write a new study of the sound events."),
     ] = None,
 ) -> None:
-    """Say which events of a study are sound; exit code 2 where one is not."""
+    """Say which events of a study are sound; exit code 2 where one is not.
+
+    Nothing is written to the file. Also of one that was cut or overwritten, whatever
+    its header says, each event is found that is still there.
+    """
     from bayesduel.errors import StudyError
     from bayesduel.studies import check_study
 

@@ -29,7 +29,11 @@ def export(
     ] = False,
     votes: Annotated[
         bool,
-        flag("--votes", help="Answers as a table instead: CSV, or Parquet by --out."),
+        flag(
+            "--votes",
+            help="Answers as a table instead: CSV (what a spreadsheet would take for a "
+            "formula has a ' before it), or Parquet by --out.",
+        ),
     ] = False,
 ) -> None:
     """Write the history as JSON lines, one event a line."""
