@@ -239,7 +239,8 @@ class StudyFile:
                     yield state
             except BaseException:
                 # Also what a block within this one has stored is taken back.
-                if None not in (last, self._state) and self._state.last != last:
+                state = self._state
+                if last is not None and state is not None and state.last != last:
                     self._state = self._rule = None
                 raise
             if self._state is not None and not self._log.is_writing:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from bayesduel.errors import BayesduelError, StudyError
 from bayesduel.files.folders import as_path
 from bayesduel.studies.replay.state import StudyState
-from bayesduel.studies.stored.damaged_files import Row, rows_in
+from bayesduel.studies.stored.damaged_files import Row, num_sealed, rows_in
 from bayesduel.studies.stored.disk import reading
 from bayesduel.studies.stored.event_checks import check_event
 from bayesduel.studies.stored.event_log import EventLog, event_of
@@ -287,7 +287,8 @@ def _replayed(
 
 def _damaged(path: Path, why: str) -> IntegrityReport:
     """Return what is sound of a file that cannot be read as a study."""
-    rows = rows_in(path.read_bytes())
+    data = path.read_bytes()
+    rows = rows_in(data)
     events: list[Event] = []
     digest = BEGINNING
     while len(events) + 1 in rows:
@@ -306,11 +307,15 @@ def _damaged(path: Path, why: str) -> IntegrityReport:
         # Its own checksum holds if it follows on what the one before says of itself.
         if before[-1] is not None
     )
+    if len(sound) < len(events):
+        why = fault
+    if (many := num_sealed(data)) > len(sound):
+        why += f"; the file held {many} events"
     return IntegrityReport(
         path,
         sound,
         0 if state is None else state.num_votes,
-        fault if len(sound) < len(events) else why,
+        why,
         tuple({event.number: event for event in later if event is not None}.values()),
     )
 

@@ -55,7 +55,7 @@ def refused(name, character, does):
 
 @pytest.mark.parametrize("character", BAD.values(), ids=BAD.keys())
 def test_new_names_are_refused(study, tmp_path, character):
-    bad = f"te{character}a"
+    bad = f"be{character}a"
     path = tmp_path / "new.study"
     refused("arms[1]", character, lambda: Study.create(path, ["milk", bad], "balanced"))
     assert not path.exists()
@@ -85,7 +85,7 @@ def test_new_names_are_refused(study, tmp_path, character):
 
 @pytest.mark.parametrize("character", BAD.values(), ids=BAD.keys())
 def test_prompts_may_have_lines_and_nothing_else(study, tmp_path, character):
-    bad = f"te{character}a"
+    bad = f"be{character}a"
     path = tmp_path / "new.study"
 
     def made():
@@ -113,7 +113,7 @@ def test_items_name_the_row(tmp_path):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert Items(path).contexts == ("one\ntwo",)
     for name in ("arm", "context"):
-        row = {"arm": "a", "context": "two", "text": "z"} | {name: "te\x1ba"}
+        row = {"arm": "a", "context": "two", "text": "z"} | {name: "be\x1ba"}
         path.write_text("".join(json.dumps(each) + "\n" for each in (*rows, row)))
         refused("items[2]", "\x1b", lambda: Items(path))
 
@@ -130,7 +130,7 @@ def test_names_that_do_no_harm_are_taken(tmp_path):
 def test_whoever_sends_a_name_to_the_page_is_told(study, page):
     client = page(study)
     for character in BAD.values():
-        client.judge = f"te{character}a"
+        client.judge = f"be{character}a"
         status, text = client.post("question")
         assert status == 400
         assert "must be without control characters" in text
@@ -138,13 +138,13 @@ def test_whoever_sends_a_name_to_the_page_is_told(study, page):
 
 
 def test_programs_and_commands_are_told(study):
-    said = json.loads(answer_line(study, '{"do": "ask", "judge": "te\\u001ba"}'))
+    said = json.loads(answer_line(study, '{"do": "ask", "judge": "be\\u001ba"}'))
     assert "judge must be without control characters" in said["error"]
     for words in (
-        ["ask", "--judge", "te\x1ba"],
-        ["add-arm", "te\x1ba"],
-        ["gold", "te\x1ba", "x"],
-        ["retire-arm", "tea", "--by", "te\x1ba"],
+        ["ask", "--judge", "be\x1ba"],
+        ["add-arm", "be\x1ba"],
+        ["gold", "be\x1ba", "x"],
+        ["retire-arm", "tea", "--by", "be\x1ba"],
     ):
         command, *others = words
         done = invoke(["study", command, str(study.path), *others])
@@ -155,7 +155,7 @@ def test_programs_and_commands_are_told(study):
 
 
 OLD = {
-    "tea": "te\x1b[31ma", "coffee": "cof\nfee", "milk": "\u202emilk", "water": "w\x9bx",
+    "tea": "be\x1b[31ma", "coffee": "cof\nfee", "milk": "\u202emilk", "water": "w\x9bx",
     "Ada": "Ada\x1b]0;owned\a", "Bob": "Bob\r\n", "prompt": "two\nlines\x1b[2J",
     "a list": "a\x7flist", "a gold": "go\x85ld",
 }  # fmt: skip
@@ -237,7 +237,7 @@ def test_reports_and_figures_write_them_out(old, drawn, tmp_path):
         page = study.report()
         status = study.status()
     assert CONTROL.search(page) is None
-    assert "te\\u001b[31ma" in page and "Ada\\u001b]0;owned\\u0007" in page
+    assert "be\\u001b[31ma" in page and "Ada\\u001b]0;owned\\u0007" in page
     assert status.retired == ("w\\u009bx",)
     assert CONTROL.search(str(status)) is None
     assert CONTROL.search(json.dumps(status.as_dict(), ensure_ascii=False)) is None
@@ -248,7 +248,7 @@ def test_old_studies_are_sound_and_go_on(old, tmp_path):
     assert verify_study(old).foreign == ()
     with Study.open(old) as study:
         digests = [each.digest for each in study.events()]
-        study.rename_arm("te\\u001b[31ma", "tea")
+        study.rename_arm("be\\u001b[31ma", "tea")
         study.restore_arm("w\\u009bx")
         study.set_judge("Bob\\r\\n", limit=30)
         for ticket in study.ask(3, judge="Cyd"):

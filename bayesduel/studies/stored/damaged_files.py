@@ -15,7 +15,7 @@ import re
 import struct
 from collections.abc import Iterator
 
-__all__ = ["rows_in"]
+__all__ = ["num_sealed", "rows_in"]
 
 _MAGIC = b"SQLite format 3\0"
 _USUAL_PAGE = 4096
@@ -24,6 +24,10 @@ _HEAD = re.compile(rb"(?=[\x05-\x0f]\x00[\x01-\x09])")
 """Where the header of a record may begin: its length, the number of the event, which
 SQLite keeps before it and not among the columns, and a time. Texts hold no zero byte:
 JSON writes one as an escape, so nothing that people typed looks like a record."""
+
+_SEAL = re.compile(rb"\x04([\x01-\x04])\x81\x0d")
+_DIGEST = re.compile(rb"[0-9a-f]{64}")
+"""A row of the table ``seal``: the number of events, and the checksum of the last."""
 
 _INTEGER_BYTES = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 8: 0, 9: 0}
 """By the type of a column: SQLite keeps a whole number of seconds as an integer."""
@@ -50,6 +54,17 @@ def rows_in(data: bytes) -> dict[int, list[Row]]:
         for number, rows in found.items()
     }
     return {number: rows for number, rows in chained.items() if rows} or found
+
+
+def num_sealed(data: bytes) -> int:
+    """Return how many events a file held when it was last written to, 0 if unknown."""
+    counts = [0]
+    for found in _SEAL.finditer(data):
+        size = _INTEGER_BYTES[found[1][0]]
+        number, digest = data[found.end() :][:size], data[found.end() + size :][:64]
+        if _DIGEST.fullmatch(digest):
+            counts.append(int.from_bytes(number, "big"))
+    return max(counts)
 
 
 def _rows_at(data: bytes, start: int) -> Iterator[Row]:
