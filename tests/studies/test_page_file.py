@@ -220,6 +220,32 @@ def test_a_policy_that_cannot_ask_is_said(study, page, monkeypatch):
     assert "needs mine.py" in text
 
 
+@pytest.mark.parametrize("kind", ["texts", "images"])
+def test_judges_see_no_names_while_the_folder_of_files_is_away(
+    make, page, tmp_path, kind
+):
+    folder, away = tmp_path / "files", tmp_path / "elsewhere"
+    folder.mkdir()
+    names = ["a.svg", "b.svg", "c.svg"]
+    for name in names:
+        (folder / name).write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    study = make(arms=names)
+    client = page(study, **{kind: folder})
+    first = client.question()
+    folder.rename(away)
+    for body in ({}, {"number": 1, "answer": "left"}):
+        status, text = client.post("answer" if body else "question", **body)
+        assert status == 503
+        assert text == f"{kind} is no longer there"
+    if kind == "images":
+        assert client.get(first["cards"][0]["image"])[0] == 404
+    away.rename(folder)
+    status, found = client.post("answer", number=1, answer="left")
+    assert (status, found["answered"]) == (200, 1)
+    assert all(card["name"] is None for card in found["question"]["cards"])
+    assert [each.kind for each in study.events()].count("answered") == 1
+
+
 def test_a_locked_file_is_said_by_whoever_reads_it(study):
     (ticket,) = study.ask()
     study.wait_at_most(0.05)

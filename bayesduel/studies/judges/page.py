@@ -191,11 +191,11 @@ class JudgePage:
 
     def _image(self, request: Request) -> Response:
         name = self._image_names.get(request.path_params["key"])
-        file = self._images.image(name) if self._images and name else None
         try:
+            file = self._images.image(name) if self._images and name else None
             content = None if file is None else file.read_bytes()
-        except OSError:  # It is gone since, or may not be read.
-            content = None
+        except (OSError, StudyError):  # It is gone since, or may not be read.
+            file = content = None
         if file is None or content is None:
             raise HTTPException(404)
         return Response(
