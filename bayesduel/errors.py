@@ -112,6 +112,10 @@ class StudyError(BayesduelError, ArgumentError):
     """A study cannot be created or read, or refuses what it is told."""
 
 
+class StudyFileError(StudyError):
+    """The file of a study is gone, locked, damaged or replaced; nothing was stored."""
+
+
 class SimulationError(BayesduelError, RuntimeError):
     """A run stopped with a status; names run and round."""
 
@@ -158,6 +162,7 @@ __all__ = [
     "SimulationError",
     "StoppingRuleError",
     "StudyError",
+    "StudyFileError",
     "UnknownNameError",
     "near_names",
     "errors_about",

@@ -180,10 +180,10 @@ def _square(values: object, argument: str, *, infinite: bool = False) -> NDArray
     table = aligned_table(values, argument)[0]
     shape = getattr(table, "shape", ())
     rows = len(table) if isinstance(table, list | tuple) else next(iter(shape), 0)
-    _refuse_many_arms(rows, argument)
+    refuse_many_arms(rows, argument)
     array = real_array(table, argument)
     check_square(array, argument)
-    _refuse_many_arms(len(array), argument)
+    refuse_many_arms(len(array), argument)
     bad, rule = np.isnan(array), "must be a number"
     if not infinite:
         bad, rule = ~np.isfinite(array), "must be finite"
@@ -199,7 +199,8 @@ def check_square(array: Shaped[Any, "*shape"], argument: str) -> None:
         raise InvalidPreferenceError(argument, rule, tuple(array.shape))
 
 
-def _refuse_many_arms(num_arms: int, argument: str) -> None:
+def refuse_many_arms(num_arms: int, argument: str) -> None:
+    """Raise where a matrix has more arms than `MOST_ARMS`."""
     if num_arms > MOST_ARMS:
         rule, remedy = f"must have at most {MOST_ARMS} arms", "leave some of them out"
         raise InvalidPreferenceError(argument, rule, num_arms, remedy=remedy)

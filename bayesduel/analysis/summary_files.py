@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesduel.analysis.measured_nodes import Measurement, measurements
 from bayesduel.analysis.summaries import Summary, summary
+from bayesduel.files.csv_cells import guarded_rows
 
 if TYPE_CHECKING:
     from bayesduel.analysis.measured_nodes import Result
@@ -43,9 +44,10 @@ def summary_files(
     times = {"run_seconds": None, "compile_seconds": None}
     rows = [row | times for row in summary_rows(result, summarize)]
     text = io.StringIO()
-    table = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    guarded = guarded_rows(rows)
+    table = csv.DictWriter(text, list(guarded[0]), lineterminator="\n")
     table.writeheader()
-    table.writerows(rows)
+    table.writerows(guarded)
     return {
         "summary.csv": text.getvalue().encode(),
         "summary.json": json.dumps(rows, indent=2, ensure_ascii=False).encode(),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
 
+from bayesduel.arguments.own_modules import FOLDERS
 from bayesduel.cli.errors import SIGNALLED, FriendlyGroup
 from bayesduel.cli.lazy_commands import LazyCommands
 from bayesduel.cli.options import flag
@@ -70,6 +73,9 @@ def root(
     ] = False,
 ) -> None:
     """Simulate dueling bandits exactly and compare them with their theory."""
+    # An installed command does not look for modules where it is called.
+    with suppress(OSError):  # That folder may be gone.
+        FOLDERS[:] = [os.getcwd()]
 
 
 def _show_dropped(dropped: Any) -> None:

@@ -13,9 +13,11 @@ import signal
 import sys
 import unicodedata
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from bayesduel.arguments.control_characters import json_text, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -48,10 +50,30 @@ def version() -> str:
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Return a console; made anew, since tests and pipes replace the streams."""
-    from rich.console import Console
+    """Return a console; made anew, since tests and pipes replace the streams.
 
-    return Console(stderr=stderr, highlight=False)
+    Whatever is printed on it, control characters are written out: names of arms, judges
+    and files come from others.
+    """
+    from rich.console import Console, RenderHook
+    from rich.segment import Segment
+
+    class Shown:
+        def __init__(self, renderable: Any) -> None:
+            self._renderable = renderable
+
+        def __rich_console__(self, console: Any, options: Any) -> Iterator[Segment]:
+            for text, style, control in console.render(self._renderable, options):
+                shown = text if control else visible(text, lines=True)
+                yield Segment(shown, style, control)
+
+    class Hook(RenderHook):
+        def process_renderables(self, renderables: list[Any]) -> list[Any]:
+            return [Shown(each) for each in renderables]
+
+    screen = Console(stderr=stderr, highlight=False)
+    screen.push_render_hook(Hook())
+    return screen
 
 
 def say(text: str, *, quiet: bool = False) -> None:
@@ -98,8 +120,7 @@ def say_remarks(fit: Callable[[], Any]) -> Any:
 
 def say_error(text: str) -> None:
     """Write why the command ends, in one line, whatever was typed into it."""
-    plain = "".join(each if each.isprintable() else " " for each in text)
-    _prefixed("error: ", "bold red", " ".join(plain.split()))
+    _prefixed("error: ", "bold red", visible(" ".join(text.split())))
 
 
 def _prefixed(prefix: str, style: str, text: str) -> None:
@@ -149,23 +170,30 @@ def print_json(data: object) -> None:
     # Escapes are JSON too, and can be written in every encoding.
     escaped = not _speaks_utf8(sys.stdout)
     text = json.dumps(defined(data), indent=2, allow_nan=False, ensure_ascii=escaped)
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(visible(text, lines=True) + "\n")
 
 
 def save_json(path: Path, data: object, *, quiet: bool) -> None:
     """Write JSON to a file: null where a number is not defined, never NaN."""
-    text = json.dumps(defined(data), indent=2, allow_nan=False, ensure_ascii=False)
+    text = json_text(defined(data), indent=2, allow_nan=False)
     path.write_text(text + "\n", "utf-8")
     say(f"saved {path}", quiet=quiet)
 
 
 def save_csv(path: Path, rows: list[dict[str, Any]], *, quiet: bool) -> None:
-    """Write rows to a file; their keys are the header."""
+    """Write rows to a file; their keys are the header.
+
+    What a spreadsheet would take for a formula gets an apostrophe, and it says so.
+    """
+    from bayesduel.files.csv_cells import GUARDED, guarded_rows
+
+    shown = guarded_rows(defined(rows))
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
+        writer = csv.DictWriter(file, list(shown[0]))
         writer.writeheader()
-        writer.writerows(defined(rows))
-    say(f"saved {path}", quiet=quiet)
+        writer.writerows(shown)
+    said = "" if shown == defined(rows) else f"; {GUARDED}"
+    say(f"saved {path}{said}", quiet=quiet)
 
 
 def print_data(text: str) -> None:

@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from bayesduel.arguments.control_characters import visible
 from bayesduel.cli.output import print_text
 
 if TYPE_CHECKING:
@@ -64,7 +65,17 @@ class FittingTable(Table):
         super().add_column(header, *args, **options)
 
     def add_row(self, *cells: Any, **options: Any) -> None:
-        """Add a row, as in any table of Rich."""
+        """Add a row, as in any table of Rich.
+
+        Control characters are written out; names and what does not wrap have one line.
+        """
+        names = self.names or tuple(self.headers[:1])
+        cells = tuple(
+            visible(cell, lines=not (made["header"] in names or made.get("no_wrap")))
+            if isinstance(cell, str)
+            else cell
+            for cell, made in zip(cells, self._made, strict=False)
+        )
         self._filled.append((cells, options))
         super().add_row(*cells, **options)
 

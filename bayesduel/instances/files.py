@@ -1,19 +1,22 @@
 """Read preference matrices from users' files: text tables, NPY and NPZ."""
 
+import gzip
 import io
 import logging
 import math
 import os
 import zipfile
+import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesduel.files.folders import as_path
-from bayesduel.files.user_files import LARGEST_FILE, decoded, read_bytes
+from bayesduel.files.user_files import decoded, read_bytes
 from bayesduel.instances.text_tables import parse_table
 from theory.errors import InvalidPreferenceError, errors_about
 from theory.labels import aligned_table
@@ -21,6 +24,7 @@ from theory.preferences import PreferenceMatrix
 from theory.validation import (
     FLOAT32_TOLERANCE,
     SYMMETRY_TOLERANCE,
+    refuse_many_arms,
     square_matrix,
     symmetric_prices,
 )
@@ -34,6 +38,10 @@ SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".npy", ".npz")
 """Endings by which `bayesduel.instances.load` knows a file from a name."""
 
 _LARGEST_REPAIR = 1e-3
+_NPY = b"\x93NUMPY"
+_HEADER_BYTES = 20_000
+"""NumPy refuses headers of more than 10,000 bytes."""
+
 _HEADERS: dict[tuple[int, int], Callable[..., Any]] = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
@@ -46,7 +54,8 @@ def read_matrix(
     r"""Read a preference matrix from a file.
 
     What the file is, is told from its content: NPY, NPZ, or text in UTF-8, each perhaps
-    compressed with gzip, and of at most 1 GB when it is unpacked. A text
+    compressed with gzip, and of at most 1 GB when it is unpacked. Of an array its shape
+    and type are checked before it is unpacked. A text
     table has one row a line, separated by commas, semicolons, tabs or spaces, with or
     without a first row and a first column of arm names; lines that begin with # are
     skipped. Pickled objects are never loaded.
@@ -88,7 +97,7 @@ def read_matrix(
     ('drinks', [[0.5, 0.7], [0.3, 0.5]])
     """
     path = as_path("path", path, InvalidPreferenceError)
-    content = read_bytes(path, error=InvalidPreferenceError)
+    content = _content_of(path)
     with errors_about(str(path), path):
         values, arm_names = _decode(content, key)
         values, note = _repaired(values, repair)
@@ -137,7 +146,7 @@ def read_prices(path: str | os.PathLike[str]) -> "pd.DataFrame":
     import pandas as pd
 
     path = as_path("path", path, InvalidPreferenceError)
-    content = read_bytes(path, error=InvalidPreferenceError)
+    content = _content_of(path)
     with errors_about(str(path), path):
         values, names = _decode(content, None, prices=True)
         values = symmetric_prices(values, len(values), "the table")
@@ -183,6 +192,21 @@ def matrix_of_table(
     return PreferenceMatrix(values, arm_names=names, source=note or None)
 
 
+def _content_of(path: Path) -> bytes:
+    """Return what is in a file, unpacked; of an array in gzip by its header first."""
+    if path.is_file():
+        with path.open("rb") as stream, errors_about(str(path), path):
+            is_packed = stream.read(2) == b"\x1f\x8b"
+            stream.seek(0)
+            if is_packed:
+                start = b""
+                with suppress(EOFError, zlib.error, OSError):  # Said below.
+                    start = gzip.open(stream).read(_HEADER_BYTES)
+                if start.startswith(_NPY):
+                    _checked_size(start)
+    return read_bytes(path, error=InvalidPreferenceError)
+
+
 def _decode(
     content: bytes, key: str | None, *, prices: bool = False
 ) -> tuple[NDArray[np.floating], tuple[str, ...]]:
@@ -193,8 +217,8 @@ def _decode(
         raise InvalidPreferenceError(
             "key", "must be left out: it is for NPZ files, and this is none", key
         )
-    if content.startswith(b"\x93NUMPY"):
-        return _as_square(_load_array(io.BytesIO(content))), ()
+    if content.startswith(_NPY):
+        return _square_array(io.BytesIO(content)), ()
     try:
         text = decoded(content, "the file", InvalidPreferenceError)
     except InvalidPreferenceError as error:
@@ -204,20 +228,45 @@ def _decode(
     return parse_table(text, prices=prices)
 
 
-def _load_array(stream: io.BytesIO) -> np.ndarray:
-    """Read one NPY array, never a pickle, and never more than the file holds."""
+def _square_array(stream: IO[bytes]) -> NDArray[np.floating]:
+    """Read a square NPY array of real numbers as float64; float32 stays.
+
+    Numbers of 32 bits have a tolerance of their own, `PreferenceMatrix` says which. The
+    header is checked before the numbers are unpacked: a small file can hold a large
+    array of zeros.
+    """
+    start = stream.read(_HEADER_BYTES)
+    size = _checked_size(start)
+    content = start + stream.read(max(0, size - len(start)))
+    if len(content) < size:
+        raise _unreadable(f"its header states {size} bytes, {len(content)} are there")
+    try:
+        array = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
+    except Exception as error:
+        raise _unreadable(str(error)) from error
+    return array if array.dtype == np.float32 else array.astype(np.float64)
+
+
+def _checked_size(start: bytes) -> int:
+    """Return how long an NPY file is by its header, if that is of a square matrix."""
+    stream = io.BytesIO(start)
     try:
         version = np.lib.format.read_magic(stream)
         shape, _, dtype = _HEADERS[version](stream)
-        stated = math.prod(shape) * dtype.itemsize
-        held = len(stream.getbuffer()) - stream.tell()
-        if dtype.hasobject or stated <= held:
-            stream.seek(0)
-            return np.lib.format.read_array(stream, allow_pickle=False)
+        size = stream.tell() + math.prod(shape) * dtype.itemsize
     # NumPy lets errors of its parsers through for a damaged header: any kind.
     except Exception as error:
         raise _unreadable(str(error)) from error
-    raise _unreadable(f"its header states {stated} bytes, {held} are there")
+    if dtype.hasobject:
+        raise _unreadable("it holds pickled objects, which are never loaded")
+    if dtype.kind not in "fiu":
+        rule, remedy = "must hold real numbers", "save it as float64"
+        raise InvalidPreferenceError("the array", rule, str(dtype), remedy=remedy)
+    if len(shape) != 2 or shape[0] != shape[1]:
+        rule, remedy = "must be square", "one row and one column for each arm"
+        raise InvalidPreferenceError("the array", rule, shape, remedy=remedy)
+    refuse_many_arms(shape[0], "the array")
+    return size
 
 
 def _unreadable(why: str) -> InvalidPreferenceError:
@@ -227,28 +276,28 @@ def _unreadable(why: str) -> InvalidPreferenceError:
 
 def _from_npz(content: bytes, key: str | None) -> NDArray[np.floating]:
     """Read the only array of an NPZ file, or the one called `key`."""
-    arrays: dict[str, zipfile.ZipInfo] = {}
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
-        for member in archive.infolist():
-            if member.filename.endswith(".npy"):
-                arrays[member.filename.removesuffix(".npy")] = member
-        chosen = key if key is not None else next(iter(arrays), "")
-        # More is not unpacked than the archive states.
-        large = chosen in arrays and arrays[chosen].file_size > LARGEST_FILE
-        data = archive.read(arrays[chosen]) if chosen in arrays and not large else b""
+        arrays = {
+            member.filename.removesuffix(".npy"): member
+            for member in archive.infolist()
+            if member.filename.endswith(".npy")
+        }
+        if key in arrays or (key is None and len(arrays) == 1):
+            with archive.open(
+                arrays[next(iter(arrays)) if key is None else key]
+            ) as one:
+                return _square_array(one)
+    except InvalidPreferenceError:
+        raise
     # A damaged archive fails in zipfile, zlib, seek or decryption: any kind.
     except Exception as error:
         what, rule = "the NPZ file", f"is damaged or encrypted ({error})"
         remedy = "save it again"
         raise InvalidPreferenceError(what, rule, key, remedy=remedy) from error
-    if large:
-        size, remedy = arrays[chosen].file_size, f"the limit is {LARGEST_FILE:.0e}"
-        rule = f"is too large when it is unpacked, {size} bytes"
-        name = f"the array {chosen!r}"
-        raise InvalidPreferenceError(name, rule, size, remedy=remedy)
-    listed = ", ".join(sorted(arrays)) or "none"
-    if key is None and len(arrays) != 1:
+    names = sorted(arrays)
+    listed = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "") or "none"
+    if key is None:
         raise InvalidPreferenceError(
             "key",
             "must name one array of an NPZ file that does not hold exactly one, but "
@@ -256,25 +305,9 @@ def _from_npz(content: bytes, key: str | None) -> NDArray[np.floating]:
             key,
             remedy="choose one with key=...",
         )
-    if chosen not in arrays:
-        raise InvalidPreferenceError(
-            "key", f"must name an array of the file, one of {listed}", key
-        )
-    return _as_square(_load_array(io.BytesIO(data)))
-
-
-def _as_square(array: np.ndarray) -> NDArray[np.floating]:
-    """Return a two-dimensional real array as float64; float32 stays.
-
-    Numbers of 32 bits have a tolerance of their own, `PreferenceMatrix` says which.
-    """
-    if array.dtype.kind not in "fiu":
-        rule, remedy = "must hold real numbers", "save it as float64"
-        raise InvalidPreferenceError("the array", rule, str(array.dtype), remedy=remedy)
-    if array.ndim != 2 or array.shape[0] != array.shape[1]:
-        rule, remedy = "must be square", "one row and one column for each arm"
-        raise InvalidPreferenceError("the array", rule, array.shape, remedy=remedy)
-    return array if array.dtype == np.float32 else array.astype(np.float64)
+    raise InvalidPreferenceError(
+        "key", f"must name an array of the file, one of {listed}", key
+    )
 
 
 def _repaired(

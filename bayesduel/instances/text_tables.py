@@ -10,10 +10,16 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float64
 
+from bayesduel.files.csv_cells import unguarded
 from theory.errors import InvalidPreferenceError
+from theory.validation import MOST_ARMS, refuse_many_arms
 
 # In the order of preference where two of them split a line equally well.
 _SEPARATORS = (";", "\t", ",", " ")
+
+
+_MOST_LINES, _LONGEST_LINE = 10 * MOST_ARMS, 100 * MOST_ARMS
+"""Comments among them; and characters."""
 
 
 class _Row(NamedTuple):
@@ -70,13 +76,23 @@ def parse_table(
 
 def _split(text: str) -> tuple[list[_Row], bool]:
     """Cut the text into rows of cells; also say whether 0,5 means one half."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    # Lists of cells take fifty times as much memory as a text of "0,0,0,...".
+    if (num_lines := text.count("\n")) > _MOST_LINES:
+        rule = f"must have at most {MOST_ARMS} arms, and a row of each"
+        remedy = f"there are {num_lines} lines; leave some of the arms out"
+        raise InvalidPreferenceError("the table", rule, num_lines, remedy=remedy)
     lines = [
         (number, line.strip(" "))
-        for number, line in enumerate(
-            text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), start=1
-        )
+        for number, line in enumerate(text.split("\n"), start=1)
         if line.strip() and not line.lstrip().startswith("#")
     ]
+    for number, line in lines:
+        if len(line) > _LONGEST_LINE:
+            rule = f"must have at most {MOST_ARMS} arms, and line {number} has "
+            rule += f"{len(line)} characters"
+            remedy = "leave some of the arms out"
+            raise InvalidPreferenceError("the table", rule, line[:40], remedy=remedy)
     if not lines:
         remedy = "write a row of probabilities for each arm"
         raise InvalidPreferenceError(
@@ -95,8 +111,13 @@ def _split(text: str) -> tuple[list[_Row], bool]:
         last = cells(lines[-1][1], separator)
         return sum(_number(cell, separator == ";") is not None for cell in last)
 
+    refuse_many_arms(len(lines) - 1, "the table")
     separator = max(_SEPARATORS, key=numbers)
-    rows = [_Row(number, cells(line, separator)) for number, line in lines]
+    rows = []
+    for number, line in lines:
+        rows.append(_Row(number, cells(line, separator)))
+        # A name may stand before the numbers, and a separator behind them.
+        refuse_many_arms(len(rows[-1].cells) - 2, "the table")
     return rows, separator == ";"
 
 
@@ -199,7 +220,7 @@ def _arm_names(header: list[str], row_names: list[str], width: int) -> tuple[str
             raise InvalidPreferenceError(
                 "rows and columns", rule, column, remedy=remedy
             )
-    names = tuple(column_names or row_names)
+    names = tuple(map(unguarded, column_names or row_names))
     for position, name in enumerate(names):
         if not name or name in names[:position]:
             rule, remedy = "must be distinct and not empty", f"rename arm {position}"

@@ -8,6 +8,7 @@ import importlib
 from dataclasses import MISSING, fields
 from typing import Any
 
+from bayesduel.arguments.own_modules import look_there
 from bayesduel.errors import PolicyParameterError, UnknownNameError
 from bayesduel.policies.policy import PolicyBase
 
@@ -30,6 +31,7 @@ def own_policy(text: str) -> tuple[type[PolicyBase] | PolicyBase, str]:
     module = module.strip()
     name, _, parameters = rest.partition(":")
     name = name.strip()
+    look_there()
     try:
         found = importlib.import_module(module)
     except ModuleNotFoundError as error:

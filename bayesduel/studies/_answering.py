@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from bayesduel.arguments.control_characters import refuse_control_characters
 from bayesduel.errors import StudyError, errors_as
 from bayesduel.studies._settings import checked_arm
 from bayesduel.studies._study_analysis import StudyAnalysis
@@ -241,6 +242,7 @@ def _checked_gold(better: Any, worse: Any, size: int) -> tuple[str, ...]:
     for name, each in (("better", better), *(("worse", each) for each in others)):
         if not isinstance(each, str) or not each:
             raise StudyError(name, "must be a name", each)
+        refuse_control_characters(each, name, StudyError)
         with errors_as(StudyError):
             labels_of(name, [each])
     if len({better, *others}) != size:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
+from bayesduel.arguments.control_characters import refuse_control_characters
 from bayesduel.errors import ArgumentError, StudyError, near_names
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.bradley_terry import BradleyTerry
@@ -14,7 +15,7 @@ from bayesduel.models.multinomial_logit import MultinomialLogit
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.models.thurstone import Thurstone
 from bayesduel.studies.terms import Judging, Spending, body_of, checked_stops
-from bayesduel.votes.checks import arm_names_of
+from bayesduel.votes.checks import arm_names_of, composed
 from theory.arguments import (
     integer_from,
     number_that,
@@ -116,9 +117,14 @@ class Settings:
         contexts: Iterable[str] = (),
         choose_from: int = 2,
         worst: bool = False,
+        *,
+        is_new: bool = False,
     ) -> Self:
-        """Check everything but the policy, which needs JAX to be known."""
-        names = _checked_names(arms, "arms")
+        """Check everything but the policy, which needs JAX to be known.
+
+        What ``is_new`` has no control characters; older files may hold some.
+        """
+        names = _checked_names(arms, "arms", is_new=is_new)
         if len(names) > MOST_ARMS:
             rule = f"must be at most {MOST_ARMS}"
             raise StudyError("arms", rule, len(names))
@@ -152,7 +158,7 @@ class Settings:
             judging=_terms("judging", judging, Judging),
             spending=_checked_spending(spending, names),
             stop_when=checked_stops(stop_when),
-            contexts=_checked_contexts(contexts),
+            contexts=_checked_contexts(contexts, is_new=is_new),
             choose_from=shown,
             worst=true_or_false(worst, "worst", kind=StudyError),
         )
@@ -243,12 +249,16 @@ def _checked_spending(given: Spending | None, names: tuple[str, ...]) -> Spendin
     return found
 
 
-def _checked_contexts(contexts: Any) -> tuple[str, ...]:
+def _checked_contexts(contexts: Any, *, is_new: bool) -> tuple[str, ...]:
     if isinstance(contexts, str) or not isinstance(contexts, Iterable):
         rule = "must be a sequence of texts"
         raise StudyError("contexts", rule, contexts)
     given, seen = list(contexts), set()
     for place, each in enumerate(given):
+        if is_new:
+            refuse_control_characters(
+                each, "contexts", StudyError, index=place, lines=True
+            )
         is_text = isinstance(each, str) and 0 < len(each) <= _LONGEST_CONTEXT
         if not is_text or each in seen:
             rule = f"must be a text of at most {_LONGEST_CONTEXT} characters, each once"
@@ -264,6 +274,7 @@ def checked_name(name: Any, taken: Iterable[str], argument: str = "name") -> str
     """Return the name of another arm."""
     known = list(taken)
     # Alone it is too few, and whatever stands beside it may be its name.
+    refuse_control_characters(composed(name), argument, StudyError)
     found = _checked_names([name, f"{name} and another"], argument)[0]
     if found in known:
         rule, remedy = "must be new", "retired arms keep their names"
@@ -271,7 +282,13 @@ def checked_name(name: Any, taken: Iterable[str], argument: str = "name") -> str
     return found
 
 
-def _checked_names(names: Iterable[Any], argument: str) -> tuple[str, ...]:
+def _checked_names(
+    names: Iterable[Any], argument: str, *, is_new: bool = False
+) -> tuple[str, ...]:
+    if is_new and isinstance(names, Iterable):
+        names = [*names]
+        for place, name in enumerate(names):
+            refuse_control_characters(composed(name), argument, StudyError, index=place)
     try:
         return arm_names_of(names, None)
     except ArgumentError as error:

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from bayesduel.errors import StudyError
+from bayesduel.errors import StudyError, StudyFileError, errors_as
 from bayesduel.files.folders import as_path
 from bayesduel.studies._rules import Rule
 from bayesduel.studies.replay.packed import packed, unpacked
@@ -37,9 +37,12 @@ class StudyFile:
         self._rule: Rule | None = None
         self._resting = self._remark = ""
         self._kept = 0
+        self._stored = 0, BEGINNING
         try:
             self._recall()
-            self._settings = self._current().settings
+            state = self._current()
+            self._settings = state.settings
+            self._stored = state.last, state.digest
         except BaseException:
             log.close()
             raise
@@ -60,7 +63,8 @@ class StudyFile:
         StudyError
             If it is none, or of a newer format.
         """
-        return cls(EventLog.open(path), checked_judge(by, "by"))
+        by = checked_judge(by, "by")
+        return cls(EventLog.open(path), by)
 
     @property
     def path(self) -> Path:
@@ -102,11 +106,60 @@ class StudyFile:
         """Copy the study to a new file, while others may go on writing."""
         self._log.copy(path)
 
+    def wait_at_most(self, seconds: float) -> None:
+        """Wait so long for other programs that hold the file; by default two minutes.
+
+        Whatever takes longer raises ``OutputWriteError`` or ``StudyFileError``.
+        """
+        self._log.wait_at_most(seconds)
+
+    def follow(self, *, anew: bool = False) -> None:
+        """Go on with the file that is at the path now, if another one was opened.
+
+        A file that was moved away and back, or restored from a copy that holds all that
+        was stored, takes answers again.
+
+        Parameters
+        ----------
+        anew : bool
+            Open it in any case, as after a ``StudyFileError``: what is kept of a file
+            that was overwritten in its place may be wrong.
+
+        Raises
+        ------
+        StudyFileError
+            If there is no file, or none that continues this study.
+        """
+        with self._turn:
+            if not (anew or self._log.is_moved):
+                return
+            path = self.path
+            if not path.is_file():
+                rule = "was moved or deleted while it was open"
+                raise StudyFileError(str(path), rule, remedy="put it back")
+            with errors_as(StudyFileError):
+                log = EventLog.open(path, wait=self._log.wait)
+            try:
+                self._check_continued(log.read(0))
+            except BaseException:
+                log.close()
+                raise
+            self._log.close()
+            self._log = log
+
     def close(self) -> None:
         """Close the file."""
         with self._turn:
             self._keep()
             self._log.close()
+
+    def _check_continued(self, events: list[Event]) -> None:
+        """Refuse a file that lacks what was stored, or holds another study."""
+        number, digest = self._stored
+        if number and (len(events) < number or events[number - 1].digest != digest):
+            rule = "was replaced by a file that lacks answers of this study"
+            remedy = "put the right one back, or open this one anew"
+            raise StudyFileError(str(self.path), rule, remedy=remedy)
 
     def _recall(self) -> None:
         """Begin with what is kept of a long study, if it is of the same events."""
@@ -157,6 +210,8 @@ class StudyFile:
         after = 0 if self._state is None else self._state.last
         digest = BEGINNING if self._state is None else self._state.digest
         events = self._log.read(after, digest)
+        if self._state is None:
+            self._check_continued(events)
         try:
             with reading(self.path), snapshots.without_collector():
                 for event in events:
@@ -176,7 +231,7 @@ class StudyFile:
     def _writing(self) -> Generator[StudyState]:
         """Let nobody else write; forget what could not be stored."""
         with self._turn:
-            last = -1
+            last = None
             try:
                 with self._log.writing():
                     state = self._current()
@@ -184,9 +239,12 @@ class StudyFile:
                     yield state
             except BaseException:
                 # Also what a block within this one has stored is taken back.
-                if self._state is not None and self._state.last != last:
+                state = self._state
+                if last is not None and state is not None and state.last != last:
                     self._state = self._rule = None
                 raise
+            if self._state is not None and not self._log.is_writing:
+                self._stored = self._state.last, self._state.digest
 
     @closed_block
     def at_once(self) -> Generator[None]:

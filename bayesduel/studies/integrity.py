@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-import sqlite3
+import shutil
 import tempfile
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from bayesduel.errors import BayesduelError, StudyError
 from bayesduel.files.folders import as_path
 from bayesduel.studies.replay.state import StudyState
+from bayesduel.studies.stored.damaged_files import Row, num_sealed, rows_in
 from bayesduel.studies.stored.disk import reading
 from bayesduel.studies.stored.event_checks import check_event
 from bayesduel.studies.stored.event_log import EventLog, event_of
@@ -25,9 +27,6 @@ __all__ = ["IntegrityReport", "VerifiedQuestions", "check_study", "verify_study"
 
 _DETAILS = ("information", "reason")
 """Of a question: sums in another order, on another machine, have other last digits."""
-
-_PAGE = 4096
-"""Bytes; a file that was cut is filled up to whole ones."""
 
 
 @dataclass(frozen=True)
@@ -168,11 +167,11 @@ def verify_study(path: str | os.PathLike[str]) -> VerifiedQuestions:
 
 def _not_own(state: StudyState, rule: Rule, event: Event) -> ForeignQuestion | None:
     """Return what is wrong with a question, None where the study would ask it."""
-    check_event(state, event)
+    check_event(state, event.shown())
     from bayesduel.studies._asking import next_question
     from bayesduel.studies._rules import Nothing
 
-    body = event.body
+    body = event.shown().body
     judge, context = body.get("judge"), body.get("context")
     own = next_question(
         state,
@@ -242,16 +241,32 @@ def check_study(path: str | os.PathLike[str]) -> IntegrityReport:
         rule = "must be the file of a study, and is no file"
         raise StudyError("path", rule, str(path))
     try:
-        with closing(EventLog.open(path)) as log:
-            events = log.read(0)
+        events = _read(path)
     except BayesduelError as error:
         why = error.rule if isinstance(error, StudyError) else str(error)
-        return _damaged(path, _rows_of(path), why)
+        return _damaged(path, why)
     state, sound, fault = _replayed(events)
     later = tuple(events[len(sound) + 1 :])
     return IntegrityReport(
         path, sound, 0 if state is None else state.num_votes, fault, later
     )
+
+
+def _read(path: Path) -> list[Event]:
+    """Return all events of a file, and change nothing of it or beside it."""
+    beside = [path.with_name(path.name + end) for end in ("-journal", "-wal")]
+    try:
+        with closing(EventLog.open(path, read_only=True)) as log:
+            return log.read(0)
+    except BayesduelError:
+        if not any(each.exists() for each in beside):
+            raise
+    # What a killed writer has left is taken in, or back, in a copy.
+    with tempfile.TemporaryDirectory() as folder:
+        for each in filter(Path.exists, (path, *beside)):
+            shutil.copy(each, folder)
+        with closing(EventLog.open(Path(folder, path.name))) as log:
+            return log.read(0)
 
 
 def _replayed(
@@ -270,71 +285,49 @@ def _replayed(
     return state, tuple(events), "" if events else "there is no event"
 
 
-def _damaged(path: Path, rows: dict[int, tuple[Any, ...]], why: str) -> IntegrityReport:
+def _damaged(path: Path, why: str) -> IntegrityReport:
+    """Return what is sound of a file that cannot be read as a study."""
+    data = path.read_bytes()
+    rows = rows_in(data)
     events: list[Event] = []
     digest = BEGINNING
-    try:
-        while len(events) + 1 in rows:
-            event = event_of(rows[len(events) + 1], len(events) + 1, digest)
-            digest = event.digest
-            events.append(event)
-    except StudyError as error:
-        why = error.rule
+    while len(events) + 1 in rows:
+        event, fault = _first_sound(rows[len(events) + 1], len(events) + 1, digest)
+        if event is None:
+            why = fault
+            break
+        digest = event.digest
+        events.append(event)
     state, sound, fault = _replayed(events)
-    later = [_verified(rows, number) for number in sorted(rows) if number > len(sound)]
+    later = (
+        _first_sound(rows[number], number, before[-1])[0]
+        for number in sorted(rows)
+        if number > len(sound)
+        for before in rows.get(number - 1, ())
+        # Its own checksum holds if it follows on what the one before says of itself.
+        if before[-1] is not None
+    )
+    if len(sound) < len(events):
+        why = fault
+    if (many := num_sealed(data)) > len(sound):
+        why += f"; the file held {many} events"
     return IntegrityReport(
         path,
         sound,
         0 if state is None else state.num_votes,
-        fault if len(sound) < len(events) else why,
-        tuple(event for event in later if event is not None),
+        why,
+        tuple({event.number: event for event in later if event is not None}.values()),
     )
 
 
-def _verified(rows: dict[int, tuple[Any, ...]], number: int) -> Event | None:
-    """Return an event if it follows on what the one before says of itself."""
-    before = rows.get(number - 1, (None,))[-1]
-    if not isinstance(before, str) or rows[number][-1] is None:
-        return None
-    try:
-        return event_of(rows[number], number, before)
-    except StudyError:
-        return None
-
-
-def _rows_of(path: Path) -> dict[int, tuple[Any, ...]]:
-    """Return the events that SQLite still finds, from either end, by their number."""
-    found: dict[int, tuple[Any, ...]] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder, "damaged.study")
-        data = path.read_bytes()
-        copy.write_bytes(data + bytes(-len(data) % _PAGE))
-        address = f"{copy.as_uri()}?mode=ro&immutable=1"
-        for column in ("digest", "NULL"):
-            for order in ("ASC", "DESC"):
-                query = (
-                    f"SELECT number, time, kind, body, {column} FROM events "
-                    f"ORDER BY number {order}"
-                )
-                with closing(sqlite3.connect(address, uri=True)) as connection:
-                    connection.text_factory = _text
-                    _read_on(connection, query, found)
-            if found:
-                break
-    return found
-
-
-def _read_on(
-    connection: sqlite3.Connection, query: str, found: dict[int, tuple[Any, ...]]
-) -> None:
-    """Read rows until SQLite finds no more."""
-    try:
-        for row in connection.execute(query):
-            if isinstance(row[0], int):
-                found.setdefault(row[0], row)
-    except (sqlite3.Error, OverflowError):
-        return
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
+def _first_sound(
+    rows: Iterable[Row], number: int, before: str
+) -> tuple[Event | None, str]:
+    """Return the event that follows on a checksum, else what is wrong with all."""
+    why = ""
+    for row in rows:
+        try:
+            return event_of(row, number, before), ""
+        except StudyError as error:
+            why = error.rule
+    return None, why

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
+from bayesduel.arguments.control_characters import json_text
 from bayesduel.errors import ArgumentError, BayesduelError, StudyError
 from bayesduel.studies.study import Study
 from theory.arguments import true_or_false
@@ -61,7 +62,7 @@ def answer_line(study: Study, line: str) -> str:
         found = {"error": f"the line must be JSON: {error}"}
     if isinstance(given, dict) and "id" in given:
         found["id"] = given["id"]
-    return json.dumps(_finite(found), ensure_ascii=False, allow_nan=False)
+    return json_text(_finite(found), allow_nan=False)
 
 
 def _done(study: Study, given: Any) -> dict[str, Any]:

@@ -153,7 +153,7 @@ class Study(Contents):
         """
         settings = Settings.checked(
             arms, policy, model, delta, width, budget, seed, floor, lease, blocked,
-            judging, spending, stop_when, contexts, choose_from, worst,
+            judging, spending, stop_when, contexts, choose_from, worst, is_new=True,
         )  # fmt: skip
         if settings.choose_from == 2 and settings.policy not in RULES:
             check_policy_text(settings)

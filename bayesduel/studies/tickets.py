@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from bayesduel.arguments.control_characters import refuse_control_characters
 from bayesduel.errors import StudyError, errors_as
 from bayesduel.studies.replay.questions import Question
 from bayesduel.studies.replay.state import StudyState
@@ -119,6 +120,7 @@ def checked_judge(judge: Any, argument: str = "judge") -> str | None:
     if judge is not None and (not isinstance(judge, str) or not judge):
         raise StudyError(argument, "must be a name, or None", judge)
     if judge is not None:
+        refuse_control_characters(judge, argument, StudyError)
         with errors_as(StudyError):
             labels_of(argument, [judge])
     return judge
@@ -128,10 +130,17 @@ def checked_context(context: Any) -> Any:
     """Return a context as it comes back from the file."""
     try:
         text = json.dumps(context, allow_nan=False, ensure_ascii=False)
-        text.encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise StudyError("context", "must be a value of JSON", context) from error
     if len(text) > _LONGEST_CONTEXT:
         rule = f"must be at most {_LONGEST_CONTEXT} characters of JSON"
         raise StudyError("context", rule, len(text))
+    parts = [context]
+    while parts:
+        part = parts.pop()
+        refuse_control_characters(part, "context", StudyError, lines=True)
+        if isinstance(part, dict):
+            parts += [*part, *part.values()]
+        elif isinstance(part, list | tuple):
+            parts += part
     return json.loads(text)

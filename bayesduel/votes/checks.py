@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float64, Int64, Num, Shaped
 from numpy.typing import ArrayLike
 
 from bayesduel.errors import ComparisonDataError, errors_as, near_names
+from bayesduel.files.csv_cells import unguarded
 from theory.arguments import items_of
 from theory.labels import aligned_table
 from theory.validation import any_array, holds_more_than, refuse_entries
@@ -34,16 +35,17 @@ _DECIMAL = re.compile(r"-?[0-9]*\.[0-9]+")
 def composed(label: Any) -> str:
     """Return a label as text, accented letters in one character (Unicode's NFC).
 
-    Spaces of any kind and characters without a width are taken away from both ends.
+    Spaces of any kind and characters without a width are taken away from both ends, and
+    the apostrophe that exports put before what a spreadsheet would take for a formula.
     """
     text = str(label)
     if text.isascii():
-        return text.strip()
+        return unguarded(text.strip())
     text, before = normalize("NFC", text), ""
     # Either may stand outside the other.
     while text != before:
         text, before = text.strip().strip(_INVISIBLE), text
-    return text
+    return unguarded(text)
 
 
 def all_composed(labels: Sequence[Any]) -> list[str]:

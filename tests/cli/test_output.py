@@ -8,6 +8,8 @@ import subprocess
 import sys
 import warnings
 
+import numpy as np
+import pandas as pd
 import pytest
 from rich.console import Console
 
@@ -15,6 +17,7 @@ from bayesduel.cli import output
 from bayesduel.cli.figures import font_warnings
 from bayesduel.cli.tables import new_table
 from bayesduel.errors import MissingGlyphWarning
+from tests.command_line import invoke
 
 NAMES = ("a-long-name-of-an-arm", "another long name", "東京")
 
@@ -106,3 +109,60 @@ def test_a_script_without_a_font_is_said_once(capsys):
             for _ in range(2):
                 warnings.warn(MissingGlyphWarning("no font has 京"), stacklevel=1)
     assert capsys.readouterr().err.count("no font has 京") == 1
+
+
+HOSTILE = ["be\x1b[31ma", "mi\x9blk", "\u202eale", "wa\nter", "=1+1"]
+SHOWN = [
+    "be\\u001b[31ma", "mi\\u009blk", "\\u202eale", "wa\\nter", "=1+1",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", ["bounds", "bounds --all", "fit"])
+def test_names_of_arms_do_nothing_to_a_terminal(tmp_path, monkeypatch, command):
+    rng = np.random.default_rng(1)
+    if command == "fit":
+        path = tmp_path / "votes.csv"
+        rows = [dict(left=a, right=b, winner=rng.choice(["left", "right"]))
+                for a in HOSTILE for b in HOSTILE if a != b]  # fmt: skip
+        pd.DataFrame(rows).to_csv(path, index=False)
+        words = ["fit", str(path), "--method", "mode", "--out", str(tmp_path / "fit")]
+    else:
+        path = tmp_path / "matrix.csv"
+        names = [name.replace("\n", " ") for name in HOSTILE]
+        upper = np.triu(rng.uniform(0.55, 0.9, (5, 5)), 1)
+        values = upper + np.tril(1 - upper.T, -1) + np.eye(5) / 2
+        pd.DataFrame(values, index=names, columns=names).to_csv(path)
+        words = [command.split()[0], str(path), *command.split()[1:]]
+    done = invoke(words, env={"COLUMNS": "200"})
+    assert done.exit_code == 0, done.stderr
+    for text in (done.stdout, done.stderr):
+        assert not re.search("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e]", text)
+    assert "be\\u001b[31ma" in done.stdout
+    if command == "fit":
+        rows = [line.split()[0] for line in done.stdout.splitlines() if "\\" in line]
+        assert sorted(rows) == sorted(SHOWN[:4])
+        table = (tmp_path / "fit" / "standings.csv").read_text()
+        assert "'=1+1," in table and "\x1b" not in table
+        assert "have a ' before them" in done.stderr
+
+
+def test_errors_and_names_of_files_do_nothing_to_a_terminal(tmp_path):
+    for words in (
+        ["fit", "no\x1b[2J.csv"],
+        ["bounds", "no\x9b.csv"],
+        ["show", "\x1b["],
+    ):
+        done = invoke(words)
+        assert done.exit_code == 2
+        assert not re.search("[\0-\x08\x0b-\x1f\x7f-\x9f]", done.stderr)
+        assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_colors_are_kept_where_names_are_written_out(monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", stream)
+    output.console().print("a\x1b[31mb", style="bold", markup=False)
+    assert stream.getvalue() == "\x1b[1ma\\u001b[31mb\x1b[0m\n"

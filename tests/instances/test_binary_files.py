@@ -1,8 +1,10 @@
 """NPY and NPZ files, damaged files, and repair."""
 
+import gzip
 import io
 import logging
 import pickle
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -209,3 +211,73 @@ def test_a_float32_matrix_with_a_real_fault_is_refused():
 def test_what_is_no_path_to_a_matrix(path):
     with pytest.raises(InvalidPreferenceError, match="path must be a path"):
         read_matrix(path)
+
+
+def _header(shape, kind="<f8", version=1):
+    stream = io.BytesIO()
+    described = {"descr": kind, "fortran_order": False, "shape": shape}
+    getattr(np.lib.format, f"write_array_header_{version}_0")(stream, described)
+    return stream.getvalue()
+
+
+HEADERS = {
+    "many arms": (_header((11_000, 11_000)), "must have at most 5000 arms, got 11000"),
+    "bytes": (_header((11_000, 11_000), "|u1", 2), "must have at most 5000 arms"),
+    "long": (_header((10**9,)), r"must be square, got \(1000000000,\)"),
+    "wide": (_header((2, 10**9)), r"must be square, got \(2, 1000000000\)"),
+    "deep": (_header((9, 9, 10**7)), "must be square"),
+    "complex": (_header((9000, 9000), "<c16"), "must hold real numbers"),
+    "texts": (_header((3, 3), "<U99999999"), "must hold real numbers"),
+    "records": (_header((3, 3), [("a", "<f8", 10**8)]), "must hold real numbers"),
+    "objects": (_header((9000, 9000), "|O"), "pickled objects, which are never loaded"),
+}
+
+
+@pytest.mark.parametrize("case", HEADERS)
+@pytest.mark.parametrize("kind", ["npy", "npz", "npy.gz"])
+def test_headers_are_checked_before_anything_is_unpacked(
+    case, kind, tmp_path, monkeypatch
+):
+    header, message = HEADERS[case]
+    # What is behind it is 3 MB, not the gigabyte that it states.
+    content, path = header + bytes(3 * 10**6), tmp_path / f"bomb.{kind}"
+    if kind == "npy":
+        path.write_bytes(content)
+    elif kind == "npy.gz":
+        path.write_bytes(gzip.compress(content))
+    else:
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("p.npy", content)
+    unpacked = []
+    for stream in (zipfile.ZipExtFile, gzip.GzipFile):
+
+        def read(self, size=-1, plain=stream.read):
+            unpacked.append(plain(self, size))
+            return unpacked[-1]
+
+        monkeypatch.setattr(stream, "read", read)
+    with pytest.raises(InvalidPreferenceError, match=message) as caught:
+        load(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert sum(map(len, unpacked)) <= 20_000
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("0.5,0.5\n" * 6000, "must have at most 5000 arms, got 5999"),
+    ("0\n" * 10**6, "must have at most 5000 arms, and a row of each"),
+    ("0," * 10**6, "at most 5000 arms, and line 1 has 2000000 characters"),
+    ("0 " * 10**6, "at most 5000 arms, and line 1 has 1999999 characters"),
+    (("0;" * 6000 + "0\n") * 3, "must have at most 5000 arms, got 5999"),
+])  # fmt: skip
+def test_texts_of_too_many_arms_are_not_cut_into_cells(tmp_path, text, message):
+    path = tmp_path / "bomb.csv.gz"
+    path.write_bytes(gzip.compress(text.encode()))
+    with pytest.raises(InvalidPreferenceError, match=message):
+        load(path)
+
+
+def test_an_archive_of_very_many_arrays_lists_a_few(tmp_path):
+    np.savez(tmp_path / "many.npz", **{f"x{number}": 0 for number in range(200)})
+    with pytest.raises(InvalidPreferenceError, match=r"x115, \.\.\.") as caught:
+        load(tmp_path / "many.npz")
+    assert len(str(caught.value)) < 400

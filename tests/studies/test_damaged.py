@@ -92,6 +92,7 @@ def test_nothing_sound_is_said_with_the_reason_and_the_file(path, tmp_path):
     why = f"{path}.* cannot be read as a study: file is not a database"
     with pytest.raises(StudyError, match=why):
         Study.open(path)
+    path.write_bytes(b"left,right\n" * 1000)
     with pytest.raises(StudyError, match="no event is sound.*not a database"):
         check_study(path).save(tmp_path / "saved.study")
     path.write_bytes(b"")
@@ -224,6 +225,13 @@ def test_an_old_study_is_chained_when_it_is_written_to(old, path):
     old.write_bytes(data.replace(right, right.replace(b"right", b"left ")))
     with pytest.raises(StudyError, match="event 13 of the study is broken: its check"):
         Study.open(old)
+
+
+def test_events_without_checksums_are_found_without_a_header(old):
+    with Study.open(old) as study:
+        events = study.events()
+    old.write_bytes(bytes(100) + old.read_bytes()[100:])
+    assert [*check_study(old).events] == events
 
 
 def test_one_file_holds_what_was_acknowledged(path, tmp_path):

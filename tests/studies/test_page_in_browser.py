@@ -98,6 +98,23 @@ def test_a_double_click_is_one_answer(browser, study, selector):
     assert answers(study) == [(1, "left"), (2, "left"), (3, "left")]
 
 
+def test_a_file_that_is_moved_away_and_back_is_waited_for(browser, study):
+    away = study.path.with_name("elsewhere")
+    with served(study) as port:
+        tab = browser.tab(address(port))
+        ready(tab, 1)
+        study.path.rename(away)
+        tab.press("ArrowLeft")
+        tab.wait("document.body.innerText.includes('was moved or deleted')")
+        text = tab.value("document.body.innerText")
+        assert "Nothing is lost; trying again" in text
+        assert str(study.path.parent) not in text
+        away.rename(study.path)
+        ready(tab, 2)
+        assert "Ada, 1 answered" in tab.value("document.body.innerText")
+    assert answers(study) == [(1, "left")]
+
+
 def test_the_server_is_killed_between_answer_and_reply(browser, study):
     with command(study.path, dies=True) as (process, port):
         tab = browser.tab(address(port))

@@ -160,6 +160,7 @@ def import_(
     Into a study of sets: a set a row, with the best in the column best (--winner) and
     the arms that were shown in all others (--arms); what export --votes wrote; --long.
     """
+    from bayesduel.arguments.control_characters import visible
     from bayesduel.studies.contents.other_studies import is_study
 
     if is_study(votes):
@@ -194,7 +195,7 @@ def import_(
             if dry_run:
                 print_preview(rows)
                 return
-        number = study.import_votes(data, source=str(votes), again=again)
+        number = study.import_votes(data, source=visible(str(votes)), again=again)
     say(f"imported {number:g} vote{'s' * (number != 1)}", quiet=quiet)
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from bayesduel.arguments.control_characters import visible
 from bayesduel.cli.study.options import File
 
 __all__ = ["check", "verify"]
@@ -19,7 +20,11 @@ def check(
         typer.Option(metavar="NEW", help="Write a new study of the sound events."),
     ] = None,
 ) -> None:
-    """Say which events of a study are sound; exit code 2 where one is not."""
+    """Say which events of a study are sound; exit code 2 where one is not.
+
+    Nothing is written to the file. Also of one that was cut or overwritten, whatever
+    its header says, each event is found that is still there.
+    """
     from bayesduel.errors import StudyError
     from bayesduel.studies import check_study
 
@@ -31,11 +36,12 @@ def check(
         body = event.body
         typer.echo(
             f"behind the fault, event {event.number} with a sound checksum: "
-            f"question {body.get('question')} was answered {body.get('answer')}"
+            f"question {body.get('question')} was answered "
+            + visible(str(body.get("answer")))
         )
     if salvage is not None:
         found.save(salvage)
-        typer.echo(f"saved {salvage}: {many} events")
+        typer.echo(visible(f"saved {salvage}: {many} events"))
     if found.fault:
         remedy = "save what is sound with --salvage NEW" if many else "restore a copy"
         raise StudyError(str(file), found.fault, many, remedy="" if salvage else remedy)
@@ -53,9 +59,7 @@ def verify(file: File) -> None:
     own = found.questions - len(found.foreign)
     typer.echo(f"questions that the study would have asked: {own} of {found.questions}")
     for each in found.foreign:
-        typer.echo(
-            f"event {each.event}, question {each.question}: {each.asked}; in its "
-            f"place: {each.own}"
-        )
+        text = f"event {each.event}, question {each.question}: {each.asked}; in its "
+        typer.echo(visible(f"{text}place: {each.own}"))
     if found.foreign:
         raise StudyError(str(file), "not all of its questions are its own")

@@ -64,9 +64,9 @@ def new(
             "-p",
             "--policy",
             metavar="NAME",
-            help="What asks: a policy (see: bayesduel list policies), information,"
-            " or balanced; of sets d-ts, logit-ts or balanced. By default d-ts+, or"
-            " d-ts.",
+            help="What asks: a policy (see: bayesduel list policies; one of your own"
+            " from the current folder as module:Class), information, or balanced; of"
+            " sets d-ts, logit-ts or balanced. By default d-ts+, or d-ts.",
         ),
     ] = None,
     model: Annotated[

@@ -53,7 +53,8 @@ def page(
     the page asks for it, or ?judge=NAME behind the address says it. With --judges each
     has a signed address, and nobody else is let in. Arrows choose,
     t is a tie, s skips, u takes the last answer back. After the end the same --port and
-    --token serve the same address again, and open pages go on.
+    --token serve the same address again, and open pages go on. They also wait, with a
+    word on what for, while the file is away, locked or cannot be written.
     """
     try:
         from bayesduel.studies import Items

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -30,7 +28,8 @@ def _options(
         typer.Option(
             metavar="FILE",
             help="Experiment as a TOML file, such as experiment.toml of a folder of "
-            "results. Options that are given besides win over it.",
+            "results. Options that are given besides win over it. A policy in it that "
+            "is named module:Class runs that module: read a file from others first.",
         ),
     ] = None,
     instance: Annotated[
@@ -232,7 +231,6 @@ def _arguments(typed: dict[str, Any], in_file: dict[str, Any]) -> dict[str, Any]
 def _request(arguments: dict[str, Any], options: dict[str, Any]) -> Request:
     from bayesduel import Experiment
     from bayesduel.experiments.request.arguments import as_sequence
-    from bayesduel.policies.own_policies import is_own_name
 
     for option in ("instance", "policy"):
         if _ARGUMENTS[option] not in arguments:
@@ -241,9 +239,6 @@ def _request(arguments: dict[str, Any], options: dict[str, Any]) -> Request:
     given = {
         key: as_sequence(key, arguments[key])[0] for key in ("instances", "policies")
     }
-    if any(isinstance(each, str) and is_own_name(each) for each in given["policies"]):
-        # An installed command does not look for modules where it is called.
-        sys.path.insert(0, os.getcwd())
     if options["repair"]:
         arguments = arguments | {"instances": [*map(_repaired, given["instances"])]}
     if options["features"] is not None:

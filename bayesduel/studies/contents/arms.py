@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from bayesduel.arguments.control_characters import (
+    refuse_control_characters,
+    visible,
+)
 from bayesduel.errors import StudyError
 from bayesduel.studies._answering import Answering
 from bayesduel.studies._fits import num_votes_in
@@ -176,12 +180,13 @@ class Contents(Answering):
         """
         from bayesduel.votes import read_comparisons, read_sets
 
+        refuse_control_characters(source, "source", StudyError)
         of_sets = self._settings.choose_from > 2
         if isinstance(votes, Comparisons | Choices):
             data, named = votes, source
         else:
             data = (read_sets if of_sets else read_comparisons)(votes, **columns)
-            named = source or str(votes)
+            named = source or visible(str(votes))
         found = rows_of(data)
         with self._writing() as state:
             own = fitting_rows(state, found, data.arm_names, "votes")
@@ -221,6 +226,7 @@ class Contents(Answering):
         OutputWriteError
             If it cannot be stored.
         """
+        refuse_control_characters(source, "source", StudyError)
         found = votes_of(other)
         with self._writing() as state:
             rows = new_rows(found, self.events(), state)
@@ -228,7 +234,8 @@ class Contents(Answering):
             if rows:
                 counts = [row.written(row.arms) for row in rows]
                 keys = [row.key for row in rows]
-                body = {"source": source or str(other), "counts": counts, "keys": keys}
+                source = source or visible(str(other))
+                body = {"source": source, "counts": counts, "keys": keys}
                 self._append("imported", body)
         new = sum(row.num_votes for row in rows)
         return new, sum(row.num_votes for row in found.rows) - new

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesduel.arguments.control_characters import refuse_control_characters
 from bayesduel.errors import StudyError
 from bayesduel.studies._fits import (
     LOOK,
@@ -171,6 +172,10 @@ class Items:
             if not arm or context == "":
                 rule = "must name an arm, and a context where there is such a column"
                 raise StudyError("items", rule, (arm, context), index=row)
+            for name, lines in ((arm, False), (context, True)):
+                refuse_control_characters(
+                    name, "items", StudyError, index=row, lines=lines
+                )
             if (arm, context) in self._texts:
                 rule = "must be there once"
                 raise StudyError("items", rule, (arm, context), index=row)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bayesduel.errors import StudyError
+from bayesduel.files.csv_cells import guarded_frame
 from bayesduel.files.folders import renamed_when_whole
 from bayesduel.studies.replay.state import StudyState
 from bayesduel.studies.stored.disk import PRIVATE, writing_to
@@ -17,7 +18,7 @@ from bayesduel.studies.stored.events import Event, named_places
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["answers_frame", "write_frame"]
+__all__ = ["answers_frame", "csv_text", "write_frame"]
 
 _COLUMNS = {
     "question": "int64", "left": "object", "right": "object", "answer": "object",
@@ -72,10 +73,15 @@ def answers_frame(events: Iterable[Event], state: StudyState) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(_COLUMNS)).astype(_COLUMNS)
 
 
+def csv_text(frame: pd.DataFrame) -> str:
+    """Return a table as CSV in which no cell is a formula of a spreadsheet."""
+    return guarded_frame(frame).to_csv(index=False)
+
+
 def write_frame(frame: pd.DataFrame, path: Path) -> None:
     """Write a table to a new file: Parquet where it is called so, else CSV."""
     if path.suffix.lower() not in (".parquet", ".pq"):
-        write_new(path, frame.to_csv(index=False))
+        write_new(path, csv_text(frame))
         return
     if path.exists():
         raise StudyError("path", "must be a new file", str(path))

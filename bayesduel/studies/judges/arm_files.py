@@ -54,13 +54,22 @@ class ArmFiles:
         path = as_path(argument, folder, StudyError)
         if not path.is_dir():
             raise StudyError(argument, "must be a folder", str(folder))
-        self._folder = path.resolve()
+        self._folder, self._argument = path.resolve(), argument
         kept = Path(study)
         ends = "", "-wal", "-journal", "-links"
         self._kept = [kept.with_name(kept.name + end) for end in ends]
 
     def path(self, arm: str) -> Path | None:
-        """Return the file that an arm names, or None if it names none."""
+        """Return the file that an arm names, or None if it names none.
+
+        Raises
+        ------
+        StudyError
+            If the folder is gone: judges would see names in place of all files.
+        """
+        if not self._folder.is_dir():
+            rule, remedy = "is no longer there", "put the folder back"
+            raise StudyError(self._argument, rule, str(self._folder), remedy=remedy)
         name = PurePath(arm)
         if name.is_absolute() or ".." in name.parts:
             return None

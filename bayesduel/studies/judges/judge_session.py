@@ -66,11 +66,17 @@ class JudgeSession:
     def answer(self, number: int, word: str) -> bool:
         """Store an answer as ``Study.tell``, and raise what that raises."""
         is_new = self._study.tell(number, word, judge=self._judge)
-        if number not in self._answered:
-            self._answered.append(number)
-        if number in self._before:
-            self._before.remove(number)
+        self._count_answer(number)
         return is_new
+
+    def answer_and_next(self, number: int, word: str) -> Ticket | None:
+        """Store an answer and the next question together: one wait for the disk."""
+        with self._study.at_once():
+            self._study.tell(number, word, judge=self._judge)
+            ticket = self.next()
+        # Only here both are on the disk.
+        self._count_answer(number)
+        return ticket
 
     def undo(self, number: int) -> bool:
         """Take an answer back as ``Study.undo``: its question is asked again."""
@@ -80,6 +86,12 @@ class JudgeSession:
                 known.remove(number)
         self._asked.add(number)
         return is_new
+
+    def _count_answer(self, number: int) -> None:
+        if number not in self._answered:
+            self._answered.append(number)
+        if number in self._before:
+            self._before.remove(number)
 
     def leave(self) -> None:
         """Take back questions that nobody can come back to: who has no name."""

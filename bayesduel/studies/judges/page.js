@@ -44,7 +44,7 @@ async function send(what, body) {
       }
     } catch { /* The server is away, or its reply was cut. */ }
     const why = reply === null ? "The server does not answer." : await reply.text();
-    say(`${why} Nothing is lost; trying again …`, true);
+    say(`${why.replace(/\.?$/, ".")} Nothing is lost; trying again …`, true);
     await pause(RETRY_MS);
   }
 }

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import logging
 import os
 import re
 import secrets
 import threading
 from collections.abc import Iterable
-from contextlib import nullcontext
 from html import escape
 from pathlib import Path
 from string import Template
@@ -25,7 +25,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from bayesduel.errors import OutputWriteError, StudyError
+from bayesduel.errors import ArgumentError, BayesduelError, StudyError, StudyFileError
 from bayesduel.studies.contents.contexts import Items
 from bayesduel.studies.judges._page_guard import (
     Pace,
@@ -41,10 +41,14 @@ from bayesduel.studies.tickets import ForeignQuestionError, Ticket, checked_judg
 
 __all__ = ["JudgePage"]
 
+_LOGGER = logging.getLogger(__name__)
 _HERE = Path(__file__).parent
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,100}")
 MOST_NAMES = 50
 """That one page takes: whoever has the address can make up any number."""
+
+_PATIENCE = 5.0
+"""Seconds for other programs that hold the file; open pages try again by themselves."""
 
 _PUBLIC = re.compile(r"https://[a-z0-9.-]+(:\d{1,5})?")
 
@@ -127,7 +131,9 @@ class JudgePage:
         self._texts = _files(texts, study, "texts")
         self._images = _files(images, study, "images")
         self._image_names: dict[str, str] = {}
-        self._sittings: dict[str, JudgeSession] = {}
+        self._sessions: dict[str, JudgeSession] = {}
+        self._trouble, self._file_failed = "", False
+        study.wait_at_most(_PATIENCE)
         self._turn = threading.Lock()
         routes = [
             Route("/{token}/", self._page),
@@ -174,7 +180,7 @@ class JudgePage:
     @property
     def num_answered(self) -> int:
         """Answers that were stored by this page and not taken back."""
-        return sum(each.num_answered for each in self._sittings.values())
+        return sum(each.num_answered for each in self._sessions.values())
 
     def _page(self, request: Request) -> Response:
         text = Template((_HERE / "page.html").read_text("utf-8")).substitute(
@@ -185,11 +191,15 @@ class JudgePage:
 
     def _image(self, request: Request) -> Response:
         name = self._image_names.get(request.path_params["key"])
-        file = self._images.image(name) if self._images and name else None
-        if file is None:
+        try:
+            file = self._images.image(name) if self._images and name else None
+            content = None if file is None else file.read_bytes()
+        except (OSError, StudyError):  # It is gone since, or may not be read.
+            file = content = None
+        if file is None or content is None:
             raise HTTPException(404)
         return Response(
-            file.read_bytes(),
+            content,
             media_type=IMAGE_TYPES[file.suffix.lower()],
             headers={"Content-Security-Policy": _IMAGE_POLICY},
         )
@@ -198,11 +208,25 @@ class JudgePage:
         deed = request.url.path.rpartition("/")[2]
         given = await _object_of(request)
         try:
-            return await run_in_threadpool(
+            reply = await run_in_threadpool(
                 self._done, deed, given, request.scope["judge"]
             )
-        except OutputWriteError as error:
-            return PlainTextResponse(str(error), 503)
+        except (ArgumentError, BayesduelError, OSError) as error:
+            # The file is gone, locked or damaged, the disk full, or the policy cannot
+            # ask: whoever serves the page can help, and it tries again until then.
+            self._file_failed |= isinstance(error, StudyFileError)
+            self._report(str(error))
+            path, remedy = self._study.path, getattr(error, "remedy", "")
+            text = str(error).removesuffix(f"; {remedy}")
+            return PlainTextResponse(text.replace(str(path), path.name), 503)
+        self._report("")
+        return reply
+
+    def _report(self, trouble: str) -> None:
+        """Say once to whoever serves the page that judges wait, and that it goes on."""
+        if trouble != self._trouble:
+            self._trouble = trouble
+            _LOGGER.warning(f"judges wait: {trouble}" if trouble else "judges go on")
 
     def _done(self, deed: str, given: dict[str, Any], known: str | None) -> Response:
         """Do what a judge has sent; return what is before them then."""
@@ -214,33 +238,36 @@ class JudgePage:
                 return PlainTextResponse(str(error), 400)
             if judge is None:
                 return PlainTextResponse("a judge needs a name", 400)
-            if judge not in self._sittings and len(self._sittings) == MOST_NAMES:
+            if judge not in self._sessions and len(self._sessions) == MOST_NAMES:
                 text = f"this page has taken {MOST_NAMES} names, and takes no more"
                 return PlainTextResponse(text, 403)
             if not self._pace.allows(judge):
                 return PlainTextResponse("too many requests at once", 429)
-            judge_session = self._sittings.setdefault(
-                judge, JudgeSession(self._study, judge)
-            )
-            # An answer and the next question wait for the disk once.
-            once = nullcontext() if deed == "question" else self._study.at_once()
-            with once:
-                try:
-                    if deed == "answer":
-                        judge_session.answer(_number_of(given), given.get("answer", ""))
-                        remark = self._study.remark
-                    elif deed == "undo":
-                        judge_session.undo(_number_of(given))
-                except ForeignQuestionError as error:
-                    return PlainTextResponse(str(error), 403)
-                except StudyError as error:
-                    note = str(error)
-                ticket = judge_session.next()
+            self._study.follow(anew=self._file_failed)
+            self._file_failed = False
+            if judge not in self._sessions:
+                self._sessions[judge] = JudgeSession(self._study, judge)
+            session = self._sessions[judge]
+            try:
+                if deed == "answer":
+                    answer = given.get("answer", "")
+                    ticket = session.answer_and_next(_number_of(given), answer)
+                    remark = self._study.remark
+                else:
+                    if deed == "undo":
+                        session.undo(_number_of(given))
+                    ticket = session.next()
+            except ForeignQuestionError as error:
+                return PlainTextResponse(str(error), 403)
+            except StudyFileError:
+                raise
+            except StudyError as error:
+                note, ticket = str(error), session.next()
             body = {
                 "question": None if ticket is None else self._question(ticket),
                 "resting": self._study.resting if ticket is None else "",
-                "answered": judge_session.num_answered,
-                "last": judge_session.last,
+                "answered": session.num_answered,
+                "last": session.last,
                 "note": note or remark,
             }
         return JSONResponse(body, 409 if note else 200)

@@ -47,6 +47,7 @@ class StudyState(Counts):
         """Return the state after the first event."""
         if created.kind != "created":
             raise broken(1, f"its kind is {created.kind!r}, not 'created'")
+        created = created.shown()
         try:
             state = cls(Settings.from_body(created.body))
         except _MISFITS as error:
@@ -59,6 +60,7 @@ class StudyState(Counts):
         """Take in the next event."""
         if event.number != self.last + 1:
             raise missing(self.last + 1)
+        event = event.shown()
         check_event(self, event)
         # The number first: what follows may be interrupted, and is done anew then.
         self.last, self.digest = event.number, event.digest

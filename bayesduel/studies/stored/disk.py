@@ -10,7 +10,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from bayesduel.errors import OutputWriteError, StudyError
+from bayesduel.errors import OutputWriteError, StudyError, StudyFileError
 
 __all__ = [
     "PRIVATE",
@@ -51,22 +51,22 @@ def keeps_log(path: Path) -> bool:
     return len(head) == 20 and head[18] == _KEEPS_A_LOG
 
 
-def address_of(path: Path) -> str:
+def address_of(path: Path, *, read_only: bool = False) -> str:
     """Return how SQLite is told to open a file, after a look at what lies beside it."""
     logged, log = keeps_log(path), path.with_name(path.name + "-wal")
     if log.exists() and not logged:
         # SQLite would take what it holds for votes of this file.
-        raise StudyError(
+        raise StudyFileError(
             str(path),
             f"the log {log.name} lies beside it and belongs to another file",
             remedy="move it away, and open the study again",
         )
-    if is_writable(path):
+    if is_writable(path) and not read_only:
         mode = "rw"
     elif not logged:
         mode = "ro"
     elif log.exists() and log.stat().st_size:
-        raise StudyError(
+        raise StudyFileError(
             str(path),
             f"the newest votes are in {log.name} beside it, and cannot be taken in "
             "where nothing can be written",
@@ -131,20 +131,31 @@ def reading(path: Path) -> Iterator[None]:
     except StudyError as error:
         if error.argument != "study":
             raise
-        raise error.renamed(str(path)) from error.__cause__
+        about = error.renamed(str(path)).as_kind(StudyFileError)
+        raise about from error.__cause__
     except sqlite3.ProgrammingError as error:
-        raise StudyError(
+        raise StudyFileError(
             str(path), str(error), remedy="open the study again"
         ) from error
     except (sqlite3.Error, UnicodeError, OverflowError) as error:
         rule = f"cannot be read as a study: {' '.join(str(error).split())}"
-        is_ours = os.access(path, os.R_OK)
-        remedy = RESTORE if is_ours else "allow reading it, or name another file"
-        raise StudyError(str(path), rule, remedy=remedy) from error
+        remedy = RESTORE
+        if not os.access(path, os.R_OK):
+            remedy = "allow reading it, or name another file"
+        elif _code_of(error).startswith(_LOCKED):
+            rule = "is locked: another program holds the file"
+            remedy = "end it, and try again"
+        raise StudyFileError(str(path), rule, remedy=remedy) from error
 
 
+_LOCKED = ("SQLITE_BUSY", "SQLITE_LOCKED")
 _UNWRITABLE = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_BUSY",
                "SQLITE_CANTOPEN", "SQLITE_PERM")  # fmt: skip
+
+
+def _code_of(error: BaseException | None) -> str:
+    """Return what SQLite calls an error, "" where it is none of its own."""
+    return getattr(error, "sqlite_errorname", "") or ""
 
 
 @contextmanager
@@ -155,12 +166,12 @@ def writing_to(path: Path) -> Iterator[None]:
             yield
     except StudyError as error:
         cause = error.__cause__
-        code = getattr(cause, "sqlite_errorname", "") or ""
+        code = _code_of(cause)
         if not code.startswith(_UNWRITABLE):
             raise
         remedy = (
             "another program holds the file: end it, and try again"
-            if code.startswith("SQLITE_BUSY")
+            if code.startswith(_LOCKED)
             else "make room or allow writing, and try again"
         )
         raise OutputWriteError(

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.errors import OutputWriteError, StudyError
+from bayesduel.errors import OutputWriteError, StudyError, StudyFileError
 from bayesduel.files.folders import as_path, renamed_when_whole
 from bayesduel.studies.stored.disk import (
     PRIVATE,
@@ -80,16 +80,18 @@ class EventLog:
     it for as long as it writes, milliseconds, and takes back what was cut.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(
+        self, path: Path, *, read_only: bool = False, wait: float = _WAIT_SECONDS
+    ) -> None:
+        self.path, self._wait = path, wait
         self._turn = threading.RLock()
         self._place = place_of(path)
         with reading(path):
             # One object may serve several threads; `writing` and `read` take turns.
             self._connection = sqlite3.connect(
-                address_of(path),
+                address_of(path, read_only=read_only),
                 uri=True,
-                timeout=_WAIT_SECONDS,
+                timeout=wait,
                 isolation_level=None,
                 check_same_thread=False,
             )
@@ -97,7 +99,8 @@ class EventLog:
             with reading(path):
                 # EXTRA: the folder, too, is on the disk without the journal.
                 self._connection.execute("PRAGMA synchronous=EXTRA")
-                self._fold_log()
+                if not read_only:
+                    self._fold_log()
                 self._format = self._number("user_version")
         except BaseException:
             self._connection.close()
@@ -111,7 +114,7 @@ class EventLog:
             with suppress(sqlite3.OperationalError):
                 run("PRAGMA wal_checkpoint(TRUNCATE)")
                 run("PRAGMA journal_mode=DELETE")
-            run(f"PRAGMA busy_timeout={int(1000 * _WAIT_SECONDS)}")
+            self.wait_at_most(self._wait)
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], time: float, body: dict) -> EventLog:
@@ -152,13 +155,24 @@ class EventLog:
         return log
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> EventLog:
-        """Open a file that was made by :meth:`create`."""
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        read_only: bool = False,
+        wait: float = _WAIT_SECONDS,
+    ) -> EventLog:
+        """Open a file that was made by :meth:`create`.
+
+        ``wait`` are seconds for other programs that hold it. With ``read_only`` nothing
+        is written to it, not even to take back what a killed writer has left half done:
+        such a file is refused.
+        """
         path = as_path("path", path, StudyError)
         if not path.is_file():
             rule = f"{_MUST}, and is no file"
             raise StudyError("path", rule, str(path), remedy=_MAKE_IT)
-        log = cls(path)
+        log = cls(path, read_only=read_only, wait=wait)
         try:
             with reading(path):
                 application = log._number("application_id")
@@ -209,7 +223,7 @@ class EventLog:
                 found.append(event)
         if seal is not None and seal != [(after, digest)]:
             rule = f"its seal is not that of event {after}: events are missing, or the "
-            raise StudyError(
+            raise StudyFileError(
                 str(self.path), f"{rule}file was replaced", after, remedy=RESTORE
             )
         return found
@@ -307,9 +321,30 @@ class EventLog:
             raise
         run("RELEASE within")
 
+    @property
+    def wait(self) -> float:
+        """Seconds to wait for other programs that hold the file."""
+        return self._wait
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether something is not yet stored."""
+        return self._connection.in_transaction
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether the file that was opened is no longer the one at its path."""
+        return place_of(self.path) != self._place
+
+    def wait_at_most(self, seconds: float) -> None:
+        """Wait so long for others who hold the file, and not two minutes."""
+        self._wait = seconds
+        with self._turn, reading(self.path):
+            self._connection.execute(f"PRAGMA busy_timeout={int(1000 * seconds)}")
+
     def _check_place(self) -> None:
-        if place_of(self.path) != self._place:
-            raise StudyError(
+        if self.is_moved:
+            raise StudyFileError(
                 str(self.path),
                 "the file was deleted or replaced while it was open; nothing of this "
                 "was stored",

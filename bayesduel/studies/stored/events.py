@@ -9,6 +9,8 @@ from itertools import permutations
 from json.encoder import encode_basestring_ascii
 from typing import Any, NamedTuple
 
+from bayesduel.arguments.control_characters import json_text, visible
+
 __all__ = ["ANSWERS", "BEGINNING", "Event", "answers_to", "body_text", "chained",
            "gold_names", "gold_order", "named_places"]  # fmt: skip
 
@@ -73,7 +75,37 @@ class Event(NamedTuple):
         """Return the event as one line."""
         known = self._asdict()
         del known["digest"]
-        return json.dumps(known, ensure_ascii=False)
+        return json_text(known)
+
+    def shown(self) -> Event:
+        """Return the event with control characters of names written out.
+
+        Older versions took them in names, and whatever prints a name would do what they
+        say. Checksums are of the event as it is stored.
+        """
+        for each in self.body.values():
+            kind = type(each)
+            # Of most events there is nothing else, and there are very many.
+            if not (kind is int or kind is float or kind is str and each.isprintable()):
+                return self._replace(body=_visible(self.body, lines=False))
+        return self
+
+
+_TEXTS = ("context", "contexts")
+"""Fields that may have several lines, such as prompts."""
+
+
+def _visible(value: Any, *, lines: bool) -> Any:
+    if isinstance(value, str):
+        return visible(value, lines=lines)
+    if isinstance(value, dict):
+        return {
+            _visible(name, lines=lines): _visible(each, lines=lines or name in _TEXTS)
+            for name, each in value.items()
+        }
+    if isinstance(value, list):
+        return [_visible(each, lines=lines) for each in value]
+    return value
 
 
 def body_text(body: dict[str, Any]) -> str:
