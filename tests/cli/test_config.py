@@ -44,7 +44,7 @@ def test_the_file_is_what_is_simulated(run, engine, sweep):
         assert getattr(call, name) == value
     rows = json.loads(result.stdout)
     assert [row["policy"] for row in rows[:3]] == [
-        "d-ts:alpha=0.6", "d-ts:alpha=1", "rucb:every=10",
+        "D-TS:alpha=0.6", "D-TS:alpha=1.0", "RUCB, told every 10 rounds",
     ]  # fmt: skip
     assert rows[3]["instance"] == "equal-gap:num_arms=4,gap=0.1"
 
