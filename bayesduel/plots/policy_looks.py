@@ -156,7 +156,15 @@ def rule_looks(
 
     By `RULE_LOOKS`, as `policy_looks` does it; colors and names are by whole rules.
     """
-    usual = _looks(list(dict.fromkeys(rules)), RULE_LOOKS, {})
+    unique = list(dict.fromkeys(rules))
+    # A rule hardly ever comes without parameters: one of a name has the look of it.
+    bases = [base_of(rule) for rule in unique]
+    alone = {
+        rule: RULE_LOOKS[base]
+        for rule, base in zip(unique, bases, strict=True)
+        if base in RULE_LOOKS and bases.count(base) == 1
+    }
+    usual = _looks(unique, RULE_LOOKS | alone, {})
     called = shown_names(names, usual, "rules")
     before = {rule: each.color for rule, each in usual.items()}
     colored = shown_colors(colors, before, "rules")

@@ -68,8 +68,11 @@ def test_every_rule_for_stopping_has_a_look_whatever_stands_beside_it():
     rules = ["anytime:delta=0.05", "p-value:alpha=0.05", "posterior|budget:budget=9"]
     for order in itertools.permutations(rules):
         look = rule_looks(order)
-        colors = [look[rule].color for rule in rules]
-        assert colors == [RULE_LOOKS[x][0] for x in ("anytime", "p-value", "posterior")]
+        names = ("anytime", "p-value", "posterior")
+        assert [look[x][:2] for x in rules] == [RULE_LOOKS[name] for name in names]
+    two = rule_looks(["anytime:delta=0.05", "anytime:delta=0.01"])
+    assert len({each[:3] for each in two.values()}) == 2
+    assert {each.color for each in two.values()} == {RULE_LOOKS["anytime"][0]}
 
 
 LABELS = ("D-TS", "RUCB", "D-TS:alpha=0.6", "D-TS, told every 9 rounds", "Mine",
