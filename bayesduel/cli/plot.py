@@ -159,7 +159,7 @@ def plot(
     tree = _saved(results, instance)
     shown = _notion(tree, notion), _BANDS[band]
     drawn = _names(bounds, kind)
-    looks = {
+    looks: dict[str, Any] = {
         "colors": _by_policy("--color", colors, tree),
         "names": _by_policy("--name", names, tree),
     }
@@ -208,6 +208,7 @@ def _by_policy(
         return {}
     found: dict[str, str] = {}
     labels = [each.policy for each in measurements(tree)]
+    check = check_color if option == "--color" else check_name
     for text in given:
         parts = text.split("=")
         if len(parts) < 2:
@@ -216,20 +217,16 @@ def _by_policy(
                 text, remedy="such as d-ts=#336699 or d-ts=Double",
             )  # fmt: skip
         # The longest beginning that is a policy: d-ts:alpha=2=#336699.
-        keys = [
-            "=".join(parts[:count]).strip() for count in range(len(parts) - 1, 0, -1)
-        ]
-        for key in keys:
+        for count in range(len(parts) - 1, 0, -1):
+            key = "=".join(parts[:count])
             try:
                 label_called(option, key, labels)
             except ValueError:
-                if key == keys[-1]:
+                if count == 1:
                     raise
-            else:
-                break
-        value = text[text.index(key) + len(key) :].lstrip()[1:].strip()
-        check = check_color if option == "--color" else check_name
-        found[key] = check(option, value)
+                continue
+            found[key] = check(option, "=".join(parts[count:]).strip())
+            break
     return found
 
 

@@ -24,7 +24,7 @@ from bayesduel.plots.axes import (
     words_only,
     wrap_label,
 )
-from bayesduel.plots.policy_looks import shown_colors, shown_names
+from bayesduel.plots.policy_looks import rule_looks
 from bayesduel.plots.style import StyledFigure
 
 if TYPE_CHECKING:
@@ -92,14 +92,7 @@ def false_stops(
     rows = -(-len(panels) // columns)
     tall = rows * max(1.9, inches / columns * 0.7) + 0.8
     looked = _looks_of(audit)
-    usual = style.looks(each.rule for each in audit.rules)
-    called = shown_names(names, usual, "rules")
-    usual_colors = {rule: each.color for rule, each in usual.items()}
-    colored = shown_colors(colors, usual_colors, "rules")
-    look = {
-        rule: each._replace(color=colored[rule], name=called[rule])
-        for rule, each in usual.items()
-    }
+    look = rule_looks((each.rule for each in audit.rules), colors=colors, names=names)
     after = "each" if audit.look_every == 1 else f"every {audit.look_every}"
     with style.new_figure(inches, height or tall) as figure:
         grid = panel_grid(
@@ -113,7 +106,7 @@ def false_stops(
         for axes, (name, members) in zip(grid, panels.items(), strict=True):
             style.name_in_file(axes, name)
             _draw(axes, members, looked, look, audit.delta)
-            none = [called[x.rule] for x in members if not x.row().false_share]
+            none = [look[x.rule].name for x in members if not x.row().false_share]
             words = f"no study stopped at a wrong arm: {', '.join(none)}"
             head_panel(axes, name, words_only(words if none else ""), inches / columns)
         top = max([audit.delta, *(axes.dataLim.ymax for axes in grid)])

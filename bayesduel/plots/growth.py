@@ -112,10 +112,11 @@ def slopes(
     """
     groups = panels(result, notion, band)
     if len(groups) != 1:
-        names = ", ".join(panel.instance for panel in groups)
+        instances = ", ".join(panel.instance for panel in groups)
         raise ArgumentError(
             "result",
-            f"slopes are drawn for one instance, but there are {len(groups)} ({names})",
+            f"slopes are drawn for one instance, but there are {len(groups)} "
+            f"({instances})",
             remedy=f"pick one, e.g. result[{groups[0].instance!r}]",
         )
     inches = style.width_in_inches(width)

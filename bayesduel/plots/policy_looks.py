@@ -74,6 +74,16 @@ POLICY_LOOKS: dict[str, tuple[str, str]] = {
 }
 """Color and marker of the policies of this package, by acronym."""
 
+RULE_LOOKS: dict[str, tuple[str, str]] = {
+    "anytime": (BLUE, "o"),
+    "posterior": (ORANGE, "s"),
+    "intervals": (GREEN, "^"),
+    "p-value": (PURPLE, "D"),
+    "fixed": (YELLOW, "v"),
+    "budget": (GRAY, "X"),
+}
+"""Color and marker of the rules for stopping, by name."""
+
 # Of other policies, and of other parameters than the default ones.
 _OTHER_MARKERS = ("<", ">", "*", "p", "d")
 
@@ -121,27 +131,64 @@ def policy_looks(
     True
     """
     unique = list(dict.fromkeys(labels))
-    given_colors = _by_label("colors", colors, unique)
-    given_names = _by_label("names", names, unique)
-    found: dict[str, Look] = {}
-    taken: list[tuple[str, str]] = []
-    # Parameters give way first.
-    for label in sorted(unique, key=lambda x: (x not in POLICY_LOOKS, ":" in x, x)):
-        usual = _candidates(label)
-        free = (each for each in usual if each not in taken)
-        color, marker = next(free, usual[0])
-        taken.append((color, marker))
-        if label in given_colors:
-            color = check_color("colors", given_colors[label])
-        before = sum(each.color == color for each in found.values())
-        line = LINES[before % len(LINES)]
-        found[label] = Look(color, marker, line, given_names.get(label, label))
-    shown = [found[label].name for label in unique]
+    given_colors = {
+        label: check_color("colors", color)
+        for label, color in _by_label("colors", colors, unique).items()
+    }
+    found = _looks(unique, POLICY_LOOKS, given_colors)
+    for label, name in _by_label("names", names, unique).items():
+        found[label] = found[label]._replace(name=name)
+    shown = [each.name for each in found.values()]
     for name in shown:
         if shown.count(name) > 1:
             rule = "must give every policy another name"
             raise ArgumentError("names", rule, name, remedy="rename one of them")
-    return {label: found[label] for label in unique}
+    return found
+
+
+def rule_looks(
+    rules: Iterable[str],
+    *,
+    colors: Mapping[str, Any] | None = None,
+    names: Mapping[str, str] | None = None,
+) -> dict[str, Look]:
+    """Give every rule for stopping the look that it has in all figures.
+
+    By `RULE_LOOKS`, as `policy_looks` does it; colors and names are by whole rules.
+    """
+    unique = list(dict.fromkeys(rules))
+    # A rule hardly ever comes without parameters: one of a name has the look of it.
+    bases = [base_of(rule) for rule in unique]
+    alone = {
+        rule: RULE_LOOKS[base]
+        for rule, base in zip(unique, bases, strict=True)
+        if base in RULE_LOOKS and bases.count(base) == 1
+    }
+    usual = _looks(unique, RULE_LOOKS | alone, {})
+    called = shown_names(names, usual, "rules")
+    before = {rule: each.color for rule, each in usual.items()}
+    colored = shown_colors(colors, before, "rules")
+    return {
+        rule: each._replace(color=colored[rule], name=called[rule])
+        for rule, each in usual.items()
+    }
+
+
+def _looks(
+    labels: list[str], table: Mapping[str, tuple[str, str]], colors: Mapping[str, str]
+) -> dict[str, Look]:
+    found: dict[str, Look] = {}
+    taken: list[tuple[str, str]] = []
+    # Parameters give way first.
+    for label in sorted(labels, key=lambda x: (x not in table, ":" in x, x)):
+        usual = _candidates(label, table)
+        free = (each for each in usual if each not in taken)
+        color, marker = next(free, usual[0])
+        taken.append((color, marker))
+        color = colors.get(label, color)
+        before = sum(each.color == color for each in found.values())
+        found[label] = Look(color, marker, LINES[before % len(LINES)], label)
+    return {label: found[label] for label in labels}
 
 
 def base_of(label: str) -> str:
@@ -152,17 +199,19 @@ def base_of(label: str) -> str:
     >>> [base_of(each) for each in ("D-TS:alpha=2", "D-TS, every=9", "D-TS (fixed)")]
     ['D-TS', 'D-TS', 'D-TS']
     """
-    return re.split(r":|,| \(", label, maxsplit=1)[0]
+    return re.split(r":|,|\||  *\(", label, maxsplit=1)[0]
 
 
-def _candidates(label: str) -> list[tuple[str, str]]:
-    """Return all looks that a policy may have, its usual one first."""
-    if label in POLICY_LOOKS:
-        return [POLICY_LOOKS[label]]
+def _candidates(
+    label: str, table: Mapping[str, tuple[str, str]]
+) -> list[tuple[str, str]]:
+    """Return all looks that a policy, or rule, may have, its usual one first."""
+    if label in table:
+        return [table[label]]
     base = base_of(label)
     looks = list(product(COLORS, _OTHER_MARKERS))
     if label != base:
-        looks = list(product([_candidates(base)[0][0]], _OTHER_MARKERS))
+        looks = list(product([_candidates(base, table)[0][0]], _OTHER_MARKERS))
     at = zlib.crc32(label.encode()) % len(looks)
     return [*looks[at:], *looks[:at]]
 

@@ -4,9 +4,12 @@ import json
 import sys
 
 import pytest
+from matplotlib.lines import Line2D
 
+from bayesduel import plots
 from tests import fake_results as fake
 from tests.cli.conftest import install
+from tests.figures import all_text
 from tests.folders import visible
 
 
@@ -53,12 +56,33 @@ def test_plot_options(run, saved, tmp_path):
         (["--bounds", "d-tz"], "did you mean d-ts"),
         (["--bounds", "lower,rmed1"], "(--regret condorcet_mean) draws it"),
         (["--bounds", "lower", "--kind", "survival"], "not go with --kind survival"),
+        (["--color", "rmed2=red"], "--color: must be by policies that are shown"),
+        (["--color", "d-ts=reddish"], "--color: must hold colors of matplotlib"),
+        (["--color", "d-ts"], "--color: must be POLICY=COLOR"),
+        (["--name", "d-ts"], "--name: must be POLICY=TEXT"),
+        (["--name", "d-ts= "], "--name: must hold texts that are not empty"),
+        (["--name", "d-ts=RUCB"], "--name: must give every policy another name"),
     ],
 )
 def test_wrong_plots(run, saved, arguments, words):
     result = run("plot", saved, *arguments, code=2)
     assert words in result.stderr
     assert not list(saved.iterdir())
+
+
+@pytest.mark.parametrize("kind", ["regret", "slopes", "slope-ratios", "survival"])
+def test_colors_and_names_of_a_plot(run, saved, monkeypatch, kind):
+    drawn = []
+    monkeypatch.setattr(
+        plots.StyledFigure, "savefig", lambda figure, *_, **__: drawn.append(figure)
+    )
+    words = ("--color", "d-ts = #123456", "--name", "d-ts=A = B", "--name", "rucb=UCB")
+    run("plot", saved, "--kind", kind, "-i", "mslr5-condorcet", "-f", "svg", *words)
+    (figure,) = drawn
+    lines = [x for x in figure.findobj(Line2D) if x.get_color() == "#123456"]
+    assert lines
+    text = all_text(figure)
+    assert "A = B" in text and "UCB" in text and "D-TS+" in text
 
 
 @pytest.mark.usefixtures("drawn")

@@ -42,9 +42,10 @@ def test_the_file_is_what_is_simulated(run, engine, sweep):
     expected = Experiment.from_file(sweep)
     for name, value in vars(expected).items():
         assert getattr(call, name) == value
-    rows = json.loads(result.stdout)
+    # Two regrets of each.
+    rows = json.loads(result.stdout)[::2]
     assert [row["policy"] for row in rows[:3]] == [
-        "d-ts:alpha=0.6", "d-ts:alpha=1", "rucb:every=10",
+        "D-TS:alpha=0.6", "D-TS:alpha=1.0", "RUCB, told every 10 rounds",
     ]  # fmt: skip
     assert rows[3]["instance"] == "equal-gap:num_arms=4,gap=0.1"
 

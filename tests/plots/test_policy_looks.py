@@ -14,8 +14,14 @@ from bayesduel.inference import fit
 from bayesduel.models import ConditionalLogit, PairwiseBeta
 from bayesduel.papers import recipes
 from bayesduel.plots import policy_looks as module
-from bayesduel.plots.policy_looks import POLICY_LOOKS, policy_looks
+from bayesduel.plots.policy_looks import (
+    POLICY_LOOKS,
+    RULE_LOOKS,
+    policy_looks,
+    rule_looks,
+)
 from bayesduel.policies import registry
+from bayesduel.stopping.words import RULES
 from bayesduel.votes import Choices, Comparisons
 from tests import fake_results as fake
 from tests.figures import all_text
@@ -54,6 +60,19 @@ def test_policies_that_are_often_drawn_together_differ_in_color_and_marker():
         assert len(colors) >= min(7, len(known)), (where, known)
         seen += len(known) > 1
     assert seen > 60
+
+
+def test_every_rule_for_stopping_has_a_look_whatever_stands_beside_it():
+    assert set(RULE_LOOKS) == set(RULES)
+    assert len({color for color, _ in RULE_LOOKS.values()}) == len(RULE_LOOKS)
+    rules = ["anytime:delta=0.05", "p-value:alpha=0.05", "posterior|budget:budget=9"]
+    for order in itertools.permutations(rules):
+        look = rule_looks(order)
+        names = ("anytime", "p-value", "posterior")
+        assert [look[x][:2] for x in rules] == [RULE_LOOKS[name] for name in names]
+    two = rule_looks(["anytime:delta=0.05", "anytime:delta=0.01"])
+    assert len({each[:3] for each in two.values()}) == 2
+    assert {each.color for each in two.values()} == {RULE_LOOKS["anytime"][0]}
 
 
 LABELS = ("D-TS", "RUCB", "D-TS:alpha=0.6", "D-TS, told every 9 rounds", "Mine",
