@@ -415,8 +415,8 @@ def _refuse_ratings(
     if wrong.any():
         row = table.rows[int(np.argmax(wrong))]
         rule = (
-            f"row {row} of {shortened(titles)} holds a place twice, or one beyond their "
-            "number: these may be ratings"
+            f"row {row} of {shortened(titles)} holds a place twice, or one beyond the "
+            "number of columns: these may be ratings"
         )
         remedy = "if 1 is the best and equals are ties, say so: name them with {places}"
         raise ComparisonDataError(table.name, rule, None, remedy=remedy)

@@ -32,6 +32,7 @@ from bayesduel.files.user_files import (
     read_bytes,
 )
 from bayesduel.votes.checks import (
+    MOST_LABELS,
     MOST_VOTES,
     composed,
     shortened,
@@ -119,7 +120,7 @@ def read_table(source: str | os.PathLike[str]) -> pd.DataFrame:
 
     file = as_path("source", source, ComparisonDataError)
     content = _unpacked(read_bytes(file, error=ComparisonDataError), file)
-    readers = {"Parquet": pd.read_parquet, "Excel": _read_excel, "Stata": pd.read_stata}
+    readers = {"Parquet": _read_parquet, "Excel": _read_excel, "Stata": pd.read_stata}
     kind = ""
     if content.startswith(_PARQUET):
         kind = "Parquet"
@@ -207,6 +208,34 @@ def _unpacked(content: bytes, file: Path) -> bytes:
             file.name, rule, None, remedy="copy or pack it again"
         ) from error
     return b"".join(parts)
+
+
+def _read_parquet(file: io.BytesIO) -> pd.DataFrame:
+    """Read a file whose columns fit into memory, each different text once.
+
+    A text that is repeated a million times is stored once, in a few bytes.
+    """
+    import pandas as pd
+
+    try:
+        from pyarrow.parquet import (  # pyright: ignore[reportMissingImports]
+            ParquetFile,
+        )
+    except ImportError:  # There may be fastparquet, or pandas says what is missing.
+        return pd.read_parquet(file)
+    about = ParquetFile(file).metadata
+    parts = [
+        about.row_group(group).column(column)
+        for group in range(about.num_row_groups)
+        for column in range(about.num_columns)
+    ]
+    size = sum(part.total_uncompressed_size for part in parts)
+    cells = sum(part.num_values for part in parts)
+    if size > most_unpacked(len(file.getvalue())) or cells > MOST_LABELS:
+        raise ValueError(f"it unpacks to {size:.0e} bytes and {cells:.0e} cells")
+    columns = map(about.schema.column, range(about.num_columns))
+    texts = [each.path for each in columns if each.physical_type == "BYTE_ARRAY"]
+    return pd.read_parquet(file, engine="pyarrow", read_dictionary=texts)
 
 
 def _read_excel(file: io.BytesIO) -> pd.DataFrame:

@@ -5,8 +5,10 @@ import gzip
 import io
 import json
 import lzma
+import sys
 import tracemalloc
 import zipfile
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -805,3 +807,35 @@ def test_no_row_is_left(tmp_path):
         ComparisonDataError, match="no row with a value in each of left"
     ):
         read_comparisons(path, missing="skip")
+
+
+@pytest.mark.parametrize("cells", [10**3, 10**9])
+def test_parquet_files_that_unpack_to_too_much(tmp_path, monkeypatch, cells):
+    """pyarrow, which is not needed here, is asked before it reads anything."""
+    kinds = {"left": "BYTE_ARRAY", "turn": "INT64", "talk.list.element": "BYTE_ARRAY"}
+    leaves = [SimpleNamespace(path=p, physical_type=k) for p, k in kinds.items()]
+    part = SimpleNamespace(total_uncompressed_size=10, num_values=cells)
+    group = SimpleNamespace(column=lambda at: part)
+    about = SimpleNamespace(
+        num_row_groups=2,
+        num_columns=3,
+        row_group=lambda at: group,
+        schema=SimpleNamespace(column=leaves.__getitem__),
+    )
+    reader = SimpleNamespace(ParquetFile=lambda file: SimpleNamespace(metadata=about))
+    monkeypatch.setitem(sys.modules, "pyarrow", SimpleNamespace(parquet=reader))
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", reader)
+    frame = pd.DataFrame({"left": ["a"], "right": ["b"], "winner": ["left"]})
+    asked = {}
+    monkeypatch.setattr(
+        pd, "read_parquet", lambda file, **how: asked.update(how) or frame
+    )
+    path = tmp_path / "votes.parquet"
+    path.write_bytes(b"PAR1")
+    if cells > 10**6:
+        with pytest.raises(ComparisonDataError, match=r"unpacks to .* 6e\+09 cells"):
+            read_comparisons(path)
+        assert not asked
+    else:
+        assert read_comparisons(path).num_votes == 1
+        assert asked["read_dictionary"] == ["left", "talk.list.element"]
