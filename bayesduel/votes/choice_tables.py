@@ -87,7 +87,8 @@ def read_choices(
     names = [each for each in table.titles if each != choice]
     names = list(arm_names_of(names if arm_names is None else arm_names, None))
     table.say_what_is_read({"choice": [choice], "arms": names})
-    offered = np.stack([table.whole_numbers(each) for each in names], axis=1)
+    offered = [table.whole_numbers(each, flags=True) for each in names]
+    offered = np.stack(offered, axis=1)
     if np.any(offered > 1):
         row, arm = np.argwhere(offered > 1)[0]
         raise ComparisonDataError(
@@ -177,16 +178,16 @@ def read_long_choices(
     ...     read_long_choices(path)
     Choices(2 arms, 1 subsets, 1 choices)
     """
-    table = Table(source)
     person, none = words_of(person=person, none=none)
+    table = Table(source, names=[none, *(arm_names or ())])
     table.keep_rows(where)
     known = list(attributes_asked(attributes))
     others = [title for title in (available, person) if title is not None]
     table.say_what_is_read(
         {"case": [case], "alternative": [alternative], "chosen": [chosen],
-         "beside": others, "attributes": known}
+         "other": others, "attributes": known}
     )  # fmt: skip
-    table.check_values([case, alternative])
+    table.check_values([case, alternative, *([person] if person else [])])
     (labels,), different = table.same_labels(alternative)
     if arm_names is None:
         arm_names = [each for each in different if each != none]
@@ -309,11 +310,11 @@ def read_wide_choices(
     ...     read_wide_choices(path, attributes=["price"])
     Choices(2 arms, 2 choices, 1 attributes)
     """
-    table = Table(source)
+    person, weight, none = words_of(person=person, weight=weight, none=none)
+    table = Table(source, names=[none, *(alternatives or ())])
     table.keep_rows(where)
     asked = attributes_asked(attributes)
     choice = composed(choice)
-    person, weight, none = words_of(person=person, weight=weight, none=none)
     left = [title for title in (choice, person, weight) if title is not None]
     if alternatives is None:
         plain = [name for name, titles in asked.items() if titles is None]
@@ -332,6 +333,7 @@ def read_wide_choices(
     for place, title in enumerate(offers):
         if title is not None:
             here[:, place] = table.yes_or_no(title)
+    table.check_values([choice, *([person] if person else [])])
     chosen = _chosen(table, choice, names, none)
     values, titles = [np.zeros((*here.shape, 0))], []
     for name, columns in zip(asked, shown, strict=True):
@@ -356,7 +358,8 @@ def _chosen(
     table: Table, choice: str, names: Sequence[str], none: str | None
 ) -> list[str | None]:
     """Return the chosen alternative of every row, None for none of them."""
-    cells = table.texts(choice).tolist()
+    (codes,), labels = table.same_labels(choice)
+    cells = np.array(labels, dtype=object)[codes].tolist()
     known: dict[str, str | None] = {f"{choice}{name}": name for name in names}
     numbered = {str(place + 1): name for place, name in enumerate(names)}
     if not any(name.isdigit() for name in names):
@@ -366,9 +369,8 @@ def _chosen(
     for row, cell in enumerate(cells):
         if cell not in known:
             words = f"is none of the alternatives {', '.join(names)}"
-            table.refuse(
-                choice, row, words, "leave such rows out by a condition (where)"
-            )
+            remedy = "leave such rows out by a condition ({where})"
+            table.refuse(choice, row, words, remedy)
     return [known[cell] for cell in cells]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
@@ -878,7 +878,9 @@ def verdicts_of(words: Any) -> dict[str, Verdict]:
     # An array of no dimensions counts as iterable, and is not.
     many = isinstance(whole, Iterable) and getattr(whole, "ndim", 1) > 0
     entries = list(whole) if many else []
-    if len(entries) != len(_MEANT) or not all(entries):
+    empty = [each is None or (isinstance(each, Sized) and not len(each))
+             for each in entries]  # fmt: skip
+    if len(entries) != len(_MEANT) or any(empty):
         rule = "must be three different ones: for the first arm, the second, and a tie"
         raise ComparisonDataError("words", rule, words)
     verdicts: dict[str, Verdict] = {}

@@ -15,7 +15,7 @@ from bayesduel.votes.tables import Table
 from theory.arguments import one_of, true_or_false
 
 _STEMS = ("model", "team", "item", "option", "arm", "player", "system", "generator")
-_ENDS = (("_a", "_b"), ("_1", "_2"), ("1", "2"), ("A", "B"))
+_ENDS = (("_a", "_b"), ("_1", "_2"))
 _KNOWN_PAIRS = (
     ("left", "right"),
     ("first", "second"),
@@ -191,8 +191,8 @@ def _titles(argument: str, titles: Any, count: int) -> tuple[str, ...]:
 
 def _winners(winner: Any) -> tuple[str, ...]:
     """Return one column, or two: asked in the order of the arms, and the other way."""
-    if winner is None or isinstance(winner, str):
-        return () if winner is None else (winner,)
+    if winner is None or isinstance(winner, str | int):
+        return () if winner is None else (str(winner),)
     return _titles("winner", winner, 2)
 
 
@@ -212,14 +212,20 @@ def soft_scale(soft: Any) -> tuple[float, float]:
     return (1.0, 2.0) if soft is None else _soft_parts(soft)[1:]
 
 
-def _usual_arms(table: Table) -> tuple[str, ...]:
-    usual = [pair for pair in _KNOWN_PAIRS if all(title in table for title in pair)]
+def _usual(table: Table, known: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the pairs of titles that are usual, or much like those that are."""
+    found = ((table.usual(one), table.usual(other)) for one, other in known)
+    return [*dict.fromkeys((a, b) for a, b in found if a and b)]
+
+
+def _usual_arms(table: Table) -> tuple[str, str]:
+    usual = _usual(table, _KNOWN_PAIRS)
     if len(usual) > 1:
         both = " or ".join(" and ".join(pair) for pair in usual)
         rule, remedy = f"the two columns could be {both}", "say which: arms ({arms})"
         raise ComparisonDataError(table.name, rule, usual, remedy=remedy)
     if not usual:
-        known = "; ".join(" and ".join(pair) for pair in _KNOWN_PAIRS[:9])
+        known = "; ".join(" and ".join(pair) for pair in _KNOWN_PAIRS[:7])
         rule = (
             f"none of the usual columns ({known}; ...) is there, only "
             f"{shortened(table.titles)}"
@@ -239,24 +245,22 @@ def _usual_arms(table: Table) -> tuple[str, ...]:
 
 def _usual_way(table: Table, arms: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     """Return the usual columns that say who won, and what they are."""
-    counts = [pair for pair in _KNOWN_WINS if all(title in table for title in pair)]
-    scores = [pair for pair in _KNOWN_SCORES if all(title in table for title in pair)]
-    if "winner" in table:
+    counts, scores = _usual(table, _KNOWN_WINS), _usual(table, _KNOWN_SCORES)
+    if winner := table.usual("winner"):
         if counts:
             raise ComparisonDataError(
                 table.name,
-                f"has both a column 'winner' and counts in {' and '.join(counts[0])}",
+                f"has both a column {winner!r} and counts in {' and '.join(counts[0])}",
                 remedy="say which with winner ({winner}) or wins ({wins})",
             )
-        return "winner", ("winner",)
-    if len(counts) == 1:
-        return "wins", counts[0]
-    if len(counts) > 1:
-        both = " or ".join(" and ".join(pair) for pair in counts)
-        rule, remedy = f"the two columns could be {both}", "say which: wins ({wins})"
-        raise ComparisonDataError(table.name, rule, counts, remedy=remedy)
-    if len(scores) == 1:
-        return "scores", scores[0]
+        return "winner", (winner,)
+    for way, known in (("wins", counts), ("scores", scores)):
+        if len(known) == 1:
+            return way, known[0]
+        if known:
+            both = " or ".join(" and ".join(pair) for pair in known)
+            rule, remedy = f"the two columns could be {both}", f"say which: {{{way}}}"
+            raise ComparisonDataError(table.name, rule, known, remedy=remedy)
     won, lost = _WON.fullmatch(arms[0]), _LOST.fullmatch(arms[1])
     if won and lost and won[1].lower() == lost[1].lower():
         return "winner", (arms[0],)
@@ -310,10 +314,10 @@ def _usual_ties(table: Table, columns: VoteColumns) -> list[str]:
             continue
         words = re.sub(r"\W+", "_", title.lower()).strip("_")
         like = _LIKE_TIES.fullmatch(words) and table.has_numbers(title)
-        if title in known or like or _fills_gaps(table, title, wins):
+        if title.lower() in known or like or _fills_gaps(table, title, wins):
             sums[title] = table.whole_numbers(title, NOT_WHOLE, flags=True).sum()
-    lost = [title for title in sums if title not in known and sums[title]]
-    usual = [title for title in sums if title in known]
+    lost = [title for title in sums if title.lower() not in known and sums[title]]
+    usual = [title for title in sums if title.lower() in known]
     if lost or len(usual) > 1:
         named = ", ".join(f"{title} ({sums[title]:g})" for title in (*usual, *lost))
         raise ComparisonDataError(

@@ -16,6 +16,7 @@ from jaxtyping import Float64, Int64
 from numpy.typing import NDArray
 
 from bayesduel.errors import ComparisonDataError
+from bayesduel.files.user_files import number
 from bayesduel.votes.checks import (
     MOST_VOTES,
     arm_names_of,
@@ -59,7 +60,8 @@ SEVERAL = re.compile(r'\[\s*("+[^"]*"+\s*,\s*){2}')
 _DIAGONAL = frozenset(
     ["-", "x", "X", "*", "#", "\\", "/", "\u2013", "\u2014", "\u00d7"]
 )
-_HALVES = {"1/2": "0.5", "\u00bd": "0.5", "=": "0.5"}
+_OF_WINS = "give numbers of wins; `bayesduel compare` reads probabilities"
+_HALVES = {"1/2": "0.5", "=": "0.5"}
 
 
 def read_comparisons(
@@ -107,7 +109,8 @@ def read_comparisons(
         ``words``: a vote a row. By default "winner". It may be one of ``arms``, as in a
         table of winners and losers: all its rows are decided, and none says who was
         shown first. Two columns are the answers in both orders, the arms in the order
-        of ``arms`` and the other way round.
+        of ``arms`` and the other way round; in both a word stands for the same arm,
+        wherever it was shown, so that left and right say nothing.
     wins : (str, str), optional
         Columns with the numbers of votes for either arm: a pair a row. By default
         wins_a and wins_b, wins_first and wins_second, or winner_model_a and
@@ -153,7 +156,8 @@ def read_comparisons(
         Count two votes on one question in both orders as one; see
         :meth:`Comparisons.with_both_orders_as_one`.
     arm_names : sequence of str, optional
-        All arms, in the wanted order; any other name is an error.
+        All arms, in the wanted order; any other name is an error. NA and the like are
+        names if they are among these.
     order_known : bool, optional
         Whether the first arm was shown first; by default yes for single votes, no for
         counts per pair and for winners and losers.
@@ -202,7 +206,8 @@ def read_comparisons(
         judge=judge, context=context, neutral=neutral, columns=columns,
         contest_covariates=contest_covariates,
     )  # fmt: skip
-    return parse_pairs(source, asked).comparisons(arm_names)
+    names = None if arm_names is None else arm_names_of(arm_names, None)
+    return parse_pairs(source, asked, names).comparisons(names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,9 +274,11 @@ class VoteRows:
         return data
 
 
-def parse_pairs(votes: Any, asked: VoteFormat) -> VoteRows:
+def parse_pairs(
+    votes: Any, asked: VoteFormat, arm_names: Sequence[str] | None = None
+) -> VoteRows:
     """Read votes row by row; those of a square table of wins, pair by pair."""
-    table = Table(votes, missing=asked.missing, decimal=asked.decimal)
+    table = Table(votes, missing=asked.missing, decimal=asked.decimal, names=arm_names)
     table.keep_rows(asked.where)
     if asked.names_no_column() and _is_square(table):
         return _from_square(table)
@@ -292,13 +299,6 @@ def parse_pairs(votes: Any, asked: VoteFormat) -> VoteRows:
     read = columns.titles() | {name: (title,) for name, title in kept.items()}
     unread = table.say_what_is_read(read)
     rows = _rows_of(table, columns, asked, kept)
-    if skipped:
-        _LOGGER.warning(
-            "%s: %d of %d rows left out, where something is missing",
-            table.name,
-            skipped,
-            skipped + table.num_rows,
-        )
     _say_what_looks_alike(table.name, rows.arm_names)
     return _mirrored(replace(rows, read=read, unread=unread, skipped=skipped), asked)
 
@@ -324,7 +324,13 @@ def _rows_of(
         else:
             (codes,), labels = table.same_labels(title)
             carried[name] = pd.Categorical.from_codes(codes, labels)
-    single = not columns.wins or _is_one_hot(table, columns)
+    one_hot = bool(columns.wins) and _is_one_hot(table, columns)
+    if one_hot and np.any(several := (counts > 0).sum(axis=1) > 1):
+        title = columns.wins[0]
+        words = "says who won, and so does another column of the row"
+        remedy = "leave such rows out by conditions ({where})"
+        table.refuse(title, int(np.argmax(several)), words, remedy)
+    single = not columns.wins or one_hot
     order_known = single if asked.order_known is None else asked.order_known
     if columns.winner and columns.winner[0] in columns.arms:
         if asked.order_known:
@@ -408,11 +414,16 @@ def _counts(
         counts[:, columns.arms.index(columns.winner[0])] = 1.0
         return counts, None
     if asked.words is None:
-        usual = {"left": 0, "right": 1, **dict.fromkeys(TIE_WORDS, 2)}
+        usual = {"left": 0, "right": 1} if len(columns.winner) == 1 else {}
+        usual |= dict.fromkeys(TIE_WORDS, 2)
         usual |= {composed(title): place for place, title in enumerate(columns.arms)}
         verdicts = {word: (outcome, 1.0) for word, outcome in usual.items()}
     else:
         verdicts = verdicts_of(asked.words)
+    for word in [each for each in verdicts if each.lower() in ("true", "false")]:
+        # pandas writes them otherwise than JSON and spreadsheets do.
+        for same in (word.lower(), word.capitalize(), word.upper()):
+            verdicts.setdefault(same, verdicts[word])
     found = []
     for title in columns.winner:
         codes, answers = table.labels(title)
@@ -471,39 +482,58 @@ def _is_own_mirror(rows: VoteRows, columns: Mapping[str, Any]) -> bool:
 
 def _is_square(table: Table) -> bool:
     """Return whether a table has a row and a column for each arm, of the same names."""
-    names, *others = table.titles
-    if not 1 < len(others) == table.num_rows or table.titles.count(names) > 1:
+    corner, *others = table.titles
+    if not 1 < len(others) == table.num_rows or table.titles.count(corner) > 1:
         return False
-    rows, titles = joined_labels(table.texts(names).tolist(), others)
-    return sorted(rows) == sorted(titles)
+    rows, titles = joined_labels(table.texts(corner).tolist(), others)
+    if sorted(rows) != sorted(titles) or table.usual("winner") == corner:
+        return False
+    # Two votes may also be of the arms whose titles are the words of their winners.
+    cells = table.frame.to_numpy().ravel().tolist()
+    return any(
+        number(_points(str(cell)).replace(",", ".")) is not None for cell in cells
+    )
+
+
+def _points(cell: str) -> str:
+    """Return a cell of a square table with halves as decimals."""
+    return _HALVES.get(cell, cell.replace("\u00bd", ".5"))
 
 
 def _from_square(table: Table) -> VoteRows:
     """Return the votes of a square table, whose rows won against its columns.
 
-    Where draws are halves, a pair of which both arms have a whole point may have been
-    drawn twice or won once by each: such a table is refused.
+    Two arms that have no cell of one another did not meet. Where draws are halves, a
+    pair of which both arms have a whole point may have been drawn twice or won once by
+    each: such a table is refused.
     """
+    import pandas as pd
+
     corner, *others = table.titles
     names = table.texts(corner).tolist()
     position = {name: row for row, name in enumerate(joined_labels(names)[0])}
-    wins = np.zeros((len(names), len(names)))
+    wins = np.full((len(names), len(names)), np.nan)
     for title, name in zip(others, joined_labels(others)[0], strict=True):
         column = position[name]
-        cells = [_HALVES.get(cell, cell) for cell in table.texts(title)]
+        cells = list(map(_points, table.texts(title)))
         if cells[column] in _DIAGONAL or not cells[column]:
             cells[column] = "0"
-        import pandas as pd
-
         frame = pd.DataFrame({title: pd.Series(cells, dtype=object)})
-        part = Table(frame, table.name)
-        wins[:, column] = part.numbers(title)
+        frame.attrs = table.frame.attrs
+        part = Table(frame, table.name, decimal=table.decimal)
+        wins[:, column] = part.numbers(title, gaps=True)
         if wins[column, column]:
             rule = f"gives {name!r} {wins[column, column]:g} votes against itself"
             raise ComparisonDataError(table.name, rule, name, index=column)
-        broken = wins[:, column] * 2 % 1 != 0
+        broken = np.nan_to_num(wins[:, column]) * 2 % 1 != 0
         if broken.any():
-            part.refuse(title, int(np.argmax(broken)), "is no whole number", NOT_WHOLE)
+            part.refuse(title, int(np.argmax(broken)), "is no whole number", _OF_WINS)
+    lone = np.argwhere(np.isnan(wins) & ~np.isnan(wins.T))
+    if len(lone):
+        one, other = (names[each] for each in lone[0])
+        rule = f"says how often {other!r} won against {one!r}, but not the other way"
+        raise ComparisonDataError(table.name, rule, remedy="write 0 for never")
+    wins = np.nan_to_num(wins)
     row, column = np.triu_indices(len(names), 1)
     votes = np.stack([wins[row, column], wins[column, row], np.zeros(len(row))], axis=1)
     halves = votes % 1 != 0

@@ -259,20 +259,18 @@ def _dense(places: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.where(places > 0, np.searchsorted(used, places) + 1, 0)
 
 
-_ORDINALS = {
-    word: place + 1
-    for place, words in enumerate(
-        ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
-    )
-    for word in [words]
-}
-_PLACE = re.compile(r"([0-9]{1,6})(?:st|nd|rd|th|\.)?", re.IGNORECASE)
-_PLACE_TITLE = re.compile(
-    r"(?:(?:rank|place|choice|preference)[ _]*)?"
-    r"([0-9]{1,3})(?:st|nd|rd|th)?(?:[ _]*(?:rank|place|choice|preference))?"
-    r"|(" + "|".join(_ORDINALS) + r")(?:[ _]*(?:rank|place|choice|preference))?",
+_ORDINALS = (
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"
+)  # fmt: skip
+_RANK = "(?:rank|place|choice|preference)"
+_PLACE = re.compile(
+    rf"(?:{_RANK}[ _#.-]*)?"
+    rf"(?:([0-9]{{1,6}})(?:st|nd|rd|th|\.0?)?|({'|'.join(_ORDINALS)}))"
+    rf"(?:[ _]*{_RANK})?(?:\s*\([^()]*\))?",
     re.IGNORECASE,
 )
+"""Such as 1, 1st, first choice, Choice #1 or 1 (best)."""
+
 _GRID_TITLE = re.compile(r"(.*)\[([^\[\]]+)\]\s*", re.DOTALL)
 
 
@@ -294,12 +292,14 @@ def read_rankings(
         A table as :func:`read_table` reads it, or a data frame.
     order : sequence of str, optional
         Columns with the names of arms, the best first. By default titles such as
-        "1st choice", "2nd choice", or "rank 1", "rank 2". An empty cell leaves a place
-        out; an arm that is not named was not judged.
+        "1st choice", "2nd choice", or "rank 1", "rank 2", or those of a grid of Google
+        Forms, "Your order [1st choice]". An empty cell leaves a place out; an arm that
+        is not named was not judged.
     places : sequence of str, optional
         Columns that are arms, with the place of each: 1, or 1st, is the best, equal
         places are a tie, an empty cell was not judged. By default the columns of a grid
-        of Google Forms, such as "Your order [tea]", "Your order [milk]". The arm is
+        of Google Forms, such as "Your order [tea]", "Your order [milk]", if no row
+        holds a place twice or beyond the number of columns, as ratings do. The arm is
         what stands in brackets, or the title.
     count : str, optional
         Column with the number of voters who handed in that ballot, 1 by default.
@@ -330,13 +330,13 @@ def read_rankings(
     >>> read_rankings(frame.assign(voter=["ann", "bob"])).places.tolist()
     [[2, 1], [1, 0]]
     """
-    table = Table(source, missing=missing)
+    table = Table(source, missing=missing, names=arm_names)
     table.keep_rows(where)
     if order is not None and places is not None:
         rule, remedy = "and order must not both be given", "name one of them"
         raise ComparisonDataError("places", rule, None, remedy=remedy)
-    by_place = order is None and places is None
-    if by_place:
+    is_guess = order is None and places is None
+    if is_guess:
         order, places = ranking_columns(table.titles)
         if not order and not places:
             rule = (
@@ -374,6 +374,8 @@ def read_rankings(
             titles, arm_positions("places", names, arms), strict=True
         ):
             ranked[:, arm] = _places(table, title)
+        if is_guess:
+            _refuse_ratings(table, titles, ranked)
     empty = ~ranked.any(axis=1)
     if empty.any() and missing != "skip":
         row = int(table.rows[int(np.argmax(empty))])
@@ -387,35 +389,55 @@ def read_rankings(
 
 def ranking_columns(titles: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return columns called after places, best first, or else those of one grid."""
-    order = {}
-    for title in titles:
-        if (found := _PLACE_TITLE.fullmatch(title)) and not title.isdigit():
-            place = _ORDINALS.get((found[2] or "").lower()) or int(found[1])
-            order.setdefault(place, title)
-    if len(order) > 1 and sorted(order) == list(range(1, len(order) + 1)):
-        return [order[place] for place in sorted(order)], []
+    order: dict[int, list[str]] = {}
     grids: dict[str, list[str]] = {}
     for title in titles:
-        if found := _GRID_TITLE.fullmatch(title):
-            grids.setdefault(found[1], []).append(title)
+        grid = _GRID_TITLE.fullmatch(title)
+        name = grid[2] if grid else title
+        if place := 0 if name.isdigit() else _place(name):
+            order.setdefault(place, []).append(title)
+        elif grid:
+            grids.setdefault(grid[1], []).append(title)
+    one_each = all(len(each) == 1 for each in order.values())
+    if one_each and len(order) > 1 and sorted(order) == [*range(1, len(order) + 1)]:
+        return [order[place][0] for place in sorted(order)], []
     grids = {stem: each for stem, each in grids.items() if len(each) > 1}
     return [], next(iter(grids.values())) if len(grids) == 1 else []
+
+
+def _refuse_ratings(
+    table: Table, titles: Sequence[str], places: NDArray[np.int64]
+) -> None:
+    """Refuse a grid that was guessed to hold places where a row is no ranking."""
+    last = np.sort(places, axis=1)
+    wrong = (places > places.shape[1]).any(axis=1)
+    wrong |= ((last[:, 1:] == last[:, :-1]) & (last[:, 1:] > 0)).any(axis=1)
+    if wrong.any():
+        row = table.rows[int(np.argmax(wrong))]
+        rule = (
+            f"row {row} of {shortened(titles)} holds a place twice, or one beyond the "
+            "number of columns: these may be ratings"
+        )
+        remedy = "if 1 is the best and equals are ties, say so: name them with {places}"
+        raise ComparisonDataError(table.name, rule, None, remedy=remedy)
+
+
+def _place(text: str) -> int:
+    """Return the place that a title or a cell names, 0 for none."""
+    found = _PLACE.fullmatch(text)
+    if found is None:
+        return 0
+    return int(found[1]) if found[1] else _ORDINALS.index(found[2].lower()) + 1
 
 
 def _places(table: Table, title: str) -> NDArray[np.int64]:
     """Return a column of places, 0 where there is none."""
     codes, names = table.labels(title)
-    places = []
-    for name in names:
-        text = name.split(" ")[0]
-        found = _PLACE.fullmatch(text.removesuffix(".0"))
-        place = _ORDINALS.get(text.lower()) or (int(found[1]) if found else 0)
-        places.append(place)
-    found = np.array([*places, 0], dtype=np.int64)[codes]
-    wrong = (found < 1) & (codes >= 0)
+    places = np.array([*map(_place, names), 0], dtype=np.int64)[codes]
+    wrong = (places < 1) & (codes >= 0)
     if wrong.any():
         table.refuse(title, int(np.argmax(wrong)), "is no place such as 1 or 1st")
-    return found
+    return places
 
 
 SUFFIXES = (".soc", ".soi", ".toc", ".toi")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 from collections.abc import Sequence
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["read_sets"]
+
+_LOGGER = logging.getLogger(__name__)
 
 _OF_A_STUDY = ("shown", "winner", "counts")
 """Columns of a table that ``Study.export_votes`` has written."""
@@ -47,15 +50,14 @@ def read_sets(
         and needs no names; its answers that are no votes are left out.
     shown : sequence of str, optional
         Columns with the names of the arms that were shown; an empty cell is none. By
-        default numbered columns such as item1, item2, item3, or a, b, c, if there is
-        one such group.
+        default a column "shown" of lists, or numbered columns such as item1, item2,
+        item3, or a, b, c, if there is one such group.
     best : str
         Column with the arm that was picked as the best: its name, the title of its
-        column, or its place in ``shown`` from 1. In place of "best" the default also
-        finds "most".
+        column, or its place in ``shown`` from 1. By default "best" or "most".
     worst : str or None
         Column with the worst; nobody was asked for it where there is no such column.
-        In place of "worst" the default also finds "least".
+        By default "worst" or "least".
     where : str or sequence of str
         Conditions on the columns, as in :func:`read_comparisons`.
     missing : {"refuse", "skip", "keep"}
@@ -86,28 +88,33 @@ def read_sets(
     >>> read_sets(frame).row_names
     ['ale | tea (worst)', 'ale | milk | tea']
     """
-    table = Table(source, missing=missing)
+    table = Table(source, missing=missing, names=arm_names)
     table.keep_rows(where)
-    is_export = shown is None and all(title in table for title in _OF_A_STUDY)
+    is_listed = shown is None and "shown" in table
+    is_export = is_listed and all(title in table for title in _OF_A_STUDY)
     if is_export:
         best = "winner"
         table.keep_rows("counts=true")
-        table.skip_missing([best])
-    elif best == "best" and best not in table and "most" in table:
-        best, worst = "most", "least" if worst == "worst" else worst
+        table.skip_missing([best], say=False)
+    if best == "best":
+        best = table.usual("best") or table.usual("most") or best
     table.labels(best)
-    worst = None if worst not in table else worst
+    if worst == "worst":
+        worst = table.usual("worst") or table.usual("least")
+    elif worst is not None:
+        table.labels(worst)
     if worst == best:
         rule = "must be another column than that of the best"
         raise ComparisonDataError("worst", rule, worst)
     picked = [title for title in (best, worst) if title is not None]
     if missing == "skip" and not is_export:
         table.skip_missing(picked)
-    if is_export:
+    if not is_export:
+        table.check_values(picked)
+    if is_listed:
         rows = [_listed(table, row) for row in range(table.num_rows)]
         answers = [table.texts(title).tolist() for title in picked]
     else:
-        table.check_values(picked)
         titles = _shown(table, picked, shown)
         table.say_what_is_read(
             {"shown": titles, "best": picked[:1], "worst": picked[1:]}
@@ -115,10 +122,10 @@ def read_sets(
         columns, names = table.same_labels(*titles)
         cells = [np.array([*names, ""], dtype=object)[codes] for codes in columns]
         given = list(zip(*(each.tolist() for each in cells), strict=True))
-        answers = [_answers(table, title, titles, given) for title in picked]
+        answers = _answers(table, picked, titles, given)
         rows = [[arm for arm in row if arm] for row in given]
         if shown is None:
-            _check_guess(table, titles, rows, answers)
+            _check_guess(table, titles, given, answers)
     names = {arm for row in rows for arm in row}
     arms = arm_names_of(sorted(names) if arm_names is None else arm_names, None)
     for at, row in enumerate(rows):
@@ -126,6 +133,9 @@ def read_sets(
         place = int(table.rows[at])
         if len(set(row)) < len(row):
             rule = f"row {place} shows an arm twice: {', '.join(row)}"
+            raise ComparisonDataError(table.name, rule, row)
+        if len(row) < 2:
+            rule = f"row {place} shows fewer than two arms, which leaves no choice"
             raise ComparisonDataError(table.name, rule, row)
         for arm in both:
             if arm not in row:
@@ -163,9 +173,15 @@ def _shown(
         held = [
             group
             for group in groups
-            if said & {name for title in group for name in table.labels(title)[1]}
+            if _share(
+                said, {name for title in group for name in table.labels(title)[1]}
+            )
+            or said & {*group}
         ]
-        groups = held if len(held) == 1 else groups
+        # Numbers may also be places in any of them.
+        places = {str(at + 1) for at in range(max(map(len, groups)))}
+        is_place = {name.removesuffix(".0") for name in said} <= places
+        groups = held if len(held) == 1 and not is_place else groups
     if len(groups) == 1:
         return groups[0]
     others = [title for title in table.titles if title not in picked]
@@ -177,18 +193,41 @@ def _shown(
     raise ComparisonDataError(table.name, rule, others, remedy=remedy)
 
 
+def _share(some: set[str], others: set[str]) -> bool:
+    """Return whether two sets of labels have one in common, 7.0 and 7 being one."""
+    one, other = joined_labels([*some], [*others])
+    return not {*one}.isdisjoint(other)
+
+
 def _answers(
-    table: Table, title: str, titles: Sequence[str], rows: Sequence[Sequence[str]]
-) -> list[str]:
-    """Return the arm that each row picks: by name, or by column or place for all."""
-    (answers,) = joined_labels(table.texts(title).tolist())
-    if all(answer in row for answer, row in zip(answers, rows, strict=True)):
-        return answers
+    table: Table,
+    picked: Sequence[str],
+    titles: Sequence[str],
+    rows: Sequence[Sequence[str]],
+) -> list[list[str]]:
+    """Return the arms that each row picks: by name, or by column or place for all."""
+    said = joined_labels(*(table.texts(title).tolist() for title in picked))
     place = {str(at + 1): at for at in range(len(titles))}
     place |= {each: at for at, each in enumerate(titles)}
-    if all(place.get(answer, len(titles)) < len(titles) for answer in answers):
-        return [row[place[each]] for each, row in zip(answers, rows, strict=True)]
-    return answers
+    meant = [
+        [row[place[each]] if each in place else "" for each, row in
+         zip(column, rows, strict=True)]
+        for column in said
+    ]  # fmt: skip
+    is_place = all(map(all, meant))
+    if not all(
+        each in row for column in said for each, row in zip(column, rows, strict=True)
+    ):
+        return meant if is_place else said
+    if is_place and meant != said:
+        _LOGGER.warning(
+            "%s: the answers in %s are names of arms, and could be places from 1 to %d "
+            "as well; they were read as names",
+            table.name,
+            " and ".join(picked),
+            len(titles),
+        )
+    return said
 
 
 def _check_guess(
@@ -199,10 +238,8 @@ def _check_guess(
 ) -> None:
     """Refuse columns that were guessed, but hold no arms: none is ever picked."""
     picked = {arm for column in answers for arm in column}
-    for title in titles:
-        codes, names = table.labels(title)
-        different = len(np.unique(codes)) == len(rows) > 2
-        if different and picked.isdisjoint(names):
+    for title, cells in zip(titles, zip(*rows, strict=True), strict=True):
+        if len({*cells}) == len(rows) > 2 and picked.isdisjoint(cells):
             rule = (
                 f"column {title!r} was taken for one of the arms that were shown, but "
                 "differs in every row, and is never picked"

@@ -10,6 +10,7 @@ import logging
 import lzma
 import os
 import re
+import warnings
 import zipfile
 import zlib
 from collections.abc import Iterable, Sequence
@@ -31,6 +32,7 @@ from bayesduel.files.user_files import (
     read_bytes,
 )
 from bayesduel.votes.checks import (
+    MOST_LABELS,
     MOST_VOTES,
     composed,
     shortened,
@@ -69,6 +71,10 @@ _LONGEST_HEADER = 2**20
 """Characters."""
 
 _TEXT_OF_NUMBERS = re.compile(r"[0-9.eE+\-\n]*")
+_ROUNDED = re.compile(r"[0-9](?:\.[0-9]+)?[eE]\+[0-9]+")
+"""Large whole numbers as pandas and Excel write them once they are floats."""
+
+_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:\.[0-9]{3})+")
 _CONDITION = re.compile(r"\s*(==|!=|>=|<=|=|<|>)\s*(.*)", re.DOTALL)
 
 
@@ -78,9 +84,10 @@ def read_table(source: str | os.PathLike[str]) -> pd.DataFrame:
     Parameters
     ----------
     source : str or path-like
-        CSV or TSV in UTF-8 with a header, separated by commas, semicolons or tabs (also
-        named in a first line ``sep=;``); JSON, an array of records or one record a
-        line; Parquet, Excel or Stata, where pandas finds the package that reads them.
+        CSV or TSV in UTF-8 with a header, separated by commas, semicolons, tabs or bars
+        (also named in a first line ``sep=;``); JSON, an array of records or one record
+        a line; Parquet, the first sheet of an Excel workbook, or Stata, where pandas
+        finds the package that reads them.
         Text may be compressed with gzip, bzip2, xz, zstd or zip. The content decides
         what a file is, not its name.
 
@@ -113,7 +120,7 @@ def read_table(source: str | os.PathLike[str]) -> pd.DataFrame:
 
     file = as_path("source", source, ComparisonDataError)
     content = _unpacked(read_bytes(file, error=ComparisonDataError), file)
-    readers = {"Parquet": pd.read_parquet, "Excel": _read_excel, "Stata": pd.read_stata}
+    readers = {"Parquet": _read_parquet, "Excel": _read_excel, "Stata": pd.read_stata}
     kind = ""
     if content.startswith(_PARQUET):
         kind = "Parquet"
@@ -133,14 +140,11 @@ def read_table(source: str | os.PathLike[str]) -> pd.DataFrame:
             rule = f"is in the format of {kind}, and cannot be read: {error}"
             raise ComparisonDataError(file.name, rule, str(error)) from error
         frame = frame.reset_index(drop=True)
-        frame.columns = [str(title) for title in frame.columns]
-        frame.attrs["file"] = file.name
-        return frame
-    text = decoded(content, file, ComparisonDataError)
-    if is_json(text.lstrip()):
-        frame = _from_json(text, file.name)
     else:
-        frame = _from_csv(text, file)
+        text = decoded(content, file, ComparisonDataError)
+        is_array = is_json(text.lstrip())
+        frame = _from_json(text, file.name) if is_array else _from_csv(text, file)
+    frame.columns = [composed(title) for title in frame.columns]
     if not len(frame):
         rule = "needs a header and at least one row"
         raise ComparisonDataError(file.name, rule, list(frame.columns))
@@ -206,10 +210,43 @@ def _unpacked(content: bytes, file: Path) -> bytes:
     return b"".join(parts)
 
 
+def _read_parquet(file: io.BytesIO) -> pd.DataFrame:
+    """Read a file whose columns fit into memory, each different text once.
+
+    A text that is repeated a million times is stored once, in a few bytes.
+    """
+    import pandas as pd
+
+    try:
+        from pyarrow.parquet import (  # pyright: ignore[reportMissingImports]
+            ParquetFile,
+        )
+    except ImportError:  # There may be fastparquet, or pandas says what is missing.
+        return pd.read_parquet(file)
+    about = ParquetFile(file).metadata
+    parts = [
+        about.row_group(group).column(column)
+        for group in range(about.num_row_groups)
+        for column in range(about.num_columns)
+    ]
+    size = sum(part.total_uncompressed_size for part in parts)
+    cells = sum(part.num_values for part in parts)
+    if size > most_unpacked(len(file.getvalue())) or cells > MOST_LABELS:
+        raise ValueError(f"it unpacks to {size:.0e} bytes and {cells:.0e} cells")
+    columns = map(about.schema.column, range(about.num_columns))
+    texts = [each.path for each in columns if each.physical_type == "BYTE_ARRAY"]
+    return pd.read_parquet(file, engine="pyarrow", read_dictionary=texts)
+
+
 def _read_excel(file: io.BytesIO) -> pd.DataFrame:
     import pandas as pd
 
-    return pd.read_excel(file, dtype=object, keep_default_na=False, na_values=[""])
+    book = pd.ExcelFile(file)
+    first, *others = map(str, book.sheet_names)
+    if others:
+        words = "only the first sheet of the workbook is read, %r; not read: %s"
+        _LOGGER.warning(words, first, shortened(others))
+    return pd.read_excel(book, dtype=object, keep_default_na=False, na_values=[""])
 
 
 def _from_csv(text: str, file: Path) -> pd.DataFrame:
@@ -223,16 +260,23 @@ def _from_csv(text: str, file: Path) -> pd.DataFrame:
     else:
         text = text.lstrip("\r\n")
         first_line = text[: text.find("\n") + 1] or text
-        separator = max(",;\t", key=first_line.count)
+        separator = max(",;\t|", key=first_line.count)
     try:
         start = io.StringIO(text[:_LONGEST_HEADER], newline="")
         header = next(csv.reader(start, delimiter=separator, strict=True), [])
-        # A column more than the header has: where a row is too long it is not empty.
-        frame = pd.read_csv(
-            io.BytesIO(text[start.tell() :].encode()), sep=separator, header=None,
-            names=range(len(header) + 1),
-            dtype=object, na_filter=False, index_col=False,
-        )  # fmt: skip
+        with warnings.catch_warnings():
+            # Of a first row that is too long pandas leaves out what is too much.
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            # A column more than the header has: a row that is too long fills it.
+            frame = pd.read_csv(
+                io.BytesIO(text[start.tell() :].encode()), sep=separator, header=None,
+                names=range(len(header) + 1),
+                dtype=object, na_filter=False, index_col=False,
+            )  # fmt: skip
+    except pd.errors.ParserWarning as error:
+        rule = f"row 0 has more cells than the header, {len(header)}"
+        remedy = "remove lines above the header, such as comments"
+        raise ComparisonDataError(file.name, rule, header, remedy=remedy) from error
     except (pd.errors.ParserError, csv.Error) as error:
         where = re.search(r"line (\d+), saw (\d+)", str(error))
         rule, remedy = str(error), ""
@@ -251,7 +295,9 @@ def _from_csv(text: str, file: Path) -> pd.DataFrame:
         row = int((extra != "").to_numpy().argmax())
         rule = f"row {row} has {len(header) + 1} cells, the header {len(header)}"
         raise ComparisonDataError(file.name, rule, extra.iloc[row])
-    frame.columns = [composed(title) for title in header]
+    if header and not header[-1] and not frame[len(header) - 1].any():
+        frame, header = frame.iloc[:, :-1], header[:-1]  # A separator ends each line.
+    frame.columns = header
     if separator == ";":
         frame.attrs["decimal"] = ","
     return frame
@@ -261,39 +307,49 @@ def _from_json(text: str, name: str) -> pd.DataFrame:
     """Read records, whose cells keep their types; missing fields are None."""
     import pandas as pd
 
+    line = 1
     try:
         if text.lstrip().startswith("["):
             records = json.loads(text)
         else:
             # One call instead of one for each line; a line that is no record by itself
             # is found by the slow way.
-            lines = [line for line in text.split("\n") if line.strip()]
+            lines = [each for each in enumerate(text.split("\n"), 1) if each[1].strip()]
             try:
-                records = json.loads(f"[{','.join(lines)}]")
-            except json.JSONDecodeError:
+                records = json.loads(f"[{','.join(each for _, each in lines)}]")
+            except ValueError:
                 records = []
             if len(records) != len(lines):
-                records = list(map(json.loads, lines))
-    except (json.JSONDecodeError, RecursionError) as error:
-        where = getattr(error, "lineno", 1)
-        rule = f"is no JSON: line {where}: {str(error).partition(':')[0]}"
+                records = []
+                for at, each in lines:
+                    line = at
+                    records.append(json.loads(each))
+    except (ValueError, RecursionError) as error:  # Also a number of too many digits.
+        line += getattr(error, "lineno", 1) - 1
+        rule = f"is no JSON: line {line}: {str(error).partition(':')[0]}"
         remedy = "give an array of records, or one record a line"
         raise ComparisonDataError(name, rule, text[:40], remedy=remedy) from error
     if not records:
         raise ComparisonDataError(name, "needs at least one record", records)
     titles: dict[str, None] = {}
+    remedy = "pandas writes such a file by to_json(..., orient='records')"
     for row, record in enumerate(records):
         if not isinstance(record, dict):
             rule = f"row {row} must be a record, as {{'left': 'tea', ...}}"
-            remedy = "pandas writes such a file by to_json(..., orient='records')"
             raise ComparisonDataError(name, rule, record, remedy=remedy)
         if record.keys() != titles.keys():
             titles |= dict.fromkeys(record)
-    columns = {
-        composed(title): pd.Series([each.get(title) for each in records], dtype=object)
-        for title in titles
-    }
-    return pd.DataFrame(columns)
+    if len(records) == 1 and all(
+        isinstance(each, dict | list) for each in records[0].values()
+    ):
+        rule = "is one object of objects or lists, and no list of records"
+        raise ComparisonDataError(name, rule, [*titles], remedy=remedy)
+    return pd.DataFrame(
+        {
+            title: pd.Series([each.get(title) for each in records], dtype=object)
+            for title in titles
+        }
+    )
 
 
 def keep_rows(frame: pd.DataFrame, conditions: str | Sequence[str]) -> pd.DataFrame:
@@ -343,12 +399,15 @@ class Table:
         A file, as :func:`read_table` reads it, or a data frame.
     name : str, optional
         What errors call it; by default the name of the file.
-    missing : {"refuse", "skip", "keep"}
+    missing : {"refuse", "skip", "keep"} or None
         What becomes of rows without a value. With "keep" NA, nan, null, None and the
-        like are labels, and only an empty cell has no value.
+        like are labels, and only an empty cell has no value. None is "refuse", for
+        readers that have no such option.
     decimal : {".", ","}, optional
         The decimal sign of numbers. By default the point, and, in files separated by
         semicolons, the comma.
+    names : sequence of str or None
+        What is a label, even if it is a word for nothing.
     """
 
     def __init__(
@@ -356,10 +415,13 @@ class Table:
         source: Any,
         name: str = "",
         *,
-        missing: str = "refuse",
+        missing: str | None = None,
         decimal: str | None = None,
+        names: Iterable[Any] | None = None,
     ) -> None:
-        one_of(missing, ("refuse", "skip", "keep"), "missing", kind=ComparisonDataError)
+        if missing is not None:
+            known = "refuse", "skip", "keep"
+            one_of(missing, known, "missing", kind=ComparisonDataError)
         if decimal is not None:
             one_of(decimal, (".", ","), "decimal", kind=ComparisonDataError)
         if hasattr(source, "iloc"):
@@ -372,10 +434,21 @@ class Table:
         else:
             self.frame = read_table(source)
         self.name = name or self.frame.attrs.get("file", "data frame")
-        self._decimal = decimal
+        self.decimal = decimal
         self._commas: list[str] = []
-        self.missing = missing
+        how = (
+            "by a condition ({where})"
+            if missing in (None, "keep")
+            else ("({missing='skip'})")
+        )
+        self._left_out = f"leave such rows out {how}"
+        self._kept = None if missing is None else "say so ({missing='keep'})"
+        nothing = {""} if missing == "keep" else MISSING
+        self._nothing = nothing - {composed(name) for name in names or () if name}
         self.titles = [composed(title) for title in self.frame.columns]
+        self._plain: dict[str, list[str]] = {}
+        for title in self.titles:
+            self._plain.setdefault(_plain(title), []).append(title)
         self.rows = np.arange(len(self.frame))
         """The numbers, in the file, of the rows that are left."""
         self._labels: dict[str, tuple[NDArray[np.int64], list[str]]] = {}
@@ -384,6 +457,14 @@ class Table:
     def num_rows(self) -> int:
         """How many rows are left."""
         return len(self.rows)
+
+    def usual(self, name: str) -> str | None:
+        """Return the title that is a usual name, or the only one much like it.
+
+        It may differ in capitals, and in spaces and signs between words.
+        """
+        like = self._plain.get(_plain(name), [])
+        return name if name in self.titles else like[0] if len(like) == 1 else None
 
     def __contains__(self, title: object) -> bool:
         return title in self.titles
@@ -424,10 +505,9 @@ class Table:
             texts = np.array([_text(value) for value in values], dtype=object)
             codes, different = pd.factorize(texts)
         texts = [composed(_text(value) or "") for value in list(different)]
-        nothing = MISSING if self.missing != "keep" else {""}
         place: dict[str, int] = {}
         renamed = [
-            -1 if text in nothing else place.setdefault(text, len(place))
+            -1 if text in self._nothing else place.setdefault(text, len(place))
             for text in texts
         ]
         return np.array([*renamed, -1], dtype=np.int64)[codes], list(place)
@@ -447,6 +527,16 @@ class Table:
         columns = [self.labels(title) for title in titles]
         used = {name for codes, names in columns for name in _used(codes, names)}
         renamed = whole_numbers_as_text(used)
+        if rounded := [name for name in used if _ROUNDED.fullmatch(name)]:
+            title, (codes, names) = next(
+                each
+                for each in zip(titles, columns, strict=True)
+                if rounded[0] in _used(*each[1])
+            )
+            row = int(np.argmax(codes == names.index(rounded[0])))
+            words = "is a number whose last digits are lost, and no name"
+            remedy = "read such numbers as text (dtype=str) where the table was made"
+            self.refuse(title, row, words, remedy)
         merged = sorted({new for old, new in renamed.items() if new in used})
         if merged:
             _LOGGER.warning(
@@ -476,7 +566,8 @@ class Table:
             if not kept.any():
                 rule = f"holds in none of the {self.num_rows} rows"
                 title, _, value = self._parsed(condition)
-                remedy = f"column {title!r} holds {shortened(self.labels(title)[1])}"
+                held = _used(*self.labels(title))
+                remedy = f"column {title!r} holds {shortened(held) or 'no value'}"
                 if re.search(r"\b(and|or)\b|&|\|", value):
                     remedy += "; repeat {where} for several conditions"
                 raise ComparisonDataError("where", rule, condition, remedy=remedy)
@@ -488,10 +579,12 @@ class Table:
             if title and text.startswith(title):
                 found = _CONDITION.fullmatch(text[len(title) :])
                 if found:
-                    value = found[2]
-                    if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
-                        value = value[1:-1]
-                    return title, found[1].replace("==", "="), composed(value)
+                    value = composed(found[2])
+                    held = self.labels(title)[1]
+                    quoted = len(value) > 1 and value[0] == value[-1] in "'\""
+                    if quoted and value not in held:
+                        value = composed(value[1:-1])
+                    return title, found[1].replace("==", "="), value
         rule = (
             "must be COLUMN=VALUE, or with !=, <, <=, > or >=, where COLUMN is one of "
             f"{shortened(self.titles, 12)}"
@@ -509,26 +602,38 @@ class Table:
             same = [name in wanted for name in names]
             equal = np.array([*same, value in MISSING])[codes]
             return equal if sign == "=" else ~equal
-        limit = number(value)
-        if limit is None:
-            compared: Any = np.array([*names, ""], dtype=object)[codes]
+        (limit,) = self.numbers_in(title, [value])
+        is_text = bool(np.isnan(limit)) and not self.has_comma(value)
+        if is_text:
+            compared: Any = self.texts(title)
+            held = self.numbers_in(title, _used(codes, names))
+            if not value or (held.size and not np.isnan(held).any()):
+                rule = f"must compare column {title!r} with a number"
+                raise ComparisonDataError("where", rule, condition)
         else:
             compared = self.numbers(title, least=-np.inf, most=np.inf, gaps=True)
         there = codes >= 0
-        bound = value if limit is None else limit
+        bound = value if is_text else limit
         met = np.zeros(self.num_rows, dtype=bool)
         compare = {"<": np.less, "<=": np.less_equal, ">": np.greater,
                    ">=": np.greater_equal}  # fmt: skip
         met[there] = compare[sign](compared[there], bound)
         return met
 
-    def skip_missing(self, titles: Iterable[str]) -> int:
+    def skip_missing(self, titles: Sequence[str], *, say: bool = True) -> int:
         """Leave out the rows without a value in one of the columns; return how many."""
         kept = np.ones(self.num_rows, dtype=bool)
         for title in titles:
             kept &= self.labels(title)[0] >= 0
+        if not kept.any():
+            rule = f"has no row with a value in each of {', '.join(titles)}"
+            raise ComparisonDataError(self.name, rule, list(titles))
+        skipped = int(np.sum(~kept))
+        if skipped and say:
+            words = "%s: %d of %d rows left out, where something is missing"
+            _LOGGER.warning(words, self.name, skipped, self.num_rows)
         self.rows = self.rows[kept]
-        return int(np.sum(~kept))
+        return skipped
 
     def check_values(self, titles: Sequence[str], answers: Sequence[str] = ()) -> None:
         """Raise about the first row without a value in one of the columns.
@@ -542,16 +647,14 @@ class Table:
         place = int(np.argmax(gaps[:, row]))
         title = (*titles, *answers)[place]
         cell = self.text_at(title, row)
-        is_name = f"; if {cell!r} is a name here, say so ({{missing='keep'}})" * bool(
-            cell
-        )
+        is_name = f"; if {cell!r} is a name here, {self._kept}"
+        is_name *= bool(cell and self._kept)
         if place < len(titles):
-            remedy = "leave such rows out ({missing='skip'})" + is_name
-            self.refuse(title, row, "has no value", remedy)
+            self.refuse(title, row, "has no value", self._left_out + is_name)
         what = f"is {cell!r}, which is no answer" if cell else "has no answer"
         rule = f"row {self.rows[row]} {what}"
-        remedy = "leave the row out ({missing='skip'}), or write the word for a tie"
-        raise ComparisonDataError("winner", rule, cell, remedy=remedy + is_name)
+        remedy = f"{self._left_out}, or write the word for a tie{is_name}"
+        raise ComparisonDataError("winner", rule, cell, remedy=remedy)
 
     def has_numbers(self, title: str) -> bool:
         """Return whether all cells of a column are numbers."""
@@ -577,6 +680,8 @@ class Table:
         codes, names = self.labels(title)
         values = self.numbers_in(title, names, flags=flags)
         values = np.array([*values, np.nan])[codes]
+        if (self.decimal or self.frame.attrs.get("decimal")) == ",":
+            self._refuse_thousands(title, codes, names)
         wrong = np.isnan(values) & ((codes >= 0) | (not gaps))
         for fits, rule in (
             (~wrong, "is no number"),
@@ -585,12 +690,26 @@ class Table:
         ):
             if not fits.all():
                 row = int(np.argmin(fits))
-                remedy = "leave such rows out ({missing='skip'})" * bool(codes[row] < 0)
+                remedy = self._left_out * bool(codes[row] < 0)
                 if _COMMA.fullmatch(self.text_at(title, row)):
                     rule = "is a number with a comma"
                     remedy = "say what it is ({decimal=','}), or write a point"
                 self.refuse(title, row, rule, remedy)
         return values
+
+    def _refuse_thousands(
+        self, title: str, codes: NDArray[np.int64], names: Sequence[str]
+    ) -> None:
+        """Refuse 1.000 beside decimal commas, unless other points are no thousands."""
+        points = [name for name in _used(codes, names) if "." in name]
+        if not points or not all(map(_THOUSANDS.fullmatch, points)):
+            return
+        row = int(np.argmax(codes == names.index(points[0])))
+        if isinstance(self._cells(title).iloc[self.rows[row]], str):
+            remedy = (
+                "write it without a point, or say that it is decimal ({decimal='.'})"
+            )
+            self.refuse(title, row, "may be a thousand or have a decimal point", remedy)
 
     def has_comma(self, text: str) -> bool:
         """Return whether a text is a number with a comma."""
@@ -613,16 +732,16 @@ class Table:
                 for name, value in zip(names, values, strict=True)
             ]
         usual = self.frame.attrs.get("decimal", ".")
-        decimal = usual if self._decimal is None else self._decimal
+        decimal = usual if self.decimal is None else self.decimal
         if decimal == "," and None in values:
             commas = [name for name in names if _COMMA.fullmatch(name)]
             # 1,000 alone may be a thousand; said to be a decimal comma it is 1.
-            if self._decimal or not all(map(_GROUPS.fullmatch, commas)):
+            if self.decimal or not all(map(_GROUPS.fullmatch, commas)):
                 values = [
                     number(name.replace(",", ".")) if value is None else value
                     for name, value in zip(names, values, strict=True)
                 ]
-                if commas and self._decimal is None and title not in self._commas:
+                if commas and self.decimal is None and title not in self._commas:
                     self._commas.append(title)
                     _LOGGER.warning(
                         "%s: commas in column %r were read as decimal commas",
@@ -676,7 +795,7 @@ class Table:
         others = [title for title in self.titles if title not in known]
         if others:
             said = "; ".join(
-                f"{role}: {', '.join(each)}" for role, each in read.items()
+                f"{role}: {', '.join(each)}" for role, each in read.items() if each
             )
             words = "column" if len(others) == 1 else "columns"
             listed = ", ".join(map(repr, others))
@@ -684,6 +803,10 @@ class Table:
                 "%s: read %s; not read: %s %s", self.name, said, words, listed
             )
         return others
+
+
+def _plain(title: str) -> str:
+    return re.sub(r"[\W_]+", "", title).casefold()
 
 
 def _used(codes: NDArray[np.int64], names: Sequence[str]) -> list[str]:

@@ -133,3 +133,25 @@ def test_what_is_about_pairs_is_refused_of_sets(run, sets):
                         ("--order-effect", "--arms", "one,two,three")):  # fmt: skip
         result = run("fit", str(sets), name, *more, code=2)
         assert f"{name}: is for votes on pairs" in result.stderr
+
+
+def test_rankings_are_shown_as_they_were_understood(run, tmp_path):
+    path = tmp_path / "forms.csv"
+    path.write_text("when,Q [Tea],Q [Ale]\n1,1st,2nd\n2,2,1\n3,1,2\n", encoding="utf-8")
+    seen = run("fit", str(path), "--dry-run").stdout
+    rows = [line.split() for line in seen.splitlines()]
+    assert ["Tea", "Ale", "voters"] in rows
+    assert ["1", "2", "2"] in rows and ["2", "1", "1"] in rows
+    path.write_text("when,Q [Tea],Q [Ale]\n1,5,5\n", encoding="utf-8")
+    refused = run("fit", str(path), code=2).stderr
+    assert "may be ratings" in refused and "--places" in refused
+
+
+def test_titles_of_sets_may_be_in_capitals(run, tmp_path):
+    path = tmp_path / "sets.csv"
+    text = (
+        "Set,Item 1,Item 2,Item 3,Best,Worst\n1,tea,ale,milk,1,3\n2,milk,ale,tea,3,1\n"
+    )
+    path.write_text(text, encoding="utf-8")
+    seen = run("fit", str(path), "--dry-run").stdout
+    assert "Choices(3 arms, 2 subsets, 4 choices)" in seen

@@ -5,8 +5,10 @@ import gzip
 import io
 import json
 import lzma
+import sys
 import tracemalloc
 import zipfile
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -539,3 +541,301 @@ def test_rows_of_another_length_are_refused(tmp_path):
         text = f"left,right,winner\na,b,left\n{row}\n"
         with pytest.raises(ComparisonDataError, match=words):
             read_comparisons(written(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        # pandas leaves out what is too much of a first row.
+        ("left,right,winner\na,b,left,x,y\na,b,left\n", "row 0 has more cells"),
+        ("# votes of May\nleft,right,winner\na,b,left\n", "row 0 .*lines above"),
+    ],
+)
+def test_a_first_row_that_is_too_long_loses_nothing(tmp_path, text, words):
+    with pytest.raises(ComparisonDataError, match=words):
+        read_comparisons(written(tmp_path, text))
+
+
+def test_separators_and_titles_in_other_hands(tmp_path, caplog):
+    wanted = [[1, 0, 0], [0, 1, 0]]
+    for text in (
+        "left|right|winner\na|b|left\nb|c|c\n",
+        "left,right,winner,\na,b,left,\nb,c,c,\n",
+        "\ufeffLeft , RIGHT,Winner\r\na, b,left\r\nb,c,c\r\n",
+        "Team A,Team B,Wins A,Wins B,Draws\na,b,1,0,0\nb,c,0,1,0\n",
+        "HomeTeam,AwayTeam,Home Goals,Away Goals\na,b,2,0\nb,c,1,3\n",
+    ):
+        votes = read_comparisons(written(tmp_path, text))
+        assert votes.counts.tolist() == wanted, text
+    assert "not read" not in caplog.text
+    exact = read_comparisons(written(tmp_path, "Left,left,right,winner\nz,x,y,x\n"))
+    assert exact.arm_names == ("x", "y")
+    twice = written(tmp_path, "Left,LEFT,right,winner\nz,x,y,x\n")
+    with pytest.raises(ComparisonDataError, match="none of the usual columns"):
+        read_comparisons(twice)
+
+
+@pytest.mark.parametrize("point", ["1.000", "12.500"])
+def test_points_beside_decimal_commas_may_be_thousands(tmp_path, point):
+    text = f"left;right;winner;n\na;b;left;{point}\n"
+    path = written(tmp_path, text)
+    for decimal in (None, ","):
+        with pytest.raises(ComparisonDataError, match="may be a thousand.*decimal='.'"):
+            read_comparisons(path, weight="n", decimal=decimal)
+    votes = read_comparisons(path, weight="n", decimal=".")
+    assert votes.num_votes == float(point)
+    frame = pd.DataFrame({"left": ["a"], "right": ["b"], "winner": ["a"], "n": [1.125]})
+    assert read_comparisons(frame, weight="n", decimal=",").num_votes == 1.125
+    other = written(tmp_path, "left;right;winner;n\na;b;left;1.000\na;b;left;1.5\n")
+    assert read_comparisons(other, weight="n").num_votes == 2.5
+
+
+@pytest.mark.parametrize("label", [1.2345678901234567e18, "1.23457E+15", 1e17])
+def test_numbers_that_lost_digits_are_no_names(label):
+    """pandas rounds ids where a cell is empty, and Excel those of over 15 digits."""
+    frame = pd.DataFrame({"left": [7, label], "right": [8, 9], "winner": ["left"] * 2})
+    frame = frame.astype(object)
+    with pytest.raises(
+        ComparisonDataError, match="row 1 of column 'left' .*digits.*lost"
+    ):
+        read_comparisons(frame)
+    exact = frame.assign(left=[7, 1234567890123456789])
+    assert "1234567890123456789" in read_comparisons(exact).arm_names
+
+
+def test_json_says_what_it_is_and_where_it_breaks(tmp_path):
+    rows = [{"left": "a", "right": "b", "winner": "left"}] * 3
+    lines = "\n".join(map(json.dumps, rows))
+    frame = pd.DataFrame(rows)
+    for text, words in [
+        (f'{lines}\n\n{{"left": 5\n', "line 5"),
+        ('[{"left": ' + "1" * 5000 + "}]", "is no JSON: line 1: .*digits"),
+        (json.dumps({"data": rows}), "no list of records.*orient='records'"),
+        (frame.to_json(), "no list of records"),
+        (frame.to_json(orient="split"), "no list of records"),
+        ('[{"left": "a", " left": "z", "right": "b", "winner": "a"}]', "both called"),
+    ]:
+        with pytest.raises(ComparisonDataError, match=words):
+            read_comparisons(written(tmp_path, text, "votes.json"))
+
+
+def test_sheets_that_are_not_read_are_named(tmp_path, caplog):
+    frame = pd.DataFrame({"left": ["a"], "right": ["b"], "winner": ["left"]})
+    path = tmp_path / "votes.xlsx"
+    with pd.ExcelWriter(path) as book:
+        frame.to_excel(book, sheet_name="May", index=False)
+        frame.to_excel(book, sheet_name="June", index=False)
+    assert read_comparisons(path).num_votes == 1
+    assert "only the first sheet of the workbook is read, 'May'; not read: June" in (
+        caplog.text
+    )
+    frame[:0].to_excel(path, index=False)
+    with pytest.raises(ComparisonDataError, match="needs a header and at least one"):
+        read_comparisons(path)
+
+
+@pytest.mark.parametrize("condition", ["turn<b", "turn>", "turn>='x'", "id<2,x"])
+def test_numbers_are_compared_with_numbers(condition):
+    with pytest.raises(ComparisonDataError, match="must compare column"):
+        keep_rows(FILTERED.assign(turn=[1, 2, 3, 10, 4], id=range(5)), condition)
+
+
+def test_conditions_know_decimal_commas_and_quotes(tmp_path):
+    text = "left;right;winner;n;said\na;b;left;10,5;'x'\na;b;right;9,5;x\n"
+    path = written(tmp_path, text)
+    for condition in ("n>10,0", "n>10", "said='x'"):
+        kept = read_comparisons(path, where=condition)
+        assert kept.counts.tolist() == [[1, 0, 0]], condition
+    assert read_comparisons(path, where="said!='x'").counts.tolist() == [[0, 1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("text", "wins", "ties"),
+    [
+        (";A;B\nA;;1,5\nB;0,5;\n", [[0, 1], [0, 0]], 1),
+        (",A,B\nA,,1\u00bd\nB,\u00bd,\n", [[0, 1], [0, 0]], 1),
+        (",A,B\nA,*,=\nB,=,*\n", [[0, 0], [0, 0]], 1),
+        (",A,B,C\nA,,3,\nB,2,,1\nC,,4,\n", [[0, 3, 0], [2, 0, 1], [0, 4, 0]], 0),
+        (
+            ",A,B,C\nA,,3,\nB,2,,1\nC,0,4,\n",
+            "'A' won against 'C'|'C' won against",
+            None,
+        ),
+        ("winner,left,right\nleft,x,y\nright,y,7\n", "ordinary", None),
+        ("winner,left,right\nleft,7,8\nright,8,9\n", "ordinary", None),
+    ],
+)
+def test_cross_tables_of_other_kinds(tmp_path, text, wins, ties):
+    path = written(tmp_path, text)
+    if ties is None and wins != "ordinary":
+        with pytest.raises(ComparisonDataError, match=wins):
+            read_comparisons(path)
+        return
+    votes = read_comparisons(path)
+    if wins == "ordinary":  # Two votes, whose winners are words.
+        assert votes.num_arms == 3 and votes.counts.tolist() == [[1, 0, 0], [0, 1, 0]]
+        return
+    assert votes.wins.tolist() == wins and votes.ties.sum() == 2 * ties
+
+
+@pytest.mark.parametrize("one", ["1", "1.0", "true", "True"])
+def test_a_row_of_marks_has_one_winner(tmp_path, one):
+    none = {"1": "0", "1.0": "0.0", "true": "false", "True": "False"}[one]
+    titles = "model_a,model_b,winner_model_a,winner_model_b,winner_tie"
+    text = f"{titles}\nx,y,{none},{none},{one}\nx,y,{one},{one},{none}\n"
+    with pytest.raises(ComparisonDataError, match="row 1 .* another column of the row"):
+        read_comparisons(written(tmp_path, text))
+
+
+def test_truth_as_words_in_any_format(tmp_path, monkeypatch):
+    frame = pd.DataFrame({"left": ["a"] * 3, "right": ["b"] * 3})
+    frame["winner"] = [True, False, False]
+    for words in ((True, False, "tie"), ("true", "false", "tie"), ("TRUE", "FALSE", 0)):
+        for votes in in_formats(frame, tmp_path, monkeypatch).values():
+            read = read_comparisons(votes, words=words)
+            assert read.counts.tolist() == [[1, 2, 0]]
+    numbers = read_comparisons(frame.assign(winner=[1, 2, 0]), words=(1, 2, 0))
+    assert numbers.counts.tolist() == [[1, 1, 1]]
+
+
+def test_sides_say_nothing_where_a_row_holds_both_orders(tmp_path):
+    path = written(tmp_path, "a,b,g1,g2\nx,y,left,left\n")
+    with pytest.raises(ComparisonDataError, match="row 0 is 'left', but must be"):
+        read_comparisons(path, winner=("g1", "g2"))
+
+
+RATED = """r,item1,item2,item3,score1,score2,score3,best,worst
+1,tea,ale,milk,5,4,1,{}
+2,cola,tea,ale,3,4,2,{}
+3,milk,cola,tea,1,2,3,{}
+"""
+
+
+def test_answers_tell_which_columns_were_shown(tmp_path, caplog):
+    """Not numbers: they may be places in any of the groups, or scores."""
+    names = written(tmp_path, RATED.format("tea,milk", "tea,ale", "milk,tea"))
+    votes = read_sets(names)
+    assert votes.arm_names == ("ale", "cola", "milk", "tea")
+    titles = RATED.format("item1,item3", "item2,item3", "item1,item3")
+    same = read_sets(written(tmp_path, titles))
+    assert same.counts.tolist() == votes.counts.tolist()
+    places = written(tmp_path, RATED.format("1,3", "2,3", "1,3"))
+    with pytest.raises(ComparisonDataError, match="item3 or score1.*name them"):
+        read_sets(places)
+    same = read_sets(places, shown=["item1", "item2", "item3"])
+    assert same.counts.tolist() == votes.counts.tolist()
+    assert "could be places" not in caplog.text
+    ids = "a1,a2,a3,best\n2,3,1,1\n1,3,2,3\n"
+    assert read_sets(written(tmp_path, ids)).counts.tolist() == [[1, 0, 1, 0]]
+    assert "could be places from 1 to 3 as well; they were read as names" in caplog.text
+
+
+def test_sets_of_floats_lists_and_capitals(tmp_path):
+    """One empty cell makes floats of ids, which are still the ids that were picked."""
+    frame = pd.DataFrame({"i1": [21, 22, None], "i2": [23, 23, 21], "i3": [25, 26, 23]})
+    votes = read_sets(frame.assign(best=[21, 22, 23]))
+    assert votes.arm_names == ("21", "22", "23", "25", "26")
+    two = frame.assign(best=[21.0, 22.0, 23.0], id1=[100, 101, 102], id2=[5, 6, 7])
+    assert read_sets(two).counts.tolist() == votes.counts.tolist()
+    capitals = MAXDIFF.replace("item", "Item").replace("best,worst", "Most,Least")
+    assert read_sets(written(tmp_path, capitals)).num_votes == 6
+    lists = json.dumps([{"shown": ["a", "b"], "best": "a"}])
+    assert read_sets(written(tmp_path, lists, "sets.json")).row_names == ["a | b"]
+    path = written(tmp_path, "i1,i2,best\na,b,a\n,b,b\n")
+    with pytest.raises(ComparisonDataError, match="row 1 shows fewer than two"):
+        read_sets(path)
+    with pytest.raises(ComparisonDataError, match="no column 'last'"):
+        read_sets(path, worst="last")
+
+
+@pytest.mark.parametrize(
+    "titles",
+    ["Q [1st choice],Q [2nd choice]", "Q [First],Q [Second]", "Choice #1,Choice #2",
+     "1st,2nd", "1. choice,2. choice"],
+)  # fmt: skip
+def test_columns_of_ranks(tmp_path, titles):
+    path = written(tmp_path, f"when,{titles}\n2024,tea,ale\n2025,ale,tea\n")
+    ballots = read_rankings(path)
+    assert ballots.arm_names == ("ale", "tea") and ballots.num_votes == 2
+    assert sorted(ballots.places.tolist()) == [[1, 2], [2, 1]]
+    two = written(tmp_path, "1st choice,2nd choice,rank 1,rank 2\na,b,c,d\n")
+    with pytest.raises(ComparisonDataError, match="name columns of arms"):
+        read_rankings(two)
+
+
+@pytest.mark.parametrize("row", ["90,80,70", "5,4,4", "1,1,2"])
+def test_ratings_are_no_places_unless_named(tmp_path, row):
+    path = written(
+        tmp_path, f"when,Q [a],Q [b],Q [c]\n1,1st choice,Rank 2,3 (last)\n2,{row}\n"
+    )
+    with pytest.raises(
+        ComparisonDataError, match="row 1 of Q .*may be ratings.*places"
+    ):
+        read_rankings(path)
+    named = read_rankings(path, places=["Q [a]", "Q [b]", "Q [c]"])
+    assert named.num_votes == 2
+
+
+def test_choices_of_floats_and_names_for_nothing(tmp_path):
+    wide = "who,choice,price1,price2\n7,1.0,1.5,4\n8,2.0,2,2.5\n"
+    path = written(tmp_path, wide)
+    assert read_wide_choices(path, attributes=["price"]).counts[:, :2].tolist() == [
+        [1, 0],
+        [0, 1],
+    ]
+    for column, text in (("choice", "8,,2"), ("who", ",2.0,2")):
+        path = written(tmp_path, wide.replace("8,2.0,2", text))
+        with pytest.raises(
+            ComparisonDataError, match=rf"row 1 .*{column}.*no value.*where"
+        ):
+            read_wide_choices(path, attributes=["price"], person="who")
+    for word in ("None", "NA"):
+        long = f"id,alternative,chosen\n1,bus,0\n1,car,0\n1,{word},1\n"
+        path = written(tmp_path, long)
+        assert read_long_choices(path, none=word).counts.tolist() == [[0, 0, 1]]
+        with pytest.raises(ComparisonDataError, match=r"row 2 .*no value.*\(where\)$"):
+            read_long_choices(path)
+    rows = [["NA", "b", "left"], ["b", "NA", "left"]]
+    frame = pd.DataFrame(rows, columns=["left", "right", "winner"])
+    named = read_comparisons(frame, arm_names=["b", "NA"])
+    assert named.wins.tolist() == [[0, 1], [1, 0]]
+
+
+def test_no_row_is_left(tmp_path):
+    path = written(tmp_path, "left,right,winner\na,b,\n,b,left\n")
+    with pytest.raises(
+        ComparisonDataError, match="no row with a value in each of left"
+    ):
+        read_comparisons(path, missing="skip")
+
+
+@pytest.mark.parametrize("cells", [10**3, 10**9])
+def test_parquet_files_that_unpack_to_too_much(tmp_path, monkeypatch, cells):
+    """pyarrow, which is not needed here, is asked before it reads anything."""
+    kinds = {"left": "BYTE_ARRAY", "turn": "INT64", "talk.list.element": "BYTE_ARRAY"}
+    leaves = [SimpleNamespace(path=p, physical_type=k) for p, k in kinds.items()]
+    part = SimpleNamespace(total_uncompressed_size=10, num_values=cells)
+    group = SimpleNamespace(column=lambda at: part)
+    about = SimpleNamespace(
+        num_row_groups=2,
+        num_columns=3,
+        row_group=lambda at: group,
+        schema=SimpleNamespace(column=leaves.__getitem__),
+    )
+    reader = SimpleNamespace(ParquetFile=lambda file: SimpleNamespace(metadata=about))
+    monkeypatch.setitem(sys.modules, "pyarrow", SimpleNamespace(parquet=reader))
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", reader)
+    frame = pd.DataFrame({"left": ["a"], "right": ["b"], "winner": ["left"]})
+    asked = {}
+    monkeypatch.setattr(
+        pd, "read_parquet", lambda file, **how: asked.update(how) or frame
+    )
+    path = tmp_path / "votes.parquet"
+    path.write_bytes(b"PAR1")
+    if cells > 10**6:
+        with pytest.raises(ComparisonDataError, match=r"unpacks to .* 6e\+09 cells"):
+            read_comparisons(path)
+        assert not asked
+    else:
+        assert read_comparisons(path).num_votes == 1
+        assert asked["read_dictionary"] == ["left", "talk.list.element"]

@@ -34,7 +34,7 @@ from bayesduel.cli.votes.options import (
     require_file,
     vote_format,
 )
-from bayesduel.cli.votes.preview import print_preview, print_set_preview
+from bayesduel.cli.votes.preview import print_preview, print_whole_preview
 
 if TYPE_CHECKING:
     from bayesduel.studies import Study
@@ -181,7 +181,7 @@ def import_(
         if study.choose_from > 2:
             data = _sets(votes, reading, long, worst)
             if dry_run:
-                print_set_preview(votes.name, data)
+                print_whole_preview(votes.name, data)
                 return
         else:
             if long is not None:

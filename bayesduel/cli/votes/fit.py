@@ -65,7 +65,7 @@ from bayesduel.cli.votes.options import (
     vote_format,
     with_covariates,
 )
-from bayesduel.cli.votes.preview import print_preview, print_set_preview
+from bayesduel.cli.votes.preview import print_preview, print_whole_preview
 from bayesduel.cli.votes.whole_answers import read_whole
 
 if TYPE_CHECKING:
@@ -272,7 +272,7 @@ def fit(
     if whole is not None:
         chosen, data = whole
         if dry_run:
-            print_set_preview(votes.name, data)
+            print_whole_preview(votes.name, data)
             return
     else:
         rows = parse_pairs(frame, reading)

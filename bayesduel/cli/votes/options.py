@@ -147,7 +147,7 @@ Places = Annotated[
     typer.Option(
         metavar="ARM,ARM,...",
         help="A ballot a row: columns of arms, with the place of each. Default: those"
-        " of a grid, 'Order [tea]','Order [milk]' ...",
+        " of a grid, 'Order \\[tea]','Order \\[milk]' ...",
     ),
 ]
 Where = Annotated[

@@ -9,7 +9,7 @@ from bayesduel.cli.output import console
 from bayesduel.cli.tables import show, table_of
 
 if TYPE_CHECKING:
-    from bayesduel.votes import Choices
+    from bayesduel.votes import Choices, Rankings
     from bayesduel.votes.pairs import VoteRows
 
 _SAMPLE = 10
@@ -33,8 +33,16 @@ def print_preview(rows: VoteRows) -> None:
     show(screen, f"{rows.name}: {data}", table, read, order)
 
 
-def print_set_preview(name: str, data: Choices) -> None:
-    """Print choices of ten sets, and what they add up to."""
+def print_whole_preview(name: str, data: Choices | Rankings) -> None:
+    """Print ten different rankings, or the choices of ten sets, and all there are."""
+    if not hasattr(data, "offered"):
+        ballots = zip(data.places, data.counts, strict=True)
+        rows = [
+            (*(f"{place or ''}" for place in places), f"{voters:g}")
+            for places, voters in islice(ballots, _SAMPLE)
+        ]
+        show(console(), f"{name}: {data}", table_of((*data.arm_names, "voters"), rows))
+        return
     rows = [
         (shown, data.arm_names[arm], f"{counts[arm]:g}")
         for shown, counts in [*zip(data.row_names, data.counts, strict=True)][:_SAMPLE]

@@ -6,6 +6,7 @@ the multinomial logit.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -110,9 +111,13 @@ def _holds_rankings(frame: pd.DataFrame, reading: VoteFormat) -> bool:
 
     titles = [str(title) for title in frame.columns]
     named = replace(reading, weight=None)
-    if not named.names_no_column() or any(t.startswith(_OF_PAIRS) for t in titles):
+    if not named.names_no_column() or _says_who_won(titles):
         return False
-    return bool(titles) and any(ranking_columns(titles)) and "best" not in titles
+    return any(ranking_columns(titles)) and "best" not in map(str.lower, titles)
+
+
+def _says_who_won(titles: Iterable[str]) -> bool:
+    return any(title.lower().startswith(_OF_PAIRS) for title in titles)
 
 
 def _holds_sets(frame: pd.DataFrame, reading: VoteFormat) -> bool:
@@ -123,8 +128,8 @@ def _holds_sets(frame: pd.DataFrame, reading: VoteFormat) -> bool:
     if reading.arms or reading.winner or reading.wins or reading.scores or reading.soft:
         return False
     titles = {str(title) for title in frame.columns}
-    if titles & {"best", "most"}:
-        return not any(title.startswith(_OF_PAIRS) for title in titles)
+    if {"best", "most"} & {*map(str.lower, titles)}:
+        return not _says_who_won(titles)
     return {"shown", "worst"} <= titles and any(
         isinstance(cell, str) and SEVERAL.match(cell) for cell in frame["shown"]
     )
