@@ -131,15 +131,25 @@ def drawn(outcomes: dict[tuple[str, str], list[Outcome]], path: Path) -> None:
     from matplotlib.figure import Figure
     from matplotlib.ticker import LogLocator, NullFormatter
 
+    from bayesduel.plots.policy_looks import policy_looks
+    from bayesduel.policies.registry import entries
+
     figure = Figure(figsize=(7.0, 2.9), layout="constrained")
     axes = figure.subplots(1, len(RULES), sharey=True)
+    known_acronyms = {name: each.acronym for name, each in entries().items()}
+    names = {policy: policy.partition(":")[0] for policy in POLICIES}
+    look = policy_looks(known_acronyms.get(name, name) for name in names.values())
     for axis, rule in zip(axes, RULES, strict=True):
         for policy, style in zip(POLICIES, ("-", "--", ":", "-."), strict=True):
             votes = np.sort([each.votes for each in outcomes[policy, rule]])
             shares = np.arange(1, len(votes) + 1) / len(votes)
             known = np.isfinite(votes)
-            label = policy.partition(":")[0]
-            axis.step(votes[known], shares[known], style, where="post", label=label)
+            label = names[policy]
+            color = look[known_acronyms.get(label, label)].color
+            axis.step(
+                votes[known], shares[known], style, where="post", label=label,
+                color=color,
+            )  # fmt: skip
         axis.set_xscale("log")
         axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
         axis.xaxis.set_major_formatter("{x:,.0f}")

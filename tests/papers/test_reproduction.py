@@ -6,6 +6,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from bayesduel import papers, policies
 from bayesduel.experiments import running
@@ -225,6 +228,13 @@ def test_every_figure_can_be_drawn(simulator, rankers, name):
         assert all(each.panel.label in text for each in found.panels)
         for runs in found.panels[0].measured.values():
             assert runs[0].policy.partition(", told")[0] in text
+    key = next(iter(found.panels[0].measured)).partition(":")[0]
+    shown = {"colors": {key: "#123456"}, "names": {key: "Called so"}}
+    figure = papers.reproduction(found, **shown)
+    assert "Called so" in all_text(figure)
+    colors = {to_hex(line.get_color()) for line in figure.findobj(Line2D)}
+    colors |= {to_hex(area.get_facecolor()) for area in figure.findobj(Patch)}
+    assert "#123456" in colors
 
 
 def test_bars_are_deviations_over_the_mean_of_ecw_rmed(simulator):
