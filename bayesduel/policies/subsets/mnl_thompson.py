@@ -9,6 +9,7 @@ from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.rules import only
+from bayesduel.policies.policy import Problem
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer
 from bayesduel.policies.subsets._assortments import best_assortment
@@ -90,19 +91,12 @@ class MNLThompson(EpochPolicy):
             self.variant, ("beta", "correlated"), "variant", kind=PolicyParameterError
         )
 
-    def start(
-        self,
-        num_arms: int,
-        subset_size: int,
-        horizon: int,
-        revenues: Float[np.ndarray, " n"],
-        rng: Generator,
-    ) -> SampledState:
+    def start(self, problem: Problem, rng: Generator) -> SampledState:
         """Return the state before the first round."""
         return SampledState(
-            epochs=no_epochs(num_arms, subset_size, revenues),
+            epochs=no_epochs(problem),
             is_correlated=self.variant == "correlated",
-            log_scale=math.log(horizon * subset_size),
+            log_scale=math.log(problem.horizon * problem.subset_size),
         )
 
     def choose(self, state: SampledState, rng: Generator, round_: int) -> Offer:

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from bayesduel import policies
+from bayesduel.policies.policy import Problem
 from bayesduel.policies.subsets import mnl_exploration, stagewise_elimination
 from bayesduel.policies.subsets._index_stretches import safe_rounds
 from bayesduel.policies.subsets._reward_counts import no_counts
@@ -30,7 +31,7 @@ def test_indices_are_those_of_the_papers(text, width, cap):
     """In round 40 of 500; an arm that was never offered comes first."""
     plays, totals = np.array([0, 3, 20, 40, 7]), np.array([0, 1.0, 18.0, 2.0, 0.0])
     policy = policies.parse_policy(text)
-    state = policy.start(5, 3, 500, np.ones(5), np.random.default_rng(0))
+    state = policy.start(Problem(5, 500, None, 3, np.ones(5)), np.random.default_rng(0))
     state = state._replace(plays=plays, totals=totals)
     module = sys.modules[type(policy).__module__]
     found = module.indices(policy, state, 40)
@@ -64,7 +65,7 @@ def test_a_stretch_ends_exactly_where_two_arms_are_level():
 def started(policy, num_arms, size, horizon=500):
     """Return the state of a policy before the first round."""
     rng = np.random.default_rng(0)
-    return policy.start(num_arms, size, horizon, np.ones(num_arms), rng)
+    return policy.start(Problem(num_arms, horizon, None, size, np.ones(num_arms)), rng)
 
 
 @pytest.mark.parametrize("text", ["mnl-ee", "mnl-ee:scale=0.5,cap=true"])
