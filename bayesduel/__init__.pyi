@@ -20,5 +20,6 @@ from .experiments.results import load_results as load_results
 from .instances import load as load
 from .policies.policy import Duel as Duel
 from .policies.policy import Policy as Policy
+from .policies.policy import Problem as Problem
 from .policies.policy import Wins as Wins
 from .version import __version__ as __version__

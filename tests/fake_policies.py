@@ -23,10 +23,11 @@ class Wanderer(bayesduel.Policy):
     def explores_in_bulk(self):
         return self.bulk > 1
 
-    def start(self, num_arms, horizon, rng):
+    def start(self, problem, rng):
         # Longest stretch of this run: some runs take many more events than others.
         speed = np.floor(1 + np.exp(5 * rng.random()))
-        return {"speed": speed, "won": np.zeros(num_arms), "weight": np.zeros(num_arms)}
+        nothing = np.zeros(problem.num_arms)
+        return {"speed": speed, "won": nothing, "weight": nothing.copy()}
 
     def choose(self, state, rng, round_):
         first, second = rng.integers(0, len(state["won"]), 2)
@@ -55,7 +56,7 @@ class Scripted(bayesduel.Policy):
     exploit: int = 5
     explore: int = 3
 
-    def start(self, num_arms, horizon, rng):
+    def start(self, problem, rng):
         return np.zeros(2, dtype=np.int64)
 
     def choose(self, state, rng, round_):
@@ -73,7 +74,7 @@ class Broken(bayesduel.Policy):
 
     title = "Broken"
 
-    def start(self, num_arms, horizon, rng):
+    def start(self, *_):
         raise ZeroDivisionError("the program of this policy cannot be made")
 
     choose = update = recommend = start
@@ -82,17 +83,17 @@ class Broken(bayesduel.Policy):
 class Deadly(Wanderer):
     """Ends the process that simulates it, as running out of memory would."""
 
-    def start(self, num_arms, horizon, rng):
+    def start(self, problem, rng):
         os.kill(os.getpid(), signal.SIGKILL)
-        return super().start(num_arms, horizon, rng)
+        return super().start(problem, rng)
 
 
 class Sleepy(Greedy):
     """A rule in NumPy that sleeps before each run where the environment says so."""
 
-    def start(self, num_arms, horizon, rng):
+    def start(self, problem, rng):
         time.sleep(float(os.environ.get("SLEEPY_SECONDS", "0")))
-        return super().start(num_arms, horizon, rng)
+        return super().start(problem, rng)
 
 
 def instant_run_chunk(calls):

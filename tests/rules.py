@@ -11,8 +11,8 @@ class Greedy(bayesduel.Policy):
 
     epsilon: float = 0.1
 
-    def start(self, num_arms, horizon, rng):
-        return np.ones((num_arms, num_arms))
+    def start(self, problem, rng):
+        return np.ones((problem.num_arms, problem.num_arms))
 
     def choose(self, wins, rng, round_):
         if rng.random() < self.epsilon:
@@ -40,8 +40,8 @@ class ExploreFirst(bayesduel.Policy):
     rounds: int = 30
     manner: str = "stay"
 
-    def start(self, num_arms, horizon, rng):
-        return np.zeros(num_arms, dtype=np.int64)
+    def start(self, problem, rng):
+        return np.zeros(problem.num_arms, dtype=np.int64)
 
     def choose(self, won, rng, round_):
         if round_ > self.rounds:
@@ -62,7 +62,7 @@ class ExploreFirst(bayesduel.Policy):
 class FirstPair(bayesduel.Policy):
     """Compare arms 0 and 1 for ever; recommend who has won the last time."""
 
-    def start(self, num_arms, horizon, rng):
+    def start(self, problem, rng):
         return np.zeros(2, dtype=np.int64)
 
     def choose(self, last, rng, round_):

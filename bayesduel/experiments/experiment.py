@@ -15,7 +15,12 @@ from bayesduel.code_digest import code_digest
 from bayesduel.errors import SimulationArgumentError, errors_about
 from bayesduel.experiments.comparison import Comparison, Tables
 from bayesduel.experiments.nodes import Configuration
-from bayesduel.experiments.problems import Instance, InstanceLike, Problem, problem_of
+from bayesduel.experiments.problems import (
+    ComparedInstance,
+    Instance,
+    InstanceLike,
+    problem_of,
+)
 from bayesduel.experiments.request.arguments import (
     check_checkpoints,
     check_format,
@@ -172,7 +177,7 @@ class Experiment:
         for problem in problems:
             for index, policy in enumerate(self.policies):
                 with errors_about("policies", policy, index):
-                    problem.check_policy(policy, self.horizon)
+                    problem.check_policy(policy, self.horizon, shuffle=self.shuffle)
                     if self.stopping is not None:
                         check_stops(self._environment(problem), policy)
 
@@ -297,7 +302,7 @@ class Experiment:
         )
 
     @cached_property
-    def problems(self) -> tuple[Problem, ...]:
+    def problems(self) -> tuple[ComparedInstance, ...]:
         """What is asked about the instances."""
         return tuple(problem_of(each) for each in self.instances)
 
@@ -347,7 +352,7 @@ class Experiment:
             for label, (policy, code) in own.items()
         }
 
-    def _environment(self, problem: Problem) -> Environment:
+    def _environment(self, problem: ComparedInstance) -> Environment:
         """Return what answers on an instance."""
         return problem.environment(self.notions[problem.name], shuffle=self.shuffle)
 

@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.experiments.problems import Instance, Problem, problem_of
+from bayesduel.experiments.problems import ComparedInstance, Instance, problem_of
 from bayesduel.simulation import run_summaries
 from bayesduel.stopping.base import StoppingRule
 from bayesduel.version import __version__
@@ -47,7 +47,7 @@ class Configuration:
     """What plays the runs, of :data:`bayesduel.simulation.runs.PROGRAMS`."""
 
     @cached_property
-    def problem(self) -> Problem:
+    def problem(self) -> ComparedInstance:
         """What is asked about the instance."""
         return problem_of(self.instance)
 

@@ -23,7 +23,7 @@ from bayesduel.errors import (
     near_and_all,
 )
 from bayesduel.instances.choice.catalog import is_world_name, load_world
-from bayesduel.policies.arm_features import with_features
+from bayesduel.policies.arm_features import check_fields, with_features
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.policies.subset_base import OfferingPolicy
 from theory import REGRET_NOTIONS, PreferenceMatrix
@@ -48,7 +48,7 @@ Variables = dict[str, tuple[tuple[str, ...], Shaped[np.ndarray, "..."]]]
 
 
 @dataclass(frozen=True)
-class Problem(ABC):
+class ComparedInstance(ABC):
     """A matrix or a world, as experiments and their results ask about it."""
 
     instance: Any
@@ -90,7 +90,9 @@ class Problem(ABC):
         """Raise a ``ValueError`` unless a known notion is defined here."""
 
     @abstractmethod
-    def check_policy(self, policy: PolicyBase, horizon: int) -> None:
+    def check_policy(
+        self, policy: PolicyBase, horizon: int, *, shuffle: bool = True
+    ) -> None:
         """Raise where a policy cannot play here; warn outside its theory."""
 
     @abstractmethod
@@ -137,7 +139,7 @@ class Problem(ABC):
             self.regret_exists(notion)
 
 
-class PairProblem(Problem):
+class PairProblem(ComparedInstance):
     """Duels of the arms of a preference matrix."""
 
     instance: PreferenceMatrix
@@ -159,7 +161,9 @@ class PairProblem(Problem):
         """Raise ``InvalidPreferenceError`` where a winner is missing."""
         self.instance.regret_per_pair(notion)
 
-    def check_policy(self, policy: PolicyBase, horizon: int) -> None:
+    def check_policy(
+        self, policy: PolicyBase, horizon: int, *, shuffle: bool = True
+    ) -> None:
         """Raise for a policy that offers sets, and for its bad parameters."""
         if isinstance(policy, OfferingPolicy):
             raise SimulationArgumentError(
@@ -168,6 +172,8 @@ class PairProblem(Problem):
                 policy,
                 remedy=f"policies that ask for duels: {', '.join(policies.names())}",
             )
+        if shuffle:
+            check_fields(policy, self.instance.num_arms)
         told = with_features(policy, self.instance.features)
         told.check(self.instance.num_arms, horizon)
 
@@ -202,7 +208,7 @@ class PairProblem(Problem):
         return matrix | {"features": (("arm", "feature"), self.instance.features)}
 
 
-class SubsetProblem(Problem):
+class SubsetProblem(ComparedInstance):
     """Offers of sets in a world of subset choice."""
 
     instance: "ChoiceWorld"
@@ -226,7 +232,9 @@ class SubsetProblem(Problem):
         """Raise ``ChoiceWorldError`` where the feedback defines no such regret."""
         self.instance.check_notion(notion)
 
-    def check_policy(self, policy: PolicyBase, horizon: int) -> None:
+    def check_policy(
+        self, policy: PolicyBase, horizon: int, *, shuffle: bool = True
+    ) -> None:
         """Raise for a policy that asks for duels, or cannot read the feedback."""
         if not isinstance(policy, OfferingPolicy):
             listed = ", ".join(policies.subset_names())
@@ -236,6 +244,8 @@ class SubsetProblem(Problem):
                 policy,
                 remedy=f"policies that offer sets: {listed}",
             )
+        if shuffle:
+            check_fields(policy, self.instance.num_arms)
         policy.check_world(self.instance, horizon)
 
     def environment(self, notions: tuple[str, ...], *, shuffle: bool) -> "Environment":
@@ -263,6 +273,8 @@ class SubsetProblem(Problem):
         """Return the best set, and where sets are few the probabilities of all."""
         world = self.instance
         found: Variables = {"best_set": (("arm",), world.mask(world.best_set))}
+        if world.features is not None:
+            found["features"] = (("arm", "feature"), world.features)
         if comb(world.num_arms, world.subset_size) <= _FEW_SETS:
             table = world.table()
             found["choice_sets"] = (("set", "place"), table.sets)
@@ -275,7 +287,7 @@ class SubsetProblem(Problem):
         return {"most_regret_per_round": json.dumps(worst)}
 
 
-def problem_of(instance: Instance) -> Problem:
+def problem_of(instance: Instance) -> ComparedInstance:
     """Return the questions that can be asked about an instance."""
     if isinstance(instance, PreferenceMatrix):
         return PairProblem(instance)

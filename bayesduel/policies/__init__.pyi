@@ -26,6 +26,7 @@ from .lookup import subset_names as subset_names
 from .parameter_values import parameters as parameters
 from .policy import Duel as Duel
 from .policy import Policy as Policy
+from .policy import Problem as Problem
 from .policy import Wins as Wins
 from .random_pairs import RandomPairs as RandomPairs
 from .reductions.doubler import Doubler as Doubler

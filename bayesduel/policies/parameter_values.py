@@ -1,6 +1,7 @@
 """The parameters of a policy: checked before it plays, and as plain values."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -99,7 +100,14 @@ def _plain(value: Any) -> Any:
         return _plain_posterior(value)
     if callable(value):  # As of a model of one's own; its code is told by a digest.
         return getattr(value, "__qualname__", type(value).__qualname__)
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+    if hasattr(value, "__array__"):  # A data frame, too.
+        return np.asarray(value).tolist()
+    if isinstance(value, Mapping):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple | range):
+        found = map(_plain, value)
+        return tuple(found) if isinstance(value, tuple) else list(found)
+    return _plain(vars(value)) if is_dataclass(value) else value
 
 
 def _plain_posterior(posterior: Any) -> Any:
@@ -119,4 +127,4 @@ def parameters_json(policy: PolicyBase) -> str:
     for each in fields(policy):  # pyright: ignore[reportArgumentType]
         if not each.metadata.get("distribution", True):
             del found[each.name]
-    return json.dumps(found, sort_keys=True)
+    return json.dumps(found, sort_keys=True, default=repr)

@@ -1,12 +1,42 @@
 """The protocol of a policy: four functions of one run, in NumPy."""
 
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import Any, NamedTuple, dataclass_transform
 
+import numpy as np
+from jaxtyping import Float
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.registry import own_label, registered_label, registered_name
+
+
+class Problem(NamedTuple):
+    """What a policy is told before the first round of a run.
+
+    Arms are numbered from 0, in the order of the run: they are relabeled at random in
+    each run unless told otherwise, and ``features`` and ``revenues`` with them.
+
+    Attributes
+    ----------
+    num_arms : int
+        Number of arms K.
+    horizon : int
+        Rounds of the run.
+    features : float64 (K, d) or None
+        What is known of the arms, a row for each; None where the instance has none.
+    subset_size : int
+        The largest number of arms in an offered set; 2 in duels.
+    revenues : float64 (K,) or None
+        What a choice of each arm earns; None in duels.
+    """
+
+    num_arms: int
+    horizon: int
+    features: Float[np.ndarray, "K d"] | None = None
+    subset_size: int = 2
+    revenues: Float[np.ndarray, " K"] | None = None
 
 
 class Duel(NamedTuple):
@@ -146,7 +176,9 @@ class Policy(FrozenPolicy):
     A subclass is a frozen dataclass by itself: its annotated fields are parameters, to
     be set by name in Python and on the command line. It defines :meth:`start`,
     :meth:`choose`, :meth:`update` and :meth:`recommend`; that is all. Arms are numbered
-    from 0, and are relabeled at random in each run unless told otherwise.
+    from 0, and are relabeled at random in each run unless told otherwise. So no field
+    may hold a value for each arm: what is known of the arms are the features of the
+    instance, which :meth:`start` finds in the order of the run.
 
     Parameters
     ----------
@@ -177,8 +209,8 @@ class Policy(FrozenPolicy):
     >>> class Greedy(bayesduel.Policy):
     ...     epsilon: float = 0.1
     ...
-    ...     def start(self, num_arms, horizon, rng):
-    ...         return np.ones((num_arms, num_arms))
+    ...     def start(self, problem, rng):
+    ...         return np.ones((problem.num_arms, problem.num_arms))
     ...
     ...     def choose(self, wins, rng, round_):
     ...         if rng.random() < self.epsilon:
@@ -200,8 +232,11 @@ class Policy(FrozenPolicy):
         default=False, kw_only=True, metadata={"distribution": False}
     )
 
-    def start(self, num_arms: int, horizon: int, rng: Generator, /) -> Any:
-        """Return the state before the first round; never compiled."""
+    def start(self, problem: Problem, rng: Generator, /) -> Any:
+        """Return the state before the first round; never compiled.
+
+        Features that later methods need belong into the state.
+        """
         raise NotImplementedError
 
     def choose(self, state: Any, rng: Generator, round_: int, /) -> Any:
@@ -240,7 +275,7 @@ RULE = ("start", "choose", "update", "recommend")
 
 
 def check_rule(policy: PolicyBase) -> None:
-    """Raise where a policy lacks one of the functions that make its rule."""
+    """Raise where a policy lacks a function of its rule, or one takes other things."""
     kind = type(policy)
     # That of duels or that of sets: what says which functions rules have.
     protocol = next(each for each in kind.__mro__ if FrozenPolicy in each.__bases__)
@@ -253,3 +288,19 @@ def check_rule(policy: PolicyBase) -> None:
             policy,
             remedy="write it as in the example of bayesduel.Policy",
         )
+    for name in RULE:
+        wanted = list(signature(getattr(protocol, name)).parameters)[1:]
+        given = signature(getattr(policy, name))
+        try:
+            given.bind(*wanted)
+        except TypeError as error:
+            told = ""
+            if name == "start":
+                told = f"; the problem has {', '.join(Problem._fields)}"
+            raise PolicyParameterError(
+                "policy",
+                f"{name} of {kind.__name__} must take ({', '.join(wanted)}), and takes "
+                f"{given}",
+                policy,
+                remedy=f"write def {name}(self, {', '.join(wanted)}){told}",
+            ) from error

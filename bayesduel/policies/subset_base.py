@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float
 from numpy.random import Generator
 
 from bayesduel.errors import AssumptionWarning, SimulationArgumentError
-from bayesduel.policies.policy import FrozenPolicy, PolicyBase
+from bayesduel.policies.policy import FrozenPolicy, PolicyBase, Problem
 
 if TYPE_CHECKING:
     from bayesduel.instances.choice import ChoiceWorld
@@ -137,19 +137,8 @@ class SubsetPolicy(OfferingPolicy, FrozenPolicy):
         default=False, kw_only=True, metadata={"distribution": False}
     )
 
-    def start(
-        self,
-        num_arms: int,
-        subset_size: int,
-        horizon: int,
-        revenues: Float[np.ndarray, " n"],
-        rng: Generator,
-        /,
-    ) -> Any:
-        """Return the state before the first round; never compiled.
-
-        ``revenues`` is what a choice of each arm earns, as far as that is told.
-        """
+    def start(self, problem: Problem, rng: Generator, /) -> Any:
+        """Return the state before the first round; never compiled."""
         raise NotImplementedError
 
     def choose(self, state: Any, rng: Generator, round_: int, /) -> Any:

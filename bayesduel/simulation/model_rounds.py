@@ -17,7 +17,7 @@ from jaxtyping import Int, UInt32
 
 from bayesduel import types
 from bayesduel.arguments.limits import LONGEST_HORIZON
-from bayesduel.policies.policy import Duel
+from bayesduel.policies.policy import Duel, Problem
 from bayesduel.policies.policy_around import STRAIGHT, Manner
 from bayesduel.policies.subset_base import Offer
 from bayesduel.program_cache import enable_program_cache
@@ -43,7 +43,7 @@ class _Asked:
     clock = CLOCK
     """Where a run's progress has the rounds by which the rule counts."""
 
-    def start(self, num_arms: int, *_: Any) -> dict[str, Any]:
+    def start(self, problem: Problem, *_: Any) -> dict[str, Any]:
         return {"told": deque(), "blank": _report(0, 0, 0, 0, 0)}
 
     def choose(self, run: dict[str, Any], *_: Any) -> Any:
@@ -61,7 +61,8 @@ class _AskedSets(_Asked):
 
     clock = PLAYED
 
-    def start(self, num_arms: int, *_: Any) -> dict[str, Any]:
+    def start(self, problem: Problem, *_: Any) -> dict[str, Any]:
+        num_arms = problem.num_arms
         none = np.zeros(num_arms, dtype=bool), 0, np.zeros(num_arms)
         return {"told": deque(), "blank": _report_of_sets(0, *none)}
 

@@ -13,7 +13,7 @@ from bayesduel.arguments.limits import PATIENCE
 from bayesduel.code_digest import is_users
 from bayesduel.errors import BayesduelError, PolicyParameterError, SimulationError
 from bayesduel.ops.scalar.uncompiled import unpacked
-from bayesduel.policies.policy import check_rule, declared
+from bayesduel.policies.policy import Problem, check_rule, declared
 from bayesduel.policies.policy_around import STRAIGHT, Manner
 from bayesduel.policies.scalar_kernel import ScalarKernel
 from bayesduel.simulation import rounds
@@ -72,6 +72,7 @@ class PairTables:
         preferences: Float64[np.ndarray, "run K K"] | None = None,
     ) -> None:
         self._num_arms, self.grid = environment.num_arms, grid
+        self._features = environment.features
         self._manner, self._new_stopping = manner, new_stopping
         if preferences is None:
             preferences = np.broadcast_to(
@@ -99,7 +100,8 @@ class PairTables:
         """Return the state of a policy before the first round."""
         if isinstance(policy, ScalarKernel):
             return policy.new_state(order.astype(np.int64), int(self.grid[-1]))
-        return policy.start(self._num_arms, int(self.grid[-1]), rng)
+        features = None if self._features is None else self._features[order]
+        return policy.start(Problem(len(order), int(self.grid[-1]), features), rng)
 
     def of_run(
         self, place: int, order: Int[np.ndarray, " K"], progress: Int[np.ndarray, " 12"]
@@ -257,7 +259,10 @@ class PolicyRuns:
             raise
         except Exception as error:
             line = _line_of_user(error)
-            error.add_note(f"raised by {self._label} in {self._where(place)}{line}")
+            note = f"raised by {self._label} in {self._where(place)}{line}"
+            if "NoneType" in str(error) and self._environment.features is None:
+                note += "; problem.features is None, as the instance has no features"
+            error.add_note(note)
             raise
 
 

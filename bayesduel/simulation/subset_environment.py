@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, Num, Shaped
 
 from bayesduel.instances.choice import ChoiceRule, ChoiceWorld
+from bayesduel.policies.policy import Problem
 from bayesduel.simulation import set_rounds
 from bayesduel.simulation.set_rounds import SetLedger
 from bayesduel.simulation.set_worlds import new_lane, set_world
@@ -41,6 +42,8 @@ class SubsetEnvironment:
         Form of each notion.
     shuffle : bool
         Relabel the arms at random in each run.
+    features : float64 (n, d), optional
+        What policies know of the arms.
     """
 
     rule: ChoiceRule
@@ -53,6 +56,7 @@ class SubsetEnvironment:
     levels: int
     places: int
     shuffle: bool
+    features: Any = None
 
     @classmethod
     def from_world(
@@ -83,6 +87,7 @@ class SubsetEnvironment:
             levels=world.levels,
             places=world.places,
             shuffle=shuffle,
+            features=world.features,
         )
 
     @property
@@ -112,6 +117,7 @@ class SetTables:
         self, environment: SubsetEnvironment, num_runs: int, grid: Int[np.ndarray, " C"]
     ) -> None:
         self._revenues, self.grid = environment.revenues, grid
+        self._features = environment.features
         self._world = world = set_world(environment)
         num_arms, checkpoints = environment.num_arms, (num_runs, len(grid))
         self._offers = np.zeros((*checkpoints, num_arms), dtype=np.int64)
@@ -131,9 +137,15 @@ class SetTables:
         self, policy: Any, order: Int[np.ndarray, " n"], rng: np.random.Generator
     ) -> Any:
         """Return the state of a policy before the first round."""
-        revenues = np.array(self._revenues[order], dtype=np.float64)
-        horizon = int(self.grid[-1])
-        return policy.start(len(order), self._world.most_size, horizon, revenues, rng)
+        features = None if self._features is None else self._features[order]
+        problem = Problem(
+            num_arms=len(order),
+            horizon=int(self.grid[-1]),
+            features=features,
+            subset_size=self._world.most_size,
+            revenues=np.array(self._revenues[order], dtype=np.float64),
+        )
+        return policy.start(problem, rng)
 
     def of_run(
         self, place: int, order: Int[np.ndarray, " n"], progress: Int[np.ndarray, " 12"]

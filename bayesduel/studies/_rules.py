@@ -301,7 +301,7 @@ def check_policy_text(settings: Settings, num_arms: int | None = None) -> Policy
     """
     from bayesduel import policies
     from bayesduel.arguments.limits import LONGEST_HORIZON
-    from bayesduel.policies.arm_features import with_features
+    from bayesduel.policies.arm_features import check_fields, with_features
     from bayesduel.policies.own_policies import is_own_name
     from bayesduel.policies.policy import declared
     from bayesduel.policies.subset_base import OfferingPolicy
@@ -324,6 +324,7 @@ def check_policy_text(settings: Settings, num_arms: int | None = None) -> Policy
     number = num_arms or len(settings.arms)
     # Of fewer arms, which ones does not matter: their number is checked.
     known = getattr(settings.model, "features", None)
+    check_fields(policy, number)
     told = with_features(policy, known and known[:number])
     told.check(number, settings.budget or LONGEST_HORIZON)
     return policy

@@ -114,8 +114,8 @@ def test_resuming_after_an_edit_is_refused_and_says_why(tmp_path, monkeypatch):
     bayesduel.compare("cyclic", Wanderer(), out=out, **request)
     plain = Wanderer.start
 
-    def edited(self, num_arms, horizon, rng):
-        return plain(self, num_arms, horizon, rng)
+    def edited(self, problem, rng):
+        return plain(self, problem, rng)
 
     monkeypatch.setattr(Wanderer, "start", edited)
     with pytest.raises(OutputFolderError, match="the source of the policy has changed"):

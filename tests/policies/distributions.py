@@ -1,8 +1,6 @@
 """Comparing the distributions of two samples of runs, at a declared rate of false
 alarms."""
 
-import math
-
 import numpy as np
 from scipy import stats
 
@@ -55,21 +53,6 @@ def disagreements(
         {**features(each, matrix), **self_duels(each)} for each in (ours, theirs)
     )
     return rejected(same_distribution(one, other), false_alarm)
-
-
-def same_mean(
-    one: dict[str, np.ndarray], other: dict[str, np.ndarray]
-) -> dict[str, float]:
-    """Return two-sided p-values of the difference of means in standard errors."""
-    found = {}
-    for name, values in one.items():
-        errors = [np.var(each, ddof=1) / len(each) for each in (values, other[name])]
-        difference = abs(np.mean(values) - np.mean(other[name]))
-        scale = math.sqrt(sum(errors))
-        found[name] = (
-            float(2 * stats.norm.sf(difference / scale)) if difference else 1.0
-        )
-    return found
 
 
 def rejected(p_values: dict[str, float], false_alarm: float) -> dict[str, float]:

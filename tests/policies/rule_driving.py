@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesduel.policies.policy import Problem
 from bayesduel.simulation.rounds import as_duel, update
 
 
@@ -27,7 +28,7 @@ def play_rule(policy, outcomes, horizon, seed=0, watch=None) -> PlayedByRule:
         Called with the state and the duel after every choice.
     """
     rng = np.random.default_rng(seed)
-    state = policy.start(len(outcomes), horizon, rng)
+    state = policy.start(Problem(len(outcomes), horizon), rng)
     counts = np.zeros(outcomes.shape[:2], dtype=np.int64)
     duels, longest = [], 0
     while len(duels) < horizon:

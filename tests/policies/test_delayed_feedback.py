@@ -91,7 +91,7 @@ class Told(bayesduel.Policy):
 
     idle: int = 0
 
-    def start(self, num_arms, horizon, rng):
+    def start(self, problem, rng):
         return {"asked": 0, "told": []}
 
     def choose(self, state, rng, round_):

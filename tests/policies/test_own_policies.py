@@ -32,7 +32,7 @@ class ETC(bayesduel.Policy):
         if self.factor <= 0:
             raise ValueError(f"factor must be above 0, got {self.factor}")
 
-    def start(self, num_arms, horizon, rng):
+    def start(self, problem, rng):
         return None
 
     def choose(self, state, rng, round_):

@@ -9,7 +9,10 @@ from bayesduel.ops.scalar.uncompiled import run_uncompiled
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.policy import kernel_of
 from bayesduel.policies.scalar_kernel import SEVERAL
+from bayesduel.policies.thompson import double_thompson
+from tests.policies.distributions import disagreements
 from tests.policies.driving import simulate_runs
+from theory import PreferenceMatrix
 
 FALSE_ALARM = 1e-5
 """Of one test."""
@@ -17,10 +20,34 @@ FALSE_ALARM = 1e-5
 CYCLE = np.array([[0.5, 0.9, 0.4], [0.1, 0.5, 0.6], [0.6, 0.4, 0.5]])
 """All three arms are Copeland winners."""
 
-NAMES = ("d-ts", "ccb")
+NAMES = ("d-ts", "d-ts+", "ccb")
+
+THREE_OF_FIVE = np.array(
+    [
+        [0.50, 0.70, 0.40, 0.86, 0.88],
+        [0.30, 0.50, 0.65, 0.89, 0.91],
+        [0.60, 0.35, 0.50, 0.92, 0.94],
+        [0.14, 0.11, 0.08, 0.50, 0.55],
+        [0.12, 0.09, 0.06, 0.45, 0.50],
+    ]
+)
+"""The first three arms are winners; estimated regrets tell them apart."""
+
+DUELS = {
+    "all lead": np.array([[0, 1]] * 80 + [[1, 2]] * 90 + [[2, 0]] * 90),
+    # Arms 0 and 1 beat two others each; which of them has the less regret to be
+    # expected is open, by their duels with arm 2.
+    "two of four": np.repeat(
+        [[0, 1], [1, 0], [3, 0], [0, 3], [1, 3], [3, 1], [2, 3], [3, 2],
+         [0, 2], [2, 0], [1, 2], [2, 1]],
+        [400, 100, 400, 100, 400, 100, 60, 10, 90, 27, 92, 26],
+        axis=0,
+    ),
+}  # fmt: skip
+"""Winners and losers."""
 
 
-def share(state, rng, duels, rounds, found):
+def share(state, rng, duels, round_, rounds, found):
     """Tell a new state its duels; share ``rounds`` idle ones again and again."""
     scalar_kernel.init(state, rng)
     for place in range(len(duels)):
@@ -29,13 +56,13 @@ def share(state, rng, duels, rounds, found):
     for place in range(len(found)):
         idle = 0
         while idle == 0:
-            champion, idle, *_ = scalar_kernel.choose(state, rng, len(duels) + 1)
+            champion, idle, *_ = scalar_kernel.choose(state, rng, round_)
         assert champion == SEVERAL
         scalar_kernel.share_idle_rounds(state, rng, rounds, found[place])
 
 
 def step(state, rng, duels, found):
-    """Tell a new state its duels; count who meets itself in the next round."""
+    """Tell a new state its duels; count who meets itself in the round after them."""
     scalar_kernel.init(state, rng)
     for place in range(len(duels)):
         winner, loser = duels[place, 0], duels[place, 1]
@@ -45,25 +72,101 @@ def step(state, rng, duels, found):
         found[duel.first] += duel.first == duel.second
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_round_of_a_stretch_has_a_champion_of_its_own(name):
+def shares_of(name, duels, round_, rounds, number):
+    """Return how the leaders share so many rounds from ``round_`` on, often."""
+    num_arms = duels.max() + 1
+    state = kernel_of(policies.get(name)).new_state(np.arange(num_arms), 10**6)
+    found = np.zeros((number, num_arms), dtype=np.int64)
+    rng = np.random.default_rng(8)
+    run_uncompiled(share, state, rng, duels, round_, rounds, found)
+    assert np.all(found.sum(axis=1) == rounds)
+    return found[:, found.sum(axis=0) > 0]
+
+
+@pytest.mark.parametrize(
+    ("name", "leaders"),
+    [*((name, "all lead") for name in NAMES), ("d-ts", "two of four"),
+     ("d-ts+", "two of four")],
+)  # fmt: skip
+def test_every_round_of_a_stretch_has_a_champion_of_its_own(name, leaders):
     """Of equal stretches the shares are multinomial: their spread says so.
 
     The champions of single rounds are as often the same.
     """
-    duels = np.array([[0, 1]] * 80 + [[1, 2]] * 90 + [[2, 0]] * 90)
-    state = kernel_of(policies.get(name)).new_state(np.arange(3), 10**6)
-    found = np.zeros((300, 3), dtype=np.int64)
-    run_uncompiled(share, state, np.random.default_rng(8), duels, 40, found)
-    assert np.all(found.sum(axis=1) == 40)
+    duels = DUELS[leaders]
+    found = shares_of(name, duels, len(duels) + 1, 40, 300)
     assert np.all(found.sum(axis=0) > 1000)
     # With few rounds of one arm the statistic would not be of a chi-square.
-    assert stats.chi2_contingency(found).pvalue > FALSE_ALARM / 2
+    assert FALSE_ALARM / 2 < stats.chi2_contingency(found).pvalue < 1 - FALSE_ALARM / 2
     alone = policies.get(name, look_ahead=False)
-    state, single = kernel_of(alone).new_state(np.arange(3), 10**6), np.zeros(3, int)
+    num_arms = duels.max() + 1
+    state = kernel_of(alone).new_state(np.arange(num_arms), 10**6)
+    single = np.zeros(num_arms, int)
     run_uncompiled(step, state, np.random.default_rng(9), duels, single)
-    both = np.stack([found.sum(axis=0), single])
+    both = np.stack([found.sum(axis=0), single[: found.shape[1]]])
     assert stats.chi2_contingency(both).pvalue > FALSE_ALARM / 2
+
+
+def test_long_stretches_of_all_leaders_are_shared_evenly():
+    """The spread is that of as many rounds as there are, and they are many."""
+    for name in ("d-ts+", "ccb"):
+        found = shares_of(name, DUELS["all lead"], 10**5, 10**12, 400)
+        deviation = (found - 10**12 / 3) / np.sqrt(10**12 * 2 / 9)
+        for each in deviation.T:
+            assert stats.kstest(each, "norm").pvalue > FALSE_ALARM / 6
+
+
+@pytest.fixture
+def few_draws(monkeypatch):
+    """Draw each champion up to round 200 only, as drawing takes Python long."""
+    monkeypatch.setattr(double_thompson, "_DRAWN", 200)
+
+
+@pytest.mark.parametrize(
+    ("round_", "rounds", "draws"),
+    [(2001, 2000, 100), (2001, 18000, 180), (10**5 + 1, 1000, 2)],
+)
+def test_long_stretches_have_as_many_champions_as_is_said(
+    few_draws, round_, rounds, draws
+):
+    """Shares are those of so many draws: their spread is neither larger nor smaller."""
+    found = shares_of("d-ts+", DUELS["two of four"], round_, rounds, 100)
+    # What is left over after whole shares is one round of a leader.
+    drawn = np.round(found[:, 0] * draws / rounds).astype(int)
+    table = np.stack([drawn, draws - drawn], axis=1)
+    p_value = stats.chi2_contingency(table).pvalue
+    assert FALSE_ALARM / 2 < p_value < 1 - FALSE_ALARM / 2
+
+
+def test_astronomically_long_stretches_are_shared_in_full(few_draws):
+    for rounds in (1, 2, 199, 201, 10**6 + 1, 2**62):
+        found = shares_of("d-ts+", DUELS["two of four"], 2000, rounds, 3)
+        assert np.all(found >= 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("matrix", [CYCLE, THREE_OF_FIVE], ids=["cycle", "five"])
+@pytest.mark.parametrize("name", ["d-ts", "d-ts+"])
+def test_self_duels_and_borda_regret_have_the_spread_of_single_rounds(name, matrix):
+    """Of the last checkpoint beyond round 4,096, too."""
+    plays, spreads = [], []
+    for look_ahead in (True, False):
+        records = simulate_runs(
+            policies.get(name, look_ahead=look_ahead),
+            matrix,
+            checkpoints=(3000, 8000),
+            runs=range(600),
+            seed=6 + look_ahead,
+        )
+        plays.append(records.ledger["plays"])
+        cost = PreferenceMatrix(matrix).regret_per_pair("borda")
+        borda = (plays[-1] * cost).sum(axis=(2, 3))
+        own = np.einsum("rcii->rci", plays[-1])[:, :, :3].reshape(600, -1)
+        spreads.append(np.concatenate([own, borda], axis=1).astype(float))
+    assert not disagreements(*plays, matrix, FALSE_ALARM)
+    for one, other in zip(spreads[0].T, spreads[1].T, strict=True):
+        test = stats.levene(one, other)
+        assert test.pvalue > FALSE_ALARM / spreads[0].shape[1]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -198,9 +198,7 @@ class CorrelatedMNLThompson(Epochs):
         spread = np.sqrt(50 * mean * (mean + 1) / self.epochs)
         spread = spread + 75 * math.sqrt(self.log) / self.epochs
         weights = mean + max(rng.normal(size=self.size)) * spread
-        if np.all(weights <= 0):
-            return arms == rng.choice(arms)
-        return top_sets(weights, self.size, rng) & (weights > 0)
+        return top_sets(weights, self.size, rng)
 
 
 class MNLThompson(Epochs):

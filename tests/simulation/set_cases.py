@@ -42,8 +42,8 @@ class Wandering(SubsetPolicy):
     longest: int = 1
     until: bool = False
 
-    def start(self, num_arms, subset_size, horizon, revenues, rng):
-        return np.zeros(num_arms), np.full(1, subset_size)
+    def start(self, problem, rng):
+        return np.zeros(problem.num_arms), np.full(1, problem.subset_size)
 
     def choose(self, state, rng, round_):
         subset = np.zeros(len(state[0]), dtype=np.bool_)

@@ -266,8 +266,9 @@ def best_from(counts, arm):
 class Helped(ExploreFirst):
     """The same rule by helpers, with a named state and a constant."""
 
-    def start(self, num_arms, horizon, rng):
-        return Counts(np.zeros(num_arms, dtype=np.int64), np.zeros(1, dtype=np.int64))
+    def start(self, problem, rng):
+        won = np.zeros(problem.num_arms, dtype=np.int64)
+        return Counts(won, np.zeros(1, dtype=np.int64))
 
     def choose(self, counts, rng, round_):
         if round_ > FEW:

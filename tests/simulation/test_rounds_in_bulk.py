@@ -28,8 +28,8 @@ class Stretches(bayesduel.Policy):
     longest: int = 20
     explores_in_bulk = True
 
-    def start(self, num_arms, horizon, rng):
-        return np.zeros((num_arms, num_arms), dtype=np.int64)
+    def start(self, problem, rng):
+        return np.zeros((problem.num_arms, problem.num_arms), dtype=np.int64)
 
     def choose(self, wins, rng, round_):
         first, second = rng.integers(0, len(wins)), rng.integers(0, len(wins))
@@ -133,7 +133,7 @@ def test_preferences_of_0_and_1_are_certain():
 class Listening(Stretches):
     """Note when it is asked and told, of stretches of always the same length."""
 
-    def start(self, num_arms, horizon, rng):
+    def start(self, problem, rng):
         return []
 
     def choose(self, notes, rng, round_):

@@ -100,9 +100,9 @@ def test_arms_are_relabeled_unless_told_otherwise():
 
 def test_revenues_are_told_by_position():
     class Knowing(Wandering):
-        def start(self, num_arms, subset_size, horizon, revenues, rng):
-            assert horizon == 1000 and subset_size == 2
-            return revenues, np.full(1, subset_size)
+        def start(self, problem, rng):
+            assert problem.horizon == 1000 and problem.subset_size == 2
+            return problem.revenues, np.full(1, problem.subset_size)
 
         def update(self, state, rng, round_, subset, rounds, rewards):
             pass

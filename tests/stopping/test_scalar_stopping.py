@@ -190,8 +190,8 @@ class Counted(bayesduel.Policy):
     most: int = 1
     explores_in_bulk = True
 
-    def start(self, num_arms, horizon, rng):
-        return np.zeros((num_arms, num_arms), dtype=np.int64)
+    def start(self, problem, rng):
+        return np.zeros((problem.num_arms, problem.num_arms), dtype=np.int64)
 
     def choose(self, wins, rng, round_):
         first, second = rng.integers(0, len(wins)), rng.integers(0, len(wins))

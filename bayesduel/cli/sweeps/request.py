@@ -19,7 +19,6 @@ from bayesduel.cli.options import flag, integer_option, repair_flag, seed_option
 
 if TYPE_CHECKING:
     from bayesduel import Experiment
-    from theory import PreferenceMatrix
 
 
 def _options(
@@ -108,8 +107,8 @@ def _options(
         typer.Option(
             metavar="ARMS",
             help="CSV or TSV with a row per arm: its name (or number), and features "
-            "of about unit size. For policies that use them, such as "
-            "d-ts:posterior=linear.",
+            "of about unit size. For policies that use them: d-ts:posterior=linear, or "
+            "your own, which find them in problem.features.",
         ),
     ] = None,
 ) -> None:
@@ -263,14 +262,17 @@ def _repaired(given: Any) -> Any:
     return parse.load_matrix(given, "instances", repair=True) if mended else given
 
 
-def _featured(given: Any, path: Path) -> list[PreferenceMatrix]:
-    """Return matrices whose arms have the features of a file."""
+def _featured(given: Any, path: Path) -> list[Any]:
+    """Return matrices or worlds whose arms have the features of a file."""
     from bayesduel.experiments.request.arguments import read_grids, with_features_of
+    from bayesduel.instances.choice.catalog import is_world_name, load_world
 
     found = []
     for one in read_grids("instances", given)[0]:
-        matrix = parse.load_matrix(one, "instances") if isinstance(one, str) else one
-        found.append(with_features_of(matrix, path))
+        if isinstance(one, str):
+            is_world = is_world_name(one)
+            one = load_world(one) if is_world else parse.load_matrix(one, "instances")
+        found.append(with_features_of(one, path))
     return found
 
 

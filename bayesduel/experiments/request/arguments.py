@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
+from dataclasses import replace
 from os import cpu_count
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,8 @@ from bayesduel.arguments.limits import LONGEST_HORIZON, MOST_CHECKPOINTS, MOST_J
 from bayesduel.errors import SimulationArgumentError, errors_about
 from bayesduel.experiments.parameter_grids import expand
 from bayesduel.experiments.problems import (
+    ComparedInstance,
     Instance,
-    Problem,
     problem_of,
     read_instance,
 )
@@ -186,20 +187,17 @@ def read_grids(argument: str, given: Any) -> tuple[list[Any], bool]:
     return found, numbered
 
 
-def with_features_of(matrix: PreferenceMatrix, path: Path | str) -> PreferenceMatrix:
-    """Return a matrix with the features that a file tells of its arms.
+def with_features_of(instance: Instance, path: Path | str) -> Any:
+    """Return a matrix or a world with the features that a file tells of its arms.
 
     As :func:`bayesduel.votes.read_covariates` reads it; arms without names are called
     0, 1, ... there.
     """
     from bayesduel.votes import read_covariates
 
-    names = matrix.arm_names or [str(arm) for arm in range(matrix.num_arms)]
+    names = instance.arm_names or [str(arm) for arm in range(instance.num_arms)]
     table, _ = read_covariates(path, names)
-    words = {"name": matrix.name, "source": matrix.source}
-    return PreferenceMatrix(
-        matrix.values, arm_names=matrix.arm_names, features=table, **words
-    )
+    return replace(instance, features=table)
 
 
 def read_policies(given: Any) -> tuple[PolicyBase, ...]:
@@ -247,7 +245,9 @@ def read_instances(given: Any) -> tuple[Instance, ...]:
     return tuple(found)
 
 
-def read_notions(given: Any, problems: Sequence[Problem]) -> tuple[str, ...] | None:
+def read_notions(
+    given: Any, problems: Sequence[ComparedInstance]
+) -> tuple[str, ...] | None:
     """Return the notions of regret, each once; None where none is asked for."""
     if given is None:
         return None

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float64
 from numpy.typing import NDArray
 
-from bayesduel.errors import ChoiceWorldError
+from bayesduel.errors import ChoiceWorldError, errors_as
 from bayesduel.instances.choice.costs import Cost, worst_cost
 from bayesduel.instances.choice.rules import (
     ChoiceRule,
@@ -23,6 +24,7 @@ from bayesduel.instances.choice.rules import (
 from theory.arguments import as_number, integer_from, number_above, one_of
 from theory.choice.regret import SUBSET_REGRET_NOTIONS
 from theory.choice.tables import ChoiceTable
+from theory.validation import feature_table
 
 FEEDBACKS = ("winner", "ranking", "independent")
 """What is observed of an offered set, see :class:`ChoiceWorld`."""
@@ -63,6 +65,9 @@ class ChoiceWorld:
     depth : int, optional
         Observed places of a ranking, from 1 to k - 1; k - 1 by default (a ranking of
         the whole set).
+    features : array-like (n, d), optional
+        What is known of every arm, for policies that use it. Nothing is assumed of how
+        the probabilities depend on it.
     """
 
     rule: ChoiceRule
@@ -76,6 +81,7 @@ class ChoiceWorld:
     levels: int = 1
     largest_reward: float = 1.0
     depth: int | None = None
+    features: Any = None
 
     def __post_init__(self) -> None:
         kind, most = ChoiceWorldError, self.num_arms
@@ -106,6 +112,11 @@ class ChoiceWorld:
                     f"must be {self.num_arms} numbers not below 0",
                     self.revenues,
                 )
+        if self.features is not None:
+            with errors_as(ChoiceWorldError):
+                table = feature_table(self.features, self.num_arms)
+            table.setflags(write=False)
+            object.__setattr__(self, "features", table)
         self.check_notion(self.regret)
 
     def __eq__(self, other: object) -> bool:
@@ -147,7 +158,8 @@ class ChoiceWorld:
         )
         digest.update(repr(rest).encode())
         revenues = () if self.revenues is None else self.revenues
-        for name, values in sorted({**rule, "revenues": revenues}.items()):
+        known = {} if self.features is None else {"features": self.features}
+        for name, values in sorted({**rule, "revenues": revenues, **known}.items()):
             digest.update(name.encode())
             digest.update(np.ascontiguousarray(values, dtype=np.float64).tobytes())
         return digest.hexdigest()

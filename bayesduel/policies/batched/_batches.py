@@ -16,7 +16,7 @@ from numpy.random import Generator
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.divergences import kl_to_half
 from bayesduel.ops.rules import most_beaten, record
-from bayesduel.policies.policy import Duel, Policy, Wins
+from bayesduel.policies.policy import Duel, Policy, Problem, Wins
 from theory.arguments import integer_from, one_of
 from theory.theorems.batch_schedules import MOST_BATCHES, batch_sizes
 
@@ -79,8 +79,9 @@ class BatchedPolicy(Policy):
             self.overflow, ("truncate", "commit"), "overflow", kind=PolicyParameterError
         )
 
-    def start(self, num_arms: int, horizon: int, rng: Generator) -> BatchedState:
+    def start(self, problem: Problem, rng: Generator) -> BatchedState:
         """Draw the seeds, if there are any, and plan the first batch."""
+        num_arms, horizon = problem.num_arms, problem.horizon
         counts = np.zeros((num_arms, num_arms), dtype=np.int64)
         state = BatchedState(
             wins=counts,

@@ -10,7 +10,7 @@ from numpy.random import Generator
 from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.rules import record
-from bayesduel.policies.policy import Duel, Policy
+from bayesduel.policies.policy import Duel, Policy, Problem
 from bayesduel.policies.registry import register
 from theory.arguments import one_of
 
@@ -76,17 +76,16 @@ class InterleavedFilter(Policy):
         """Raise ``PolicyParameterError`` for a bad parameter."""
         one_of(self.variant, VARIANTS, "variant", kind=PolicyParameterError)
 
-    def start(
-        self, num_arms: int, horizon: int, rng: Generator
-    ) -> InterleavedFilterState:
+    def start(self, problem: Problem, rng: Generator) -> InterleavedFilterState:
         """Draw the first incumbent."""
+        num_arms = problem.num_arms
         incumbent = int(rng.integers(num_arms))
         return InterleavedFilterState(
             rivals=np.arange(num_arms) != incumbent,
             wins=np.zeros(num_arms, dtype=np.int64),
             duels=np.zeros(num_arms, dtype=np.int64),
             now=record(incumbent=incumbent, rival=num_arms),
-            log_level=math.log(horizon) + 2.0 * math.log(num_arms),
+            log_level=math.log(problem.horizon) + 2.0 * math.log(num_arms),
             drops_likely_losers=self.variant == "if2",
         )
 

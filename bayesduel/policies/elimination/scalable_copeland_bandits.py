@@ -19,7 +19,7 @@ from bayesduel.policies.elimination._copeland_elimination import (
     end_stage,
     new_search,
 )
-from bayesduel.policies.policy import Duel, Policy, Wins
+from bayesduel.policies.policy import Duel, Policy, Problem, Wins
 from bayesduel.policies.registry import register
 from theory.arguments import integer_from, number_above, number_from, one_of
 
@@ -111,10 +111,9 @@ class ScalableCopelandBandits(Policy):
             kind=PolicyParameterError,
         )
 
-    def start(
-        self, num_arms: int, horizon: int, rng: Generator
-    ) -> ScalableCopelandBanditsState:
+    def start(self, problem: Problem, rng: Generator) -> ScalableCopelandBanditsState:
         """Begin the first epoch."""
+        num_arms = problem.num_arms
         search = new_search(num_arms)
         begin_search(search, rng)
         return ScalableCopelandBanditsState(

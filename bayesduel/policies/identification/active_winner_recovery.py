@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 from numpy.random import Generator
 
 from bayesduel.ops.rules import drawn_highest, inverted, record
-from bayesduel.policies.policy import Policy
+from bayesduel.policies.policy import Policy, Problem
 from bayesduel.policies.registry import register
 
 _EQUAL = 1e-9
@@ -81,9 +81,9 @@ class ActiveWinnerRecovery(Policy):
 
     title: ClassVar[str] = "PARWiS"
 
-    def start(self, num_arms: int, horizon: int, rng: Generator) -> ActiveWinnerState:
+    def start(self, problem: Problem, rng: Generator) -> ActiveWinnerState:
         """Return the state before the first round."""
-        wins = np.zeros((num_arms, num_arms), dtype=np.int64)
+        wins = np.zeros((problem.num_arms, problem.num_arms), dtype=np.int64)
         return ActiveWinnerState(wins=wins, now=record(king=0, met=1))
 
     def choose(

@@ -10,7 +10,7 @@ from numpy.random import Generator
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.rules import drawn_highest, inverted
 from bayesduel.policies.identification import EQUAL_GAINS
-from bayesduel.policies.policy import Policy
+from bayesduel.policies.policy import Policy, Problem
 from bayesduel.policies.registry import register
 from theory.arguments import number_above
 
@@ -80,8 +80,9 @@ class DOptimal(Policy):
         """Check the scale of the prior."""
         number_above(self.prior_scale, 0, "prior_scale", kind=PolicyParameterError)
 
-    def start(self, num_arms: int, horizon: int, rng: Generator) -> DOptimalState:
+    def start(self, problem: Problem, rng: Generator) -> DOptimalState:
         """Return the state before the first round."""
+        num_arms = problem.num_arms
         return DOptimalState(
             wins=np.zeros((num_arms, num_arms), dtype=np.int64),
             utilities=np.zeros(num_arms),

@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.rules import one_of_largest, record
-from bayesduel.policies.policy import Policy
+from bayesduel.policies.policy import Policy, Problem
 from bayesduel.policies.reductions.ucb_machines import (
     UCBState,
     advance,
@@ -68,8 +68,9 @@ class Doubler(Policy):
         """Raise ``PolicyParameterError`` for a bad parameter."""
         number_above(self.alpha, 0, "alpha", kind=PolicyParameterError)
 
-    def start(self, num_arms: int, horizon: int, rng: Generator) -> DoublerState:
+    def start(self, problem: Problem, rng: Generator) -> DoublerState:
         """Draw the left arm of the first epoch."""
+        num_arms = problem.num_arms
         left = np.zeros(num_arms, dtype=np.int64)
         left[rng.integers(num_arms)] = 1
         return DoublerState(

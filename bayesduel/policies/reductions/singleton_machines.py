@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.rules import one_of_largest, record
-from bayesduel.policies.policy import Policy
+from bayesduel.policies.policy import Policy, Problem
 from bayesduel.policies.reductions.ucb_machines import (
     UCBState,
     advance,
@@ -62,8 +62,9 @@ class MultiSBM(Policy):
         """Raise ``PolicyParameterError`` for a bad parameter."""
         number_above(self.alpha, 0, "alpha", kind=PolicyParameterError)
 
-    def start(self, num_arms: int, horizon: int, rng: Generator) -> MultiSBMState:
+    def start(self, problem: Problem, rng: Generator) -> MultiSBMState:
         """Draw the first left arm."""
+        num_arms = problem.num_arms
         nothing = np.zeros((num_arms, num_arms), dtype=np.int64)
         return MultiSBMState(
             pulls=nothing,

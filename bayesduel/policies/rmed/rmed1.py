@@ -19,7 +19,8 @@ class RMED1(KernelPolicy):
     one duel of every pair, the algorithm passes through a list of arms l, each against
     i* if i* is among those that l does not beat (or if there is none of them), else
     against the arm it does worst against; arms j with I_j - I* <= log t + f(K) enter
-    the next list. While the list is i* alone, only log t moves: ``look_ahead`` computes
+    the next list. An arm leaves the list when it is played, before its outcome is known
+    (``every=`` and studies tell that later). While the list is i* alone, only log t moves: ``look_ahead`` computes
     the round at which another arm enters (that round is still a self-duel). Natural
     logarithm.
 

@@ -12,6 +12,7 @@ from numpy.random import Generator
 
 from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.ops.rules import record
+from bayesduel.policies.policy import Problem
 from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.policies.subsets._assortments import best_assortment
 
@@ -28,16 +29,15 @@ class Epochs(NamedTuple):
     now: Any
 
 
-def no_epochs(
-    num_arms: int, subset_size: int, revenues: Float[np.ndarray, " n"]
-) -> Epochs:
+def no_epochs(problem: Problem) -> Epochs:
     """Return the state before the first round."""
+    num_arms = problem.num_arms
     return Epochs(
         subset=np.zeros(num_arms, dtype=bool),
         number=np.zeros(num_arms, dtype=np.int64),
         purchases=np.zeros(num_arms),
-        revenues=revenues,
-        size=subset_size,
+        revenues=problem.revenues,  # pyright: ignore[reportArgumentType]
+        size=problem.subset_size,
         now=record(finished=0, begins=True),
     )
 

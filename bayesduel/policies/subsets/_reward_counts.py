@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
 
 from bayesduel.ops.rules import top
+from bayesduel.policies.policy import Problem
 from bayesduel.policies.subset_base import SubsetPolicy
 
 
@@ -56,16 +57,9 @@ class CountingPolicy(SubsetPolicy):
 
     compiled = True
 
-    def start(
-        self,
-        num_arms: int,
-        subset_size: int,
-        horizon: int,
-        revenues: Float[np.ndarray, " n"],
-        rng: Generator,
-    ) -> RewardCounts:
+    def start(self, problem: Problem, rng: Generator) -> RewardCounts:
         """Return the state before the first round."""
-        return no_counts(num_arms, subset_size, horizon)
+        return no_counts(problem.num_arms, problem.subset_size, problem.horizon)
 
     def update(
         self,

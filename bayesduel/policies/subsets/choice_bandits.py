@@ -10,6 +10,7 @@ from numpy.random import Generator
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.divergences import kl_to_half
 from bayesduel.ops.rules import last_round_within, lowest, only, record, top
+from bayesduel.policies.policy import Problem
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.policies.subsets._rank_breaking import break_ranking
@@ -85,21 +86,15 @@ class ChoiceBandits(SubsetPolicy):
         number_from(self.f_scale, 0, "f_scale", kind=PolicyParameterError)
         number_from(self.f_power, 0, "f_power", kind=PolicyParameterError)
 
-    def start(
-        self,
-        num_arms: int,
-        subset_size: int,
-        horizon: int,
-        revenues: Float[np.ndarray, " n"],
-        rng: Generator,
-    ) -> ChoiceState:
+    def start(self, problem: Problem, rng: Generator) -> ChoiceState:
         """Return the state before the first round: every arm is due."""
+        num_arms = problem.num_arms
         return ChoiceState(
             wins=np.zeros((num_arms, num_arms), dtype=np.int64),
             against=np.zeros(num_arms),
             queue=np.arange(num_arms),
             now=record(listed=num_arms),
-            size=subset_size,
+            size=problem.subset_size,
             allowance=self.f_scale * float(num_arms) ** self.f_power,
         )
 

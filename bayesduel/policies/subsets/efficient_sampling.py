@@ -11,6 +11,7 @@ from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.rules import drawn_highest, top
+from bayesduel.policies.policy import Problem
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import SubsetPolicy, warn_above_one
 from bayesduel.policies.subsets._reward_counts import (
@@ -102,20 +103,14 @@ class ESCB(SubsetPolicy):
         super().warn_about(world)
         warn_above_one(self.label, world)
 
-    def start(
-        self,
-        num_arms: int,
-        subset_size: int,
-        horizon: int,
-        revenues: Float[np.ndarray, " n"],
-        rng: Generator,
-    ) -> ESCBState:
+    def start(self, problem: Problem, rng: Generator) -> ESCBState:
         """Return the state before the first round."""
+        num_arms, subset_size = problem.num_arms, problem.subset_size
         sets = np.zeros((0, subset_size), dtype=np.int64)
         if math.comb(num_arms, subset_size) <= self.most_sets:
             sets = all_sets(num_arms, subset_size)
         return ESCBState(
-            counts=no_counts(num_arms, subset_size, horizon),
+            counts=no_counts(num_arms, subset_size, problem.horizon),
             sets=sets,
             values=np.zeros(len(sets)),
         )

@@ -8,6 +8,7 @@ from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.rules import most_beaten, only, top
+from bayesduel.policies.policy import Problem
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.policies.subsets._rank_breaking import (
@@ -45,17 +46,10 @@ class WinsPolicy(SubsetPolicy):
         """Raise ``PolicyParameterError`` for a bad parameter."""
         number_above(self.alpha, 0.5, "alpha", kind=PolicyParameterError)
 
-    def start(
-        self,
-        num_arms: int,
-        subset_size: int,
-        horizon: int,
-        revenues: Float[np.ndarray, " n"],
-        rng: Generator,
-    ) -> Comparisons:
+    def start(self, problem: Problem, rng: Generator) -> Comparisons:
         """Return the state before the first round."""
-        wins = np.zeros((num_arms, num_arms), dtype=np.int64)
-        return Comparisons(wins=wins, size=subset_size)
+        wins = np.zeros((problem.num_arms, problem.num_arms), dtype=np.int64)
+        return Comparisons(wins=wins, size=problem.subset_size)
 
     def update(
         self,

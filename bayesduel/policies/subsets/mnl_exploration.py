@@ -8,6 +8,7 @@ from jaxtyping import Float
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.policies.policy import Problem
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer
 from bayesduel.policies.subsets._assortments import best_assortment
@@ -83,17 +84,10 @@ class MNLExploration(EpochPolicy):
         number_above(self.scale, 0, "scale", kind=PolicyParameterError)
         one_of(self.init_index, ("inf", "one"), "init_index", kind=PolicyParameterError)
 
-    def start(
-        self,
-        num_arms: int,
-        subset_size: int,
-        horizon: int,
-        revenues: Float[np.ndarray, " n"],
-        rng: Generator,
-    ) -> OptimisticState:
+    def start(self, problem: Problem, rng: Generator) -> OptimisticState:
         """Return the state before the first round."""
         return OptimisticState(
-            epochs=no_epochs(num_arms, subset_size, revenues),
+            epochs=no_epochs(problem),
             unseen=math.inf if self.init_index == "inf" else 1.0,
             most=1.0 if self.cap else math.inf,
         )

@@ -9,6 +9,7 @@ from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.rules import only
+from bayesduel.policies.policy import Problem
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer
 from bayesduel.policies.subsets._assortments import best_assortment
@@ -44,7 +45,10 @@ class MNLThompson(EpochPolicy):
     ``variant="correlated"`` is the form with a regret bound: each arm is offered alone
     in one epoch, then v_i = m_i + theta s_i with one theta for all arms, the largest of
     k standard normal numbers, m_i = V_i/n_i and s_i = sqrt(50 m_i (m_i + 1)/n_i) +
-    75 sqrt(log(T k))/n_i; negative weights count as 0. Needs T. Natural logarithm.
+    75 sqrt(log(T k))/n_i. With equal revenues the set has the k largest v_i, also where
+    theta is so low that some are negative. With others a negative weight counts as 0,
+    and such arms fill the places that are left, those with the largest v_i first, if
+    they earn as much as the set does. Ties at random. Needs T. Natural logarithm.
 
     With ``look_ahead`` an epoch is one event; both forms have the same distribution.
     Recommends the set of largest expected revenue under the mean purchases per epoch.
@@ -90,19 +94,12 @@ class MNLThompson(EpochPolicy):
             self.variant, ("beta", "correlated"), "variant", kind=PolicyParameterError
         )
 
-    def start(
-        self,
-        num_arms: int,
-        subset_size: int,
-        horizon: int,
-        revenues: Float[np.ndarray, " n"],
-        rng: Generator,
-    ) -> SampledState:
+    def start(self, problem: Problem, rng: Generator) -> SampledState:
         """Return the state before the first round."""
         return SampledState(
-            epochs=no_epochs(num_arms, subset_size, revenues),
+            epochs=no_epochs(problem),
             is_correlated=self.variant == "correlated",
-            log_scale=math.log(horizon * subset_size),
+            log_scale=math.log(problem.horizon * problem.subset_size),
         )
 
     def choose(self, state: SampledState, rng: Generator, round_: int) -> Offer:
@@ -136,7 +133,7 @@ def beta_weights(epochs: Epochs, rng: Generator) -> Float[np.ndarray, " n"]:
 
 
 def correlated_weights(state: SampledState, rng: Generator) -> Float[np.ndarray, " n"]:
-    """Draw v_i = m_i + theta s_i, not below 0, with one theta for all arms."""
+    """Draw v_i = m_i + theta s_i, with one theta for all arms."""
     epochs, theta = state.epochs, -math.inf
     for _ in range(epochs.size):
         theta = max(theta, rng.standard_normal())
@@ -146,5 +143,5 @@ def correlated_weights(state: SampledState, rng: Generator) -> Float[np.ndarray,
         mean = epochs.purchases[arm] / number
         spread = math.sqrt(50.0 * mean * (mean + 1.0) / number)
         spread += 75.0 * math.sqrt(state.log_scale) / number
-        weights[arm] = max(mean + theta * spread, 0.0)
+        weights[arm] = mean + theta * spread
     return weights

@@ -10,6 +10,7 @@ from numpy.random import Generator
 from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.rules import record, top
+from bayesduel.policies.policy import Problem
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from theory.arguments import number_that, one_of
@@ -92,16 +93,10 @@ class StagewiseElimination(SubsetPolicy):
             self.radius, ("hoeffding", "bernstein"), "radius", kind=PolicyParameterError
         )
 
-    def start(
-        self,
-        num_arms: int,
-        subset_size: int,
-        horizon: int,
-        revenues: Float[np.ndarray, " n"],
-        rng: Generator,
-    ) -> StageState:
+    def start(self, problem: Problem, rng: Generator) -> StageState:
         """Return the state before the first round."""
-        everybody = np.full(num_arms, num_arms == subset_size)
+        num_arms, horizon = problem.num_arms, problem.horizon
+        everybody = np.full(num_arms, num_arms == problem.subset_size)
         return StageState(
             undecided=~everybody,
             accepted=everybody,
@@ -109,7 +104,7 @@ class StagewiseElimination(SubsetPolicy):
             totals=np.zeros(num_arms),
             last_means=np.zeros(num_arms),
             now=record(stage=1, repetitions=2),
-            size=subset_size,
+            size=problem.subset_size,
             log_level=-math.log(self.delta) if self.delta > 0.0 else math.log(horizon),
             is_bernstein=self.radius == "bernstein",
         )

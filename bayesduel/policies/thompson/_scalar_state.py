@@ -39,6 +39,8 @@ _NOW = np.dtype(
         # Rounds to be stepped before looking ahead again; self-duels among the last.
         ("steps_left", np.int64),
         ("idle_steps", np.int64),
+        # In which several leaders share what is idle from here on.
+        ("round", np.int64),
     ]
 )
 """Single numbers."""

@@ -80,9 +80,11 @@ class DoubleThompson(KernelPolicy):
     With ``look_ahead`` the rounds in which the first arm would meet itself are not
     stepped through: their number is geometric and drawn at once. The distribution of
     all counts of different arms, of the state at every round, and the mean of every
-    regret are exactly those of the step form. One champion is drawn per idle stretch,
-    so with several Copeland winners how self-duels split among them is coarser than
-    round by round (for Copeland regret that is immaterial: they all cost nothing).
+    regret are exactly those of the step form. Where several arms lead, D-TS splits the
+    self-duels of a stretch among them as round by round. So does D-TS+ where all arms
+    lead, and up to round 4,096. Later it draws as many champions as 4,096 times the
+    part of all rounds so far that the stretch makes up, and splits in proportion to
+    them, which varies a little more (``docs/theory/look_ahead.md`` says how much).
 
     With another ``posterior`` both samples are preference matrices drawn from that,
     with the same rule and the same bounds, which assume nothing. Where its draws are
@@ -204,6 +206,9 @@ _BLOCK = 32
 _MOST_HAZARD = 0.7
 """Above this rate of events the next rounds are stepped: half of them are events."""
 
+_DRAWN = 4096
+"""Up to this round the champion of each idle round of D-TS+ is drawn."""
+
 _ANY, _NOTHING, _BY_UPSET, _BY_SUCCESS = 0, 1, 2, 3
 """Which round comes after the idle ones: any; none, as the sets change before; one in
 which there is an upset; one in which there is none and a challenger succeeds."""
@@ -240,16 +245,13 @@ def choose(state: DoubleThompsonKernel, rng: Generator, round_: int) -> Duel:
     kind, idle, level = _what_comes(state, rng, round_)
     first = champion = state.arms[0].leader
     if kind != _ANY and now.num_leaders > 1:
-        if now.ties_by_regret:
-            if idle > 0 or kind == _BY_SUCCESS:
-                champion = _champion(state, rng)
-            if kind == _BY_SUCCESS and level >= _column_rate(state, champion):
-                return Duel(champion, idle, champion, champion, True)
-            first = champion
-        else:
-            champion = SEVERAL
-            if kind == _BY_SUCCESS:
-                first, level = _first_to_lose(state, rng)
+        champion, now.round = SEVERAL, round_
+        if kind == _BY_SUCCESS and now.ties_by_regret:
+            first = _champion(state, rng)
+            if level >= _column_rate(state, first):
+                return Duel(champion, idle, first, first, True)
+        elif kind == _BY_SUCCESS:
+            first, level = _first_to_lose(state, rng)
     if kind == _NOTHING:
         return Duel(champion, idle, first, first, False)
     if kind == _BY_SUCCESS:
@@ -301,8 +303,7 @@ def _champion(state: DoubleThompsonKernel, rng: Generator) -> int:
     """Draw the first arm of D-TS+ by the tie-break, given no upset.
 
     That is the distribution both of an idle round and of a round that is not idle by
-    success: one draw serves both, and all idle rounds of a stretch. How likely each
-    leader is has no closed form, by which the rounds could be shared.
+    success.
     """
     sample_votes_given(state, rng, NO_UPSET)
     return first_arm(state, rng)
@@ -342,17 +343,23 @@ def share_idle_rounds(
     rounds: int,
     shares: Int[np.ndarray, " K"],
 ) -> None:
-    """Share the idle rounds among the leaders of D-TS.
+    """Share the idle rounds among the leaders.
 
-    The first arm of each of them has the distribution exp(-rate of its column),
-    normalized.
+    The first arm of D-TS has the distribution exp(-rate of its column), normalized.
+    That of D-TS+ is uniform where all arms lead, as none of them has an estimated
+    regret; otherwise it has no closed form.
     """
     arms, count = state.arms, state.now[0].num_leaders
+    by_regret = state.now[0].ties_by_regret
+    if by_regret and count < arms.size:
+        _share_by_sample(state, rng, rounds, shares)
+        return
     safest, total = math.inf, 0.0
     for rank in range(count):
         safest = min(safest, arms[rank].column_rate)
     for rank in range(count):
-        arms[rank].weight = math.exp(safest - arms[rank].column_rate)
+        rate = 0.0 if by_regret else arms[rank].column_rate - safest
+        arms[rank].weight = math.exp(-rate)
         total += arms[rank].weight
     for rank in range(count - 1):
         weight = arms[rank].weight
@@ -363,6 +370,32 @@ def share_idle_rounds(
             rounds -= share
             total -= weight
     shares[arms[count - 1].leader] = rounds
+
+
+@compiled
+def _share_by_sample(
+    state: DoubleThompsonKernel,
+    rng: Generator,
+    rounds: int,
+    shares: Int[np.ndarray, " K"],
+) -> None:
+    """Share the idle rounds in proportion to how often a leader is drawn.
+
+    Each round is drawn up to round ``_DRAWN``. Later there are as many draws as a run
+    of that length has rounds in a stretch of the same part of it, so that all stretches
+    together take no more than ``_DRAWN`` (1 + log(T / ``_DRAWN``)) draws, and one each.
+    """
+    part = rounds / (state.now[0].round - 1.0 + rounds)
+    draws = min(rounds, math.ceil(_DRAWN * part))
+    for _ in range(draws):
+        shares[_champion(state, rng)] += 1
+    whole, left = rounds // draws, rounds % draws
+    given = 0
+    for arm in range(state.arms.size):
+        shares[arm] = shares[arm] * whole + shares[arm] * left // draws
+        given += shares[arm]
+    for _ in range(rounds - given):
+        shares[_champion(state, rng)] += 1
 
 
 @inlined

@@ -9,7 +9,7 @@ from numpy.random import Generator
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.rules import one_of_largest
 from bayesduel.policies.parameter_values import check_beta
-from bayesduel.policies.policy import Policy
+from bayesduel.policies.policy import Policy, Problem
 from bayesduel.policies.registry import register
 from bayesduel.posteriors.beta_arms import BetaArms
 from theory.arguments import number_above
@@ -74,9 +74,9 @@ class SelfSparring(Policy):
         number_above(self.eta, 0, "eta", kind=PolicyParameterError)
         check_beta(self.posterior, BetaArms, num_arms)
 
-    def start(self, num_arms: int, horizon: int, rng: Generator) -> SelfSparringState:
+    def start(self, problem: Problem, rng: Generator) -> SelfSparringState:
         """Return the state before the first round."""
-        prior = np.full(num_arms, float(self.posterior.prior))
+        prior = np.full(problem.num_arms, float(self.posterior.prior))
         return SelfSparringState(gains=prior, losses=prior.copy())
 
     def choose(

@@ -63,10 +63,9 @@ class CopelandConfidenceBound(KernelPolicy):
 
     A champion duels itself when all its pairs are decided. While no bound reaches 1/2
     the sets stay as they are, the rounds are independent, and the number of such self-
-    duels is geometric; ``look_ahead`` draws it at once. The distribution of all counts
-    of different arms, of the state at every round, and the mean of every regret are
-    exactly those of the step form. One champion is drawn per idle stretch, so with
-    several optimistic champions the split of self-duels among them is coarser.
+    duels is geometric; ``look_ahead`` draws it at once, and how often each champion
+    meets itself. The distribution of everything that is counted is that of the step
+    form.
 
     Ties among challengers are broken at random, never in favor of the champion. Where
     no believed superior is admissible all arms are (not stated in the paper; the

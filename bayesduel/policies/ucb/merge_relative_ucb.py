@@ -10,7 +10,7 @@ from numpy.random import Generator
 from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.rules import among_largest, most_beaten
-from bayesduel.policies.policy import Duel, Policy
+from bayesduel.policies.policy import Duel, Policy, Problem
 from bayesduel.policies.registry import register
 from bayesduel.policies.ucb._arm_groups import (
     REMOVED,
@@ -92,8 +92,9 @@ class MergeRUCB(Policy):
         number_from(self.group_size, 4, "group_size", kind=PolicyParameterError)
         share_of(self.delta, "delta", kind=PolicyParameterError)
 
-    def start(self, num_arms: int, horizon: int, rng: Generator) -> MergeRUCBState:
+    def start(self, problem: Problem, rng: Generator) -> MergeRUCBState:
         """Return the state before the first round."""
+        num_arms = problem.num_arms
         return MergeRUCBState(
             wins=np.zeros((num_arms, num_arms), dtype=np.int64),
             groups=random_groups(rng, num_arms, self.group_size),

@@ -11,7 +11,7 @@ from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.divergences import kl_upper_log, may_reach
 from bayesduel.ops.rules import among_largest, one_of_largest
-from bayesduel.policies.policy import Duel, Policy
+from bayesduel.policies.policy import Duel, Policy, Problem
 from bayesduel.policies.registry import register
 from theory.arguments import number_from, one_of
 from theory.theorems import sup_klucb_constant
@@ -98,8 +98,9 @@ class SupKLUCB(Policy):
         number_from(self.loglog_scale, 0, "loglog_scale", kind=PolicyParameterError)
         number_from(self.min_plays, 1, "min_plays", kind=PolicyParameterError)
 
-    def start(self, num_arms: int, horizon: int, rng: Generator) -> SupKLUCBState:
+    def start(self, problem: Problem, rng: Generator) -> SupKLUCBState:
         """Return the state before the first round."""
+        num_arms = problem.num_arms
         return SupKLUCBState(
             wins=np.zeros((num_arms, num_arms), dtype=np.int64),
             alone=np.zeros(num_arms, dtype=np.int64),

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesduel.arguments.limits import LONGEST_HORIZON, PATIENCE
 from bayesduel.errors import SimulationError
-from bayesduel.policies.policy import Policy, Wins, check_rule, declared
+from bayesduel.policies.policy import Policy, Problem, Wins, check_rule, declared
 from bayesduel.simulation.asking import FOUND, VOTE, Asker
 from bayesduel.simulation.runs import PROGRAMS
 from bayesduel.studies.players.played import Player, PlayerState, generator
@@ -32,8 +32,10 @@ class RulePlayer(Player):
         self._in_bulk = declared(policy, "explores_in_bulk")
         self._horizon = state.settings.budget or LONGEST_HORIZON
         self._generator = partial(generator, state)
-        num_arms = len(state.active)
-        began = policy.start(num_arms, self._horizon, self._generator(0))
+        known = getattr(state.model, "features", None)
+        features = None if known is None else np.array(known)
+        problem = Problem(len(state.active), self._horizon, features)
+        began = policy.start(problem, self._generator(0))
         super().__init__(state, PlayerState(began))
 
     def _begin(self, told: list[PolicyEvent]) -> None:

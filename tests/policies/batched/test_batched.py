@@ -9,6 +9,7 @@ import theory
 from bayesduel import instances, policies
 from bayesduel.policies import Wins
 from bayesduel.policies.batched._batches import PAIRWISE
+from bayesduel.policies.policy import Problem
 from tests.policies.distributions import (
     chi_square,
     features,
@@ -56,7 +57,7 @@ def test_thresholds_are_those_of_the_theory():
     found = {}
     for elimination in ("hoeffding", "kl"):
         policy = policies.get("pcomp", elimination=elimination)
-        state = policy.start(100, 10**5, np.random.default_rng(0))
+        state = policy.start(Problem(100, 10**5), np.random.default_rng(0))
         found[elimination] = float(state.now.log_inverse_delta)
     assert found["hoeffding"] == pytest.approx(25.2876140, abs=5e-8)
     assert found["hoeffding"] == pytest.approx(
@@ -103,7 +104,7 @@ def test_seeds_are_drawn_one_by_one():
     rng = np.random.default_rng(55)
     for power, probability in ((0.5, 0.5), (2 / 3, 4 ** (-2 / 3))):
         policy = policies.get("scomp", seed_power=power)
-        states = [policy.start(4, 100, rng) for _ in range(1500)]
+        states = [policy.start(Problem(4, 100), rng) for _ in range(1500)]
         seeds = np.array([state.seeds for state in states])
         counts = np.bincount(seeds.sum(axis=1), minlength=5)
         distribution = np.array([1, 4, 6, 4, 1]) * probability ** np.arange(5)
@@ -207,7 +208,7 @@ def test_longest_horizon(name):
 def test_asked_again_before_the_outcomes_arrive():
     """With delayed feedback a finished list is followed by self-duels."""
     policy, rng = policies.get("pcomp", num_batches=2), np.random.default_rng(59)
-    state = policy.start(3, 100, rng)
+    state = policy.start(Problem(3, 100), rng)
     duels = [policy.choose(state, rng, round_) for round_ in (1, 11, 21, 31, 40)]
     pairs = [(int(d.first), int(d.second), int(d.explores)) for d in duels]
     assert pairs == [(0, 1, 10), (0, 2, 10), (1, 2, 10), (0, 0, 0), (0, 0, 0)]

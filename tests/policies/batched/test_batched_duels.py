@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
+from bayesduel.policies.policy import Problem
 from tests.policies.instances import random_matrices, random_outcomes
 from tests.policies.rule_driving import play_rule
 from tests.reference import duels_of
@@ -62,7 +63,7 @@ def same_duels(policy):
 
 def seeds_of(policy, seed):
     """Return the seeds with which a run begins."""
-    return policy.start(4, HORIZON, np.random.default_rng(seed)).seeds
+    return policy.start(Problem(4, HORIZON), np.random.default_rng(seed)).seeds
 
 
 @pytest.mark.parametrize(

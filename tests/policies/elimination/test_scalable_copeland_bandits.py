@@ -19,7 +19,7 @@ from bayesduel.policies.elimination.scalable_copeland_bandits import (
     duels_without_decision,
     evidence,
 )
-from bayesduel.policies.policy import Wins
+from bayesduel.policies.policy import Problem, Wins
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import DECISIVE, DECISIVE_TIE, random_outcomes
 from tests.policies.replaying import first_difference
@@ -141,7 +141,7 @@ def test_extreme_levels_are_asked_for_with_duels():
 @pytest.mark.parametrize("form", FORMS)
 def test_rounds_that_nobody_answers_decide_nothing(form):
     policy, rng = policies.get("scb", **FORMS[form]), np.random.default_rng(4)
-    state = policy.start(4, HORIZON, rng)
+    state = policy.start(Problem(4, HORIZON), rng)
     duel = policy.choose(state, rng, 1)
     policy.update(state, rng, duel.explores, duel.first, duel.second, Wins(0, 0))
     assert state.wins.sum() == state.search.now.duels == 0

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
+from bayesduel.policies.policy import Problem
 from tests.policies.instances import MATRICES, random_outcomes
 from tests.policies.replaying import first_impossible_duel
 from tests.policies.rule_driving import play_rule
@@ -34,7 +35,7 @@ def test_every_duel_is_one_of_the_twin(num_arms):
 def recommended(wins, number):
     """Ask for the best arm after some wins, so many times."""
     policy, rng = policies.get("parwis"), np.random.default_rng(1)
-    state = policy.start(len(wins), 100, rng)._replace(wins=wins)
+    state = policy.start(Problem(len(wins), 100), rng)._replace(wins=wins)
     return {policy.recommend(state, rng) for _ in range(number)}
 
 

@@ -7,6 +7,7 @@ from bayesduel import policies
 from bayesduel.inference import fit
 from bayesduel.models import BradleyTerry
 from bayesduel.policies.identification.d_optimal import follow_mode
+from bayesduel.policies.policy import Problem
 from bayesduel.votes import Comparisons
 from tests.policies.instances import random_outcomes
 from tests.policies.replaying import first_impossible_duel
@@ -46,5 +47,5 @@ def test_level_arms_are_all_compared():
     """At first every pair tells as much: none of 10 is left out by 300 first rounds."""
     # Each is missed with probability .9^300; all ten together below 2e-13.
     policy, rng = policies.get("d-optimal"), np.random.default_rng(0)
-    state = policy.start(5, 100, rng)
+    state = policy.start(Problem(5, 100), rng)
     assert len({policy.choose(state, rng, 1) for _ in range(300)}) == 10

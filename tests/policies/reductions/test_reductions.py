@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from bayesduel import policies
+from bayesduel.policies.policy import Problem
 from bayesduel.policies.reductions import ucb_machines
 from tests.policies.distributions import disagreements
 from tests.policies.driving import NUM_RUNS, simulate_runs
@@ -145,7 +146,7 @@ def test_every_arm_has_the_largest_index_of_the_twin(form):
 def doubler_state(left, right):
     """Return the state of Doubler with these arms of the last epoch and of this one."""
     rng = np.random.default_rng(1)
-    state = policies.get("doubler").start(len(left), 100, rng)
+    state = policies.get("doubler").start(Problem(len(left), 100), rng)
     state.left[:], state.right[:] = left, right
     state.epoch.rounds, state.epoch.asked = 2 * sum(left), sum(right)
     return state, rng

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesduel.instances import choice
+from bayesduel.policies.policy import Problem
 from bayesduel.simulation import SubsetEnvironment, set_answers, set_worlds
 from bayesduel.simulation.driver import RunRecords, run_chunk
 from bayesduel.simulation.set_rounds import as_offer
@@ -56,8 +57,9 @@ def events_of_run(policy, environment, horizon, rng) -> list[Round]:
     """Play one run of a rule in NumPy, in Python."""
     world = set_worlds.set_world(environment)
     lane = set_worlds.new_lane(world, rng.permutation(environment.num_arms))
-    sizes = environment.num_arms, environment.subset_size, horizon
-    state = policy.start(*sizes, environment.revenues[lane.order], rng)
+    size, revenues = environment.subset_size, environment.revenues[lane.order]
+    problem = Problem(environment.num_arms, horizon, None, size, revenues)
+    state = policy.start(problem, rng)
     played, events = 0, []
     while played < horizon:
         offer = as_offer(policy.choose(state, rng, played + 1))

@@ -49,7 +49,8 @@ def runs_of(name, number=SOME, checkpoints=CHECKPOINTS, seed=0):
 
     In JAX always as many, by one program.
     """
-    policy, runs = policies.get(name), range(SOME if name in IN_JAX else number)
+    policy = policies.parse_policy(name)
+    runs = range(SOME if name in IN_JAX else number)
     return simulate_offers(policy, checkpoints=checkpoints, seed=seed, runs=runs)
 
 

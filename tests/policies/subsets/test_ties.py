@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from bayesduel import policies
+from bayesduel.policies.policy import Problem
 from bayesduel.simulation.set_rounds import as_offer
 
 FALSE_ALARM = 1e-5
@@ -16,7 +17,7 @@ DRAWS = 6000
 def offers(policy, num_arms, size, round_, **known):
     """Ask for the set of a round again and again; return how often each came."""
     rng = np.random.default_rng(60)
-    state = policy.start(num_arms, size, 500, np.ones(num_arms), rng)
+    state = policy.start(Problem(num_arms, 500, None, size, np.ones(num_arms)), rng)
     counts = getattr(state, "counts", state)
     for name, values in known.items():
         getattr(counts, name)[:] = values

@@ -11,9 +11,6 @@ from bayesduel import policies
 from bayesduel.posteriors import BetaPairs
 from tests.policies.distributions import (
     disagreements,
-    features,
-    rejected,
-    same_distribution,
 )
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import MATRICES
@@ -57,14 +54,6 @@ def plays_of(policy, seed, num_runs=512, grid=CHECKPOINTS):
     return records.ledger["plays"]
 
 
-def differences(name, one, other):
-    """Return what differs; look-ahead D-TS+ has one champion per stretch."""
-    if name != "d-ts+":
-        return disagreements(one, other, MATRIX)
-    both = features(one, MATRIX), features(other, MATRIX)
-    return rejected(same_distribution(*both), FALSE_ALARM)
-
-
 @pytest.mark.parametrize(
     ("name", "prior"),
     [
@@ -78,7 +67,7 @@ def test_kernel_has_the_distribution_of_the_twin(name, prior):
     make = partial(TWINS[name], 4, prior=PRIORS[prior])
     theirs = plays_of_twins(make, MATRIX, CHECKPOINTS, 50, 91)
     ours = plays_of(policies.get(name, prior=PRIORS[prior]), 1)
-    assert not differences(name, ours, theirs)
+    assert not disagreements(ours, theirs, MATRIX)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +91,7 @@ def test_steps_have_the_distribution_of_look_ahead(text, prior):
     jump, steps = (
         plays_of(each, 2 + (each is step), grid=LATE) for each in (policy, step)
     )
-    assert not differences(text, jump, steps)
+    assert not disagreements(jump, steps, MATRIX)
 
 
 def test_another_prior_is_noticed():

@@ -5,6 +5,7 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.ops.rules import record
+from bayesduel.policies.policy import Problem
 from bayesduel.policies.ucb._arm_groups import (
     REMOVED,
     ArmGroups,
@@ -52,7 +53,7 @@ def follow(policy, seed, **twin_options):
     strays, wrong, played = [], [], []
     for number, matrix in enumerate(matrices()):
         forced = random_outcomes(matrix, 1200, rng)
-        start = policy.start(ARMS, HORIZON, np.random.default_rng(number))
+        start = policy.start(Problem(ARMS, HORIZON), np.random.default_rng(number))
         groups = groups_of(start.groups.label)
         assert sorted(map(len, groups)) == [2, 4, 4, 4, 4]
         twin = MergeRUCB(ARMS, np.random.default_rng(0), groups=groups, **twin_options)
@@ -153,7 +154,7 @@ def test_groups_are_random():
 
 def test_first_pair_is_uniform_within_a_group():
     policy, rng = policies.get("merge-rucb"), np.random.default_rng(97)
-    state = policy.start(10, 100, rng)
+    state = policy.start(Problem(10, 100), rng)
     duels = []
     for _ in range(2000):
         state.groups.now.turn = 0
