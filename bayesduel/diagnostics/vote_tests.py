@@ -17,7 +17,7 @@ from jaxtyping import Float, Int, Num
 from scipy.sparse import csr_array
 
 from bayesduel.diagnostics.findings import FALSE_ALARM, Finding
-from bayesduel.diagnostics.order_effect import order_test
+from bayesduel.diagnostics.order_effect import order_test, why_not_tested
 from bayesduel.diagnostics.total_order import expected_cycles, probability_of_majority
 from bayesduel.inference.numpyro_models import log_probabilities_of
 from bayesduel.inference.predictions import pairs_of, votes_drawn
@@ -66,6 +66,13 @@ def of_order(posterior: Fit) -> Finding:
     shown = data.columns.get(NEUTRAL, np.zeros(len(data.first))) == 0
     if not data.order_known or not data.counts[shown].any():
         return _untested(name, "The votes do not say which arm was shown first.")
+    if why := why_not_tested(posterior):
+        return Finding(
+            name,
+            f"not tested: {why}",
+            good=True,
+            words="Show pairs in both orders, so that votes tell it from utilities.",
+        )
     found = order_test(posterior)
     good = found.p_value > FALSE_ALARM
     return Finding(

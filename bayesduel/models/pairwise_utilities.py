@@ -25,6 +25,7 @@ from bayesduel.models.base import (
     derived,
     sample,
 )
+from bayesduel.models.told_effects import untold_effects
 from bayesduel.models.utilities import UtilityModel, come_from, home_of
 from bayesduel.models.vote_arrays import PairTables, Votes, votes_of
 from bayesduel.votes.comparisons import OUTCOMES, Comparisons
@@ -183,9 +184,15 @@ class PairwiseUtilityModel(UtilityModel):
 
     def remarks(self, data: Comparisons) -> tuple[str, ...]:
         """Return what one should know of the model for these data."""
-        found: tuple[str, ...] = ()
+        found = untold_effects(
+            data,
+            order=self.order_effect,
+            contest=self.contest_covariates,
+            covariates=self.covariates and not self.residual,
+            judges="judge" in getattr(self, "reads", ()),
+        )
         if self.contest_covariates:
-            found = narrow_effects(data, self.contest_scale)
+            found += narrow_effects(data, self.contest_scale)
         if not self.covariates:
             return found
         narrow = narrow_covariates(data, self.covariate_scale)
