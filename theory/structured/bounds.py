@@ -151,6 +151,7 @@ def structured_lower_bound(
     See Also
     --------
     copeland_lower_bound : The same for the class of all matrices; never less.
+    project_on_model : The nearest matrix of a model, for one that was estimated.
     identification_bound : The same with prices, for the class of all matrices.
 
     Notes
