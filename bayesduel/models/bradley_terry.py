@@ -74,6 +74,20 @@ class BradleyTerry(PairwiseUtilityModel):
         half = difference / 2.0
         return log_softmax(xp.stack([half, -half, tie]))
 
+    def summed_logs(
+        self,
+        counts: Float[np.ndarray, "row outcome"],
+        difference: Float[np.ndarray, "*draw row"],
+    ) -> Float[np.ndarray, "*draw"]:
+        """Return the log likelihood of votes without ties, by one logarithm a row.
+
+        With log P(second) = log P(first) - d it is n log P(first) - lost d, summed over
+        rows of n votes.
+        """
+        first = np.log1p(np.exp(-np.abs(difference)))
+        first -= np.minimum(difference, 0.0)
+        return -(first @ (counts[:, 0] + counts[:, 1])) - difference @ counts[:, 1]
+
     def vote_derivatives(
         self,
         counts: Float[Array | np.ndarray, "row outcome"],

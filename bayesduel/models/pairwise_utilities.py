@@ -93,7 +93,7 @@ class PairwiseUtilityModel(UtilityModel):
     tie_name: ClassVar[str] = "log_tie"
     """Name of the tie parameter, where there is one."""
 
-    auxiliary: ClassVar[tuple[str, ...]] = ("contest_lead",)
+    auxiliary: ClassVar[tuple[str, ...]] = ("contest_lead", "covariate_lead")
 
     def __call__(self, votes: Votes) -> Float[Array, "row outcome"]:
         """Run the NumPyro model; return log P(outcome) per row."""
@@ -170,6 +170,11 @@ class PairwiseUtilityModel(UtilityModel):
     @property
     def _has_residual(self) -> bool:
         return self.residual
+
+    @property
+    def _coefficients_alone(self) -> bool:
+        others = self.residual, self.ties, self.order_effect, self.contest_covariates
+        return self.covariates and not any(others)
 
     def parts(self, data: Comparisons) -> list[list[str]]:
         """Return the names of arms whose order votes tell, the largest part first.
@@ -266,11 +271,12 @@ class PairwiseUtilityModel(UtilityModel):
     ) -> Callable[[Float[Array, " D"]], Float[Array, "D D"]] | None:
         """Return the Hessian of the log joint density in closed form, or None.
 
-        None where the prior is learned, has a residual beside covariates, or is another
-        one than here: a subclass that overrides how quantities are sampled loses the
-        closed form, and its Hessian is found by automatic differentiation.
+        None where the prior is learned, has more beside coefficients of covariates, or
+        is another one than here: a subclass that overrides how quantities are sampled
+        loses the closed form, and its Hessian is found by automatic differentiation.
         """
-        if not self._has_normal_prior(arrays):
+        mixed = self.covariates and not self._coefficients_alone
+        if mixed or not self._has_normal_prior(arrays):
             return None
         from bayesduel.models.closed_forms.pairwise_curvature import pairwise_hessian
 
@@ -279,8 +285,9 @@ class PairwiseUtilityModel(UtilityModel):
     def closed_form(self, arrays: Votes | PairTables) -> PairwiseDensity | None:
         """Return the log joint density with its derivatives in closed form, or None.
 
-        None where :meth:`hessian` is, and where the distribution of a vote comes
-        without :meth:`vote_derivatives`.
+        None where the prior is learned or another one than here, and where the
+        distribution of a vote comes without :meth:`vote_derivatives`. ``arrays`` of
+        None ask whether there is one for data that have what the model reads.
         """
         derivatives = self._derivatives()
         if derivatives is None or not self._has_normal_prior(arrays):
@@ -296,13 +303,16 @@ class PairwiseUtilityModel(UtilityModel):
     def _has_normal_prior(self, arrays: Any) -> bool:
         if self.learn_scale or not self._keeps(_CLOSED_FORM_OF):
             return False
+        given = arrays is not None
         contest = self.contest_covariates
-        if contest and getattr(arrays, "contest", None) is None:
+        if contest and given and getattr(arrays, "contest", None) is None:
             return False
-        if self.covariates:
-            alone = not (self.residual or self.ties or self.order_effect or contest)
-            return alone and self.known_of_arms(arrays) is not None
-        return "first_advantage" < self.tie_name < "utility"
+        if self._coefficients_alone:
+            return self.known_of_arms(arrays) is not None
+        if self.covariates and given and getattr(arrays, "covariates", None) is None:
+            return False
+        last = "residual" if self.covariates else "utility"
+        return "first_advantage" < self.tie_name < last
 
     def _derivatives(self) -> Derivatives | None:
         """Return the derivatives that belong to the distribution of a vote, or None."""
@@ -344,6 +354,7 @@ _CLOSED_FORM_OF = (
     "_normal",
     "_coefficient",
     "_has_residual",
+    "_coefficients_alone",
 )
 """The methods whose density :meth:`PairwiseUtilityModel.hessian` is the curvature of;
 beside them it only uses ``outcome_logs``, whatever that is."""

@@ -190,7 +190,7 @@ def test_clustered_errors_stand_beside_the_models(run, tmp_path):
     assert ["error", "clustered"] == said.stdout.splitlines()[1].split()[5:7]
     arms, out = tmp_path / "arms.csv", tmp_path / "out"
     arms.write_text("arm,price\ntea,1\nmilk,0\n")
-    known = ["--covariates", arms, "--by", "left", "--out", out]
+    known = ["--covariates", arms, "--residual", "--by", "left", "--out", out]
     for options, words in (
         (["--method", "nuts"], "--cluster: needs the curvature at a mode"),
         (["--by", "by"], "--cluster: must be another column than --by"),

@@ -138,3 +138,57 @@ def test_arms_with_the_same_covariates_share_the_first_place():
     np.testing.assert_allclose(best["best_utility"], 1 / 12)
     np.testing.assert_allclose(best["copeland"], 1.0)
     np.testing.assert_allclose(best["condorcet"], 0.0)
+
+
+def with_contests(units=(1.0, 1.0)):
+    """Eight arms that differ in more than two covariates, 1,500 single contests."""
+    rng = np.random.default_rng(3)
+    table = rng.normal(size=(8, 2))
+    utility = table @ [0.8, -0.5] + 0.3 * rng.normal(size=8)
+    first = rng.integers(8, size=1500)
+    second = (first + rng.integers(1, 8, size=1500)) % 8
+    longer = rng.normal(size=1500)
+    lead = utility[first] - utility[second] + 0.3 + 0.5 * longer
+    won = rng.random(1500) < expit(lead)
+    data = Comparisons.from_rows(
+        [f"arm {arm}" for arm in range(8)], first, second,
+        np.stack([won, ~won, 0 * won], axis=1), order_known=True,
+        columns={"longer": longer}, contest_covariates=["longer"],
+    )  # fmt: skip
+    return data.with_covariates(table * units, ["one", "other"])
+
+
+def test_a_residual_of_a_learned_scale_needs_no_chains():
+    """And chains agree: means within what 2,000 draws leave open, spreads within 15 %.
+
+    Of 12 quantities each is 5 standard errors off with a probability of 6e-7.
+    """
+    model = BradleyTerry(
+        zero_sum=True, covariates=True, residual=True, learn_scale=True,
+        contest_covariates=True, order_effect=True,
+    )  # fmt: skip
+    assert model.usual_method == "laplace"
+    quick = fit(model, with_contests())
+    assert quick.method == "laplace" and quick.doubts == ()
+    chains = fit(model, with_contests(), method="nuts", num_draws=1000)
+    assert set(quick.draws) == set(chains.draws)
+    for name in ("coefficient", "contest_effect", "first_advantage", "utility"):
+        one, other = (each.flat_draws()[name] for each in (quick, chains))
+        error = other.std(axis=0) * np.sqrt(2 / 1000)
+        np.testing.assert_array_less(abs(one.mean(axis=0) - other.mean(axis=0)), 5 * error)
+        np.testing.assert_allclose(one.std(axis=0), other.std(axis=0), rtol=0.15)
+    logs = [np.log(each.flat_draws()["scale"]) for each in (quick, chains)]
+    assert abs(logs[0].mean() - logs[1].mean()) < 5 * logs[1].std() * np.sqrt(2 / 500)
+
+
+@pytest.mark.parametrize("kind", [BradleyTerry, Thurstone])
+def test_the_unit_of_a_covariate_changes_no_posterior_with_its_prior(kind):
+    """In units of 1e-3 and 1e3, with a prior that is as wide there."""
+    options = {"zero_sum": True, "covariates": True, "residual": True,
+               "learn_scale": True, "contest_covariates": True}  # fmt: skip
+    plain = fit(kind(**options), with_contests(), num_draws=500)
+    for unit in (1e-3, 1e3):
+        model = kind(covariate_scale=1.0 / unit, **options)
+        scaled = fit(model, with_contests([unit, unit]), num_draws=500)
+        one, other = (each.flat_draws()["coefficient"] for each in (plain, scaled))
+        np.testing.assert_allclose(other * unit, one, rtol=1e-6, atol=1e-6)

@@ -26,6 +26,7 @@ from bayesduel.inference.tables import PARAMETERS
 from bayesduel.models.argument_checks import check_probability
 from bayesduel.models.axes import entries_of
 from bayesduel.models.closed_forms.pairwise_coordinates import (
+    CoefficientCoordinates,
     PairCoordinates,
     coordinates_of,
 )
@@ -62,9 +63,9 @@ class ModeFit:
     model : PairwiseUtilityModel
     data : Comparisons
     point : float64 (D,)
-        The mode: ``contest_lead``, ``first_advantage`` and the tie parameter, where
-        there are any, then the utilities, which add up to 0; with covariates the
-        coefficients alone.
+        The mode: ``contest_lead``, ``covariate_lead``, ``first_advantage`` and the tie
+        parameter, where there are any, then the utilities, which add up to 0, or their
+        residuals; where nothing but coefficients is unknown these.
     precision : sparse (D, D)
         Minus the Hessian of the log density there.
     converged : bool
@@ -119,10 +120,10 @@ class ModeFit:
         """
         probability = check_probability(probability)
         coordinates = self.coordinates
-        names, units = _named_parameters(self.model, self.data, coordinates)
+        named = _named_parameters(self.model, self.data, coordinates)
         wide = float(ndtri(0.5 + probability / 2.0))
         rows = []
-        for place, (name, unit) in enumerate(zip(names, units, strict=True)):
+        for name, place, unit in named:
             way = np.zeros(len(self.point))
             way[place] = 1.0 / unit
             middle = float(self.point[place] / unit)
@@ -197,13 +198,7 @@ class ModeFit:
         """Return the standard deviation of the difference of two utilities."""
         if one == other:
             return 0.0
-        if self.model.covariates:
-            design = self.coordinates.design
-            return self._spread_along(design[one] - design[other])
-        way = np.zeros(len(self.point))
-        start = len(self.point) - self.data.num_arms
-        way[start + one], way[start + other] = 1.0, -1.0
-        return self._spread_along(way)
+        return self._spread_along(self.coordinates.of_gap(one, other))
 
     def _spread_along(self, way: Float64[np.ndarray, " D"]) -> float:
         """Return the standard deviation of way @ point."""
@@ -222,14 +217,24 @@ def _with_free_sum(model: PairwiseUtilityModel) -> PairwiseUtilityModel:
 
 def _named_parameters(
     model: PairwiseUtilityModel, data: Comparisons, coordinates: PairCoordinates
-) -> tuple[list[str], list[float]]:
-    """Return names of the coordinates that are no utilities, and their units."""
-    if model.covariates:
+) -> list[tuple[str, int, float]]:
+    """Return names, coordinates and units of what belongs to no arm, by name."""
+    if isinstance(coordinates, CoefficientCoordinates):
         names = entries_of(model, data, "coefficient", (coordinates.size,))
-        return names, [1.0] * len(names)
-    names = entries_of(model, data, "contest_effect", (coordinates.contest,))
-    names += ["first_advantage"] * model.order_effect + [model.tie_name] * model.ties
-    return names, [*coordinates.units, *[1.0] * (len(names) - coordinates.contest)]
+        return [(name, place, 1.0) for place, name in enumerate(names)]
+    contest, known = coordinates.contest, coordinates.known
+    effects = entries_of(model, data, "contest_effect", (contest,))
+    found = list(zip(effects, range(contest), coordinates.units, strict=True))
+    if known:
+        names = entries_of(model, data, "coefficient", (known,))
+        places = range(contest, contest + known)
+        units = coordinates.covariate_units.tolist()
+        found = [*zip(names, places, units, strict=True), *found]
+    if model.order_effect:
+        found.append(("first_advantage", contest + known, 1.0))
+    if model.ties:
+        found.append((model.tie_name, coordinates.extras - 1, 1.0))
+    return found
 
 
 def fit_mode(model: PairwiseUtilityModel, data: Comparisons) -> ModeFit:
@@ -243,8 +248,7 @@ def fit_mode(model: PairwiseUtilityModel, data: Comparisons) -> ModeFit:
     ----------
     model : PairwiseUtilityModel
         ``BradleyTerry``, ``RaoKupper`` or ``Thurstone``, perhaps with ties, an order
-        effect and covariates of the contest, or with covariates of the arms alone; no
-        judges, no residual, no learned scale.
+        effect, covariates of the contest and of the arms; no judges, no learned scale.
     data : Comparisons
         At most 1,000,000 arms.
 
@@ -288,9 +292,8 @@ def fit_mode(model: PairwiseUtilityModel, data: Comparisons) -> ModeFit:
     density = _with_free_sum(model).closed_form(arrays)
     if density is None:
         rule = (
-            "must have a density in closed form: no judges, no learned scale, and "
-            "covariates of arms without ties, an order effect, covariates of the "
-            "contest and a residual"
+            "must have a density in closed form: no judges, and no learned scale, which "
+            "--residual has"
         )
         raise FitError("model", rule, model, remedy=_OTHERWISE)
     remarks = remarks_on(model, data)
@@ -335,16 +338,18 @@ def _solved(
 
 def _precision(density: PairwiseDensity, point: Float64[np.ndarray, " D"]) -> csr_array:
     """Return minus the Hessian of the log density, sparse (D, D)."""
-    votes, by = density.votes, density.by_row(point)
-    prior = diags_array(1.0 / np.square(density.coordinates.scales))
-    if density.model.covariates:
-        design = density.coordinates.design
+    votes, by, coordinates = density.votes, density.by_row(point), density.coordinates
+    prior = diags_array(1.0 / np.square(coordinates.scales))
+    if isinstance(coordinates, CoefficientCoordinates):
+        design = coordinates.design
         steps = design[votes.first] - design[votes.second]
         return csr_array(steps.T @ (-by.gap_gap[:, None] * steps) + prior.toarray())
+    if not coordinates.extras:
+        return csr_array(_laplacian(votes, -by.gap_gap) + prior)
+    corner, sides = borders(coordinates, votes, by)
+    if coordinates.size == coordinates.extras:
+        return csr_array(prior.toarray() - corner)
     inner = _laplacian(votes, -by.gap_gap)
-    if not density.coordinates.extras:
-        return csr_array(inner + prior)
-    corner, sides = borders(density.coordinates, votes, by)
     side = csr_array(-sides)
     whole = block_array([[-corner, side], [side.T, inner]])
     return csr_array(whole + prior)
