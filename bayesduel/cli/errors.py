@@ -37,6 +37,7 @@ _PARAMETERS = {
     "instances": "instance",
     "name": "figure",
     "num_runs": "runs",
+    "num_warmup": "warmup",
     "panels": "panel",
     "path": "file",
     "policies": "policy",

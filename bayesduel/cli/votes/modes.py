@@ -14,8 +14,10 @@ from bayesduel.cli.output import (
     save_json,
     say_remarks,
     say_warning,
+    told_later,
     version,
 )
+from bayesduel.cli.votes.chosen_models import at_work
 from bayesduel.cli.votes.contrasts import (
     Reference,
     contrast_rows,
@@ -44,7 +46,9 @@ def show_mode(
     """Print, and save, utilities; differences from a reference of those printed."""
     from bayesduel.inference import fit_mode
 
-    found = say_remarks(lambda: fit_mode(model, data))
+    with at_work(model, "mode", quiet=quiet), told_later():
+        found = fit_mode(model, data)
+    say_remarks(found)
     if not found.converged:
         say_warning("the search for the mode did not end; a narrower prior helps")
     rows, parameters = _rows(found), found.parameters(probability)
