@@ -262,8 +262,9 @@ def _projection_notes(found: UnderModel, labels: list[str]) -> list[str]:
     return [
         f"{alone}{buys}",
         "projected: fitted by maximum likelihood, every pair with equal weight; best "
-        f"arm {labels[found.known.winner]}; mean KL {fitted.divergence:.3g} nats a duel, the largest change of a probability "
-        f"{fitted.largest_change:.3g} ({labels[i]} against {labels[j]}, now "
+        f"arm {labels[found.known.winner]}; mean KL {fitted.divergence:.3g} nats a "
+        f"duel, the largest change of a probability {fitted.largest_change:.3g} "
+        f"({labels[i]} against {labels[j]}, now "
         f"{fitted.matrix.values[i, j]:.3f})",
     ]
 

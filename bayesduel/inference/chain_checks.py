@@ -92,7 +92,6 @@ class ChainCheck:
             )
         return tuple(found)
 
-
     @property
     def remark(self) -> str:
         """What one should know although nothing speaks against the draws."""

@@ -41,7 +41,8 @@ _REMARKS = {
     " raise max_iterations, or use method='nuts' (--method nuts)",
     Status.NOT_CONCAVE: "the posterior is not concave where Newton's method ended, so"
     " no normal distribution fits there; use method='nuts' (--method nuts)",
-    Status.NOT_FINITE: "the log density is not finite; look at the prior scales (--prior-scale)",
+    Status.NOT_FINITE: "the log density is not finite; look at the prior scales"
+    " (--prior-scale)",
 }
 
 

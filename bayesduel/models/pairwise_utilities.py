@@ -63,7 +63,8 @@ class PairwiseUtilityModel(UtilityModel):
         logistic or probit regression, whose prior hardly moves coefficients that many
         votes tell of.
     covariate_scale : float
-        Standard deviation of the coefficients' normal prior.
+        Standard deviation of the coefficients' normal prior, per unit of the covariate.
+        A remark of the fit names the factor to multiply a covariate by that it shrinks.
     residual : bool
         Utilities are covariates @ coefficient + residual: arms may differ in what no
         covariate tells. With few arms coefficients are then uncertain however many
@@ -200,7 +201,11 @@ class PairwiseUtilityModel(UtilityModel):
             found += narrow_effects(data, self.contest_scale)
         if not self.covariates:
             return found
-        narrow = narrow_covariates(data, self.covariate_scale)
+        # With a residual the option sets the scale of that.
+        option = "" if self.residual else " (--prior-scale)"
+        narrow = narrow_covariates(
+            data.covariate_names, data.covariates, self.covariate_scale, option
+        )
         return (*found, *narrow, *untold_coefficients(data))
 
     def coords(self, data: Comparisons) -> dict[str, list[str]]:

@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from bayesduel.votes._row_columns import NEUTRAL
 from bayesduel.votes.checks import shortened
@@ -98,6 +96,10 @@ def _potentials(
 
     The lowest of each connected part is 0.
     """
+    # Questions of a study make a model, and answer faster without these.
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import breadth_first_order, connected_components
+
     low, high = np.minimum(first, second), np.maximum(first, second)
     _, rows = np.unique(low * num_arms + high, return_index=True)
     ends = low[rows], high[rows]

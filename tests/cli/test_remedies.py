@@ -45,7 +45,10 @@ def texts_in(*folders):
             for node in ast.walk(tree):
                 if isinstance(node, ast.JoinedStr):
                     parts = (getattr(each, "value", "") for each in node.values)
-                    yield path, "".join(map(str, filter(lambda x: isinstance(x, str), parts)))
+                    yield (
+                        path,
+                        "".join(map(str, filter(lambda x: isinstance(x, str), parts))),
+                    )
                 elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                     if id(node) not in joined:
                         yield path, node.value
@@ -110,7 +113,10 @@ def test_divergences_are_said_once(run, tmp_path, monkeypatch, diverging, doubtf
         fields |= {"r_hat": Worst(1.0, "x"), "bulk": good, "tail": good, "bfmi": 1.0}
         return ChainCheck(**fields)
 
-    for module in ("bayesduel.inference.numpyro_models", "bayesduel.diagnostics.fit_report"):
+    for module in (
+        "bayesduel.inference.numpyro_models",
+        "bayesduel.diagnostics.fit_report",
+    ):
         monkeypatch.setattr(f"{module}.check_chains", with_divergences)
     options = ["--method", "nuts", "--draws", "50", "--warmup", "50"]
     result = run("fit", path, *options)

@@ -93,5 +93,6 @@ def test_progress_is_told_before_each_group():
         columns={"context": ["dawn", "dawn", "night", "night"]},
     )  # fmt: skip
     said = []
-    fit_groups(BradleyTerry(), votes, num_draws=20, on_progress=lambda *at: said.append(at))
+    tell = {"on_progress": lambda *at: said.append(at)}
+    fit_groups(BradleyTerry(), votes, num_draws=20, **tell)
     assert said == [(0, 2), (1, 2)]

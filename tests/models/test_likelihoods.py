@@ -33,7 +33,8 @@ VOTES = Comparisons.from_rows(
 ).with_covariates([[0.5, 1.0], [-1.0, 0.2], [0.0, -0.7], [2.0, 0.1]])
 SPREAD = VOTES.covariates.std(axis=0)
 LOG_SPREAD = np.log(SPREAD).sum()
-"""Coordinates are in these units beside residuals, coefficients in those of the data."""
+"""Coordinates beside residuals are in these units, coefficients in those of the data.
+"""
 DECIDED = VOTES.without_ties()
 CHOICES = Choices.from_counts(
     [[1, 1, 0, 1], [1, 1, 1, 1], [0, 0, 1, 1]],

@@ -159,7 +159,7 @@ def _nearest_utilities(
     beta = np.zeros(directions.shape[1])
 
     def total(beta: Float64[np.ndarray, " m"]) -> float:
-        return float(np.sum(np.asarray(bernoulli_kl(p, link.probability(steps @ beta)))))
+        return float(np.asarray(bernoulli_kl(p, link.probability(steps @ beta))).sum())
 
     height = total(beta)
     for _ in range(_MAXIMAL_STEPS):

@@ -292,8 +292,8 @@ def fit_mode(model: PairwiseUtilityModel, data: Comparisons) -> ModeFit:
     density = _with_free_sum(model).closed_form(arrays)
     if density is None:
         rule = (
-            "must have a density in closed form: no judges, and no learned scale, which "
-            "--residual has"
+            "must have a density in closed form: no judges, and no learned scale, "
+            "which --residual has"
         )
         raise FitError("model", rule, model, remedy=_OTHERWISE)
     remarks = remarks_on(model, data)
