@@ -78,15 +78,24 @@ class BradleyTerry(PairwiseUtilityModel):
         self,
         counts: Float[np.ndarray, "row outcome"],
         difference: Float[np.ndarray, "*draw row"],
+        tie: Float[np.ndarray, "*draw row"],
     ) -> Float[np.ndarray, "*draw"]:
-        """Return the log likelihood of votes without ties, by one logarithm a row.
+        """Return the log likelihood of votes, by one exponential and one logarithm a row.
 
-        With log P(second) = log P(first) - d it is n log P(first) - lost d, summed over
-        rows of n votes.
+        With n votes in a row it is won log P(first) + lost log P(second) + tied log
+        P(tie) = (won - lost) d / 2 + tied log nu - n log Z, with Z = exp(d/2) +
+        exp(-d/2) + nu, nu = 0 without ties, summed over rows.
         """
-        first = np.log1p(np.exp(-np.abs(difference)))
-        first -= np.minimum(difference, 0.0)
-        return -(first @ (counts[:, 0] + counts[:, 1])) - difference @ counts[:, 1]
+        size = np.abs(difference)
+        small = np.exp(-0.5 * size)
+        others = small
+        if self.ties:  # All rows have the same tie parameter.
+            others = small + np.exp(tie[..., :1])
+        log_total = np.log1p(small * others)
+        log_total += 0.5 * size
+        found = 0.5 * (difference @ (counts[:, 0] - counts[:, 1]))
+        found = found - log_total @ counts.sum(axis=1)
+        return found + tie[..., 0] * counts[:, 2].sum() if self.ties else found
 
     def vote_derivatives(
         self,

@@ -225,7 +225,7 @@ def _named_parameters(
     contest, known = coordinates.contest, coordinates.known
     effects = entries_of(model, data, "contest_effect", (contest,))
     found = list(zip(effects, range(contest), coordinates.units, strict=True))
-    if known:
+    if coordinates.covariate_units is not None:
         names = entries_of(model, data, "coefficient", (known,))
         places = range(contest, contest + known)
         units = coordinates.covariate_units.tolist()

@@ -66,8 +66,8 @@ class PairwiseDensity(ClosedDensity):
         quick = hasattr(self.model, "summed_logs") and (
             home_of(self.model, "summed_logs") is home_of(self.model, "outcome_logs")
         )
-        if xp is np and quick and not self.model.ties:
-            return self.model.summed_logs(self.votes.counts, difference)
+        if xp is np and quick and self.num_rows:
+            return self.model.summed_logs(self.votes.counts, difference, tie)
         total = xp.zeros(points.shape[:-1], dtype=points.dtype)
         logs = self.model.outcome_logs(difference, tie)
         for counts, each in zip(self.votes.counts.T, logs, strict=True):
