@@ -24,6 +24,7 @@ from bayesduel.inference.predictions import pairs_of, votes_drawn
 from bayesduel.inference.seeds import generator_of
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.models.pairwise_utilities import PairwiseUtilityModel
+from bayesduel.models.told_effects import UNTOLD_ORDER
 from bayesduel.models.vote_arrays import is_whole
 from bayesduel.votes._row_columns import NEUTRAL
 from bayesduel.votes.comparisons import Comparisons
@@ -60,7 +61,9 @@ def of_order(posterior: Fit) -> Finding:
     """Return the test of an order effect that the model has not."""
     name, data, model = "order effect", posterior.data, posterior.model
     if getattr(model, "order_effect", False):
-        return _untested(name, "The model has one.")
+        told = [each for each in posterior.remarks if each.startswith(UNTOLD_ORDER)]
+        has = "The model has one, "
+        return _untested(name, f"{has}but {told[0]}." if told else "The model has one.")
     if not isinstance(model, PairwiseUtilityModel | PairwiseBeta):
         return _untested(name, "The model may have one of its own.")
     shown = data.columns.get(NEUTRAL, np.zeros(len(data.first))) == 0

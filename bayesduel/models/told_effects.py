@@ -24,6 +24,10 @@ _MOST_ENTRIES = 2 * 10**7
 """Rows times judges up to which the bias of every judge is looked at."""
 
 
+UNTOLD_ORDER = "votes do not tell the advantage of the arm shown first from the rest"
+"""How the remark on an order effect begins."""
+
+
 class Alias(NamedTuple):
     """What can make up for an effect of size 1: no vote tells the two apart."""
 
@@ -169,9 +173,9 @@ def untold_effects(
     remarks = []
     if order and found[0] is not None:
         remarks.append(
-            "votes do not tell the advantage of the arm shown first from the rest: "
-            f"{_order_in_words(data, found[0], names)}. It and what can make up for it "
-            "say what the prior says; show pairs in both orders, or leave it out"
+            f"{UNTOLD_ORDER}: {_order_in_words(data, found[0], names)}. It and what "
+            "can make up for it say what the prior says; show pairs in both orders, or "
+            "leave it out"
         )
     elif judges:
         remarks += _untold_judges(data, voted, covariates=covariates)

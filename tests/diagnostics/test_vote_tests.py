@@ -195,3 +195,23 @@ def test_pairs_of_a_circle_in_one_order_tell_utilities_from_it_alone():
     assert lines["Beta per pair"].value == (
         "not tested: no pair was shown in both orders with answers that differ"
     )
+
+
+def test_an_order_effect_that_is_in_the_model_and_not_in_the_votes_is_said():
+    names, both = ["ref", "m1", "m2"], [[40, 2, 0], [30, 9, 0]]
+    model = BradleyTerry(zero_sum=True, order_effect=True)
+    for second, why in (([1, 2], "ref is always shown first"), ([1, 0], "")):
+        first = [0, 0] if why else [0, 1]
+        data = Comparisons.from_rows(names, first, second, both, order_known=True)
+        data = (
+            data
+            if why
+            else Comparisons.from_rows(
+                names, [*first, 0], [*second, 2], [*both, [3, 3, 0]], order_known=True
+            )
+        )
+        lines = report(fit(model, data, num_draws=50), with_loo=False).findings
+        (line,) = (each for each in lines if each.name == "order effect")
+        assert line.words.startswith("The model has one") and line.p_value is None
+        assert ("but votes do not tell" in line.words) is bool(why)
+        assert why in line.words

@@ -39,13 +39,17 @@ def sampler_options(
     return {name: value for name, value in given.items() if value is not None}
 
 
+def words_of_fit(model: Any, method: str) -> str:
+    """Return what takes the time while a model is fitted."""
+    name = model.usual_method if method == "auto" else method
+    return "drawing by Markov chains" if name == "nuts" else f"fitting by {name}"
+
+
 @contextmanager
-def at_work(model: Any, method: str, *, quiet: bool) -> Iterator[None]:
-    """Say while a model is fitted what takes the time."""
+def at_work(words: str, *, quiet: bool) -> Iterator[None]:
+    """Say while a block runs what takes the time."""
     from bayesduel.experiments.progress import progress_reporter
 
-    name = model.usual_method if method == "auto" else method
-    words = "drawing by Markov chains" if name == "nuts" else f"fitting by {name}"
     with progress_reporter(enabled=not quiet) as bar:
         bar.expect(1)
         bar.count(words, 0)

@@ -34,6 +34,7 @@ from bayesduel.cli.votes.chosen_models import (
     check_model,
     preference_model,
     sampler_options,
+    words_of_fit,
 )
 from bayesduel.cli.votes.contrasts import Reference
 from bayesduel.cli.votes.grouped import By, Cluster, check_by, method_of
@@ -301,11 +302,12 @@ def fit(
         return
     from bayesduel.inference import fit as fit_model
 
-    with at_work(chosen, method.value, quiet=quiet), told_later():
+    with at_work(words_of_fit(chosen, method.value), quiet=quiet), told_later():
         found = fit_model(chosen, data, method=method.value, rng_key=seed,
                           num_draws=draws, **of_chains)  # fmt: skip
     say_remarks(found, with_doubts=as_json)
-    judged = _judged(found, check=check, as_json=as_json)
+    with at_work("checking the fit", quiet=quiet):
+        judged = _judged(found, check=check, as_json=as_json)
     looked_at = judged if check else None
     clusters = None if cluster is None else "cluster"
     from bayesduel.cli.votes.saved_fits import as_record, print_standings, save_fit

@@ -24,6 +24,7 @@ from bayesduel.cli.votes.chosen_models import (
     Warmup,
     at_work,
     sampler_options,
+    words_of_fit,
 )
 from bayesduel.cli.votes.options import (
     Draws,
@@ -162,7 +163,7 @@ def fit_choices(
         claim_folder(out, kind="fit", overwrite=overwrite)
     say(f"{choices.name}: {data}", quiet=quiet)
     of_chains = sampler_options(warmup, target_acceptance)
-    with at_work(chosen, method.value, quiet=quiet):
+    with at_work(words_of_fit(chosen, method.value), quiet=quiet):
         found = fit_model(chosen, data, method=method.value, rng_key=seed,
                           num_draws=draws, **of_chains)  # fmt: skip
     say_remarks(found)

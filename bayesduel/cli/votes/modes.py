@@ -46,7 +46,7 @@ def show_mode(
     """Print, and save, utilities; differences from a reference of those printed."""
     from bayesduel.inference import fit_mode
 
-    with at_work(model, "mode", quiet=quiet), told_later():
+    with at_work("fitting by mode", quiet=quiet), told_later():
         found = fit_mode(model, data)
     say_remarks(found)
     if not found.converged:
