@@ -80,7 +80,7 @@ class BradleyTerry(PairwiseUtilityModel):
         difference: Float[np.ndarray, "*draw row"],
         tie: Float[np.ndarray, "*draw row"],
     ) -> Float[np.ndarray, "*draw"]:
-        """Return the log likelihood of votes, by one exponential and one logarithm a row.
+        """Return the log likelihood of votes: one exponential, one logarithm a row.
 
         With n votes in a row it is won log P(first) + lost log P(second) + tied log
         P(tie) = (won - lost) d / 2 + tied log nu - n log Z, with Z = exp(d/2) +
