@@ -99,8 +99,10 @@ class PairCoordinates(Coordinates):
         xp = namespace(points)
         utility = self.utilities(points)
         difference = votes.differences(utility)
-        if self.contest:
-            difference = difference + points[..., : self.contest] @ votes.contest.T
+        for place in range(self.contest):
+            # A column at a time, as a product of matrices would start threads.
+            lead = points[..., place : place + 1] * votes.contest[:, place]
+            difference = difference + lead
         if self.model.order_effect:
             place = self.contest + self.known
             difference = difference + votes.ordered(points[..., place : place + 1])
