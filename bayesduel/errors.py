@@ -100,6 +100,10 @@ class DisconnectedComparisonsWarning(UserWarning):
     """Some arms were never compared, even indirectly; names the parts."""
 
 
+class NarrowPriorWarning(UserWarning):
+    """A prior hardly lets a feature of arms matter; names it, and the factor."""
+
+
 class ChoiceWorldError(BayesduelError, ArgumentError):
     """A world of subset choice, or a question about it, breaks a rule."""
 
@@ -154,6 +158,7 @@ __all__ = [
     "DisconnectedComparisonsWarning",
     "FitError",
     "InvalidPreferenceError",
+    "NarrowPriorWarning",
     "OutputFolderError",
     "OutputWriteError",
     "PolicyParameterError",

@@ -26,6 +26,8 @@ from .regret_bound import PowerTerm as PowerTerm
 from .regret_bound import RegretBound as RegretBound
 from .structured.bounds import StructuredBound as StructuredBound
 from .structured.bounds import structured_lower_bound as structured_lower_bound
+from .structured.projection import Projection as Projection
+from .structured.projection import project_on_model as project_on_model
 from .theorems.catalog import all_bounds as all_bounds
 from .theorems.catalog import known_theorems as known_theorems
 from .theorems.catalog import theorem as theorem

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bayesduel.cli.figures import font_warnings
 from bayesduel.cli.output import save_csv, save_json, say
@@ -13,7 +14,13 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from theory import IdentificationBound, Optimum, PreferenceMatrix, StructuredBound
+    from theory import (
+        IdentificationBound,
+        Optimum,
+        PreferenceMatrix,
+        Projection,
+        StructuredBound,
+    )
     from theory.copeland_program import AllocationRecord
 
 # Longest allocation that is printed whole without --all.
@@ -108,21 +115,33 @@ def identification_json(
     }
 
 
+class UnderModel(NamedTuple):
+    """The lower bound under a model, and what it is compared with."""
+
+    preference: PreferenceMatrix  # Obeys the model.
+    known: StructuredBound
+    free: float  # The bound of all matrices there.
+    projection: Projection | None  # What made it obey the model.
+    given: float | None  # The bound of all matrices at the matrix before.
+
+
 def structured_bounds(
     preference: PreferenceMatrix,
     model: str,
     prices: Path | None,
     *,
     identify: bool,
-) -> tuple[StructuredBound, float]:
+    project: bool,
+) -> UnderModel:
     """Return the lower bound under a model, and that of all matrices."""
     from bayesduel.instances import read_prices
     from theory import (
         copeland_lower_bound,
         identification_bound,
+        project_on_model,
         structured_lower_bound,
     )
-    from theory.errors import InvalidPreferenceError
+    from theory.errors import InvalidPreferenceError, TieError
 
     cost = "duels" if identify else "copeland"
     table = None if prices is None else read_prices(prices)
@@ -133,60 +152,121 @@ def structured_bounds(
             rule = "must have features for the model 'linear', and has none"
             remedy = "take an instance such as linear-utilities:seed=3"
             raise InvalidPreferenceError("matrix", rule, preference, remedy=remedy)
-    known = structured_lower_bound(
-        preference, model, features=features, cost=cost if table is None else table
-    )
-    if identify:
-        return known, identification_bound(preference, table).value
-    return known, copeland_lower_bound(preference, ties="ignore").value
+
+    def of_all(matrix: PreferenceMatrix) -> float:
+        if identify:
+            return identification_bound(matrix, table).value
+        return copeland_lower_bound(matrix, ties="ignore").value
+
+    projection, given = None, None
+    obeys = preference
+    if project:
+        projection = project_on_model(preference, model, features=features)
+        obeys = projection.matrix
+        with suppress(TieError):
+            given = of_all(preference)
+    try:
+        known = structured_lower_bound(
+            obeys, model, features=features, cost=cost if table is None else table
+        )
+    except TieError as error:
+        if not project:
+            raise
+        rule = f"has no single best arm once it is projected on {model!r}: {error}"
+        raise InvalidPreferenceError("matrix", rule, preference) from error
+    return UnderModel(obeys, known, of_all(obeys), projection, given)
 
 
-def structured_json(found: StructuredBound, unstructured: float) -> dict[str, Any]:
+def structured_json(found: UnderModel) -> dict[str, Any]:
     """Return the lower bound under a model beside that of all matrices, for JSON."""
-    return {
-        "num_arms": len(found.prices),
-        "model": found.model,
-        "cost": found.cost,
-        "lower_bound": found.value,
-        "unstructured_lower_bound": unstructured,
-        "winner": found.winner,
-        "relative_gap": found.certificate.relative_gap,
-        "allocation": _bought(found),
+    known, fitted = found.known, found.projection
+    record = {
+        "num_arms": len(known.prices),
+        "model": known.model,
+        "cost": known.cost,
+        "lower_bound": known.value,
+        "unstructured_lower_bound": found.free,
+        "model_saves": 1.0 - known.value / found.free,
+        "winner": known.winner,
+        "relative_gap": known.certificate.relative_gap,
+        "allocation": _bought(known),
+    }
+    if fitted is None:
+        return record
+    utilities = fitted.utilities
+    return record | {
+        "projection": {
+            "matrix_lower_bound": found.given,
+            "projection_changes": _changed(found),
+            "mean_divergence": fitted.divergence,
+            "largest_change": fitted.largest_change,
+            "pair": list(fitted.pair),
+            "utilities": None if utilities is None else utilities.tolist(),
+            "preferences": fitted.matrix.values.tolist(),
+        }
     }
 
 
-def show_structured(
-    screen: Console,
-    preference: PreferenceMatrix,
-    found: StructuredBound,
-    unstructured: float,
-    *,
-    everything: bool,
-) -> None:
-    """Print both lower bounds, and which pairs that of the model is spent on."""
+def _changed(found: UnderModel) -> float | None:
+    """Return by which part projection alone changes the bound of all matrices."""
+    return None if found.given is None else found.free / found.given - 1.0
+
+
+def show_structured(screen: Console, found: UnderModel, *, everything: bool) -> None:
+    """Print the lower bounds, and which pairs that of the model is spent on."""
     from bayesduel.cli.tables import show, table_of
 
-    regret = found.cost == "copeland"
+    preference, known, free = found.preference, found.known, found.free
     unit = "Copeland regret per unit of natural log T"
-    if not regret:
+    if known.cost != "copeland":
         unit = "duels, or the unit of the prices, per unit of natural log(1/delta)"
+    bounds = [(["nothing"], free), ([known.model], known.value)]
+    heads = ["policies that know"]
+    notes = [unit, f"certified: relative gap {known.certificate.relative_gap:.1e}"]
+    if found.projection is not None:
+        bounds = [
+            (["nothing", "as given"], found.given),
+            (["nothing", "projected"], free),
+            ([known.model, "projected"], known.value),
+        ]
+        heads.append("matrix")
+        notes = _projection_notes(found, arm_labels(preference)) + notes
     rows = [
-        (name, f"{value:.6g}", f"{value / unstructured:.1%}")
-        for name, value in (("nothing", unstructured), (found.model, found.value))
+        [*names, "not defined (tie)", "-"]
+        if value is None
+        else [*names, f"{value:.6g}", f"{value / free:.1%}"]
+        for names, value in bounds
     ]
-    table = table_of(("policies that know", "lower bound", "part"), rows)
-    notes = [unit, f"certified: relative gap {found.certificate.relative_gap:.1e}"]
+    table = table_of((*heads, "lower bound", "part"), rows, words=heads)
     show(screen, "What the model saves", table, *notes)
     # Below this part of all an allocation is rounding of the certificate.
-    least = 1e-5 * found.value
-    pairs = [pair for pair in _bought(found) if pair["cost"] > least]
+    least = 1e-5 * known.value
+    pairs = [pair for pair in _bought(known) if pair["cost"] > least]
     shown = pairs if everything else pairs[:_PAIRS]
     hidden = len(pairs) - len(shown)
     more = [f"left out: {hidden} of {len(pairs)} pairs; see --all"] if hidden else []
     labels = arm_labels(preference)
-    title = f"An allocation that attains it under {found.model}"
-    share = _share_table(labels, preference, shown, found.value)
+    title = f"An allocation that attains it under {known.model}"
+    share = _share_table(labels, preference, shown, known.value)
     show(screen, title, share, *more)
+
+
+def _projection_notes(found: UnderModel, labels: list[str]) -> list[str]:
+    """Say what projection alone does, what the model buys, and how far off it is."""
+    fitted = found.projection
+    assert fitted is not None
+    i, j = fitted.pair
+    changed = _changed(found)
+    buys = f"the model buys {1.0 - found.known.value / found.free:.1%}"
+    alone = "" if changed is None else f"projection alone: {changed:+.1%}; "
+    return [
+        f"{alone}{buys}",
+        "projected: fitted by maximum likelihood, every pair with equal weight; best "
+        f"arm {labels[found.known.winner]}; mean KL {fitted.divergence:.3g} nats a "
+        f"duel, the largest change of a probability {fitted.largest_change:.3g} "
+        f"({labels[i]} against {labels[j]}, now "
+        f"{fitted.matrix.values[i, j]:.3f})",
+    ]
 
 
 def _bought(found: IdentificationBound | StructuredBound) -> list[dict[str, Any]]:

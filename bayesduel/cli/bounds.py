@@ -108,6 +108,14 @@ def bounds(
             help="The lower bound for policies that know that the matrix obeys it."
         ),
     ] = None,
+    project: Annotated[
+        bool,
+        flag(
+            "--project",
+            help="With --model: fit the model to the matrix first, as an estimated"
+            " matrix obeys none.",
+        ),
+    ] = False,
     num_batches: Annotated[
         int,
         integer_option(
@@ -163,7 +171,10 @@ def bounds(
 
     With --model: the lower bound for policies that know the model, beside that of
     all matrices; with --identify the same for naming the winner. "linear" is
-    Bradley-Terry with utilities linear in the features of the matrix.
+    Bradley-Terry with utilities linear in the features of the matrix. An
+    estimated matrix obeys no model: --project takes the one of the model that
+    is nearest by maximum likelihood, every pair with equal weight, and says
+    what that alone changes, and what knowing the model saves.
 
     With --submatrices N: the mean constants of N random submatrices. Table 1
     of Komiyama, Honda and Nakagawa (2016) is --submatrices 10000 --size 16
@@ -177,20 +188,25 @@ def bounds(
         from bayesduel.errors import ArgumentError
 
         raise ArgumentError("prices", "needs --identify", prices)
+    if project and model is None:
+        from bayesduel.errors import ArgumentError
+
+        remedy = "name one of " + ", ".join(Structure)
+        raise ArgumentError("project", "needs --model", True, remedy=remedy)
     if model is not None:
         refused = {"num_submatrices": num_submatrices, "out": out}
         refused |= {"verify": verify or None}
         _refuse_beside("--model", solver, refused)
         request.refuse_without_submatrices()
-        known, free = structured_bounds(
-            preference, model.value, prices, identify=identify
+        found = structured_bounds(
+            preference, model.value, prices, identify=identify, project=project
         )
         if as_json:
-            print_json(structured_json(known, free))
+            print_json(structured_json(found))
             return
         screen = console()
         _print_head(screen, matrix, preference)
-        show_structured(screen, preference, known, free, everything=everything)
+        show_structured(screen, found, everything=everything)
         return
     if identify:
         refused = {"num_submatrices": num_submatrices, "out": out}
@@ -200,13 +216,13 @@ def bounds(
         from theory import identification_bound
 
         table = None if prices is None else read_prices(prices)
-        found = identification_bound(preference, table, verify=verify)
+        cost = identification_bound(preference, table, verify=verify)
         if as_json:
-            print_json(identification_json(found, preference))
+            print_json(identification_json(cost, preference))
             return
         screen = console()
         _print_head(screen, matrix, preference)
-        show_identification(screen, preference, found, everything=everything)
+        show_identification(screen, preference, cost, everything=everything)
         return
     if num_submatrices is not None:
         submatrices(preference, num_submatrices, request, as_json=as_json)

@@ -40,6 +40,7 @@ _PARAMETERS = {
     "instances": "instance",
     "name": "figure",
     "num_runs": "runs",
+    "num_warmup": "warmup",
     "panels": "panel",
     "path": "file",
     "policies": "policy",
@@ -157,11 +158,14 @@ class FriendlyGroup(TyperGroup):
 
 @contextmanager
 def damage_warnings() -> Iterator[None]:
-    """Let warnings about damaged parts be said as the command says warnings."""
-    from bayesduel.errors import DamagedPartWarning
+    """Let warnings about damaged parts be said as the command says warnings.
+
+    And those about features that a prior hardly lets matter.
+    """
+    from bayesduel.errors import DamagedPartWarning, NarrowPriorWarning
 
     def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
-        if issubclass(category, DamagedPartWarning):
+        if issubclass(category, DamagedPartWarning | NarrowPriorWarning):
             say_warning(str(message))
         else:
             plain(message, category, *rest)

@@ -14,6 +14,7 @@ import sys
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -105,17 +106,22 @@ def say_warning(text: str) -> None:
     _prefixed("warning: ", "bold yellow", text)
 
 
-def say_remarks(fit: Callable[[], Any]) -> Any:
-    """Fit; what one should know of the fit becomes messages."""
+@contextmanager
+def told_later() -> Iterator[None]:
+    """Leave out warnings of a fit that come back among its remarks."""
     from bayesduel.errors import DisconnectedComparisonsWarning
 
     with warnings.catch_warnings():
-        # It comes back among the remarks.
         warnings.simplefilter("ignore", DisconnectedComparisonsWarning)
-        found = fit()
-    for remark in found.remarks:
-        say_warning(remark)
-    return found
+        yield
+
+
+def say_remarks(fit: Any, *, with_doubts: bool = True) -> None:
+    """Say what one should know of a fit; doubts where nothing else will say them."""
+    doubts = () if with_doubts else getattr(fit, "doubts", ())
+    for remark in fit.remarks:
+        if not any(remark.startswith(doubt) for doubt in doubts):
+            say_warning(remark)
 
 
 def say_error(text: str) -> None:

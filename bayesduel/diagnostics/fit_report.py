@@ -8,6 +8,7 @@ from bayesduel.inference.chain_checks import (
     LARGEST_R_HAT,
     LEAST_BFMI,
     LEAST_DRAWS_PER_CHAIN,
+    MOST_DIVERGING,
     ChainCheck,
     check_chains,
 )
@@ -92,7 +93,7 @@ def _of_chains(posterior: Fit) -> list[Finding]:
                 f"{posterior.num_draws // posterior.num_chains} draws each",
                 False,
                 "So few say nothing of whether the chains agree.",
-                "run longer (num_draws)",
+                "run longer: num_draws (--draws)",
             )
         ]
     found = []
@@ -103,8 +104,9 @@ def _of_chains(posterior: Fit) -> list[Finding]:
                 f"at most {check.r_hat.value:.3f} ({check.r_hat.name})",
                 check.r_hat.value <= LARGEST_R_HAT,
                 "Chains agree up to 1.01.",
-                "run longer (num_draws, num_warmup); if it stays, the posterior has "
-                "several modes or a narrow ridge: tighten priors, or zero_sum=True",
+                "run longer: num_draws (--draws), num_warmup (--warmup); if it stays, "
+                "the posterior has several modes or a narrow ridge: tighten priors "
+                "(--prior-scale), or say zero_sum=True, as the command does",
             )
         )
     for part, size in (("middle", check.bulk), ("tails", check.tail)):
@@ -115,7 +117,8 @@ def _of_chains(posterior: Fit) -> list[Finding]:
                 size.value >= check.least,
                 f"{check.least} are enough for the {part} of each quantity.",
                 f"about {1.2 * check.least / max(size.value, 1.0):.0f} times as many "
-                "draws (num_draws), or zero_sum=True, or dense_mass=True",
+                "draws: num_draws (--draws); or zero_sum=True, as the command does, or "
+                "dense_mass=True in Python",
             )
         )
     return [*found, *_of_energy(check)]
@@ -126,21 +129,29 @@ def _of_energy(check: ChainCheck) -> list[Finding]:
         Finding(
             "divergences",
             f"{check.diverging} of {check.draws} draws",
-            check.diverging == 0,
-            "The sampler met no place that it could not enter."
-            if check.diverging == 0
-            else "Some region is too narrow for the step size, and is missing.",
-            "raise target_acceptance to 0.95 or 0.99; if they stay, tighten the priors",
+            check.diverging <= MOST_DIVERGING * check.draws,
+            _of_divergences(check),
+            "raise target_acceptance (--target-acceptance) to 0.95 or 0.99; if they "
+            "stay, tighten the priors (--prior-scale)",
         ),
         Finding(
             "energy",
             f"BFMI at least {check.bfmi:.2f}",
             check.bfmi >= LEAST_BFMI,
             f"Above {LEAST_BFMI} the sampler explores the tails.",
-            "the prior has heavier tails than the sampler can follow: "
-            "learn_scale=False, a tighter prior, or more warmup",
+            "the prior has heavier tails than the sampler can follow: a tighter one "
+            "(--prior-scale), num_warmup (--warmup) of 2000 or more, or no learned "
+            "scale",
         ),
     ]
+
+
+def _of_divergences(check: ChainCheck) -> str:
+    if not check.diverging:
+        return "The sampler met no place that it could not enter."
+    if check.remark:
+        return f"Up to {MOST_DIVERGING:g} of all move no interval."
+    return "Some region is too narrow for the step size, and is missing."
 
 
 def _of_approximation(posterior: Fit) -> list[Finding]:
@@ -152,7 +163,7 @@ def _of_approximation(posterior: Fit) -> list[Finding]:
             "The search ended where it should."
             if posterior.converged
             else "The search for the normal distribution did not end.",
-            "see the note below, or method='nuts'",
+            "see the notes, or use method='nuts' (--method nuts)",
         )
     ]
     if posterior.correction is not None:
@@ -176,7 +187,8 @@ def _of_weights(correction: Correction, chains: int) -> Finding:
             f"Weights corrected the normal distribution, in which {by}."
             if size >= least
             else f"Too few proposals matter; {least} are enough.",
-            "use method='nuts', at least to compare the intervals that matter",
+            "use method='nuts' (--method nuts), at least to compare the intervals that "
+            "matter",
         )
     if not correction.has_good_weights or correction.wanted:
         mends = "no weights can mend" if correction.wanted else "no weights are to mend"

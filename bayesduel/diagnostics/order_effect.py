@@ -14,6 +14,7 @@ from scipy.special import expit
 from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.closed_forms.pairwise_curvature import PairwiseDensity
 from bayesduel.models.pairwise_beta import PairwiseBeta
+from bayesduel.models.told_effects import why_order_is_untold
 from bayesduel.models.vote_arrays import Votes, votes_of, with_counts
 from bayesduel.votes.comparisons import NEUTRAL, Comparisons
 
@@ -33,6 +34,21 @@ class OrderTest(NamedTuple):
     advantage: float  # In units of utility; of a Beta per pair, as log odds.
     standard_error: float
     p_value: float
+
+
+def why_not_tested(posterior: Fit) -> str:
+    """Say why votes cannot tell an advantage of the arm shown first; "" if they can.
+
+    Of votes that are no ties, as the test is.
+    """
+    votes = posterior.data.without_ties()
+    contest = getattr(posterior.model, "contest_covariates", False)
+    why = why_order_is_untold(votes, contest=contest)
+    if why or not isinstance(posterior.model, PairwiseBeta):
+        return why
+    if _pair_tables(votes).variance > 0.0:
+        return ""
+    return "no pair was shown in both orders with answers that differ"
 
 
 def order_test(posterior: Fit) -> OrderTest:
@@ -113,8 +129,22 @@ def _leverages(votes: Votes, null: _Null) -> Float[np.ndarray, " row"]:
     return votes.counts.sum(axis=1) * p * (1.0 - p) * spread
 
 
-def _mantel_haenszel(data: Comparisons) -> OrderTest:
-    """Test a common odds ratio of 1 of order and winner, pair by pair."""
+class _PairTables(NamedTuple):
+    """Order and winner of the votes on each pair, (pair,) each."""
+
+    first_won: np.ndarray  # Wins of the lower arm, shown first, and its losses.
+    first_lost: np.ndarray
+    then_won: np.ndarray  # The same, shown second.
+    then_lost: np.ndarray
+    variance: float  # Of the wins shown first, of all pairs, given both margins.
+
+    @property
+    def number(self) -> np.ndarray:
+        """The votes on each pair."""
+        return self.first_won + self.first_lost + self.then_won + self.then_lost
+
+
+def _pair_tables(data: Comparisons) -> _PairTables:
     counts = data.counts * (1.0 - data.columns.get(NEUTRAL, 0.0 * data.first)[:, None])
     low = np.minimum(data.first, data.second)
     pair, index = np.unique(
@@ -124,21 +154,29 @@ def _mantel_haenszel(data: Comparisons) -> OrderTest:
     np.add.at(table, (index, (data.first > low).astype(int)), counts[:, :2])
     number = table.sum(axis=(1, 2))
     table, number = table[number > 1], number[number > 1]
-    # Wins of the lower arm, shown first and shown second, and its losses there.
-    first_won, first_lost = table[:, 0, 0], table[:, 0, 1]
-    then_lost, then_won = table[:, 1, 0], table[:, 1, 1]
-    shown, won = first_won + first_lost, first_won + then_won
+    shown, won = table[:, 0].sum(axis=1), table[:, 0, 0] + table[:, 1, 1]
     variance = shown * (number - shown) * won * (number - won)
-    variance = np.sum(variance / (number**2 * (number - 1.0)))
-    if variance <= 0.0:
+    variance = float(np.sum(variance / (number**2 * (number - 1.0))))
+    return _PairTables(
+        table[:, 0, 0], table[:, 0, 1], table[:, 1, 1], table[:, 1, 0], variance
+    )
+
+
+def _mantel_haenszel(data: Comparisons) -> OrderTest:
+    """Test a common odds ratio of 1 of order and winner, pair by pair."""
+    pairs = _pair_tables(data)
+    if pairs.variance <= 0.0:
         return OrderTest(0.0, np.inf, 1.0)
-    excess = float(np.sum(first_won - shown * won / number))
+    number, shown = pairs.number, pairs.first_won + pairs.first_lost
+    won = pairs.first_won + pairs.then_won
+    excess = float(np.sum(pairs.first_won - shown * won / number))
     odds = (
-        np.sum(first_won * then_lost / number),
-        np.sum(first_lost * then_won / number),
+        np.sum(pairs.first_won * pairs.then_lost / number),
+        np.sum(pairs.first_lost * pairs.then_won / number),
     )
     # Log odds ratio: the advantage of one order over the other, twice that of either.
     with np.errstate(divide="ignore"):
         advantage = 0.5 * float(np.log(odds[0]) - np.log(odds[1]))
-    error = 0.5 / float(np.sqrt(variance))
-    return OrderTest(advantage, error, float(stats.chi2.sf(excess**2 / variance, 1)))
+    error = 0.5 / float(np.sqrt(pairs.variance))
+    p_value = float(stats.chi2.sf(excess**2 / pairs.variance, 1))
+    return OrderTest(advantage, error, p_value)

@@ -17,13 +17,14 @@ from jaxtyping import Float, Int, Num
 from scipy.sparse import csr_array
 
 from bayesduel.diagnostics.findings import FALSE_ALARM, Finding
-from bayesduel.diagnostics.order_effect import order_test
+from bayesduel.diagnostics.order_effect import order_test, why_not_tested
 from bayesduel.diagnostics.total_order import expected_cycles, probability_of_majority
 from bayesduel.inference.numpyro_models import log_probabilities_of
 from bayesduel.inference.predictions import pairs_of, votes_drawn
 from bayesduel.inference.seeds import generator_of
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.models.pairwise_utilities import PairwiseUtilityModel
+from bayesduel.models.told_effects import UNTOLD_ORDER
 from bayesduel.models.vote_arrays import is_whole
 from bayesduel.votes.comparisons import NEUTRAL, Comparisons
 
@@ -59,12 +60,21 @@ def of_order(posterior: Fit) -> Finding:
     """Return the test of an order effect that the model has not."""
     name, data, model = "order effect", posterior.data, posterior.model
     if getattr(model, "order_effect", False):
-        return _untested(name, "The model has one.")
+        told = [each for each in posterior.remarks if each.startswith(UNTOLD_ORDER)]
+        has = "The model has one, "
+        return _untested(name, f"{has}but {told[0]}." if told else "The model has one.")
     if not isinstance(model, PairwiseUtilityModel | PairwiseBeta):
         return _untested(name, "The model may have one of its own.")
     shown = data.columns.get(NEUTRAL, np.zeros(len(data.first))) == 0
     if not data.order_known or not data.counts[shown].any():
         return _untested(name, "The votes do not say which arm was shown first.")
+    if why := why_not_tested(posterior):
+        return Finding(
+            name,
+            f"not tested: {why}",
+            good=True,
+            words="Show pairs in both orders, so that votes tell it from utilities.",
+        )
     found = order_test(posterior)
     good = found.p_value > FALSE_ALARM
     return Finding(

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from itertools import chain, repeat
 from typing import Any
 
-_FIRST_LINE, _NEXT_LINE = 4.0, 10.0
+_FIRST_LINE, _NEXT_LINE = 2.0, 10.0
 """Seconds until the first line, and between lines."""
 
 
@@ -84,10 +84,11 @@ class ProgressLines:
 
     def __init__(self) -> None:
         self._total, self._completed, self._doing = 1, 0.0, "simulating"
+        self._single = False
 
     def add_task(self, description: str, total: int) -> int:
         """Say how many jobs there are."""
-        self._doing, self._total = description, total
+        self._doing, self._total, self._single = description, total, total == 1
         return 0
 
     def update(
@@ -103,6 +104,8 @@ class ProgressLines:
 
     def line(self, seconds: float) -> str:
         """Return what is said after so many seconds."""
+        if self._single and not self._completed:  # Nothing is counted.
+            return f"{seconds:.0f} s: {self._doing}"
         share = self._completed / max(self._total, 1)
         return f"{seconds:.0f} s, {share:.0%} of {self._total} jobs: {self._doing}"
 

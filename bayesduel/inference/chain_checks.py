@@ -14,6 +14,10 @@ LARGEST_R_HAT = 1.01
 LEAST_DRAWS_PER_CHAIN = 100
 """Effective draws, of the bulk and of the tails (Vehtari et al. 2021)."""
 
+MOST_DIVERGING = 1e-3
+"""Share of the draws after a divergence, up to which intervals are believed: so few
+places that the sampler could not follow move a quantile by less than its own error."""
+
 LEAST_BFMI = 0.3
 """Energy Bayesian fraction of missing information (Betancourt 2016)."""
 
@@ -76,7 +80,7 @@ class ChainCheck:
                 f"independent ones of {fewest.name}, so that intervals and "
                 "probabilities are rough"
             )
-        if self.diverging:
+        if self.diverging > MOST_DIVERGING * self.draws:
             found.append(
                 f"{self.diverging} of {self.draws} draws diverged: some region is too "
                 "narrow for the sampler, and is missing"
@@ -87,6 +91,16 @@ class ChainCheck:
                 "may be too narrow"
             )
         return tuple(found)
+
+    @property
+    def remark(self) -> str:
+        """What one should know although nothing speaks against the draws."""
+        if not 0 < self.diverging <= MOST_DIVERGING * self.draws:
+            return ""
+        return (
+            f"{self.diverging} of {self.draws} draws diverged, too few to doubt "
+            f"intervals (up to {MOST_DIVERGING:g} of all)"
+        )
 
 
 def check_chains(

@@ -221,6 +221,9 @@ def _check_options(method: str, options: dict[str, Any]) -> None:
                 f"must be left out: method {method!r} has no such option, but "
                 f"{', '.join(known) or 'none'}",
                 options[name],
+                remedy="method='nuts' (--method nuts) has"
+                if name in ("num_warmup", "target_acceptance", "dense_mass")
+                else "",
             )
 
 

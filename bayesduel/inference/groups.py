@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations, islice, permutations, product
 from typing import TYPE_CHECKING, Any
@@ -86,6 +86,7 @@ def fit_groups(
     *,
     method: str = "auto",
     rng_key: RunKey | int = 0,
+    on_progress: Callable[[int, int], object] | None = None,
     **options: Any,
 ) -> GroupFits:
     """Fit a model to each group of votes on its own, as to 50 topics.
@@ -105,6 +106,8 @@ def fit_groups(
         As in :func:`fit`, the same for all groups.
     rng_key : int or typed key
         Every group has random numbers of its own.
+    on_progress : callable, optional
+        Called with the number of groups that are done, and that of all, before each.
 
     Returns
     -------
@@ -155,7 +158,10 @@ def fit_groups(
     fits: dict[str, Fit] = {}
     remarks: dict[str, tuple[str, ...]] = {}
     first = None
-    for label, seed in zip(data.labels[by], seeds, strict=True):
+    number = len(seeds)
+    for done, (label, seed) in enumerate(zip(data.labels[by], seeds, strict=True)):
+        if on_progress is not None:
+            on_progress(done, number)
         if label not in groups:
             remarks[label] = ("no vote is left in this group",)
             continue

@@ -38,10 +38,11 @@ _LEAST_WEIGHED = 25
 
 _REMARKS = {
     Status.NOT_CONVERGED: "Newton's method ended before it reached the mode;"
-    " raise max_iterations, or use method='nuts'",
+    " raise max_iterations, or use method='nuts' (--method nuts)",
     Status.NOT_CONCAVE: "the posterior is not concave where Newton's method ended, so"
-    " no normal distribution fits there; use method='nuts'",
-    Status.NOT_FINITE: "the log density is not finite; look at the prior scales",
+    " no normal distribution fits there; use method='nuts' (--method nuts)",
+    Status.NOT_FINITE: "the log density is not finite; look at the prior scales"
+    " (--prior-scale)",
 }
 
 

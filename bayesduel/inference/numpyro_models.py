@@ -200,10 +200,13 @@ def sample_nuts(
     }
     chain_check = check_chains(found, stats)
     doubts = chain_check.doubts if chain_check else ()
+    remarks = [f"{each}; see diagnostics.report" for each in doubts]
+    if chain_check is not None and chain_check.remark:
+        remarks.append(chain_check.remark)
     return Sampled(
         draws=found,
         sample_stats=stats,
-        remarks=tuple(f"{each}; see diagnostics.report" for each in doubts),
+        remarks=tuple(remarks),
         extras={"num_warmup": num_warmup, "chains": chain_check},
     )
 

@@ -147,7 +147,9 @@ class Correction:
     @property
     def remedy(self) -> str:
         """What to do about doubts."""
-        return "use method='nuts'" if self.wanted else "leave out resample=False"
+        if self.wanted:
+            return "use method='nuts' (--method nuts)"
+        return "leave out resample=False"
 
 
 def good_k(number: int) -> float:

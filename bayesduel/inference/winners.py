@@ -166,13 +166,15 @@ def condorcet_exists(
 
 def ranks_of(scores: Real[np.ndarray, "draw K"]) -> Int[np.ndarray, "draw K"]:
     """Return 1 plus the number of arms with a larger score."""
-    ordered = np.sort(scores, axis=1)
-    return np.stack(
-        [
-            1 + scores.shape[1] - np.searchsorted(row, values, side="right")
-            for row, values in zip(ordered, scores, strict=True)
-        ]
-    )
+    order = np.argsort(-scores, axis=1, kind="stable")
+    ordered = np.take_along_axis(scores, order, axis=1)
+    first = np.ones(scores.shape, dtype=bool)
+    first[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    places = np.where(first, np.arange(1, scores.shape[1] + 1), 0)
+    ranks = np.empty(scores.shape, dtype=np.int64)
+    # Equal scores share the place of the first of them.
+    np.put_along_axis(ranks, order, np.maximum.accumulate(places, axis=1), axis=1)
+    return ranks
 
 
 def rank_summary(

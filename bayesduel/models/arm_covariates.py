@@ -8,8 +8,9 @@ from jaxtyping import Float64
 from bayesduel.votes.checks import components, shortened
 from bayesduel.votes.comparisons import Comparisons
 
-_LEAST_REACH = 0.05
-"""Standard deviation of what a covariate adds to utilities, before any vote."""
+_LEAST_REACH = 0.25
+"""Standard deviation of what a covariate adds to utilities, before any vote. Below, a
+thousand votes do not outweigh the prior."""
 
 _ROUNDING = 1e-6
 """Of differences of covariates, in units of the largest value."""
@@ -66,31 +67,54 @@ def untold_coefficients(data: Comparisons) -> tuple[str, ...]:
     )
 
 
-def narrow_covariates(data: Comparisons, scale: float) -> tuple[str, ...]:
+def narrow_covariates(
+    names: tuple[str, ...],
+    covariates: Float64[np.ndarray, "K d"],
+    scale: float,
+    option: str = "",
+) -> tuple[str, ...]:
     """Say which covariates the prior of their coefficients hardly lets matter.
 
-    ``scale`` is its standard deviation.
+    ``scale`` is its standard deviation, ``option`` the one of the command that sets it.
     """
-    reach = scale * np.std(data.covariates, axis=0)
-    return _narrow(data.covariate_names, reach, "standard deviation over arms", scale)
+    sizes = np.std(covariates, axis=0)
+    # Of a constant, which no factor makes matter, rounding may leave something.
+    sizes[sizes <= 1e-12 * np.abs(covariates).max(axis=0, initial=0.0)] = 0.0
+    setting = f"covariate_scale{option}"
+    return _narrow(names, sizes, "standard deviation over arms", scale, setting)
 
 
 def narrow_effects(data: Comparisons, scale: float) -> tuple[str, ...]:
     """Say which covariates of the contest the prior of an effect hardly lets matter."""
     names, votes = data.contest_covariates, data.counts.sum(axis=1)
     table = np.stack([data.columns[name] for name in names], axis=1)
-    reach = scale * np.sqrt(votes @ table**2 / max(votes.sum(), 1.0))
-    return _narrow(names, reach, "root mean square over votes", scale)
+    sizes = np.sqrt(votes @ table**2 / max(votes.sum(), 1.0))
+    setting = "contest_scale (--contest-scale)"
+    return _narrow(names, sizes, "root mean square over votes", scale, setting)
 
 
 def _narrow(
-    names: tuple[str, ...], reach: Float64[np.ndarray, " d"], size: str, scale: float
+    names: tuple[str, ...],
+    sizes: Float64[np.ndarray, " d"],
+    measure: str,
+    scale: float,
+    setting: str,
 ) -> tuple[str, ...]:
-    each = zip(names, reach.tolist(), strict=True)
-    narrow = ", ".join(name for name, far in each if far < _LEAST_REACH)
+    """Say what to multiply by; a column of zeros is no matter of its unit."""
+    narrow = [
+        (name, size, 10.0 ** round(-np.log10(size * scale)))
+        for name, size in zip(names, sizes.tolist(), strict=True)
+        if 0.0 < size * scale < _LEAST_REACH
+    ]
     if not narrow:
         return ()
+    small = ", ".join(f"{name} ({size:.2g})" for name, size, _ in narrow)
+    factors = ", ".join(f"{name} by {factor:g}" for name, _, factor in narrow)
+    wide = scale * max(factor for *_, factor in narrow)
     return (
-        f"the prior hardly lets {narrow} matter: {size} times that of a coefficient, "
-        f"{scale:g}, is below {_LEAST_REACH:g}; bring covariates to about unit size",
+        f"the prior hardly lets {shortened([name for name, *_ in narrow])} matter, and "
+        f"shrinks what votes tell of it: the {measure} is {small}, and a coefficient "
+        f"per unit has the standard deviation {scale:g} before any vote; multiply "
+        f"{factors} (its coefficient is divided by that), or widen the prior: "
+        f"{setting} {wide:g}",
     )

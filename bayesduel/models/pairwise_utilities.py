@@ -25,6 +25,7 @@ from bayesduel.models.base import (
     derived,
     sample,
 )
+from bayesduel.models.told_effects import untold_effects
 from bayesduel.models.utilities import UtilityModel, come_from, home_of
 from bayesduel.models.vote_arrays import PairTables, Votes, votes_of
 from bayesduel.votes.comparisons import OUTCOMES, Comparisons
@@ -62,7 +63,8 @@ class PairwiseUtilityModel(UtilityModel):
         logistic or probit regression, whose prior hardly moves coefficients that many
         votes tell of.
     covariate_scale : float
-        Standard deviation of the coefficients' normal prior.
+        Standard deviation of the coefficients' normal prior, per unit of the covariate.
+        A remark of the fit names the factor to multiply a covariate by that it shrinks.
     residual : bool
         Utilities are covariates @ coefficient + residual: arms may differ in what no
         covariate tells. With few arms coefficients are then uncertain however many
@@ -92,7 +94,7 @@ class PairwiseUtilityModel(UtilityModel):
     tie_name: ClassVar[str] = "log_tie"
     """Name of the tie parameter, where there is one."""
 
-    auxiliary: ClassVar[tuple[str, ...]] = ("contest_lead",)
+    auxiliary: ClassVar[tuple[str, ...]] = ("contest_lead", "covariate_lead")
 
     def __call__(self, votes: Votes) -> Float[Array, "row outcome"]:
         """Run the NumPyro model; return log P(outcome) per row."""
@@ -170,6 +172,11 @@ class PairwiseUtilityModel(UtilityModel):
     def _has_residual(self) -> bool:
         return self.residual
 
+    @property
+    def _coefficients_alone(self) -> bool:
+        others = self.residual, self.ties, self.order_effect, self.contest_covariates
+        return self.covariates and not any(others)
+
     def parts(self, data: Comparisons) -> list[list[str]]:
         """Return the names of arms whose order votes tell, the largest part first.
 
@@ -183,12 +190,22 @@ class PairwiseUtilityModel(UtilityModel):
 
     def remarks(self, data: Comparisons) -> tuple[str, ...]:
         """Return what one should know of the model for these data."""
-        found: tuple[str, ...] = ()
+        found = untold_effects(
+            data,
+            order=self.order_effect,
+            contest=self.contest_covariates,
+            covariates=self.covariates and not self.residual,
+            judges="judge" in getattr(self, "reads", ()),
+        )
         if self.contest_covariates:
-            found = narrow_effects(data, self.contest_scale)
+            found += narrow_effects(data, self.contest_scale)
         if not self.covariates:
             return found
-        narrow = narrow_covariates(data, self.covariate_scale)
+        # With a residual the option sets the scale of that.
+        option = "" if self.residual else " (--prior-scale)"
+        narrow = narrow_covariates(
+            data.covariate_names, data.covariates, self.covariate_scale, option
+        )
         return (*found, *narrow, *untold_coefficients(data))
 
     def coords(self, data: Comparisons) -> dict[str, list[str]]:
@@ -259,11 +276,12 @@ class PairwiseUtilityModel(UtilityModel):
     ) -> Callable[[Float[Array, " D"]], Float[Array, "D D"]] | None:
         """Return the Hessian of the log joint density in closed form, or None.
 
-        None where the prior is learned, has a residual beside covariates, or is another
-        one than here: a subclass that overrides how quantities are sampled loses the
-        closed form, and its Hessian is found by automatic differentiation.
+        None where the prior is learned, has more beside coefficients of covariates, or
+        is another one than here: a subclass that overrides how quantities are sampled
+        loses the closed form, and its Hessian is found by automatic differentiation.
         """
-        if not self._has_normal_prior(arrays):
+        mixed = self.covariates and not self._coefficients_alone
+        if mixed or not self._has_normal_prior(arrays):
             return None
         from bayesduel.models.closed_forms.pairwise_curvature import pairwise_hessian
 
@@ -272,8 +290,9 @@ class PairwiseUtilityModel(UtilityModel):
     def closed_form(self, arrays: Votes | PairTables) -> PairwiseDensity | None:
         """Return the log joint density with its derivatives in closed form, or None.
 
-        None where :meth:`hessian` is, and where the distribution of a vote comes
-        without :meth:`vote_derivatives`.
+        None where the prior is learned or another one than here, and where the
+        distribution of a vote comes without :meth:`vote_derivatives`. ``arrays`` of
+        None ask whether there is one for data that have what the model reads.
         """
         derivatives = self._derivatives()
         if derivatives is None or not self._has_normal_prior(arrays):
@@ -289,13 +308,16 @@ class PairwiseUtilityModel(UtilityModel):
     def _has_normal_prior(self, arrays: Any) -> bool:
         if self.learn_scale or not self._keeps(_CLOSED_FORM_OF):
             return False
+        given = arrays is not None
         contest = self.contest_covariates
-        if contest and getattr(arrays, "contest", None) is None:
+        if contest and given and getattr(arrays, "contest", None) is None:
             return False
-        if self.covariates:
-            alone = not (self.residual or self.ties or self.order_effect or contest)
-            return alone and self.known_of_arms(arrays) is not None
-        return "first_advantage" < self.tie_name < "utility"
+        if self._coefficients_alone:
+            return self.known_of_arms(arrays) is not None
+        if self.covariates and given and getattr(arrays, "covariates", None) is None:
+            return False
+        last = "residual" if self.covariates else "utility"
+        return "first_advantage" < self.tie_name < last
 
     def _derivatives(self) -> Derivatives | None:
         """Return the derivatives that belong to the distribution of a vote, or None."""
@@ -337,6 +359,7 @@ _CLOSED_FORM_OF = (
     "_normal",
     "_coefficient",
     "_has_residual",
+    "_coefficients_alone",
 )
 """The methods whose density :meth:`PairwiseUtilityModel.hessian` is the curvature of;
 beside them it only uses ``outcome_logs``, whatever that is."""

@@ -81,13 +81,26 @@ class UtilityModel(PreferenceModel):
         """Whether arms differ in more than their covariates."""
         return True
 
+    @property
+    def _coefficients_alone(self) -> bool:
+        """Whether nothing but coefficients of covariates is unknown."""
+        return False
+
     def _coefficient(
         self, covariates: Float[Array, "K covariate"], scale: float
     ) -> Float[Array, " covariate"]:
+        import jax.numpy as jnp
         from numpyro import distributions as dist
 
-        slopes = dist.Normal(0.0, scale).expand([covariates.shape[1]])
-        return sample("coefficient", slopes.to_event(1))
+        number = covariates.shape[1]
+        if self._coefficients_alone:
+            slopes = dist.Normal(0.0, scale).expand([number])
+            return sample("coefficient", slopes.to_event(1))
+        # Chains are slow where unknown quantities differ in size, and the unit of a
+        # covariate may be anything. The prior is that of the coefficient.
+        units = jnp.asarray(covariate_units(covariates))
+        lead = sample("covariate_lead", dist.Normal(0.0, scale * units).to_event(1))
+        return derived("coefficient", lead / units)
 
     def _normal(self, num_arms: int, scale: float) -> Any:
         from numpyro import distributions as dist
@@ -134,7 +147,18 @@ class UtilityModel(PreferenceModel):
             "residual": ("arm",),
             "standard_utility": ("arm",),
             "coefficient": ("covariate",),
+            "covariate_lead": ("covariate",),
         }
+
+
+def covariate_units(covariates: Values) -> Values:
+    """Return the standard deviation over arms of each covariate, 1 for a constant."""
+    xp = namespace(covariates)
+    mean = xp.mean(covariates, axis=0, keepdims=True)
+    spread = xp.sqrt(xp.mean(xp.square(covariates - mean), axis=0))
+    # Of a constant rounding may leave something.
+    size = xp.max(xp.abs(covariates), axis=0)
+    return xp.where(spread > 1e-12 * size, spread, 1.0)
 
 
 def come_from(

@@ -84,6 +84,11 @@ class Votes:
 
     def differences(self, utility: Values) -> Values:
         """Return utility (..., K) of the first arm minus the second's, (..., row)."""
+        if namespace(utility) is np:
+            # Twice as fast as an index, and most of the time of a fit of many votes.
+            won, lost = (np.take(utility, each, axis=-1) for each in
+                         (self.first, self.second))  # fmt: skip
+            return np.subtract(won, lost, out=won)
         return utility[..., self.first] - utility[..., self.second]
 
     def ordered(self, weight: Values) -> Values:

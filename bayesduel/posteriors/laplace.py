@@ -1,5 +1,6 @@
 """The mode of any model of pairs, followed vote by vote, and draws from around it."""
 
+import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -9,9 +10,11 @@ import numpy as np
 from jax import Array, lax
 from jaxtyping import Float, Int
 
-from bayesduel.errors import PolicyParameterError
+from bayesduel.errors import NarrowPriorWarning, PolicyParameterError
+from bayesduel.models.arm_covariates import narrow_covariates
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.bradley_terry import BradleyTerry
+from bayesduel.models.pairwise_utilities import PairwiseUtilityModel
 from bayesduel.posteriors._held_models import hyphenated
 from bayesduel.posteriors.base import UtilitiesByNumber
 from bayesduel.posteriors.level_worlds import LevelWorld, level_point
@@ -142,6 +145,7 @@ class Laplace:
         pairs.check()
         if num_arms is not None:
             pairs.check_traced()
+            _warn_of_narrow_prior(self.model, table)
 
     def in_order(self, order: Int[Array, " K"]) -> "Laplace":
         """Return the posterior of arms in another order."""
@@ -321,3 +325,13 @@ def _even_points(size: int) -> Float[np.ndarray, "node D"]:
     rest = np.random.default_rng(1).random((_NODES, size - even.d))
     found = np.concatenate([even.random(_NODES), rest], axis=1)
     return ndtri(np.clip(found, 1e-9, 1.0 - 1e-9))
+
+
+def _warn_of_narrow_prior(model: PreferenceModel, table: Any) -> None:
+    """Warn (``NarrowPriorWarning``) of features that the prior hardly lets matter."""
+    if table is None or not isinstance(model, PairwiseUtilityModel):
+        return
+    features = np.asarray(table)
+    names = tuple(f"feature {place}" for place in range(features.shape[1]))
+    for text in narrow_covariates(names, features, model.covariate_scale):
+        warnings.warn(text, NarrowPriorWarning, stacklevel=3)

@@ -90,9 +90,75 @@ def test_bounds_under_a_model(run, logistic):
     assert json.loads(named.stdout)["lower_bound"] == pytest.approx(expected, rel=2e-6)
 
 
+ESTIMATED = np.array(
+    [
+        [0.5, 0.62, 0.70, 0.79],
+        [0.38, 0.5, 0.66, 0.68],
+        [0.30, 0.34, 0.5, 0.57],
+        [0.21, 0.32, 0.43, 0.5],
+    ]
+)
+"""Obeys none of the models: arm 3 loses to arm 1 too seldom."""
+
+
+@pytest.mark.parametrize("model", ["bradley-terry", "thurstone", "transitive"])
+@pytest.mark.parametrize("cost", ["copeland", "duels"])
+def test_an_estimated_matrix_is_projected_on_the_model(run, tmp_path, model, cost):
+    path = tmp_path / "estimated.csv"
+    matrix = ESTIMATED.copy()
+    matrix[0, 3], matrix[3, 0] = 0.65, 0.35
+    np.savetxt(path, matrix, delimiter=",", fmt="%.17g")
+    options = ["bounds", path, "--model", model]
+    options += ["--identify"] if cost == "duels" else []
+    refused = run(*options, code=2).stderr
+    assert "bounds --project" in " ".join(refused.split())
+    found = json.loads(run(*options, "--project", "--json").stdout)
+    nearest = theory.project_on_model(matrix, model)
+    of_all = {"copeland": theory.copeland_lower_bound,
+              "duels": theory.identification_bound}[cost]  # fmt: skip
+    given, free = float(of_all(matrix)), float(of_all(nearest.matrix))
+    known = float(theory.structured_lower_bound(nearest.matrix, model, cost=cost))
+    assert found["projection"]["matrix_lower_bound"] == pytest.approx(given, rel=1e-6)
+    assert found["unstructured_lower_bound"] == pytest.approx(free, rel=1e-6)
+    assert found["lower_bound"] == pytest.approx(known, rel=3e-6)
+    assert found["model_saves"] == pytest.approx(1 - known / free, abs=5e-6)
+    changed = found["projection"]["projection_changes"]
+    assert changed == pytest.approx(free / given - 1, abs=1e-6)
+    np.testing.assert_allclose(
+        found["projection"]["preferences"], nearest.matrix.values, atol=1e-12
+    )
+    printed = " ".join(run(*options, "--project").stdout.split())
+    for value in (given, free, known):
+        assert f"{value:.6g}"[:4] in printed
+    words = f"projection alone: {changed:+.1%}; the model buys {1 - known / free:.1%}"
+    assert words in printed
+
+
+def test_a_matrix_without_features_or_a_best_arm_is_not_projected(run, tmp_path):
+    path = tmp_path / "cycle.csv"
+    np.savetxt(path, [[0.5, 0.6, 0.4], [0.4, 0.5, 0.6], [0.6, 0.4, 0.5]], delimiter=",")
+    for model, said in (
+        ("bradley-terry", "no single best arm once it is projected on 'bradley-terry'"),
+        ("transitive", "no single best arm once it is projected on 'transitive'"),
+        ("linear", "must have features"),
+    ):
+        refused = run("bounds", path, "--model", model, "--project", code=2)
+        assert said in " ".join(refused.stderr.split())
+
+
+def test_a_linear_matrix_is_projected_on_its_features(run):
+    options = ["bounds", "linear-utilities:seed=3", "--model", "linear", "--json"]
+    plain, fitted = (
+        json.loads(run(*options, *more).stdout) for more in ([], ["--project"])
+    )
+    assert fitted["lower_bound"] == pytest.approx(plain["lower_bound"], rel=3e-6)
+    assert fitted["projection"]["projection_changes"] == pytest.approx(0, abs=1e-6)
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
+        ("--project", "--project: needs --model; name one of bradley-terry"),
         ("--model thurstone --out x", "--out: does not go with --model; --json"),
         ("--model thurstone --solver cvxpy", "--solver: does not go with --model"),
         ("--model thurstone --verify", "--verify: does not go with --model"),

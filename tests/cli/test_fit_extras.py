@@ -4,6 +4,7 @@ import csv
 import json
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 
@@ -72,7 +73,7 @@ def test_a_fit_by_the_mode_is_printed_and_saved(run, votes, tmp_path):
     result = run("fit", votes, *options, "--out", out)
     assert "ModeFit" in result.stdout and "minus milk" in result.stdout
     with (out / "standings.csv").open(encoding="utf-8") as file:
-        rows = {row["arm"]: float(row["utility"]) for row in csv.DictReader(file)}
+        rows = {row["arm"]: float(row["score"]) for row in csv.DictReader(file)}
     assert abs(sum(rows.values())) < 1e-9
     found = json.loads(run("fit", votes, *options, "--json", "--quiet").stdout)
     by_name = {row["arm"]: row["mean"] for row in found["contrasts"]}
@@ -82,6 +83,73 @@ def test_a_fit_by_the_mode_is_printed_and_saved(run, votes, tmp_path):
     (remark,) = json.loads(result.stdout)["remarks"]
     assert remark.startswith("the arms fall into 2 parts")
     assert f"warning: {remark}" in result.stderr.replace("\n", " ")
+
+
+def effects_file(path):
+    """Votes with ties, an order effect and a covariate of the contest; 5 arms."""
+    rng = np.random.default_rng(1)
+    rows, utility = ["left,right,winner,longer"], rng.normal(size=5)
+    for _ in range(400):
+        one, other = rng.choice(5, 2, replace=False)
+        longer = 100.0 * rng.normal()
+        lead = utility[one] - utility[other] + 0.4 + 0.008 * longer
+        said = "left" if rng.random() < 1 / (1 + np.exp(-lead)) else "right"
+        said = "tie" if rng.random() < 0.2 else said
+        rows.append(f"a{one},a{other},{said},{longer:.6f}")
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("model", ["bradley-terry", "thurstone", "rao-kupper"])
+def test_the_mode_lists_every_effect_as_other_fits_do(run, tmp_path, model):
+    path = effects_file(tmp_path / "votes.csv")
+    kind = ["--ties", model] if model == "rao-kupper" else ["--model", model]
+    options = ["fit", path, *kind, "--order-effect", "--contest-covariate", "longer"]
+    found = {
+        method: json.loads(run(*options, "--method", method, "--json", "-q").stdout)
+        for method in ("mode", "laplace")
+    }
+    mode, draws = (found[name]["parameters"] for name in ("mode", "laplace"))
+    names = [row["parameter"] for row in draws]
+    assert names[:2] == ["contest_effect[longer]", "first_advantage"]
+    assert len(names) == 3 and names == [row["parameter"] for row in mode]
+    for one, other in zip(mode, draws, strict=True):
+        assert list(one) == list(other) and one["meaning"] == other["meaning"]
+        half = (other["upper"] - other["lower"]) / 2
+        for key in ("mean", "lower", "upper"):
+            assert one[key] == pytest.approx(other[key], abs=half / 4)
+    assert set(found["mode"]["arms"][0]) < set(found["laplace"]["arms"][0])
+    out = tmp_path / "out"
+    printed = run(*options, "--method", "mode", "--out", out).stdout
+    assert all(name in printed for name in names)
+    with (out / "parameters.csv").open(newline="") as file:
+        assert [row["parameter"] for row in csv.DictReader(file)] == names
+    saved = json.loads((out / "standings.json").read_text())
+    assert saved["parameters"] == mode
+
+
+def test_the_mode_lists_coefficients_of_covariates(run, tmp_path):
+    path, about = effects_file(tmp_path / "votes.csv"), tmp_path / "about.csv"
+    about.write_text("arm,size,age\na0,0,1\na1,1,0.5\na2,2,0.1\na3,1,0\na4,0.5,2\n")
+    options = ["fit", path, "--ties", "split", "--covariates", about]
+    options += ["--reference", "a0", "--json", "-q"]
+    mode, draws = (
+        json.loads(run(*options, "--method", method).stdout)
+        for method in ("mode", "laplace")
+    )
+    names = ["coefficient[size]", "coefficient[age]"]
+    assert [row["parameter"] for row in mode["parameters"]] == names
+    for one, other in zip(mode["parameters"], draws["parameters"], strict=True):
+        half = (other["upper"] - other["lower"]) / 2
+        assert one["mean"] == pytest.approx(other["mean"], abs=half / 4)
+        assert one["upper"] == pytest.approx(other["upper"], abs=half / 4)
+    by_name = {row["arm"]: row for row in draws["contrasts"]}
+    for row in mode["contrasts"]:
+        other = by_name[row["arm"]]
+        half = (other["upper"] - other["lower"]) / 2
+        assert row["lower"] == pytest.approx(other["lower"], abs=half / 4 + 1e-12)
+    residual = run(*options, "--residual", "--method", "mode", code=2).stderr
+    assert "leave out --method mode" in residual
 
 
 def test_groups_are_fitted_apart_and_named_in_all_that_is_written(run, tmp_path):
@@ -122,7 +190,7 @@ def test_clustered_errors_stand_beside_the_models(run, tmp_path):
     assert ["error", "clustered"] == said.stdout.splitlines()[1].split()[5:7]
     arms, out = tmp_path / "arms.csv", tmp_path / "out"
     arms.write_text("arm,price\ntea,1\nmilk,0\n")
-    known = ["--covariates", arms, "--by", "left", "--out", out]
+    known = ["--covariates", arms, "--residual", "--by", "left", "--out", out]
     for options, words in (
         (["--method", "nuts"], "--cluster: needs the curvature at a mode"),
         (["--by", "by"], "--cluster: must be another column than --by"),

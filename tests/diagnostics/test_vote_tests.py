@@ -160,3 +160,58 @@ def test_judges_and_circles_raise_few_false_alarms():
         assert alarms(p_values) > UNLIKELY
         # They are tests, not constants.
         assert min(p_values) < 0.5 < max(p_values)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "why"),
+    [
+        ([(0, 1), (0, 2)], "ref is always shown first"),
+        ([(1, 0), (2, 0)], "ref is always shown second"),
+        ([(0, 1), (1, 2)], "higher utilities of ref (by 2), m1 (by 1) do"),
+    ],
+)
+@pytest.mark.parametrize("model", [BradleyTerry(zero_sum=True), PairwiseBeta()])
+def test_an_order_that_utilities_can_make_up_for_is_not_tested(pairs, why, model):
+    first, second = np.array(pairs).T
+    counts = [[40, 2, 0], [30, 9, 0]]
+    names = ["ref", "m1", "m2"]
+    data = Comparisons.from_rows(names, first, second, counts, order_known=True)
+    found = report(fit(model, data, num_draws=50), with_loo=False)
+    (line,) = (each for each in found.findings if each.name == "order effect")
+    assert line.mark == "-  " and line.p_value is None and line.good
+    assert line.value.startswith("not tested: ") and line.value.endswith(why)
+    assert why in found.short()
+
+
+def test_pairs_of_a_circle_in_one_order_tell_utilities_from_it_alone():
+    """A Beta per pair has no utilities, and needs a pair in both orders."""
+    counts = [[40, 2, 0], [30, 9, 0], [7, 5, 0]]
+    data = Comparisons.from_rows("abc", [0, 1, 2], [1, 2, 0], counts, order_known=True)
+    lines = {}
+    for model in (BradleyTerry(zero_sum=True), PairwiseBeta()):
+        found = report(fit(model, data, num_draws=50), with_loo=False).findings
+        lines[model.title] = next(each for each in found if each.name == "order effect")
+    assert lines["Bradley-Terry"].p_value is not None
+    assert lines["Beta per pair"].value == (
+        "not tested: no pair was shown in both orders with answers that differ"
+    )
+
+
+def test_an_order_effect_that_is_in_the_model_and_not_in_the_votes_is_said():
+    names, both = ["ref", "m1", "m2"], [[40, 2, 0], [30, 9, 0]]
+    model = BradleyTerry(zero_sum=True, order_effect=True)
+    for second, why in (([1, 2], "ref is always shown first"), ([1, 0], "")):
+        first = [0, 0] if why else [0, 1]
+        data = Comparisons.from_rows(names, first, second, both, order_known=True)
+        data = (
+            data
+            if why
+            else Comparisons.from_rows(
+                names, [*first, 0], [*second, 2], [*both, [3, 3, 0]], order_known=True
+            )
+        )
+        lines = report(fit(model, data, num_draws=50), with_loo=False).findings
+        (line,) = (each for each in lines if each.name == "order effect")
+        assert line.words.startswith("The model has one") and line.p_value is None
+        assert ("but votes do not tell" in line.words) is bool(why)
+        assert why in line.words

@@ -62,6 +62,16 @@ def test_lines_go_on_while_a_job_lasts_and_end():
     assert said == ["0 s, 25% of 4 jobs: D-TS on gap"] * 2
 
 
+def test_of_a_single_job_a_line_says_how_long_it_lasts():
+    lines = ProgressLines()
+    report = ProgressReport(lines)
+    report.expect(1)
+    report.count("drawing by Markov chains", 0)
+    assert lines.line(12.3) == "12 s: drawing by Markov chains"
+    report.count("drawing by Markov chains", 1)
+    assert lines.line(14) == "14 s, 100% of 1 jobs: drawing by Markov chains"
+
+
 @pytest.mark.parametrize("enabled", [True, False])
 def test_a_log_hears_of_progress(capsys, monkeypatch, enabled):
     monkeypatch.setattr(progress, "_FIRST_LINE", 0.0)

@@ -128,6 +128,40 @@ def test_density_and_derivatives_are_those_of_the_numpyro_model(model):
     check_density(model, arrays_of(model))
 
 
+UNITS = np.array([1e-3, 50.0])
+"""Of covariates: chains, and searches for a mode, do not depend on them."""
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"residual": True, "zero_sum": True, "contest_covariates": True},
+        {"ties": True, "order_effect": True, "zero_sum": True},
+        pytest.param({"residual": True}, marks=pytest.mark.slow),
+        pytest.param(
+            {"residual": True, "ties": True, "contest_covariates": True},
+            marks=pytest.mark.slow,
+        ),
+        pytest.param({"contest_covariates": True}, marks=pytest.mark.slow),
+    ],
+    ids="+".join,
+)
+@pytest.mark.parametrize("kind", [BradleyTerry, Thurstone])
+@pytest.mark.usefixtures("_double_precision")
+def test_density_with_covariates_is_that_of_the_numpyro_model(kind, options):
+    """Coefficients beside residuals, ties, an order effect and effects of contests."""
+    model = kind(covariates=True, covariate_scale=0.7, contest_scale=1.3, **options)
+    rng = np.random.default_rng(8)
+    number = len(VOTES.first)
+    data = Comparisons.from_rows(
+        VOTES.arm_names, VOTES.first, VOTES.second, VOTES.counts, order_known=True,
+        columns={"longer": 3.0 * rng.normal(size=number)},
+        contest_covariates=["longer"],
+    ).with_covariates(np.array(FEATURES) * UNITS, ["one", "other"])  # fmt: skip
+    data = data if model.ties else data.without_ties()
+    check_density(model, model.arrays(data), in_programs=False)
+
+
 @pytest.mark.parametrize(
     ("model", "none", "worst"),
     [

@@ -85,3 +85,14 @@ def test_a_group_that_cannot_be_fitted_stops_no_other():
     for wrong in wrongs:
         with pytest.raises(FitError, match="by must be a column of labels"):
             fit_groups(PairwiseBeta(), votes, wrong)
+
+
+def test_progress_is_told_before_each_group():
+    votes = Comparisons.from_votes(
+        ["tea", "tea", "milk", "milk"], ["milk", "milk", "tea", "tea"], ["left"] * 4,
+        columns={"context": ["dawn", "dawn", "night", "night"]},
+    )  # fmt: skip
+    said = []
+    tell = {"on_progress": lambda *at: said.append(at)}
+    fit_groups(BradleyTerry(), votes, num_draws=20, **tell)
+    assert said == [(0, 2), (1, 2)]

@@ -6,6 +6,7 @@ import pytest
 
 from bayesduel.errors import DisconnectedComparisonsWarning, FitError
 from bayesduel.inference import fit, parameter_summary, standings
+from bayesduel.inference.winners import ranks_of
 from bayesduel.models import BradleyTerry, PairwiseBeta, Thurstone
 from bayesduel.votes import Comparisons
 
@@ -103,3 +104,10 @@ def test_arms_that_votes_do_not_tell_apart_share_a_rank():
     shared = standings(apart)["rank_shared"]
     assert shared.sel(arm=["a", "b", "c"]).values.tolist() == [1, 1, 3]
     assert np.isnan(shared.sel(arm="d"))
+
+
+@pytest.mark.parametrize("kinds", [3, 1000])
+def test_equal_scores_share_the_better_rank(kinds):
+    scores = np.random.default_rng(0).integers(kinds, size=(60, 9))
+    larger = scores[:, None, :] > scores[:, :, None]
+    np.testing.assert_array_equal(ranks_of(scores), 1 + larger.sum(axis=2))

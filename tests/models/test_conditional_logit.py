@@ -197,3 +197,22 @@ def test_what_choices_do_not_tell_and_what_is_refused():
     assert "2 of 3 directions" in remark and "attribute 2" in remark
     assert "attribute 0" not in remark
     assert ConditionalLogit().remarks(choices) == ()
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1e3])
+def test_the_unit_of_an_attribute_changes_no_utility(unit):
+    """With a prior of 1 on the spread of the attributes, whatever they are in."""
+    rng = np.random.default_rng(2)
+    table = rng.normal(size=(400, 3, 2))
+    utility = table @ [0.8, -0.5] + rng.gumbel(size=(400, 3))
+    chosen = np.array(["a", "b", "c"])[utility.argmax(axis=1)].tolist()
+    found = {}
+    for scale in (1.0, unit):
+        choices = Choices.from_attributes(
+            table * [scale, 1.0], chosen, arm_names=["a", "b", "c"]
+        )
+        posterior = fit(ConditionalLogit(prior_scale=1.0), choices, num_draws=100)
+        found[scale] = posterior.flat_draws()["coefficient"] * [scale, 1.0]
+        assert posterior.remarks == ()
+    np.testing.assert_allclose(found[unit], found[1.0], rtol=1e-6)
+    np.testing.assert_allclose(found[1.0].mean(axis=0), [0.8, -0.5], atol=0.3)

@@ -31,6 +31,10 @@ VOTES = Comparisons.from_rows(
     [[3, 1, 2], [4, 0, 1], [0, 2, 0], [1, 5, 3]],
     order_known=True,
 ).with_covariates([[0.5, 1.0], [-1.0, 0.2], [0.0, -0.7], [2.0, 0.1]])
+SPREAD = VOTES.covariates.std(axis=0)
+LOG_SPREAD = np.log(SPREAD).sum()
+"""Coordinates beside residuals are in these units, coefficients in those of the data.
+"""
 DECIDED = VOTES.without_ties()
 CHOICES = Choices.from_counts(
     [[1, 1, 0, 1], [1, 1, 1, 1], [0, 0, 1, 1]],
@@ -186,18 +190,20 @@ JOINTS = {
         ),
         np.array([0.8, -0.3, *UTILITY]),
         lambda x: (
-            VOTES.covariates @ x[:2] + x[2:],
-            normal(x[:2], 0.7) + normal(x[2:], 1.5),
+            VOTES.covariates @ (x[:2] / SPREAD) + x[2:],
+            normal(x[:2] / SPREAD, 0.7) - LOG_SPREAD + normal(x[2:], 1.5),
         ),
     ),
     "covariates and learned scale": (
         BradleyTerry(covariates=True, residual=True, learn_scale=True),
-        np.array([0.8, -0.3, 0.4, *UTILITY]),  # coefficient, scale, standard_utility.
+        # covariate_lead, scale, standard_utility.
+        np.array([0.8, -0.3, 0.4, *UTILITY]),
         lambda x: (
-            VOTES.covariates @ x[:2] + np.exp(x[2]) * x[3:],
+            VOTES.covariates @ (x[:2] / SPREAD) + np.exp(x[2]) * x[3:],
             stats.halfnorm.logpdf(np.exp(x[2]), scale=2.0)
             + x[2]
-            + normal(x[:2], 1.0)
+            + normal(x[:2] / SPREAD, 1.0)
+            - LOG_SPREAD
             + normal(x[3:], 1.0),
         ),
     ),

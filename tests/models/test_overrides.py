@@ -26,6 +26,7 @@ from bayesduel.models import (
     Thurstone,
 )
 from bayesduel.models.base import count_votes, sample
+from bayesduel.models.vote_arrays import PairTables
 from bayesduel.votes import Choices, Comparisons, Rankings
 
 pytestmark = pytest.mark.usefixtures("hardly_optimized")
@@ -104,13 +105,16 @@ def test_only_stock_densities_have_a_closed_form():
         Nudged(),
         Renamed(),
         BradleyTerry(learn_scale=True),
-        LinearUtilities(np.eye(3), residual=True),
-        LinearUtilities(np.eye(3), order_effect=True),
-        LinearUtilities(np.eye(3), ties=True),
         PairwiseBeta(),
     ):
         assert model.closed_form(arrays) is None, model
         assert model.hessian(arrays) is None, model
+    # What a policy holds has none, so that its state is differentiated by JAX.
+    for option in ("residual", "order_effect", "ties"):
+        model = LinearUtilities(np.eye(3), **{option: True})
+        assert model.closed_form(arrays) is not None, model
+        assert model.hessian(arrays) is None, model
+        assert model.closed_form(PairTables(np.zeros((9, 2)), 3)) is None, model
     # The likelihood enters the curvature as it is, and a field is no other density.
     for model in (Lapsing(), Several()):
         assert model.closed_form(arrays) is None, model

@@ -11,7 +11,7 @@ from scipy.special import expit
 
 import bayesduel
 from bayesduel import policies
-from bayesduel.errors import PolicyParameterError
+from bayesduel.errors import NarrowPriorWarning, PolicyParameterError
 from bayesduel.instances import generators
 from bayesduel.models import LinearUtilities
 from bayesduel.policies.arm_features import with_features
@@ -130,3 +130,15 @@ def test_instances_of_features():
     np.testing.assert_array_equal(
         shuffled.matrix.values, made.matrix.values[np.ix_(order, order)]
     )
+
+
+@pytest.mark.parametrize("posterior", [Laplace, HMC])
+def test_features_that_the_prior_stifles_are_said_with_the_factor(posterior):
+    features = np.random.default_rng(0).normal(size=(6, 2)) * [1e-3, 1.0]
+    policy = policies.DoubleThompson(posterior=posterior(LinearUtilities(features)))
+    with pytest.warns(NarrowPriorWarning, match="multiply feature 0 by 1000 .its"):
+        policy.check(6, 100)
+    wide = LinearUtilities(features, covariate_scale=2000.0)
+    policies.DoubleThompson(posterior=posterior(wide)).check(6, 100)
+    unit = LinearUtilities(features * [1e3, 1.0])
+    policies.DoubleThompson(posterior=posterior(unit)).check(6, 100)

@@ -118,10 +118,10 @@ def structured_lower_bound(
         Utilities, or a matrix that obeys the model: within 1e-6 in every probability,
         and within 1e-9 for "transitive". At most 100 arms, 6 for "transitive".
     model : {"bradley-terry", "thurstone", "transitive"}
-        The class. P(i beats j) = F(theta_i - theta_j) for any utilities, where F is the
-        logistic or the standard normal distribution function; or strong stochastic
-        transitivity: P(i beats k) >= max(P(i beats j), P(j beats k)) whenever i beats j
-        and j beats k.
+        The class. P(i beats j) = F(theta_i - theta_j) for any utilities, where F(x) is
+        1 / (1 + exp(-x)) or Phi(x / sqrt 2), as in ``bayesduel.models.BradleyTerry``
+        and ``Thurstone``; or strong stochastic transitivity: P(i beats k) >=
+        max(P(i beats j), P(j beats k)) whenever i beats j and j beats k.
     features : array-like (K, d), optional
         The class of utilities ``features @ beta`` for any beta; not for "transitive".
         By default utilities are free.
@@ -151,6 +151,7 @@ def structured_lower_bound(
     See Also
     --------
     copeland_lower_bound : The same for the class of all matrices; never less.
+    project_on_model : The nearest matrix of a model, for one that was estimated.
     identification_bound : The same with prices, for the class of all matrices.
 
     Notes

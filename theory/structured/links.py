@@ -10,6 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     from jaxtyping import Float64
 
+_SQRT2 = math.sqrt(2.0)
+
 
 class Link(Protocol):
     """A distribution function F that is symmetric about 0 and log-concave.
@@ -68,41 +70,49 @@ class Logistic:
 
 
 class Normal:
-    """F is the standard normal distribution function: Thurstone, Case V."""
+    """F(x) = Phi(x / sqrt 2), with Phi the standard normal distribution function.
+
+    Thurstone's Case V: each arm makes an impression of variance 1, and the larger one
+    wins. ``bayesduel.models.Thurstone`` measures utilities in the same unit.
+    """
 
     def probability(self, x: Float64[np.ndarray, "*s"]) -> Float64[np.ndarray, "*s"]:
         """Return F(x)."""
         from scipy.special import ndtr
 
-        return ndtr(x)
+        return ndtr(x / _SQRT2)
 
     def difference(self, p: Float64[np.ndarray, "*s"]) -> Float64[np.ndarray, "*s"]:
         """Return the x with F(x) = p."""
         from scipy.special import ndtri
 
-        return ndtri(p)
+        return _SQRT2 * ndtri(p)
 
     def slope(
         self, p: Float64[np.ndarray, "*p"], x: Float64[np.ndarray, "*s"]
     ) -> Float64[np.ndarray, "*s"]:
-        """Return (F(x) - p) density(x) / (F(x) F(-x))."""
+        """Return (F(x) - p) f(x) / (F(x) F(-x)), f the density of F."""
         q = self.probability(x)
-        return (q - p) * _mills(x) / self.probability(-x)
+        return (q - p) * _mills(x / _SQRT2) / (_SQRT2 * self.probability(-x))
 
     def curvature(
         self, p: Float64[np.ndarray, "*p"], x: Float64[np.ndarray, "*s"]
     ) -> Float64[np.ndarray, "*s"]:
-        """Return p m(x) (x + m(x)) + (1 - p) m(-x) (m(-x) - x), m = density / F."""
-        up, down = _mills(x), _mills(-x)
-        return p * up * (x + up) + (1.0 - p) * down * (down - x)
+        """Return (p m(z) (z + m(z)) + (1 - p) m(-z) (m(-z) - z)) / 2.
+
+        With z = x / sqrt 2 and m = density / Phi.
+        """
+        z = x / _SQRT2
+        up, down = _mills(z), _mills(-z)
+        return (p * up * (z + up) + (1.0 - p) * down * (down - z)) / 2.0
 
 
 def _mills(x: Float64[np.ndarray, "*s"]) -> Float64[np.ndarray, "*s"]:
-    """Divide the normal density by its distribution function."""
+    """Divide the standard normal density by its distribution function."""
     from scipy.special import log_ndtr
 
     return np.exp(-0.5 * x * x - 0.5 * math.log(2 * math.pi) - log_ndtr(x))
 
 
 LINKS: dict[str, Link] = {"bradley-terry": Logistic(), "thurstone": Normal()}
-"""Utility models by name."""
+"""Utility models by name, with utilities in the unit of ``bayesduel.models``."""

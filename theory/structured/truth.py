@@ -33,6 +33,9 @@ MISFIT = 1e-6
 RAREST_WIN = 1e-12
 """Smallest probability of a utility model."""
 
+PROJECT = "fit the model first: theory.project_on_model, bounds --project"
+"""What to do with a matrix that obeys no model."""
+
 _ARGUMENT = "preferences"
 
 
@@ -99,7 +102,7 @@ def refuse_without_best_arm(matrix: PreferenceMatrix) -> None:
             _ARGUMENT,
             "must have an arm that beats all others: the order of a model has one",
             list(matrix.loss_winners),
-            remedy="theory.copeland_lower_bound needs no order",
+            remedy=f"theory.copeland_lower_bound needs no order; or {PROJECT}",
         )
     i, j = tied[0]
     raise TieError(
@@ -198,7 +201,7 @@ def read_transitive(preferences: PreferenceMatrix | ArrayLike) -> PreferenceMatr
             f"j), P(j beats k)); arms {i}, {j}, {k} miss it by {short:.4g}: P({i} "
             f"beats {k})",
             float(matrix.values[i, k]),
-            remedy="theory.copeland_lower_bound assumes no order",
+            remedy=f"theory.copeland_lower_bound assumes no order; or {PROJECT}",
         )
     return matrix
 
@@ -223,7 +226,7 @@ def _utilities(
             f"must lie strictly between 0 and 1 for {model!r}; entry ({i}, {j}) does "
             "not",
             float(matrix.values[i, j]),
-            remedy="finite utilities leave every arm a probability",
+            remedy=f"finite utilities leave every arm a probability; {PROJECT}",
         )
     # Both orientations are read, so that the one near 1 does not spoil the other.
     small = np.minimum(matrix.values, matrix.values.T)
@@ -255,8 +258,7 @@ def _refuse_misfit(
             f"{rule} within {MISFIT:g}; P({i} beats {j}) misses that by "
             f"{misfit[i, j]:.4g}",
             float(given[i, j]),
-            remedy="give the utilities of a fitted model, or use "
-            "theory.copeland_lower_bound, which assumes none",
+            remedy=f"{PROJECT}; or use theory.copeland_lower_bound, which assumes none",
         )
 
 

@@ -2,15 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from bayesduel.cli.errors import option_error, refuse_given
+from bayesduel.cli.options import integer_option, number_option
 from bayesduel.cli.votes.options import Contradiction, Model
 
 if TYPE_CHECKING:
     from bayesduel.votes import Comparisons
+
+
+Warmup = Annotated[
+    int | None,
+    integer_option(
+        metavar="N", least=1, help="nuts: steps of adaptation; default 1000."
+    ),
+]
+TargetAcceptance = Annotated[
+    float | None,
+    number_option(
+        metavar="A",
+        help="nuts: acceptance that step sizes aim at, default 0.9; nearer to 1"
+        " against divergences.",
+    ),
+]
+
+
+def sampler_options(
+    warmup: int | None, target_acceptance: float | None
+) -> dict[str, Any]:
+    """Return what was asked of Markov chains, as arguments of ``fit``."""
+    given = {"num_warmup": warmup, "target_acceptance": target_acceptance}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def words_of_fit(model: Any, method: str) -> str:
+    """Return what takes the time while a model is fitted."""
+    name = model.usual_method if method == "auto" else method
+    return "drawing by Markov chains" if name == "nuts" else f"fitting by {name}"
+
+
+@contextmanager
+def at_work(words: str, *, quiet: bool) -> Iterator[None]:
+    """Say while a block runs what takes the time."""
+    from bayesduel.experiments.progress import progress_reporter
+
+    with progress_reporter(enabled=not quiet) as bar:
+        bar.expect(1)
+        bar.count(words, 0)
+        yield
 
 
 def check_model(

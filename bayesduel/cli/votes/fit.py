@@ -17,12 +17,24 @@ from bayesduel.cli.options import (
     quiet_flag,
     seed_option,
 )
-from bayesduel.cli.output import console, print_json, say, say_remarks, say_warning
+from bayesduel.cli.output import (
+    console,
+    print_json,
+    say,
+    say_remarks,
+    say_warning,
+    told_later,
+)
 from bayesduel.cli.parse import claim_folder
 from bayesduel.cli.votes.chosen_models import (
+    TargetAcceptance,
+    Warmup,
+    at_work,
     check_both_orders,
     check_model,
     preference_model,
+    sampler_options,
+    words_of_fit,
 )
 from bayesduel.cli.votes.contrasts import Reference
 from bayesduel.cli.votes.grouped import By, Cluster, check_by, method_of
@@ -156,6 +168,8 @@ def fit(
     ] = Method.auto,
     probability: Interval = 0.9,
     draws: Draws = 1000,
+    warmup: Warmup = None,
+    target_acceptance: TargetAcceptance = None,
     seed: Annotated[int, seed_option] = 0,
     scale: Annotated[
         ScoreScale,
@@ -295,13 +309,14 @@ def fit(
     if out is not None:
         claim_folder(out, kind="fit", overwrite=overwrite)
     say(f"{votes.name}: {data}", quiet=quiet)
+    of_chains = sampler_options(warmup, target_acceptance)
     if by is not None:
         from bayesduel.cli.votes.grouped import show_groups
 
         show_groups(chosen, data, probability, on, everything=everything,
                     as_json=as_json, out=out, quiet=quiet, method=method.value,
                     clustered=cluster is not None, rng_key=seed,
-                    num_draws=draws)  # fmt: skip
+                    num_draws=draws, **of_chains)  # fmt: skip
         return
     if method is Method.mode:
         from bayesduel.cli.votes.modes import show_mode
@@ -309,8 +324,14 @@ def fit(
         show_mode(chosen, data, probability, to, everything=everything,
                   as_json=as_json, out=out, quiet=quiet)  # fmt: skip
         return
-    found = _fitted(chosen, data, method, draws, seed)
-    judged = _judged(found, check=check, as_json=as_json)
+    from bayesduel.inference import fit as fit_model
+
+    with at_work(words_of_fit(chosen, method.value), quiet=quiet), told_later():
+        found = fit_model(chosen, data, method=method.value, rng_key=seed,
+                          num_draws=draws, **of_chains)  # fmt: skip
+    say_remarks(found, with_doubts=as_json)
+    with at_work("checking the fit", quiet=quiet):
+        judged = _judged(found, check=check, as_json=as_json)
     looked_at = judged if check else None
     clusters = None if cluster is None else "cluster"
     from bayesduel.cli.votes.saved_fits import as_record, print_standings, save_fit
@@ -363,20 +384,6 @@ def _with_ties(data: Comparisons, ties: Ties, votes: Path) -> Comparisons:
     if data.has_ties and ties is Ties.halved:
         return data.with_split_ties()
     return data
-
-
-def _fitted(
-    model: Any,
-    data: Comparisons,
-    method: Method,
-    draws: int,
-    seed: int,
-) -> Fit:
-    """Fit; what one should know becomes messages."""
-    from bayesduel.inference import fit as fit_model
-
-    size = {"rng_key": seed, "num_draws": draws}
-    return say_remarks(lambda: fit_model(model, data, method=method.value, **size))
 
 
 def _judged(found: Fit, *, check: bool, as_json: bool) -> Report | None:

@@ -17,8 +17,15 @@ from bayesduel.cli.options import (
     quiet_flag,
     seed_option,
 )
-from bayesduel.cli.output import console, print_json, say, say_warning
+from bayesduel.cli.output import console, print_json, say, say_remarks
 from bayesduel.cli.parse import claim_folder
+from bayesduel.cli.votes.chosen_models import (
+    TargetAcceptance,
+    Warmup,
+    at_work,
+    sampler_options,
+    words_of_fit,
+)
 from bayesduel.cli.votes.options import (
     Draws,
     DryRun,
@@ -112,6 +119,8 @@ def fit_choices(
     ] = Method.auto,
     probability: Interval = 0.9,
     draws: Draws = 1000,
+    warmup: Warmup = None,
+    target_acceptance: TargetAcceptance = None,
     seed: Annotated[int, seed_option] = 0,
     as_json: Annotated[bool, json_flag] = False,
     out: Annotated[
@@ -153,9 +162,11 @@ def fit_choices(
     if out is not None:
         claim_folder(out, kind="fit", overwrite=overwrite)
     say(f"{choices.name}: {data}", quiet=quiet)
-    found = fit_model(chosen, data, method=method.value, rng_key=seed, num_draws=draws)
-    for remark in found.remarks:
-        say_warning(remark)
+    of_chains = sampler_options(warmup, target_acceptance)
+    with at_work(words_of_fit(chosen, method.value), quiet=quiet):
+        found = fit_model(chosen, data, method=method.value, rng_key=seed,
+                          num_draws=draws, **of_chains)  # fmt: skip
+    say_remarks(found)
     from bayesduel.cli.votes.saved_choices import (
         choice_record,
         print_coefficients,

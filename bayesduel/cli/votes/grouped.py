@@ -86,11 +86,20 @@ def show_groups(
     **options: Any,
 ) -> None:
     """Fit each group; print, and save, who stands where in it."""
+    from bayesduel.experiments.progress import progress_reporter
     from bayesduel.inference import fit_groups
 
-    found = fit_groups(model, data, "group", **options)
-    by = "cluster" if clustered else None
-    records = [_record(found, group, probability, scale, by) for group in found.remarks]
+    # Fits take about half of the time, and what is said of them the other half.
+    number, by = len(data.labels["group"]), "cluster" if clustered else None
+    records = []
+    with progress_reporter(enabled=not quiet) as bar:
+        bar.expect(2 * number)
+        found = fit_groups(model, data, "group", **options,
+                           on_progress=lambda done, _: bar.count("groups", done)
+                           )  # fmt: skip
+        for place, group in enumerate(found.remarks):
+            bar.count("tables of groups", number + place)
+            records.append(_record(found, group, probability, scale, by))
     for record in records:
         for remark in record["remarks"]:
             say_warning(f"{record['group']}: {remark}")

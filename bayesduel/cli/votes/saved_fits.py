@@ -143,9 +143,9 @@ def clusters_said(number: int) -> str:
 _PARAMETER_HEADERS = ("parameter", "mean", "interval", "meaning")
 
 
-def _parameter_table(record: dict[str, Any]) -> list[list[str]]:
+def _parameter_table(parameters: list[dict[str, Any]]) -> list[list[str]]:
     """Return the table of what belongs to no arm, its heads first."""
-    heads, *rows = [_PARAMETER_HEADERS, *map(_parameter_cells, record["parameters"])]
+    heads, *rows = [_PARAMETER_HEADERS, *map(_parameter_cells, parameters)]
     errors = ("error", "clustered") if len(rows[0]) > len(heads) else ()
     return [[*heads[:3], *errors, *heads[3:]], *rows]
 
@@ -217,15 +217,26 @@ def print_standings(
     if hidden:
         captions.insert(0, f"left out: {hidden} more arms; see --all")
     show(screen, title, table_of(heads, shown), *captions)
-    if record["parameters"]:
-        heads, *rows = _parameter_table(record)
-        table = table_of(heads, rows, words=("parameter", "meaning"))
-        show(screen, "of all arms", table)
+    print_parameters(screen, record["parameters"])
     if "contrasts" in record:
         rows = record["contrasts"] if everything else record["contrasts"][:_MANY]
         print_contrasts(
             screen, rows, Reference(record["reference"], record["equivalent"])
         )
+
+
+def print_parameters(
+    screen: Console, parameters: list[dict[str, Any]], at_mode: float | None = None
+) -> None:
+    """Print what belongs to no arm, if anything; at a mode with that interval."""
+    from bayesduel.cli.tables import show, table_of
+
+    if not parameters:
+        return
+    heads, *rows = _parameter_table(parameters)
+    table = table_of(heads, rows, words=("parameter", "meaning"))
+    held = f"mean: at the mode; intervals hold {at_mode:.0%}" if at_mode else ""
+    show(screen, "of all arms", table, *([held] if held else []))
 
 
 def save_fit(
@@ -315,7 +326,7 @@ def markdown(record: dict[str, Any]) -> str:
     lines = [heads, [":--", *["--:"] * (len(heads) - 1)]]
     lines += [[cells[0].replace("|", "\\|"), *cells[1:]] for cells in rows]
     if record["parameters"]:
-        heads, *rows = _parameter_table(record)
+        heads, *rows = _parameter_table(record["parameters"])
         sides = [":--" if each in ("parameter", "meaning") else "--:" for each in heads]
         lines += [[], heads, sides, *rows]
     if "contrasts" in record:

@@ -16,12 +16,20 @@ import numpy as np
 from jaxtyping import Float64
 from scipy.sparse import block_array, coo_array, csr_array, diags_array
 from scipy.sparse.linalg import cg
+from scipy.special import ndtri
 
 from bayesduel.arguments.limits import MOST_ARMS_OF_MODE
 from bayesduel.errors import FitError
 from bayesduel.inference.differences.of_draws import contrast_table
 from bayesduel.inference.fitting import remarks_on
+from bayesduel.inference.tables import PARAMETERS
 from bayesduel.models.argument_checks import check_probability
+from bayesduel.models.axes import entries_of
+from bayesduel.models.closed_forms.pairwise_coordinates import (
+    CoefficientCoordinates,
+    PairCoordinates,
+    coordinates_of,
+)
 from bayesduel.models.closed_forms.pairwise_curvature import PairwiseDensity, borders
 from bayesduel.models.pairwise_utilities import PairwiseUtilityModel
 from bayesduel.models.vote_arrays import Votes
@@ -40,6 +48,8 @@ _ENOUGH_OF_VARIANCES = 1e-6
 _TOLERANCE = 1e-14
 """Of what is still to gain, relative to the log density, as in Newton's method."""
 
+_OTHERWISE = "use fit(), or leave out --method mode"
+
 _MOST_STEPS = 100
 _MOST_PAIRS = 10_000
 
@@ -53,8 +63,9 @@ class ModeFit:
     model : PairwiseUtilityModel
     data : Comparisons
     point : float64 (D,)
-        The mode: ``contest_lead``, ``first_advantage`` and the tie parameter, where
-        there are any, then the utilities, which add up to 0.
+        The mode: ``contest_lead``, ``covariate_lead``, ``first_advantage`` and the tie
+        parameter, where there are any, then the utilities, which add up to 0, or their
+        residuals; where nothing but coefficients is unknown these.
     precision : sparse (D, D)
         Minus the Hessian of the log density there.
     converged : bool
@@ -77,9 +88,56 @@ class ModeFit:
         )
 
     @property
+    def coordinates(self) -> PairCoordinates:
+        """What the numbers of ``point`` stand for."""
+        model = _with_free_sum(self.model)
+        return coordinates_of(model, model.arrays(self.data))
+
+    @property
     def utility(self) -> Float64[np.ndarray, " K"]:
-        """Utilities of the arms, in the order of ``data.arm_names``."""
-        return self.point[len(self.point) - self.data.num_arms :]
+        """Utilities of the arms minus their mean, in the order of ``data.arm_names``.
+
+        Their sum is 0 at the mode by itself where there are no covariates.
+        """
+        found = self.coordinates.utilities(self.point)
+        return found - found.mean() if self.model.covariates else found
+
+    def parameters(self, probability: float = 0.9) -> list[dict[str, Any]]:
+        """Return the quantities that belong to no arm, as of any other fit.
+
+        Parameters
+        ----------
+        probability : float
+            Of the central intervals, in (0, 1).
+
+        Returns
+        -------
+        list of dict
+            As :func:`parameter_summary` has them, with the mode as ``mean`` and the
+            interval of the normal distribution there: effects of covariates of the
+            contest, the advantage of the arm shown first, the tie parameter,
+            coefficients of covariates.
+        """
+        probability = check_probability(probability)
+        coordinates = self.coordinates
+        named = _named_parameters(self.model, self.data, coordinates)
+        wide = float(ndtri(0.5 + probability / 2.0))
+        rows = []
+        for name, place, unit in named:
+            way = np.zeros(len(self.point))
+            way[place] = 1.0 / unit
+            middle = float(self.point[place] / unit)
+            half = wide * self._spread_along(way)
+            rows.append(
+                {
+                    "parameter": name,
+                    "mean": middle,
+                    "lower": middle - half,
+                    "upper": middle + half,
+                    "meaning": PARAMETERS.get(name.partition("[")[0], ""),
+                }
+            )
+        return rows
 
     def ranking(self) -> xr.DataArray:
         """Return the utilities by arm, the largest one first."""
@@ -140,10 +198,43 @@ class ModeFit:
         """Return the standard deviation of the difference of two utilities."""
         if one == other:
             return 0.0
-        way = np.zeros(len(self.point))
-        start = len(self.point) - self.data.num_arms
-        way[start + one], way[start + other] = 1.0, -1.0
+        return self._spread_along(self.coordinates.of_gap(one, other))
+
+    def _spread_along(self, way: Float64[np.ndarray, " D"]) -> float:
+        """Return the standard deviation of way @ point."""
+        if not way.any():
+            return 0.0
         return float(np.sqrt(way @ _solved(self.precision, way, _ENOUGH_OF_VARIANCES)))
+
+
+def _with_free_sum(model: PairwiseUtilityModel) -> PairwiseUtilityModel:
+    """Return the model in whose coordinates the mode is looked for.
+
+    Differences of utilities are the same; nothing of the size K x K is needed.
+    """
+    return replace(model, zero_sum=False)
+
+
+def _named_parameters(
+    model: PairwiseUtilityModel, data: Comparisons, coordinates: PairCoordinates
+) -> list[tuple[str, int, float]]:
+    """Return names, coordinates and units of what belongs to no arm, by name."""
+    if isinstance(coordinates, CoefficientCoordinates):
+        names = entries_of(model, data, "coefficient", (coordinates.size,))
+        return [(name, place, 1.0) for place, name in enumerate(names)]
+    contest, known = coordinates.contest, coordinates.known
+    effects = entries_of(model, data, "contest_effect", (contest,))
+    found = list(zip(effects, range(contest), coordinates.units, strict=True))
+    if coordinates.covariate_units is not None:
+        names = entries_of(model, data, "coefficient", (known,))
+        places = range(contest, contest + known)
+        units = coordinates.covariate_units.tolist()
+        found = [*zip(names, places, units, strict=True), *found]
+    if model.order_effect:
+        found.append(("first_advantage", contest + known, 1.0))
+    if model.ties:
+        found.append((model.tie_name, coordinates.extras - 1, 1.0))
+    return found
 
 
 def fit_mode(model: PairwiseUtilityModel, data: Comparisons) -> ModeFit:
@@ -156,8 +247,8 @@ def fit_mode(model: PairwiseUtilityModel, data: Comparisons) -> ModeFit:
     Parameters
     ----------
     model : PairwiseUtilityModel
-        ``BradleyTerry`` or ``Thurstone``, perhaps with ties and an order effect; no
-        covariates, no learned scale.
+        ``BradleyTerry``, ``RaoKupper`` or ``Thurstone``, perhaps with ties, an order
+        effect, covariates of the contest and of the arms; no judges, no learned scale.
     data : Comparisons
         At most 1,000,000 arms.
 
@@ -191,19 +282,20 @@ def fit_mode(model: PairwiseUtilityModel, data: Comparisons) -> ModeFit:
     1.64
     """
     if not isinstance(model, PairwiseUtilityModel):
-        rule = "must be BradleyTerry or Thurstone"
-        raise FitError("model", rule, model, remedy="use fit()")
+        rule = "must be BradleyTerry, RaoKupper or Thurstone"
+        raise FitError("model", rule, model, remedy=_OTHERWISE)
     number = len(getattr(data, "arm_names", ()))
     if number > MOST_ARMS_OF_MODE:
         rule = f"must have at most {MOST_ARMS_OF_MODE} arms"
         raise FitError("data", rule, number, remedy="fit groups of arms apart")
     arrays = model.arrays(data)
-    # Differences of utilities are the same; their sum is 0 at the mode by itself.
-    same = replace(model, zero_sum=False)
-    density = None if model.covariates else same.closed_form(arrays)
+    density = _with_free_sum(model).closed_form(arrays)
     if density is None:
-        rule = "must have a density in closed form: no covariates, no learned scale"
-        raise FitError("model", rule, model, remedy="use fit()")
+        rule = (
+            "must have a density in closed form: no judges, and no learned scale, "
+            "which --residual has"
+        )
+        raise FitError("model", rule, model, remedy=_OTHERWISE)
     remarks = remarks_on(model, data)
     point, converged = _climbed(density)
     precision = _precision(density, point)
@@ -246,12 +338,18 @@ def _solved(
 
 def _precision(density: PairwiseDensity, point: Float64[np.ndarray, " D"]) -> csr_array:
     """Return minus the Hessian of the log density, sparse (D, D)."""
-    votes, by = density.votes, density.by_row(point)
+    votes, by, coordinates = density.votes, density.by_row(point), density.coordinates
+    prior = diags_array(1.0 / np.square(coordinates.scales))
+    if isinstance(coordinates, CoefficientCoordinates):
+        design = coordinates.design
+        steps = design[votes.first] - design[votes.second]
+        return csr_array(steps.T @ (-by.gap_gap[:, None] * steps) + prior.toarray())
+    if not coordinates.extras:
+        return csr_array(_laplacian(votes, -by.gap_gap) + prior)
+    corner, sides = borders(coordinates, votes, by)
+    if coordinates.size == coordinates.extras:
+        return csr_array(prior.toarray() - corner)
     inner = _laplacian(votes, -by.gap_gap)
-    prior = diags_array(1.0 / np.square(density.coordinates.scales))
-    if not density.coordinates.extras:
-        return csr_array(inner + prior)
-    corner, sides = borders(density.coordinates, votes, by)
     side = csr_array(-sides)
     whole = block_array([[-corner, side], [side.T, inner]])
     return csr_array(whole + prior)

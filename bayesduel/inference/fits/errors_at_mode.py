@@ -100,8 +100,7 @@ def density_of_pairs(model: Any, arrays: Any) -> PairwiseDensity:
     raise FitError(
         "model",
         "must be BradleyTerry, RaoKupper or Thurstone without judges and a learned "
-        "scale, and with covariates of arms also without ties, an order effect and "
-        "covariates of the contest, to have clustered errors",
+        "scale, to have clustered errors",
         model,
     )
 

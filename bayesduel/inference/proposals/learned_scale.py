@@ -203,7 +203,9 @@ class ScaleProposer:
         joint += _log_prior(log_scale, self.prior_scale)
         named = density.named(points)
         named["scale"] = scale
-        named["standard_utility"] = named["utility"] / scale[:, None]
+        # With covariates the scale is that of the residuals.
+        scaled = named.pop("residual", named["utility"])
+        named["standard_utility"] = scaled / scale[:, None]
         # Of utilities in units of the scale, which are the coordinates of the model.
         lp = joint + own.shape[1] * log_scale
         return Pool(points, named, lp, joint - log_density)

@@ -17,8 +17,9 @@ from jaxtyping import Float, Float64
 from bayesduel.models.array_modules import Values, namespace
 from bayesduel.models.closed_forms.newton import LaplaceState, Surface, maximize
 
-_BLOCK = 2**17
-"""Rows, of all draws together, that are looked at at once: they stay in the cache."""
+_BLOCK = 2**14
+"""Rows, of all draws together, that are looked at at once: they stay in the cache, and
+in memory that the process keeps, where larger arrays come from the system each time."""
 
 
 class _Model(Protocol):

@@ -20,6 +20,7 @@ from bayesduel.models.closed_forms.pairwise_coordinates import (
     PairCoordinates,
     coordinates_of,
 )
+from bayesduel.models.utilities import home_of
 
 
 class RowDerivatives(NamedTuple):
@@ -43,7 +44,7 @@ Derivatives = Callable[[Values, Values, Values], RowDerivatives]
 class PairwiseDensity(ClosedDensity):
     """The log joint density of a stock pairwise model."""
 
-    model: Any  # Without a learned scale, and without a residual beside covariates.
+    model: Any  # Without a learned scale.
     votes: Any  # Its data.
     derivatives: Derivatives  # Those of its distribution of a vote.
 
@@ -61,6 +62,12 @@ class PairwiseDensity(ClosedDensity):
         """Return the log likelihood of points (..., D)."""
         xp = namespace(points)
         difference, tie = self.coordinates.rows(self.votes, points)
+        # A subclass with another distribution of a vote has no use for that.
+        quick = hasattr(self.model, "summed_logs") and (
+            home_of(self.model, "summed_logs") is home_of(self.model, "outcome_logs")
+        )
+        if xp is np and quick and self.num_rows:
+            return self.model.summed_logs(self.votes.counts, difference, tie)
         total = xp.zeros(points.shape[:-1], dtype=points.dtype)
         logs = self.model.outcome_logs(difference, tie)
         for counts, each in zip(self.votes.counts.T, logs, strict=True):
@@ -147,10 +154,10 @@ def pairwise_hessian(
 ) -> Callable[[Values], Values]:
     """Return the Hessian of the log joint density as a function of a point.
 
-    The model is without a learned scale, and without a residual beside covariates. The
-    derivatives are those of its distribution of a vote in closed form; None lets JAX
-    find them. Coordinates are ordered by name (contest_lead, first_advantage, the tie
-    parameter, utility).
+    The model is without a learned scale, and has nothing beside coefficients where
+    there are covariates of arms. The derivatives are those of its distribution of a
+    vote in closed form; None lets JAX find them. Coordinates are ordered by name
+    (contest_lead, first_advantage, the tie parameter, utility).
     """
     coordinates = coordinates_of(model, votes)
     found = derivatives or _automatic(model)

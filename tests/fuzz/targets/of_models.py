@@ -182,6 +182,7 @@ def of_models() -> dict[str, Target]:
             model=[models.BradleyTerry(), *v.MODELS],
             data=[Made(v.judged_votes), *v.DATA],
             by=["judge", "context", 1, None, ["judge"]],
+            on_progress=[None],
         ),
         "GroupFits.to_dataframe": target(
             inference.GroupFits.to_dataframe,
@@ -201,6 +202,11 @@ def of_models() -> dict[str, Target]:
             reference=["tea", "mead", 1, None],
             probability=v.PROBABILITIES,
             equivalent=[None, 0.1, -1.0, "x"],
+        ),
+        "ModeFit.parameters": target(
+            inference.ModeFit.parameters,
+            of=Made(v.mode_fit),
+            probability=v.PROBABILITIES,
         ),
         "standings": target(
             inference.standings,

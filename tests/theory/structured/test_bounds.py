@@ -10,7 +10,11 @@ from scipy.special import expit, logit, ndtr, ndtri
 from theory import copeland_lower_bound, identification_bound, structured_lower_bound
 from theory.divergences import bernoulli_kl
 
-LINKS = {"bradley-terry": (expit, logit), "thurstone": (ndtr, ndtri)}
+SQRT2 = np.sqrt(2.0)
+LINKS = {
+    "bradley-terry": (expit, logit),
+    "thurstone": (lambda x: ndtr(x / SQRT2), lambda p: SQRT2 * ndtri(p)),
+}
 """Of each model F and its inverse."""
 
 
