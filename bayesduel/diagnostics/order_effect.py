@@ -13,8 +13,8 @@ from scipy.special import expit
 
 from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.closed_forms.pairwise_curvature import PairwiseDensity
+from bayesduel.models.identifiability import why_order_is_unidentified
 from bayesduel.models.pairwise_beta import PairwiseBeta
-from bayesduel.models.told_effects import why_order_is_untold
 from bayesduel.models.vote_arrays import Votes, votes_of, with_counts
 from bayesduel.votes.comparisons import NEUTRAL, Comparisons
 
@@ -43,7 +43,7 @@ def why_not_tested(posterior: Fit) -> str:
     """
     votes = posterior.data.without_ties()
     contest = getattr(posterior.model, "contest_covariates", False)
-    why = why_order_is_untold(votes, contest=contest)
+    why = why_order_is_unidentified(votes, contest=contest)
     if why or not isinstance(posterior.model, PairwiseBeta):
         return why
     if _pair_tables(votes).variance > 0.0:

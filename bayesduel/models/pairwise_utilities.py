@@ -25,7 +25,7 @@ from bayesduel.models.base import (
     derived,
     sample,
 )
-from bayesduel.models.told_effects import untold_effects
+from bayesduel.models.identifiability import unidentified_effects
 from bayesduel.models.utilities import UtilityModel, come_from, home_of
 from bayesduel.models.vote_arrays import PairTables, Votes, votes_of
 from bayesduel.votes.comparisons import OUTCOMES, Comparisons
@@ -190,7 +190,7 @@ class PairwiseUtilityModel(UtilityModel):
 
     def remarks(self, data: Comparisons) -> tuple[str, ...]:
         """Return what one should know of the model for these data."""
-        found = untold_effects(
+        found = unidentified_effects(
             data,
             order=self.order_effect,
             contest=self.contest_covariates,

@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from bayesduel.votes._row_columns import NEUTRAL
 from bayesduel.votes.checks import shortened
-from bayesduel.votes.comparisons import Comparisons
+from bayesduel.votes.comparisons import NEUTRAL, Comparisons
 
 _ROUNDING = 1e-6
 """What is left of a column, in units of its length, that counts as nothing."""
@@ -24,7 +23,9 @@ _MOST_ENTRIES = 2 * 10**7
 """Rows times judges up to which the bias of every judge is looked at."""
 
 
-UNTOLD_ORDER = "votes do not tell the advantage of the arm shown first from the rest"
+ORDER_UNIDENTIFIED = (
+    "votes do not tell the advantage of the arm shown first from the rest"
+)
 """How the remark on an order effect begins."""
 
 
@@ -135,7 +136,7 @@ def _potentials(
     return found[:-1] - lowest[part]
 
 
-def why_order_is_untold(data: Comparisons, *, contest: bool = False) -> str:
+def why_order_is_unidentified(data: Comparisons, *, contest: bool = False) -> str:
     """Say why votes do not tell an advantage of the arm shown first; "" if they do.
 
     Parameters
@@ -152,7 +153,7 @@ def why_order_is_untold(data: Comparisons, *, contest: bool = False) -> str:
     return "" if found is None else _order_in_words(data, found, names)
 
 
-def untold_effects(
+def unidentified_effects(
     data: Comparisons, *, order: bool, contest: bool, covariates: bool, judges: bool
 ) -> tuple[str, ...]:
     """Say of every effect of a model that votes do not tell it, and why.
@@ -173,7 +174,7 @@ def untold_effects(
     remarks = []
     if order and found[0] is not None:
         remarks.append(
-            f"{UNTOLD_ORDER}: {_order_in_words(data, found[0], names)}. It and what "
+            f"{ORDER_UNIDENTIFIED}: {_order_in_words(data, found[0], names)}. It and what "
             "can make up for it say what the prior says; show pairs in both orders, or "
             "leave it out"
         )

@@ -11,7 +11,7 @@ from bayesduel.models import (
     RaoKupper,
     Thurstone,
 )
-from bayesduel.models.told_effects import aliases, why_order_is_untold
+from bayesduel.models.identifiability import aliases, why_order_is_unidentified
 from bayesduel.votes import Comparisons
 
 NAMES = ["ref", "m1", "m2", "m3", "m4"]
@@ -112,7 +112,7 @@ def test_an_effect_is_told_where_no_null_vector_has_it(covariates):
     ],
 )
 def test_why_the_order_is_not_told(data, why):
-    found = why_order_is_untold(data, contest=bool(data.contest_covariates))
+    found = why_order_is_unidentified(data, contest=bool(data.contest_covariates))
     assert found.endswith(why) if why else not found
     assert bool(found) is bool(why)
 
