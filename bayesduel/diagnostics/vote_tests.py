@@ -22,7 +22,7 @@ from bayesduel.diagnostics.total_order import expected_cycles, probability_of_ma
 from bayesduel.inference.numpyro_models import log_probabilities_of
 from bayesduel.inference.predictions import pairs_of, votes_drawn
 from bayesduel.inference.seeds import generator_of
-from bayesduel.models.identifiability import ORDER_UNIDENTIFIED
+from bayesduel.models.identifiability import NO_ORDER
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.models.pairwise_utilities import PairwiseUtilityModel
 from bayesduel.models.vote_arrays import is_whole
@@ -60,9 +60,7 @@ def of_order(posterior: Fit) -> Finding:
     """Return the test of an order effect that the model has not."""
     name, data, model = "order effect", posterior.data, posterior.model
     if getattr(model, "order_effect", False):
-        told = [
-            each for each in posterior.remarks if each.startswith(ORDER_UNIDENTIFIED)
-        ]
+        told = [each for each in posterior.remarks if each.startswith(NO_ORDER)]
         has = "The model has one, "
         return _untested(name, f"{has}but {told[0]}." if told else "The model has one.")
     if not isinstance(model, PairwiseUtilityModel | PairwiseBeta):

@@ -23,9 +23,7 @@ _MOST_ENTRIES = 2 * 10**7
 """Rows times judges up to which the bias of every judge is looked at."""
 
 
-ORDER_UNIDENTIFIED = (
-    "votes do not tell the advantage of the arm shown first from the rest"
-)
+NO_ORDER = "votes do not tell the advantage of the arm shown first from the rest"
 """How the remark on an order effect begins."""
 
 
@@ -174,7 +172,7 @@ def unidentified_effects(
     remarks = []
     if order and found[0] is not None:
         remarks.append(
-            f"{ORDER_UNIDENTIFIED}: {_order_in_words(data, found[0], names)}. It and what "
+            f"{NO_ORDER}: {_order_in_words(data, found[0], names)}. It and what "
             "can make up for it say what the prior says; show pairs in both orders, or "
             "leave it out"
         )

@@ -39,7 +39,8 @@ class TrackAndStop(KernelPolicy):
     being the number of pairs: then the one that was asked least. So the first M duels
     are one of each pair, and from (M/2 + 1)^2 duels on more are forced. Garivier and
     Kaufmann (2016) prove for a unique answer that the number of duels is asymptotically
-    the least, T* log(1/delta). With several Copeland winners each is a right answer, and tracking must not waver between two of them
+    the least, T* log(1/delta). With several Copeland winners each is a right answer,
+    and tracking must not waver between two of them
     (Degenne and Koolen 2019): an answer is kept until another one is cheaper by the
     share ``sticky``, or it is no winner of the estimates any more. Stopping is not part
     of it: see :mod:`bayesduel.stopping`. Regret is of no interest to it.

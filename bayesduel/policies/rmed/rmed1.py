@@ -21,8 +21,8 @@ class RMED1(KernelPolicy):
     against the arm it does worst against; arms j with I_j - I* <= log t + f(K) enter
     the next list. An arm leaves the list when it is played, before its outcome is known
     (``every=`` and studies tell that later). While the list is i* alone, only log t
-    moves: ``look_ahead`` computes the round at which another arm enters (that round is still a self-duel). Natural
-    logarithm.
+    moves: ``look_ahead`` computes the round at which another arm enters (that round is
+    still a self-duel). Natural logarithm.
 
     The list order is the order of the arms (the environment shuffles them by default),
     and ties, of which there are many early on, go to the lowest position.

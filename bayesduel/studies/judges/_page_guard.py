@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import signal
+import threading
 from asyncio import TimerHandle, Transport
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -46,9 +47,11 @@ class PageServer(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Let what is being answered be answered first, then raise."""
         number = getattr(signal, "SIGHUP", None)
+        # Only the main thread may set handlers, and it may set one meanwhile.
+        is_main = threading.current_thread() is threading.main_thread()
         with super().capture_signals():
             plain = None if number is None else signal.getsignal(number)
-            if number is None or not callable(plain):  # Not caught, or ignored.
+            if not is_main or number is None or not callable(plain):
                 yield
                 return
             signal.signal(number, self.handle_exit)
