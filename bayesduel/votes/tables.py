@@ -62,7 +62,8 @@ _YES_OR_NO = {
 _EXCEL, _PARQUET, _ZSTD = b"PK\x03\x04", b"PAR1", b"\x28\xb5\x2f\xfd"
 _OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 _STATA = re.compile(rb"<stata_dta>|[\x69-\x73][\x01\x02]\x01\x00")
-_SEPARATOR = re.compile(r"sep=(.)\r?\n")
+_SEPARATOR = re.compile(r'"?sep=(.)"?\r?\n', re.IGNORECASE)
+_QUOTED = re.compile(r'"[^"]*"')
 _COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
 _GROUPS = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+")
 """What may be a decimal comma, and may be a thousand as well."""
@@ -136,6 +137,8 @@ def read_table(source: str | os.PathLike[str]) -> pd.DataFrame:
             package = {"Parquet": "pyarrow", "Excel": "openpyxl"}.get(kind, "it")
             remedy = f"install {package}, or save the table as CSV"
             raise ComparisonDataError(file.name, rule, None, remedy=remedy) from error
+        except ComparisonDataError as error:
+            raise error.renamed(file.name, None) from error
         except Exception as error:  # What a damaged file raises depends on the package.
             rule = f"is in the format of {kind}, and cannot be read: {error}"
             raise ComparisonDataError(file.name, rule, str(error)) from error
@@ -232,7 +235,9 @@ def _read_parquet(file: io.BytesIO) -> pd.DataFrame:
     size = sum(part.total_uncompressed_size for part in parts)
     cells = sum(part.num_values for part in parts)
     if size > most_unpacked(len(file.getvalue())) or cells > MOST_LABELS:
-        raise ValueError(f"it unpacks to {size:.0e} bytes and {cells:.0e} cells")
+        rule = f"unpacks to {size:.0e} bytes and {cells:.0e} cells"
+        remedy = "save the columns of votes alone"
+        raise ComparisonDataError("source", rule, remedy=remedy)
     columns = map(about.schema.column, range(about.num_columns))
     texts = [each.path for each in columns if each.physical_type == "BYTE_ARRAY"]
     return pd.read_parquet(file, engine="pyarrow", read_dictionary=texts)
@@ -259,11 +264,15 @@ def _from_csv(text: str, file: Path) -> pd.DataFrame:
         separator, text = found[1], text[found.end() :]
     else:
         text = text.lstrip("\r\n")
-        first_line = text[: text.find("\n") + 1] or text
-        separator = max(",;\t|", key=first_line.count)
+        titles = _QUOTED.sub("", text[:_LONGEST_HEADER]).partition("\n")[0]
+        separator = max(",;\t|", key=titles.count)
     try:
         start = io.StringIO(text[:_LONGEST_HEADER], newline="")
         header = next(csv.reader(start, delimiter=separator, strict=True), [])
+        if start.tell() == _LONGEST_HEADER < len(text):
+            rule = f"has a header of more than {_LONGEST_HEADER:,} characters"
+            remedy = "save the columns of votes alone"
+            raise ComparisonDataError(file.name, rule, remedy=remedy)
         with warnings.catch_warnings():
             # Of a first row that is too long pandas leaves out what is too much.
             warnings.simplefilter("error", pd.errors.ParserWarning)
