@@ -186,6 +186,16 @@ def test_a_table_of_both_sides_is_told_and_counts_once_when_asked(
         read_comparisons(changed, mirrored="once")
 
 
+def test_soft_preferences_from_both_sides_are_told(caplog):
+    rows = [("a", "b", 0.9), ("b", "a", 0.1), ("b", "c", 0.3), ("c", "b", 0.7)]
+    frame = pd.DataFrame(rows, columns=["x", "y", "p"])
+    options = {"arms": ("x", "y"), "soft": ("p", 0, 1)}
+    read_comparisons(frame, **options)
+    assert "each row has its mirror image" in caplog.text
+    once = read_comparisons(frame, mirrored="once", **options)
+    np.testing.assert_allclose(once.counts[:, :2], [[0.1, 0.9], [0.7, 0.3]])
+
+
 def test_votes_of_other_judges_are_no_mirror_image(caplog):
     frame = pd.DataFrame(
         [["a", "b", "left", "ann"], ["b", "a", "right", "bob"]],
