@@ -605,7 +605,8 @@ class Table:
         title, sign, value = self._parsed(condition)
         codes, names = self.labels(title)
         if sign in ("=", "!="):
-            wanted = {value, *whole_numbers_as_text([value]).values(), f"{value}.0"}
+            whole = whole_numbers_as_text([value]).get(value, value)
+            wanted = {value, whole, f"{whole}.0", f"{whole},0"}
             if value.lower() in ("true", "false"):
                 wanted = {value.lower(), value.capitalize(), value.upper()}
             same = [name in wanted for name in names]

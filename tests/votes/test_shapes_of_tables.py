@@ -114,6 +114,23 @@ def test_one_empty_cell_makes_no_new_arms(tmp_path, monkeypatch, caplog, kind):
     assert "7.0 and 7" in caplog.text
 
 
+def test_ids_of_files_with_decimal_commas_are_ids(tmp_path):
+    """pandas writes 7,0 there."""
+    frame = pd.DataFrame({"left": [7, 9, None, 8], "right": [8, 7, 9, 9]})
+    frame["winner"] = frame["left"]
+    frame["1st choice"], frame["2nd choice"] = frame["left"], frame["right"]
+    path = tmp_path / "votes.csv"
+    frame.to_csv(path, index=False, sep=";", decimal=",")
+    votes = read_comparisons(path, missing="skip")
+    assert votes.wins.tolist() == [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
+    assert read_comparisons(path, where=["left=7", "winner=7.0"]).num_votes == 1
+    ballots = read_rankings(path)
+    assert ballots.arm_names == ("7", "8", "9") and ballots.num_votes == 3
+    sets = pd.DataFrame({"a1": [7, 9, 7], "a2": [8, 8, None], "a3": [9, 7, 8]})
+    sets.assign(best=[7, 9, 8]).to_csv(path, index=False, sep=";", decimal=",")
+    assert read_sets(path).arm_names == ("7", "8", "9")
+
+
 def test_labels_that_look_like_numbers_stay_apart(tmp_path):
     """007 is not 7, 1.10 is not 1.1, and versions keep their names."""
     text = "left,right,winner\n007,7,left\n1.10,1.1,left\n1.0,2,right\n"
@@ -747,6 +764,8 @@ def test_sets_of_floats_lists_and_capitals(tmp_path):
     """One empty cell makes floats of ids, which are still the ids that were picked."""
     frame = pd.DataFrame({"i1": [21, 22, None], "i2": [23, 23, 21], "i3": [25, 26, 23]})
     votes = read_sets(frame.assign(best=[21, 22, 23]))
+    # The first column holds another arm in each row, and none that was picked.
+    assert read_sets(frame.assign(best=["i2"] * 3)).num_votes == 3
     assert votes.arm_names == ("21", "22", "23", "25", "26")
     two = frame.assign(best=[21.0, 22.0, 23.0], id1=[100, 101, 102], id2=[5, 6, 7])
     assert read_sets(two).counts.tolist() == votes.counts.tolist()
