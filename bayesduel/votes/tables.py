@@ -445,12 +445,9 @@ class Table:
         self.name = name or self.frame.attrs.get("file", "data frame")
         self.decimal = decimal
         self._commas: list[str] = []
-        how = (
-            "by a condition ({where})"
-            if missing in (None, "keep")
-            else ("({missing='skip'})")
-        )
-        self._left_out = f"leave such rows out {how}"
+        how = {None: " by a condition ({where})", "keep": ""}
+        how = how.get(missing, " ({missing='skip'})")
+        self._left_out = f"leave such rows out{how}"
         self._kept = None if missing is None else "say so ({missing='keep'})"
         nothing = {""} if missing == "keep" else MISSING
         self._nothing = nothing - {composed(name) for name in names or () if name}

@@ -598,8 +598,11 @@ def test_separators_and_titles_in_other_hands(tmp_path, caplog):
         votes = read_comparisons(written(tmp_path, text))
         assert votes.counts.tolist() == wanted, text
     assert caplog.text.count("not read") == 1
-    exact = read_comparisons(written(tmp_path, "Left,left,right,winner\nz,x,y,x\n"))
-    assert exact.arm_names == ("x", "y")
+    for text in (
+        "Left,left,right,winner\nz,x,y,x\n",
+        "A,B,left,right,winner\n1,2,x,y,x\n",
+    ):
+        assert read_comparisons(written(tmp_path, text)).arm_names == ("x", "y")
     twice = written(tmp_path, "Left,LEFT,right,winner\nz,x,y,x\n")
     with pytest.raises(ComparisonDataError, match="none of the usual columns"):
         read_comparisons(twice)
