@@ -13,7 +13,7 @@ import re
 import warnings
 import zipfile
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -266,6 +266,7 @@ def _from_csv(text: str, file: Path) -> pd.DataFrame:
         text = text.lstrip("\r\n")
         titles = _QUOTED.sub("", text[:_LONGEST_HEADER]).partition("\n")[0]
         separator = max(",;\t|", key=titles.count)
+    header: list[str] = []
     try:
         start = io.StringIO(text[:_LONGEST_HEADER], newline="")
         header = next(csv.reader(start, delimiter=separator, strict=True), [])
@@ -304,7 +305,7 @@ def _from_csv(text: str, file: Path) -> pd.DataFrame:
         row = int((extra != "").to_numpy().argmax())
         rule = f"row {row} has {len(header) + 1} cells, the header {len(header)}"
         raise ComparisonDataError(file.name, rule, extra.iloc[row])
-    if header and not header[-1] and not frame[len(header) - 1].any():
+    if header and not header[-1] and {*frame[len(header) - 1]} == {""}:
         frame, header = frame.iloc[:, :-1], header[:-1]  # A separator ends each line.
     frame.columns = header
     if separator == ";":
@@ -795,7 +796,7 @@ class Table:
             return error
         return error.renamed(error.argument, int(self.rows[error.index]))
 
-    def say_what_is_read(self, read: dict[str, Sequence[str]]) -> list[str]:
+    def say_what_is_read(self, read: Mapping[str, Sequence[str]]) -> list[str]:
         """Log which columns are read, and which are not; return the latter."""
         read = {role: list(map(composed, titles)) for role, titles in read.items()}
         known = {title for titles in read.values() for title in titles}
