@@ -28,8 +28,8 @@ _INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
 _UNWRITABLE = frozenset(["\0", *map(chr, range(0xD800, 0xE000))])
 """What ends a text in C, and halves of pairs, which UTF-8 has none of."""
 
-_WHOLE_FLOAT = re.compile(r"(-?(?:0|[1-9][0-9]*))\.0")
-_DECIMAL = re.compile(r"-?[0-9]*\.[0-9]+")
+_WHOLE_FLOAT = re.compile(r"(-?(?:0|[1-9][0-9]*))[.,]0")
+_DECIMAL = re.compile(r"-?[0-9]*[.,][0-9]+")
 
 
 def composed(label: Any) -> str:
@@ -62,8 +62,8 @@ def whole_numbers_as_text(labels: Iterable[str]) -> dict[str, str]:
     """Map labels that are whole numbers written as floats to the usual text: 7.0 to 7.
 
     pandas writes integers as floats once a cell of their column is empty, so 7 and 7.0
-    are one label. Where other labels are decimals, as versions 1.0 and 1.1 are, only
-    those change that occur in both forms.
+    are one label, and 7,0 in files with decimal commas. Where other labels are
+    decimals, as versions 1.0 and 1.1 are, only those change that occur in both forms.
     """
     texts = set(labels)
     whole = {

@@ -79,7 +79,7 @@ def read_choices(
     ComparisonDataError
         If columns are missing, or an arm was chosen that was not on offer.
     """
-    table = Table(source)
+    table = Table(source, missing="keep")
     first_index = _index("first_index", first_index)
     none = None if none is None else _index("none", none)
     # A number such as -1 may stand for none.

@@ -213,9 +213,11 @@ def soft_scale(soft: Any) -> tuple[float, float]:
 
 
 def _usual(table: Table, known: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the pairs of titles that are usual, or much like those that are."""
-    found = ((table.usual(one), table.usual(other)) for one, other in known)
-    return [*dict.fromkeys((a, b) for a, b in found if a and b)]
+    """Return the pairs of titles that are usual, else those that are much like them."""
+    if exact := [pair for pair in known if pair[0] in table and pair[1] in table]:
+        return exact
+    like = ((table.usual(one), table.usual(other)) for one, other in known)
+    return [*dict.fromkeys((one, other) for one, other in like if one and other)]
 
 
 def _usual_arms(table: Table) -> tuple[str, str]:

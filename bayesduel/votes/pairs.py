@@ -474,7 +474,10 @@ def _is_own_mirror(rows: VoteRows, columns: Mapping[str, Any]) -> bool:
         added_up(len(rows.arm_names), *side[:3], order_known=True, extra=side[3])
         for side in sides
     )
-    return all(map(np.array_equal, here[:3], there[:3])) and all(
+    if not all(map(np.array_equal, here[:2], there[:2])):
+        return False
+    # 1 - 0.9 is not quite 0.1.
+    return np.allclose(here[2], there[2], rtol=1e-9, atol=1e-9) and all(
         np.array_equal(here[3].columns[name], there[3].columns[name])
         for name in columns
     )

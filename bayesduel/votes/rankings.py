@@ -265,7 +265,7 @@ _ORDINALS = (
 _RANK = "(?:rank|place|choice|preference)"
 _PLACE = re.compile(
     rf"(?:{_RANK}[ _#.-]*)?"
-    rf"(?:([0-9]{{1,6}})(?:st|nd|rd|th|\.0?)?|({'|'.join(_ORDINALS)}))"
+    rf"(?:([0-9]{{1,6}})(?:st|nd|rd|th|[.,]0|\.)?|({'|'.join(_ORDINALS)}))"
     rf"(?:[ _]*{_RANK})?(?:\s*\([^()]*\))?",
     re.IGNORECASE,
 )

@@ -180,7 +180,7 @@ def _shown(
         ]
         # Numbers may also be places in any of them.
         places = {str(at + 1) for at in range(max(map(len, groups)))}
-        is_place = {name.removesuffix(".0") for name in said} <= places
+        is_place = {*joined_labels([*said])[0]} <= places
         groups = held if len(held) == 1 and not is_place else groups
     if len(groups) == 1:
         return groups[0]
@@ -238,8 +238,10 @@ def _check_guess(
 ) -> None:
     """Refuse columns that were guessed, but hold no arms: none is ever picked."""
     picked = {arm for column in answers for arm in column}
-    for title, cells in zip(titles, zip(*rows, strict=True), strict=True):
-        if len({*cells}) == len(rows) > 2 and picked.isdisjoint(cells):
+    columns = dict(zip(titles, zip(*rows, strict=True), strict=True))
+    for title, cells in columns.items():
+        others = {arm for name in titles if name != title for arm in columns[name]}
+        if len({*cells}) == len(rows) > 2 and not {*cells} & (picked | others):
             rule = (
                 f"column {title!r} was taken for one of the arms that were shown, but "
                 "differs in every row, and is never picked"

@@ -13,7 +13,7 @@ import re
 import warnings
 import zipfile
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -62,7 +62,8 @@ _YES_OR_NO = {
 _EXCEL, _PARQUET, _ZSTD = b"PK\x03\x04", b"PAR1", b"\x28\xb5\x2f\xfd"
 _OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 _STATA = re.compile(rb"<stata_dta>|[\x69-\x73][\x01\x02]\x01\x00")
-_SEPARATOR = re.compile(r"sep=(.)\r?\n")
+_SEPARATOR = re.compile(r'"?sep=(.)"?\r?\n', re.IGNORECASE)
+_QUOTED = re.compile(r'"[^"]*"')
 _COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
 _GROUPS = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+")
 """What may be a decimal comma, and may be a thousand as well."""
@@ -136,6 +137,8 @@ def read_table(source: str | os.PathLike[str]) -> pd.DataFrame:
             package = {"Parquet": "pyarrow", "Excel": "openpyxl"}.get(kind, "it")
             remedy = f"install {package}, or save the table as CSV"
             raise ComparisonDataError(file.name, rule, None, remedy=remedy) from error
+        except ComparisonDataError as error:
+            raise error.renamed(file.name, None) from error
         except Exception as error:  # What a damaged file raises depends on the package.
             rule = f"is in the format of {kind}, and cannot be read: {error}"
             raise ComparisonDataError(file.name, rule, str(error)) from error
@@ -232,7 +235,9 @@ def _read_parquet(file: io.BytesIO) -> pd.DataFrame:
     size = sum(part.total_uncompressed_size for part in parts)
     cells = sum(part.num_values for part in parts)
     if size > most_unpacked(len(file.getvalue())) or cells > MOST_LABELS:
-        raise ValueError(f"it unpacks to {size:.0e} bytes and {cells:.0e} cells")
+        rule = f"unpacks to {size:.0e} bytes and {cells:.0e} cells"
+        remedy = "save the columns of votes alone"
+        raise ComparisonDataError("source", rule, remedy=remedy)
     columns = map(about.schema.column, range(about.num_columns))
     texts = [each.path for each in columns if each.physical_type == "BYTE_ARRAY"]
     return pd.read_parquet(file, engine="pyarrow", read_dictionary=texts)
@@ -259,11 +264,16 @@ def _from_csv(text: str, file: Path) -> pd.DataFrame:
         separator, text = found[1], text[found.end() :]
     else:
         text = text.lstrip("\r\n")
-        first_line = text[: text.find("\n") + 1] or text
-        separator = max(",;\t|", key=first_line.count)
+        titles = _QUOTED.sub("", text[:_LONGEST_HEADER]).partition("\n")[0]
+        separator = max(",;\t|", key=titles.count)
+    header: list[str] = []
     try:
         start = io.StringIO(text[:_LONGEST_HEADER], newline="")
         header = next(csv.reader(start, delimiter=separator, strict=True), [])
+        if start.tell() == _LONGEST_HEADER < len(text):
+            rule = f"has a header of more than {_LONGEST_HEADER:,} characters"
+            remedy = "save the columns of votes alone"
+            raise ComparisonDataError(file.name, rule, remedy=remedy)
         with warnings.catch_warnings():
             # Of a first row that is too long pandas leaves out what is too much.
             warnings.simplefilter("error", pd.errors.ParserWarning)
@@ -295,7 +305,7 @@ def _from_csv(text: str, file: Path) -> pd.DataFrame:
         row = int((extra != "").to_numpy().argmax())
         rule = f"row {row} has {len(header) + 1} cells, the header {len(header)}"
         raise ComparisonDataError(file.name, rule, extra.iloc[row])
-    if header and not header[-1] and not frame[len(header) - 1].any():
+    if header and not header[-1] and {*frame[len(header) - 1]} == {""}:
         frame, header = frame.iloc[:, :-1], header[:-1]  # A separator ends each line.
     frame.columns = header
     if separator == ";":
@@ -436,12 +446,9 @@ class Table:
         self.name = name or self.frame.attrs.get("file", "data frame")
         self.decimal = decimal
         self._commas: list[str] = []
-        how = (
-            "by a condition ({where})"
-            if missing in (None, "keep")
-            else ("({missing='skip'})")
-        )
-        self._left_out = f"leave such rows out {how}"
+        how = {None: " by a condition ({where})", "keep": ""}
+        how = how.get(missing, " ({missing='skip'})")
+        self._left_out = f"leave such rows out{how}"
         self._kept = None if missing is None else "say so ({missing='keep'})"
         nothing = {""} if missing == "keep" else MISSING
         self._nothing = nothing - {composed(name) for name in names or () if name}
@@ -596,7 +603,8 @@ class Table:
         title, sign, value = self._parsed(condition)
         codes, names = self.labels(title)
         if sign in ("=", "!="):
-            wanted = {value, *whole_numbers_as_text([value]).values(), f"{value}.0"}
+            whole = whole_numbers_as_text([value]).get(value, value)
+            wanted = {value, whole, f"{whole}.0", f"{whole},0"}
             if value.lower() in ("true", "false"):
                 wanted = {value.lower(), value.capitalize(), value.upper()}
             same = [name in wanted for name in names]
@@ -788,7 +796,7 @@ class Table:
             return error
         return error.renamed(error.argument, int(self.rows[error.index]))
 
-    def say_what_is_read(self, read: dict[str, Sequence[str]]) -> list[str]:
+    def say_what_is_read(self, read: Mapping[str, Sequence[str]]) -> list[str]:
         """Log which columns are read, and which are not; return the latter."""
         read = {role: list(map(composed, titles)) for role, titles in read.items()}
         known = {title for titles in read.values() for title in titles}

@@ -20,7 +20,7 @@ READ = [
     {"x vs y (judge 1, context p1)": [1, 0, 0],
      "x vs y (judge 2, context p1)": [1, 0, 0],
      "y vs z (judge 1, context p2)": [0, 1, 0]},
-    {"0: x > z > y": 2},
+    {"0: x > y": 1, "1: x > y > z": 1, "2: x > z > y": 1},
     {"x vs y (judge ann)": [1, 0, 0], "x vs y (judge bob)": [0, 0, 1]},
     {"x vs y (judge W1)": [1, 0, 0], "x vs y (judge W2)": [0, 0, 1],
      "y vs z (judge W2)": [0, 1, 0]},

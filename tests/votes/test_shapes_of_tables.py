@@ -114,6 +114,23 @@ def test_one_empty_cell_makes_no_new_arms(tmp_path, monkeypatch, caplog, kind):
     assert "7.0 and 7" in caplog.text
 
 
+def test_ids_of_files_with_decimal_commas_are_ids(tmp_path):
+    """pandas writes 7,0 there."""
+    frame = pd.DataFrame({"left": [7, 9, None, 8], "right": [8, 7, 9, 9]})
+    frame["winner"] = frame["left"]
+    frame["1st choice"], frame["2nd choice"] = frame["left"], frame["right"]
+    path = tmp_path / "votes.csv"
+    frame.to_csv(path, index=False, sep=";", decimal=",")
+    votes = read_comparisons(path, missing="skip")
+    assert votes.wins.tolist() == [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
+    assert read_comparisons(path, where=["left=7", "winner=7.0"]).num_votes == 1
+    ballots = read_rankings(path)
+    assert ballots.arm_names == ("7", "8", "9") and ballots.num_votes == 3
+    sets = pd.DataFrame({"a1": [7, 9, 7], "a2": [8, 8, None], "a3": [9, 7, 8]})
+    sets.assign(best=[7, 9, 8]).to_csv(path, index=False, sep=";", decimal=",")
+    assert read_sets(path).arm_names == ("7", "8", "9")
+
+
 def test_labels_that_look_like_numbers_stay_apart(tmp_path):
     """007 is not 7, 1.10 is not 1.1, and versions keep their names."""
     text = "left,right,winner\n007,7,left\n1.10,1.1,left\n1.0,2,right\n"
@@ -184,6 +201,16 @@ def test_a_table_of_both_sides_is_told_and_counts_once_when_asked(
     assert "mirror" not in caplog.text
     with pytest.raises(ComparisonDataError, match="some rows of the table have no mi"):
         read_comparisons(changed, mirrored="once")
+
+
+def test_soft_preferences_from_both_sides_are_told(caplog):
+    rows = [("a", "b", 0.9), ("b", "a", 0.1), ("b", "c", 0.3), ("c", "b", 0.7)]
+    frame = pd.DataFrame(rows, columns=["x", "y", "p"])
+    options = {"arms": ("x", "y"), "soft": ("p", 0, 1)}
+    read_comparisons(frame, **options)
+    assert "each row has its mirror image" in caplog.text
+    once = read_comparisons(frame, mirrored="once", **options)
+    np.testing.assert_allclose(once.counts[:, :2], [[0.1, 0.9], [0.7, 0.3]])
 
 
 def test_votes_of_other_judges_are_no_mirror_image(caplog):
@@ -548,6 +575,7 @@ def test_rows_of_another_length_are_refused(tmp_path):
     [
         # pandas leaves out what is too much of a first row.
         ("left,right,winner\na,b,left,x,y\na,b,left\n", "row 0 has more cells"),
+        ("left,right,winner" + ",c" * 600_000 + "\na,b,left\n", "header of more than"),
         ("# votes of May\nleft,right,winner\na,b,left\n", "row 0 .*lines above"),
     ],
 )
@@ -562,14 +590,19 @@ def test_separators_and_titles_in_other_hands(tmp_path, caplog):
         "left|right|winner\na|b|left\nb|c|c\n",
         "left,right,winner,\na,b,left,\nb,c,c,\n",
         "\ufeffLeft , RIGHT,Winner\r\na, b,left\r\nb,c,c\r\n",
+        'left,right,winner,"note; with;\nmany; semi;colons;"\na,b,left,\nb,c,c,\n',
+        '"SEP=;"\nleft;right;winner\na;b;left\nb;c;c\n',
         "Team A,Team B,Wins A,Wins B,Draws\na,b,1,0,0\nb,c,0,1,0\n",
         "HomeTeam,AwayTeam,Home Goals,Away Goals\na,b,2,0\nb,c,1,3\n",
     ):
         votes = read_comparisons(written(tmp_path, text))
         assert votes.counts.tolist() == wanted, text
-    assert "not read" not in caplog.text
-    exact = read_comparisons(written(tmp_path, "Left,left,right,winner\nz,x,y,x\n"))
-    assert exact.arm_names == ("x", "y")
+    assert caplog.text.count("not read") == 1
+    for text in (
+        "Left,left,right,winner\nz,x,y,x\n",
+        "A,B,left,right,winner\n1,2,x,y,x\n",
+    ):
+        assert read_comparisons(written(tmp_path, text)).arm_names == ("x", "y")
     twice = written(tmp_path, "Left,LEFT,right,winner\nz,x,y,x\n")
     with pytest.raises(ComparisonDataError, match="none of the usual columns"):
         read_comparisons(twice)
@@ -734,6 +767,8 @@ def test_sets_of_floats_lists_and_capitals(tmp_path):
     """One empty cell makes floats of ids, which are still the ids that were picked."""
     frame = pd.DataFrame({"i1": [21, 22, None], "i2": [23, 23, 21], "i3": [25, 26, 23]})
     votes = read_sets(frame.assign(best=[21, 22, 23]))
+    # The first column holds another arm in each row, and none that was picked.
+    assert read_sets(frame.assign(best=["i2"] * 3)).num_votes == 3
     assert votes.arm_names == ("21", "22", "23", "25", "26")
     two = frame.assign(best=[21.0, 22.0, 23.0], id1=[100, 101, 102], id2=[5, 6, 7])
     assert read_sets(two).counts.tolist() == votes.counts.tolist()
@@ -833,7 +868,9 @@ def test_parquet_files_that_unpack_to_too_much(tmp_path, monkeypatch, cells):
     path = tmp_path / "votes.parquet"
     path.write_bytes(b"PAR1")
     if cells > 10**6:
-        with pytest.raises(ComparisonDataError, match=r"unpacks to .* 6e\+09 cells"):
+        with pytest.raises(
+            ComparisonDataError, match=r"votes\.parquet.* unpacks to .* 6e\+09 cells"
+        ):
             read_comparisons(path)
         assert not asked
     else:

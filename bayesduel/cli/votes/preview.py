@@ -35,7 +35,9 @@ def print_preview(rows: VoteRows) -> None:
 
 def print_whole_preview(name: str, data: Choices | Rankings) -> None:
     """Print ten different rankings, or the choices of ten sets, and all there are."""
-    if not hasattr(data, "offered"):
+    from bayesduel.votes import Rankings
+
+    if isinstance(data, Rankings):
         ballots = zip(data.places, data.counts, strict=True)
         rows = [
             (*(f"{place or ''}" for place in places), f"{voters:g}")
