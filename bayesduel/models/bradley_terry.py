@@ -82,22 +82,24 @@ class BradleyTerry(PairwiseUtilityModel):
     ) -> Float[np.ndarray, "*draw"]:
         """Return the log likelihood of votes: one exponential, one logarithm a row.
 
-        With n votes in a row it is won log P(first) + lost log P(second) + tied log
-        P(tie) = (won - lost) d / 2 + tied log nu - n log Z, with Z = exp(d/2) +
-        exp(-d/2) + nu, nu = 0 without ties, summed over rows.
+        With n votes in a row, log P(first) = d/2 - log Z, log P(second) = -d/2 - log Z
+        and log P(tied) = log nu - log Z, where log Z = |d|/2 + log(1 + exp(-|d|) + nu
+        exp(-|d|/2)), nu = 0 without ties. So a row costs |d| for each vote for the arm
+        that is behind and |d|/2 for a tie, and n times the last logarithm. Nothing
+        large cancels: an arm may have won all of a million votes.
         """
         size = np.abs(difference)
         small = np.exp(-0.5 * size)
         others = small
+        behind = np.where(difference > 0.0, counts[:, 1], counts[:, 0])
         if self.ties:  # All rows have the same tie parameter.
             others = small + np.exp(tie[..., :1])
-        log_total = np.log1p(small * others)
-        log_total += 0.5 * size
+            behind += 0.5 * counts[:, 2]
+        rest = np.log1p(small * others)
         # Threads of a linear algebra library take longer to start than blocks of rows
         # take to add up.
-        each, of = "...r,r->...", np.einsum
-        found = 0.5 * of(each, difference, counts[:, 0] - counts[:, 1])
-        found = found - of(each, log_total, counts.sum(axis=1))
+        found = -np.einsum("...r,...r->...", size, behind)
+        found = found - np.einsum("...r,r->...", rest, counts.sum(axis=1))
         return found + tie[..., 0] * counts[:, 2].sum() if self.ties else found
 
     def vote_derivatives(

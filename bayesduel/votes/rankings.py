@@ -326,9 +326,11 @@ def read_rankings(
     Examples
     --------
     >>> import pandas as pd
-    >>> frame = pd.DataFrame({"1st choice": ["tea", "ale"], "2nd choice": ["ale", ""]})
+    >>> frame = pd.DataFrame(
+    ...     {"1st choice": ["tea", "ale"], "2nd choice": ["ale", "tea"]}
+    ... )
     >>> read_rankings(frame.assign(voter=["ann", "bob"])).places.tolist()
-    [[2, 1], [1, 0]]
+    [[1, 2], [2, 1]]
     """
     table = Table(source, missing=missing, names=arm_names)
     table.keep_rows(where)

@@ -291,3 +291,21 @@ def test_log_sigmoids_in_programs_are_those_of_numpy():
             np.testing.assert_allclose(curvature(given), spread, rtol=1e-12, atol=1e-16)
     reference = log_expit(points)
     np.testing.assert_allclose(log_sigmoids(points)[0], reference, rtol=1e-13)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("lead", [0.0, 1.5, -1.5, 30.0, -30.0, 600.0])
+def test_nothing_cancels_where_one_arm_won_all_votes(ties, lead):
+    """Sums of rows against the logarithms of their outcomes, where p is almost 1."""
+    model = BradleyTerry(ties=ties)
+    tie = np.full(1, -25.0)
+    logs = np.array([lead / 2, -lead / 2, tie[0]])[: 3 if ties else 2]
+    ahead = int(np.argmax(logs[:2]))
+    # log P of what is ahead, from the ratios of the others to it.
+    rest = [np.exp(each - logs[ahead]) for at, each in enumerate(logs) if at != ahead]
+    expected = logs - logs[ahead] - np.log1p(sum(rest))
+    for outcome in range(len(logs)):
+        counts = np.zeros((1, 3))
+        counts[0, outcome] = 1e6
+        found = model.summed_logs(counts, np.full((1, 1), lead), tie[None])
+        np.testing.assert_allclose(found, 1e6 * expected[outcome], rtol=1e-13)

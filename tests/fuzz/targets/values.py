@@ -67,8 +67,17 @@ def target(
     its default.
     """
     given = {name: each for one in (*shared, values) for name, each in one.items()}
+    if function.__module__.startswith(("bayesduel.plots.", "bayesduel.papers.")):
+        named = inspect.signature(function).parameters
+        given |= {name: each for name, each in LOOKS.items() if name in named}
     return Target(function, given, {} if of is None else {"self": of})
 
+
+LOOKS = {
+    "colors": [None, {"d-ts": "#336699", "tea": "C3"}, {"d-ts": "none such"}, "x", 3],
+    "names": [None, {"d-ts": "Double", "tea": "Tee"}, {"d-ts": 3}, {3: "x"}, "x"],
+}
+"""What every figure may be told of lines."""
 
 NAMES = ["tea", "milk", "coffee"]
 WINS = [[0, 7, 9], [3, 0, 6], [1, 4, 0]]
