@@ -136,6 +136,8 @@ def read_table(source: str | os.PathLike[str]) -> pd.DataFrame:
             rule = f"is in the format of {kind}, which needs a package: {error}"
             package = {"Parquet": "pyarrow", "Excel": "openpyxl"}.get(kind, "it")
             remedy = f"install {package}, or save the table as CSV"
+            if package != "it":
+                remedy += "; pip install 'bayesduel[tables]' brings it"
             raise ComparisonDataError(file.name, rule, None, remedy=remedy) from error
         except ComparisonDataError as error:
             raise error.renamed(file.name, None) from error
