@@ -83,10 +83,10 @@ class BradleyTerry(PairwiseUtilityModel):
         """Return the log likelihood of votes: one exponential, one logarithm a row.
 
         With n votes in a row, log P(first) = d/2 - log Z, log P(second) = -d/2 - log Z
-        and log P(tied) = log nu - log Z, where log Z = |d|/2 + log(1 + exp(-|d|) + nu
-        exp(-|d|/2)), nu = 0 without ties. So a row costs |d| for each vote for the arm
-        that is behind and |d|/2 for a tie, and n times the last logarithm. Nothing
-        large cancels: an arm may have won all of a million votes.
+        and log P(tied) = log nu - log Z, nu = 0 without ties. Where m is the size of d,
+        log Z = m/2 + log(1 + exp(-m) + nu exp(-m/2)). So a row costs m for each vote
+        for the arm that is behind and m/2 for a tie, and n times the last logarithm.
+        Nothing large cancels: an arm may have won all of a million votes.
         """
         size = np.abs(difference)
         small = np.exp(-0.5 * size)

@@ -125,7 +125,7 @@ class VoteFormat:
 class VoteColumns:
     """The columns that hold votes. Just one of winner, wins, scores, soft is there."""
 
-    arms: tuple[str, str]
+    arms: tuple[str, ...]
     winner: tuple[str, ...] = ()  # One column, or one for each order.
     wins: tuple[str, ...] = ()
     ties: tuple[str, ...] = ()
@@ -337,7 +337,8 @@ def _fills_gaps(table: Table, title: str, wins: tuple[str, ...]) -> bool:
         return False
     if not {name.lower() for name in table.labels(title)[1]} <= _ZERO_OR_ONE:
         return False
-    undecided = sum(table.numbers(each, flags=True) for each in wins) == 0
+    votes = np.stack([table.numbers(each, flags=True) for each in wins])
+    undecided = votes.sum(axis=0) == 0
     said = table.numbers(title, flags=True, gaps=True) == 1
     return bool(said.any() and np.all(undecided[said]))
 

@@ -397,9 +397,12 @@ def _counts(
             counts[:, min(place, 2)] += votes
         return counts, None
     if columns.scores:
-        any_number = {"least": -np.inf, "most": np.inf}
-        one, other = (table.numbers(title, **any_number) for title in columns.scores)
-        return np.stack([one > other, one < other, one == other], axis=1) * 1.0, None
+        one, other = (
+            table.numbers(title, least=-np.inf, most=np.inf) for title in columns.scores
+        )
+        for outcome, met in enumerate((one > other, one < other, one == other)):
+            counts[met, outcome] = 1.0
+        return counts, None
     if columns.soft:
         low, high = soft_scale(asked.soft)
         values = table.numbers(columns.soft[0], least=-np.inf)

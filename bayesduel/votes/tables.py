@@ -166,7 +166,8 @@ def _unpacked(content: bytes, file: Path) -> bytes:
         stream = lzma.LZMAFile(io.BytesIO(content))
     elif content.startswith(_ZSTD):
         try:
-            from compression import zstd  # Python 3.14
+            # Of Python 3.14.
+            from compression import zstd  # pyright: ignore[reportMissingImports]
 
             stream = zstd.ZstdFile(io.BytesIO(content))
         except ImportError:
@@ -509,7 +510,7 @@ class Table:
             # 1, 1.0 and True are equal, so only texts are told apart by their values.
             is_text = all(isinstance(value, str) for value in different)
         except TypeError:  # Lists have no hash.
-            is_text = False
+            codes, different, is_text = np.zeros(0, dtype=np.int64), (), False
         if cells.dtype == object and not is_text:
             texts = np.array([_text(value) for value in values], dtype=object)
             codes, different = pd.factorize(texts)

@@ -1,5 +1,6 @@
 """Policies of one's own: labels that tell forms apart, and names for the command."""
 
+import json
 import os
 import subprocess
 import sys
@@ -133,4 +134,5 @@ def test_the_command_finds_it_in_the_folder_where_it_is_called(module, tmp_path)
         text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "mine_for_tests:ETC:factor=2" in done.stdout
+    labels = [row["policy"] for row in json.loads(done.stdout)]
+    assert len({*labels}) == 2 and "factor=2" in labels[1]
