@@ -88,19 +88,25 @@ class BradleyTerry(PairwiseUtilityModel):
         for the arm that is behind and m/2 for a tie, and n times the last logarithm.
         Nothing large cancels: an arm may have won all of a million votes.
         """
-        size = np.abs(difference)
-        small = np.exp(-0.5 * size)
-        others = small
-        behind = np.where(difference > 0.0, counts[:, 1], counts[:, 0])
-        if self.ties:  # All rows have the same tie parameter.
-            others = small + np.exp(tie[..., :1])
-            behind += 0.5 * counts[:, 2]
-        rest = np.log1p(small * others)
+        # Two arrays are used again and again: to make one takes as long as to fill it.
         # Threads of a linear algebra library take longer to start than blocks of rows
         # take to add up.
-        found = -np.einsum("...r,...r->...", size, behind)
-        found = found - np.einsum("...r,r->...", rest, counts.sum(axis=1))
-        return found + tie[..., 0] * counts[:, 2].sum() if self.ties else found
+        size = np.abs(difference)
+        rest = np.multiply(size, -0.5)
+        np.exp(rest, out=rest)
+        if self.ties:  # All rows have the same tie parameter.
+            rest *= rest + np.exp(tie[..., :1])
+        else:
+            rest *= rest
+        np.log1p(rest, out=rest)
+        won, lost, *ties = np.ascontiguousarray(counts.T)
+        tied = ties[0] if self.ties else np.zeros_like(won)
+        summed = -np.einsum("...r,r->...", rest, won + lost + tied)
+        np.subtract(size, difference, out=rest)  # Twice m where the first is behind.
+        summed = summed - 0.5 * np.einsum("...r,r->...", rest, won + 0.5 * tied)
+        size += difference
+        summed = summed - 0.5 * np.einsum("...r,r->...", size, lost + 0.5 * tied)
+        return summed + tie[..., 0] * tied.sum() if self.ties else summed
 
     def vote_derivatives(
         self,

@@ -305,7 +305,7 @@ def test_nothing_cancels_where_one_arm_won_all_votes(ties, lead):
     rest = [np.exp(each - logs[ahead]) for at, each in enumerate(logs) if at != ahead]
     expected = logs - logs[ahead] - np.log1p(sum(rest))
     for outcome in range(len(logs)):
-        counts = np.zeros((1, 3))
+        counts = np.zeros((1, len(logs)))
         counts[0, outcome] = 1e6
         found = model.summed_logs(counts, np.full((1, 1), lead), tie[None])
         np.testing.assert_allclose(found, 1e6 * expected[outcome], rtol=1e-13)

@@ -107,7 +107,8 @@ class PairCoordinates(Coordinates):
             place = self.contest + self.known
             difference = difference + votes.ordered(points[..., place : place + 1])
         if not self.model.ties:
-            return difference, xp.zeros_like(difference)
+            nothing = xp.zeros(1, dtype=difference.dtype)
+            return difference, xp.broadcast_to(nothing, difference.shape)
         tie = points[..., self.extras - 1 : self.extras]
         return difference, xp.broadcast_to(tie, difference.shape)
 
