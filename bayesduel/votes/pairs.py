@@ -569,7 +569,7 @@ def _from_square(table: Table) -> VoteRows:
     place[order] = np.arange(len(names))
     return VoteRows(
         table.name, row, [names[each] for each in order], place[row], place[column],
-        votes, False, {"arms": (corner,), "wins": tuple(others)},
+        votes, False, {"arms": (corner or "first column",), "wins": tuple(others)},
     )  # fmt: skip
 
 

@@ -459,7 +459,7 @@ def test_compressed_files_and_bombs(tmp_path, kind):
 
 
 def test_names_that_look_alike_are_said_with_their_codes(caplog):
-    names = ["gpt-4", "gpt\u20114", "gpt\u20134", "claude"]
+    names = ["gpt-4", "gpt\u20114", "gpt\u20134", "llama"]
     frame = pd.DataFrame({"left": names, "right": ["x"] * 4, "winner": ["left"] * 4})
     assert read_comparisons(frame).num_arms == 5
     assert r"'gpt-4' and 'gpt\u20114' and 'gpt\u20134' differ hardly" in caplog.text
