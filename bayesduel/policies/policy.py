@@ -13,7 +13,7 @@ from bayesduel.policies.registry import own_label, registered_label, registered_
 
 
 class Problem(NamedTuple):
-    """What a policy is told before the first round of a run.
+    """The problem that a policy meets in a run, known before its first round.
 
     Arms are numbered from 0, in the order of the run: they are relabeled at random in
     each run unless told otherwise, and ``features`` and ``revenues`` with them.
@@ -25,11 +25,11 @@ class Problem(NamedTuple):
     horizon : int
         Rounds of the run.
     features : float64 (K, d) or None
-        What is known of the arms, a row for each; None where the instance has none.
+        Features of the arms, a row for each; None where the instance has none.
     subset_size : int
         The largest number of arms in an offered set; 2 in duels.
     revenues : float64 (K,) or None
-        What a choice of each arm earns; None in duels.
+        The revenue of a choice of each arm; None in duels.
     """
 
     num_arms: int
@@ -294,13 +294,13 @@ def check_rule(policy: PolicyBase) -> None:
         try:
             given.bind(*wanted)
         except TypeError as error:
-            told = ""
+            fields = ""
             if name == "start":
-                told = f"; the problem has {', '.join(Problem._fields)}"
+                fields = f"; the problem has {', '.join(Problem._fields)}"
             raise PolicyParameterError(
                 "policy",
                 f"{name} of {kind.__name__} must take ({', '.join(wanted)}), and takes "
                 f"{given}",
                 policy,
-                remedy=f"write def {name}(self, {', '.join(wanted)}){told}",
+                remedy=f"write def {name}(self, {', '.join(wanted)}){fields}",
             ) from error

@@ -20,7 +20,7 @@ from bayesduel.votes.checks import (
     shortened,
 )
 from bayesduel.votes.choices import Choices
-from bayesduel.votes.tables import Table
+from bayesduel.votes.tables import Table, has_comma
 from theory.arguments import integer_from
 
 if TYPE_CHECKING:
@@ -506,11 +506,11 @@ def values_of(
         found[there] = numbers
         return [attribute], found[:, :, None]
     empty = [at for at, cell in enumerate(read) if not cell]
-    if empty or len(bad) < len(read) or table.has_comma(read[bad[0]]):
+    if empty or len(bad) < len(read) or has_comma(read[bad[0]]):
         at = (empty or bad)[0]
         row, place = np.argwhere(there)[at].tolist()
         words, remedy = "is empty" if empty else "is no number, as others are", ""
-        if not empty and table.has_comma(read[at]):
+        if not empty and has_comma(read[at]):
             words, remedy = "is a number with a comma", "write a point"
         table.refuse(str(titles[place]), row, words, remedy)
     words = sorted(set(read))

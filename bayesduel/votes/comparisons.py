@@ -268,7 +268,7 @@ class Comparisons(CountedVotes):
             All arms, in the wanted order; any other name is an error. By default the
             names that occur, sorted.
         words : tuple of three
-            What stands in ``winner`` for the first arm, the second arm, and a tie: for
+            The words in ``winner`` for the first arm, the second arm, and a tie: for
             each a word, several in a list, or a mapping from words to how many votes
             they count, as in ``({"A>B": 1, "A>>B": 3}, {"B>A": 1, "B>>A": 3}, "A=B")``.
         order_known : bool
@@ -574,7 +574,7 @@ class Comparisons(CountedVotes):
         Parameters
         ----------
         contradiction : {"tie", "nothing"}
-            What it counts as.
+            The vote that a contradiction counts as.
 
         Returns
         -------
@@ -632,10 +632,7 @@ class Comparisons(CountedVotes):
                 raise ComparisonDataError(
                     "counts", rule, value, index=row, remedy=_ONE_QUESTION
                 )
-        agree = np.argmax(there, axis=1) == np.argmax(back, axis=1)
-        counts = np.where(agree[:, None], (there + back) / 2.0, 0.0)
-        if contradiction == "tie":
-            counts[~agree, 2] = (there + back)[~agree].sum(axis=1) / 2.0
+        counts = both_as_one(there, back, contradiction)
         counted = counts.sum(axis=1) > 0
         kept = pairs[counted, 0]
         return replace(
@@ -695,6 +692,23 @@ class Comparisons(CountedVotes):
         return csr_array(entries, shape=(self.num_arms, self.num_arms))
 
 
+def both_as_one(
+    there: Float64[np.ndarray, "unit 3"],
+    back: Float64[np.ndarray, "unit 3"],
+    contradiction: str,
+) -> Float64[np.ndarray, "unit 3"]:
+    """Return the votes of two answers to each question, of one outcome each.
+
+    Both are votes for the same first arm, the same second arm, and ties. Answers that
+    contradict each other are a tie, or nothing.
+    """
+    agree = np.argmax(there, axis=1) == np.argmax(back, axis=1)
+    counts = np.where(agree[:, None], (there + back) / 2.0, 0.0)
+    if contradiction == "tie":
+        counts[~agree, 2] = (there + back)[~agree].sum(axis=1) / 2.0
+    return counts
+
+
 _ONE_QUESTION = (
     "name what was asked (context) and who judged (judge), so that each of them has "
     "one vote in either order"
@@ -702,7 +716,7 @@ _ONE_QUESTION = (
 
 
 class RowColumns(NamedTuple):
-    """What rows carry beside arms and counts: numbers, or places among labels."""
+    """The columns that rows carry beside arms and counts: numbers, or label places."""
 
     columns: dict[str, NDArray[Any]]
     labels: dict[str, tuple[str, ...]]

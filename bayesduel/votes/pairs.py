@@ -32,6 +32,7 @@ from bayesduel.votes.comparisons import (
     Comparisons,
     Words,
     added_up,
+    both_as_one,
     row_columns,
     verdict_counts,
     verdicts_of,
@@ -133,7 +134,7 @@ def read_comparisons(
     weight : str, optional
         Column that says how many times a vote counts.
     words : tuple of three
-        What stands in ``winner`` for the first arm, the second one, and a tie: for each
+        The words in ``winner`` for the first arm, the second one, and a tie: for each
         a word, several in a list, or a mapping from words to how many votes they count,
         as in ``({"A>B": 1, "A>>B": 3}, {"B>A": 1, "B>>A": 3}, "A=B")``. By default left
         and right; and tie, draw, both_bad or tie (bothbad). A word that is also the
@@ -142,14 +143,14 @@ def read_comparisons(
         Conditions such as ``"language=English"`` or ``"turn>1"``: rows that do not meet
         all of them are left out; see :func:`keep_rows`.
     missing : {"refuse", "skip", "keep"}
-        What becomes of a row where one of the columns that are read is empty, NA, nan,
+        How to treat a row where one of the columns that are read is empty, NA, nan,
         null or None: an error, or left out and counted in a log message. With "keep"
         these words are names, and only an empty cell is refused.
     decimal : {".", ","}, optional
         The decimal sign of numbers; by default a point, and in files separated by
         semicolons a comma as well.
     mirrored : {"once", "twice"}, optional
-        What becomes of a table that lists every match from both sides, so that the
+        How to count a table that lists every match from both sides, so that the
         mirror image of each row is there, too: each match counts once, or twice.
         Without it such a table is read as it is, and a log message tells of it.
     both_orders : {"tie", "nothing"}, optional
@@ -222,8 +223,6 @@ class VoteRows:
     counts: Float64[np.ndarray, "n 3"]  # For the first arm, for the second, and ties.
     order_known: bool
     read: Mapping[str, tuple[str, ...]]  # Titles, by what they are read as.
-    unread: Sequence[str] = ()
-    skipped: int = 0  # Rows that were left out because something is missing there.
     columns: Mapping[str, Any] | None = None
     contest_covariates: tuple[str, ...] = ()
     both_orders: str | None = None  # What is left to be done.
@@ -243,14 +242,6 @@ class VoteRows:
         """Return the votes, counted per pair."""
         first, second = self.first, self.second
         names = arm_names_of(self.arm_names if arm_names is None else arm_names, None)
-        same = first == second
-        if np.any(same):
-            at = int(np.argmax(same))
-            rule = f"compares {self.arm_names[first[at]]!r} with itself, which says "
-            rule += "nothing"
-            remedy = "leave such rows out"
-            row = int(self.rows[at])
-            raise ComparisonDataError("row", rule, None, index=row, remedy=remedy)
         if arm_names is not None:
             used = np.zeros(len(self.arm_names), dtype=bool)
             used[first] = used[second] = True
@@ -291,16 +282,17 @@ def parse_pairs(
     kept = asked.kept()
     needed = [title for titles in columns.titles().values() for title in titles]
     needed += [*kept.values(), *map(str, labels_of("ties", asked.ties or ()))]
-    skipped = table.skip_missing(needed) if asked.missing == "skip" else 0
+    if asked.missing == "skip":
+        table.skip_missing(needed)
     if columns.wins:
         columns = replace(columns, ties=tie_columns(table, columns, asked.ties))
     is_arm = bool(columns.winner) and columns.winner[0] in columns.arms
     table.check_values(columns.arms, () if is_arm else columns.winner)
     read = columns.titles() | {name: (title,) for name, title in kept.items()}
-    unread = table.say_what_is_read(read)
+    table.say_what_is_read(read)
     rows = _rows_of(table, columns, asked, kept)
     _say_what_looks_alike(table.name, rows.arm_names)
-    return _mirrored(replace(rows, read=read, unread=unread, skipped=skipped), asked)
+    return _mirrored(replace(rows, read=read), asked)
 
 
 def _rows_of(
@@ -344,12 +336,8 @@ def _rows_of(
         order_known = False
     rows, both_orders = table.rows, asked.both_orders
     if both is not None and both_orders is not None:
-        agree = (counts > 0) == (both > 0)
-        agree = agree.all(axis=1)
-        joined = np.where(agree[:, None], (counts + both) / 2.0, 0.0)
-        if both_orders == "tie":
-            joined[~agree, 2] = (counts + both)[~agree].sum(axis=1) / 2.0
-        counts, both_orders, order_known = joined, None, False
+        counts = both_as_one(counts, both, both_orders)
+        both_orders, order_known = None, False
     elif both is not None:
         rows = np.concatenate([rows, rows])
         counts = np.concatenate([counts, both[:, [1, 0, 2]]])

@@ -306,7 +306,7 @@ def read_rankings(
     where : str or sequence of str
         Conditions on the columns, as in :func:`read_comparisons`.
     missing : {"refuse", "skip", "keep"}
-        What becomes of rows that name no arm: an error, or left out; with "keep" NA and
+        How to treat rows that name no arm: an error, or left out; with "keep" NA and
         the like are names.
     arm_names : sequence of str, optional
         All arms, in the wanted order; any other name is an error.

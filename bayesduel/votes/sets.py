@@ -61,7 +61,7 @@ def read_sets(
     where : str or sequence of str
         Conditions on the columns, as in :func:`read_comparisons`.
     missing : {"refuse", "skip", "keep"}
-        What becomes of rows without a best, or without a worst where it was asked for;
+        How to treat rows without a best, or without a worst where it was asked for;
         as in :func:`read_comparisons`.
     arm_names : sequence of str, optional
         All arms, in the wanted order; any other name is an error.

@@ -411,16 +411,16 @@ class Table:
     source : path or pandas.DataFrame
         A file, as :func:`read_table` reads it, or a data frame.
     name : str, optional
-        What errors call it; by default the name of the file.
+        The name in errors; by default that of the file.
     missing : {"refuse", "skip", "keep"} or None
-        What becomes of rows without a value. With "keep" NA, nan, null, None and the
+        How to treat rows without a value. With "keep" NA, nan, null, None and the
         like are labels, and only an empty cell has no value. None is "refuse", for
         readers that have no such option.
     decimal : {".", ","}, optional
         The decimal sign of numbers. By default the point, and, in files separated by
         semicolons, the comma.
     names : sequence of str or None
-        What is a label, even if it is a word for nothing.
+        Labels, even if they are words for missing values.
     """
 
     def __init__(
@@ -614,7 +614,7 @@ class Table:
             equal = np.array([*same, value in MISSING])[codes]
             return equal if sign == "=" else ~equal
         (limit,) = self.numbers_in(title, [value])
-        is_text = bool(np.isnan(limit)) and not self.has_comma(value)
+        is_text = bool(np.isnan(limit)) and not has_comma(value)
         if is_text:
             compared: Any = self.texts(title)
             held = self.numbers_in(title, _used(codes, names))
@@ -631,8 +631,8 @@ class Table:
         met[there] = compare[sign](compared[there], bound)
         return met
 
-    def skip_missing(self, titles: Sequence[str], *, say: bool = True) -> int:
-        """Leave out the rows without a value in one of the columns; return how many."""
+    def skip_missing(self, titles: Sequence[str], *, say: bool = True) -> None:
+        """Leave out the rows without a value in one of the columns, and log it."""
         kept = np.ones(self.num_rows, dtype=bool)
         for title in titles:
             kept &= self.labels(title)[0] >= 0
@@ -644,7 +644,6 @@ class Table:
             words = "%s: %d of %d rows left out, where something is missing"
             _LOGGER.warning(words, self.name, skipped, self.num_rows)
         self.rows = self.rows[kept]
-        return skipped
 
     def check_values(self, titles: Sequence[str], answers: Sequence[str] = ()) -> None:
         """Raise about the first row without a value in one of the columns.
@@ -722,10 +721,6 @@ class Table:
             )
             self.refuse(title, row, "may be a thousand or have a decimal point", remedy)
 
-    def has_comma(self, text: str) -> bool:
-        """Return whether a text is a number with a comma."""
-        return _COMMA.fullmatch(text) is not None
-
     def numbers_in(
         self, title: str, names: Sequence[str], *, flags: bool = False
     ) -> Float64[np.ndarray, " text"]:
@@ -799,8 +794,8 @@ class Table:
             return error
         return error.renamed(error.argument, int(self.rows[error.index]))
 
-    def say_what_is_read(self, read: Mapping[str, Sequence[str]]) -> list[str]:
-        """Log which columns are read, and which are not; return the latter."""
+    def say_what_is_read(self, read: Mapping[str, Sequence[str]]) -> None:
+        """Log which columns are read, and which are not, if there are any."""
         read = {role: list(map(composed, titles)) for role, titles in read.items()}
         known = {title for titles in read.values() for title in titles}
         others = [title for title in self.titles if title not in known]
@@ -813,11 +808,15 @@ class Table:
             _LOGGER.warning(
                 "%s: read %s; not read: %s %s", self.name, said, words, listed
             )
-        return others
 
 
 def _plain(title: str) -> str:
     return re.sub(r"[\W_]+", "", title).casefold()
+
+
+def has_comma(text: str) -> bool:
+    """Return whether a text is a number with a comma."""
+    return _COMMA.fullmatch(text) is not None
 
 
 def _used(codes: NDArray[np.int64], names: Sequence[str]) -> list[str]:

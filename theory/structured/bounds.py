@@ -184,13 +184,7 @@ def structured_lower_bound(
         tolerance, "tolerance", "from 1e-9 to 0.1", lambda gap: 1e-9 <= gap <= 0.1
     )
     if model == "transitive":
-        if features is not None:
-            raise InvalidPreferenceError(
-                "features",
-                "does not go with 'transitive', which has no utilities",
-                features,
-                remedy="use 'bradley-terry' or 'thurstone'",
-            )
+        transitive.refuse_features(features)
         matrix = read_transitive(preferences)
         _refuse_many(matrix.num_arms, transitive.MOST_ARMS, transitive.WHY)
         name, prices = costs_of(cost, matrix)

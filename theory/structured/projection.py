@@ -105,13 +105,7 @@ def project_on_model(
     matrix = as_preference_matrix(preferences)
     utilities = None
     if model == "transitive":
-        if features is not None:
-            raise InvalidPreferenceError(
-                "features",
-                "does not go with 'transitive', which has no utilities",
-                features,
-                remedy="use 'bradley-terry' or 'thurstone'",
-            )
+        transitive.refuse_features(features)
         if matrix.num_arms > transitive.MOST_ARMS:
             raise InvalidPreferenceError(
                 "preferences",

@@ -31,6 +31,17 @@ _LOOKED_AT = 100
 _OUT = 0.5
 
 
+def refuse_features(features: object) -> None:
+    """Raise ``InvalidPreferenceError`` where features are given: no utilities."""
+    if features is not None:
+        raise InvalidPreferenceError(
+            "features",
+            "does not go with 'transitive', which has no utilities",
+            features,
+            remedy="use 'bradley-terry' or 'thurstone'",
+        )
+
+
 def solve(truth: Truth, tolerance: float) -> Solved:
     """Solve the program to a certified relative gap.
 
