@@ -187,7 +187,7 @@ class World(FrozenClass):
         raise NotImplementedError
 
     def regret(self, state: Any, round_: int, first: int, second: int, /) -> Any:
-        """Return the regret of one round in which two arms meet, or an arm meets itself.
+        """Return the regret of a round in which two arms meet, or an arm meets itself.
 
         A number, or several: a dictionary by the names of notions, or a tuple or array
         in the order of ``notions`` (compiled worlds return no dictionary).
