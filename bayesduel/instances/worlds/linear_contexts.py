@@ -167,7 +167,8 @@ class LinearContexts(World):
 
     def _source_of_rows(self) -> tuple[Any, Any, int]:
         if self._table is None:
-            return np.zeros((1, 1)), np.zeros(1, np.int64), _ROWS.index(self.rows)
+            empty = np.zeros((1, self.num_features))
+            return empty, np.zeros(1, np.int64), _ROWS.index(self.rows)
         return np.array(self._table), np.arange(len(self._table)), _TABLE
 
     @property
