@@ -216,6 +216,51 @@ class World(FrozenClass):
         return getattr(type(self), method) is not getattr(World, method)
 
 
+class FixedWorld(World):
+    """A preference matrix as a world: with features for contextual policies.
+
+    Parameters
+    ----------
+    values : float64 (K, K)
+        P(arm i is preferred to arm j).
+    table : float64 (K, d), optional
+        Features of the arms.
+    """
+
+    values: Any
+    table: Any = None
+    compiled = True
+    guarantees = GUARANTEES
+
+    @property
+    def num_arms(self) -> int:
+        """Number of arms K."""
+        return len(self.values)
+
+    @property
+    def arm_features(self) -> Float[np.ndarray, "K d"] | None:
+        """Features of the arms."""
+        return self.table
+
+    def start(self, horizon: int, rng: Generator, /) -> Any:
+        """Return no hidden state."""
+        return np.zeros(0)
+
+    def unchanged_until(self, state: Any, round_: int, /) -> int:
+        """Return a round after every horizon."""
+        return LAST_ROUND
+
+    def probability(
+        self, state: Any, rng: Generator, round_: int, first: int, second: int, /
+    ) -> float:
+        """Return the entry of the matrix."""
+        return self.values[first, second]
+
+    def regret(self, state: Any, round_: int, first: int, second: int, /) -> Any:
+        """Return 0: the regret of a matrix follows from the plays."""
+        return 0.0
+
+
 def _canonical(value: Any) -> Any:
     checksum = getattr(value, "checksum", None)
     if checksum is not None:
@@ -349,12 +394,11 @@ def check_world(world: World, horizon: int) -> tuple[str, ...]:
 def _check_table(world: World, method: str, table: Any) -> None:
     if table is None:
         return
-    shape = np.shape(table)
-    if len(shape) != 2 or shape[0] != world.num_arms or not np.all(np.isfinite(table)):  # pyright: ignore[reportAttributeAccessIssue]
+    shape, num_arms = np.shape(table), getattr(world, "num_arms", 0)
+    if len(shape) != 2 or shape[0] != num_arms or not np.all(np.isfinite(table)):
         raise ArgumentError(
             f"{type(world).__name__}: {method}",
-            f"must be finite numbers (K, d) with a row for each of the {world.num_arms} "  # pyright: ignore[reportAttributeAccessIssue]
-            "arms",
+            f"must be finite numbers (K, d), one row for each of the {num_arms} arms",
             table,
             remedy="return a NumPy array of two axes",
         )
