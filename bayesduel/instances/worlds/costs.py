@@ -82,7 +82,7 @@ def _is_square(table: Shaped[np.ndarray, "n K L"]) -> bool:
     return table.shape[1] == table.shape[2] >= 2 and bool(np.isfinite(table).all())
 
 
-def array_of_file(path: str, argument: str) -> dict[str, Shaped[np.ndarray, ...]]:
+def array_of_file(path: str, argument: str) -> dict[str, Shaped[np.ndarray, "*shape"]]:
     """Read the arrays of an NPY, NPZ or CSV file; "" is the name of the only one.
 
     Raises
