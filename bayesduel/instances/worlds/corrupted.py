@@ -149,7 +149,9 @@ class Corrupted(World):
     def defines(self, method: str) -> bool:
         """Say whether this world has an optional method: features if the inner has."""
         if method == "features":
-            return isinstance(self.inner, World) and self.inner.defines(method)
+            inner = self.inner
+            varies = isinstance(inner, World) and inner.defines(method)
+            return varies or self.arm_features is not None
         return super().defines(method)
 
     # --- The methods of a world -------------------------------------------------------
@@ -203,5 +205,11 @@ class Corrupted(World):
         self, state: Any, rng: Generator, round_: int, /
     ) -> Float[np.ndarray, "K d"]:
         """Return the features of the world inside."""
-        inner: Any = self.inner
-        return inner.features(state[0], rng, round_)
+        inner, table = self.inner, self.arm_features
+        if isinstance(inner, World) and inner.defines("features"):
+            return inner.features(state[0], rng, round_)
+        if table is None:
+            raise ArgumentError(
+                "world", "must have features for a contextual policy", self.world
+            )
+        return table
