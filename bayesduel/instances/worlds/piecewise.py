@@ -122,7 +122,11 @@ class Piecewise(World):
         one_of(self.spacing, ("even", "geometric"), "spacing")
         integer_from(self.seed, 0, "seed")
         if self.is_given:
-            object.__setattr__(self, "num_arms", self.segment_matrices.shape[1])
+            matrices, changes = self._given
+            object.__setattr__(self, "num_arms", matrices.shape[1])
+            if not self.file:
+                object.__setattr__(self, "matrices", matrices)
+                object.__setattr__(self, "changes", tuple(changes.tolist()))
             return
         if not _is_empty(self.changes):
             raise ArgumentError(
