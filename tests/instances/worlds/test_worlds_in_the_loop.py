@@ -86,7 +86,9 @@ def check_distribution(policy, runs):
         *((fast["plays"][:, -1, i, i], slow["plays"][:, -1, i, i]) for i in range(3)),
     ]
     for one, two in pairs:
-        assert stats.ks_2samp(one, two).pvalue > FALSE_ALARM / 5
+        # Of numbers with ties this form is on the safe side.
+        found = stats.ks_2samp(one, two, method="asymp")
+        assert found.pvalue > FALSE_ALARM / 5
     named = [np.bincount(each["recommendation"], minlength=3) for each in (fast, slow)]
     table = np.array(named)[:, np.sum(named, axis=0) > 0]
     if table.shape[1] > 1:
