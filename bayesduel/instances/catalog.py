@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from bayesduel.arguments.own_modules import is_own_name, word_of
+from bayesduel.arguments.named_objects import is_own_name, word_of
 from bayesduel.instances.choice.catalog import is_world_name, load_world
 from bayesduel.instances.families import FAMILIES, REQUIRED, family_parameters
 from bayesduel.instances.matrices import (

@@ -4,7 +4,7 @@ import os
 
 from numpy.typing import ArrayLike
 
-from bayesduel.arguments.own_modules import is_own_name
+from bayesduel.arguments.named_objects import is_own_name
 from bayesduel.errors import ArgumentError, UnknownNameError, near_names
 from bayesduel.instances.families import (
     FAMILIES,

@@ -3,7 +3,7 @@
 from dataclasses import fields, replace
 from typing import Any
 
-from bayesduel.arguments.own_modules import (
+from bayesduel.arguments.named_objects import (
     NamedKind,
     as_kind,
     default_object,

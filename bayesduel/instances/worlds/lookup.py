@@ -4,7 +4,7 @@ from dataclasses import fields, replace
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from bayesduel.arguments.own_modules import (
+from bayesduel.arguments.named_objects import (
     NamedKind,
     as_kind,
     default_object,
