@@ -196,7 +196,7 @@ def regret_meanings() -> dict[str, str]:
 _TITLES = {
     "instances": "Instances: -i NAME, or a file (CSV, NPY, NPZ)",
     "families": "Families of instances: -i NAME:PARAMETER=VALUE,...",
-    "pair-worlds": "Worlds of duels that change: -i NAME or -i NAME:PARAMETER=VALUE,... "
+    "pair-worlds": "Worlds of duels that change: -i NAME:PARAMETER=VALUE,... "
     "or -i module:Class",
     "policies": "Policies: -p NAME or -p NAME:PARAMETER=VALUE,...",
     "regrets": "Notions of regret: --regret NAME",

@@ -23,7 +23,7 @@ from theory.arguments import one_of
 
 
 class Adversarial(World):
-    r"""An adversary who has fixed a matrix :math:`P_t` for each round before the run.
+    """An adversary who has fixed a matrix P_t for each round before the run.
 
     Parameters
     ----------
@@ -45,8 +45,8 @@ class Adversarial(World):
     *Regret.* External regret compares with the best fixed arm in hindsight, and which
     arm that is depends on what a policy has played: it is no sum of costs of rounds.
     Here the fixed arm is the one with the largest total over the horizon, k = argmax of
-    :math:`\sum_{t \le T} \sum_j P_t(k, j)`, the smallest number among equals. Showing i
-    and j in round t costs :math:`(P_t(k, i) + P_t(k, j) - 1) / 2`. This may be
+    the sum of P_t(k, j) over t and j, the smallest number among equals. Showing i
+    and j in round t costs (P_t(k, i) + P_t(k, j) - 1) / 2. This may be
     negative: in some rounds another arm is better than k.
 
     *What is drawn.* Nothing but the answers. A long stretch of one pair costs one step

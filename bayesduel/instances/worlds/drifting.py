@@ -19,15 +19,14 @@ from theory.preferences import PreferenceMatrix
 
 
 class Drifting(World):
-    r"""Preferences that drift: a reflected random walk, or a line between two matrices.
+    """Preferences that drift: a reflected random walk, or a line between two matrices.
 
     *Random walk* (no ``to``). In every round after the first, each entry above the
     diagonal moves by ``speed`` times a standard normal number and is reflected into
     [margin, 1 - margin]; entries below the diagonal are the complements. So after t
-    rounds an entry has the law of the reflected number :math:`P_1(i, j) +
-    \mathrm{speed} \sqrt{t - 1}\, Z`.
+    rounds an entry has the law of P_1(i, j) + speed sqrt(t - 1) Z, reflected.
 
-    *Line* (with ``to``). :math:`P_t = P_1 + \frac{t - 1}{T - 1} (P_T - P_1)`, from
+    *Line* (with ``to``). P_t = P_1 + (t - 1) / (T - 1) (P_T - P_1), from
     ``matrix`` to ``to`` over the horizon T. Nothing is random but the answers.
 
     Parameters

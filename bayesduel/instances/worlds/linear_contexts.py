@@ -30,10 +30,10 @@ _SPHERE, _SIGNS, _SHIFTED, _TABLE = range(4)
 
 
 class LinearContexts(World):
-    r"""Arms with features, and utilities that are linear in them.
+    """Arms with features, and utilities that are linear in them.
 
-    In round t the arms have features :math:`x_1, \ldots, x_K \in \mathbb{R}^d`, and arm
-    i is preferred to j with probability :math:`F(x_i^\top\theta - x_j^\top\theta)`.
+    In round t the arms have features x_1, ..., x_K, vectors of d numbers. With
+    utilities u_i = x_i . theta, arm i is preferred to j with probability F(u_i - u_j).
 
     Parameters
     ----------
@@ -44,19 +44,19 @@ class LinearContexts(World):
         K and d. A table has its own d.
     rows : str or array-like (n, d)
         How the features of an arm are drawn: ``"sphere"``, uniform on the sphere of
-        length 1; ``"signs"``, uniform from :math:`\{\pm 1/\sqrt d\}^d`;
-        ``"shifted-signs"``, uniform from :math:`\{\pm 1\}^d` plus uniform numbers in
-        [-0.1, 0]; or a table, or the path of one (NPY, NPZ, CSV): K different rows.
+        length 1; ``"signs"``, d random signs divided by sqrt(d); ``"shifted-signs"``,
+        d random signs, each plus a uniform number in [-0.1, 0]; or a table, or the path
+        of one (NPY, NPZ, CSV): K different rows of it.
     length : float
-        Length of :math:`\theta`, above 0.
+        Length of theta, above 0.
     active : int
-        :math:`\theta` has a uniform direction in its first so many coordinates, and is
-        0 in the others; 0 means all.
+        Theta has a uniform direction in its first so many coordinates, and is 0 in the
+        others; 0 means all.
     link : str
-        F: ``"logistic"``, :math:`1 / (1 + e^{-u})`, or ``"probit"``, the distribution
+        F(u): ``"logistic"``, 1 / (1 + exp(-u)), or ``"probit"``, the distribution
         function of the standard normal law.
     seed : int
-        Seed of :math:`\theta`, and of fixed features: the same in all runs.
+        Seed of theta, and of fixed features: the same in all runs.
 
     Raises
     ------
@@ -65,11 +65,11 @@ class LinearContexts(World):
 
     Notes
     -----
-    *Regret.* With utilities :math:`u_i = x_i^\top\theta` in the round, and :math:`u_*`
-    the largest, showing i and j costs :math:`u_* - (u_i + u_j)/2` (``utility_mean``),
-    twice that (``utility_sum``), and :math:`u_* - \max(u_i, u_j)` (``utility_weak``).
+    *Regret.* With the largest utility u of the round, showing i and j costs
+    u - (u_i + u_j) / 2 (``utility_mean``), twice that (``utility_sum``), and
+    u - max(u_i, u_j) (``utility_weak``).
 
-    *What is drawn.* :math:`\theta`, then fixed features, from the seed. Fresh features
+    *What is drawn.* Theta, then fixed features, from the seed. Fresh features
     in every round, arm by arm, from the generator of the world: the same in run r for
     all policies.
 
@@ -243,10 +243,10 @@ class LinearContexts(World):
 
 
 class GinopContexts(LinearContexts):
-    r"""The generator of the paper on GINOP: 30 arms from :math:`\{\pm 1/\sqrt d\}^d`.
+    """The generator of the paper on GINOP: 30 arms with 10 random signs.
 
-    A :class:`LinearContexts` with other defaults: fixed features, d = 10, K = 30,
-    :math:`|\theta| = 2`. Each ``seed`` is an instance; regret is ``utility_mean``.
+    A :class:`LinearContexts` with other defaults: fixed features, d = 10, K = 30, rows
+    of random signs divided by sqrt(d), and theta of length 2. Each ``seed`` is an instance; regret is ``utility_mean``.
 
     References
     ----------
@@ -270,11 +270,11 @@ class GinopContexts(LinearContexts):
 
 
 class VacdbContexts(LinearContexts):
-    r"""The generator of the paper on VACDB: rows of :math:`\{\pm 1\}^5` plus noise.
+    """The generator of the paper on VACDB: arms with 5 random signs plus noise.
 
-    A :class:`LinearContexts` with other defaults: fresh features from
-    :math:`\{\pm 1\}^5` plus uniform numbers in [-0.1, 0], K = 32, and :math:`\theta` of
-    length 1 in the first two coordinates. Regret is ``utility_sum``.
+    A :class:`LinearContexts` with other defaults: fresh features, d = 5, rows of random
+    signs plus uniform numbers in [-0.1, 0], and theta of length 1 in the first two
+    coordinates. There are 32 arms, as many as rows of signs. Regret is ``utility_sum``.
 
     References
     ----------

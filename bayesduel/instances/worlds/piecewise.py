@@ -36,10 +36,10 @@ LEAST = 0.55
 
 
 class Piecewise(World):
-    r"""Preference matrices :math:`M_1, \ldots, M_S` that change at given rounds.
+    """Preference matrices M_1, ..., M_S that change at given rounds.
 
     In a round t of segment s, arm i is preferred to j with probability
-    :math:`M_s(i, j)`. There are three ways to say what the matrices are: ``matrices``
+    M_s(i, j). There are three ways to say what the matrices are: ``matrices``
     and ``changes``; a ``file`` that holds them; or neither, for random matrices.
 
     Parameters
