@@ -246,7 +246,8 @@ class GinopContexts(LinearContexts):
     """The generator of the paper on GINOP: 30 arms with 10 random signs.
 
     A :class:`LinearContexts` with other defaults: fixed features, d = 10, K = 30, rows
-    of random signs divided by sqrt(d), and theta of length 2. Each ``seed`` is an instance; regret is ``utility_mean``.
+    of random signs divided by sqrt(d), and theta of length 2. Each ``seed`` is an
+    instance; regret is ``utility_mean``.
 
     References
     ----------

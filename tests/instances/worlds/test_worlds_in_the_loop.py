@@ -21,6 +21,7 @@ from bayesduel.instances.worlds import (
 )
 from bayesduel.policies import parse_policy
 from tests.rules import Greedy
+from theory import PreferenceMatrix
 
 FALSE_ALARM = 1e-4
 ORDER = np.array([[0.5, 0.7, 0.8], [0.3, 0.5, 0.6], [0.2, 0.4, 0.5]])
@@ -208,6 +209,19 @@ def test_contextual_policies_are_given_the_features_of_the_round():
     np.testing.assert_allclose(result["regret"][..., -1], 0, atol=1e-12)
     blind = simulated(world, FirstPair(), horizon=40, runs=3)
     assert blind["regret"].values[0, :, -1].min() > 1
+
+
+@pytest.mark.parametrize("inner", ["linear-contexts:contexts=fixed;num_arms=5;seed=2"])
+@pytest.mark.parametrize("kind", ["world", "matrix"])
+def test_corruption_passes_features_on(inner, kind):
+    if kind == "matrix":
+        world = bayesduel.load(inner.replace(";", ","))
+        utility = world.arm_features @ world.theta
+        inner = PreferenceMatrix(
+            1 / (1 + np.exp(utility - utility[:, None])), features=world.arm_features
+        )
+    result = simulated(Corrupted(world=inner), Oracle(), horizon=40, runs=3)
+    np.testing.assert_allclose(result["regret"][..., -1], 0, atol=1e-12)
 
 
 class Oracle(FirstPair):
