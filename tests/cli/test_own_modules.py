@@ -107,3 +107,69 @@ def test_nothing_of_the_folder_is_run_unless_a_policy_is_named(tmp_path):
     ):
         done = subprocess.run([program, *words], cwd=tmp_path, capture_output=True)
         assert done.returncode == 0, done.stderr
+
+
+WORLD = """
+from bayesduel import World
+
+class Even(World):
+    num_arms: int = 3
+    share: float = 0.5
+
+    def start(self, horizon, rng):
+        return None
+
+    def probability(self, state, rng, round_, first, second):
+        return self.share if first < second else 1 - self.share
+
+    def regret(self, state, round_, first, second):
+        return (first + second) / 2
+"""
+
+
+@pytest.fixture
+def there(here, tmp_path):
+    """A folder with a policy, as above, and a world in the same module."""
+    module = here.partition(":")[0]
+    with (tmp_path / f"{module}.py").open("a") as file:
+        file.write(WORLD)
+    return f"{module}:Even", here
+
+
+@pytest.mark.parametrize("source", ["config", "typed"])
+def test_an_experiment_has_a_world_of_the_folder(there, source):
+    world, policy = there
+    options = ["--horizon", "50", "--runs", "2", "--json"]
+    if source == "typed":
+        options += ["-i", f"{world}:share=0.6|0.7", "-p", policy]
+    else:
+        instances = f'instances = ["{world}:share=0.6|0.7"]\n'
+        Path("sweep.toml").write_text(f'{instances}policies = ["{policy}"]\n')
+        options += ["--config", "sweep.toml"]
+    rows = json.loads(called("compare", *options))
+    assert [row["instance"] for row in rows] == ["Even:share=0.6", "Even:share=0.7"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("no_such_module:X", "there is no module 'no_such_module' for the world"),
+        ("{module}:Evn", "has no world 'Evn'; it has Even"),
+        ("{module}:Fixed", "is no world but"),
+        ("{module}:Even:shar=1", "did you mean share"),
+        ("{module}:Even:share=x", "must be a number"),
+        ("{module}:Even:share=2", "must be a number from 0 to 1"),
+    ],
+)
+def test_what_is_wrong_with_a_world_is_said(there, text, words):
+    text = text.format(module=there[0].partition(":")[0])
+    done = invoke(["compare", "-i", text, "-p", "random", "--horizon", "50"])
+    assert done.exit_code == 2
+    assert words in " ".join(done.stderr.split())
+
+
+def test_what_needs_a_matrix_refuses_a_world(there):
+    for name in (there[0], "drifting:speed=0.1"):
+        done = invoke(["bounds", name])
+        assert done.exit_code == 2
+        assert "is a world, no preference matrix" in " ".join(done.stderr.split())
