@@ -18,6 +18,7 @@ from benchmarks import (
     replay,
     slopes,
     studies,
+    worlds,
 )
 from benchmarks.timing import pin_to_one_core
 
@@ -31,6 +32,7 @@ BENCHMARKS = {
     "fits": fits.main,
     "slopes": slopes.main,
     "studies": studies.main,
+    "worlds": worlds.main,
     "replay": replay.main,
     "recovery": recovery.main,
 }
