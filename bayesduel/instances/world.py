@@ -322,7 +322,7 @@ def check_world(world: World, horizon: int) -> tuple[str, ...]:
         exceptions of the user's methods pass, with a note of the method.
     """
     kind = type(world).__name__
-    num_arms = getattr(world, "num_arms", None)
+    num_arms: Any = getattr(world, "num_arms", None)
     whole = isinstance(num_arms, int | np.integer) and not isinstance(num_arms, bool)
     if not whole or num_arms < 2:
         raise ArgumentError(
@@ -352,6 +352,7 @@ def check_world(world: World, horizon: int) -> tuple[str, ...]:
         )
     _check_table(world, "arm_features", world.arm_features)
     rng, method = np.random.default_rng(0), "start"
+    probability = 0.5
     try:
         state = world.start(horizon, rng)
         method = "advance"
@@ -381,7 +382,7 @@ def check_world(world: World, horizon: int) -> tuple[str, ...]:
             last,
             remedy="return round_ where everything may change in the next round",
         )
-    if not world.defines("answer") and not 0 <= probability <= 1:
+    if not 0 <= probability <= 1:
         raise ArgumentError(
             f"{kind}: probability",
             "must be a number from 0 to 1",
