@@ -5,10 +5,10 @@ By the compiled calls that simulations make, with one run.
 
 from __future__ import annotations
 
-from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from bayesduel.arguments.limits import LONGEST_HORIZON, PATIENCE
@@ -65,15 +65,17 @@ class ModelStepper:
 
     def copied(self, memory: Memory) -> Memory:
         """Copy the state, whose arrays the next call consumes."""
-        return deepcopy(memory)
+        with jax.enable_x64(True):
+            return Memory(jax.tree.map(jnp.copy, memory.state), memory.round)
 
     def packed(self, memory: Memory) -> Memory:
-        """Return it as it is."""
-        return memory
+        """Return it with arrays of NumPy, as those of JAX lose bits when unpickled."""
+        return Memory(jax.device_get(memory.state), memory.round)
 
     def restored(self, memory: Memory) -> Memory:
-        """Return it as it is."""
-        return memory
+        """Return it with arrays of JAX."""
+        with jax.enable_x64(True):
+            return Memory(jax.tree.map(jnp.asarray, memory.state), memory.round)
 
     def expect(self, more: int) -> None:
         """Do nothing."""

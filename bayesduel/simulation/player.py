@@ -639,12 +639,21 @@ def _as_comparisons(votes: Any) -> _Votes:
 
     if isinstance(votes, Comparisons):
         return _Votes(votes, has_names=True)
-    is_frame = hasattr(votes, "columns") and hasattr(votes, "index")
-    if is_frame or isinstance(votes, str | os.PathLike):
-        from bayesduel.votes.pairs import read_comparisons
+    if isinstance(votes, str | os.PathLike):
+        return _Votes(_read(votes), has_names=True)
+    columns, index = getattr(votes, "columns", None), getattr(votes, "index", None)
+    if columns is None or index is None or callable(index):
+        return _Votes(Comparisons.from_wins(votes), has_names=False)
+    if {*map(str, columns)} != {*map(str, index)}:
+        return _Votes(_read(votes), has_names=True)
+    is_numbered = [*columns] == [*range(len(columns))]
+    return _Votes(Comparisons.from_wins(votes), has_names=not is_numbered)
 
-        return _Votes(read_comparisons(votes), has_names=True)
-    return _Votes(Comparisons.from_wins(votes), has_names=False)
+
+def _read(votes: Any) -> Comparisons:
+    from bayesduel.votes.pairs import read_comparisons
+
+    return read_comparisons(votes)
 
 
 def _names_of(

@@ -79,7 +79,10 @@ def test_a_player_asks_what_a_study_asks(tmp_path, policy):
         for turn in range(12):
             tickets, pairs = study.ask(1 + turn % 3), player.ask(1 + turn % 3)
             assert [{x.left, x.right} for x in tickets] == [{*x} for x in pairs]
-            for ticket in reversed(tickets):
+            # Which of two questions about one pair is answered, only a study knows.
+            if len({frozenset(pair) for pair in pairs}) == len(pairs):
+                tickets = tickets[::-1]
+            for ticket in tickets:
                 won = bool(rng.random() < 0.6)
                 assert study.tell(ticket, "left" if won else "right")
                 player.tell(ticket.left, ticket.right, won)
@@ -97,7 +100,8 @@ def test_a_player_asks_what_a_study_asks(tmp_path, policy):
 def test_the_same_calls_give_the_same_questions(policy):
     players = [Player(policy, 4, seed=seed, compiled=None) for seed in (1, 1, 2)]
     one, same, other = (answered(player, 40, delay=2) for player in players)
-    assert one == same != other
+    assert one == same
+    assert one != other or policy == "cw-rmed"  # Which is deterministic.
     assert players[0].recommend() == players[1].recommend()
     assert players[0].wins.sum() == 40
 
@@ -263,10 +267,11 @@ def test_a_policy_that_has_settled_asks_again_after_new_votes():
     player = Player("sup-klucb", 4, compiled=None)
     while pairs := player.ask(1):
         player.tell(*pairs[0], pairs[0][0] < pairs[0][1])
-    before = memory(player)
-    with pytest.raises(SimulationError, match="has settled"):
-        player.ask()
-    assert memory(player) == before and player.recommend() == 0
+    before = pickle.dumps(player._memory)
+    for _ in range(2):
+        with pytest.raises(SimulationError, match="has settled"):
+            player.ask()
+    assert pickle.dumps(player._memory) == before and player.recommend() == 0
 
 
 def test_a_failing_rule_leaves_the_player_as_it_was():
@@ -396,14 +401,15 @@ def test_what_the_methods_of_a_player_refuse():
 
 def test_next_pairs_are_those_of_a_player(tmp_path):
     table = Comparisons.from_wins(WINS, arm_names=NAMES)
-    expected = Player("d-ts+", votes=table, seed=3, compiled=None).ask(12)
     path = tmp_path / "votes.csv"
     frame = pd.DataFrame(WINS, index=NAMES, columns=NAMES)
     frame.to_csv(path)
     for votes in (table, frame, path, str(path)):
         found = next_pairs(votes, n=12, seed=3)
         assert list(found.columns) == ["first", "second"]
+        expected = Player("d-ts+", votes=votes, seed=3, compiled=None).ask(12)
         assert [*found.itertuples(index=False, name=None)] == expected
+    expected = Player("d-ts+", votes=table, seed=3, compiled=None).ask(12)
     plain = next_pairs(WINS, n=12, seed=3)
     assert [(NAMES[one], NAMES[two]) for one, two in plain.to_numpy()] == expected
     named = next_pairs(WINS, n=12, seed=3, arm_names=NAMES)
