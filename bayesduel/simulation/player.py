@@ -48,7 +48,7 @@ type Arm = int | str
 _MOST_QUESTIONS = 10**6
 """Questions that are asked for at once."""
 
-_MOST_ARMS = 10**4
+_MOST_ARMS = 2000
 """Arms of a player, which holds tables of all pairs."""
 
 
@@ -164,6 +164,8 @@ class Player:
         if self.arm_names is not None and data is not None and data.has_names:
             del known["votes"]  # Arms without a vote may be missing there.
         self.num_arms = _number_of_arms(num_arms, known)
+        if compiled is not None:
+            compiled = true_or_false(compiled, "compiled", kind=SimulationArgumentError)
         self._seed = seed_of(seed, "seed", kind=SimulationArgumentError)
         self.policy = _checked_policy(policy, self.num_arms, features, horizon)
         self._features, self._horizon, self._compiled = features, horizon, compiled
@@ -668,9 +670,10 @@ def _names_of(
 
 def _checked_features(features: Any) -> Float[np.ndarray, "K d"]:
     try:
-        table = np.array(features, dtype=np.float64)
-    except (TypeError, ValueError):
-        table = np.zeros(0)
+        given = np.array(features)
+    except ValueError:  # Rows of several lengths.
+        given = np.zeros(0)
+    table = given.astype(np.float64) if given.dtype.kind in "biuf" else np.zeros(0)
     if table.ndim != 2 or not np.isfinite(table).all():
         rule, remedy = "must be a table of finite numbers", "give a row for each arm"
         raise SimulationArgumentError("features", rule, features, remedy=remedy)
@@ -689,8 +692,9 @@ def _number_of_arms(num_arms: int | None, known: dict[str, int | None]) -> int:
         rule, remedy = "must be given", "or give arm_names=, features= or votes="
         raise SimulationArgumentError("num_arms", rule, None, remedy=remedy)
     (source, number), *others = numbers.items()
-    if number < 2:
-        raise SimulationArgumentError(source, "must be of at least two arms", number)
+    if not 2 <= number <= _MOST_ARMS:
+        rule = f"must be of 2 to {_MOST_ARMS} arms"
+        raise SimulationArgumentError(source, rule, number)
     for name, other in others:
         if other != number:
             rule = f"must be of {number} arms, as {source} is"
