@@ -23,10 +23,24 @@ from bayesduel.policies.arm_features import check_fields, with_features
 from bayesduel.policies.delayed_feedback import DelayedFeedback
 from bayesduel.policies.lookup import parse_policy
 from bayesduel.policies.parameter_values import check_kinds, check_policy
-from bayesduel.policies.policy import PolicyBase, declared
+from bayesduel.policies.policy import (
+    Policy,
+    PolicyBase,
+    declared,
+    kernel_of,
+    over_model,
+)
+from bayesduel.policies.policy_around import innermost, rule_of
 from bayesduel.policies.subset_base import OfferingPolicy
-from bayesduel.simulation.question_rules import coin, near_pairs
-from bayesduel.simulation.steppers import Question, Stepper, stepper_of
+from bayesduel.simulation.steppers import (
+    KernelStepper,
+    Question,
+    RuleStepper,
+    Seeds,
+    Stepper,
+    coin,
+    near_pairs,
+)
 from theory.arguments import (
     arm_index,
     integer_from,
@@ -40,7 +54,7 @@ if TYPE_CHECKING:
 
     from bayesduel.votes.comparisons import Comparisons
 
-__all__ = ["Player", "next_pairs"]
+__all__ = ["Player", "next_pairs", "stepper_of"]
 
 type Arm = int | str
 """An arm by its position, or by its name."""
@@ -50,6 +64,36 @@ _MOST_QUESTIONS = 10**6
 
 _MOST_ARMS = 2000
 """Arms of a player, which holds tables of all pairs."""
+
+
+def stepper_of(
+    policy: PolicyBase,
+    num_arms: int,
+    *,
+    seed: int,
+    epoch: int,
+    horizon: int | None,
+    features: Float[np.ndarray, "K d"] | None,
+    compiled: bool | None = None,
+) -> Stepper:
+    """Return what advances a policy, of whatever kind.
+
+    Self-duels are left out and answers come when they come, whatever the manner in
+    which the policy is played in simulations. ``compiled`` is that of ``KernelCalls``.
+    """
+    policy = innermost(policy)
+    rule, kernel = rule_of(policy), kernel_of(policy)
+    seeds = Seeds(seed, epoch)
+    if rule is not None:
+        assert isinstance(rule, Policy)
+        return RuleStepper(rule, num_arms, seeds, horizon, features)
+    if kernel is not None:
+        planned = horizon if declared(policy, "needs_horizon") else None
+        return KernelStepper(kernel, num_arms, seeds, planned, compiled)
+    # JAX takes a second to import.
+    from bayesduel.simulation.asked_models import ModelStepper
+
+    return ModelStepper(over_model(policy), num_arms, seeds)
 
 
 @dataclass

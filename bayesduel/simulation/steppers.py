@@ -7,6 +7,7 @@ same events give the same questions. Arms are positions from 0, in the order giv
 
 from __future__ import annotations
 
+import zlib
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,16 +18,13 @@ import numpy as np
 from bayesduel.arguments.limits import LONGEST_HORIZON, PATIENCE
 from bayesduel.errors import PolicyParameterError, SimulationError
 from bayesduel.policies.policy import Policy, Problem, Wins, check_rule, declared
-from bayesduel.policies.policy_around import innermost, rule_of
 from bayesduel.simulation.kernel_calls import VOTES, KernelCalls
 from bayesduel.simulation.runs import PROGRAMS
 
 if TYPE_CHECKING:
-    from jaxtyping import Float, Int
+    from jaxtyping import Bool, Float, Int
     from numpy.random import Generator
 
-    from bayesduel.policies.over_models.base import ModelRule
-    from bayesduel.policies.policy import PolicyBase
     from bayesduel.policies.scalar_kernel import ScalarKernel
 
 
@@ -131,40 +129,7 @@ class Stepper(Protocol):
         ...
 
 
-def stepper_of(
-    policy: PolicyBase,
-    num_arms: int,
-    *,
-    seed: int,
-    epoch: int,
-    horizon: int | None,
-    features: Float[np.ndarray, "K d"] | None,
-    compiled: bool | None = None,
-) -> Stepper:
-    """Return what advances a policy, of whatever kind.
-
-    Self-duels are left out and answers come when they come, whatever the manner in
-    which the policy is played in simulations. ``compiled`` is that of ``KernelCalls``.
-    """
-    from bayesduel.policies.policy import kernel_of, over_model
-
-    policy = innermost(policy)
-    rule, kernel = rule_of(policy), kernel_of(policy)
-    seeds = _Seeds(seed, epoch)
-    if rule is not None:
-        assert isinstance(rule, Policy)
-        return _RuleStepper(rule, num_arms, seeds, horizon, features)
-    if kernel is not None:
-        planned = horizon if declared(policy, "needs_horizon") else None
-        return _KernelStepper(kernel, num_arms, seeds, planned, compiled)
-    # JAX takes a second to import.
-    from bayesduel.simulation.model_steppers import ModelStepper
-
-    found: ModelRule = over_model(policy)
-    return ModelStepper(found, num_arms, seeds)
-
-
-class _Seeds:
+class Seeds:
     """Seeds what is random about each event."""
 
     def __init__(self, seed: int, epoch: int) -> None:
@@ -181,6 +146,23 @@ class _Seeds:
     def for_recommendation(self) -> Generator:
         """Return the generator that breaks ties of a recommendation."""
         return np.random.default_rng((self.seed, self.epoch, 0, 1))
+
+
+def coin(seed: int, number: int) -> bool:
+    """Return a fair bit for each number, the same in every replay.
+
+    A tie counts for either arm by a coin, as policies know no ties.
+    """
+    return bool(zlib.crc32(f"{seed}/{number}".encode()) & 1)
+
+
+def near_pairs(
+    allowed: Bool[np.ndarray, "K K"], first: int, second: int
+) -> Bool[np.ndarray, "K K"]:
+    """Return the allowed pairs with one of two arms, or all where there are none."""
+    among = np.isin(np.arange(len(allowed)), (first, second))
+    near = allowed & (among[:, None] | among[None, :])
+    return near if near.any() else allowed
 
 
 def pairs_of(
@@ -204,7 +186,7 @@ def _arrays(state: Any) -> list[np.ndarray]:
     return [state]
 
 
-class _RuleStepper:
+class RuleStepper:
     """Advances a policy in NumPy."""
 
     program = None
@@ -213,7 +195,7 @@ class _RuleStepper:
         self,
         policy: Policy,
         num_arms: int,
-        seeds: _Seeds,
+        seeds: Seeds,
         horizon: int | None,
         features: Float[np.ndarray, "K d"] | None,
     ) -> None:
@@ -323,7 +305,7 @@ class _RuleStepper:
         return arm
 
 
-class _KernelStepper:
+class KernelStepper:
     """Advances the kernel of a policy."""
 
     program = PROGRAMS["scalar"]
@@ -332,7 +314,7 @@ class _KernelStepper:
         self,
         kernel: ScalarKernel,
         num_arms: int,
-        seeds: _Seeds,
+        seeds: Seeds,
         horizon: int | None,
         compiled: bool | None,
     ) -> None:

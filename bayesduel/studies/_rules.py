@@ -15,7 +15,7 @@ from bayesduel.errors import (
     errors_about,
     near_and_all,
 )
-from bayesduel.simulation.question_rules import near_pairs
+from bayesduel.simulation.steppers import near_pairs
 from bayesduel.studies._fits import fit_votes
 from bayesduel.studies._settings import RULES, Settings
 from bayesduel.studies.replay.state import StudyState

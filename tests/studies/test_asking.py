@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
-from bayesduel.simulation.steppers import stepper_of
+from bayesduel.simulation.player import stepper_of
 from bayesduel.studies import Judging, Study, verify_study
 from bayesduel.studies._asking import rule_of
 from bayesduel.studies._settings import RULES

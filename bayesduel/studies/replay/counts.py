@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float64, Int64
 
 from bayesduel.models.base import PreferenceModel
-from bayesduel.simulation.question_rules import coin
+from bayesduel.simulation.steppers import coin
 from bayesduel.studies.replay.questions import (
     Imported,
     PolicyEvent,

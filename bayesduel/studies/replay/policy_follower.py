@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.simulation.steppers import Memory, Question, stepper_of
+from bayesduel.simulation.player import stepper_of
+from bayesduel.simulation.steppers import Memory, Question
 from bayesduel.studies.replay.questions import PolicyEvent
 from bayesduel.studies.replay.state import StudyState
 
