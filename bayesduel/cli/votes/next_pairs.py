@@ -102,7 +102,9 @@ def next_pairs(
         arms=arms, winner=winner, words=words, wins=wins, ties=tie_columns,
         weight=weight, scores=scores, where=where, missing=missing.value,
     )  # fmt: skip
-    excluded = [names_between("--exclude", pair, 2) for pair in exclude or ()]
+    excluded: list[Any] = [
+        names_between("--exclude", pair, 2) for pair in exclude or ()
+    ]
     data = read_pairs(votes, reading)
     from bayesduel.simulation import player
 
