@@ -4,10 +4,13 @@ Both answer the same questions here; nothing else asks which of the two it has.
 """
 
 import json
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import comb
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -17,14 +20,17 @@ from numpy.typing import ArrayLike
 
 from bayesduel import instances, policies
 from bayesduel.errors import (
+    AssumptionWarning,
     SimulationArgumentError,
     UnknownNameError,
     errors_about,
     near_and_all,
 )
 from bayesduel.instances.choice.catalog import is_world_name, load_world
+from bayesduel.instances.world import KNOWN_HORIZON, World, check_world
 from bayesduel.policies.arm_features import check_fields, with_features
-from bayesduel.policies.policy import PolicyBase
+from bayesduel.policies.policy import PolicyBase, declared
+from bayesduel.policies.policy_around import innermost, manner_of
 from bayesduel.policies.subset_base import OfferingPolicy
 from theory import REGRET_NOTIONS, PreferenceMatrix
 from theory.arguments import short_repr
@@ -34,8 +40,13 @@ if TYPE_CHECKING:
     from bayesduel.instances.choice import ChoiceWorld
     from bayesduel.simulation.environments import Environment
 
-type Instance = "PreferenceMatrix | ChoiceWorld"
+type Instance = "PreferenceMatrix | World | ChoiceWorld"
 """What answers: duels, or offers of subsets."""
+
+_PACKAGE = str(Path(__file__).resolve().parent.parent)
+
+_TRIAL_HORIZON = 1000
+"""Horizon of the round that is played to learn the notions of regret of a world."""
 
 type InstanceLike = Instance | str | ArrayLike
 """A matrix or its values, a world of subset choice, or the name or file of one."""
@@ -84,6 +95,11 @@ class ComparedInstance(ABC):
     @abstractmethod
     def default_notion(self) -> str:
         """Notion of regret that is recorded when none is asked for."""
+
+    @property
+    def usual_notions(self) -> tuple[str, ...]:
+        """Notions of regret that are recorded when none is asked for."""
+        return (self.default_notion,)
 
     @abstractmethod
     def regret_exists(self, notion: str) -> None:
@@ -165,17 +181,9 @@ class PairProblem(ComparedInstance):
         self, policy: PolicyBase, horizon: int, *, shuffle: bool = True
     ) -> None:
         """Raise for a policy that offers sets, and for its bad parameters."""
-        if isinstance(policy, OfferingPolicy):
-            raise SimulationArgumentError(
-                "policies",
-                f"{policy.label} offers sets, but {self.name} is {self.words}",
-                policy,
-                remedy=f"policies that ask for duels: {', '.join(policies.names())}",
-            )
-        if shuffle:
-            check_fields(policy, self.instance.num_arms)
-        told = with_features(policy, self.instance.features)
-        told.check(self.instance.num_arms, horizon)
+        features = self.instance.features
+        _check_plays_duels(self, policy, features, horizon, shuffle=shuffle)
+        _check_contextual(policy, self.name, has_features=features is not None)
 
     def environment(self, notions: tuple[str, ...], *, shuffle: bool) -> "Environment":
         """Return duels; regret follows from what was played."""
@@ -206,6 +214,87 @@ class PairProblem(ComparedInstance):
         if self.instance.features is None:
             return matrix
         return matrix | {"features": (("arm", "feature"), self.instance.features)}
+
+
+class WorldProblem(ComparedInstance):
+    """Duels in a world that answers and charges as it likes."""
+
+    instance: World
+    words = "a world of duels"
+    axes = ("arm", "opponent")
+    played = "plays"
+
+    @cached_property
+    def known_notions(self) -> Sequence[str]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Those that the world defines."""
+        return check_world(self.instance, _TRIAL_HORIZON)
+
+    @property
+    def default_notion(self) -> str:
+        """The first notion of the world."""
+        return self.known_notions[0]
+
+    @property
+    def usual_notions(self) -> tuple[str, ...]:
+        """All notions of the world."""
+        return tuple(self.known_notions)
+
+    def regret_exists(self, notion: str) -> None:
+        """Accept every known notion."""
+
+    def check_policy(
+        self, policy: PolicyBase, horizon: int, *, shuffle: bool = True
+    ) -> None:
+        """Raise where a policy cannot play; warn where it assumes too much."""
+        world = self.instance
+        _check_plays_duels(self, policy, world.arm_features, horizon, shuffle=shuffle)
+        has_features = world.arm_features is not None or world.defines("features")
+        _check_contextual(policy, self.name, has_features=has_features)
+        rule = innermost(policy)
+        assumed = [*declared(rule, "assumes")]
+        if declared(rule, "needs_horizon"):
+            assumed.append(KNOWN_HORIZON)
+        lacking = [each for each in assumed if each not in world.guarantees]
+        if lacking:
+            warnings.warn(
+                f"{policy.label} assumes {' and '.join(lacking)}, which {self.name} "
+                "does not guarantee: its regret bounds do not apply there",
+                AssumptionWarning,
+                skip_file_prefixes=(_PACKAGE,),
+            )
+
+    def environment(self, notions: tuple[str, ...], *, shuffle: bool) -> "Environment":
+        """Return the world, with room for all its notions of regret."""
+        from bayesduel.simulation.environments import WorldEnvironment
+
+        return WorldEnvironment(self.instance, len(self.known_notions), shuffle)
+
+    def measured(
+        self,
+        ledger: Mapping[str, Shaped[np.ndarray, "run checkpoint ..."]],
+        recommendation: Shaped[np.ndarray, "run ..."],
+        notions: Sequence[str],
+    ) -> Variables:
+        """Return regret, rounds of every pair, and the recommended arm."""
+        places = [self.known_notions.index(each) for each in notions]
+        total = np.moveaxis(ledger["regret"], -1, 0)[places]
+        return {
+            "regret": (("notion", "run", "checkpoint"), total),
+            "plays": (("run", "checkpoint", "arm", "opponent"), ledger["plays"]),
+            "recommendation": (("run",), recommendation.astype(np.int64)),
+        }
+
+    def variables(self) -> Variables:
+        """Return the features of the arms, where they are fixed."""
+        features = self.instance.arm_features
+        if features is None:
+            return {}
+        return {"features": (("arm", "feature"), np.array(features))}
+
+    def attributes(self, notions: Sequence[str]) -> dict[str, Any]:
+        """Return the lower bounds that the world provides, by notions."""
+        bounds = {name: float(value) for name, value in self.instance.theory().items()}
+        return {"lower_bounds": json.dumps(bounds)} if bounds else {}
 
 
 class SubsetProblem(ComparedInstance):
@@ -287,10 +376,56 @@ class SubsetProblem(ComparedInstance):
         return {"most_regret_per_round": json.dumps(worst)}
 
 
+def _check_plays_duels(
+    problem: ComparedInstance,
+    policy: PolicyBase,
+    features: Float[np.ndarray, "K d"] | None,
+    horizon: int,
+    *,
+    shuffle: bool,
+) -> None:
+    """Raise for a policy that offers sets, and for its bad parameters."""
+    num_arms = problem.instance.num_arms
+    if isinstance(policy, OfferingPolicy):
+        raise SimulationArgumentError(
+            "policies",
+            f"{policy.label} offers sets, but {problem.name} is {problem.words}",
+            policy,
+            remedy=f"policies that ask for duels: {', '.join(policies.names())}",
+        )
+    if shuffle:
+        check_fields(policy, num_arms)
+    with_features(policy, features).check(num_arms, horizon)
+
+
+def _check_contextual(policy: PolicyBase, name: str, *, has_features: bool) -> None:
+    """Raise where a contextual policy has no features, or is told late."""
+    if not declared(innermost(policy), "contextual"):
+        return
+    if not has_features:
+        raise SimulationArgumentError(
+            "policies",
+            f"{policy.label} is contextual, but {name} has no features of the arms",
+            policy,
+            remedy="give them, as PreferenceMatrix(values, features=...) or "
+            "{features}, or take a world with features",
+        )
+    if manner_of(policy).every > 1:
+        raise SimulationArgumentError(
+            "policies",
+            f"{policy.label} is contextual and must be told at once: the features of "
+            "a round are not kept",
+            policy,
+            remedy="leave out every=",
+        )
+
+
 def problem_of(instance: Instance) -> ComparedInstance:
     """Return the questions that can be asked about an instance."""
     if isinstance(instance, PreferenceMatrix):
         return PairProblem(instance)
+    if isinstance(instance, World):
+        return WorldProblem(instance)
     return SubsetProblem(instance)
 
 
@@ -306,7 +441,7 @@ def read_instance(value: InstanceLike) -> Instance:
     """
     if isinstance(value, str):
         return load_world(value) if is_world_name(value) else instances.load(value)
-    if isinstance(value, PreferenceMatrix):
+    if isinstance(value, PreferenceMatrix | World):
         return value
     from bayesduel.instances.choice import ChoiceWorld
 

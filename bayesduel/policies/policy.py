@@ -1,15 +1,17 @@
 """The protocol of a policy: four functions of one run, in NumPy."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from inspect import signature
-from typing import Any, NamedTuple, dataclass_transform
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 from numpy.random import Generator
 
+from bayesduel.arguments.frozen_classes import FrozenClass, title_with_changes
 from bayesduel.errors import PolicyParameterError
-from bayesduel.policies.registry import own_label, registered_label, registered_name
+from bayesduel.instances.world import FIXED_PREFERENCES
+from bayesduel.policies.registry import registered_label, registered_name
 
 
 class Problem(NamedTuple):
@@ -76,7 +78,7 @@ class PolicyBase:
 
         Without one, what the class says of itself as ``title``, or its name.
         """
-        return registered_label(self) or own_label(self)
+        return registered_label(self) or title_with_changes(self)
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` where a parameter does not fit the problem.
@@ -93,11 +95,15 @@ DECLARED = {
     "title": "",
     "needs_horizon": False,
     "explores_in_bulk": False,
+    "contextual": False,
+    "assumes": (),
     "info": _nothing,
 }
-"""What a class may declare: its name in words, whether its rule reads the horizon (is
-not "anytime"), whether it asks for several rounds of a pair at once, and what it tells
-of a finished run, as ``info(state)``."""
+"""Names that a class may declare, with their defaults: its name in words, whether its
+rule reads the horizon (is not "anytime"), whether it asks for several rounds of a pair
+at once, whether it is given the features of every round, what it assumes of its world
+(of :data:`bayesduel.instances.world.GUARANTEES`), and the numbers that it reports of a
+finished run, as ``info(state)``."""
 
 
 def declared(policy: PolicyBase, name: str) -> Any:
@@ -105,22 +111,8 @@ def declared(policy: PolicyBase, name: str) -> Any:
     return getattr(policy, name, DECLARED[name])
 
 
-@dataclass_transform(frozen_default=True, field_specifiers=(field,))
-class FrozenPolicy(PolicyBase):
-    """What makes frozen dataclasses of its subclasses, without a decorator."""
-
-    def __init_subclass__(cls, **others: Any) -> None:
-        super().__init_subclass__(**others)
-        own = cls.__annotations__
-        if "compiled" in vars(cls) and "compiled" not in own:
-            # A class that says only ``compiled = True`` changes the default.
-            cls.__annotations__ = {**own, "compiled": bool}
-            cls.compiled = _compiled(vars(cls)["compiled"])  # pyright: ignore
-        dataclass(frozen=True)(cls)
-
-
-def _compiled(default: bool) -> Any:
-    return field(default=default, kw_only=True, metadata={"distribution": False})
+class FrozenPolicy(PolicyBase, FrozenClass):
+    """A policy whose annotated fields are its parameters."""
 
 
 class KernelPolicy(FrozenPolicy):
@@ -129,6 +121,8 @@ class KernelPolicy(FrozenPolicy):
     As a *kernel*, in scalar code for Numba, and where it samples from a NumPyro model
     in JAX.
     """
+
+    assumes = (FIXED_PREFERENCES,)
 
     def scalar_kernel(self) -> Any:
         """Return what plays it run after run, or None.
@@ -197,6 +191,15 @@ class Policy(FrozenPolicy):
     ``rng`` is a generator of NumPy, seeded for each run by the seed and the number of
     the run. ``state`` is whatever :meth:`start` returns; the other methods change it in
     place.
+
+    A class that says ``contextual = True`` is given the features of the round as the
+    last argument of ``choose`` and ``update``: ``features`` is float64 (K, d), with a
+    row for each arm in the order of the run. The instance must have features: those of
+    a :class:`bayesduel.World` may be new in every round, those of a matrix never are.
+
+    A class may also declare what its theory ``assumes`` of the world (see
+    ``bayesduel.instances.world.GUARANTEES``); where a world does not guarantee it, an
+    ``AssumptionWarning`` says so.
 
     A class may also define ``info(self, state)``, which returns a dictionary of numbers
     of a finished run by their names, the same ones for every run: the results hold them
@@ -290,6 +293,8 @@ def check_rule(policy: PolicyBase) -> None:
         )
     for name in RULE:
         wanted = list(signature(getattr(protocol, name)).parameters)[1:]
+        if declared(policy, "contextual") and name in ("choose", "update"):
+            wanted.append("features")
         given = signature(getattr(policy, name))
         try:
             given.bind(*wanted)
@@ -297,6 +302,11 @@ def check_rule(policy: PolicyBase) -> None:
             fields = ""
             if name == "start":
                 fields = f"; the problem has {', '.join(Problem._fields)}"
+            elif "features" in given.parameters and "features" not in wanted:
+                fields = (
+                    ", or say contextual = True in the class, so that choose and "
+                    "update are given the features of the round"
+                )
             raise PolicyParameterError(
                 "policy",
                 f"{name} of {kind.__name__} must take ({', '.join(wanted)}), and takes "

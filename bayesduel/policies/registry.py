@@ -6,15 +6,15 @@ imported when it is first asked for by name.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from bayesduel.arguments.frozen_classes import value_text
 from bayesduel.errors import ArgumentError
 from bayesduel.posteriors.beta_arms import BetaArms
 from bayesduel.posteriors.beta_pairs import BetaPairs
@@ -232,7 +232,7 @@ def _change(name: str, value: Any, default: Any) -> list[str]:
             numbers, kind = changed_numbers(value), [f"{name}={value.name}"]
         else:
             numbers, kind = numbers_that_differ(value, default), []
-        return kind + [f"{x}={_text(y)}" for x, y in numbers.items()]
+        return kind + [f"{x}={value_text(y)}" for x, y in numbers.items()]
     return [] if _same(value, default) else [f"{name}={value}"]
 
 
@@ -260,52 +260,3 @@ def _pairs(one: Any, other: Any) -> list[tuple[Any, Any]]:
     return [
         (getattr(one, field.name), getattr(other, field.name)) for field in fields(one)
     ]
-
-
-def own_label(policy: Any) -> str:
-    """Return the title of a policy with its fields that are not the default ones.
-
-    Where its class has no title of its own, the name of that; so two forms of one class
-    can be compared.
-
-    Examples
-    --------
-    >>> from bayesduel.policies import Policy
-    >>> class ExploreFirst(Policy):
-    ...     title = "ETC"
-    ...     rounds: int = 100
-    >>> own_label(ExploreFirst()), own_label(ExploreFirst(rounds=50))
-    ('ETC', 'ETC:rounds=50')
-    """
-    changed = [
-        f"{field.name}={_text(getattr(policy, field.name))}"
-        for field in fields(policy)
-        if field.metadata.get("distribution", True)
-        and not _is_default(getattr(policy, field.name), field)
-    ]
-    # A title that is inherited is the one of another policy.
-    title = vars(type(policy)).get("title") or type(policy).__name__
-    return title + (":" + ",".join(changed) if changed else "")
-
-
-def _is_default(value: Any, field: Field) -> bool:
-    if field.default is not MISSING:
-        return _text(value) == _text(field.default)
-    if field.default_factory is not MISSING:
-        return _text(value) == _text(field.default_factory())
-    return False
-
-
-def _text(value: Any) -> str:
-    """Return a value as a label shows it; equal texts mean equal values."""
-    label = getattr(value, "label", None)
-    if is_dataclass(value) and isinstance(label, str):
-        return label  # A policy within a policy.
-    if getattr(value, "shape", None) == ():
-        return str(np.asarray(value).item())
-    of_rows = isinstance(value, tuple) and value and isinstance(value[0], tuple)
-    if hasattr(value, "__array__") or of_rows:
-        array = np.asarray(value)
-        digest = hashlib.sha256(array.tobytes()).hexdigest()[:6]
-        return f"array {digest}"
-    return getattr(value, "__name__", None) or str(value)

@@ -111,7 +111,7 @@ class SubsetEnvironment:
 class SetTables:
     """What runs of offers read and write: parameters as of :class:`PairTables`."""
 
-    loop = set_rounds
+    play = staticmethod(set_rounds.play)
 
     def __init__(
         self, environment: SubsetEnvironment, num_runs: int, grid: Int[np.ndarray, " C"]

@@ -19,6 +19,7 @@ from bayesduel.experiments.problems import (
     read_instance,
 )
 from bayesduel.experiments.results import FILE_NAMES, ZARR
+from bayesduel.instances.world import World
 from bayesduel.policies.lookup import parse_policy
 from bayesduel.policies.parameter_values import check_kinds
 from bayesduel.policies.policy import PolicyBase
@@ -41,7 +42,7 @@ def as_sequence(argument: str, value: Any) -> tuple[list[Any], bool]:
 
     A matrix, world, policy or string is one.
     """
-    single = isinstance(value, str | PolicyBase | PreferenceMatrix)
+    single = isinstance(value, str | PolicyBase | PreferenceMatrix | World)
     if single or hasattr(value, "__array__") or _is_nested_numbers(value):
         return [value], False
     if not isinstance(value, Iterable):

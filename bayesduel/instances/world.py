@@ -1,0 +1,404 @@
+"""Worlds: what answers the questions of a policy, and what a round costs.
+
+A preference matrix is a world that never changes. :class:`World` is the base class of
+any other: preferences that drift or break, adversaries, features that are new in every
+round. The simulator plays every policy of pairs in every world.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import field, fields
+from typing import Any, ClassVar
+
+import numpy as np
+from jaxtyping import Float
+from numpy.random import Generator
+
+from bayesduel.arguments.frozen_classes import (
+    FrozenClass,
+    title_with_changes,
+    value_text,
+)
+from bayesduel.code_digest import code_digest
+from bayesduel.errors import ArgumentError, BayesduelError
+
+FIXED_PREFERENCES = "fixed preferences"
+CONDORCET_WINNER = "a Condorcet winner"
+KNOWN_HORIZON = "a known horizon"
+
+GUARANTEES = (FIXED_PREFERENCES, CONDORCET_WINNER, KNOWN_HORIZON)
+"""What a policy may assume, and a world may guarantee."""
+
+LAST_ROUND = 2**62
+"""A round after every horizon: ``unchanged_until`` of a world that never changes."""
+
+UNNAMED_NOTION = "regret"
+"""The name of the notion of regret of a world that returns a plain number."""
+
+
+class World(FrozenClass):
+    """Answers comparisons, and says what each round costs.
+
+    A subclass is a frozen dataclass by itself: its annotated fields are parameters, to
+    be set by name in Python and on the command line (``-i mine:Drift:speed=1e-4``). It
+    defines ``num_arms`` as a field or a property, :meth:`start`, :meth:`probability`
+    and :meth:`regret`; the other methods are optional. Methods see the arms as the
+    world numbers them, from 0; the simulator relabels them at random for the policies.
+
+    Parameters
+    ----------
+    compiled : bool
+        Let Numba compile all methods but ``start``, as for :class:`bayesduel.Policy`:
+        they must be written in the Python and NumPy that Numba knows, call functions
+        but no other method, and keep what changes in ``state``, an array or a tuple of
+        arrays. It changes no random number. A compiled world and a compiled policy make
+        one program; with a policy in plain Python, Python plays both.
+
+    Attributes
+    ----------
+    notions : tuple of str
+        Names of the notions of regret, where ``regret`` returns several numbers. A
+        world whose ``regret`` returns a dictionary need not declare them.
+    guarantees : tuple of str
+        What policies may assume here, of ``"fixed preferences"``,
+        ``"a Condorcet winner"`` and ``"a known horizon"``. Whoever plays a policy that
+        assumes more is warned (``AssumptionWarning``). By default a known horizon.
+    arm_features : float64 (K, d) or None
+        Features of the arms that hold in all rounds of all runs, known to policies
+        before the first round as ``problem.features``.
+    arm_names : tuple of str or None
+        Names of the arms in tables and figures.
+    source : str
+        Where the world is from: a citation.
+
+    Notes
+    -----
+    Every run has two generators, both functions of the seed and the number of the run:
+    the world draws from one, and the policy and the coins of the answers from another.
+    So the hidden state of run r takes the same path whatever policy plays in it, if it
+    draws as many numbers in every round.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayesduel
+    >>> class Drift(bayesduel.World):
+    ...     speed: float = 1e-3
+    ...     num_arms: int = 5
+    ...
+    ...     def start(self, horizon, rng):
+    ...         return np.sort(rng.normal(size=self.num_arms))[::-1].copy()
+    ...
+    ...     def probability(self, state, rng, round_, first, second):
+    ...         gap = (state[first] - state[second]) * np.cos(self.speed * round_)
+    ...         return 1 / (1 + np.exp(-gap))
+    ...
+    ...     def regret(self, state, round_, first, second):
+    ...         utility = state * np.cos(self.speed * round_)
+    ...         return utility.max() - (utility[first] + utility[second]) / 2
+    >>> Drift(speed=0.01).label
+    'Drift:speed=0.01'
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", bayesduel.errors.AssumptionWarning)
+    ...     result = bayesduel.simulate(Drift(), "rucb", num_runs=2, horizon=200)
+    >>> result["regret"].dims
+    ('notion', 'run', 'checkpoint')
+    """
+
+    notions: ClassVar[tuple[str, ...]] = ()
+    guarantees: ClassVar[tuple[str, ...]] = (KNOWN_HORIZON,)
+    arm_names: ClassVar[tuple[str, ...] | None] = None
+    source: ClassVar[str] = ""
+
+    compiled: bool = field(
+        default=False, kw_only=True, metadata={"distribution": False}
+    )
+
+    @property
+    def arm_features(self) -> Float[np.ndarray, "K d"] | None:
+        """Features of the arms that hold in all rounds of all runs."""
+        return None
+
+    @property
+    def label(self) -> str:
+        """Name in results: of the class, with the fields that are not the default."""
+        return title_with_changes(self)
+
+    @property
+    def name(self) -> str:
+        """Name in results, the same as :attr:`label`."""
+        return self.label
+
+    @property
+    def checksum(self) -> str:
+        """Digest of the parameters and, of a user's class, of its code."""
+        values = {
+            each.name: _canonical(getattr(self, each.name))
+            for each in fields(self)  # pyright: ignore[reportArgumentType]
+            if each.name != "compiled"
+        }
+        kind = f"{type(self).__module__}.{type(self).__qualname__}"
+        text = json.dumps([kind, values, code_digest(self)], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    # --- The methods of a world -------------------------------------------------------
+
+    def start(self, horizon: int, rng: Generator, /) -> Any:
+        """Return the hidden state before the first round of a run; never compiled."""
+        raise NotImplementedError
+
+    def advance(self, state: Any, rng: Generator, round_: int, /) -> None:
+        """Change the state for ``round_``, before anything else is asked about it.
+
+        Optional. Called once for every round from 1 on, in order, also where an arm
+        duels itself; but not for rounds up to ``unchanged_until``.
+        """
+
+    def unchanged_until(self, state: Any, round_: int, /) -> int:
+        """Return the last round with the same probabilities, regret and features.
+
+        Optional, by default ``round_``: everything may change in every round. A long
+        stretch in which an arm duels itself costs one call of :meth:`regret` for every
+        part of it in which nothing changes.
+        """
+        return round_
+
+    def probability(
+        self, state: Any, rng: Generator, round_: int, first: int, second: int, /
+    ) -> float:
+        """Return the probability that ``first`` is preferred to ``second``.
+
+        Not asked where an arm meets itself.
+        """
+        raise NotImplementedError
+
+    def answer(
+        self, state: Any, rng: Generator, round_: int, first: int, second: int, /
+    ) -> bool:
+        """Return whether ``first`` is preferred, in place of :meth:`probability`.
+
+        Optional, for worlds that react to the history. Called once for every comparison
+        of different arms, in the order in which they are played.
+        """
+        raise NotImplementedError
+
+    def regret(self, state: Any, round_: int, first: int, second: int, /) -> Any:
+        """Return the regret of a round in which two arms meet, or an arm meets itself.
+
+        A number, or several: a dictionary by the names of notions, or a tuple or array
+        in the order of ``notions`` (compiled worlds return no dictionary).
+        """
+        raise NotImplementedError
+
+    def features(
+        self, state: Any, rng: Generator, round_: int, /
+    ) -> Float[np.ndarray, "K d"]:
+        """Return the features of the arms in ``round_``, a row for each.
+
+        Optional, for contextual policies: those that declare ``contextual = True``
+        receive them in ``choose`` and ``update``.
+        """
+        raise NotImplementedError
+
+    def theory(self) -> Mapping[str, float]:
+        """Return lower bounds: the constant of log T for notions of regret, by name.
+
+        Optional. Tables and figures show no bound without it.
+        """
+        return {}
+
+    def defines(self, method: str) -> bool:
+        """Say whether the class of this world defines an optional method."""
+        return getattr(type(self), method) is not getattr(World, method)
+
+
+class FixedWorld(World):
+    """A preference matrix as a world: with features for contextual policies.
+
+    Parameters
+    ----------
+    values : float64 (K, K)
+        P(arm i is preferred to arm j).
+    table : float64 (K, d), optional
+        Features of the arms.
+    """
+
+    values: Any
+    table: Any = None
+    compiled = True
+    guarantees = GUARANTEES
+
+    @property
+    def num_arms(self) -> int:
+        """Number of arms K."""
+        return len(self.values)
+
+    @property
+    def arm_features(self) -> Float[np.ndarray, "K d"] | None:
+        """Features of the arms."""
+        return self.table
+
+    def start(self, horizon: int, rng: Generator, /) -> Any:
+        """Return no hidden state."""
+        return np.zeros(0)
+
+    def unchanged_until(self, state: Any, round_: int, /) -> int:
+        """Return a round after every horizon."""
+        return LAST_ROUND
+
+    def probability(
+        self, state: Any, rng: Generator, round_: int, first: int, second: int, /
+    ) -> float:
+        """Return the entry of the matrix."""
+        return self.values[first, second]
+
+    def regret(self, state: Any, round_: int, first: int, second: int, /) -> Any:
+        """Return 0: the regret of a matrix follows from the plays."""
+        return 0.0
+
+
+def _canonical(value: Any) -> Any:
+    checksum = getattr(value, "checksum", None)
+    if checksum is not None:
+        return checksum
+    if hasattr(value, "__array__") or isinstance(value, list | tuple):
+        array = np.asarray(value)
+        if array.dtype.kind in "biufU":
+            digest = hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
+            return [array.dtype.str, list(array.shape), digest]
+    return value if isinstance(value, str | int | float | bool) else value_text(value)
+
+
+def costs_of(world: World, value: Any) -> dict[str, float]:
+    """Return what :meth:`World.regret` has returned, by the names of notions.
+
+    Raises ``ArgumentError`` where it is neither a number nor one for each notion.
+    """
+    if isinstance(value, Mapping):
+        costs = dict(value)
+    elif np.ndim(value) == 0:
+        names = world.notions or (UNNAMED_NOTION,)
+        costs = {names[0]: value} if len(names) == 1 else {}
+    else:
+        values = list(value)
+        costs = (
+            dict(zip(world.notions, values, strict=True))
+            if len(world.notions) == len(values)
+            else {}
+        )
+    if world.notions and tuple(costs) != world.notions or not costs:
+        raise ArgumentError(
+            f"{type(world).__name__}: regret",
+            "must return a number, a dictionary of numbers by the names of notions, or "
+            f"one number for each of the notions {list(world.notions)}",
+            value,
+            remedy="declare notions = (...) in the class, or return a dictionary",
+        )
+    for notion, cost in costs.items():
+        if not isinstance(notion, str) or not np.isfinite(cost):
+            raise ArgumentError(
+                f"{type(world).__name__}: regret",
+                "must be finite numbers by the names of notions",
+                {notion: cost},
+                remedy="regret of one round is a finite number",
+            )
+    return {notion: float(cost) for notion, cost in costs.items()}
+
+
+def check_world(world: World, horizon: int) -> tuple[str, ...]:
+    """Play one round of a world, and return its notions of regret.
+
+    So an error in a world is raised before anything is simulated.
+
+    Raises
+    ------
+    ArgumentError
+        If ``num_arms`` is no number of arms, a method is missing, ``probability`` is
+        outside [0, 1], or ``regret`` or ``features`` have no valid form. Other
+        exceptions of the user's methods pass, with a note of the method.
+    """
+    kind = type(world).__name__
+    num_arms = getattr(world, "num_arms", None)
+    whole = isinstance(num_arms, int | np.integer) and not isinstance(num_arms, bool)
+    if not whole or num_arms < 2:
+        raise ArgumentError(
+            f"{kind}: num_arms",
+            "must be a number of arms, at least 2",
+            num_arms,
+            remedy="write num_arms: int = 5 in the class, or a property",
+        )
+    lacking = [name for name in ("start", "regret") if not world.defines(name)]
+    if not world.defines("probability") and not world.defines("answer"):
+        lacking.append("probability")
+    if lacking:
+        raise ArgumentError(
+            "instances",
+            f"{kind} has no {' and no '.join(lacking)}, but must define start, "
+            "probability (or answer) and regret",
+            world,
+            remedy="write it as in the example of bayesduel.World",
+        )
+    unknown = [each for each in world.guarantees if each not in GUARANTEES]
+    if unknown:
+        raise ArgumentError(
+            f"{kind}: guarantees",
+            f"must be among {', '.join(GUARANTEES)}",
+            unknown[0],
+            remedy="leave it out",
+        )
+    _check_table(world, "arm_features", world.arm_features)
+    rng, method = np.random.default_rng(0), "start"
+    try:
+        state = world.start(horizon, rng)
+        method = "advance"
+        world.advance(state, rng, 1)
+        method = "unchanged_until"
+        last = world.unchanged_until(state, 1)
+        if world.defines("features"):
+            method = "features"
+            _check_table(world, method, world.features(state, rng, 1))
+        method = "regret"
+        costs = costs_of(world, world.regret(state, 1, 0, 1))
+        if world.defines("answer"):
+            method = "answer"
+            world.answer(state, rng, 1, 0, 1)
+        else:
+            method = "probability"
+            probability = world.probability(state, rng, 1, 0, 1)
+    except BayesduelError:
+        raise
+    except Exception as error:
+        error.add_note(f"raised by {method} of {kind} in round 1, when it was checked")
+        raise
+    if not isinstance(last, int | np.integer) or last < 1:
+        raise ArgumentError(
+            f"{kind}: unchanged_until",
+            "must return a round that is not before the one it is asked about",
+            last,
+            remedy="return round_ where everything may change in the next round",
+        )
+    if not world.defines("answer") and not 0 <= probability <= 1:
+        raise ArgumentError(
+            f"{kind}: probability",
+            "must be a number from 0 to 1",
+            probability,
+            remedy="see probability(state, rng, 1, 0, 1)",
+        )
+    return tuple(costs)
+
+
+def _check_table(world: World, method: str, table: Any) -> None:
+    if table is None:
+        return
+    shape, num_arms = np.shape(table), getattr(world, "num_arms", 0)
+    if len(shape) != 2 or shape[0] != num_arms or not np.all(np.isfinite(table)):
+        raise ArgumentError(
+            f"{type(world).__name__}: {method}",
+            f"must be finite numbers (K, d), one row for each of the {num_arms} arms",
+            table,
+            remedy="return a NumPy array of two axes",
+        )
