@@ -205,7 +205,7 @@ class RuleStepper:
         self._horizon = horizon or LONGEST_HORIZON
         self._features = features
         self._context: tuple[Any, ...] = ()
-        if getattr(policy, "contextual", False):
+        if declared(policy, "contextual"):
             if features is None:
                 rule = "must be given for a contextual policy"
                 remedy = "give a table with a row for each arm, as features="

@@ -50,6 +50,25 @@ class Batches(bayesduel.Policy):
         return 0
 
 
+class Linear(bayesduel.Policy):
+    """Plays the two arms with the largest first feature of the round."""
+
+    contextual = True
+
+    def start(self, problem, rng):
+        return np.zeros(1)
+
+    def choose(self, state, rng, round_, features):
+        best = np.argsort(-features[:, 0], kind="stable")
+        return int(best[0]), int(best[1])
+
+    def update(self, state, rng, round_, first, second, won, features):
+        state[0] += features[first, 0]
+
+    def recommend(self, state, rng):
+        return 1
+
+
 def answered(player, number, seed=0, delay=1):
     """Answer questions of arms from 0, ``delay`` of them at a time; return them."""
     rng, pairs = np.random.default_rng(seed), []
@@ -329,6 +348,16 @@ def test_features_of_the_arms_reach_the_policy():
 
     Player(Reads(), features=features)
     assert np.array_equal(seen[0], features)
+
+
+def test_a_contextual_policy_gets_the_same_features_in_every_round():
+    features = np.array([[0.1, 0.0], [0.9, 0.0], [0.5, 1.0]])
+    player = Player(Linear(), features=features)
+    assert player.ask() == (1, 2)
+    player.tell(1, 2, True)
+    assert player._memory.state[0] == 0.9
+    with pytest.raises(PolicyParameterError, match="contextual policy.*features="):
+        Player(Linear(), 3)
 
 
 @pytest.mark.slow
