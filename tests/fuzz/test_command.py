@@ -34,6 +34,7 @@ WORDS = [
 
 MATRICES = [
     *("cyclic", "gap", "camera", "mnl", "cyclik", "zoghi500:num_arms=100000"),
+    *("drifting:num_arms=3", "piecewise:segments=-1", "no_such_module:Drift"),
     *("zoghi500:num_arms=4", "zoghi500:num_arms=1_0", "mallows:num_arms=8,phi=0.5"),
     *("mallows:num_arms=4", "mallows:phi=nan,num_arms=3", "gap:x=1", "mallows:=,=,="),
     *("uniform-random:num_arms=4,seed=1", "uniform-random:num_arms=4,seed=-1"),

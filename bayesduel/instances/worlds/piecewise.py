@@ -31,6 +31,9 @@ from bayesduel.instances.worlds.costs import (
 )
 from theory.arguments import integer_from, number_that, one_of
 
+MOST_ENTRIES = 10**7
+"""Entries of all random matrices together: 80 MB."""
+
 LEAST = 0.55
 """The least probability with which the winner of a random segment beats an arm."""
 
@@ -133,7 +136,8 @@ class Piecewise(World):
                 "changes", "needs matrices", self.changes, remedy="give matrices, too"
             )
         integer_from(self.num_arms, 3, "num_arms", 1000)
-        integer_from(self.segments, 1, "segments", 10**5)
+        most = MOST_ENTRIES // self.num_arms**2
+        integer_from(self.segments, 1, "segments", most)
         rule = f"in (0, {LEAST}]"
         number_that(self.delta, "delta", rule, lambda value: 0 < value <= LEAST)
 

@@ -266,6 +266,8 @@ def test_files_hold_segments(tmp_path):
         ({"delta": 0.56}, "delta must be in"),
         ({"num_arms": 2}, "num_arms must be"),
         ({"spacing": "odd"}, "even, geometric"),
+        ({"num_arms": 1000, "segments": 11}, "segments must be"),
+        ({"seed": -1}, "seed must be"),
         ({"matrices": [[[0.5, 0.9], [0.2, 0.5]]]}, "must be 1 within"),
         ({"file": "nowhere.txt2"}, "nowhere"),
     ],
