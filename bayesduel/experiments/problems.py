@@ -31,10 +31,10 @@ from theory.arguments import short_repr
 from theory.preferences import as_preference_matrix
 
 if TYPE_CHECKING:
-    from bayesduel.instances.choice import ChoiceWorld
+    from bayesduel.instances.subset_world import SubsetWorld
     from bayesduel.simulation.environments import Environment
 
-type Instance = "PreferenceMatrix | ChoiceWorld"
+type Instance = "PreferenceMatrix | SubsetWorld"
 """What answers: duels, or offers of subsets."""
 
 type InstanceLike = Instance | str | ArrayLike
@@ -211,7 +211,7 @@ class PairProblem(ComparedInstance):
 class SubsetProblem(ComparedInstance):
     """Offers of sets in a world of subset choice."""
 
-    instance: "ChoiceWorld"
+    instance: "SubsetWorld"
     words = "a world of subset choice"
     axes = ("arm",)
     played = "offers"

@@ -281,6 +281,8 @@ def check_rule(policy: PolicyBase) -> None:
         )
     for name in RULE:
         wanted = list(signature(getattr(protocol, name)).parameters)[1:]
+        if name in {"choose", "update"} and declared(policy, "contextual"):
+            wanted.append("features")
         given = signature(getattr(policy, name))
         try:
             given.bind(*wanted)

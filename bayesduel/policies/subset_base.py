@@ -83,7 +83,7 @@ class OfferingPolicy(PolicyBase):
         fewer = self.offers_fewer or (
             self.reads_revenues and world.revenues is not None
         )
-        if fewer and not world.rule.allows_fewer:
+        if fewer and not world.allows_fewer:
             raise _misfit(
                 self,
                 f"offers sets of fewer than k arms, but {name} is a table of sets of "

@@ -217,7 +217,8 @@ def run_chunk(
     kind, asked = StraightRuns if manner == STRAIGHT else ModelRuns, _Asked
     if isinstance(environment, SubsetEnvironment):
         kind, asked = ModelRuns, _AskedSets
-        tables = SetTables(environment, len(rows), grid)
+        numbers = np.array(runs)[rows]
+        tables = SetTables(environment, asked, numbers, words[rows], grid)
     else:
         tables = PairTables(environment, len(rows), grid, manner)
     with jax.enable_x64(True):

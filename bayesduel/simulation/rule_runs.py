@@ -61,6 +61,7 @@ class PairTables:
     """
 
     loop = rounds
+    is_compiled = True
 
     def __init__(
         self,
@@ -172,7 +173,7 @@ class PolicyRuns:
             name = program_name(policy.name, stopping.name if stopping else "")
             self._play, self._hear = program(name), program(name, "hear")
             self._own = None
-        elif is_compiled(policy):
+        elif tables.is_compiled and is_compiled(policy):
             from bayesduel.simulation.compiled_rounds import (
                 compiled_rounds,
                 parameters_record,
@@ -258,6 +259,8 @@ class PolicyRuns:
         except BayesduelError:
             raise
         except Exception as error:
+            if getattr(error, "__notes__", ()):
+                raise  # It is the world's, and says so.
             line = _line_of_user(error)
             note = f"raised by {self._label} in {self._where(place)}{line}"
             if "NoneType" in str(error) and self._environment.features is None:
@@ -313,7 +316,7 @@ def run_chunk(
     if not isinstance(environment, PairwiseEnvironment):
         from bayesduel.simulation.subset_environment import SetTables
 
-        tables = SetTables(environment, len(runs), grid)
+        tables = SetTables(environment, policy, np.array(runs), words, grid)
     else:
         new = stopping.new_state if stopping is not None else None
         if is_kernel and new is None:

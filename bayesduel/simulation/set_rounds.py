@@ -145,6 +145,17 @@ def add_offer(
     return place
 
 
+@compiled
+def note_best(
+    best: Bool[np.ndarray, " n"], ledger: SetLedger, progress: Int[np.ndarray, " 12"]
+) -> None:
+    """Write down the set that is recommended at the end."""
+    for position in range(min(len(best), len(ledger.best))):
+        ledger.best[position] = best[position]
+    if len(best) != len(ledger.best):
+        progress[FAULT], progress[WRONG] = BAD_RECOMMENDATION, len(best)
+
+
 def play(
     policy: Any,
     state: Any,
@@ -181,8 +192,4 @@ def play(
         update(policy, state, rng, played, offer.subset, rounds, lane.rewards)
     progress[PLAYED], progress[EVENTS], progress[CHECKPOINT] = played, events, place
     if played == horizon:
-        best = as_mask(recommend(policy, state, rng))
-        for position in range(min(len(best), num_arms)):
-            ledger.best[position] = best[position]
-        if len(best) != num_arms:
-            progress[FAULT], progress[WRONG] = BAD_RECOMMENDATION, len(best)
+        note_best(as_mask(recommend(policy, state, rng)), ledger, progress)

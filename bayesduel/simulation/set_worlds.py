@@ -10,17 +10,26 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from bayesduel.errors import SimulationArgumentError
 from bayesduel.instances.choice import (
+    ChoiceWorld,
     GaussianRule,
     IndependentRule,
     LogitRule,
     TableRule,
 )
+from bayesduel.instances.subset_world import SubsetWorld
 from bayesduel.ops.scalar.compiled import compiled
 
-LOGIT, GAUSSIAN, TABLE, INDEPENDENT = range(4)
-"""Kinds of rules."""
+LOGIT, GAUSSIAN, TABLE, INDEPENDENT, OPEN = range(5)
+"""Kinds of rules; of the last one ``open_sets`` asks the world."""
+
+_RULES = {
+    LogitRule: (LOGIT, ("no_choice_weight",)),
+    GaussianRule: (GAUSSIAN, ("log_cdf", "node_weights", "outside")),
+    TableRule: (TABLE, ("by_rank", "binomials")),
+    IndependentRule: (INDEPENDENT, ()),
+}
+"""The kind of each rule, and which of its arrays are read."""
 
 WINNER, RANKING, REWARDS = range(3)
 """Kinds of feedback: "winner", "ranking" and "independent"."""
@@ -92,55 +101,65 @@ class SetLane(NamedTuple):
     scratch: Float[np.ndarray, " n"]
 
 
-def set_world(environment: Any) -> SetWorld:
-    """Return the world of a :class:`bayesduel.simulation.SubsetEnvironment`.
+def has_formulas(world: SubsetWorld) -> bool:
+    """Say whether the formulas below hold for a world."""
+    return (
+        isinstance(world, ChoiceWorld)
+        and type(world.rule) in _RULES
+        and not world.defines("advance")
+        and not world.defines("answer")
+        and not world.defines("features")
+        and all(
+            getattr(type(world), name) is getattr(ChoiceWorld, name)
+            for name in ("start", "probabilities", "regret", "unchanged_until")
+        )
+    )
 
-    Raises ``SimulationArgumentError`` if its rule is none of this package.
+
+def set_world(
+    world: SubsetWorld, notions: tuple[str, ...], *, is_open: bool
+) -> SetWorld:
+    """Return what the loop reads of a world that records some notions of regret.
+
+    Of an open world no formulas: ``open_sets`` fills in ``numbers`` for every set.
+
+    Raises ``ChoiceWorldError`` if a world of choice has no such notion.
     """
-    rule: Any = environment.rule
-    found: dict[str, Any] = {
-        "numbers": np.zeros(environment.num_arms),
+    num_arms, num_notions = world.num_arms, len(notions)
+    formulas: dict[str, Any] = {
+        "numbers": np.zeros(num_arms),
         "no_choice_weight": 0.0,
         "log_cdf": np.zeros((0, 0)),
         "node_weights": np.zeros((0, 0)),
         "outside": np.zeros(0),
         "by_rank": np.zeros((0, 0)),
         "binomials": np.zeros((0, 0), dtype=np.int64),
+        "forms": np.zeros(num_notions, dtype=np.int64),
+        "best": np.zeros(num_notions),
+        "values": np.zeros((num_notions, num_arms)),
     }
-    if isinstance(rule, LogitRule):
-        kind, names = LOGIT, ("no_choice_weight",)
-    elif isinstance(rule, GaussianRule):
-        kind, names = GAUSSIAN, ("log_cdf", "node_weights", "outside")
-    elif isinstance(rule, TableRule):
-        kind, names = TABLE, ("by_rank", "binomials")
-    elif isinstance(rule, IndependentRule):
-        kind, names = INDEPENDENT, ()
-    else:
-        raise SimulationArgumentError(
-            "environment",
-            "must have a rule of bayesduel.instances.choice",
-            type(rule).__name__,
-            remedy="tabulate it: choice.choice_table",
-        )
-    found |= {name: getattr(rule, name) for name in names}
-    if rule.values is not None:
-        found["numbers"] = rule.values
-    found["no_choice_weight"] = float(found["no_choice_weight"])
-    most, feedback = environment.subset_size, _FEEDBACKS[environment.feedback]
-    forms = np.array([_FORMS[form] for form in environment.forms], dtype=np.int64)
+    kind, most = OPEN, int(world.subset_size)
+    if not is_open and isinstance(world, ChoiceWorld):
+        rule, costs = world.rule, [world.cost(notion) for notion in notions]
+        kind, names = _RULES[type(rule)]
+        formulas |= {name: getattr(rule, name) for name in names}
+        if rule.values is not None:
+            formulas["numbers"] = rule.values
+        formulas["no_choice_weight"] = float(formulas["no_choice_weight"])
+        forms = [_FORMS[cost.form] for cost in costs]
+        formulas["forms"] = np.array(forms, dtype=np.int64)
+        formulas["best"] = np.array([cost.best for cost in costs])
+        formulas["values"] = np.stack([cost.values for cost in costs])
     return SetWorld(
         rule=kind,
-        feedback=feedback,
-        has_no_choice=bool(rule.has_no_choice),
-        least_size=1 if rule.allows_fewer else most,
-        most_size=int(most),
-        levels=int(environment.levels),
-        step=float(environment.largest_reward) / int(environment.levels),
-        places=int(environment.places),
-        forms=forms,
-        best=_own(environment.costs.best),
-        values=_own(environment.costs.values),
-        **{name: _own(each) for name, each in found.items()},
+        feedback=_FEEDBACKS[world.feedback],
+        has_no_choice=bool(world.has_no_choice),
+        least_size=1 if world.allows_fewer else most,
+        most_size=most,
+        levels=int(world.levels),
+        step=float(world.largest_reward) / int(world.levels),
+        places=int(world.places),
+        **{name: _own(values) for name, values in formulas.items()},
     )
 
 

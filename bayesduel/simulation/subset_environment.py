@@ -1,99 +1,58 @@
 """Offers of subsets: what answers them, and what runs of them read and write."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, Num, Shaped
+from jaxtyping import Bool, Float, Int, Num, Shaped, UInt32
 
-from bayesduel.instances.choice import ChoiceRule, ChoiceWorld
-from bayesduel.policies.policy import Problem
-from bayesduel.simulation import set_rounds
+from bayesduel.instances.subset_world import SubsetWorld
+from bayesduel.policies.policy import Problem, declared
+from bayesduel.simulation import open_sets, set_rounds
 from bayesduel.simulation.set_rounds import SetLedger
-from bayesduel.simulation.set_worlds import new_lane, set_world
+from bayesduel.simulation.set_worlds import has_formulas, new_lane, set_world
 
 
-class SubsetCosts(NamedTuple):
-    """The numbers of every notion of regret; see ``theory.choice.subset_cost``."""
-
-    best: Float[np.ndarray, " N"]
-    values: Float[np.ndarray, "N n"]
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class SubsetEnvironment:
-    """Answers to offers of subsets, with fixed probabilities.
-
-    Made by :meth:`from_world`.
+    """A world of subset choice, and what is recorded there.
 
     Parameters
     ----------
-    rule : ChoiceRule
-        P(i|s).
-    costs : SubsetCosts
+    world : SubsetWorld
+        Answers offers.
+    notions : tuple of str
         The notions of regret that are recorded.
-    revenues : float64 (n,)
-        What a choice of each arm earns; told to the policies.
-    largest_reward : float64 ()
-        Largest reward of an arm in one round.
-    subset_size, feedback, levels, places
-        As in :class:`bayesduel.instances.choice.ChoiceWorld`.
-    forms : tuple of str
-        Form of each notion.
     shuffle : bool
         Relabel the arms at random in each run.
-    features : float64 (n, d), optional
-        What policies know of the arms.
     """
 
-    rule: ChoiceRule
-    costs: SubsetCosts
-    revenues: Any
-    largest_reward: Any
-    subset_size: int
-    feedback: str
-    forms: tuple[str, ...]
-    levels: int
-    places: int
-    shuffle: bool
-    features: Any = None
-
-    @classmethod
-    def from_world(
-        cls, world: ChoiceWorld, notions: tuple[str, ...], *, shuffle: bool = True
-    ) -> "SubsetEnvironment":
-        """Return the environment of a world that records some notions of regret.
-
-        Raises
-        ------
-        ChoiceWorldError
-            If a notion does not exist in this world.
-        """
-        costs = [world.cost(notion) for notion in notions]
-        revenues = world.revenues
-        return cls(
-            rule=world.rule,
-            costs=SubsetCosts(
-                best=np.array([cost.best for cost in costs]),
-                values=np.stack([cost.values for cost in costs]),
-            ),
-            revenues=np.ones(world.num_arms)
-            if revenues is None
-            else np.array(revenues),
-            largest_reward=np.array(world.largest_reward, dtype=np.float64),
-            subset_size=world.subset_size,
-            feedback=world.feedback,
-            forms=tuple(cost.form for cost in costs),
-            levels=world.levels,
-            places=world.places,
-            shuffle=shuffle,
-            features=world.features,
-        )
+    world: SubsetWorld
+    notions: tuple[str, ...]
+    shuffle: bool = True
 
     @property
     def num_arms(self) -> int:
         """Number of arms n."""
-        return self.revenues.shape[0]
+        return self.world.num_arms
+
+    @property
+    def subset_size(self) -> int:
+        """Largest number of arms in a set."""
+        return self.world.subset_size
+
+    @property
+    def features(self) -> Float[np.ndarray, "n d"] | None:
+        """Features of the arms that hold in all rounds."""
+        return self.world.arm_features
+
+    @property
+    def revenues(self) -> Float[np.ndarray, " n"]:
+        """Revenue of a choice of each arm, 1 where the world has none."""
+        revenues = self.world.revenues
+        if revenues is None:
+            return np.ones(self.num_arms)
+        return np.array(revenues, dtype=np.float64)
 
     def with_original_labels(
         self,
@@ -109,20 +68,45 @@ class SubsetEnvironment:
 
 
 class SetTables:
-    """What runs of offers read and write: parameters as of :class:`PairTables`."""
+    """What runs of offers read and write.
 
-    loop = set_rounds
+    The loop of ``set_rounds`` plays worlds of choice by their formulas, that of
+    ``open_sets`` all other worlds, and all policies that read the features of rounds.
+
+    Parameters
+    ----------
+    environment : SubsetEnvironment
+        What answers.
+    policy : object
+        What plays.
+    runs : array of int (run,)
+        The numbers of the runs.
+    words : uint32 (run, W)
+        The words of the key of each.
+    grid : int64 (C,)
+        The checkpoints.
+    """
 
     def __init__(
-        self, environment: SubsetEnvironment, num_runs: int, grid: Int[np.ndarray, " C"]
+        self,
+        environment: SubsetEnvironment,
+        policy: Any,
+        runs: Int[np.ndarray, " run"],
+        words: UInt32[np.ndarray, "run W"],
+        grid: Int[np.ndarray, " C"],
     ) -> None:
-        self._revenues, self.grid = environment.revenues, grid
-        self._features = environment.features
-        self._world = world = set_world(environment)
-        num_arms, checkpoints = environment.num_arms, (num_runs, len(grid))
+        self._environment, self._contextual = environment, declared(policy, "contextual")
+        self._runs, self._words, self.grid = runs, words, grid
+        self._is_open = self._contextual or not has_formulas(environment.world)
+        self.loop: Any = open_sets if self._is_open else set_rounds
+        self.is_compiled = not self._is_open
+        self._world = world = set_world(
+            environment.world, environment.notions, is_open=self._is_open
+        )
+        num_arms, checkpoints = environment.num_arms, (len(runs), len(grid))
         self._offers = np.zeros((*checkpoints, num_arms), dtype=np.int64)
-        self._regret = np.zeros((*checkpoints, len(world.forms)))
-        self._best = np.zeros((num_runs, num_arms), dtype=bool)
+        self._regret = np.zeros((*checkpoints, len(environment.notions)))
+        self._best = np.zeros((len(runs), num_arms), dtype=bool)
         least, most = world.least_size, world.most_size
         sizes = f"{least} to {most}" if least < most else f"{most}"
         length = f"returned a set with {{wrong}} entries; there are {num_arms} arms"
@@ -137,13 +121,13 @@ class SetTables:
         self, policy: Any, order: Int[np.ndarray, " n"], rng: np.random.Generator
     ) -> Any:
         """Return the state of a policy before the first round."""
-        features = None if self._features is None else self._features[order]
+        features = self._environment.features
         problem = Problem(
             num_arms=len(order),
             horizon=int(self.grid[-1]),
-            features=features,
+            features=None if features is None else features[order],
             subset_size=self._world.most_size,
-            revenues=np.array(self._revenues[order], dtype=np.float64),
+            revenues=self._environment.revenues[order],
         )
         return policy.start(problem, rng)
 
@@ -153,13 +137,25 @@ class SetTables:
         """Return what the loop is given of a run, in its order."""
         ledger = SetLedger(
             offers=np.zeros(len(order), dtype=np.int64),
-            regret=np.zeros(len(self._world.forms)),
+            regret=np.zeros(len(self._environment.notions)),
             offers_at=self._offers[place],
             regret_at=self._regret[place],
             best=self._best[place],
         )
         lane = new_lane(self._world, order)
-        return self._world, lane, self.grid, ledger, progress
+        given: tuple[Any, ...] = self._world, lane
+        if self._is_open:
+            environment, horizon = self._environment, int(self.grid[-1])
+            run = open_sets.OpenRun(
+                environment.world,
+                environment.notions,
+                *given,
+                int(self._runs[place]),
+                contextual=self._contextual,
+            )
+            run.start(horizon, self._words[place])
+            given = (run,)
+        return *given, self.grid, ledger, progress
 
     def best_of(
         self, progress: Int[np.ndarray, "run 12"]
