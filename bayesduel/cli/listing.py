@@ -93,7 +93,9 @@ def _worlds() -> list[dict[str, object]]:
                 "about": description.title,
                 "parameters": parameters,
                 "feedback": world.feedback,
-                "regrets": sorted(world.notions, key=lambda each: each != world.default_notion),
+                "regrets": sorted(
+                    world.notions, key=lambda each: each != world.default_notion
+                ),
                 "source": world.source,
             }
         )

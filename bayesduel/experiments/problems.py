@@ -7,6 +7,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import comb
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -22,7 +23,9 @@ from bayesduel.errors import (
     errors_about,
     near_and_all,
 )
+from bayesduel.instances.choice import ChoiceWorld
 from bayesduel.instances.choice.catalog import is_world_name, load_world
+from bayesduel.instances.subset_world import SubsetWorld, check_subset_world
 from bayesduel.policies.arm_features import check_fields, with_features
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.policies.subset_base import OfferingPolicy
@@ -31,10 +34,9 @@ from theory.arguments import short_repr
 from theory.preferences import as_preference_matrix
 
 if TYPE_CHECKING:
-    from bayesduel.instances.subset_world import SubsetWorld
     from bayesduel.simulation.environments import Environment
 
-type Instance = "PreferenceMatrix | SubsetWorld"
+type Instance = PreferenceMatrix | SubsetWorld
 """What answers: duels, or offers of subsets."""
 
 type InstanceLike = Instance | str | ArrayLike
@@ -42,6 +44,9 @@ type InstanceLike = Instance | str | ArrayLike
 
 _FEW_SETS = 1000
 """Results hold the table of a world with at most so many sets, for its theorems."""
+
+_SHORT_HORIZON = 1000
+"""Of the round in which a world is asked which notions of regret it has."""
 
 Variables = dict[str, tuple[tuple[str, ...], Shaped[np.ndarray, "..."]]]
 """Dimensions and values by the name of a variable of results."""
@@ -74,6 +79,11 @@ class ComparedInstance(ABC):
         if self.instance.arm_names is None:
             return np.arange(self.instance.num_arms)
         return list(self.instance.arm_names)
+
+    @property
+    def default_notions(self) -> tuple[str, ...]:
+        """Notions of regret that are recorded when none is asked for."""
+        return (self.default_notion,)
 
     @property
     @abstractmethod
@@ -211,26 +221,42 @@ class PairProblem(ComparedInstance):
 class SubsetProblem(ComparedInstance):
     """Offers of sets in a world of subset choice."""
 
-    instance: "SubsetWorld"
+    instance: SubsetWorld
     words = "a world of subset choice"
     axes = ("arm",)
     played = "offers"
 
+    @cached_property
+    def _notions(self) -> tuple[str, ...]:
+        """Notions of regret of a world; the names are known once it has played."""
+        world = self.instance
+        return world.notions or check_subset_world(world, _SHORT_HORIZON)
+
     @property
     def known_notions(self) -> Sequence[str]:
-        """Those of choices out of subsets."""
+        """Those of choices out of subsets, or of a world of one's own."""
         from theory.choice import SUBSET_REGRET_NOTIONS
 
-        return tuple(SUBSET_REGRET_NOTIONS)
+        is_published = isinstance(self.instance, ChoiceWorld)
+        return tuple(SUBSET_REGRET_NOTIONS) if is_published else self._notions
 
     @property
     def default_notion(self) -> str:
-        """The notion of the world's source."""
-        return self.instance.regret
+        """The notion of the world's source, or the first one."""
+        return self.default_notions[0]
+
+    @property
+    def default_notions(self) -> tuple[str, ...]:
+        """That notion; of a world of one's own all notions."""
+        world = self.instance
+        if isinstance(world, ChoiceWorld):
+            return (world.default_notion,)
+        return self._notions
 
     def regret_exists(self, notion: str) -> None:
         """Raise ``ChoiceWorldError`` where the feedback defines no such regret."""
-        self.instance.check_notion(notion)
+        if isinstance(self.instance, ChoiceWorld):
+            self.instance.check_notion(notion)
 
     def check_policy(
         self, policy: PolicyBase, horizon: int, *, shuffle: bool = True
@@ -246,13 +272,15 @@ class SubsetProblem(ComparedInstance):
             )
         if shuffle:
             check_fields(policy, self.instance.num_arms)
+        if not isinstance(self.instance, ChoiceWorld):
+            check_subset_world(self.instance, horizon)
         policy.check_world(self.instance, horizon)
 
     def environment(self, notions: tuple[str, ...], *, shuffle: bool) -> "Environment":
         """Return offers; regret of every notion is added up as they are made."""
         from bayesduel.simulation import SubsetEnvironment
 
-        return SubsetEnvironment.from_world(self.instance, notions, shuffle=shuffle)
+        return SubsetEnvironment(self.instance, notions, shuffle)
 
     def measured(
         self,
@@ -271,18 +299,21 @@ class SubsetProblem(ComparedInstance):
 
     def variables(self) -> Variables:
         """Return the best set, and where sets are few the probabilities of all."""
-        world = self.instance
-        found: Variables = {"best_set": (("arm",), world.mask(world.best_set))}
-        if world.features is not None:
-            found["features"] = (("arm", "feature"), world.features)
-        if comb(world.num_arms, world.subset_size) <= _FEW_SETS:
-            table = world.table()
-            found["choice_sets"] = (("set", "place"), table.sets)
-            found["choice_probabilities"] = (("set", "place"), table.probabilities)
+        world, found = self.instance, {}
+        if world.arm_features is not None:
+            found["features"] = (("arm", "feature"), np.asarray(world.arm_features))
+        if isinstance(world, ChoiceWorld):
+            found["best_set"] = (("arm",), world.mask(world.best_set))
+            if comb(world.num_arms, world.subset_size) <= _FEW_SETS:
+                table = world.table()
+                found["choice_sets"] = (("set", "place"), table.sets)
+                found["choice_probabilities"] = (("set", "place"), table.probabilities)
         return found
 
     def attributes(self, notions: Sequence[str]) -> dict[str, Any]:
-        """Return the largest regret of one round; of duels the matrix tells it."""
+        """Return the largest regret of one round, where it is known."""
+        if not isinstance(self.instance, ChoiceWorld):
+            return {}
         worst = self.instance.worst_rounds(notions)
         return {"most_regret_per_round": json.dumps(worst)}
 
@@ -308,9 +339,7 @@ def read_instance(value: InstanceLike) -> Instance:
         return load_world(value) if is_world_name(value) else instances.load(value)
     if isinstance(value, PreferenceMatrix):
         return value
-    from bayesduel.instances.choice import ChoiceWorld
-
-    return value if isinstance(value, ChoiceWorld) else as_preference_matrix(value)
+    return value if isinstance(value, SubsetWorld) else as_preference_matrix(value)
 
 
 def weighted_sum(

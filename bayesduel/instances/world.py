@@ -240,7 +240,7 @@ class World(WorldBase):
         raise NotImplementedError
 
     def regret(self, state: Any, round_: int, first: int, second: int, /) -> Any:
-        """Return the regret of one round of two arms, or of an arm with itself.
+        """Return the regret of a round in which two arms meet, or an arm meets itself.
 
         A number, or several: a dictionary by the names of notions, or a tuple or array
         in the order of ``notions`` (compiled worlds return no dictionary).
@@ -258,6 +258,51 @@ class World(WorldBase):
                 probability,
                 remedy=f"see probability(state, rng, 1, {first}, {second})",
             )
+
+
+class FixedWorld(World):
+    """A preference matrix as a world: with features for contextual policies.
+
+    Parameters
+    ----------
+    values : float64 (K, K)
+        P(arm i is preferred to arm j).
+    table : float64 (K, d), optional
+        Features of the arms.
+    """
+
+    values: Any
+    table: Any = None
+    compiled = True
+    guarantees = GUARANTEES
+
+    @property
+    def num_arms(self) -> int:
+        """Number of arms K."""
+        return len(self.values)
+
+    @property
+    def arm_features(self) -> Float[np.ndarray, "K d"] | None:
+        """Features of the arms."""
+        return self.table
+
+    def start(self, horizon: int, rng: Generator, /) -> Any:
+        """Return no hidden state."""
+        return np.zeros(0)
+
+    def unchanged_until(self, state: Any, round_: int, /) -> int:
+        """Return a round after every horizon."""
+        return LAST_ROUND
+
+    def probability(
+        self, state: Any, rng: Generator, round_: int, first: int, second: int, /
+    ) -> float:
+        """Return the entry of the matrix."""
+        return self.values[first, second]
+
+    def regret(self, state: Any, round_: int, first: int, second: int, /) -> Any:
+        """Return 0: the regret of a matrix follows from the plays."""
+        return 0.0
 
 
 def _canonical(value: Any) -> Any:
@@ -387,11 +432,11 @@ def check_features(world: WorldBase, method: str, table: Any) -> None:
     """Raise ``ArgumentError`` unless a table has a row of numbers for each arm."""
     if table is None:
         return
-    shape, num_arms = np.shape(table), world.num_arms  # pyright: ignore[reportAttributeAccessIssue]
+    shape, num_arms = np.shape(table), getattr(world, "num_arms", 0)
     if len(shape) != 2 or shape[0] != num_arms or not np.all(np.isfinite(table)):
         raise ArgumentError(
             f"{type(world).__name__}: {method}",
-            f"must be finite numbers (K, d), a row for each of the {num_arms} arms",
+            f"must be finite numbers (K, d), one row for each of the {num_arms} arms",
             table,
             remedy="return a NumPy array of two axes",
         )

@@ -14,12 +14,15 @@ from numba.extending import overload, overload_method
 
 from bayesduel.code_digest import functions_digest, global_names, is_users
 from bayesduel.errors import PolicyParameterError
-from bayesduel.ops.scalar.compiler import RULE_PART_OPTIONS, learn_states, with_names
+from bayesduel.instances.world import World
+from bayesduel.ops.scalar.compiled import with_names
+from bayesduel.ops.scalar.compiler import RULE_PART_OPTIONS, learn_states
 from bayesduel.policies.policy import Duel, PolicyBase, Wins
 from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.posteriors.names import is_posterior
 from bayesduel.simulation import rounds, set_rounds
-from bayesduel.simulation.programs import cache_on_disk
+from bayesduel.simulation.open_worlds import loop_functions
+from bayesduel.simulation.programs import cache_on_disk, kernel_names, program_name
 from bayesduel.simulation.rounds import as_arm, as_duel, is_in_bulk
 from bayesduel.simulation.set_rounds import as_mask, as_offer
 
@@ -64,19 +67,29 @@ class _Loop(NamedTuple):
     it. All else that it calls is marked, and compiled once for all."""
 
 
-_PAIRS = _Loop(rounds.play, (rounds.ask, rounds.tell, rounds.report))
+_PAIRS = _Loop(rounds.play, (rounds.play_pair, rounds.ask, rounds.tell, rounds.report))
 
 _SETS = _Loop(set_rounds.play)
 
 
-@cache
-def compiled_rounds(kind: type[PolicyBase]) -> Callable[..., None]:
+def compiled_rounds(
+    kind: type[PolicyBase], world: World | None = None
+) -> Callable[..., None]:
     """Return the loop over rounds with the rule of a class in it.
 
-    That is :func:`bayesduel.simulation.rounds.play`, or that of ``set_rounds``. It is
-    given the fields of the policy, as :func:`parameters_record` makes them. What is
-    compiled is kept on disk, by the code of the rule and of all that it names.
+    That is :func:`bayesduel.simulation.rounds.play`, or that of ``set_rounds``; with
+    the methods of a compiled ``world``, if any. It is given the fields of the policy,
+    as :func:`parameters_record` makes them. The program is kept on disk, by the code of
+    the rule and of all that it names.
     """
+    form = None if world is None else (type(world), len(world.notions) > 1)
+    return _compiled_rounds(kind, form)
+
+
+@cache
+def _compiled_rounds(
+    kind: type[PolicyBase], form: tuple[type[World], bool] | None
+) -> Callable[..., None]:
     learn_states()
     loop = _SETS if issubclass(kind, SubsetPolicy) else _PAIRS
     methods = {name: getattr(kind, name) for name in _COMPILED}
@@ -85,13 +98,22 @@ def compiled_rounds(kind: type[PolicyBase]) -> Callable[..., None]:
     if _is_ours(kind):
         options = around = _RULE_OPTIONS
     rule = {name: _with_helpers(each, made, options) for name, each in methods.items()}
-    names = dict(rule)
-    ours = [loop.play, *loop.parts]
+    contextual = bool(getattr(kind, "contextual", False))
+    names = rule | _asked_by(rule["choose"], contextual, around)
+    ours = [loop.play, *loop.parts, _asked_by]
     in_bulk = loop is _PAIRS and is_in_bulk(kind)
     if loop is _PAIRS:
-        names |= _played_by(rule["update"], in_bulk, around)
+        names |= _played_by(rule["update"], in_bulk, contextual, around)
         ours += [_played_by, _in_bulk, _one_by_one]
-    for each in loop.parts:
+    parts = loop.parts
+    if contextual:
+        parts = tuple(each for each in parts if each is not rounds.tell)
+    if form is not None:
+        methods |= world_methods(form[0])
+        names |= world_functions(*form, contextual, names)
+        ours.append(world_functions)
+        parts = tuple(each for each in parts if each.__name__ not in names)
+    for each in parts:
         names[each.__name__] = njit(**around)(with_names(each, names))
     program: Any = njit(**_OPTIONS)(with_names(loop.play, names))
     if not any(_calls_itself(each) for each in methods.values()):
@@ -117,19 +139,117 @@ def compiled_rounds(kind: type[PolicyBase]) -> Callable[..., None]:
     return play_compiled
 
 
-def _played_by(update: Any, in_bulk: bool, options: dict[str, Any]) -> dict[str, Any]:
+def world_methods(kind: type[World]) -> dict[str, Any]:
+    """Return the methods of a class of worlds that Numba compiles."""
+    asked = "answer" if kind.answer is not World.answer else "probability"
+    names = ["advance", "unchanged_until", "regret", asked]
+    if kind.features is not World.features:
+        names.append("features")
+    return {name: getattr(kind, name) for name in names}
+
+
+def world_functions(
+    kind: type[World], several_notions: bool, contextual: bool, names: dict[str, Any]
+) -> dict[str, Any]:
+    """Compile what stands in the loop in place of functions of a preference matrix.
+
+    ``names`` has ``count_wins`` of the policy.
+    """
+    made: dict[FunctionType, Any] = {}
+    options = _RULE_OPTIONS if _is_ours(kind) else _USERS_OPTIONS
+    methods = {
+        name: _with_helpers(each, made, options)
+        for name, each in world_methods(kind).items()
+    }
+    regret = methods.pop("regret")
+
+    def write_number(run, round_, first, second):  # noqa: ANN001, ANN202
+        run.costs[0] = regret(run.world, run.state, round_, first, second)
+
+    def write_numbers(run, round_, first, second):  # noqa: ANN001, ANN202
+        values = regret(run.world, run.state, round_, first, second)
+        for notion in range(run.costs.size):
+            run.costs[notion] = values[notion]
+
+    compiled = njit(**_OUR_OPTIONS)
+    methods["write_costs"] = compiled(
+        write_numbers if several_notions else write_number
+    )
+    methods["count_wins"] = names["count_wins"]
+    return loop_functions(kind, methods, contextual=contextual, mark=compiled)
+
+
+def kernel_rounds(kernel: str, stopping: str, world: World) -> Callable[..., None]:
+    """Return the loop over rounds with a kernel and a compiled world in it."""
+    name = program_name(kernel, stopping)
+    return _kernel_rounds(name, type(world), len(world.notions) > 1)
+
+
+@cache
+def _kernel_rounds(
+    name: str, kind: type[World], several_notions: bool
+) -> Callable[..., None]:
+    learn_states()
+    names = kernel_names()
+    names |= world_functions(kind, several_notions, False, names)
+    mark = njit(**_OUR_OPTIONS)
+    for each in (rounds.ask, rounds.tell, rounds.report):
+        names[each.__name__] = mark(with_names(each, names))
+    program: Any = njit(**_OPTIONS)(with_names(rounds.play, names))
+    methods = world_methods(kind).values()
+    if not any(_calls_itself(each) for each in methods):
+        digest = functions_digest([*methods, world_functions])
+        cache_on_disk(program, f"{name}-in-{digest[:16]}")
+
+    def play_compiled(*arguments: Any) -> None:
+        try:
+            program(*arguments)
+        except NumbaError as error:
+            raise _not_compiled(kind, error) from error
+
+    return play_compiled
+
+
+def _asked_by(choose: Any, contextual: bool, options: dict[str, Any]) -> dict[str, Any]:
+    """Compile how a rule is asked: a contextual one with the features of the round."""
+
+    def without(policy, state, rng, round_, features):  # noqa: ANN001, ANN202
+        return choose(policy, state, rng, round_)
+
+    if not contextual:
+        return {"choose": njit(**options)(without)}
+
+    def given(policy, state, rng, round_, features):  # noqa: ANN001, ANN202
+        return choose(policy, state, rng, round_, features)
+
+    def tell_nothing(policy, state, rng, reports, progress):  # noqa: ANN001, ANN202
+        # Contextual policies are never told late; this has no features to give.
+        return
+
+    made = {"choose": given, "tell": tell_nothing}
+    return {name: njit(**options)(each) for name, each in made.items()}
+
+
+def _played_by(
+    update: Any, in_bulk: bool, contextual: bool, options: dict[str, Any]
+) -> dict[str, Any]:
     """Compile how a rule's rounds of a pair are drawn, and how it is told of them.
 
     Binomials take Numba a second, so only those that need them have them.
     """
     draw, outcome = _in_bulk() if in_bulk else _one_by_one()
 
-    def told(policy, state, rng, round_, first, second, wins, rounds):  # noqa: ANN001, ANN202
+    def told(policy, state, rng, round_, first, second, wins, rounds, features):  # noqa: ANN001, ANN202
         update(policy, state, rng, round_, first, second, outcome(wins, rounds))
+
+    def told_with(policy, state, rng, round_, first, second, wins, rounds, features):  # noqa: ANN001, ANN202
+        won = outcome(wins, rounds)
+        update(policy, state, rng, round_, first, second, won, features)
 
     def drawn(policy, rng, probability, rounds):  # noqa: ANN001, ANN202
         return draw(rng, probability, rounds)
 
+    told = told_with if contextual else told
     made = {"update": told, "count_wins": drawn, "is_in_bulk": lambda policy: in_bulk}
     return {name: njit(**options)(each) for name, each in made.items()}
 
@@ -154,8 +274,10 @@ def _in_bulk() -> tuple[Any, Any]:
     )
 
 
-def parameters_record(policy: PolicyBase) -> np.record:
-    """Return the fields of a policy as Numba reads them: numbers, words and arrays.
+def parameters_record(policy: PolicyBase | World) -> np.record:
+    """Return the fields of a policy or a world as Numba reads them.
+
+    Those are numbers, words and arrays.
 
     Posteriors are left out: what is drawn from them is in the state.
 
@@ -229,7 +351,7 @@ def _is_ours(named: Any) -> bool:
     return str(named.__module__).partition(".")[0] == "bayesduel"
 
 
-def _not_compiled(kind: type[PolicyBase], error: NumbaError) -> PolicyParameterError:
+def _not_compiled(kind: type, error: NumbaError) -> PolicyParameterError:
     """Say which function Numba cannot compile, in which line, and why in its words."""
     lines = [line.strip() for line in str(error).splitlines()]
     lines = [line for line in lines if line and not line.startswith("Failed in")]

@@ -20,7 +20,11 @@ from bayesduel.policies.policy import (
     over_model,
 )
 from bayesduel.policies.policy_around import STRAIGHT, innermost, manner_of, rule_of
-from bayesduel.simulation.environments import Environment, PairwiseEnvironment
+from bayesduel.simulation.environments import (
+    Environment,
+    PairwiseEnvironment,
+    WorldEnvironment,
+)
 from bayesduel.simulation.rule_runs import run_chunk as run_rule
 from bayesduel.simulation.runs import PROGRAMS, RunRecords
 from bayesduel.stopping.base import StoppingRule
@@ -101,7 +105,7 @@ def run_chunk(
 
 def check_stops(environment: Environment, policy: PolicyBase) -> None:
     """Raise unless runs of a policy can be stopped."""
-    duels = isinstance(environment, PairwiseEnvironment)
+    duels = isinstance(environment, PairwiseEnvironment | WorldEnvironment)
     if not duels or (rule_of(policy) is None and not kernel_for(environment, policy)):
         raise SimulationArgumentError(
             "stopping",
@@ -113,8 +117,9 @@ def check_stops(environment: Environment, policy: PolicyBase) -> None:
 
 def kernel_for(environment: Environment, policy: PolicyBase) -> Any:
     """Return the kernel that plays a policy; None where JAX does."""
-    suits, policy = isinstance(environment, PairwiseEnvironment), innermost(policy)
-    kernel = kernel_of(policy) if suits else None
+    duels = isinstance(environment, PairwiseEnvironment | WorldEnvironment)
+    policy = innermost(policy)
+    kernel = kernel_of(policy) if duels else None
     if kernel is None and has_kernel_above(policy) and over_model(policy) is None:
         raise SimulationArgumentError(
             "policy",

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float, Int
 
+from bayesduel.instances.world import World
+
 if TYPE_CHECKING:
     from bayesduel.simulation.subset_environment import SubsetEnvironment
 
-type Environment = "PairwiseEnvironment | SubsetEnvironment"
+type Environment = "PairwiseEnvironment | WorldEnvironment | SubsetEnvironment"
 """What a policy is simulated in: duels, or offers of sets, with what only they need."""
 
 
@@ -48,16 +50,53 @@ class PairwiseEnvironment:
         Rounds of {i, j} go to [min(i, j), max(i, j)]; self-duels stay on the diagonal.
         """
         best = np.take_along_axis(order, recommendation[:, None], axis=1)[:, 0]
-        plays = ledger["plays"]
-        num_arms = plays.shape[-1]
-        position = np.argsort(order, axis=1)
-        run = np.arange(len(plays))[:, None, None, None]
-        checkpoint = np.arange(plays.shape[1])[None, :, None, None]
-        row = position[:, None, :, None]
-        column = position[:, None, None, :]
-        own = plays[run, checkpoint, row, column]
-        both = own + np.swapaxes(own, 2, 3)
-        upper = np.triu(np.ones((num_arms, num_arms), dtype=bool), 1)
-        diagonal = np.eye(num_arms, dtype=bool)
-        plays = np.where(upper, both, np.where(diagonal, own, 0))
-        return {"plays": plays}, best.astype(np.int64)
+        plays = plays_by_arm(ledger["plays"], order)
+        return ledger | {"plays": plays}, best.astype(np.int64)
+
+
+@dataclass(frozen=True)
+class WorldEnvironment:
+    """A world other than a preference matrix, which adds up regret itself.
+
+    Parameters
+    ----------
+    world : World
+        The world.
+    num_notions : int
+        Number of its notions of regret.
+    shuffle : bool
+        Relabel the arms at random in each run.
+    """
+
+    world: World
+    num_notions: int
+    shuffle: bool = True
+
+    @property
+    def num_arms(self) -> int:
+        """Number of arms K."""
+        return self.world.num_arms  # pyright: ignore[reportAttributeAccessIssue]
+
+    @property
+    def features(self) -> Float[np.ndarray, "K d"] | None:
+        """Features of the arms that hold in all rounds."""
+        return self.world.arm_features
+
+    with_original_labels = PairwiseEnvironment.with_original_labels
+
+
+def plays_by_arm(
+    plays: Int[np.ndarray, "run C K K"], order: Int[np.ndarray, "run K"]
+) -> Int[np.ndarray, "run C K K"]:
+    """Return plays by arms, in the upper triangle, from plays by positions."""
+    num_arms = plays.shape[-1]
+    position = np.argsort(order, axis=1)
+    run = np.arange(len(plays))[:, None, None, None]
+    checkpoint = np.arange(plays.shape[1])[None, :, None, None]
+    row = position[:, None, :, None]
+    column = position[:, None, None, :]
+    own = plays[run, checkpoint, row, column]
+    both = own + np.swapaxes(own, 2, 3)
+    upper = np.triu(np.ones((num_arms, num_arms), dtype=bool), 1)
+    diagonal = np.eye(num_arms, dtype=bool)
+    return np.where(upper, both, np.where(diagonal, own, 0))

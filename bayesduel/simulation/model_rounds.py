@@ -23,9 +23,9 @@ from bayesduel.policies.subset_base import Offer
 from bayesduel.program_cache import enable_program_cache
 from bayesduel.simulation import asked_models
 from bayesduel.simulation.asked_models import Feedback, as_leaf
-from bayesduel.simulation.environments import Environment
+from bayesduel.simulation.environments import Environment, WorldEnvironment
 from bayesduel.simulation.rounds import BAD_ARM
-from bayesduel.simulation.rule_runs import PairTables, PolicyRuns
+from bayesduel.simulation.rule_runs import PairTables, PolicyRuns, WorldTables
 from bayesduel.simulation.run_orders import orders_and_words
 from bayesduel.simulation.run_progress import CLOCK, EVENTS, PLAYED
 from bayesduel.simulation.runs import GoOn, RunRecords, new_generator, play_runs, reseed
@@ -219,6 +219,11 @@ def run_chunk(
         kind, asked = ModelRuns, _AskedSets
         numbers = np.array(runs)[rows]
         tables = SetTables(environment, asked, numbers, words[rows], grid)
+    elif isinstance(environment, WorldEnvironment):
+        kind = ModelRuns
+        tables = WorldTables(
+            environment, len(rows), grid, manner, words[rows], contextual=False
+        )
     else:
         tables = PairTables(environment, len(rows), grid, manner)
     with jax.enable_x64(True):

@@ -4,13 +4,15 @@ A stretch of one offer costs one question to the world for every part of it in w
 nothing changes; answers of such a part are drawn as ``set_rounds`` draws them.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, UInt32
 from numpy.random import Generator
 
-from bayesduel.errors import ArgumentError, BayesduelError, SimulationError
+from bayesduel.errors import ArgumentError, SimulationError
 from bayesduel.instances.subset_world import SubsetWorld, as_probabilities, as_rewards
 from bayesduel.instances.world import check_features, costs_of
 from bayesduel.policies.subset_base import Offer
@@ -21,7 +23,7 @@ from bayesduel.simulation.run_progress import (
     NO_FAULT,
     PLAYED,
 )
-from bayesduel.simulation.runs import new_generator, reseed
+from bayesduel.simulation.runs import world_generator
 from bayesduel.simulation.set_answers import answer
 from bayesduel.simulation.set_rounds import (
     SetLedger,
@@ -32,9 +34,6 @@ from bayesduel.simulation.set_rounds import (
     note_best,
 )
 from bayesduel.simulation.set_worlds import RANKING, WINNER, SetLane, SetWorld
-
-_OF_THE_WORLD = 1
-"""Beside the words of a run: those of the generator of its world."""
 
 
 class OpenRun:
@@ -60,101 +59,69 @@ class OpenRun:
         self.changes_features = contextual and world.defines("features")
         # The last round for which the state and what follows from it hold.
         self.until = 0
-        self._round, self._method = 1, "start"
         self._known: tuple[int, Any] = (-1, None)
         self._asked: tuple[int, bytes] = (-1, b"")
 
     def start(self, horizon: int, words: UInt32[np.ndarray, " W"]) -> None:
         """Make the hidden state."""
-        self.rng = new_generator()
-        reseed(self.rng, np.append(words, np.uint32(_OF_THE_WORLD)))
-        try:
-            self._state = self._world.start(horizon, self.rng)
-        except Exception as error:
-            raise self._located(error) from error
+        self.rng = world_generator(words)
+        self._state = self._world.start(horizon, self.rng)
 
     def features(self, round_: int) -> tuple[Float[np.ndarray, "n d"], ...]:
         """Return the features of the positions in a round, for contextual policies."""
         if not self._contextual:
             return ()
         if self._known[0] < round_:
-            try:
-                self._reach(round_)
-                table: Any = self._world.arm_features
-                if self.changes_features:
-                    self._method = "features"
-                    table = self._world.features(self._state, self.rng, round_)
+            self._reach(round_)
+            table: Any = self._world.arm_features
+            if self.changes_features:
+                table = self._world.features(self._state, self.rng, round_)
+                with self._checks(round_):
                     check_features(self._world, "features", table)
-            except Exception as error:
-                raise self._located(error) from error
-            if table is None:
-                raise SimulationError(
-                    f"{self._world.label} has no features, which a contextual policy "
-                    f"reads ({self._where})"
-                )
             table = np.asarray(table, dtype=np.float64)[self.lane.order]
             self._known = self.until, table
         return (self._known[1].copy(),)
 
     def put_forward(self, round_: int, subset: Bool[np.ndarray, " n"]) -> None:
         """Note a set of positions as the offered one, and what the world says of it."""
-        try:
-            self._reach(round_)
-            lane, world = self.lane, self._world
-            lane.offered[lane.order] = subset
-            key = self.until, subset.tobytes()
-            if key != self._asked:
-                self._method = "regret"
-                costs = world.regret(self._state, round_, lane.offered.copy())
-                costs = costs_of(world, costs)
-                lane.costs[:] = [costs[notion] for notion in self._notions]
-            if self.answers:
-                self._method = "answer"
-                offered = lane.offered.copy()
-                rewards = world.answer(self._state, self.rng, round_, offered)
-                rewards = as_rewards(world, lane.offered, rewards)
-                lane.rewards[:] = rewards[lane.order]
-            elif key != self._asked:
-                self._method = "probabilities"
-                offered = lane.offered.copy()
-                values = world.probabilities(self._state, self.rng, round_, offered)
-                values = as_probabilities(world, lane.offered, values)
-                lane.probabilities[:] = self.record.numbers[:] = values
-                nobody = 1.0 - values.sum() if self.record.has_no_choice else 0.0
-                lane.nobody[0] = min(max(nobody, 0.0), 1.0)
-            self._asked = key
-        except Exception as error:
-            raise self._located(error) from error
+        self._reach(round_)
+        lane, world = self.lane, self._world
+        lane.offered[lane.order] = subset
+        key = self.until, subset.tobytes()
+        if key != self._asked:
+            value = world.regret(self._state, round_, lane.offered.copy())
+            with self._checks(round_):
+                costs = costs_of(world, value)
+            lane.costs[:] = [costs[notion] for notion in self._notions]
+        if self.answers:
+            value = world.answer(self._state, self.rng, round_, lane.offered.copy())
+            with self._checks(round_):
+                lane.rewards[:] = as_rewards(world, lane.offered, value)[lane.order]
+        elif key != self._asked:
+            offered = lane.offered.copy()
+            value = world.probabilities(self._state, self.rng, round_, offered)
+            with self._checks(round_):
+                value = as_probabilities(world, lane.offered, value)
+            lane.probabilities[:] = self.record.numbers[:] = value
+            nobody = 1.0 - value.sum() if self.record.has_no_choice else 0.0
+            lane.nobody[0] = min(max(nobody, 0.0), 1.0)
+        self._asked = key
 
     def _reach(self, round_: int) -> None:
-        """Bring the state to a round: the next one after those that it holds for."""
-        self._round = round_
-        if self.until >= round_:
-            return
-        self._method = "advance"
-        self._world.advance(self._state, self.rng, round_)
-        self._method = "unchanged_until"
-        last = self._world.unchanged_until(self._state, round_)
-        if not isinstance(last, int | np.integer) or last < round_:
-            raise ArgumentError(
-                f"{type(self._world).__name__}: unchanged_until",
-                "must return a round that is not before the one it is asked about",
-                last,
-                remedy="return round_ where everything may change in the next round",
-            )
-        self.until = int(last)
+        """Bring the state to a round, at most the next after those it holds for."""
+        if self.until < round_:
+            self._world.advance(self._state, self.rng, round_)
+            last = self._world.unchanged_until(self._state, round_)
+            self.until = max(int(last), round_)
 
-    @property
-    def _where(self) -> str:
-        return f"round {self._round} of run {self._number}"
-
-    def _located(self, error: Exception) -> Exception:
-        """Return an error of the world that names the run and the round."""
-        if isinstance(error, BayesduelError | ArgumentError):
-            return SimulationError(f"{error} ({self._where})")
-        kind = type(self._world).__name__
-        error.add_note(f"raised by {self._method} of {kind} in {self._where}")
-        return error
+    @contextmanager
+    def _checks(self, round_: int) -> Iterator[None]:
+        """Name the run and the round where the world returned what it must not."""
+        try:
+            yield
+        except ArgumentError as error:
+            where = f"round {round_} of run {self._number}"
+            raise SimulationError(f"{error} ({where})") from error
 
 
 def play(
@@ -174,19 +141,21 @@ def play(
     num_arms, horizon = len(ledger.offers), int(checkpoints[-1])
     while progress[PLAYED] < horizon and progress[EVENTS] < event_limit:
         progress[EVENTS] += 1
-        played = int(progress[PLAYED])
-        known = run.features(played + 1)
-        offer = as_offer(policy.choose(state, rng, played + 1, *known))
+        begun = int(progress[PLAYED])
+        known = run.features(begun + 1)
+        offer = as_offer(policy.choose(state, rng, begun + 1, *known))
         find_fault(run.record, offer.subset, offer.rounds, num_arms, progress)
         if progress[FAULT] != NO_FAULT:
             return
-        most = min(offer.rounds, horizon - played)
+        end = min(begun + min(offer.rounds, horizon), horizon)
         if run.changes_features:
-            most = min(most, run.until - played)
-        rounds, rewards = play_offer(run, rng, offer, most, checkpoints, ledger, progress)
-        told = offer.subset, rounds, rewards, *known
-        policy.update(state, rng, played + rounds, *told)
-        progress[PLAYED] = played + rounds
+            end = min(end, run.until)
+        rewards = play_offer(run, rng, offer, end, checkpoints, ledger, progress)
+        last = int(progress[PLAYED])
+        told = offer.subset, last - begun, rewards, *known
+        progress[PLAYED] = last - 1  # An error there is one of the last round.
+        policy.update(state, rng, last, *told)
+        progress[PLAYED] = last
     if progress[PLAYED] == horizon:
         note_best(as_mask(policy.recommend(state, rng)), ledger, progress)
 
@@ -195,28 +164,32 @@ def play_offer(
     run: OpenRun,
     rng: Generator,
     offer: Offer,
-    most: int,
+    end: int,
     checkpoints: Int[np.ndarray, " C"],
     ledger: SetLedger,
     progress: Int[np.ndarray, " 12"],
-) -> tuple[int, Float[np.ndarray, " n"]]:
-    """Play an offer for up to ``most`` rounds; return how many, and sums of rewards."""
-    record, lane, subset = run.record, run.lane, offer.subset
-    until = offer.until_no_choice
-    rounds, rewards, is_over = 0, np.zeros(len(subset)), False
-    while rounds < most and not is_over:
-        begun = int(progress[PLAYED]) + rounds
-        run.put_forward(begun + 1, subset)
-        part = min(run.until - begun, most - rounds)
-        gone = 1 if run.answers else answer(record, lane, rng, part, until)
-        place = int(progress[CHECKPOINT])
+) -> Float[np.ndarray, " n"]:
+    """Play an offer up to the round ``end`` at most, and return sums of rewards."""
+    record, lane, until = run.record, run.lane, offer.until_no_choice
+    rewards, is_over = np.zeros(len(offer.subset)), False
+    while progress[PLAYED] < end and not is_over:
+        played = int(progress[PLAYED])
+        run.put_forward(played + 1, offer.subset)
+        most = min(run.until, end) - played
+        gone = 1 if run.answers else answer(record, lane, rng, most, until)
         progress[CHECKPOINT] = add_offer(
-            lane, subset, checkpoints, place, begun, gone, ledger
+            lane,
+            offer.subset,
+            checkpoints,
+            int(progress[CHECKPOINT]),
+            played,
+            gone,
+            ledger,
         )
-        rounds += gone
+        progress[PLAYED] = played + gone
         rewards += lane.rewards
-        # In the last one nobody was chosen.
+        # In the last of these rounds nobody was chosen.
         is_over = until and record.feedback == WINNER and lane.rewards.sum() < gone
         # Rankings are asked for one by one.
         is_over = is_over or record.feedback == RANKING
-    return rounds, rewards
+    return rewards

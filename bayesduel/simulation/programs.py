@@ -10,8 +10,8 @@ from jaxtyping import Int
 from numba.core import config
 from numpy.random import Generator
 
-from bayesduel.ops.scalar.compiled import compiled, inlined
-from bayesduel.ops.scalar.compiler import standalone, with_names
+from bayesduel.ops.scalar.compiled import compiled, inlined, with_names
+from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.ops.scalar.draws import raw_bits
 from bayesduel.ops.scalar.uncompiled import run_uncompiled
 from bayesduel.policies import scalar_kernel
@@ -55,12 +55,17 @@ def program(kernel: str, function: str = "play") -> Callable[..., None]:
 @cache
 def _with_kernels(function: str) -> Any:
     """Return a function of the loop, in which all that asks a policy asks a kernel."""
-    names: dict[str, Any] = {each.__name__.strip("_"): each for each in _OF_KERNELS}
-    for each in (rounds.ask, rounds.tell, rounds.report):
+    names = kernel_names()
+    for each in (rounds.play_pair, rounds.ask, rounds.tell, rounds.report):
         # Where it is called from several places, it is compiled once.
         mark = compiled if each is rounds.tell else inlined
         names[each.__name__] = mark(with_names(each, names))
     return with_names(getattr(rounds, function), names)
+
+
+def kernel_names() -> dict[str, Any]:
+    """Return what stands in the loop in place of functions that ask a policy."""
+    return {each.__name__.strip("_"): each for each in _OF_KERNELS}
 
 
 @inlined
@@ -84,7 +89,7 @@ def _count_wins(policy: Any, rng: Generator, probability: float, rounds: int) ->
 
 
 @inlined
-def _choose(policy: Any, state: Any, rng: Generator, round_: int) -> Any:
+def _choose(policy: Any, state: Any, rng: Generator, round_: int, features: Any) -> Any:
     return scalar_kernel.choose(state, rng, round_)
 
 
@@ -98,6 +103,7 @@ def _update(
     second: int,
     wins: int,
     rounds: int,
+    features: Any,
 ) -> None:
     scalar_kernel.update(state, rng, round_, first, second, wins > 0)
 
@@ -117,6 +123,7 @@ def _add_shared(
     ledger: PairLedger,
     progress: Int[np.ndarray, " 12"],
     rng: Generator,
+    world: Any,
     rounds: int,
     idle: int,
 ) -> None:

@@ -9,7 +9,7 @@ from operator import index
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 from numpy.random import Generator
 
 from bayesduel.arguments.limits import LONGEST_HORIZON
@@ -58,9 +58,11 @@ def new_reports(every: int, horizon: int) -> Int[np.ndarray, "report 6"]:
     return np.zeros((min(every, horizon), 6), dtype=np.int64)
 
 
-def choose(policy: Any, state: Any, rng: Generator, round_: int) -> Any:
-    """Ask a policy; compiled, it is the function of the policy itself."""
-    return policy.choose(state, rng, round_)
+def choose(policy: Any, state: Any, rng: Generator, round_: int, features: Any) -> Any:
+    """Ask a policy, a contextual one with the features of the round."""
+    if features is None:
+        return policy.choose(state, rng, round_)
+    return policy.choose(state, rng, round_, features)
 
 
 def update(
@@ -72,10 +74,14 @@ def update(
     second: int,
     wins: int,
     rounds: int,
+    features: Any,
 ) -> None:
-    """Tell a policy what came of rounds of a pair."""
+    """Tell a policy what came of rounds of a pair, a contextual one with features."""
     won = Wins(wins, rounds) if is_in_bulk(policy) else wins > 0
-    policy.update(state, rng, round_, first, second, won)
+    if features is None:
+        policy.update(state, rng, round_, first, second, won)
+    else:
+        policy.update(state, rng, round_, first, second, won, features)
 
 
 def recommend(policy: Any, state: Any, rng: Generator) -> Any:
@@ -95,6 +101,47 @@ def count_wins(policy: Any, rng: Generator, probability: float, rounds: int) -> 
     return int(rng.random() < probability)
 
 
+# The next three functions are those of a preference matrix, whose regret follows from
+# the plays. ``open_worlds`` has those of any other world, to be put in their place.
+
+
+@inlined
+def features_of_round(world: Any, round_: int) -> Any:
+    """Return the features of a round, in the order of the run; None without any."""
+    return None
+
+
+@inlined
+def charge(
+    world: Any,
+    ledger: PairLedger,
+    progress: Int[np.ndarray, " 12"],
+    first: int,
+    second: int,
+    rounds: int,
+) -> None:
+    """Add up the regret of the next rounds, in all of which one pair meets."""
+
+
+@inlined
+def settle(world: Any, progress: Int[np.ndarray, " 12"]) -> None:
+    """Write down the regret at all checkpoints to come, of a run that has stopped."""
+
+
+@inlined
+def play_pair(
+    policy: Any,
+    world: Any,
+    rng: Generator,
+    progress: Int[np.ndarray, " 12"],
+    first: int,
+    second: int,
+    rounds: int,
+) -> int:
+    """Play the next rounds with one pair, and count those that its first arm wins."""
+    return count_wins(policy, rng, world[first, second], rounds)
+
+
 # A rule names one champion at a time. What kernels do, ``programs`` has; without the
 # policy or its state among the arguments, all rules share what is compiled of these.
 
@@ -110,6 +157,7 @@ def add_shared(
     ledger: PairLedger,
     progress: Int[np.ndarray, " 12"],
     rng: Generator,
+    world: Any,
     rounds: int,
     idle: int,
 ) -> None:
@@ -155,6 +203,7 @@ def ask(
     num_arms: int,
     left: int,
     progress: Int[np.ndarray, " 12"],
+    features: Any,
 ) -> tuple[int, int, int, int, int]:
     """Return what to play: a champion, its rounds, a pair, and the rounds of that.
 
@@ -165,7 +214,7 @@ def ask(
         champion = first = second = as_arm(recommend(policy, state, rng))
         idle, rounds = left, 0
     else:
-        duel = as_duel(choose(policy, state, rng, progress[CLOCK] + 1))
+        duel = as_duel(choose(policy, state, rng, progress[CLOCK] + 1, features))
         champion, idle = duel.champion, duel.idle_rounds
         first, second, rounds = duel.first, duel.second, int(duel.explores)
     # One by one: compiled, a loop over them would make a list.
@@ -226,7 +275,7 @@ def tell(
         each = reports[progress[TOLD]]
         progress[TOLD] += 1
         recall(state, each[1], each[2], each[5])
-        update(policy, state, rng, each[0], each[1], each[2], each[3], each[4])
+        update(policy, state, rng, each[0], each[1], each[2], each[3], each[4], None)
     if progress[TOLD] == progress[WAITING]:
         progress[TOLD] = progress[WAITING] = 0
 
@@ -264,7 +313,7 @@ def hear(
     init(state, rng)
     for place in range(len(votes)):
         winner, loser = votes[place, 0], votes[place, 1]
-        update(policy, state, rng, place + 1, winner, loser, 1, 1)
+        update(policy, state, rng, place + 1, winner, loser, 1, 1, None)
         if votes[place, 2]:
             observe(stopping, winner, loser, True)
     # So that it does not begin anew.
@@ -275,7 +324,7 @@ def play(
     policy: Any,
     state: Any,
     rng: Generator,
-    preference: Float[np.ndarray, "K K"],
+    world: Any,
     every: int,
     patience: int,
     ledger: PairLedger,
@@ -286,8 +335,10 @@ def play(
 ) -> None:
     """Play a run to its last checkpoint, to so many events, or until the host helps.
 
-    Arms are numbered as the policy knows them. An event is a question to the policy. A
-    fault of the policy ends the run with a status, as compiled code raises nothing.
+    Arms are numbered as the policy knows them; so they are in ``world``, the preference
+    matrix in the order of the run or a :class:`open_worlds.WorldRun`. An event is a
+    question to the policy. A fault of the policy or of the world ends the run with a
+    status, as compiled code raises nothing.
 
     After ``every`` so many rounds the policy is told the outcomes so far, before the
     next choice or the return; a stretch ends where some arrive. What comes of several
@@ -302,6 +353,8 @@ def play(
     if progress[EVENTS] == 0:
         init(state, rng)
     while progress[PLAYED] < horizon and progress[EVENTS] < event_limit:
+        if progress[FAULT] != NO_FAULT:
+            break
         due = every - progress[PLAYED] % every if every > 1 else 1
         if due == every and progress[WAITING] > 0:
             tell(policy, state, rng, reports, progress)
@@ -309,8 +362,9 @@ def play(
             break
         progress[EVENTS] += 1
         left = horizon - progress[PLAYED]
+        features = features_of_round(world, progress[PLAYED] + 1)
         champion, whole, first, second, rounds = ask(
-            policy, state, rng, num_arms, left, progress
+            policy, state, rng, num_arms, left, progress, features
         )
         if progress[FAULT] != NO_FAULT or is_waiting(state):
             break
@@ -327,32 +381,38 @@ def play(
             progress[CLOCK] += idle
             if is_shared(champion):
                 share_idle_rounds(state, rng, whole, ledger.shares[0])
-                add_shared(ledger, progress, rng, whole, idle)
+                add_shared(ledger, progress, rng, world, whole, idle)
             else:
+                charge(world, ledger, progress, champion, champion, idle)
                 add_rounds(ledger, progress, champion, champion, idle)
         rounds = min(rounds, horizon - progress[PLAYED])
         if rounds == 0:
             continue
         wins, is_duel = 0, first != second
         if is_duel:
-            wins = count_wins(policy, rng, preference[first, second], rounds)
+            if idle > 0:
+                features = features_of_round(world, progress[PLAYED] + 1)
+            wins = play_pair(policy, world, rng, progress, first, second, rounds)
             if stopping is not None:
                 wins, rounds = watch(
                     stopping, rng, first, second, wins, rounds, progress
                 )
         progress[CLOCK] += rounds
         if is_duel or patience == 0:
+            charge(world, ledger, progress, first, second, rounds)
             add_rounds(ledger, progress, first, second, rounds)
         if not is_duel and not reads_self_duels(state):
             continue
         if every == 1:
-            update(policy, state, rng, progress[CLOCK], first, second, wins, rounds)
+            round_ = progress[CLOCK]
+            update(policy, state, rng, round_, first, second, wins, rounds, features)
         else:
             if progress[WAITING] > 0 and idle + rounds > due:
                 # These rounds overlap the end of those whose outcomes arrive.
                 tell(policy, state, rng, reports, progress)
             report(policy, state, first, second, wins, rounds, reports, progress)
         if progress[STOPPED] > 0:
+            settle(world, progress)
             while progress[CHECKPOINT] < ledger.checkpoints.size:
                 write_down(ledger, progress)
             progress[PLAYED] = horizon

@@ -7,17 +7,34 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float64, Int, Shaped
+from jaxtyping import Float64, Int, Shaped, UInt32
 
 from bayesduel.arguments.limits import PATIENCE
 from bayesduel.code_digest import is_users
-from bayesduel.errors import BayesduelError, PolicyParameterError, SimulationError
+from bayesduel.errors import (
+    BayesduelError,
+    PolicyParameterError,
+    SimulationArgumentError,
+    SimulationError,
+)
+from bayesduel.instances.world import FixedWorld, WorldBase
 from bayesduel.ops.scalar.uncompiled import unpacked
 from bayesduel.policies.policy import Problem, check_rule, declared
 from bayesduel.policies.policy_around import STRAIGHT, Manner
 from bayesduel.policies.scalar_kernel import ScalarKernel
 from bayesduel.simulation import rounds
-from bayesduel.simulation.environments import Environment, PairwiseEnvironment
+from bayesduel.simulation.environments import (
+    Environment,
+    PairwiseEnvironment,
+    WorldEnvironment,
+)
+from bayesduel.simulation.open_worlds import (
+    BAD_PROBABILITY,
+    BAD_REGRET,
+    WORLD_FAULTS,
+    WorldRun,
+    python_loop,
+)
 from bayesduel.simulation.pair_ledger import PairLedger
 from bayesduel.simulation.run_orders import orders_and_words
 from bayesduel.simulation.run_progress import (
@@ -31,7 +48,13 @@ from bayesduel.simulation.run_progress import (
     new_progress,
     when_stopped,
 )
-from bayesduel.simulation.runs import Found, GoOn, RunRecords, play_runs
+from bayesduel.simulation.runs import (
+    Found,
+    GoOn,
+    RunRecords,
+    play_runs,
+    world_generator,
+)
 from bayesduel.stopping.scalar_rules import NEVER_STOPS, ScalarStopping
 
 _MOVES = [EVENTS, CLOCK, PLAYED]
@@ -60,12 +83,11 @@ class PairTables:
     ``new_stopping`` makes the state of a rule for stopping, for so many arms.
     """
 
-    loop = rounds
-    is_compiled = True
+    play = staticmethod(rounds.play)
 
     def __init__(
         self,
-        environment: PairwiseEnvironment,
+        environment: PairwiseEnvironment | WorldEnvironment,
         num_runs: int,
         grid: Int[np.ndarray, " C"],
         manner: Manner,
@@ -75,7 +97,7 @@ class PairTables:
         self._num_arms, self.grid = environment.num_arms, grid
         self._features = environment.features
         self._manner, self._new_stopping = manner, new_stopping
-        if preferences is None:
+        if preferences is None and isinstance(environment, PairwiseEnvironment):
             preferences = np.broadcast_to(
                 environment.preference, (num_runs, *environment.preference.shape)
             )
@@ -104,15 +126,20 @@ class PairTables:
         features = None if self._features is None else self._features[order]
         return policy.start(Problem(len(order), int(self.grid[-1]), features), rng)
 
+    def world_of_run(self, place: int, order: Int[np.ndarray, " K"]) -> Any:
+        """Return the preference matrix of a run, in its order."""
+        # A copy: of an array that may not be written to Numba would make another
+        # program.
+        values: Any = self._preferences
+        return np.array(
+            values[place][order[:, None], order], dtype=np.float64, order="C"
+        )
+
     def of_run(
         self, place: int, order: Int[np.ndarray, " K"], progress: Int[np.ndarray, " 12"]
     ) -> tuple[Any, ...]:
         """Return what the loop is given of a run, in its order."""
-        # A copy: of an array that may not be written to Numba would make another
-        # program.
-        mine = np.array(
-            self._preferences[place][order[:, None], order], dtype=np.float64, order="C"
-        )
+        mine = self.world_of_run(place, order)
         every, self_duels, patience, progress[CLOCK] = self._manner
         num_arms = self._num_arms
         ledger = PairLedger(
@@ -135,6 +162,66 @@ class PairTables:
     def found(self, done: int) -> dict[str, Shaped[np.ndarray, "run ..."]]:
         """Return the plays of the first runs, by positions."""
         return {"plays": self.plays_at[:done]}
+
+
+class WorldTables(PairTables):
+    """The same for runs in a world, which has a generator of its own in every run.
+
+    ``words`` seed it. Whether Numba plays the world is said by ``is_compiled``.
+    """
+
+    def __init__(
+        self,
+        environment: WorldEnvironment,
+        num_runs: int,
+        grid: Int[np.ndarray, " C"],
+        manner: Manner,
+        words: UInt32[np.ndarray, "run W"],
+        *,
+        contextual: bool,
+        new_stopping: Callable[[int], Any] | None = None,
+    ) -> None:
+        super().__init__(environment, num_runs, grid, manner, new_stopping)
+        self._world, self._words = environment.world, words
+        self.is_compiled = False
+        self.play = python_loop(type(self._world), contextual=contextual)
+        self._regret_at = np.zeros((num_runs, len(grid), environment.num_notions))
+        self.run: Any = None
+        self.faults |= {
+            BAD_PROBABILITY: "probability returned {value}, which is not from 0 to 1",
+            BAD_REGRET: "regret returned {value}, which is not a finite number",
+        }
+
+    def world_of_run(self, place: int, order: Int[np.ndarray, " K"]) -> WorldRun:
+        """Return a run of the world before its first round."""
+        rng = world_generator(self._words[place])
+        state = self._world.start(int(self.grid[-1]), rng)
+        table, num_notions = self._features, self._regret_at.shape[-1]
+        table = np.zeros((0, 0)) if table is None else table[order]
+        world: Any = self._world
+        if self.is_compiled:
+            from bayesduel.simulation.compiled_rounds import parameters_record
+
+            world = parameters_record(self._world)
+        self.run = WorldRun(
+            world=world,
+            state=state,
+            rng=rng,
+            order=order.astype(np.int64),
+            table=np.array(table, dtype=np.float64, order="C"),
+            advances=self._world.defines("advance"),
+            until=np.zeros(1, dtype=np.int64),
+            costs=np.zeros(num_notions),
+            regret=np.zeros(num_notions),
+            regret_at=self._regret_at[place],
+            counts=np.zeros(len(order), dtype=np.int64),
+            wrong=np.zeros(1),
+        )
+        return self.run
+
+    def found(self, done: int) -> dict[str, Shaped[np.ndarray, "run ..."]]:
+        """Return the plays of the first runs, by positions, and regret by notions."""
+        return super().found(done) | {"regret": self._regret_at[:done]}
 
 
 class PolicyRuns:
@@ -165,22 +252,39 @@ class PolicyRuns:
         self._progress = new_progress(len(runs))
         self._place, self._state = 0, None
         # What plays a policy, and the form in which that knows it.
-        self._play, self._own = tables.loop.play, policy
+        self._play, self._own = tables.play, policy
+        is_pairs = isinstance(environment, WorldEnvironment)
+        world = environment.world if is_pairs else None
+        both = not getattr(tables, "is_open", False)
+        if world is not None:
+            both = is_compiled(world)
+        # Numba takes half a second to import.
         if isinstance(policy, ScalarKernel):
-            # Numba takes half a second to import.
-            from bayesduel.simulation.programs import program, program_name
-
-            name = program_name(policy.name, stopping.name if stopping else "")
-            self._play, self._hear = program(name), program(name, "hear")
             self._own = None
-        elif tables.is_compiled and is_compiled(policy):
+            if world is None:
+                from bayesduel.simulation.programs import program, program_name
+
+                name = program_name(policy.name, stopping.name if stopping else "")
+                self._play, self._hear = program(name), program(name, "hear")
+            elif both:
+                from bayesduel.simulation.compiled_rounds import kernel_rounds
+
+                self._play, tables.is_compiled = (
+                    kernel_rounds(
+                        policy.name, stopping.name if stopping else "", world
+                    ),
+                    True,
+                )
+            else:
+                self._play = python_loop(type(world), contextual=False, kernel=policy)
+        elif both and is_compiled(policy):
             from bayesduel.simulation.compiled_rounds import (
                 compiled_rounds,
                 parameters_record,
             )
 
-            self._play = compiled_rounds(type(policy))
-            self._own = parameters_record(policy)
+            self._play = compiled_rounds(type(policy), world)
+            self._own, tables.is_compiled = parameters_record(policy), True
 
     def compile(self, rng: np.random.Generator) -> None:
         """Play no event, with a state that is thrown away."""
@@ -242,7 +346,14 @@ class PolicyRuns:
         return Found(ledger, best, progress[:, EVENTS].copy(), info)
 
     def _fault(self, place: int, fault: int, wrong: int) -> SimulationError:
-        return self._error(place, self._tables.faults[fault].format(wrong=wrong))
+        said = self._tables.faults[fault]
+        if fault not in WORLD_FAULTS:
+            return self._error(place, said.format(wrong=wrong))
+        value = self._tables.run.wrong[0]
+        return SimulationError(
+            f"{self._environment.world.label}: {said.format(value=value)} "
+            f"(round {wrong} of run {self._runs[place]}, played by {self._label})"
+        )
 
     def _error(self, place: int, said: str) -> SimulationError:
         return SimulationError(f"{self._label}: {said} ({self._where(place)})")
@@ -259,14 +370,25 @@ class PolicyRuns:
         except BayesduelError:
             raise
         except Exception as error:
-            if getattr(error, "__notes__", ()):
-                raise  # It is the world's, and says so.
             line = _line_of_user(error)
-            note = f"raised by {self._label} in {self._where(place)}{line}"
+            culprit = self._label
+            if (world := _world_of(error)) is not None:
+                culprit = f"{world.label}, in which {self._label} plays,"
+            note = f"raised by {culprit} in {self._where(place)}{line}"
             if "NoneType" in str(error) and self._environment.features is None:
                 note += "; problem.features is None, as the instance has no features"
             error.add_note(note)
             raise
+
+
+def _world_of(error: Exception) -> WorldBase | None:
+    """Return the world one of whose methods has raised an error, if any."""
+    frame, found = error.__traceback__, None
+    while frame is not None:
+        owner = frame.tb_frame.f_locals.get("self")
+        found = owner if isinstance(owner, WorldBase) else found
+        frame = frame.tb_next
+    return found
 
 
 def _line_of_user(error: Exception) -> str:
@@ -310,27 +432,57 @@ def run_chunk(
     is_kernel = isinstance(policy, ScalarKernel)
     if not is_kernel:
         check_rule(policy)
+    contextual = declared(policy, "contextual") if not is_kernel else False
+    if contextual and isinstance(environment, PairwiseEnvironment):
+        environment = _with_features_of_arms(environment)
     orders, words = orders_and_words(environment, runs, seed)
     grid = np.ascontiguousarray(checkpoints, dtype=np.int64)
     tables: Any
-    if not isinstance(environment, PairwiseEnvironment):
+    if not isinstance(environment, PairwiseEnvironment | WorldEnvironment):
         from bayesduel.simulation.subset_environment import SetTables
 
         tables = SetTables(environment, policy, np.array(runs), words, grid)
     else:
         new = stopping.new_state if stopping is not None else None
-        if is_kernel and new is None:
+        is_world = isinstance(environment, WorldEnvironment)
+        both = not is_world or is_compiled(environment.world)
+        if is_kernel and new is None and both:
             new = NEVER_STOPS.new_state
-        elif new is not None and not is_kernel and not is_compiled(policy):
+        elif new is not None and not (both and (is_kernel or is_compiled(policy))):
             # Python reads fields of records, as Numba does.
             new = partial(_new_unpacked, new)
-        tables = PairTables(
-            environment, len(runs), grid, manner, new, variations.preferences
-        )
+        if is_world:
+            tables = WorldTables(
+                environment,
+                len(runs),
+                grid,
+                manner,
+                words,
+                contextual=contextual,
+                new_stopping=new,
+            )
+        else:
+            tables = PairTables(
+                environment, len(runs), grid, manner, new, variations.preferences
+            )
     own = PolicyRuns(
         environment, policy, runs, orders, tables, stopping, variations.votes
     )
     return play_runs(own, words, runs=runs, horizon=int(grid[-1]), **settings)
+
+
+def _with_features_of_arms(environment: PairwiseEnvironment) -> WorldEnvironment:
+    """Return a matrix as a world, which gives its features in every round."""
+    if environment.features is None:
+        raise SimulationArgumentError(
+            "policies",
+            "needs features of the arms, but the instance has none",
+            None,
+            remedy="give them, as PreferenceMatrix(values, features=...) or "
+            "{features}, or take a world with features",
+        )
+    world = FixedWorld(environment.preference, environment.features)
+    return WorldEnvironment(world, 1, environment.shuffle)
 
 
 def _new_unpacked(new_state: Callable[[int], Any], num_arms: int) -> Any:

@@ -178,7 +178,7 @@ def play(
     while played < horizon and events < event_limit:
         events += 1
         progress[PLAYED] = played  # So that an error of the policy can be located.
-        offer = as_offer(choose(policy, state, rng, played + 1))
+        offer = as_offer(choose(policy, state, rng, played + 1, None))
         find_fault(world, offer.subset, offer.rounds, num_arms, progress)
         if progress[FAULT] != NO_FAULT:
             break

@@ -95,13 +95,15 @@ class SetTables:
         words: UInt32[np.ndarray, "run W"],
         grid: Int[np.ndarray, " C"],
     ) -> None:
-        self._environment, self._contextual = environment, declared(policy, "contextual")
+        self._environment, self._contextual = (
+            environment,
+            declared(policy, "contextual"),
+        )
         self._runs, self._words, self.grid = runs, words, grid
-        self._is_open = self._contextual or not has_formulas(environment.world)
-        self.loop: Any = open_sets if self._is_open else set_rounds
-        self.is_compiled = not self._is_open
+        self.is_open = self._contextual or not has_formulas(environment.world)
+        self.play: Any = open_sets.play if self.is_open else set_rounds.play
         self._world = world = set_world(
-            environment.world, environment.notions, is_open=self._is_open
+            environment.world, environment.notions, is_open=self.is_open
         )
         num_arms, checkpoints = environment.num_arms, (len(runs), len(grid))
         self._offers = np.zeros((*checkpoints, num_arms), dtype=np.int64)
@@ -144,7 +146,7 @@ class SetTables:
         )
         lane = new_lane(self._world, order)
         given: tuple[Any, ...] = self._world, lane
-        if self._is_open:
+        if self.is_open:
             environment, horizon = self._environment, int(self.grid[-1])
             run = open_sets.OpenRun(
                 environment.world,

@@ -27,7 +27,7 @@ FALSE_ALARM = 1e-5
 
 def draw(world, arms, rounds, number, *, until=False, seed=0):
     """Play one offer `number` times; return the rounds and the sums of rewards."""
-    environment = SubsetEnvironment.from_world(world, (world.regret,))
+    environment = SubsetEnvironment(world, (world.default_notion,))
     given, rng = set_worlds.set_world(environment), np.random.default_rng(seed)
     offered = world.mask(arms)
     played = np.zeros(number, dtype=np.int64)
@@ -44,7 +44,7 @@ def draw(world, arms, rounds, number, *, until=False, seed=0):
 @pytest.mark.parametrize("world", WORLDS, ids=lambda each: each.name)
 def test_probabilities_and_costs_of_a_set_are_those_of_the_formulas(world):
     """Of one set after the other: what is known of the last one must not stay."""
-    environment = SubsetEnvironment.from_world(world, world.notions)
+    environment = SubsetEnvironment(world, world.notions)
     given = set_worlds.set_world(environment)
     lane = set_worlds.new_lane(given, np.random.default_rng(0).permutation(4))
     least = 1 if world.rule.allows_fewer else world.subset_size
@@ -74,7 +74,7 @@ def test_a_rule_of_ones_own_is_refused():
         best_set = (0, 1)
 
     world = Sets(rule=Own(), subset_size=2)
-    environment = SubsetEnvironment.from_world(world, ("expected_reward",))
+    environment = SubsetEnvironment(world, ("expected_reward",))
     with pytest.raises(SimulationArgumentError, match="Own.*tabulate it"):
         set_worlds.set_world(environment)
 

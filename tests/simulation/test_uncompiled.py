@@ -1,19 +1,19 @@
 """Kernels that Python plays as they stand, beside the programs compiled of them."""
 
-import math
 import os
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from bayesduel import policies
 from bayesduel.ops.scalar.uncompiled import run_uncompiled
+from bayesduel.policies import scalar_kernel
 from bayesduel.policies.policy import kernel_of
 from bayesduel.policies.registry import entries
-from bayesduel.simulation.asking import FOUND, VOTE, Asker
+from bayesduel.simulation import kernel_calls
+from bayesduel.simulation.kernel_calls import VOTES, KernelCalls
 from bayesduel.studies import Study
 from tests.compiling import play_in_python
 from tests.simulation.runs import same, simulate_runs
@@ -51,29 +51,27 @@ def probabilities(num_arms):
 
 
 class Asked:
-    """A policy in the middle of being asked, by ``askers`` one after another."""
+    """A policy in the middle of being asked, by ``callers`` one after another."""
 
     def __init__(self, policy, num_arms):
         self.kernel = kernel_of(policy)
         self.state = self.kernel.new_state(np.arange(num_arms), LONG)
         self.rng, self.round = np.random.default_rng(num_arms), 0
 
-    def ask(self, asker):
+    def ask(self, calls):
         """Return what it asks for next."""
-        found = np.zeros(1, dtype=FOUND)
-        asker.ask(self.state, self.rng, self.round, LONG, found)
+        self.round, duel, note = calls.ask(self.state, self.rng, self.round, LONG)
         while self.kernel.solve_on_host(self.state):
-            asker.ask(self.state, self.rng, int(found[0]["round"]), LONG, found)
-        self.round = int(found[0]["round"])
-        return SimpleNamespace(**dict(zip(FOUND.names, found[0].tolist(), strict=True)))
+            self.round, duel, note = calls.ask(self.state, self.rng, self.round, LONG)
+        return self.round, duel, note
 
-    def tell(self, asker, votes, begins=False):
+    def tell(self, calls, votes, begins=False):
         """Tell it of votes."""
-        rows = np.array(votes, dtype=VOTE)
+        rows = np.array(votes, dtype=VOTES)
         given = self.state, self.rng
-        self.round = asker.tell_votes(*given, self.round, begins, rows)
+        self.round = calls.tell(*given, self.round, rows, begins=begins)
         while self.kernel.solve_on_host(self.state):
-            self.round = asker.tell_votes(*given, self.round, False, rows)
+            self.round = calls.tell(*given, self.round, rows, begins=False)
         assert not rows["count"].any()
 
     @property
@@ -90,23 +88,23 @@ def leaves(state):
     return [state]
 
 
-def questions(policy, num_arms, number, askers):
-    """Yield what a policy asks for, and all that it knows; ``askers`` take turns."""
+def questions(policy, num_arms, number, callers):
+    """Yield what a policy asks for, and all that it knows; ``callers`` take turns."""
     asked, toss = Asked(policy, num_arms), np.random.default_rng(99)
     before = LOPSIDED if num_arms == 6 else []
-    asked.tell(askers[0], before, begins=True)
+    asked.tell(callers[0], before, begins=True)
     table = probabilities(num_arms)
     for place in range(number):
-        asker = askers[place * len(askers) // number]
-        found = asked.ask(asker)
-        yield vars(found), asked.bytes
-        if not found.has_duel:
+        calls = callers[place * len(callers) // number]
+        round_, duel, note = asked.ask(calls)
+        yield (round_, duel, note), asked.bytes
+        if duel is None:
             return
-        first, second = found.first, found.second
+        first, second = duel.first, duel.second
         won = toss.random() < table[first, second]
-        asked.tell(asker, [(first, second, found.round, found.noted, won, 1)])
+        asked.tell(calls, [(first, second, round_, note, won, 1)])
         if place % 10 == 9:  # A vote that nobody asked for.
-            asked.tell(asker, [(num_arms - 1, 0, 0, 0, 1, 1)])
+            asked.tell(calls, [(num_arms - 1, 0, 0, 0, 1, 1)])
 
 
 def name_of(policy):
@@ -120,13 +118,13 @@ def name_of(policy):
 def test_python_and_the_program_ask_the_same(policy):
     """And know the same, bit for bit, whichever of them began."""
     policy = policies.get(policy) if isinstance(policy, str) else policy
-    name = kernel_of(policy).name
+    kernel = kernel_of(policy)
     for num_arms, number in ((2, 40), (3, 60), (6, 90)):
-        python, program = Asker(name, math.inf), Asker(name, 0.0)
+        python, program = KernelCalls(kernel, False), KernelCalls(kernel, True)
         both = zip(
             questions(policy, num_arms, number, [python]),
             questions(policy, num_arms, number, [program]),
-            questions(policy, num_arms, number, [Asker(name, math.inf), program]),
+            questions(policy, num_arms, number, [KernelCalls(kernel, False), program]),
             strict=True,
         )
         count = 0
@@ -135,6 +133,67 @@ def test_python_and_the_program_ask_the_same(policy):
             count += 1
         assert count > 10
         assert not python.is_compiled and program.is_compiled
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(x, marks=[pytest.mark.slow] * (x != "ccb")) for x in KERNELS],
+)
+@pytest.mark.parametrize("compiled", [False, True])
+def test_functions_called_one_at_a_time_are_those_of_the_kernel(name, compiled):
+    """In Python, whose functions are called here as they stand, and compiled."""
+    kernel = kernel_of(policies.get(name))
+    calls, toss = KernelCalls(kernel, compiled), np.random.default_rng(5)
+    num_arms = 4
+    here, there = (kernel.new_state(np.arange(num_arms), LONG) for _ in range(2))
+    rng, twin = (np.random.default_rng(8) for _ in range(2))
+
+    def plain(name, *values):
+        function = getattr(scalar_kernel, name)
+        return run_uncompiled(lambda *given: function(*given), there, *values)
+
+    calls.init(here, rng)
+    plain("init", twin)
+    table, round_ = probabilities(num_arms), 0
+    for _ in range(60):
+        duel, other = (
+            calls.choose(here, rng, round_ + 1),
+            plain("choose", twin, round_ + 1),
+        )
+        assert calls.is_waiting(here) == plain("is_waiting")
+        if calls.is_waiting(here):
+            assert kernel.solve_on_host(here) and kernel.solve_on_host(there)
+            continue
+        assert tuple(duel) == tuple(map(int, other))
+        assert all(type(each) is int for each in duel)
+        if duel.champion < 0 and duel.idle_rounds:
+            shares = np.zeros((2, num_arms), dtype=np.int64)
+            calls.share_idle_rounds(here, rng, duel.idle_rounds, shares[0])
+            plain("share_idle_rounds", twin, duel.idle_rounds, shares[1])
+            assert shares[0].sum() == duel.idle_rounds
+            assert np.array_equal(*shares)
+        round_ += duel.idle_rounds + duel.explores
+        if round_ >= LONG:
+            break
+        assert calls.note(here) == plain("note")
+        first, second = duel.first, duel.second
+        won = bool(toss.random() < table[first, second])
+        if not duel.explores or first == second:
+            if not (duel.explores and calls.reads_self_duels(here)):
+                continue
+            won = False
+        assert calls.reads_self_duels(here) == plain("reads_self_duels")
+        calls.recall(here, first, second, calls.note(here))
+        plain("recall", first, second, plain("note"))
+        calls.update(here, rng, round_, first, second, won)
+        plain("update", twin, round_, first, second, won)
+        if calls.is_waiting(here):
+            assert kernel.solve_on_host(here) and kernel.solve_on_host(there)
+        assert calls.recommend(here, rng) == plain("recommend", twin)
+        for one, other in zip(leaves(here), leaves(there), strict=True):
+            assert one.tobytes() == other.tobytes()
+    assert round_ > 10
+    assert calls.is_compiled is compiled
 
 
 @pytest.mark.slow
@@ -157,17 +216,23 @@ def test_python_and_the_program_play_the_same(policy, monkeypatch):
 def test_python_leaves_to_the_program_what_it_cannot_compute():
     """Where it overflows; nothing of what it had begun is left."""
     policy = policies.get("rmed2", alpha=0.002)  # exp(draws / alpha) after two draws.
-    python, program = Asker("rmed", math.inf), Asker("rmed", 0.0)
+    kernel = kernel_of(policy)
+    python, program = KernelCalls(kernel, False), KernelCalls(kernel, True)
     found = list(questions(policy, 3, 40, [python]))
     assert python.is_compiled
     assert found == list(questions(policy, 3, 40, [program]))
 
 
-def test_a_question_is_left_to_the_program_once_python_takes_too_long():
-    asker, asked = Asker("relative_ucb", 1e-9), Asked(policies.get("rucb"), 4)
-    assert not asker.is_compiled
-    asked.tell(asker, [(0, 1, 0, 0, 1, 40)], begins=True)  # Of which 16 by Python.
-    assert asker.is_compiled
+def test_a_question_is_left_to_the_program_once_python_takes_too_long(monkeypatch):
+    monkeypatch.setattr(kernel_calls, "MOST_SECONDS", 1e-9)
+    monkeypatch.setattr(kernel_calls, "_loaded", set())
+    kernel_calls._program.cache_clear()
+    asked = Asked(policies.get("rucb"), 4)
+    calls = KernelCalls(asked.kernel)
+    assert not calls.is_compiled
+    asked.tell(calls, [(0, 1, 0, 0, 1, 40)], begins=True)  # Of which 16 by Python.
+    assert calls.is_compiled
+    assert KernelCalls(asked.kernel).is_compiled
 
 
 def _fails_late(records, numbers):
@@ -199,9 +264,9 @@ def test_a_large_array_is_not_written_to():
 
 _STUDY = """
 import sys
-from bayesduel.simulation import asking
+from bayesduel.simulation import kernel_calls
 from bayesduel.studies import Study
-asking.MOST_SECONDS = float(sys.argv[2])
+kernel_calls.MOST_SECONDS = float(sys.argv[2])
 with Study.open(sys.argv[1]) as study:
     for number in range(int(sys.argv[3])):
         ticket = study.ask()[0]

@@ -45,9 +45,9 @@ def as_sequence(argument: str, value: Any) -> tuple[list[Any], bool]:
     if single or hasattr(value, "__array__") or _is_nested_numbers(value):
         return [value], False
     if not isinstance(value, Iterable):
-        from bayesduel.instances.choice import ChoiceWorld
+        from bayesduel.instances.subset_world import SubsetWorld
 
-        if isinstance(value, ChoiceWorld):
+        if isinstance(value, SubsetWorld):
             return [value], False
     return list(several(argument, value)), True
 

@@ -8,6 +8,7 @@ mark says, by ``ops.scalar.compiler``.
 import inspect
 from collections.abc import Callable
 from functools import wraps
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,17 @@ def implement_one(
 ) -> None:
     """Say what a function ``by_state`` is for a class of states."""
     BY_STATE[stub][state_class] = inspect.unwrap(function)
+
+
+def with_names(function: Callable[..., Any], names: dict[str, Any]) -> FunctionType:
+    """Return a function for which some names of its module mean something else."""
+    plain: Any = inspect.unwrap(function)
+    known = plain.__globals__ | names
+    copied = FunctionType(
+        plain.__code__, known, plain.__name__, plain.__defaults__, plain.__closure__
+    )
+    copied.__module__ = plain.__module__
+    return copied
 
 
 def tables(

@@ -70,17 +70,6 @@ def standalone(function: Any) -> Any:
     return njit(**OPTIONS)(inspect.unwrap(function))
 
 
-def with_names(function: Callable[..., Any], names: dict[str, Any]) -> FunctionType:
-    """Return a function for which some names of its module mean something else."""
-    plain: Any = inspect.unwrap(function)
-    known = plain.__globals__ | names
-    copied = FunctionType(
-        plain.__code__, known, plain.__name__, plain.__defaults__, plain.__closure__
-    )
-    copied.__module__ = plain.__module__
-    return copied
-
-
 def learn_states() -> None:
     """Let compiled code find what is found ``by_state``."""
     for stub in BY_STATE.keys() - _TAUGHT:

@@ -20,7 +20,7 @@ from bayesduel.policies.subsets._reward_counts import CountingPolicy, RewardCoun
 from theory.arguments import number_above
 
 if TYPE_CHECKING:
-    from bayesduel.instances.choice import ChoiceWorld
+    from bayesduel.instances.subset_world import SubsetWorld
 
 
 @register("combucb1", acronym="CombUCB1", previous_round=True)
@@ -75,7 +75,7 @@ class CombinatorialUCB(CountingPolicy):
         """Raise ``PolicyParameterError`` for a bad parameter."""
         number_above(self.scale, 0, "scale", kind=PolicyParameterError)
 
-    def warn_about(self, world: "ChoiceWorld") -> None:
+    def warn_about(self, world: "SubsetWorld") -> None:
         """Warn where rewards exceed 1."""
         super().warn_about(world)
         warn_above_one(self.label, world)

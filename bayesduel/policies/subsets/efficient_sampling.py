@@ -23,7 +23,7 @@ from bayesduel.policies.subsets._reward_counts import (
 from theory.arguments import integer_from, one_of
 
 if TYPE_CHECKING:
-    from bayesduel.instances.choice import ChoiceWorld
+    from bayesduel.instances.subset_world import SubsetWorld
 
 _HALVINGS = 60
 """Steps of the bisection of the multiplier of ESCB-1."""
@@ -98,7 +98,7 @@ class ESCB(SubsetPolicy):
         one_of(str(self.index), ("1", "2"), "index", kind=PolicyParameterError)
         integer_from(self.most_sets, 0, "most_sets", kind=PolicyParameterError)
 
-    def warn_about(self, world: "ChoiceWorld") -> None:
+    def warn_about(self, world: "SubsetWorld") -> None:
         """Warn where rewards exceed 1."""
         super().warn_about(world)
         warn_above_one(self.label, world)

@@ -22,7 +22,7 @@ from theory.arguments import number_above
 from theory.theorems import choice_table_bounds
 
 if TYPE_CHECKING:
-    from bayesduel.instances.choice import ChoiceWorld
+    from bayesduel.instances.subset_world import SubsetWorld
 
 
 @register("ucb-no-order", acronym="UCB-no-order", theorems=(choice_table_bounds,))
@@ -79,7 +79,7 @@ class UCBWithoutOrder(CountingPolicy):
             self.largest_reward, 0, "largest_reward", kind=PolicyParameterError
         )
 
-    def warn_about(self, world: "ChoiceWorld") -> None:
+    def warn_about(self, world: "SubsetWorld") -> None:
         """Warn outside the theory, and where rewards exceed Bmax."""
         super().warn_about(world)
         if world.largest_reward > self.largest_reward:

@@ -10,7 +10,7 @@ import numpy as np
 from bayesduel.arguments.limits import LONGEST_HORIZON, PATIENCE
 from bayesduel.errors import SimulationError
 from bayesduel.policies.policy import Policy, Problem, Wins, check_rule, declared
-from bayesduel.simulation.asking import FOUND, VOTE, Asker
+from bayesduel.simulation.kernel_calls import VOTES, KernelCalls
 from bayesduel.simulation.runs import PROGRAMS
 from bayesduel.studies.players.played import Player, PlayerState, generator
 from bayesduel.studies.replay.questions import PolicyEvent
@@ -100,49 +100,47 @@ class KernelPlayer(Player):
         self._horizon = LONGEST_HORIZON if horizon is None else horizon
         self._generator = partial(generator, state)
         self._serve = kernel.solve_on_host
-        self._asker = Asker(kernel.name)
+        self._calls = KernelCalls(kernel)
         order = np.arange(len(state.active), dtype=np.int64)
         game = PlayerState(kernel.new_state(order, self._horizon))
         super().__init__(state, game)
 
     def _begin(self, told: list[PolicyEvent]) -> None:
-        votes = [self._votes(each) for each in told] or [np.zeros(0, dtype=VOTE)]
+        votes = [self._votes(each) for each in told] or [np.zeros(0, dtype=VOTES)]
         self._hear(np.concatenate(votes), begins=True)
 
     def _expect(self, more: int) -> None:
-        self._asker.expect(more)
+        self._calls.expect(more)
 
     def _ask(self, number: int) -> dict[str, Any] | None:
         game, rng = self._game, self._generator(number)
-        before, found = game.round, np.zeros(1, dtype=FOUND)
-        self._asker.ask(game.state, rng, game.round, self._horizon, found)
+        before, given = game.round, (game.state, rng)
+        game.round, chosen, note = self._calls.ask(*given, game.round, self._horizon)
         while self._serve(game.state):
-            round_ = int(found[0]["round"])
-            self._asker.ask(game.state, rng, round_, self._horizon, found)
-        game.round = int(found[0]["round"])
-        if not found[0]["has_duel"]:
+            rest = game.round, self._horizon
+            game.round, chosen, note = self._calls.ask(*given, *rest)
+        if chosen is None:
             return None
-        chosen = [found[0][name] for name in ("champion", "idle", "first", "second")]
-        duel = self._duel(before, chosen)
-        return duel | {"note": [int(found[0]["noted"])], "program": self.program}
+        duel = self._duel(before, chosen[:4])
+        return duel | {"note": [note], "program": self.program}
 
     def _tell(self, told: PolicyEvent) -> None:
         self._hear(self._votes(told), told.number)
 
     def _votes(self, told: PolicyEvent) -> np.ndarray:
         """Return the votes of an event, those for its first arm first."""
-        votes = np.zeros(2, dtype=VOTE)
+        votes = np.zeros(2, dtype=VOTES)
         votes["first"], votes["second"] = self._places(told)
         votes["won"], votes["count"] = (1, 0), (told.wins, told.votes - told.wins)
         if told.duel and told.duel.get("program") == self.program:
-            votes["round"], (votes["noted"],) = told.duel["round"], told.duel["note"]
+            votes["round"], (votes["note"],) = told.duel["round"], told.duel["note"]
         return votes[votes["count"] > 0]
 
     def _hear(
         self, votes: np.ndarray, number: int = 0, *, begins: bool = False
     ) -> None:
         """Tell the policy of votes, a new one after its preparation."""
-        game, tell, rng = self._game, self._asker.tell_votes, self._generator(number)
-        game.round = tell(game.state, rng, game.round, begins, votes)
+        game, tell, rng = self._game, self._calls.tell, self._generator(number)
+        game.round = tell(game.state, rng, game.round, votes, begins=begins)
         while self._serve(game.state):
-            game.round = tell(game.state, rng, game.round, False, votes)
+            game.round = tell(game.state, rng, game.round, votes, begins=False)
