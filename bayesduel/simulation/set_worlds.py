@@ -17,7 +17,7 @@ from bayesduel.instances.choice import (
     LogitRule,
     TableRule,
 )
-from bayesduel.instances.subset_world import SubsetWorld
+from bayesduel.instances.subset_world import FEEDBACKS, SubsetWorld
 from bayesduel.ops.scalar.compiled import compiled
 
 LOGIT, GAUSSIAN, TABLE, INDEPENDENT, OPEN = range(5)
@@ -32,19 +32,12 @@ _RULES = {
 """The kind of each rule, and which of its arrays are read."""
 
 WINNER, RANKING, REWARDS = range(3)
-"""Kinds of feedback: "winner", "ranking" and "independent"."""
-
-_FEEDBACKS = {"winner": WINNER, "ranking": RANKING, "independent": REWARDS}
+"""Kinds of feedback, in the order of ``FEEDBACKS``."""
 
 SUM_OF_PROBABILITIES, SUM, MEAN, PREFERRED = range(4)
-"""Forms of a notion of regret: "rewards", "sum", "mean" and "preferred"."""
+"""Forms of a notion of regret."""
 
-_FORMS = {
-    "rewards": SUM_OF_PROBABILITIES,
-    "sum": SUM,
-    "mean": MEAN,
-    "preferred": PREFERRED,
-}
+_FORMS = ("rewards", "sum", "mean", "preferred")
 
 
 class SetWorld(NamedTuple):
@@ -101,23 +94,21 @@ class SetLane(NamedTuple):
     scratch: Float[np.ndarray, " n"]
 
 
+_FORMULAS = ("start", "advance", "unchanged_until", "features", "answer")
+_FORMULAS += ("probabilities", "regret")
+
+
 def has_formulas(world: SubsetWorld) -> bool:
     """Say whether the formulas below hold for a world."""
     return (
         isinstance(world, ChoiceWorld)
         and type(world.rule) in _RULES
-        and not world.defines("advance")
-        and not world.defines("answer")
-        and not world.defines("features")
-        and all(
-            getattr(type(world), name) is getattr(ChoiceWorld, name)
-            for name in ("start", "probabilities", "regret", "unchanged_until")
-        )
+        and all(getattr(type(world), x) is getattr(ChoiceWorld, x) for x in _FORMULAS)
     )
 
 
 def set_world(
-    world: SubsetWorld, notions: tuple[str, ...], *, is_open: bool
+    world: SubsetWorld, notions: tuple[str, ...], *, is_open: bool = False
 ) -> SetWorld:
     """Return what the loop reads of a world that records some notions of regret.
 
@@ -146,13 +137,13 @@ def set_world(
         if rule.values is not None:
             formulas["numbers"] = rule.values
         formulas["no_choice_weight"] = float(formulas["no_choice_weight"])
-        forms = [_FORMS[cost.form] for cost in costs]
+        forms = [_FORMS.index(cost.form) for cost in costs]
         formulas["forms"] = np.array(forms, dtype=np.int64)
         formulas["best"] = np.array([cost.best for cost in costs])
         formulas["values"] = np.stack([cost.values for cost in costs])
     return SetWorld(
         rule=kind,
-        feedback=_FEEDBACKS[world.feedback],
+        feedback=FEEDBACKS.index(world.feedback),
         has_no_choice=bool(world.has_no_choice),
         least_size=1 if world.allows_fewer else most,
         most_size=most,

@@ -68,23 +68,10 @@ class SubsetEnvironment:
 
 
 class SetTables:
-    """What runs of offers read and write.
+    """What runs of offers read and write, ``words`` being those of their keys.
 
     The loop of ``set_rounds`` plays worlds of choice by their formulas, that of
-    ``open_sets`` all other worlds, and all policies that read the features of rounds.
-
-    Parameters
-    ----------
-    environment : SubsetEnvironment
-        What answers.
-    policy : object
-        What plays.
-    runs : array of int (run,)
-        The numbers of the runs.
-    words : uint32 (run, W)
-        The words of the key of each.
-    grid : int64 (C,)
-        The checkpoints.
+    ``open_sets`` all other worlds, and policies that read the features of rounds.
     """
 
     def __init__(
@@ -145,19 +132,18 @@ class SetTables:
             best=self._best[place],
         )
         lane = new_lane(self._world, order)
-        given: tuple[Any, ...] = self._world, lane
-        if self.is_open:
-            environment, horizon = self._environment, int(self.grid[-1])
-            run = open_sets.OpenRun(
-                environment.world,
-                environment.notions,
-                *given,
-                int(self._runs[place]),
-                contextual=self._contextual,
-            )
-            run.start(horizon, self._words[place])
-            given = (run,)
-        return *given, self.grid, ledger, progress
+        if not self.is_open:
+            return self._world, lane, self.grid, ledger, progress
+        run = open_sets.OpenRun(
+            self._environment.world,
+            self._environment.notions,
+            self._world,
+            lane,
+            int(self._runs[place]),
+            contextual=self._contextual,
+        )
+        run.start(int(self.grid[-1]), self._words[place])
+        return run, self.grid, ledger, progress
 
     def best_of(
         self, progress: Int[np.ndarray, "run 12"]

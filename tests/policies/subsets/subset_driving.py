@@ -55,7 +55,7 @@ def replay(policy, world, runs, horizon, seed=0) -> list[list[Round]]:
 
 def events_of_run(policy, environment, horizon, rng) -> list[Round]:
     """Play one run of a rule in NumPy, in Python."""
-    world = set_worlds.set_world(environment)
+    world = set_worlds.set_world(environment.world, environment.notions)
     lane = set_worlds.new_lane(world, rng.permutation(environment.num_arms))
     size, revenues = environment.subset_size, environment.revenues[lane.order]
     problem = Problem(environment.num_arms, horizon, None, size, revenues)
