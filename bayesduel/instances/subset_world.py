@@ -23,6 +23,9 @@ FEEDBACKS = ("winner", "ranking", "independent")
 _FAR = 1e-9
 """Probabilities may be so far below 0, and their sums so far from 1, by rounding."""
 
+_ONE = ((0.0, 0.0), (1.0, 1.0))
+"""The sum and the largest of rewards where at most one arm is chosen."""
+
 
 class SubsetWorld(WorldBase):
     """Answers offers of sets, and says what each round costs.
@@ -261,7 +264,7 @@ def as_rewards(
             values,
             remedy="see feedback and largest_reward of the world",
         )
-    if world.feedback == "winner" and rewards.sum() not in (0.0, 1.0):
+    if world.feedback == "winner" and (rewards.sum(), rewards.max()) not in _ONE:
         raise ArgumentError(
             argument,
             "must have reward 1 for at most one arm, and else 0",
