@@ -320,7 +320,7 @@ class Experiment:
     def notions(self) -> dict[str, tuple[str, ...]]:
         """Notions of regret that are recorded, by the name of the instance."""
         return {
-            problem.name: self.regret or problem.default_notions
+            problem.name: self.regret or problem.usual_notions
             for problem in self.problems
         }
 

@@ -4,11 +4,13 @@ Both answer the same questions here; nothing else asks which of the two it has.
 """
 
 import json
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -18,6 +20,7 @@ from numpy.typing import ArrayLike
 
 from bayesduel import instances, policies
 from bayesduel.errors import (
+    AssumptionWarning,
     SimulationArgumentError,
     UnknownNameError,
     errors_about,
@@ -26,8 +29,10 @@ from bayesduel.errors import (
 from bayesduel.instances.choice import ChoiceWorld
 from bayesduel.instances.choice.catalog import is_world_name, load_world
 from bayesduel.instances.subset_world import SubsetWorld, check_subset_world
+from bayesduel.instances.world import KNOWN_HORIZON, World, WorldBase, check_world
 from bayesduel.policies.arm_features import check_fields, with_features
-from bayesduel.policies.policy import PolicyBase
+from bayesduel.policies.policy import PolicyBase, declared
+from bayesduel.policies.policy_around import innermost, manner_of
 from bayesduel.policies.subset_base import OfferingPolicy
 from theory import REGRET_NOTIONS, PreferenceMatrix
 from theory.arguments import short_repr
@@ -36,17 +41,19 @@ from theory.preferences import as_preference_matrix
 if TYPE_CHECKING:
     from bayesduel.simulation.environments import Environment
 
-type Instance = PreferenceMatrix | SubsetWorld
+type Instance = PreferenceMatrix | World | SubsetWorld
 """What answers: duels, or offers of subsets."""
+
+_PACKAGE = str(Path(__file__).resolve().parent.parent)
+
+_TRIAL_HORIZON = 1000
+"""Horizon of the round that is played to learn the notions of regret of a world."""
 
 type InstanceLike = Instance | str | ArrayLike
 """A matrix or its values, a world of subset choice, or the name or file of one."""
 
 _FEW_SETS = 1000
 """Results hold the table of a world with at most so many sets, for its theorems."""
-
-_SHORT_HORIZON = 1000
-"""Of the round in which a world is asked which notions of regret it has."""
 
 Variables = dict[str, tuple[tuple[str, ...], Shaped[np.ndarray, "..."]]]
 """Dimensions and values by the name of a variable of results."""
@@ -81,11 +88,6 @@ class ComparedInstance(ABC):
         return list(self.instance.arm_names)
 
     @property
-    def default_notions(self) -> tuple[str, ...]:
-        """Notions of regret that are recorded when none is asked for."""
-        return (self.default_notion,)
-
-    @property
     @abstractmethod
     def known_notions(self) -> Sequence[str]:
         """Notions of regret that there are; see ``theory``."""
@@ -94,6 +96,11 @@ class ComparedInstance(ABC):
     @abstractmethod
     def default_notion(self) -> str:
         """Notion of regret that is recorded when none is asked for."""
+
+    @property
+    def usual_notions(self) -> tuple[str, ...]:
+        """Notions of regret that are recorded when none is asked for."""
+        return (self.default_notion,)
 
     @abstractmethod
     def regret_exists(self, notion: str) -> None:
@@ -175,17 +182,9 @@ class PairProblem(ComparedInstance):
         self, policy: PolicyBase, horizon: int, *, shuffle: bool = True
     ) -> None:
         """Raise for a policy that offers sets, and for its bad parameters."""
-        if isinstance(policy, OfferingPolicy):
-            raise SimulationArgumentError(
-                "policies",
-                f"{policy.label} offers sets, but {self.name} is {self.words}",
-                policy,
-                remedy=f"policies that ask for duels: {', '.join(policies.names())}",
-            )
-        if shuffle:
-            check_fields(policy, self.instance.num_arms)
-        told = with_features(policy, self.instance.features)
-        told.check(self.instance.num_arms, horizon)
+        features = self.instance.features
+        _check_plays_duels(self, policy, features, horizon, shuffle=shuffle)
+        _check_contextual(policy, self.name, has_features=features is not None)
 
     def environment(self, notions: tuple[str, ...], *, shuffle: bool) -> "Environment":
         """Return duels; regret follows from what was played."""
@@ -218,6 +217,75 @@ class PairProblem(ComparedInstance):
         return matrix | {"features": (("arm", "feature"), self.instance.features)}
 
 
+class WorldProblem(ComparedInstance):
+    """Duels in a world that answers and charges as it likes."""
+
+    instance: World
+    words = "a world of duels"
+    axes = ("arm", "opponent")
+    played = "plays"
+
+    @cached_property
+    def known_notions(self) -> Sequence[str]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Those that the world defines."""
+        return check_world(self.instance, _TRIAL_HORIZON)
+
+    @property
+    def default_notion(self) -> str:
+        """The first notion of the world."""
+        return self.known_notions[0]
+
+    @property
+    def usual_notions(self) -> tuple[str, ...]:
+        """All notions of the world."""
+        return tuple(self.known_notions)
+
+    def regret_exists(self, notion: str) -> None:
+        """Accept every known notion."""
+
+    def check_policy(
+        self, policy: PolicyBase, horizon: int, *, shuffle: bool = True
+    ) -> None:
+        """Raise where a policy cannot play; warn where it assumes too much."""
+        world = self.instance
+        _check_plays_duels(self, policy, world.arm_features, horizon, shuffle=shuffle)
+        has_features = world.arm_features is not None or world.defines("features")
+        _check_contextual(policy, self.name, has_features=has_features)
+        _warn_of_assumptions(policy, world, self.name)
+
+    def environment(self, notions: tuple[str, ...], *, shuffle: bool) -> "Environment":
+        """Return the world, with room for all its notions of regret."""
+        from bayesduel.simulation.environments import WorldEnvironment
+
+        return WorldEnvironment(self.instance, len(self.known_notions), shuffle)
+
+    def measured(
+        self,
+        ledger: Mapping[str, Shaped[np.ndarray, "run checkpoint ..."]],
+        recommendation: Shaped[np.ndarray, "run ..."],
+        notions: Sequence[str],
+    ) -> Variables:
+        """Return regret, rounds of every pair, and the recommended arm."""
+        places = [self.known_notions.index(each) for each in notions]
+        total = np.moveaxis(ledger["regret"], -1, 0)[places]
+        return {
+            "regret": (("notion", "run", "checkpoint"), total),
+            "plays": (("run", "checkpoint", "arm", "opponent"), ledger["plays"]),
+            "recommendation": (("run",), recommendation.astype(np.int64)),
+        }
+
+    def variables(self) -> Variables:
+        """Return the features of the arms, where they are fixed."""
+        features = self.instance.arm_features
+        if features is None:
+            return {}
+        return {"features": (("arm", "feature"), np.array(features))}
+
+    def attributes(self, notions: Sequence[str]) -> dict[str, Any]:
+        """Return the lower bounds that the world provides, by notions."""
+        return _bounds_of(self.instance)
+
+
 class SubsetProblem(ComparedInstance):
     """Offers of sets in a world of subset choice."""
 
@@ -227,31 +295,27 @@ class SubsetProblem(ComparedInstance):
     played = "offers"
 
     @cached_property
-    def _notions(self) -> tuple[str, ...]:
-        """Notions of regret of a world; the names are known once it has played."""
-        world = self.instance
-        return world.notions or check_subset_world(world, _SHORT_HORIZON)
+    def known_notions(self) -> Sequence[str]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Those of choices out of subsets, or that the world defines."""
+        if isinstance(self.instance, ChoiceWorld):
+            from theory.choice import SUBSET_REGRET_NOTIONS
 
-    @property
-    def known_notions(self) -> Sequence[str]:
-        """Those of choices out of subsets, or of a world of one's own."""
-        from theory.choice import SUBSET_REGRET_NOTIONS
-
-        is_published = isinstance(self.instance, ChoiceWorld)
-        return tuple(SUBSET_REGRET_NOTIONS) if is_published else self._notions
+            return tuple(SUBSET_REGRET_NOTIONS)
+        return check_subset_world(self.instance, _TRIAL_HORIZON)
 
     @property
     def default_notion(self) -> str:
-        """The notion of the world's source, or the first one."""
-        return self.default_notions[0]
+        """The notion of a published world, or the first one."""
+        world = self.instance
+        is_published = isinstance(world, ChoiceWorld)
+        return world.default_notion if is_published else self.known_notions[0]
 
     @property
-    def default_notions(self) -> tuple[str, ...]:
-        """That notion; of a world of one's own all notions."""
-        world = self.instance
-        if isinstance(world, ChoiceWorld):
-            return (world.default_notion,)
-        return self._notions
+    def usual_notions(self) -> tuple[str, ...]:
+        """That one of a published world, all notions of another one."""
+        if isinstance(self.instance, ChoiceWorld):
+            return (self.default_notion,)
+        return tuple(self.known_notions)
 
     def regret_exists(self, notion: str) -> None:
         """Raise ``ChoiceWorldError`` where the feedback defines no such regret."""
@@ -272,9 +336,11 @@ class SubsetProblem(ComparedInstance):
             )
         if shuffle:
             check_fields(policy, self.instance.num_arms)
-        if not isinstance(self.instance, ChoiceWorld):
-            check_subset_world(self.instance, horizon)
-        policy.check_world(self.instance, horizon)
+        world = self.instance
+        has_features = world.arm_features is not None or world.defines("features")
+        _check_contextual(policy, self.name, has_features=has_features)
+        policy.check_world(world, horizon)
+        _warn_of_assumptions(policy, world, self.name)
 
     def environment(self, notions: tuple[str, ...], *, shuffle: bool) -> "Environment":
         """Return offers; regret of every notion is added up as they are made."""
@@ -311,17 +377,85 @@ class SubsetProblem(ComparedInstance):
         return found
 
     def attributes(self, notions: Sequence[str]) -> dict[str, Any]:
-        """Return the largest regret of one round, where it is known."""
+        """Return the largest regret of one round, or the lower bounds of a world."""
         if not isinstance(self.instance, ChoiceWorld):
-            return {}
+            return _bounds_of(self.instance)
         worst = self.instance.worst_rounds(notions)
         return {"most_regret_per_round": json.dumps(worst)}
+
+
+def _check_plays_duels(
+    problem: ComparedInstance,
+    policy: PolicyBase,
+    features: Float[np.ndarray, "K d"] | None,
+    horizon: int,
+    *,
+    shuffle: bool,
+) -> None:
+    """Raise for a policy that offers sets, and for its bad parameters."""
+    num_arms = problem.instance.num_arms
+    if isinstance(policy, OfferingPolicy):
+        raise SimulationArgumentError(
+            "policies",
+            f"{policy.label} offers sets, but {problem.name} is {problem.words}",
+            policy,
+            remedy=f"policies that ask for duels: {', '.join(policies.names())}",
+        )
+    if shuffle:
+        check_fields(policy, num_arms)
+    with_features(policy, features).check(num_arms, horizon)
+
+
+def _bounds_of(world: WorldBase) -> dict[str, str]:
+    """Return the lower bounds that a world provides, by notions, if any."""
+    bounds = {name: float(value) for name, value in world.theory().items()}
+    return {"lower_bounds": json.dumps(bounds)} if bounds else {}
+
+
+def _warn_of_assumptions(policy: PolicyBase, world: WorldBase, name: str) -> None:
+    """Warn where a policy assumes what a world does not guarantee."""
+    rule = innermost(policy)
+    assumed = [*declared(rule, "assumes")]
+    if declared(rule, "needs_horizon"):
+        assumed.append(KNOWN_HORIZON)
+    lacking = [each for each in assumed if each not in world.guarantees]
+    if lacking:
+        warnings.warn(
+            f"{policy.label} assumes {' and '.join(lacking)}, which {name} "
+            "does not guarantee: its regret bounds do not apply there",
+            AssumptionWarning,
+            skip_file_prefixes=(_PACKAGE,),
+        )
+
+
+def _check_contextual(policy: PolicyBase, name: str, *, has_features: bool) -> None:
+    """Raise where a contextual policy has no features, or is told late."""
+    if not declared(innermost(policy), "contextual"):
+        return
+    if not has_features:
+        raise SimulationArgumentError(
+            "policies",
+            f"{policy.label} is contextual, but {name} has no features of the arms",
+            policy,
+            remedy="give them, as PreferenceMatrix(values, features=...) or "
+            "{features}, or take a world with features",
+        )
+    if manner_of(policy).every > 1:
+        raise SimulationArgumentError(
+            "policies",
+            f"{policy.label} is contextual and must be told at once: the features of "
+            "a round are not kept",
+            policy,
+            remedy="leave out every=",
+        )
 
 
 def problem_of(instance: Instance) -> ComparedInstance:
     """Return the questions that can be asked about an instance."""
     if isinstance(instance, PreferenceMatrix):
         return PairProblem(instance)
+    if isinstance(instance, World):
+        return WorldProblem(instance)
     return SubsetProblem(instance)
 
 
@@ -337,7 +471,7 @@ def read_instance(value: InstanceLike) -> Instance:
     """
     if isinstance(value, str):
         return load_world(value) if is_world_name(value) else instances.load(value)
-    if isinstance(value, PreferenceMatrix):
+    if isinstance(value, PreferenceMatrix | World):
         return value
     return value if isinstance(value, SubsetWorld) else as_preference_matrix(value)
 

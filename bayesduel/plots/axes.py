@@ -89,7 +89,9 @@ def panel_grid(
 
 def notion_label(notion: str) -> str:
     """Return the label of the vertical axis, e.g. "cumulative Copeland regret"."""
-    text = f"cumulative {_NOTIONS.get(notion, notion.replace('_', ' '))} regret"
+    words = _NOTIONS.get(notion, notion.replace("_", " "))
+    # The only notion of a world need not have a name.
+    text = f"cumulative {words.removesuffix('regret')} regret".replace("  ", " ")
     return text.replace(" (", "\n(")  # Higher panels than that are rare.
 
 

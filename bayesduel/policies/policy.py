@@ -10,6 +10,7 @@ from numpy.random import Generator
 
 from bayesduel.arguments.frozen_classes import FrozenClass, title_with_changes
 from bayesduel.errors import PolicyParameterError
+from bayesduel.instances.world import FIXED_PREFERENCES
 from bayesduel.policies.registry import registered_label, registered_name
 
 
@@ -121,6 +122,8 @@ class KernelPolicy(FrozenPolicy):
     in JAX.
     """
 
+    assumes = (FIXED_PREFERENCES,)
+
     def scalar_kernel(self) -> Any:
         """Return what plays it run after run, or None.
 
@@ -188,6 +191,15 @@ class Policy(FrozenPolicy):
     ``rng`` is a generator of NumPy, seeded for each run by the seed and the number of
     the run. ``state`` is whatever :meth:`start` returns; the other methods change it in
     place.
+
+    A class that says ``contextual = True`` is given the features of the round as the
+    last argument of ``choose`` and ``update``: ``features`` is float64 (K, d), a row for
+    each arm in the order of the run. The instance must have features: those of a
+    :class:`bayesduel.World` may be new in every round, those of a matrix are the same.
+
+    A class may also declare what its theory ``assumes`` of the world (see
+    ``bayesduel.instances.world.GUARANTEES``); where a world does not guarantee it, an
+    ``AssumptionWarning`` says so.
 
     A class may also define ``info(self, state)``, which returns a dictionary of numbers
     of a finished run by their names, the same ones for every run: the results hold them
@@ -281,7 +293,7 @@ def check_rule(policy: PolicyBase) -> None:
         )
     for name in RULE:
         wanted = list(signature(getattr(protocol, name)).parameters)[1:]
-        if name in {"choose", "update"} and declared(policy, "contextual"):
+        if declared(policy, "contextual") and name in ("choose", "update"):
             wanted.append("features")
         given = signature(getattr(policy, name))
         try:
@@ -290,6 +302,11 @@ def check_rule(policy: PolicyBase) -> None:
             fields = ""
             if name == "start":
                 fields = f"; the problem has {', '.join(Problem._fields)}"
+            elif "features" in given.parameters and "features" not in wanted:
+                fields = (
+                    ", or say contextual = True in the class, so that choose and "
+                    "update are given the features of the round"
+                )
             raise PolicyParameterError(
                 "policy",
                 f"{name} of {kind.__name__} must take ({', '.join(wanted)}), and takes "

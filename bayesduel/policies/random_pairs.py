@@ -42,6 +42,8 @@ class RandomPairs(KernelPolicy):
     'Random'
     """
 
+    assumes = ()
+
     distinct: bool = False
 
     title: ClassVar[str] = "Random pairs"

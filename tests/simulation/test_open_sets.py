@@ -7,7 +7,11 @@ import pytest
 
 import bayesduel
 from bayesduel import policies
-from bayesduel.errors import SimulationError
+from bayesduel.errors import (
+    AssumptionWarning,
+    SimulationArgumentError,
+    SimulationError,
+)
 from bayesduel.instances import choice
 from bayesduel.policies import Offer, SubsetPolicy
 from bayesduel.simulation import SubsetEnvironment
@@ -294,7 +298,7 @@ def test_sets_of_fewer_arms():
     assert np.array_equal(offers[0, :, 0], LATE) and np.all(offers[..., 1:] == 0)
     with pytest.raises(SimulationError, match="offered 1 arms; offer 2 .round 1 of"):
         played(Fewer(), Exactly())
-    with pytest.raises(bayesduel.errors.SimulationArgumentError, match="exactly 2"):
+    with pytest.raises(SimulationArgumentError, match="exactly 2"):
         bayesduel.simulate(Exactly(), Fewer(), horizon=10)
 
 
@@ -457,7 +461,7 @@ def test_contextual_policies_read_features_that_never_change():
     # Arms 0 and 2 in every run, whatever their positions.
     assert np.array_equal(found.ledger["offers"][0, -1], [400, 0, 400, 0])
     assert np.all(found.ledger["offers"] == found.ledger["offers"][0])
-    with pytest.raises(bayesduel.errors.SimulationArgumentError, match="features"):
+    with pytest.raises(SimulationArgumentError, match="has no features of the arms"):
         bayesduel.simulate(TABLE, Sure(), horizon=10)
 
 
@@ -494,6 +498,11 @@ def test_results_of_a_world_of_ones_own(in_python):
         Buffet(), Steady(), num_runs=2, horizon=30, regret=["rounds"]
     )
     assert some["notion"].values.tolist() == ["rounds"]
+
+
+def test_policies_that_assume_fixed_preferences_warn(in_python):
+    with pytest.warns(AssumptionWarning, match="CUCB assumes fixed preferences, which"):
+        bayesduel.simulate(Buffet(), "cucb", num_runs=1, horizon=10)
 
 
 def test_policies_over_models_play_in_open_worlds():

@@ -14,6 +14,7 @@ from jaxtyping import Bool, Int
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
 from bayesduel.ops.divergences import kl_to_half
 from bayesduel.ops.rules import most_beaten, record
 from bayesduel.policies.policy import Duel, Policy, Problem, Wins
@@ -55,6 +56,8 @@ SEEDS_ONLY = 2
 
 class BatchedPolicy(Policy):
     """What the three algorithms share; see :class:`PairwiseComparisons`."""
+
+    assumes = FIXED_PREFERENCES, CONDORCET_WINNER
 
     num_batches: int = 16
     elimination: str = "kl"

@@ -11,6 +11,7 @@ from jaxtyping import Int
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
 from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.ops.scalar.resolved_rounds import NEVER
@@ -63,6 +64,8 @@ class BeatTheMean(KernelPolicy):
     >>> policies.get("beat-the-mean", gamma=1.95).label
     'BTM:gamma=1.95'
     """
+
+    assumes = FIXED_PREFERENCES, CONDORCET_WINNER
 
     gamma: float = 1.3
     tight: bool = False

@@ -12,6 +12,7 @@ from jaxtyping import Int
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
 from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.policies import scalar_kernel
@@ -66,6 +67,8 @@ class Savage(KernelPolicy):
     >>> policies.get("savage-copeland").label
     'SAVAGE-Copeland'
     """
+
+    assumes = FIXED_PREFERENCES, CONDORCET_WINNER
 
     goal: str = "condorcet"
     delta: float = 0.0

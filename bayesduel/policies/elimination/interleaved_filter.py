@@ -9,6 +9,7 @@ from numpy.random import Generator
 
 from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.errors import PolicyParameterError
+from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
 from bayesduel.ops.rules import record
 from bayesduel.policies.policy import Duel, Policy, Problem
 from bayesduel.policies.registry import register
@@ -64,6 +65,8 @@ class InterleavedFilter(Policy):
     >>> policies.get("interleaved-filter").label
     'IF'
     """
+
+    assumes = FIXED_PREFERENCES, CONDORCET_WINNER
 
     variant: str = "if2"
     look_ahead: bool = True

@@ -9,6 +9,7 @@ from numpy.random import Generator
 
 from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.errors import PolicyParameterError
+from bayesduel.instances.world import FIXED_PREFERENCES
 from bayesduel.ops.divergences import kl_to_half
 from bayesduel.ops.rules import most_beaten, record
 from bayesduel.policies.elimination._copeland_elimination import (
@@ -88,6 +89,8 @@ class ScalableCopelandBandits(Policy):
     >>> policies.get("scb", eps=1.0).label
     'SCB:eps=1.0'
     """
+
+    assumes = (FIXED_PREFERENCES,)
 
     eps: float = 0.0
     alpha_ref: float = 0.51

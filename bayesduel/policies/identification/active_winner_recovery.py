@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.random import Generator
 
+from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
 from bayesduel.ops.rules import drawn_highest, inverted, record
 from bayesduel.policies.policy import Policy, Problem
 from bayesduel.policies.registry import register
@@ -76,6 +77,8 @@ class ActiveWinnerRecovery(Policy):
     >>> policies.get("parwis", every=8).label
     'PARWiS, told every 8 rounds'
     """
+
+    assumes = FIXED_PREFERENCES, CONDORCET_WINNER
 
     compiled = True
 

@@ -8,6 +8,7 @@ from jaxtyping import Float, Int
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.instances.world import FIXED_PREFERENCES
 from bayesduel.ops.rules import drawn_highest, inverted
 from bayesduel.policies.identification import EQUAL_GAINS
 from bayesduel.policies.policy import Policy, Problem
@@ -69,6 +70,8 @@ class DOptimal(Policy):
     >>> policies.get("d-optimal", prior_scale=1).label
     'D-optimal:prior_scale=1.0'
     """
+
+    assumes = (FIXED_PREFERENCES,)
 
     compiled = True
 

@@ -7,6 +7,7 @@ from jaxtyping import Int
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
 from bayesduel.ops.rules import one_of_largest, record
 from bayesduel.policies.policy import Policy, Problem
 from bayesduel.policies.reductions.ucb_machines import (
@@ -58,6 +59,8 @@ class Doubler(Policy):
     >>> policies.get("doubler", alpha=4.5).label
     'Doubler:alpha=4.5'
     """
+
+    assumes = FIXED_PREFERENCES, CONDORCET_WINNER
 
     alpha: float = 3.0
     compiled = True

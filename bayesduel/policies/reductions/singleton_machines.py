@@ -7,6 +7,7 @@ from jaxtyping import Int
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
 from bayesduel.ops.rules import one_of_largest, record
 from bayesduel.policies.policy import Policy, Problem
 from bayesduel.policies.reductions.ucb_machines import (
@@ -52,6 +53,8 @@ class MultiSBM(Policy):
     >>> policies.get("multisbm", alpha=4.5).label
     'MultiSBM:alpha=4.5'
     """
+
+    assumes = FIXED_PREFERENCES, CONDORCET_WINNER
 
     alpha: float = 3.0
     compiled = True

@@ -12,6 +12,7 @@ from jaxtyping import Int
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.draws import draw_beta
 from bayesduel.policies import scalar_kernel
@@ -61,6 +62,8 @@ class Sparring(KernelPolicy):
     >>> policies.get("sparring", alpha=4.5).label
     'Sparring:alpha=4.5'
     """
+
+    assumes = FIXED_PREFERENCES, CONDORCET_WINNER
 
     inner: str = "ucb"
     alpha: float = 3.0

@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
 from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.policies.rmed._scalar_rmed import kernel
@@ -45,6 +46,8 @@ class RMED1(KernelPolicy):
     >>> policies.get("rmed1", f_scale=0.45).label
     'RMED1:f_scale=0.45'
     """
+
+    assumes = FIXED_PREFERENCES, CONDORCET_WINNER
 
     f_scale: float = 0.3
     f_power: float = 1.01

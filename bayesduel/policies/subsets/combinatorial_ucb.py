@@ -8,6 +8,7 @@ from jaxtyping import Float
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.instances.world import FIXED_PREFERENCES
 from bayesduel.ops.rules import top
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer, warn_above_one
@@ -70,6 +71,7 @@ class CombinatorialUCB(CountingPolicy):
     compiled = True
 
     title: ClassVar[str] = "Combinatorial UCB"
+    assumes = (FIXED_PREFERENCES,)
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""

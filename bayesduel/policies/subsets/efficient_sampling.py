@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.instances.world import FIXED_PREFERENCES
 from bayesduel.ops.rules import drawn_highest, top
 from bayesduel.policies.policy import Problem
 from bayesduel.policies.registry import register
@@ -92,6 +93,7 @@ class ESCB(SubsetPolicy):
     compiled = True
 
     title: ClassVar[str] = "ESCB"
+    assumes = (FIXED_PREFERENCES,)
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""

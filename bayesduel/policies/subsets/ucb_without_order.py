@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float
 from numpy.random import Generator
 
 from bayesduel.errors import AssumptionWarning, PolicyParameterError
+from bayesduel.instances.world import FIXED_PREFERENCES
 from bayesduel.ops.rules import top
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer
@@ -69,6 +70,7 @@ class UCBWithoutOrder(CountingPolicy):
     compiled = True
 
     title: ClassVar[str] = "UCB without total order"
+    assumes = (FIXED_PREFERENCES,)
     needs_horizon: ClassVar[bool] = True
     assumes_consistency: ClassVar[bool] = True
 

@@ -13,6 +13,7 @@ from jaxtyping import Float, Int
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
 from bayesduel.ops.scalar.draws import hazard_of, waiting_time
 from bayesduel.policies import scalar_kernel
@@ -83,6 +84,8 @@ class RelativeConfidenceSampling(KernelPolicy):
     >>> policies.get("rcs", alpha=0.765).label
     'RCS:alpha=0.765'
     """
+
+    assumes = FIXED_PREFERENCES, CONDORCET_WINNER
 
     alpha: float = 0.51
     fallback: str = "least"

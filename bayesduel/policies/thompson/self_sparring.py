@@ -7,6 +7,7 @@ from jaxtyping import Float
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
 from bayesduel.ops.rules import one_of_largest
 from bayesduel.policies.parameter_values import check_beta
 from bayesduel.policies.policy import Policy, Problem
@@ -62,6 +63,8 @@ class SelfSparring(Policy):
     >>> policies.get("self-sparring", eta=1.5).label
     'Self-Sparring:eta=1.5'
     """
+
+    assumes = FIXED_PREFERENCES, CONDORCET_WINNER
 
     eta: float = 1.0
     posterior: BetaArms = BetaArms()

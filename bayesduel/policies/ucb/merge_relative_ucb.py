@@ -9,6 +9,7 @@ from numpy.random import Generator
 
 from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.errors import PolicyParameterError
+from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
 from bayesduel.ops.rules import among_largest, most_beaten
 from bayesduel.policies.policy import Duel, Policy, Problem
 from bayesduel.policies.registry import register
@@ -77,6 +78,8 @@ class MergeRUCB(Policy):
     >>> policies.get("merge-rucb", alpha=1.515).label
     'MergeRUCB:alpha=1.515'
     """
+
+    assumes = FIXED_PREFERENCES, CONDORCET_WINNER
 
     alpha: float = 1.01
     delta: float = 0.01

@@ -10,6 +10,7 @@ from jaxtyping import Int
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
 from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.policies import scalar_kernel
@@ -63,6 +64,8 @@ class RelativeUCB(KernelPolicy):
     >>> policies.get("rucb", alpha=0.765).label
     'RUCB:alpha=0.765'
     """
+
+    assumes = FIXED_PREFERENCES, CONDORCET_WINNER
 
     alpha: float = 0.51
     look_ahead: bool = True

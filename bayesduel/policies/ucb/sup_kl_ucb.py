@@ -9,6 +9,7 @@ from numpy.random import Generator
 
 from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.errors import PolicyParameterError
+from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
 from bayesduel.ops.divergences import kl_upper_log, may_reach
 from bayesduel.ops.rules import among_largest, one_of_largest
 from bayesduel.policies.policy import Duel, Policy, Problem
@@ -80,6 +81,8 @@ class SupKLUCB(Policy):
     >>> policies.get("sup-klucb", log_scale=1.5).label
     'Sup-KLUCB:log_scale=1.5'
     """
+
+    assumes = FIXED_PREFERENCES, CONDORCET_WINNER
 
     score: str = "copeland"
     log_scale: float = 1.0
