@@ -337,6 +337,8 @@ class SubsetProblem(ComparedInstance):
         if shuffle:
             check_fields(policy, self.instance.num_arms)
         world = self.instance
+        if not isinstance(world, ChoiceWorld):
+            check_subset_world(world, horizon)
         has_features = world.arm_features is not None or world.defines("features")
         _check_contextual(policy, self.name, has_features=has_features)
         policy.check_world(world, horizon)
