@@ -158,8 +158,8 @@ class SubsetWorld(WorldBase):
     def _example(self) -> tuple[Bool[np.ndarray, " n"]]:
         return (np.arange(self.num_arms) < self.subset_size,)
 
-    def _check_chance(self, value: Any, subset: Bool[np.ndarray, " n"]) -> None:
-        as_probabilities(self, subset, value)
+    def _check_chance(self, value: Any, *given: Any) -> None:
+        as_probabilities(self, given[0], value)
 
 
 def check_subset_world(world: SubsetWorld, horizon: int) -> tuple[str, ...]:

@@ -250,13 +250,13 @@ class World(WorldBase):
     def _example(self) -> tuple[int, int]:
         return 0, 1
 
-    def _check_chance(self, probability: Any, first: int, second: int) -> None:
-        if not 0 <= probability <= 1:
+    def _check_chance(self, value: Any, *given: Any) -> None:
+        if not 0 <= value <= 1:
             raise ArgumentError(
                 f"{type(self).__name__}: probability",
                 "must be a number from 0 to 1",
-                probability,
-                remedy=f"see probability(state, rng, 1, {first}, {second})",
+                value,
+                remedy="see probability(state, rng, 1, 0, 1)",
             )
 
 
@@ -367,8 +367,8 @@ def check_world(world: WorldBase, horizon: int) -> tuple[str, ...]:
     """
     kind = type(world).__name__
     num_arms = getattr(world, "num_arms", None)
-    whole = isinstance(num_arms, int | np.integer) and not isinstance(num_arms, bool)
-    if not whole or num_arms < 2:
+    is_count = isinstance(num_arms, int | np.integer) and num_arms >= 2
+    if not is_count or isinstance(num_arms, bool):
         raise ArgumentError(
             f"{kind}: num_arms",
             "must be a number of arms, at least 2",
@@ -408,7 +408,7 @@ def check_world(world: WorldBase, horizon: int) -> tuple[str, ...]:
             method = "features"
             check_features(world, method, world.features(state, rng, 1))
         method, given = "regret", world._example()
-        costs = costs_of(world, world.regret(state, 1, *given))
+        costs = costs_of(world, getattr(world, method)(state, 1, *given))
         method = "answer" if world.defines("answer") else chance
         value = getattr(world, method)(state, rng, 1, *given)
         if method == chance:

@@ -191,7 +191,7 @@ def with_features_of(instance: Instance, path: Path | str) -> Any:
     """
     from bayesduel.votes import read_covariates
 
-    names = instance.arm_names or [str(arm) for arm in range(instance.num_arms)]
+    names = instance.arm_names or [str(arm) for arm in range(instance.num_arms)]  # pyright: ignore
     table, _ = read_covariates(path, names)
     name = "features" if isinstance(instance, PreferenceMatrix) else "arm_features"
     if name not in {each.name for each in fields(instance)}:

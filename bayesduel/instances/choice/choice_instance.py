@@ -1,5 +1,9 @@
 """A world of subset choice: who is chosen how often, and what is observed and lost."""
 
+# Fields stand where the base class has attributes of the class and properties.
+# pyright: reportIncompatibleVariableOverride=false
+# pyright: reportIncompatibleMethodOverride=false
+
 import hashlib
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
@@ -70,9 +74,6 @@ class ChoiceWorld(SubsetWorld):
 
     guarantees = (FIXED_PREFERENCES, KNOWN_HORIZON)
 
-    # Fields, where the base class has attributes of the class and properties.
-    # pyright: reportIncompatibleVariableOverride=false
-    # pyright: reportIncompatibleMethodOverride=false
     _: KW_ONLY
     rule: ChoiceRule
     subset_size: int
