@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import comb
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
 
 import numpy as np
 import xarray as xr
@@ -26,7 +26,6 @@ from bayesduel.errors import (
     errors_about,
     near_and_all,
 )
-from bayesduel.instances.choice import ChoiceWorld
 from bayesduel.instances.choice.catalog import is_world_name, load_world
 from bayesduel.instances.subset_world import SubsetWorld, check_subset_world
 from bayesduel.instances.world import KNOWN_HORIZON, World, WorldBase, check_world
@@ -39,6 +38,7 @@ from theory.arguments import short_repr
 from theory.preferences import as_preference_matrix
 
 if TYPE_CHECKING:
+    from bayesduel.instances.choice import ChoiceWorld
     from bayesduel.simulation.environments import Environment
 
 type Instance = PreferenceMatrix | World | SubsetWorld
@@ -297,7 +297,7 @@ class SubsetProblem(ComparedInstance):
     @cached_property
     def known_notions(self) -> Sequence[str]:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Those of choices out of subsets, or that the world defines."""
-        if isinstance(self.instance, ChoiceWorld):
+        if _has_formulas(self.instance):
             from theory.choice import SUBSET_REGRET_NOTIONS
 
             return tuple(SUBSET_REGRET_NOTIONS)
@@ -307,19 +307,19 @@ class SubsetProblem(ComparedInstance):
     def default_notion(self) -> str:
         """The notion of a published world, or the first one."""
         world = self.instance
-        is_published = isinstance(world, ChoiceWorld)
+        is_published = _has_formulas(world)
         return world.default_notion if is_published else self.known_notions[0]
 
     @property
     def usual_notions(self) -> tuple[str, ...]:
         """That one of a published world, all notions of another one."""
-        if isinstance(self.instance, ChoiceWorld):
+        if _has_formulas(self.instance):
             return (self.default_notion,)
         return tuple(self.known_notions)
 
     def regret_exists(self, notion: str) -> None:
         """Raise ``ChoiceWorldError`` where the feedback defines no such regret."""
-        if isinstance(self.instance, ChoiceWorld):
+        if _has_formulas(self.instance):
             self.instance.check_notion(notion)
 
     def check_policy(
@@ -337,7 +337,7 @@ class SubsetProblem(ComparedInstance):
         if shuffle:
             check_fields(policy, self.instance.num_arms)
         world = self.instance
-        if not isinstance(world, ChoiceWorld):
+        if not _has_formulas(world):
             check_subset_world(world, horizon)
         has_features = world.arm_features is not None or world.defines("features")
         _check_contextual(policy, self.name, has_features=has_features)
@@ -370,7 +370,7 @@ class SubsetProblem(ComparedInstance):
         world, found = self.instance, {}
         if world.arm_features is not None:
             found["features"] = (("arm", "feature"), np.asarray(world.arm_features))
-        if isinstance(world, ChoiceWorld):
+        if _has_formulas(world):
             found["best_set"] = (("arm",), world.mask(world.best_set))
             if comb(world.num_arms, world.subset_size) <= _FEW_SETS:
                 table = world.table()
@@ -380,7 +380,7 @@ class SubsetProblem(ComparedInstance):
 
     def attributes(self, notions: Sequence[str]) -> dict[str, Any]:
         """Return the largest regret of one round, or the lower bounds of a world."""
-        if not isinstance(self.instance, ChoiceWorld):
+        if not _has_formulas(self.instance):
             return _bounds_of(self.instance)
         worst = self.instance.worst_rounds(notions)
         return {"most_regret_per_round": json.dumps(worst)}
@@ -406,6 +406,13 @@ def _check_plays_duels(
     if shuffle:
         check_fields(policy, num_arms)
     with_features(policy, features).check(num_arms, horizon)
+
+
+def _has_formulas(world: SubsetWorld) -> "TypeGuard[ChoiceWorld]":
+    """Say whether a world knows its best set and what any set costs."""
+    from bayesduel.instances.choice import ChoiceWorld
+
+    return isinstance(world, ChoiceWorld)
 
 
 def _bounds_of(world: WorldBase) -> dict[str, str]:
