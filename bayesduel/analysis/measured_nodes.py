@@ -106,6 +106,18 @@ class Measurement:
         The one that applies to this policy, or to policies that know a ``model``. See
         :func:`bayesduel.analysis.anchored_bounds.lower_slope`.
         """
+        provided = json.loads(self.data.attrs.get("lower_bounds", "{}"))
+        if notion in provided:
+            from theory import RegretBound
+
+            bound = RegretBound(
+                name=f"lower bound of {self.instance}",
+                log_coefficient=provided[notion],
+                kind="asymptotic lower",
+                regret=notion,
+                source="the world itself",
+            )
+            return bound, None, ""
         if self.matrix is None:
             return None, None, "lower bound: the result does not hold the matrix"
         if not isinstance(notion, str) or not isinstance(model, str | None):

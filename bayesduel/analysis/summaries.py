@@ -298,7 +298,7 @@ def _summary_row(
 ) -> SummaryRow:
     names = (measured.instance, measured.policy)
     lower, winner, note = None, None, ""
-    if notion in REGRET_NOTIONS:
+    if notion in REGRET_NOTIONS or "lower_bounds" in measured.data.attrs:
         lower, winner, note = measured.lower_slope(notion)
     bound = None if lower is None else float(lower.log_coefficient)
     attrs = measured.data.attrs

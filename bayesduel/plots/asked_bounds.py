@@ -101,7 +101,8 @@ def _nothing(applied: AppliedTheorem) -> AskedBound:
 
 def _lower(panel: Panel, notion: str) -> Iterator[AskedBound]:
     """Give the lower bound of each class of matrices that policies shown presume."""
-    if panel.first.preference is None:
+    provided = "lower_bounds" in panel.first.data.attrs
+    if panel.first.preference is None and not provided:
         return
     for model in dict.fromkeys(line.model for line in panel.lines):
         lower, _, note = panel.first.lower_slope(notion, model)

@@ -154,9 +154,15 @@ def slopes(
     return figure
 
 
+def _may_have_bound(panel: Panel) -> bool:
+    """Return whether the result holds a matrix, or bounds that its world provides."""
+    return panel.first.matrix is not None or "lower_bounds" in panel.first.data.attrs
+
+
 def _bounds(bound: Bounds, panel: Panel, notion: str) -> list[AskedBound]:
     automatic = isinstance(bound, str) and bound == "auto"
-    if bound is None or (automatic and notion in SUBSET_REGRET_NOTIONS):
+    has_none = notion in SUBSET_REGRET_NOTIONS or not _may_have_bound(panel)
+    if bound is None or (automatic and has_none):
         return []
     asked = asked_bounds("lower" if automatic else bound, panel, notion)
     for each in asked:

@@ -193,9 +193,9 @@ class Policy(FrozenPolicy):
     place.
 
     A class that says ``contextual = True`` is given the features of the round as the
-    last argument of ``choose`` and ``update``: ``features`` is float64 (K, d), a row for
-    each arm in the order of the run. The instance must have features: those of a
-    :class:`bayesduel.World` may be new in every round, those of a matrix are the same.
+    last argument of ``choose`` and ``update``: ``features`` is float64 (K, d), with a
+    row for each arm in the order of the run. The instance must have features: those of
+    a :class:`bayesduel.World` may be new in every round, those of a matrix never are.
 
     A class may also declare what its theory ``assumes`` of the world (see
     ``bayesduel.instances.world.GUARANTEES``); where a world does not guarantee it, an

@@ -50,7 +50,12 @@ _ASKED = {
 }
 """What is said of an answer of another type than the loop reads, and the remedy."""
 
-_OUR_FILES = ("simulation/rounds.py", "simulation/set_rounds.py")
+_OUR_FILES = (
+    "simulation/rounds.py",
+    "simulation/set_rounds.py",
+    "simulation/open_worlds.py",
+    "simulation/compiled_rounds.py",
+)
 
 _REMEDY = (
     "write it in what Numba knows of Python and NumPy (its documentation lists it), or "
@@ -120,23 +125,7 @@ def _compiled_rounds(
         digest = functions_digest([*methods.values(), *ours])
         cache_on_disk(program, f"{'bulk' if in_bulk else 'rule'}-{digest[:16]}")
 
-    def play_compiled(*arguments: Any) -> None:
-        try:
-            program(*arguments)
-        except NumbaError as error:
-            raise _not_compiled(kind, error) from error
-        except KeyError as error:  # Numba's, of a field that a record does not have.
-            name = error.args[0] if error.args else None
-            if name in arguments[0].dtype.names or not hasattr(kind, str(name)):
-                raise
-            raise PolicyParameterError(
-                kind.__name__,
-                f"cannot be compiled: it reads self.{name}, which is no field",
-                remedy="make it a field or a function of the module, or leave out "
-                "compiled=True",
-            ) from error
-
-    return play_compiled
+    return _explained(program, [kind] if form is None else [kind, form[0]])
 
 
 def world_methods(kind: type[World]) -> dict[str, Any]:
@@ -201,11 +190,29 @@ def _kernel_rounds(
         digest = functions_digest([*methods, world_functions])
         cache_on_disk(program, f"{name}-in-{digest[:16]}")
 
+    return _explained(program, [kind])
+
+
+def _explained(program: Callable[..., None], kinds: list[type]) -> Callable[..., None]:
+    """Return a program that says which class cannot be compiled, and why."""
+    names = " in ".join(kind.__name__ for kind in kinds)
+
     def play_compiled(*arguments: Any) -> None:
         try:
             program(*arguments)
         except NumbaError as error:
-            raise _not_compiled(kind, error) from error
+            raise _not_compiled(names, error) from error
+        except KeyError as error:  # Numba's, of a field that a record does not have.
+            field = str(error.args[0]) if error.args else ""
+            owner = next((each for each in kinds if hasattr(each, field)), None)
+            if owner is None or field in {each.name for each in fields(owner)}:
+                raise
+            raise PolicyParameterError(
+                owner.__name__,
+                f"cannot be compiled: it reads self.{field}, which is no field",
+                remedy="make it a field or a function of the module, or leave out "
+                "compiled=True",
+            ) from error
 
     return play_compiled
 
@@ -279,12 +286,14 @@ def parameters_record(policy: PolicyBase | World) -> np.record:
 
     Those are numbers, words and arrays.
 
-    Posteriors are left out: what is drawn from them is in the state.
+    Posteriors are left out, as what is drawn from them is in the state, and so are
+    fields without a value.
 
     Raises ``PolicyParameterError`` if one of them is nothing of the kind.
     """
     named = [each.name for each in fields(policy)]  # pyright: ignore[reportArgumentType]
     named = [name for name in named if not is_posterior(getattr(policy, name))]
+    named = [name for name in named if getattr(policy, name) is not None]
     values = {name: np.asarray(getattr(policy, name)) for name in named}
     for name, value in values.items():
         if value.dtype.kind not in "biufU":
@@ -351,7 +360,7 @@ def _is_ours(named: Any) -> bool:
     return str(named.__module__).partition(".")[0] == "bayesduel"
 
 
-def _not_compiled(kind: type, error: NumbaError) -> PolicyParameterError:
+def _not_compiled(name: str, error: NumbaError) -> PolicyParameterError:
     """Say which function Numba cannot compile, in which line, and why in its words."""
     lines = [line.strip() for line in str(error).splitlines()]
     lines = [line for line in lines if line and not line.startswith("Failed in")]
@@ -359,12 +368,12 @@ def _not_compiled(kind: type, error: NumbaError) -> PolicyParameterError:
         if reader in lines[0]:
             found = lines[1].partition(reader)[2]
             rule = f"{what[0]}, got something of the type {found}"
-            return PolicyParameterError(kind.__name__, rule, found, remedy=what[1])
+            return PolicyParameterError(name, rule, found, remedy=what[1])
     calls = [line for line in lines if line.startswith("During: typing of")]
     inside = [line for line in calls if not any(each in line for each in _OUR_FILES)]
     place = f" (at {inside[-1].partition(' at ')[2]})" if inside else ""
     rule = f"cannot be compiled, for Numba says: {' '.join(lines[:2])}{place}"
-    return PolicyParameterError(kind.__name__, rule, kind, remedy=_REMEDY)
+    return PolicyParameterError(name, rule, name, remedy=_REMEDY)
 
 
 @overload(as_duel, strict=False)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Num
 
 from bayesduel.instances.world import World
 
@@ -41,10 +41,10 @@ class PairwiseEnvironment:
 
     def with_original_labels(
         self,
-        ledger: dict[str, Int[np.ndarray, "run C K K"]],
+        ledger: dict[str, Num[np.ndarray, "run C ..."]],
         recommendation: Int[np.ndarray, " run"],
         order: Int[np.ndarray, "run K"],
-    ) -> tuple[dict[str, Int[np.ndarray, "run C K K"]], Int[np.ndarray, " run"]]:
+    ) -> tuple[dict[str, Num[np.ndarray, "run C ..."]], Int[np.ndarray, " run"]]:
         """Turn positions into arms, in what was recorded and recommended.
 
         Rounds of {i, j} go to [min(i, j), max(i, j)]; self-duels stay on the diagonal.

@@ -333,6 +333,14 @@ def python_loop(
     """
     names = {} if kernel is None else _functions_of(kernel)
     names = loop_functions(kind, names, contextual=contextual)
+    shared = names["add_shared"]
+
+    def add_shared_quietly(*given: Any) -> None:
+        # The keys of splits are to overflow.
+        with np.errstate(over="ignore"):
+            shared(*given)
+
+    names["add_shared"] = add_shared_quietly
     for function in (rounds.ask, rounds.tell, rounds.report):
         names[function.__name__] = with_names(function, names)
     return with_names(rounds.play, names)

@@ -197,7 +197,7 @@ class WorldTables(PairTables):
         rng = world_generator(self._words[place])
         state = self._world.start(int(self.grid[-1]), rng)
         table, num_notions = self._features, self._regret_at.shape[-1]
-        table = np.zeros((0, 0)) if table is None else table[order]
+        table = np.zeros((len(order), 0)) if table is None else table[order]
         world: Any = self._world
         if self.is_compiled:
             from bayesduel.simulation.compiled_rounds import parameters_record
