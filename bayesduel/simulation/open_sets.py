@@ -4,8 +4,6 @@ A stretch of one offer costs one question to the world for every part of it in w
 nothing changes; answers of such a part are drawn as ``set_rounds`` draws them.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -24,7 +22,6 @@ from bayesduel.simulation.run_progress import (
     PLAYED,
 )
 from bayesduel.simulation.runs import world_generator
-from bayesduel.simulation.set_answers import answer
 from bayesduel.simulation.set_rounds import (
     SetLedger,
     add_offer,
@@ -33,39 +30,46 @@ from bayesduel.simulation.set_rounds import (
     find_fault,
     note_best,
 )
-from bayesduel.simulation.set_worlds import RANKING, WINNER, SetLane, SetWorld
+from bayesduel.simulation.set_worlds import (
+    RANKING,
+    WINNER,
+    SetLane,
+    SetWorld,
+    answer,
+)
 
 
 class OpenRun:
     """One run of a world: its state, its generator, and the set offered last.
 
-    ``record`` and ``lane`` are what the functions that draw answers read.
+    ``record`` and ``lane`` are what the functions that draw answers read; ``words``
+    seed the run, ``number`` names it in errors.
     """
 
     def __init__(
         self,
-        world: SubsetWorld,
-        notions: tuple[str, ...],
+        environment: Any,
         record: SetWorld,
         lane: SetLane,
+        horizon: int,
         number: int,
+        words: UInt32[np.ndarray, " W"],
         *,
         contextual: bool,
     ) -> None:
-        self._world, self._notions, self._number = world, notions, number
+        world = environment.world
+        self._world: SubsetWorld = world
+        self._notions, self._number = environment.notions, number
         self.record, self.lane = record, lane
         self._contextual = contextual
         self.answers = world.defines("answer")
         self.changes_features = contextual and world.defines("features")
         # The last round for which the state and what follows from it hold.
         self.until = 0
-        self._known: tuple[int, Any] = (-1, None)
-        self._asked: tuple[int, bytes] = (-1, b"")
-
-    def start(self, horizon: int, words: UInt32[np.ndarray, " W"]) -> None:
-        """Make the hidden state."""
-        self.rng = world_generator(words)
-        self._state = self._world.start(horizon, self.rng)
+        self._known: tuple[int, Any] = (0, None)
+        self._asked: tuple[int, bytes] = (0, b"")
+        self._rng = world_generator(words)
+        self._state = world.start(horizon, self._rng)
 
     def features(self, round_: int) -> tuple[Float[np.ndarray, "n d"], ...]:
         """Return the features of the positions in a round, for contextual policies."""
@@ -75,9 +79,11 @@ class OpenRun:
             self._reach(round_)
             table: Any = self._world.arm_features
             if self.changes_features:
-                table = self._world.features(self._state, self.rng, round_)
-                with self._checks(round_):
+                table = self._world.features(self._state, self._rng, round_)
+                try:
                     check_features(self._world, "features", table)
+                except ArgumentError as error:
+                    raise self._located(error, round_) from error
             table = np.asarray(table, dtype=np.float64)[self.lane.order]
             self._known = self.until, table
         return (self._known[1].copy(),)
@@ -85,43 +91,39 @@ class OpenRun:
     def put_forward(self, round_: int, subset: Bool[np.ndarray, " n"]) -> None:
         """Note a set of positions as the offered one, and what the world says of it."""
         self._reach(round_)
+        self.lane.offered[self.lane.order] = subset
+        try:
+            self._ask(round_, self.lane.offered.copy())
+        except ArgumentError as error:
+            raise self._located(error, round_) from error
+
+    def _ask(self, round_: int, offered: Bool[np.ndarray, " n"]) -> None:
         lane, world = self.lane, self._world
-        lane.offered[lane.order] = subset
-        key = self.until, subset.tobytes()
+        key = self.until, offered.tobytes()
         if key != self._asked:
-            value = world.regret(self._state, round_, lane.offered.copy())
-            with self._checks(round_):
-                costs = costs_of(world, value)
+            costs = costs_of(world, world.regret(self._state, round_, offered))
             lane.costs[:] = [costs[notion] for notion in self._notions]
         if self.answers:
-            value = world.answer(self._state, self.rng, round_, lane.offered.copy())
-            with self._checks(round_):
-                lane.rewards[:] = as_rewards(world, lane.offered, value)[lane.order]
+            rewards = world.answer(self._state, self._rng, round_, offered)
+            lane.rewards[:] = as_rewards(world, lane.offered, rewards)[lane.order]
         elif key != self._asked:
-            offered = lane.offered.copy()
-            value = world.probabilities(self._state, self.rng, round_, offered)
-            with self._checks(round_):
-                value = as_probabilities(world, lane.offered, value)
-            lane.probabilities[:] = self.record.numbers[:] = value
-            nobody = 1.0 - value.sum() if self.record.has_no_choice else 0.0
+            values = world.probabilities(self._state, self._rng, round_, offered)
+            values = as_probabilities(world, lane.offered, values)
+            lane.probabilities[:] = self.record.numbers[:] = values
+            nobody = 1.0 - values.sum() if self.record.has_no_choice else 0.0
             lane.nobody[0] = min(max(nobody, 0.0), 1.0)
         self._asked = key
 
     def _reach(self, round_: int) -> None:
         """Bring the state to a round, at most the next after those it holds for."""
         if self.until < round_:
-            self._world.advance(self._state, self.rng, round_)
+            self._world.advance(self._state, self._rng, round_)
             last = self._world.unchanged_until(self._state, round_)
             self.until = max(int(last), round_)
 
-    @contextmanager
-    def _checks(self, round_: int) -> Iterator[None]:
-        """Name the run and the round where the world returned what it must not."""
-        try:
-            yield
-        except ArgumentError as error:
-            where = f"round {round_} of run {self._number}"
-            raise SimulationError(f"{error} ({where})") from error
+    def _located(self, error: ArgumentError, round_: int) -> SimulationError:
+        """Return an error that names the run and the round."""
+        return SimulationError(f"{error} (round {round_} of run {self._number})")
 
 
 def play(

@@ -23,8 +23,7 @@ from bayesduel.simulation.run_progress import (
     PLAYED,
     WRONG,
 )
-from bayesduel.simulation.set_answers import answer
-from bayesduel.simulation.set_worlds import SetLane, SetWorld, put_forward
+from bayesduel.simulation.set_worlds import SetLane, SetWorld, answer, put_forward
 
 BAD_LENGTH, BAD_SIZE, BAD_ROUNDS, BAD_RECOMMENDATION = range(1, 5)
 """What may go wrong: the length of a mask, how many arms it marks, rounds below 1."""

@@ -135,14 +135,14 @@ class SetTables:
         if not self.is_open:
             return self._world, lane, self.grid, ledger, progress
         run = open_sets.OpenRun(
-            self._environment.world,
-            self._environment.notions,
+            self._environment,
             self._world,
             lane,
+            int(self.grid[-1]),
             int(self._runs[place]),
+            self._words[place],
             contextual=self._contextual,
         )
-        run.start(int(self.grid[-1]), self._words[place])
         return run, self.grid, ledger, progress
 
     def best_of(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from bayesduel.instances import choice
-from bayesduel.simulation import set_answers, set_worlds
+from bayesduel.simulation import set_worlds
 from tests.policies.distributions import chi_square
 from tests.simulation.set_cases import (
     ALWAYS,
@@ -35,7 +35,7 @@ def draw(world, arms, rounds, number, *, until=False, seed=0):
         order = rng.permutation(world.num_arms)
         lane = set_worlds.new_lane(given, order)
         set_worlds.put_forward(given, lane, offered[order])
-        played[turn] = set_answers.answer(given, lane, rng, rounds, until)
+        played[turn] = set_worlds.answer(given, lane, rng, rounds, until)
         rewards[turn, order] = lane.rewards
     return played, rewards
 
@@ -134,7 +134,7 @@ ALMOST = choice.multinomial_logit([1e17, 2e16], 2)
 @example(waits=60.0, nobody=2.0**-53, most=100)
 @example(waits=0.3, nobody=1.0, most=1)
 def test_rounds_until_nobody_is_chosen_stay_within_the_horizon(waits, nobody, most):
-    choices = set_answers.rounds_with_choice(waits, nobody, most)
+    choices = set_worlds.rounds_with_choice(waits, nobody, most)
     assert 0 <= choices <= most
     if nobody == 0:
         assert choices == most

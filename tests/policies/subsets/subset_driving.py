@@ -6,7 +6,7 @@ import numpy as np
 
 from bayesduel.instances import choice
 from bayesduel.policies.policy import Problem
-from bayesduel.simulation import SubsetEnvironment, set_answers, set_worlds
+from bayesduel.simulation import SubsetEnvironment, set_worlds
 from bayesduel.simulation.driver import RunRecords, run_chunk
 from bayesduel.simulation.set_rounds import as_offer
 
@@ -65,7 +65,7 @@ def events_of_run(policy, environment, horizon, rng) -> list[Round]:
         offer = as_offer(policy.choose(state, rng, played + 1))
         set_worlds.put_forward(world, lane, offer.subset)
         most = min(offer.rounds, horizon - played)
-        rounds = set_answers.answer(world, lane, rng, most, offer.until_no_choice)
+        rounds = set_worlds.answer(world, lane, rng, most, offer.until_no_choice)
         played += rounds
         events.append(Round(offer.subset.copy(), rounds, lane.rewards.copy()))
         policy.update(state, rng, played, offer.subset, rounds, lane.rewards)
