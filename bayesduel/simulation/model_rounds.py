@@ -105,7 +105,8 @@ class ModelRuns(PolicyRuns):
         self._place, self._horizon = place, int(self._tables.grid[-1])
         orders, size, revenues = self._here(self._orders), None, None
         if isinstance(environment := self._environment, SubsetEnvironment):
-            size, revenues = environment.subset_size, environment.revenues[orders]
+            size = environment.world.subset_size
+            revenues = self._tables.revenues[orders]
         self._rule_and_words = self._policy.rule, self._here(self._policy.words)
         given = orders, revenues, np.int64(self._horizon), size
         self._state = asked_models.begin(*self._rule_and_words, *given)

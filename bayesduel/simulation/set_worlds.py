@@ -22,10 +22,10 @@ from bayesduel.instances.subset_world import FEEDBACKS, SubsetWorld
 from bayesduel.ops.scalar.compiled import compiled
 
 LOGIT, GAUSSIAN, TABLE, INDEPENDENT, OPEN = range(5)
-"""Kinds of rules; of the last one ``open_sets`` asks the world."""
+"""Kinds of rules; of the last one the loop asks the world."""
 
 _RULES = {
-    LogitRule: (LOGIT, ("no_choice_weight",)),
+    LogitRule: (LOGIT, ()),
     GaussianRule: (GAUSSIAN, ("log_cdf", "node_weights", "outside")),
     TableRule: (TABLE, ("by_rank", "binomials")),
     IndependentRule: (INDEPENDENT, ()),
@@ -76,26 +76,19 @@ class SetWorld(NamedTuple):
 
 
 class SetLane(NamedTuple):
-    """What one run has of its world: who stands where, and the set offered last."""
+    """One run in a world: the order of its arms, and the set that was offered last.
+
+    The policy knows the arm ``order[position]`` as ``position``. By arms are the set and
+    P(i|s) of it, by positions the rewards of the last offer. ``nobody`` is P(nobody is
+    chosen|s), and ``costs`` the regret of one round of the set, per notion.
+    """
 
     order: Int[np.ndarray, " n"]
-    """``order[position]`` is the arm that the policy knows as ``position``."""
-
     offered: Bool[np.ndarray, " n"]
-    """The last set, by arms."""
-
     probabilities: Float[np.ndarray, " n"]
-    """P(i|s) of it."""
-
     nobody: Float[np.ndarray, " 1"]
-    """P(nobody is chosen|s)."""
-
     costs: Float[np.ndarray, " N"]
-    """Regret of one round of it, per notion."""
-
     rewards: Float[np.ndarray, " n"]
-    """What the last offer has brought, by positions."""
-
     scratch: Float[np.ndarray, " n"]
 
 
@@ -117,14 +110,13 @@ def set_world(
 ) -> SetWorld:
     """Return what the loop reads of a world that records some notions of regret.
 
-    Of an open world no formulas: ``open_sets`` fills in ``numbers`` for every set.
+    Of an open world no formulas: the open loop fills in ``numbers`` for every set.
 
     Raises ``ChoiceWorldError`` if a world of choice has no such notion.
     """
     num_arms, num_notions = world.num_arms, len(notions)
     formulas: dict[str, Any] = {
         "numbers": np.zeros(num_arms),
-        "no_choice_weight": 0.0,
         "log_cdf": np.zeros((0, 0)),
         "node_weights": np.zeros((0, 0)),
         "outside": np.zeros(0),
@@ -134,14 +126,15 @@ def set_world(
         "best": np.zeros(num_notions),
         "values": np.zeros((num_notions, num_arms)),
     }
-    kind, most = OPEN, int(world.subset_size)
+    kind, weight, most = OPEN, 0.0, int(world.subset_size)
     if not is_open and isinstance(world, ChoiceWorld):
         rule, costs = world.rule, [world.cost(notion) for notion in notions]
         kind, names = _RULES[type(rule)]
         formulas |= {name: getattr(rule, name) for name in names}
+        if isinstance(rule, LogitRule):
+            weight = float(rule.no_choice_weight)
         if rule.values is not None:
             formulas["numbers"] = rule.values
-        formulas["no_choice_weight"] = float(formulas["no_choice_weight"])
         forms = [_FORMS.index(cost.form) for cost in costs]
         formulas["forms"] = np.array(forms, dtype=np.int64)
         formulas["best"] = np.array([cost.best for cost in costs])
@@ -155,15 +148,10 @@ def set_world(
         levels=int(world.levels),
         step=float(world.largest_reward) / int(world.levels),
         places=int(world.places),
-        **{name: _own(values) for name, values in formulas.items()},
+        no_choice_weight=weight,
+        # Copies: arrays that may not be written to are of another type for Numba.
+        **{name: np.array(each, order="C") for name, each in formulas.items()},
     )
-
-
-def _own(values: Any) -> Any:
-    """Return a copy: one that may not be written to would be another type for Numba."""
-    if isinstance(values, float):
-        return values
-    return np.array(values, order="C")
 
 
 def new_lane(world: SetWorld, order: Int[np.ndarray, " n"]) -> SetLane:

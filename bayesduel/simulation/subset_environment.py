@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float, Int, Num, Shaped, UInt32
 
 from bayesduel.instances.subset_world import SubsetWorld
 from bayesduel.policies.policy import Problem, declared
-from bayesduel.simulation import open_sets, set_rounds
+from bayesduel.simulation import set_rounds
 from bayesduel.simulation.set_rounds import SetLedger
 from bayesduel.simulation.set_worlds import has_formulas, new_lane, set_world
 
@@ -37,22 +37,9 @@ class SubsetEnvironment:
         return self.world.num_arms
 
     @property
-    def subset_size(self) -> int:
-        """Largest number of arms in a set."""
-        return self.world.subset_size
-
-    @property
     def features(self) -> Float[np.ndarray, "n d"] | None:
         """Features of the arms that hold in all rounds."""
         return self.world.arm_features
-
-    @property
-    def revenues(self) -> Float[np.ndarray, " n"]:
-        """Revenue of a choice of each arm, 1 where the world has none."""
-        revenues = self.world.revenues
-        if revenues is None:
-            return np.ones(self.num_arms)
-        return np.array(revenues, dtype=np.float64)
 
     def with_original_labels(
         self,
@@ -70,8 +57,8 @@ class SubsetEnvironment:
 class SetTables:
     """What runs of offers read and write, ``words`` being those of their keys.
 
-    The loop of ``set_rounds`` plays worlds of choice by their formulas, that of
-    ``open_sets`` all other worlds, and policies that read the features of rounds.
+    Worlds of choice are played by their formulas, and all other worlds by the open
+    loop; so are policies that read the features of rounds.
     """
 
     def __init__(
@@ -88,10 +75,14 @@ class SetTables:
         )
         self._runs, self._words, self.grid = runs, words, grid
         self.is_open = self._contextual or not has_formulas(environment.world)
-        self.play: Any = open_sets.play if self.is_open else set_rounds.play
+        self.play: Any = set_rounds.play_open if self.is_open else set_rounds.play
         self._world = world = set_world(
             environment.world, environment.notions, is_open=self.is_open
         )
+        revenues = environment.world.revenues
+        if revenues is None:
+            revenues = np.ones(environment.num_arms)
+        self.revenues = np.array(revenues, dtype=np.float64)
         num_arms, checkpoints = environment.num_arms, (len(runs), len(grid))
         self._offers = np.zeros((*checkpoints, num_arms), dtype=np.int64)
         self._regret = np.zeros((*checkpoints, len(environment.notions)))
@@ -116,7 +107,7 @@ class SetTables:
             horizon=int(self.grid[-1]),
             features=None if features is None else features[order],
             subset_size=self._world.most_size,
-            revenues=self._environment.revenues[order],
+            revenues=self.revenues[order],
         )
         return policy.start(problem, rng)
 
@@ -134,7 +125,7 @@ class SetTables:
         lane = new_lane(self._world, order)
         if not self.is_open:
             return self._world, lane, self.grid, ledger, progress
-        run = open_sets.OpenRun(
+        run = set_rounds.OpenRun(
             self._environment,
             self._world,
             lane,

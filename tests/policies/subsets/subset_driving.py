@@ -57,7 +57,10 @@ def events_of_run(policy, environment, horizon, rng) -> list[Round]:
     """Play one run of a rule in NumPy, in Python."""
     world = set_worlds.set_world(environment.world, environment.notions)
     lane = set_worlds.new_lane(world, rng.permutation(environment.num_arms))
-    size, revenues = environment.subset_size, environment.revenues[lane.order]
+    size, revenues = environment.world.subset_size, environment.world.revenues
+    if revenues is None:
+        revenues = np.ones(environment.num_arms)
+    revenues = np.array(revenues)[lane.order]
     problem = Problem(environment.num_arms, horizon, None, size, revenues)
     state = policy.start(problem, rng)
     played, events = 0, []
