@@ -311,9 +311,8 @@ def play_open(
             end = min(end, run.until)
         rewards = play_offer(run, rng, offer, end, checkpoints, ledger, progress)
         last = int(progress[PLAYED])
-        told = offer.subset, last - begun, rewards, *known
-        progress[PLAYED] = last - 1  # An error there is one of the last round.
-        policy.update(state, rng, last, *told)
+        progress[PLAYED] = last - 1  # An error of the policy is one of the last round.
+        policy.update(state, rng, last, offer.subset, last - begun, rewards, *known)
         progress[PLAYED] = last
     if progress[PLAYED] == horizon:
         note_best(as_mask(policy.recommend(state, rng)), ledger, progress)
@@ -336,19 +335,11 @@ def play_offer(
         run.put_forward(played + 1, offer.subset)
         most = min(run.until, end) - played
         gone = 1 if run.answers else answer(record, lane, rng, most, until)
-        progress[CHECKPOINT] = add_offer(
-            lane,
-            offer.subset,
-            checkpoints,
-            int(progress[CHECKPOINT]),
-            played,
-            gone,
-            ledger,
-        )
+        rounds = checkpoints, int(progress[CHECKPOINT]), played, gone
+        progress[CHECKPOINT] = add_offer(lane, offer.subset, *rounds, ledger)
         progress[PLAYED] = played + gone
         rewards += lane.rewards
-        # In the last of these rounds nobody was chosen.
+        # In the last of these rounds nobody was chosen. Rankings are asked one by one.
         is_over = until and record.feedback == WINNER and lane.rewards.sum() < gone
-        # Rankings are asked for one by one.
         is_over = is_over or record.feedback == RANKING
     return rewards

@@ -78,8 +78,8 @@ class SetWorld(NamedTuple):
 class SetLane(NamedTuple):
     """One run in a world: the order of its arms, and the set that was offered last.
 
-    The policy knows the arm ``order[position]`` as ``position``. By arms are the set and
-    P(i|s) of it, by positions the rewards of the last offer. ``nobody`` is P(nobody is
+    The policy knows the arm ``order[position]`` as ``position``. The set and its P(i|s)
+    are by arms, the rewards of the last offer by positions. ``nobody`` is P(nobody is
     chosen|s), and ``costs`` the regret of one round of the set, per notion.
     """
 

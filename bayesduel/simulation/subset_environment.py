@@ -39,7 +39,8 @@ class SubsetEnvironment:
     @property
     def features(self) -> Float[np.ndarray, "n d"] | None:
         """Features of the arms that hold in all rounds."""
-        return self.world.arm_features
+        table = self.world.arm_features
+        return None if table is None else np.array(table, dtype=np.float64)
 
     def with_original_labels(
         self,
@@ -69,20 +70,17 @@ class SetTables:
         words: UInt32[np.ndarray, "run W"],
         grid: Int[np.ndarray, " C"],
     ) -> None:
-        self._environment, self._contextual = (
-            environment,
-            declared(policy, "contextual"),
-        )
+        self._environment = environment
+        self._contextual = declared(policy, "contextual")
         self._runs, self._words, self.grid = runs, words, grid
         self.is_open = self._contextual or not has_formulas(environment.world)
         self.play: Any = set_rounds.play_open if self.is_open else set_rounds.play
         self._world = world = set_world(
             environment.world, environment.notions, is_open=self.is_open
         )
-        revenues = environment.world.revenues
-        if revenues is None:
-            revenues = np.ones(environment.num_arms)
-        self.revenues = np.array(revenues, dtype=np.float64)
+        self.revenues = np.ones(environment.num_arms)
+        if environment.world.revenues is not None:
+            self.revenues = np.array(environment.world.revenues, dtype=np.float64)
         num_arms, checkpoints = environment.num_arms, (len(runs), len(grid))
         self._offers = np.zeros((*checkpoints, num_arms), dtype=np.int64)
         self._regret = np.zeros((*checkpoints, len(environment.notions)))
@@ -125,15 +123,9 @@ class SetTables:
         lane = new_lane(self._world, order)
         if not self.is_open:
             return self._world, lane, self.grid, ledger, progress
-        run = set_rounds.OpenRun(
-            self._environment,
-            self._world,
-            lane,
-            int(self.grid[-1]),
-            int(self._runs[place]),
-            self._words[place],
-            contextual=self._contextual,
-        )
+        given = self._environment, self._world, lane, int(self.grid[-1])
+        key = int(self._runs[place]), self._words[place]
+        run = set_rounds.OpenRun(*given, *key, contextual=self._contextual)
         return run, self.grid, ledger, progress
 
     def best_of(
