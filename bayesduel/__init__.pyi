@@ -24,4 +24,6 @@ from .policies.policy import Duel as Duel
 from .policies.policy import Policy as Policy
 from .policies.policy import Problem as Problem
 from .policies.policy import Wins as Wins
+from .simulation.player import Player as Player
+from .simulation.player import next_pairs as next_pairs
 from .version import __version__ as __version__

@@ -13,11 +13,13 @@ from benchmarks import (
     learning,
     look_ahead,
     lower_bounds,
+    players,
     reading,
     recovery,
     replay,
     slopes,
     studies,
+    worlds,
 )
 from benchmarks.timing import pin_to_one_core
 
@@ -27,10 +29,12 @@ BENCHMARKS = {
     "events": events.main,
     "learning": learning.main,
     "lower_bounds": lower_bounds.main,
+    "players": players.main,
     "reading": reading.main,
     "fits": fits.main,
     "slopes": slopes.main,
     "studies": studies.main,
+    "worlds": worlds.main,
     "replay": replay.main,
     "recovery": recovery.main,
 }

@@ -116,6 +116,7 @@ SOUGHT = {
     "confidence interval": "how_to/rankings",
     "export to pandas": "how_to/export_to_pandas",
     "leaderboard": "how_to/leaderboard",
+    "next pairs": "how_to/next_pairs",
     "Elo": "how_to/leaderboard",
     "lower bound": "theory/lower_bound",
     "install": "install",

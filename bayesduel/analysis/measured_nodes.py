@@ -22,6 +22,7 @@ from bayesduel.analysis.run_statistics import (
     of_summaries,
     spread,
 )
+from bayesduel.analysis.text import regret_words
 from bayesduel.errors import ArgumentError
 from theory import REGRET_NOTIONS, PreferenceMatrix
 from theory.arguments import integer_from
@@ -174,7 +175,7 @@ class Measurement:
             run, place = (int(each) for each in np.argwhere(~np.isfinite(values))[0])
             raise ArgumentError(
                 "result",
-                f"the {notion} regret of {self.policy} on {self.instance} is "
+                f"the {regret_words(notion)} of {self.policy} on {self.instance} is "
                 f"{values[run, place]} in row {run} at checkpoint "
                 f"{self.rounds[place]}",
                 float(values[run, place]),

@@ -19,6 +19,7 @@ from bayesduel.analysis.text import (
     format_number,
     format_rounds,
     format_with_error,
+    regret_words,
 )
 from bayesduel.errors import ArgumentError
 from theory import REGRET_NOTIONS
@@ -209,7 +210,7 @@ class Summary:
     def __str__(self) -> str:
         """Return an aligned plain-text table with seed and version."""
         caption = (
-            f"{self.notion} regret; slope and lower bound per unit of natural log t; "
+            f"{regret_words(self.notion)}; slope and lower bound per unit of natural log t; "
             f"seed {self.seed}, bayesduel {self.version}"
         )
         return "\n".join([*aligned(self.HEADER, self.cells()), *self.notes(), caption])

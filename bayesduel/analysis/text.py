@@ -66,3 +66,8 @@ def format_rounds(rounds: int) -> str:
         power = f"10^{len(text) - 1}"
         return power if text[0] == "1" else f"{text[0]}·{power}"
     return text
+
+
+def regret_words(notion: str) -> str:
+    """Return how texts call a notion of regret; the only one of a world has no name."""
+    return "regret" if notion == "regret" else f"{notion} regret"

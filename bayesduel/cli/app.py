@@ -26,6 +26,7 @@ _COMMANDS = {
     "plot": "plot:plot",
     "fit": "votes.fit:fit",
     "fit-choices": "votes.fit_choices:fit_choices",
+    "next": "votes.next_pairs:next_pairs",
     "calibrate": "votes.calibrate:calibrate",
     "audit-stopping": "study.audit:audit_stopping",
     "reproduce": "reproduce:reproduce",

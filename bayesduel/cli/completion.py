@@ -19,9 +19,11 @@ def policy_names(incomplete: str) -> list[str]:
 
 def instance_names(incomplete: str) -> list[str]:
     """Return the matrices, families and worlds whose names begin so."""
-    from bayesduel.instances import choice, family_names, names
+    from bayesduel.instances import choice, family_names, names, worlds
 
-    return _beginning(incomplete, [*names(), *family_names(), *choice.world_names()])
+    changing = worlds.pair_world_names()
+    known = [*names(), *family_names(), *changing, *choice.world_names()]
+    return _beginning(incomplete, known)
 
 
 def any_name(incomplete: str) -> list[str]:

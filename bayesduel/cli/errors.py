@@ -38,6 +38,7 @@ _OURS = ("bayesduel", "theory")
 _PARAMETERS = {
     "blocked": "block",
     "instances": "instance",
+    "n": "number",
     "name": "figure",
     "num_runs": "runs",
     "num_warmup": "warmup",

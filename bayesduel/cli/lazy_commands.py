@@ -17,6 +17,7 @@ EXAMPLES = {
     "plot": "plot results --bounds lower,d-ts",
     "fit": "fit votes.csv --scale elo --check",
     "fit-choices": "fit-choices trips.csv --attributes cost,time --choice mode",
+    "next": "next votes.csv -p d-ts+ -n 20",
     "calibrate": "calibrate votes.csv --model bradley-terry",
     "audit-stopping": "audit-stopping -i gap -p balanced --budget 1000",
     "reproduce": "reproduce dts-1 --scale 0.1 --out figure1",

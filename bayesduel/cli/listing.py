@@ -17,6 +17,7 @@ class What(StrEnum):
 
     instances = "instances"
     families = "families"
+    pair_worlds = "pair-worlds"
     policies = "policies"
     regrets = "regrets"
     worlds = "worlds"
@@ -32,11 +33,13 @@ def list_(
 ) -> None:
     """List instances, policies with their parameters, and notions of regret.
 
-    Worlds are the instances in which subset-policies offer sets of arms.
+    Duels have matrices, families of them and pair-worlds, in which preferences change;
+    worlds are the instances in which subset-policies offer sets of arms.
     """
     makers = {
         What.instances: _instances,
         What.families: _families,
+        What.pair_worlds: _pair_worlds,
         What.policies: _policies,
         What.regrets: _regrets,
         What.worlds: _worlds,
@@ -77,6 +80,22 @@ def _families() -> list[dict[str, object]]:
             "source": entry.source,
         }
         for entry in map(instances.describe, instances.family_names())
+    ]
+
+
+def _pair_worlds() -> list[dict[str, object]]:
+    from bayesduel.instances import describe, worlds
+    from bayesduel.instances.worlds.lookup import default_world
+
+    return [
+        {
+            "name": entry.name,
+            "about": entry.title,
+            "parameters": list(entry.parameters),
+            "regrets": list(default_world(entry.name).notions),
+            "source": entry.source,
+        }
+        for entry in map(describe, worlds.pair_world_names())
     ]
 
 
@@ -179,6 +198,8 @@ def regret_meanings() -> dict[str, str]:
 _TITLES = {
     "instances": "Instances: -i NAME, or a file (CSV, NPY, NPZ)",
     "families": "Families of instances: -i NAME:PARAMETER=VALUE,...",
+    "pair-worlds": "Worlds of duels that change: -i NAME:PARAMETER=VALUE,... "
+    "or -i module:Class",
     "policies": "Policies: -p NAME or -p NAME:PARAMETER=VALUE,...",
     "regrets": "Notions of regret: --regret NAME",
     "worlds": "Worlds of subset choice: -i NAME or -i NAME:PARAMETER=VALUE,...",
@@ -205,7 +226,11 @@ def _print(name: str, rows: list[dict[str, object]]) -> None:
     show(console(), _TITLES[name], table)
 
 
-_LEFT_OUT = {"worlds": ("feedback", "source"), "subset-policies": ("label",)}
+_LEFT_OUT = {
+    "pair-worlds": ("source",),
+    "worlds": ("feedback", "source"),
+    "subset-policies": ("label",),
+}
 """What only --json tells: tables have no room for it."""
 
 _SHORT = {

@@ -184,11 +184,11 @@ def _grid(per_decade: int, horizon: int) -> tuple[int, ...]:
 
 def load_matrix(text: str, argument: str, *, repair: bool = False) -> PreferenceMatrix:
     """Return a matrix by name or from a file; an error says in which argument."""
-    from bayesduel import instances
     from bayesduel.errors import errors_about
+    from bayesduel.instances import matrices
 
     with errors_about(argument, text):
-        return instances.load(text, repair=repair)
+        return matrices.load_matrix(text, repair=repair)
 
 
 def claim_folder(

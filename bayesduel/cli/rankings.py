@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from bayesduel.analysis.ranked_policies import OPEN, SEEN
-from bayesduel.analysis.text import format_number, format_rounds
+from bayesduel.analysis.text import format_number, format_rounds, regret_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,7 @@ def print_rankings(screen: Console, rankings: list[Ranking]) -> None:
     for ranking in rankings:
         title = (
             f"{ranking.instance}: ranking at {format_rounds(ranking.round_)} by "
-            f"{ranking.notion} regret"
+            f"{regret_words(ranking.notion)}"
         )
         show(screen, title, _table(ranking), *_captions(ranking))
 

@@ -140,6 +140,35 @@ def _instances(name: str) -> Iterator[Entry]:
     yield entry
 
 
+def _pair_worlds(name: str) -> Iterator[Entry]:
+    from bayesduel.instances import describe, worlds
+    from bayesduel.instances.worlds.lookup import default_world, settable_fields
+
+    key = name.lower()
+    if key not in worlds.pair_world_names():
+        return
+    world = default_world(key)
+    about, meanings, source = described(type(world))
+    meanings = described(type(world).__mro__[1])[1] | meanings
+    needs = "table=FILE" if key == "adversarial" else ""
+    yield {
+        "kind": "world of duels",
+        "name": key,
+        "title": describe(key).title,
+        "about": about,
+        "parameters": {
+            parameter: {
+                "default": value if value != "" else None,
+                "meaning": meanings.get(parameter, ""),
+            }
+            for parameter, value in settable_fields(world).items()
+        },
+        "regrets": list(world.notions),
+        "source": source or world.source,
+        "example": f"bayesduel compare -i {key}{':' * bool(needs)}{needs} -p d-ts",
+    }
+
+
 def _worlds(name: str) -> Iterator[Entry]:
     from bayesduel.instances import choice
 
@@ -310,7 +339,7 @@ def _stated(each: Theorem) -> Entry:
 
 
 _KINDS: tuple[Callable[[str], Iterator[Entry]], ...] = (
-    _policies, _instances, _worlds, _models, _regrets, _bounds
+    _policies, _instances, _pair_worlds, _worlds, _models, _regrets, _bounds
 )  # fmt: skip
 
 

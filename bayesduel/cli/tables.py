@@ -247,9 +247,11 @@ def _other_bounds(
 
 
 def _title(summary: Summary, rows: list[SummaryRow]) -> str:
+    from bayesduel.analysis.text import regret_words
+
     runs = sorted({row.num_runs for row in rows if row.regret is not None})
     counts = f"{runs[0]} to {runs[-1]}" if len(runs) > 1 else "".join(map(str, runs))
-    title = f"{rows[0].instance}: {summary.notion} regret"
+    title = f"{rows[0].instance}: {regret_words(summary.notion)}"
     return f"{title}, {counts} run{'' if counts == '1' else 's'}" if counts else title
 
 
@@ -293,9 +295,8 @@ def _caption(summary: Summary, rows: list[SummaryRow], headers: list[str]) -> li
     for (value, winner), policies in bounds.items():
         # Policies over a model have the bound of those that know it.
         of = f" of {', '.join(policies)}" if len(bounds) > 1 else ""
-        lines.append(
-            f"bound{of}: lower bound on the slope, {value:.1f} (winner {winner})"
-        )
+        attained = "" if winner is None else f" (winner {winner})"
+        lines.append(f"bound{of}: lower bound on the slope, {value:.1f}{attained}")
     if bounds:
         lines[-1] += "; ratio: slope / bound"
     lines.append(f"seed {summary.seed}, bayesduel {summary.version}")

@@ -1,5 +1,6 @@
 from . import choice as choice
 from . import generators as generators
+from . import worlds as worlds
 from .catalog import Description as Description
 from .catalog import describe as describe
 from .catalog import family_names as family_names

@@ -1,20 +1,44 @@
-"""Find a matrix by name: printed in a paper, a family with parameters, or a file."""
+"""Find what a policy plays in by name: matrices, families of them, and worlds."""
 
 import os
 from dataclasses import dataclass
+from typing import Any
 
 from numpy.typing import ArrayLike
 
-from bayesduel.errors import ArgumentError, UnknownNameError, near_names
-from bayesduel.instances.families import (
-    FAMILIES,
-    REQUIRED,
-    family_parameters,
-    load_family,
+from bayesduel.arguments.named_objects import is_own_name, word_of
+from bayesduel.instances.choice.catalog import is_world_name, load_world
+from bayesduel.instances.families import FAMILIES, REQUIRED, family_parameters
+from bayesduel.instances.matrices import (
+    family_names,
+    is_name,
+    is_path,
+    load_matrix,
+    names,
+    unknown_name,
 )
-from bayesduel.instances.files import SUFFIXES, matrix_of_table, read_matrix
 from bayesduel.instances.published import PUBLISHED
+from bayesduel.instances.world import WorldBase
+from bayesduel.instances.worlds.lookup import (
+    WORLDS,
+    default_world,
+    parse_world,
+    settable_fields,
+    world_text,
+)
 from theory.preferences import PreferenceMatrix
+
+__all__ = [
+    "Description",
+    "describe",
+    "family_names",
+    "is_name",
+    "is_path",
+    "load",
+    "load_matrix",
+    "names",
+    "world_text",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,15 +50,15 @@ class Description:
     name, title, source, remarks : str
         Its name, a title, the papers and tables, and what is special about it.
     num_arms : int
-        K, or 0 for a family, whose size is a parameter.
+        K, or 0 for a family or a world, whose size is a parameter.
     winners : tuple of int
         Copeland winners by the number of arms beaten, numbered from 0; empty for a
-        family.
+        family or a world.
     arm_names : tuple of str
         Names of the arms where the source gives them, else empty.
     parameters : tuple of str
-        Parameters of a family: ``key`` is required, ``key=default`` and ``[key]`` may
-        be left out. Empty for a printed matrix.
+        Parameters of a family or a world: ``key`` is required, ``key=default`` and
+        ``[key]`` may be left out. Empty for a printed matrix.
     """
 
     name: str
@@ -47,47 +71,13 @@ class Description:
     parameters: tuple[str, ...] = ()
 
 
-def names() -> tuple[str, ...]:
-    """Return the names of the printed matrices.
-
-    Returns
-    -------
-    tuple of str
-        Names for `load` and `describe`.
-
-    Examples
-    --------
-    >>> from bayesduel import instances
-    >>> instances.names()[:4]
-    ('cyclic', 'gap', 'multisol', 'arithmetic')
-    """
-    return tuple(PUBLISHED)
-
-
-def family_names() -> tuple[str, ...]:
-    """Return the names of the families that `load` accepts with parameters.
-
-    Returns
-    -------
-    tuple of str
-        Names for `load` and `describe`.
-
-    Examples
-    --------
-    >>> from bayesduel import instances
-    >>> "mallows" in instances.family_names()
-    True
-    """
-    return tuple(FAMILIES)
-
-
 def describe(name: str) -> Description:
-    """Say where a matrix or a family comes from.
+    """Say where a matrix, a family or a world comes from.
 
     Parameters
     ----------
     name : str
-        One of `names` or `family_names`.
+        One of `names`, `family_names` or `world_names`.
 
     Returns
     -------
@@ -103,7 +93,7 @@ def describe(name: str) -> Description:
     ('num_arms', 'phi', '[seed]')
     """
     if not isinstance(name, str):
-        raise _unknown("name", name)
+        raise unknown_name("name", name)
     if name in PUBLISHED:
         entry = PUBLISHED[name]
         return Description(
@@ -126,16 +116,27 @@ def describe(name: str) -> Description:
                 for key, default in family_parameters(name).items()
             ),
         )
-    raise _unknown("name", name)
+    if name in WORLDS:
+        world = default_world(name)
+        return Description(
+            name=name,
+            title=WORLDS[name].title,
+            source=world.source,
+            parameters=tuple(
+                f"{key}={word_of(value)}" if value != "" else f"[{key}]"
+                for key, value in settable_fields(world).items()
+            ),
+        )
+    raise unknown_name("name", name)
 
 
 def load(
-    name_or_path: str | os.PathLike[str] | PreferenceMatrix | ArrayLike,
+    name_or_path: str | os.PathLike[str] | PreferenceMatrix | WorldBase | ArrayLike,
     *,
     repair: bool = False,
     key: str | None = None,
-) -> PreferenceMatrix:
-    """Return a preference matrix by name, from a file or from a table.
+) -> Any:
+    """Return a preference matrix or a world by name, from a file or from a table.
 
     Parameters
     ----------
@@ -147,6 +148,11 @@ def load(
           ``"mallows:num_arms=8,phi=0.5"``. Every family that can draw or shuffle
           takes a ``seed``. A random family needs one; the others shuffle their arms
           when a seed is given and keep their order when it is not;
+        - a world of duels that change (:mod:`bayesduel.instances.worlds`) or of subset
+          choice (:mod:`bayesduel.instances.choice`), with parameters, as in
+          ``"drifting:speed=0.001"``;
+        - a world of your own: ``"module:Class"``, or an object in a module, with
+          parameters, as in ``"mine:Drift:speed=1e-4"``;
         - a path: a path object, or a text that contains a path separator or ends in
           .csv, .tsv, .txt, .dat, .npy or .npz, perhaps with .gz. See `read_matrix`;
         - a table: a data frame, whose labels name the arms and whose columns are
@@ -159,7 +165,7 @@ def load(
 
     Returns
     -------
-    PreferenceMatrix
+    PreferenceMatrix, World or SubsetWorld
         With its name and source.
 
     Raises
@@ -177,51 +183,22 @@ def load(
     6
     >>> instances.load("equal-gap:num_arms=3,gap=0.25").values[0].tolist()
     [0.5, 0.75, 0.75]
+    >>> instances.load("drifting:speed=0.001").label
+    'drifting:speed=0.001'
     >>> instances.load("uniform-random:num_arms=8,seed=3").num_arms
     8
     """
-    if isinstance(name_or_path, os.PathLike):
-        return read_matrix(name_or_path, key=key, repair=repair)
-    if not isinstance(name_or_path, str):
-        if key is not None:
-            raise ArgumentError(
-                "key", "must be left out: it is for NPZ files, and this is a table", key
-            )
-        return matrix_of_table(name_or_path, repair=repair)
-    name, colon, parameters = name_or_path.partition(":")
-    if key is not None and (name in PUBLISHED or name in FAMILIES):
-        raise ArgumentError(
-            "key", f"must be left out: it is for NPZ files, and {name!r} is a name", key
-        )
-    if name in PUBLISHED:
-        if colon:
-            raise ArgumentError(
-                "name_or_path",
-                f"{name!r} is a printed matrix and takes no parameters, got "
-                f"{parameters!r}",
-                name_or_path,
-                remedy=f"load it as {name!r}",
-            )
-        return PUBLISHED[name].matrix()
-    if name in FAMILIES:
-        return load_family(name, parameters, name_or_path)
-    if is_path(name_or_path):
-        return read_matrix(name_or_path, key=key, repair=repair)
-    raise _unknown("name_or_path", name_or_path)
-
-
-def is_name(text: str) -> bool:
-    """Say whether `load` takes a text for a name, with parameters or without."""
-    return text.partition(":")[0] in {*PUBLISHED, *FAMILIES}
-
-
-def is_path(text: str) -> bool:
-    """Say whether `load` takes a text for the path of a file, not for a name."""
-    if is_name(text):
-        return False
-    separators = (os.sep, os.altsep or os.sep)
-    ends = text.lower().removesuffix(".gz").endswith(SUFFIXES)
-    return ends or any(separator in text for separator in separators)
+    if isinstance(name_or_path, WorldBase):
+        return name_or_path
+    if isinstance(name_or_path, str):
+        text = name_or_path.strip()
+        name = text.partition(":")[0].strip()
+        if name not in {*PUBLISHED, *FAMILIES}:
+            if name in WORLDS or (is_own_name(text) and not is_world_name(text)):
+                return parse_world(text)
+            if is_world_name(text):
+                return load_world(text)
+    return load_matrix(name_or_path, repair=repair, key=key)
 
 
 def _parameter_text(parameter: str, default: object) -> str:
@@ -229,26 +206,3 @@ def _parameter_text(parameter: str, default: object) -> str:
     if default is REQUIRED:
         return parameter
     return f"[{parameter}]" if default is None else f"{parameter}={default}"
-
-
-def _unknown(argument: str, name: object) -> UnknownNameError:
-    """Return the error for a name that is neither a matrix, a family nor a path."""
-    from bayesduel.instances.choice import is_world_name, world_names
-
-    if is_world_name(str(name)):
-        return UnknownNameError(
-            argument,
-            f"{name!r} is a world of subset choice, no preference matrix",
-            name,
-            remedy=f"all matrices: {', '.join([*PUBLISHED, *FAMILIES])}",
-        )
-    wanted = str(name).lower().replace("_", "-").replace(" ", "-")
-    known = [*PUBLISHED, *FAMILIES, *world_names()]
-    return UnknownNameError(
-        argument,
-        f"there is no matrix called {name!r}",
-        name,
-        remedy=f"{near_names(wanted.partition(':')[0], known)}all: "
-        f"{', '.join([*PUBLISHED, *FAMILIES])}. A file needs a path with a separator, "
-        f"such as ./{name}, or one of the endings {' '.join(SUFFIXES)}",
-    )

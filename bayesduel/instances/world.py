@@ -366,9 +366,9 @@ def check_world(world: WorldBase, horizon: int) -> tuple[str, ...]:
         exceptions of the user's methods pass, with a note of the method.
     """
     kind = type(world).__name__
-    num_arms = getattr(world, "num_arms", None)
-    is_count = isinstance(num_arms, int | np.integer) and num_arms >= 2
-    if not is_count or isinstance(num_arms, bool):
+    num_arms: Any = getattr(world, "num_arms", None)
+    whole = isinstance(num_arms, int | np.integer) and not isinstance(num_arms, bool)
+    if not whole or num_arms < 2:
         raise ArgumentError(
             f"{kind}: num_arms",
             "must be a number of arms, at least 2",

@@ -3,10 +3,17 @@
 from dataclasses import fields, replace
 from typing import Any
 
-from bayesduel.arguments.literals import literal
+from bayesduel.arguments.named_objects import (
+    NamedKind,
+    as_kind,
+    default_object,
+    is_own_name,
+    read_parameters,
+    refuse_parameter,
+    word_of,
+)
 from bayesduel.errors import PolicyParameterError, UnknownNameError, near_and_all
 from bayesduel.policies.delayed_feedback import DelayedFeedback
-from bayesduel.policies.own_policies import default_of, is_own_name, own_policy
 from bayesduel.policies.parameter_values import (
     check_policy,
     parameters,
@@ -17,7 +24,11 @@ from bayesduel.policies.registry import MODULES, entry, registered_names
 from bayesduel.policies.subset_base import OfferingPolicy
 from bayesduel.policies.without_self_duels import WithoutSelfDuels
 from bayesduel.posteriors.names import is_posterior, numbers_of, with_numbers
-from theory.arguments import as_number, short_repr
+from theory.arguments import short_repr
+
+_POLICIES = NamedKind(
+    "policy", PolicyBase, PolicyParameterError, "d-ts:alpha=0.6,prior=2"
+)
 
 
 def names() -> tuple[str, ...]:
@@ -132,13 +143,8 @@ def _with_posterior(
         if own:
             changed = with_numbers(value, own)
             policy = replace(policy, **{holder: changed})  # pyright: ignore
-    for parameter in parameters:
-        raise PolicyParameterError(
-            parameter,
-            f"{name} has no parameter {parameter!r}",
-            parameters[parameter],
-            remedy=near_and_all(parameter, sorted(known)),
-        )
+    for parameter, value in parameters.items():
+        refuse_parameter(name, parameter, value, known, PolicyParameterError)
     return policy
 
 
@@ -166,8 +172,7 @@ def parse_policy(text: str) -> PolicyBase:
     name = name.strip().lower()
     known = registered_names()
     if name not in known and is_own_name(text):
-        kind, rest = own_policy(text)
-        default = default_of(kind)
+        default, rest = default_object(text, _POLICIES)
         parameters = _parameters(text, rest, default)
         return _changed(type(default).__name__, default, parameters)
     default = _default(name, "text", text)
@@ -175,29 +180,12 @@ def parse_policy(text: str) -> PolicyBase:
 
 
 def _parameters(text: str, rest: str, default: PolicyBase) -> dict[str, Any]:
-    """Read ``parameter=value`` between commas."""
-    parameters: dict[str, Any] = {}
-    for part in filter(None, (each.strip() for each in rest.split(","))):
-        parameter, equals, value = (each.strip() for each in part.partition("="))
-        if not equals or not parameter or not value:
-            raise PolicyParameterError(
-                "text",
-                f"{text!r}: {part!r} is not of the form parameter=value",
-                text,
-                remedy="write 'd-ts:alpha=0.6,prior=2'",
-            )
-        if parameter in parameters:
-            raise PolicyParameterError(
-                "text",
-                f"{text!r} gives {parameter} twice",
-                text,
-                remedy="leave one out",
-            )
-        # A word stays one, even "inf".
-        known = getattr(default, parameter, None)
-        word = isinstance(known, str) or is_posterior(known)
-        parameters[parameter] = value.lower() if word else literal(value)
-    return parameters
+    def word(parameter: str, value: str) -> str | None:
+        known = getattr(default, parameter, None)  # A word stays one, even "inf".
+        is_word = isinstance(known, str) or is_posterior(known)
+        return value.lower() if is_word else None
+
+    return read_parameters(text, rest, _POLICIES, word)
 
 
 def policy_text(policy: PolicyBase) -> str:
@@ -256,14 +244,10 @@ def _with_changes(text: str, policy: PolicyBase, *, words: bool) -> str:
 
 
 def _extended(text: str, changes: dict[str, Any]) -> str:
-    found = [f"{name}={_word(value)}" for name, value in changes.items()]
+    found = [f"{name}={word_of(value)}" for name, value in changes.items()]
     if not found:
         return text
     return f"{text}{',' if '=' in text else ':'}{','.join(found)}"
-
-
-def _word(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _same(one: PolicyBase, other: PolicyBase) -> bool:
@@ -313,12 +297,4 @@ def _as_kind(policy: str, parameter: str, value: Any, default: Any) -> Any:
     if is_posterior(default) and (isinstance(value, str) or is_posterior(value)):
         # By its name too; which others a policy takes, it checks itself.
         return default if value == default.name else value
-    kind = type(default)
-    if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
-        return as_number(value)
-    if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
-        return value
-    words = {bool: "true or false", float: "a number", int: "an integer", str: "a word"}
-    raise PolicyParameterError(
-        f"{policy}: {parameter}", f"must be {words.get(kind, kind.__name__)}", value
-    )
+    return as_kind(policy, parameter, value, default, PolicyParameterError)

@@ -66,6 +66,21 @@ def count_duel(
     refresh_bounds(state, first, second, round_ + 1)
 
 
+@inlined
+def count_ahead(state: Any, first: int, second: int, won: bool, votes: int) -> int:
+    """Count votes of a pair, at most until the next one makes it even.
+
+    ``count_ahead`` of what keeps bounds and what follows from counts: a pair that was
+    resolved for one arm is unresolved there before it is resolved for the other.
+    """
+    winner, loser = (first, second) if won else (second, first)
+    behind = state.pairs[loser, winner].wins - state.pairs[winner, loser].wins
+    if behind > 0:
+        votes = min(votes, behind - 1)
+    state.pairs[winner, loser].wins += votes
+    return votes
+
+
 @compiled
 def refresh_bounds(state: Any, one: int, other: int, round_: int) -> None:
     """Bring up to date what the bounds of a pair say at ``round_``."""

@@ -56,6 +56,17 @@ def update(
 
 
 @by_state
+def count_ahead(state: Any, first: int, second: int, won: bool, votes: int) -> int:
+    """Count votes of a pair that the rule did not choose, and return how many.
+
+    Called before ``recall`` and ``update`` with the vote that follows them, after which
+    the state must be as if each had been told. It counts at most ``votes``, all of
+    which ``first`` won or lost, and 0 where the state depends on each of them.
+    """
+    return 0
+
+
+@by_state
 def reads_self_duels(state: Any) -> bool:
     """Say whether ``update`` is told of a self-duel that was chosen as a duel."""
     return False
@@ -141,7 +152,7 @@ class ScalarKernel:
 _FUNCTIONS = {
     stub.__name__: stub
     for stub in (init, choose, update, recommend, share_idle_rounds)
-    + (reads_self_duels, note, recall, is_waiting)
+    + (count_ahead, reads_self_duels, note, recall, is_waiting)
 }
 
 
@@ -155,9 +166,10 @@ def implement(state_class: type, **functions: Callable[..., Any]) -> None:
     **functions
         What those of this module with the same names do, compiled or not. Every kernel
         has ``choose``, ``update`` and ``recommend``. Without ``init`` a run begins with
-        the state that the host has made, without ``reads_self_duels`` no self-duel is
-        told, without ``note`` and ``recall`` it is all one why a duel was chosen, and
-        without ``is_waiting`` no state waits for the host.
+        the state that the host has made, without ``count_ahead`` votes are told one by
+        one, without ``reads_self_duels`` no self-duel is told, without ``note`` and
+        ``recall`` it is all one why a duel was chosen, and without ``is_waiting`` no
+        state waits for the host.
     """
     if unknown := functions.keys() - _FUNCTIONS:
         rule = "must be functions of kernels"

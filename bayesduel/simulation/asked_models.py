@@ -2,7 +2,7 @@
 
 A policy describes one run; ``jax.vmap`` lays runs side by side. Simulated duels are
 played by several events a call, as a call to a GPU takes milliseconds. Sets, duels in a
-manner of their own, and studies with people take a call an event.
+manner of their own, and questions of a player or a study take a call an event.
 """
 
 from functools import partial
@@ -14,8 +14,22 @@ import numpy as np
 from jax import Array
 from jaxtyping import Bool, Float, Int, Shaped, UInt32
 
+from bayesduel.arguments.limits import LONGEST_HORIZON, PATIENCE
+from bayesduel.program_cache import enable_program_cache
 from bayesduel.simulation.run_orders import INIT
-from bayesduel.types import Action, Arm, Batch, Outcome, RoundCount, RunKey, State
+from bayesduel.simulation.runs import PROGRAMS
+from bayesduel.simulation.steppers import Memory, Question, pairs_of
+from bayesduel.types import (
+    Action,
+    Arm,
+    Batch,
+    Duel,
+    OnHost,
+    Outcome,
+    RoundCount,
+    RunKey,
+    State,
+)
 
 EVENTS = 32
 """Events of a run in one call of :func:`play`, at most."""
@@ -171,3 +185,144 @@ def play(
         )
 
     return jax.lax.scan(event, seats, jnp.arange(EVENTS))
+
+
+_DUEL: Any = Duel
+_OUTCOME: Any = Outcome
+"""Of numbers of Python, in place of arrays."""
+
+_NO_DUEL: Any = _DUEL(np.int32(0), np.int64(0), np.int32(0), np.int32(0), np.int64(0))
+"""With the types of a duel."""
+
+_BEGINS = 2**31
+"""Above the numbers of events: those of the votes from which a policy begins."""
+
+_RECOMMENDATION = 2**31 - 1
+
+
+class ModelStepper:
+    """Advances a policy in JAX."""
+
+    program = PROGRAMS["jax"]
+
+    def __init__(self, policy: Any, num_arms: int, seeds: Any) -> None:
+        enable_program_cache()
+        self._num_arms, self._seeds = num_arms, seeds
+        with jax.enable_x64(True):
+            self._policy = jax.tree.map(as_leaf, policy)
+            self._key = jax.random.fold_in(jax.random.key(seeds.seed), seeds.epoch)
+
+    def begin(self, wins: Int[np.ndarray, "K K"]) -> Memory:
+        """Tell votes pair by pair."""
+        order = np.arange(self._num_arms, dtype=np.int32)
+        with jax.enable_x64(True):
+            words = jax.random.key_data(self._key)[None]
+            horizon = np.int64(LONGEST_HORIZON)
+            given = self._policy, words, order[None], None, horizon, None
+            memory = Memory(begin(*given))
+        for number, (pair, won, votes) in enumerate(pairs_of(wins)):
+            self.tell(memory, _BEGINS + number, None, pair, won, votes)
+        return memory
+
+    def copied(self, memory: Memory) -> Memory:
+        """Copy the state, whose arrays the next call consumes."""
+        with jax.enable_x64(True):
+            return Memory(jax.tree.map(jnp.copy, memory.state), memory.round)
+
+    def packed(self, memory: Memory) -> Memory:
+        """Return it with arrays of NumPy, as those of JAX lose bits when unpickled."""
+        return Memory(jax.device_get(memory.state), memory.round)
+
+    def restored(self, memory: Memory) -> Memory:
+        """Return it with arrays of JAX."""
+        with jax.enable_x64(True):
+            return Memory(jax.tree.map(jnp.asarray, memory.state), memory.round)
+
+    def expect(self, more: int) -> None:
+        """Do nothing."""
+
+    def ask(self, memory: Memory, number: int) -> Question | None:
+        """Let the policy choose."""
+        before, rng = memory.round, self._seeds.generator(number)
+        told: Any = None
+        for step in range(PATIENCE):
+            duel = self._call(memory, number, step, told)
+            left = LONGEST_HORIZON - memory.round
+            idle = min(int(duel.exploit_rounds), left)
+            rounds = min(int(duel.explore_rounds), left - idle)
+            duel = duel._replace(exploit_rounds=idle, explore_rounds=rounds)
+            memory.round += idle + rounds
+            if rounds > 0 and duel.first != duel.second:
+                pair = int(duel.first), int(duel.second)
+                since, champion = memory.round - before - rounds, int(duel.champion)
+                return Question(*pair, rounds, champion, idle, since, memory.round)
+            # A duel of an arm with itself would teach people nothing: by fair coins.
+            told = duel, _OUTCOME(idle, rounds, rng.binomial(rounds, 0.5))
+            if memory.round >= LONGEST_HORIZON:
+                break
+        self._call(memory, number, PATIENCE, told, asks=False)
+        return None
+
+    def tell(
+        self,
+        memory: Memory,
+        number: int,
+        question: Question | None,
+        pair: tuple[int, int],
+        wins: int,
+        votes: int,
+    ) -> None:
+        """Tell the policy of votes, all at once."""
+        first, second = pair
+        if question is not None and question.note:
+            question = None  # Of an older version, where self-duels were left out.
+        memory.round += votes if question is None else 0
+        duel, round_ = _DUEL(first, 0, first, second, votes), memory.round
+        if question is not None:
+            duel = duel._replace(
+                champion=question.champion,
+                exploit_rounds=question.exploit,
+                explore_rounds=question.votes,
+            )
+            round_ = question.round
+        outcome = _OUTCOME(duel.exploit_rounds, votes, wins)
+        self._call(memory, number, 0, (duel, outcome), asks=False, round_=round_)
+
+    def recommend(self, memory: Memory) -> int:
+        """Return the arm that the policy recommends."""
+        with jax.enable_x64(True):
+            words = jax.random.key_data(self._key)[None]
+            event = np.array([_RECOMMENDATION], np.uint32)
+            given = self._policy, words, event, memory.state
+            best, _ = conclude(*given)
+            return int(best[0])
+
+    def _call(
+        self,
+        memory: Memory,
+        number: int,
+        step: int,
+        told: Any,
+        *,
+        asks: bool = True,
+        round_: int | None = None,
+    ) -> OnHost[Duel]:
+        """Tell the policy of a duel and its outcome, or of nothing, and ask it."""
+        duel, outcome = told or (_NO_DUEL, _OUTCOME(0, 0, 0))
+        given = Feedback(
+            counts=np.array([told is not None]),
+            asks_about=np.array([memory.round + 1 if asks else 0]),
+            round=np.array([memory.round if round_ is None else round_]),
+            request=_DUEL(*map(_typed, duel, _NO_DUEL)),
+            outcome=_OUTCOME(*(np.array([each], dtype=np.int64) for each in outcome)),
+        )
+        with jax.enable_x64(True):
+            words = jax.random.key_data(jax.random.fold_in(self._key, number))[None]
+            found, memory.state = ask(
+                self._policy, words, np.array([step], np.uint32), memory.state, given
+            )
+            return jax.tree.map(lambda leaf: leaf[0], jax.device_get(found))
+
+
+def _typed(value: int, like: np.integer) -> np.ndarray:
+    return np.array([value], dtype=like.dtype)

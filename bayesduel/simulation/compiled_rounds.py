@@ -15,8 +15,9 @@ from numba.extending import overload, overload_method
 from bayesduel.code_digest import functions_digest, global_names, is_users
 from bayesduel.errors import PolicyParameterError
 from bayesduel.instances.world import World
-from bayesduel.ops.scalar.compiled import with_names
-from bayesduel.ops.scalar.compiler import RULE_PART_OPTIONS, learn_states
+from bayesduel.ops.scalar.compiled import compiled as marked
+from bayesduel.ops.scalar.compiled import inlined, with_names
+from bayesduel.ops.scalar.compiler import RULE_PART_OPTIONS, learn_states, standalone
 from bayesduel.policies.policy import Duel, PolicyBase, Wins
 from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.posteriors.names import is_posterior
@@ -37,6 +38,9 @@ _RULE_OPTIONS: Any = {**RULE_PART_OPTIONS, "no_cfunc_wrapper": True}
 _USERS_OPTIONS: Any = {**_OUR_OPTIONS, "boundscheck": True}
 """Without, an index outside of an array would overwrite what belongs to others. Takes
 the time of a second rule; tests play ours in Python as well, which checks."""
+
+_WITH_ARRAYS: Any = {"_nrt": True}
+"""For what may make arrays, but is called by what does not, whose options it takes."""
 
 _WORD = np.dtype("U24")
 
@@ -145,7 +149,7 @@ def world_functions(
     ``names`` has ``count_wins`` of the policy.
     """
     made: dict[FunctionType, Any] = {}
-    options = _RULE_OPTIONS if _is_ours(kind) else _USERS_OPTIONS
+    options = {**(_OUR_OPTIONS if _is_ours(kind) else _USERS_OPTIONS), **_WITH_ARRAYS}
     methods = {
         name: _with_helpers(each, made, options)
         for name, each in world_methods(kind).items()
@@ -160,12 +164,17 @@ def world_functions(
         for notion in range(run.costs.size):
             run.costs[notion] = values[notion]
 
-    compiled = njit(**_OUR_OPTIONS)
+    compiled = njit(**_OUR_OPTIONS, **_WITH_ARRAYS)
     methods["write_costs"] = compiled(
         write_numbers if several_notions else write_number
     )
     methods["count_wins"] = names["count_wins"]
-    return loop_functions(kind, methods, contextual=contextual, mark=compiled)
+    # What makes no arrays need not count references to them, which takes several times
+    # as long as the work itself. Arrays that a method returns end in `write_costs`.
+    made = loop_functions(kind, methods, contextual=contextual, mark=inlined)
+    if contextual:
+        made["features_of_round"] = compiled(made["features_of_round"])
+    return made
 
 
 def kernel_rounds(kernel: str, stopping: str, world: World) -> Callable[..., None]:
@@ -181,10 +190,10 @@ def _kernel_rounds(
     learn_states()
     names = kernel_names()
     names |= world_functions(kind, several_notions, False, names)
-    mark = njit(**_OUR_OPTIONS)
     for each in (rounds.ask, rounds.tell, rounds.report):
+        mark = marked if each is rounds.tell else inlined
         names[each.__name__] = mark(with_names(each, names))
-    program: Any = njit(**_OPTIONS)(with_names(rounds.play, names))
+    program: Any = standalone(with_names(rounds.play, names))
     methods = world_methods(kind).values()
     if not any(_calls_itself(each) for each in methods):
         digest = functions_digest([*methods, world_functions])

@@ -328,6 +328,13 @@ def _tell(
     for row in range(votes.size):
         vote = votes[row]
         while vote.count > 0 and most > 0 and not scalar_kernel.is_waiting(state):
+            if vote.round == 0 and vote.count > 1:
+                first, second, others = vote.first, vote.second, vote.count - 1
+                counted = scalar_kernel.count_ahead(
+                    state, first, second, vote.won > 0, others
+                )
+                vote.count -= counted
+                played += counted
             most -= 1
             vote.count -= 1
             if vote.round > 0:

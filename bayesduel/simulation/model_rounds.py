@@ -223,7 +223,13 @@ def run_chunk(
     elif isinstance(environment, WorldEnvironment):
         kind = ModelRuns
         tables = WorldTables(
-            environment, len(rows), grid, manner, words[rows], contextual=False
+            environment,
+            len(rows),
+            grid,
+            manner,
+            words[rows],
+            contextual=False,
+            side_by_side=True,
         )
     else:
         tables = PairTables(environment, len(rows), grid, manner)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -49,11 +49,13 @@ from bayesduel.simulation.run_progress import (
     when_stopped,
 )
 from bayesduel.simulation.runs import (
+    OF_WORLDS,
     Found,
     GoOn,
     RunRecords,
+    new_generator,
     play_runs,
-    world_generator,
+    reseed,
 )
 from bayesduel.stopping.scalar_rules import NEVER_STOPS, ScalarStopping
 
@@ -179,10 +181,13 @@ class WorldTables(PairTables):
         words: UInt32[np.ndarray, "run W"],
         *,
         contextual: bool,
+        side_by_side: bool = False,
         new_stopping: Callable[[int], Any] | None = None,
     ) -> None:
         super().__init__(environment, num_runs, grid, manner, new_stopping)
         self._world, self._words = environment.world, words
+        # One for all runs that follow one another; see `runs.new_generator`.
+        self._rng = None if side_by_side else new_generator()
         self.is_compiled = False
         self.play = python_loop(type(self._world), contextual=contextual)
         self._regret_at = np.zeros((num_runs, len(grid), environment.num_notions))
@@ -194,17 +199,13 @@ class WorldTables(PairTables):
 
     def world_of_run(self, place: int, order: Int[np.ndarray, " K"]) -> WorldRun:
         """Return a run of the world before its first round."""
-        rng = world_generator(self._words[place])
+        rng = new_generator() if self._rng is None else self._rng
+        reseed(rng, np.append(self._words[place], np.uint32(OF_WORLDS)))
         state = self._world.start(int(self.grid[-1]), rng)
         table, num_notions = self._features, self._regret_at.shape[-1]
         table = np.zeros((len(order), 0)) if table is None else table[order]
-        world: Any = self._world
-        if self.is_compiled:
-            from bayesduel.simulation.compiled_rounds import parameters_record
-
-            world = parameters_record(self._world)
         self.run = WorldRun(
-            world=world,
+            world=self._record if self.is_compiled else self._world,
             state=state,
             rng=rng,
             order=order.astype(np.int64),
@@ -218,6 +219,12 @@ class WorldTables(PairTables):
             wrong=np.zeros(1),
         )
         return self.run
+
+    @cached_property
+    def _record(self) -> np.record:
+        from bayesduel.simulation.compiled_rounds import parameters_record
+
+        return parameters_record(self._world)
 
     def found(self, done: int) -> dict[str, Shaped[np.ndarray, "run ..."]]:
         """Return the plays of the first runs, by positions, and regret by notions."""

@@ -138,10 +138,8 @@ def reseed(rng: np.random.Generator, seed: UInt32[np.ndarray, " W"]) -> None:
     rng.bit_generator.state = np.random.SFC64(np.random.SeedSequence(seed)).state
 
 
-def world_generator(words: UInt32[np.ndarray, " W"]) -> np.random.Generator:
-    """Return the generator of the world of a run, whose own is seeded by ``words``."""
-    seed = np.random.SeedSequence([*map(int, words), 1])
-    return np.random.Generator(np.random.SFC64(seed))
+OF_WORLDS = 1
+"""Added to the words that seed a run, for the generator of its world."""
 
 
 class Segments:

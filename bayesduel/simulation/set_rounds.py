@@ -27,7 +27,7 @@ from bayesduel.simulation.run_progress import (
     PLAYED,
     WRONG,
 )
-from bayesduel.simulation.runs import world_generator
+from bayesduel.simulation.runs import OF_WORLDS, new_generator, reseed
 from bayesduel.simulation.set_worlds import (
     RANKING,
     WINNER,
@@ -225,7 +225,8 @@ class OpenRun:
         self.until = 0
         self._known: tuple[int, Any] = (0, None)
         self._asked: tuple[int, bytes] = (0, b"")
-        self._rng = world_generator(words)
+        reseed(rng := new_generator(), np.append(words, np.uint32(OF_WORLDS)))
+        self._rng = rng
         self._state = world.start(horizon, self._rng)
 
     def features(self, round_: int) -> tuple[Float[np.ndarray, "n d"], ...]:

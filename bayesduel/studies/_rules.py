@@ -15,6 +15,7 @@ from bayesduel.errors import (
     errors_about,
     near_and_all,
 )
+from bayesduel.simulation.steppers import near_pairs
 from bayesduel.studies._fits import fit_votes
 from bayesduel.studies._settings import RULES, Settings
 from bayesduel.studies.replay.state import StudyState
@@ -24,7 +25,7 @@ from theory.arguments import short_repr
 if TYPE_CHECKING:
     from bayesduel.inference.fits.fit_result import Fit
     from bayesduel.policies.policy import PolicyBase
-    from bayesduel.studies.players.played import Player
+    from bayesduel.studies.replay.policy_follower import PolicyFollower
 
 __all__ = [
     "Balanced",
@@ -199,28 +200,28 @@ class PolicyRule:
         self._policy = check_policy_text(settings)
         # What it differs in from its defaults takes a millisecond to find.
         self._name = self._policy.label
-        self._played: Player | None = None
+        self._follower: PolicyFollower | None = None
         self._found: Any = None
         self._recalled = 0
 
     def prepare(self, state: StudyState) -> None:
         """Compile, and follow what has happened."""
-        known = self._played
+        known = self._follower
         followed = self._followed(state)
         if followed is not known:
             followed.next_duel(state)
 
-    def _followed(self, state: StudyState) -> Player:
-        if self._played is None or not self._played.is_of(state):
-            from bayesduel.policies.arm_features import with_features
+    def _followed(self, state: StudyState) -> PolicyFollower:
+        if self._follower is None or not self._follower.is_of(state):
+            # Only what asks is imported.
+            from bayesduel.studies.replay.policy_follower import PolicyFollower
 
-            known = getattr(state.model, "features", None)
-            self._played = _player(with_features(self._policy, known), state)
+            self._follower = PolicyFollower(self._policy, state)
             found, self._found, self._recalled = self._found, None, 0
-            if found is not None and self._played.resume(found, state):
+            if found is not None and self._follower.resume(found, state):
                 self._recalled = found[1]
-        self._played.follow(state)
-        return self._played
+        self._follower.follow(state)
+        return self._follower
 
     def propose(
         self, state: StudyState, allowed: Bool[np.ndarray, "K K"], number: int
@@ -240,10 +241,7 @@ class PolicyRule:
             reason = f"the next informative pair of {name}{idle}"
             pair, own = (first, second), {"request": number, "duel": duel}
             return question_about(pair, state.settings.policy, reason, **own)
-        near = allowed.copy()
-        both = np.isin(np.arange(len(near)), (first, second))
-        near &= both[:, None] | both[None, :]
-        among = near if near.any() else allowed
+        among = near_pairs(allowed, first, second)
         pair = least_of(state.told_pairs, among, generator(state, number))
         asked = f"{state.arms[first]} against {state.arms[second]}"
         reason = f"in place of {asked}, which may not be asked here"
@@ -251,43 +249,20 @@ class PolicyRule:
 
     def accepted(self, state: StudyState) -> None:
         """Go on from the question that was asked."""
-        if self._played is not None:
-            self._played.has_asked(state)
+        if self._follower is not None:
+            self._follower.has_asked(state)
 
     def kept(self, state: StudyState) -> Any:
         """Return where the policy is, if it has come far since that was kept."""
-        played = self._played
-        if played is None or not played.is_of(state):
+        if self._follower is None or not self._follower.is_of(state):
             return None
-        found = played.kept()
+        found = self._follower.kept()
         is_far = found[1] - self._recalled >= snapshots.EVERY_TOLD
         return found if is_far else None
 
     def recall(self, found: Any) -> None:
         """Go on from what was kept, where that is of the same beginning."""
         self._found = found
-
-
-def _player(policy: PolicyBase, state: StudyState) -> Player:
-    """Return what follows the events of a study with a policy of any kind."""
-    from bayesduel.policies.policy import kernel_of, over_model
-    from bayesduel.policies.policy_around import innermost
-    from bayesduel.policies.policy_around import rule_of as numpy_rule_of
-
-    # People are asked of different arms alone, and a policy is told when they answer,
-    # whatever the manner of playing it.
-    policy = innermost(policy)
-    rule, kernel = numpy_rule_of(policy), kernel_of(policy)
-    if rule is not None or kernel is not None:
-        # Only what asks is imported.
-        from bayesduel.studies.players.pairs import KernelPlayer, RulePlayer
-
-        if rule is not None:
-            return RulePlayer(rule, state)  # pyright: ignore[reportArgumentType]
-        return KernelPlayer(policy, kernel, state)
-    from bayesduel.studies.players.models import ModelPlayer
-
-    return ModelPlayer(over_model(policy), state)
 
 
 def check_policy_text(settings: Settings, num_arms: int | None = None) -> PolicyBase:
@@ -301,8 +276,8 @@ def check_policy_text(settings: Settings, num_arms: int | None = None) -> Policy
     """
     from bayesduel import policies
     from bayesduel.arguments.limits import LONGEST_HORIZON
+    from bayesduel.arguments.named_objects import is_own_name
     from bayesduel.policies.arm_features import check_fields, with_features
-    from bayesduel.policies.own_policies import is_own_name
     from bayesduel.policies.policy import declared
     from bayesduel.policies.subset_base import OfferingPolicy
 

@@ -99,7 +99,7 @@ def test_list_names_everything(run, engine):
         assert words in result.stdout
     found = json.loads(run("list", "--json").stdout)
     assert list(found) == [
-        "instances", "families", "policies", "regrets",
+        "instances", "families", "pair-worlds", "policies", "regrets",
         "worlds", "subset-policies", "subset-regrets",
     ]  # fmt: skip
     gap = next(row for row in found["instances"] if row["name"] == "gap")

@@ -97,6 +97,7 @@ VALUES: dict[str, list[str]] = {
     "--checkpoints": ["1", "5,10", "1,", "10,5", "101"],
     "--delta": ["0.1", "1", "1e-9"],
     "--draws": ["10", "1000000000", "9"],
+    "--exclude": ["a,b", "a", "a,a", "a,none"],
     "--far": ["1e3", "1_0"],
     "--instance": MATRICES,
     "--format": ["png", "svg", "exe"],
@@ -114,6 +115,7 @@ VALUES: dict[str, list[str]] = {
     "--mslr": [*FILES],
     "--none": ["none", "tie"],
     "--notion": ["copeland", "weak"],
+    "--number": ["1", "3", "1000000000"],
     "--out": ["out", "good.csv", "good.csv/x", "taken"],
     "--kind": ["sweep", "survival", "x"],
     "--panel": ["a", "z"],
@@ -179,6 +181,11 @@ OPTIONS: dict[str, tuple[list[str], str]] = {
         "--arms --winner --words --wins --tie-columns --weight --ties --model "
         "--contest-covariate --contest-scale "
         "--prior-scale --method --simulations --seed",
+    ),
+    "next": (
+        [*FILES],
+        "--policy --number --exclude --horizon --arms --winner --words --wins "
+        "--tie-columns --weight --where --seed --out",
     ),
     "reproduce": (["dts-1", "subset-1", "x"], "--scale --panel --mslr --seed --jobs"),
     "list": (["policies", "worlds", "everything"], ""),

@@ -52,6 +52,7 @@ TABLE = theory.ChoiceTable(
 
 RIGHT: dict[str, list[Any]] = {
     "alpha": [0.51, 0.6, 1.5, 2.0],
+    "arm_names": [["tea", "milk", "coffee"], ["a", "b"], None],
     "as_printed": [False, True],
     "batch": [1, 2],
     "best": [1.0],
@@ -66,6 +67,8 @@ RIGHT: dict[str, list[Any]] = {
     "constant": [0.0, 3],
     "counts": [np.ones((3, 3)), [[0, 5, 5], [5, 0, 5], [5, 5, 0]]],
     "epsilon": [0.1, 1],
+    "exclude": [[(0, 1)], [(2, 1), (1, 0)], ()],
+    "first": [0, 1, "tea"],
     "instance": ["cyclic", ORDER, "camera", "zoghi500:num_arms=5"],
     "every": [1, 100],
     "evidence": [np.ones((3, 3)), np.full((3, 3), 0.4)],
@@ -95,6 +98,7 @@ RIGHT: dict[str, list[Any]] = {
     "method": ["prefix"],
     "min_gap": [0.0, 0.01],
     "minimum_horizon": [2],
+    "n": [1, 2],
     "name": ["d-ts", "gap", "mallows", "camera"],
     "name_or_path": ["gap", "zoghi500:num_arms=5", "mallows:num_arms=8,phi=0.5"],
     "notion": ["copeland", "borda", "weak"],
@@ -132,6 +136,7 @@ RIGHT: dict[str, list[Any]] = {
     "rounds": [[1, 100], 1e6],
     "rule": ["sst", "sti"],
     "score": ["copeland", "borda"],
+    "second": [2, 1, "milk"],
     "seed": [0, 1],
     "set_size": [1, 2, 3],
     "sets": [[[0, 1], [0, 2], [1, 2]]],
@@ -147,10 +152,12 @@ RIGHT: dict[str, list[Any]] = {
     "used_only": [False, True],
     "values": [ORDER, CYCLE, np.float32(ORDER), np.array([1.0, 0.8, 0.5])],
     "utilities": ["1good", [0.5, 0.4]],
+    "votes": [[[0, 5, 9], [3, 0, 7], [0, 2, 0]], np.ones((3, 3)) - np.eye(3)],
     "weights": [[3.0, 1.0], np.ones(3)],
     "weight": [None, 0.1, 0.9],
     "width": [0.0, 0.05],
     "winner": [None, 0, 1],
+    "won": [True, False, None],
     "wins": [np.ones((3, 3)), [[0, 5, 9], [3, 0, 7], [0, 2, 0]]],
     "worst_case": [False, True],
 }
@@ -212,6 +219,7 @@ def of_bayesduel() -> dict[str, Callable[..., Any]]:
             instances.SubmatrixSampler.of(matrix, size, min_gap=min_gap, seed=seed)
         ),
     }
+    found |= of_players()
     modules = {
         "instances": (instances, ("describe", "load", "matrix_of_table")),
         "generators": (instances.generators, instances.generators.__all__),
@@ -229,6 +237,28 @@ def of_bayesduel() -> dict[str, Callable[..., Any]]:
         if isinstance(kind, type) and kind not in (Policy, SubsetPolicy, Offer):
             found[f"policies.{name}"] = played_by(kind)
     return found
+
+
+def of_players() -> dict[str, Callable[..., Any]]:
+    """Return a player, its methods and the next pairs, without compiled programs."""
+
+    def play(**given: Any) -> None:
+        player = bayesduel.Player(**given, compiled=False)
+        for first, second in player.ask(2):
+            player.tell(first, second, won=True)
+        player.recommend()
+
+    signature = inspect.signature(bayesduel.Player)
+    kept = [each for name, each in signature.parameters.items() if name != "compiled"]
+    play.__signature__ = signature.replace(parameters=kept)  # pyright: ignore
+    names = ["tea", "milk", "coffee"]
+    player = bayesduel.Player("rucb", arm_names=names, compiled=False)
+    methods = "ask", "tell", "skip", "withdraw", "tell_counts"
+    return {
+        "Player": play,
+        "next_pairs": bayesduel.next_pairs,
+        **{f"Player.{name}": getattr(player, name) for name in methods},
+    }
 
 
 def played_by(kind: type) -> Callable[..., Any]:

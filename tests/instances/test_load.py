@@ -129,7 +129,9 @@ def test_unknown_names_suggest_near_ones(name, near):
 
 
 def test_unknown_name_without_a_near_one():
-    with pytest.raises(ValueError, match="no matrix called 'qqqqqq'") as caught:
+    with pytest.raises(
+        ValueError, match="no matrix or world called 'qqqqqq'"
+    ) as caught:
         instances.load("qqqqqq")
     assert "did you mean" not in str(caught.value)
     assert "./qqqqqq" in str(caught.value)

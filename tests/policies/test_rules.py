@@ -13,7 +13,7 @@ from bayesduel import policies
 from bayesduel.errors import PolicyParameterError, SimulationError
 from bayesduel.policies.parameter_values import parameters, parameters_json
 from bayesduel.studies import Study
-from bayesduel.studies.players.pairs import RulePlayer
+from bayesduel.studies.replay.policy_follower import PolicyFollower
 from tests.rules import Greedy
 
 SOURCE = Path(__file__).parents[1] / "rules.py"
@@ -135,7 +135,7 @@ def test_a_rule_begins_anew_with_the_votes_there_are(rule_file):
             ticket = study.ask(1)[0]
             study.tell(ticket, "left" if ticket.left == "a" else "right")
         study.add_arm("d")
-        RulePlayer(Listening(), study._current())
+        PolicyFollower(Listening(), study._current())
     assert told == [(1, 0, 1, True), (2, 0, 1, True), (3, 0, 1, True)]
 
 
@@ -145,6 +145,6 @@ def test_a_rule_that_names_no_arm_is_said_to_a_study(rule_file):
             return 0, 3
 
     with Study.create(rule_file / "drinks.study", ["a", "b", "c"], "balanced") as study:
-        rule = RulePlayer(Astray(), study._current())
+        rule = PolicyFollower(Astray(), study._current())
         with pytest.raises(SimulationError, match="named the arm 3 in its round 1"):
             rule.next_duel(study._current())

@@ -8,6 +8,7 @@ import pytest
 import bayesduel
 from bayesduel import policies
 from bayesduel.errors import (
+    ArgumentError,
     AssumptionWarning,
     SimulationArgumentError,
     SimulationError,
@@ -498,6 +499,19 @@ def test_results_of_a_world_of_ones_own(in_python):
         Buffet(), Steady(), num_runs=2, horizon=30, regret=["rounds"]
     )
     assert some["notion"].values.tolist() == ["rounds"]
+
+
+def test_a_world_of_ones_own_is_named_in_text(in_python):
+    """On the command line as well, which reads the same texts."""
+    text = "tests.simulation.test_open_sets:Buffet:period=5"
+    assert bayesduel.load(text) == Buffet(period=5)
+    with pytest.raises(ArgumentError, match="Buffet:period=5 is one of subset choice"):
+        bayesduel.load(f"corrupted:world={text}")
+    named = bayesduel.simulate(text, "random-subsets", num_runs=2, horizon=30)
+    given = bayesduel.simulate(
+        Buffet(period=5), "random-subsets", num_runs=2, horizon=30
+    )
+    assert named["regret"].equals(given["regret"])
 
 
 def test_policies_that_assume_fixed_preferences_warn(in_python):

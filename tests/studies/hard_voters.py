@@ -131,7 +131,7 @@ def kill(
 def kill_policy(path: str, seed: int, times: int) -> None:
     """Kill voters whom a policy asks, with questions out; it must not go astray."""
     # Imported once, by a process that runs no program, and so has no threads.
-    import bayesduel.studies.players.pairs  # noqa: F401
+    import bayesduel.studies.replay.policy_follower  # noqa: F401
 
     kill(path, seed, times, vote_with_questions_out, begins=2.0)
     with Study.open(path) as study:

@@ -1,7 +1,6 @@
 """Policies of the registry ask real judges: what they ask, and that it replays."""
 
 import random
-from copy import deepcopy
 from pathlib import Path
 
 import jax
@@ -9,10 +8,12 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
+from bayesduel.simulation.player import stepper_of
 from bayesduel.studies import Judging, Study, verify_study
 from bayesduel.studies._asking import rule_of
 from bayesduel.studies._settings import RULES
-from bayesduel.studies.players import played
+from bayesduel.studies.replay import policy_follower
+from bayesduel.studies.replay.policy_follower import PolicyFollower
 from bayesduel.votes import Comparisons
 from tests.policies.instances import CYCLIC, random_outcomes
 from tests.policies.kernel_driving import play_kernel
@@ -42,16 +43,15 @@ def answer(study, ticket, rng):
 def machine(study):
     """Return what the policy has in mind after all events."""
     study.ask()  # Compiles, and follows.
-    played = study._rule._followed(study._current())
-    if played._asked is not None:  # As where it has settled: this is not stored.
-        played._take_back()
-        played.follow(study._current())
-    return mind(played)
+    follower = study._rule._followed(study._current())
+    follower.take_back()  # As where it has settled: this is not stored.
+    follower.follow(study._current())
+    return mind(follower)
 
 
-def mind(played):
+def mind(follower):
     """Return the state and the clock of a policy, of whatever kind."""
-    return played._game.state, played._game.round
+    return follower.memory.state, follower.memory.round
 
 
 def assert_policy_replays(study):
@@ -60,8 +60,7 @@ def assert_policy_replays(study):
     with Study.open(study.path) as other:
         state = other._current()
         other._rule = rule_of(other._settings)
-        played = other._rule._followed(state)
-        again = mind(played)
+        again = mind(other._rule._followed(state))
     for here, there in zip(jax.tree.leaves(one), jax.tree.leaves(again), strict=True):
         np.testing.assert_array_equal(here, there)
 
@@ -284,11 +283,16 @@ def test_what_was_not_stored_is_taken_back_however_old_the_copy(
     study = make(policy, judging=judging)
     study.add_gold("good", "bad")
     # A copy after a thousand votes, and none in between.
-    monkeypatch.setattr(played, "_PAIRS_OF_A_VOTE", 1e-3)
+    monkeypatch.setattr(policy_follower, "_PAIRS_OF_A_VOTE", 1e-3)
     rng, copied = random.Random(4), []
-    monkeypatch.setattr(
-        played, "deepcopy", lambda game: copied.append(0) or deepcopy(game)
-    )
+
+    def counting(*given, **options):
+        stepper = stepper_of(*given, **options)
+        copy = stepper.copied
+        stepper.copied = lambda memory: copied.append(0) or copy(memory)
+        return stepper
+
+    monkeypatch.setattr(policy_follower, "stepper_of", counting)
     rules = []
     for _ in range(40):
         for ticket in study.ask(2, judge="Ada"):
@@ -297,13 +301,13 @@ def test_what_was_not_stored_is_taken_back_however_old_the_copy(
     assert 0 < len(copied) < rules.count(policy) / 2
     assert rules.count("gold") > 10
     # Verified by a policy that is copied for every question.
-    monkeypatch.setattr(played, "_PAIRS_OF_A_VOTE", 1e9)
+    monkeypatch.setattr(policy_follower, "_PAIRS_OF_A_VOTE", 1e9)
     assert verify_study(study.path).foreign == ()
 
 
 def test_a_policy_that_was_interrupted_is_told_nothing_twice(make, monkeypatch):
     study, rng = make("d-ts+"), np.random.default_rng(5)
-    follow = played.Player.follow
+    follow = PolicyFollower.follow
 
     def interrupted(self, state):
         self._follow(state.told[self._read :])
@@ -311,10 +315,10 @@ def test_a_policy_that_was_interrupted_is_told_nothing_twice(make, monkeypatch):
 
     for turn in range(30):
         if turn % 5 == 4:
-            monkeypatch.setattr(played.Player, "follow", interrupted)
+            monkeypatch.setattr(PolicyFollower, "follow", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 study.ask()
-            monkeypatch.setattr(played.Player, "follow", follow)
+            monkeypatch.setattr(PolicyFollower, "follow", follow)
         (ticket,) = study.ask()
         answer(study, ticket, rng)
     assert verify_study(study.path).foreign == ()

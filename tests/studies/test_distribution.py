@@ -7,8 +7,8 @@ from scipy import stats
 from bayesduel import policies
 from bayesduel.simulation.driver import run_chunk
 from bayesduel.simulation.environments import PairwiseEnvironment
-from bayesduel.studies._rules import _player
 from bayesduel.studies._settings import Settings
+from bayesduel.studies.replay.policy_follower import PolicyFollower
 from bayesduel.studies.replay.state import StudyState
 from bayesduel.studies.stored.events import Event
 from tests.studies.helpers import DRINKS
@@ -27,10 +27,10 @@ def votes_of_a_study(policy, seed, rng):
         DRINKS, "balanced", "beta", 0.05, 0.0, ROUNDS, seed, 0, 3600.0, ()
     )
     state = StudyState.begin(Event(1, 0.0, "created", settings.as_body()))
-    played = _player(policy, state)
+    follower = PolicyFollower(policy, state)
     votes = np.zeros((4, 4), dtype=np.int64)
     while True:
-        number, duel = state.last + 1, played.next_duel(state)
+        number, duel = state.last + 1, follower.next_duel(state)
         if duel is None or duel["round"] > ROUNDS:
             return votes[np.triu_indices(4, 1)]
         first, second = duel["first"], duel["second"]
@@ -39,7 +39,7 @@ def votes_of_a_study(policy, seed, rng):
         words = {"rule": "", "reason": "", "lease": 1.0}
         body = {"question": question, **pair, **words}
         state.apply(Event(number, 0.0, "asked", body))
-        played.has_asked(state)
+        follower.has_asked(state)
         votes[first, second] += 1
         votes[second, first] += 1
         answer = "left" if rng.random() < MATRIX[first, second] else "right"

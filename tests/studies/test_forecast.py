@@ -15,7 +15,6 @@ from bayesduel.simulation.environments import PairwiseEnvironment
 from bayesduel.simulation.rule_runs import Variations, run_chunk
 from bayesduel.stopping import AnytimeEvidence, FixedNumber
 from bayesduel.studies import Judging, Spending
-from bayesduel.studies._rules import _player
 from bayesduel.studies.forecast import (
     _votes_of,
     votes_left,
@@ -23,6 +22,7 @@ from bayesduel.studies.forecast import (
     who_is_simulated,
 )
 from bayesduel.studies.lines import answer_line
+from bayesduel.studies.replay.policy_follower import PolicyFollower
 from tests.studies.helpers import DRINKS
 
 FALSE_ALARM = 1e-5
@@ -169,10 +169,10 @@ def test_simulated_studies_go_on_as_the_study_does(make):
     state = make("d-ts")._current()
     policy, pairs = get("d-ts"), np.triu_indices(4, 1)
     asked = np.zeros((4, 4), dtype=int)
-    played = _player(policy, state)
+    follower = PolicyFollower(policy, state)
     for number in range(1500):
         state.last = number + 99
-        duel = played.next_duel(state)
+        duel = follower.next_duel(state)
         first, second = sorted((duel["first"], duel["second"]))
         asked[first, second] += 1
     asking = asking_kernel("d-ts", 4, 10, rounds=int(WINS.sum()))

@@ -27,8 +27,9 @@ def _options(
         typer.Option(
             metavar="FILE",
             help="Experiment as a TOML file, such as experiment.toml of a folder of "
-            "results. Options that are given besides win over it. A policy in it that "
-            "is named module:Class runs that module: read a file from others first.",
+            "results. Options that are given besides win over it. A policy or world in "
+            "it that is named module:Class runs that module: read files from others "
+            "first.",
         ),
     ] = None,
     instance: Annotated[
@@ -37,8 +38,10 @@ def _options(
             "-i",
             "--instance",
             metavar="NAME|FILE",
-            help="Matrix or world of subset choice by name, with parameters, or a "
-            "matrix from a file (CSV, NPY, NPZ). Repeatable. See: bayesduel list",
+            help="Matrix or world by name, with parameters, such as gap, "
+            "drifting:speed=1e-3 or speed=1e-4|1e-3, a matrix from a file (CSV, NPY, "
+            "NPZ), or a world of your own as module:Class, such as "
+            "mine:Drift:speed=1e-4. Repeatable. See: bayesduel list",
             autocompletion=instance_names,
         ),
     ] = None,

@@ -44,6 +44,20 @@ def count_duel(state: Any, first: int, second: int, won: bool) -> None:
 
 
 @compiled
+def count_ahead(state: Any, first: int, second: int, won: bool, votes: int) -> int:
+    """Count votes that were not asked for, and that they were drawn."""
+    winner, loser = (first, second) if won else (second, first)
+    state.pairs[winner, loser].wins += votes
+    draws = state.pairs[first, second].draws
+    state.pairs[first, second].draws = state.pairs[second, first].draws = draws + votes
+    if votes > 0 and draws == state.now[0].fewest:
+        state.now[0].num_fewest -= 1
+        if state.now[0].num_fewest == 0:
+            find_fewest(state)
+    return votes
+
+
+@compiled
 def count_draw(state: Any, first: int, second: int) -> None:
     """Count a duel that is asked for; how many there are is known at once."""
     draws = state.pairs[first, second].draws + 1

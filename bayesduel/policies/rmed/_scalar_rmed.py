@@ -29,6 +29,7 @@ from bayesduel.policies.rmed._scalar_lists import (
 from bayesduel.policies.rmed._scalar_pairs import (
     DRAWS_FIELDS,
     PAIR_FIELDS,
+    count_ahead,
     count_draw,
     count_duel,
     find_fewest,
@@ -319,6 +320,7 @@ scalar_kernel.implement(
     choose=choose,
     update=update,
     recommend=recommend,
+    count_ahead=count_ahead,
     reads_self_duels=reads_self_duels,
     note=note,
     recall=recall,

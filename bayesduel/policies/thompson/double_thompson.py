@@ -21,7 +21,7 @@ from bayesduel.ops.scalar.splits import binomial
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.policy import Duel, KernelPolicy
 from bayesduel.policies.registry import register
-from bayesduel.policies.scalar_bounds import let_expire
+from bayesduel.policies.scalar_bounds import count_ahead, let_expire
 from bayesduel.policies.scalar_choices import place_by_weight, recommend_most_beaten
 from bayesduel.policies.scalar_kernel import SEVERAL, ScalarKernel
 from bayesduel.policies.thompson._scalar_rounds import (
@@ -432,4 +432,5 @@ scalar_kernel.implement(
     update=count_duel,
     recommend=recommend_most_beaten,
     share_idle_rounds=share_idle_rounds,
+    count_ahead=count_ahead,
 )

@@ -25,6 +25,7 @@ from bayesduel.policies.scalar_bounds import (
     NOW_FIELDS,
     PAIR_FIELDS,
     UPPER_BOUND_FIELDS,
+    count_ahead,
     count_duel,
     let_expire,
     most_optimistic,
@@ -286,4 +287,5 @@ scalar_kernel.implement(
     choose=choose,
     update=update,
     recommend=recommend_most_beaten,
+    count_ahead=count_ahead,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -11,6 +10,7 @@ import numpy as np
 from jaxtyping import Float64, Int64
 
 from bayesduel.models.base import PreferenceModel
+from bayesduel.simulation.steppers import coin
 from bayesduel.studies.replay.questions import (
     Imported,
     PolicyEvent,
@@ -20,12 +20,7 @@ from bayesduel.studies.replay.questions import (
     counts_of,
 )
 
-__all__ = ["Counts", "coin"]
-
-
-def coin(seed: int, number: int) -> bool:
-    """Return one fair bit per question, the same in every replay."""
-    return bool(zlib.crc32(f"{seed}/{number}".encode()) & 1)
+__all__ = ["Counts"]
 
 
 @dataclass

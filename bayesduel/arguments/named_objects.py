@@ -1,0 +1,192 @@
+"""Objects of users' modules, and their parameters, by name.
+
+``mine:Greedy:epsilon=0.2`` is a module, a class or an object in it, and parameters.
+Policies and worlds are named in this way, and nothing needs to be registered.
+"""
+
+import importlib
+from collections.abc import Callable
+from dataclasses import MISSING, fields
+from typing import Any, NamedTuple
+
+from bayesduel.arguments.literals import literal
+from bayesduel.arguments.own_modules import look_there
+from bayesduel.errors import ArgumentError, UnknownNameError, near_and_all
+from theory.arguments import as_number
+
+__all__ = [
+    "NamedKind",
+    "as_kind",
+    "default_object",
+    "is_own_name",
+    "read_parameters",
+    "refuse_parameter",
+    "word_of",
+]
+
+
+class NamedKind(NamedTuple):
+    """A kind of objects that have names: policies, or worlds."""
+
+    noun: str
+    base: type
+    error: type[ArgumentError]
+    """Raised for wrong parameters, and for objects of another kind."""
+    example: str
+    """A text with parameters, for remedies."""
+
+
+def is_own_name(text: str) -> bool:
+    """Say whether ``text`` is of the form ``module:Class``, parameters included."""
+    module, _, rest = text.strip().partition(":")
+    name = rest.partition(":")[0].strip()
+    dotted = [part.isidentifier() for part in module.strip().split(".")]
+    return all(dotted) and name.isidentifier()
+
+
+def default_object(text: str, kind: NamedKind) -> tuple[Any, str]:
+    """Import what ``module:Class`` names; return it with defaults, and the parameters.
+
+    ``module:name`` may also name an object that the module has made.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such module, or nothing of that name in it.
+    ArgumentError
+        The error of the kind, if it is of another kind, the module cannot be imported,
+        or a field has no default: its kind of value would not be known.
+    """
+    module, _, rest = text.strip().partition(":")
+    module = module.strip()
+    name, _, parameters = rest.partition(":")
+    name = name.strip()
+    look_there()
+    try:
+        imported = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is not None and not f"{module}.".startswith(f"{error.name}."):
+            raise _not_imported(module, str(error), text, kind) from error
+        raise UnknownNameError(
+            "text",
+            f"there is no module {module!r} for the {kind.noun} {text!r}",
+            text,
+            remedy="run from the folder that holds it, or install it",
+        ) from error
+    except Exception as error:  # What a user's file raises when it runs is theirs.
+        reason = f"{type(error).__name__}: {error}"
+        raise _not_imported(module, reason, text, kind) from error
+    value = getattr(imported, name, None)
+    if value is None:
+        classes = [
+            key
+            for key, one in vars(imported).items()
+            if isinstance(one, type)
+            and issubclass(one, kind.base)
+            and one.__module__ == module
+        ]
+        raise UnknownNameError(
+            "text",
+            f"{module!r} has no {kind.noun} {name!r}",
+            text,
+            remedy=f"it has {', '.join(classes) or 'none'}",
+        )
+    if isinstance(value, kind.base):
+        return value, parameters
+    if not (isinstance(value, type) and issubclass(value, kind.base)):
+        raise kind.error(
+            "text",
+            f"{text!r} is no {kind.noun} but {value!r}",
+            text,
+            remedy=f"name a subclass of bayesduel.{kind.noun.title()}, or a "
+            f"{kind.noun}",
+        )
+    needed = [
+        field.name
+        for field in fields(value)  # pyright: ignore[reportArgumentType]
+        if field.default is MISSING and field.default_factory is MISSING
+    ]
+    if needed:
+        raise kind.error(
+            f"{value.__name__}: {', '.join(needed)}",
+            "must have a default to be used by name",
+            None,
+            remedy="give one in the class",
+        )
+    return value(), parameters
+
+
+def _not_imported(
+    module: str, reason: str, text: str, kind: NamedKind
+) -> ArgumentError:
+    rule = f"{module!r} cannot be imported: {reason}"
+    return kind.error("text", rule, text, remedy="mend the module")
+
+
+def read_parameters(
+    text: str, rest: str, kind: NamedKind, word: Callable[[str, str], str | None]
+) -> dict[str, Any]:
+    """Read ``parameter=value`` between commas.
+
+    Parameters
+    ----------
+    text, rest : str
+        The whole text, for errors, and the part of it that holds the parameters.
+    kind : NamedKind
+        What the text names.
+    word : callable
+        Returns the value of a parameter that is a word, given the name and the value;
+        None for any other parameter, which may be a number.
+    """
+    parameters: dict[str, Any] = {}
+    for part in filter(None, (piece.strip() for piece in rest.split(","))):
+        parameter, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals or not parameter or not value:
+            raise kind.error(
+                "text",
+                f"{text!r}: {part!r} is not of the form parameter=value",
+                text,
+                remedy=f"write {kind.example!r}",
+            )
+        if parameter in parameters:
+            raise kind.error(
+                "text",
+                f"{text!r} gives {parameter} twice",
+                text,
+                remedy="leave one out",
+            )
+        spelled = word(parameter, value)
+        parameters[parameter] = literal(value) if spelled is None else spelled
+    return parameters
+
+
+def as_kind(
+    owner: str, parameter: str, value: Any, default: Any, error: type[ArgumentError]
+) -> Any:
+    """Check ``value`` against the kind of the default; ints become floats."""
+    kind = type(default)
+    if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
+        return as_number(value)
+    if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
+        return value
+    words = {bool: "true or false", float: "a number", int: "an integer", str: "a word"}
+    raise error(
+        f"{owner}: {parameter}", f"must be {words.get(kind, kind.__name__)}", value
+    )
+
+
+def refuse_parameter(
+    owner: str, parameter: str, value: Any, known: set[str], error: type[ArgumentError]
+) -> None:
+    """Raise an error for a parameter that there is not, with near ones."""
+    raise error(
+        parameter,
+        f"{owner} has no parameter {parameter!r}",
+        value,
+        remedy=near_and_all(parameter, sorted(known)),
+    )
+
+
+def word_of(value: Any) -> str:
+    """Return a value as it is typed after ``parameter=``."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,770 @@
+"""A policy in memory that asks one question at a time: ``Player``, ``next_pairs``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+from jaxtyping import Bool, Float, Int64
+
+from bayesduel.arguments.limits import LONGEST_HORIZON
+from bayesduel.errors import (
+    PolicyParameterError,
+    SimulationArgumentError,
+    SimulationError,
+    errors_about,
+    near_and_all,
+)
+from bayesduel.policies.arm_features import check_fields, with_features
+from bayesduel.policies.delayed_feedback import DelayedFeedback
+from bayesduel.policies.lookup import parse_policy
+from bayesduel.policies.parameter_values import check_kinds, check_policy
+from bayesduel.policies.policy import (
+    Policy,
+    PolicyBase,
+    declared,
+    kernel_of,
+    over_model,
+)
+from bayesduel.policies.policy_around import innermost, rule_of
+from bayesduel.policies.subset_base import OfferingPolicy
+from bayesduel.simulation.steppers import (
+    KernelStepper,
+    Question,
+    RuleStepper,
+    Seeds,
+    Stepper,
+    coin,
+    near_pairs,
+)
+from theory.arguments import (
+    arm_index,
+    integer_from,
+    items_of,
+    seed_of,
+    true_or_false,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesduel.votes.comparisons import Comparisons
+
+__all__ = ["Player", "next_pairs", "stepper_of"]
+
+type Arm = int | str
+"""An arm by its position, or by its name."""
+
+_MOST_QUESTIONS = 10**6
+"""Questions that are asked for at once."""
+
+_MOST_ARMS = 2000
+"""Arms of a player, which holds tables of all pairs."""
+
+
+def stepper_of(
+    policy: PolicyBase,
+    num_arms: int,
+    *,
+    seed: int,
+    epoch: int,
+    horizon: int | None,
+    features: Float[np.ndarray, "K d"] | None,
+    compiled: bool | None = None,
+) -> Stepper:
+    """Return what advances a policy, of whatever kind.
+
+    Self-duels are left out and answers come when they come, whatever the manner in
+    which the policy is played in simulations. ``compiled`` is that of ``KernelCalls``.
+    """
+    policy = innermost(policy)
+    rule, kernel = rule_of(policy), kernel_of(policy)
+    seeds = Seeds(seed, epoch)
+    if rule is not None:
+        assert isinstance(rule, Policy)
+        return RuleStepper(rule, num_arms, seeds, horizon, features)
+    if kernel is not None:
+        planned = horizon if declared(policy, "needs_horizon") else None
+        return KernelStepper(kernel, num_arms, seeds, planned, compiled)
+    # JAX takes a second to import.
+    from bayesduel.simulation.asked_models import ModelStepper
+
+    return ModelStepper(over_model(policy), num_arms, seeds)
+
+
+@dataclass
+class _Request:
+    """A question of the policy, for one vote or several."""
+
+    question: Question
+    issued: int = 0
+    resolved: int = 0
+    votes: int = 0
+    wins: int = 0
+
+
+class Player:
+    """Plays a policy one question at a time, in memory.
+
+    Ask for a pair, show it to somebody, and tell who won. Several questions may be open
+    at once, and answers may come in any order or not at all. The policy is the one that
+    simulations play, without the rounds in which an arm would meet itself, which teach
+    nothing. Everything is a function of the seed and of the calls before.
+
+    Parameters
+    ----------
+    policy : str or policy
+        A name with parameters such as ``"d-ts+"`` or ``"rucb:alpha=0.6"``, or a policy
+        of your own.
+    num_arms : int, optional
+        The number of arms K, at least 2. May be left out where ``arm_names``,
+        ``features`` or ``votes`` say it.
+    seed : int
+        Seed of all random choices.
+    arm_names : sequence of K str, optional
+        Names of the arms. With names, or votes of named arms, pairs are pairs of names;
+        without, pairs of positions from 0.
+    features : float (K, d), optional
+        Features of the arms, for policies that read them.
+    horizon : int, optional
+        How many votes are planned. Required by policies that plan for their number of
+        rounds, and not used by others of this package.
+    votes : Comparisons, int (K, K), pandas.DataFrame, str or path-like, optional
+        Votes from before: ``wins[i, j]`` votes for arm i against arm j, or a table or
+        file as :func:`bayesduel.votes.read_comparisons` reads it. The policy begins
+        from their counts; see :meth:`tell_counts`.
+    compiled : bool or None
+        Whether compiled code runs a policy of this package. Loading it takes a second,
+        and compiling it on a machine that never did takes several. With None, Python
+        begins, a millisecond for a question, and compiled code takes over once that
+        pays. With False, Python goes on. The questions are the same.
+
+    Attributes
+    ----------
+    policy : policy
+        The policy.
+    arm_names : tuple of K str, or None
+        Names of the arms.
+    num_arms : int
+        Number of arms K.
+
+    Raises
+    ------
+    PolicyParameterError
+        For a policy that offers sets, has a delay of its own, does not fit the number
+        of arms, or needs a horizon or features that are not given.
+    SimulationArgumentError
+        For any other argument that cannot be used.
+
+    Notes
+    -----
+    After the first question, 10^4 questions and answers of D-TS+ with 20 arms take less
+    than a second.
+
+    A player can be copied (``copy.deepcopy``) and pickled; copies go on alike.
+
+    Examples
+    --------
+    >>> player = Player("d-ts+", num_arms=3, seed=0)
+    >>> first, second = player.ask()
+    >>> player.tell(first, second, won=True)
+    >>> [len(pair) for pair in player.ask(4)], len(player.open_pairs)
+    ([2, 2, 2, 2], 4)
+
+    Start from votes of named arms:
+
+    >>> from bayesduel.votes import Comparisons
+    >>> votes = Comparisons.from_wins([[0, 9], [3, 0]], arm_names=["tea", "coffee"])
+    >>> player = Player("rucb", votes=votes)
+    >>> player.recommend()
+    'tea'
+    """
+
+    def __init__(
+        self,
+        policy: str | PolicyBase = "d-ts+",
+        num_arms: int | None = None,
+        *,
+        seed: int = 0,
+        arm_names: Sequence[str] | None = None,
+        features: Float[np.ndarray, "K d"] | None = None,
+        horizon: int | None = None,
+        votes: Any = None,
+        compiled: bool | None = True,
+    ) -> None:
+        data = None if votes is None else _as_comparisons(votes)
+        self.arm_names = _names_of(arm_names, data)
+        if features is not None:
+            features = _checked_features(features)
+        known = {
+            "arm_names": self.arm_names and len(self.arm_names),
+            "features": None if features is None else len(features),
+            "votes": data and data.table.num_arms,
+        }
+        if self.arm_names is not None and data is not None and data.has_names:
+            del known["votes"]  # Arms without a vote may be missing there.
+        self.num_arms = _number_of_arms(num_arms, known)
+        if compiled is not None:
+            compiled = true_or_false(compiled, "compiled", kind=SimulationArgumentError)
+        self._seed = seed_of(seed, "seed", kind=SimulationArgumentError)
+        self.policy = _checked_policy(policy, self.num_arms, features, horizon)
+        self._features, self._horizon, self._compiled = features, horizon, compiled
+        self._places = {name: at for at, name in enumerate(self.arm_names or ())}
+        self._wins = np.zeros((self.num_arms, self.num_arms), dtype=np.int64)
+        if data is not None:
+            self._wins += self._counted(data)
+        # Questions without an answer; a pair may stand in place of a request.
+        self._open: list[tuple[int, int, _Request | None]] = []
+        self._num_events = self._epoch = 0
+        self._begin()
+
+    @property
+    def wins(self) -> Int64[np.ndarray, "K K"]:
+        """Votes so far: ``wins[i, j]`` for arm i against arm j."""
+        return self._wins.copy()
+
+    @property
+    def open_pairs(self) -> list[tuple[Any, Any]]:
+        """Questions without an answer, in the order in which they were asked."""
+        return [self._named(first, second) for first, second, _ in self._open]
+
+    @overload
+    def ask(self) -> tuple[Any, Any]: ...
+
+    @overload
+    def ask(self, n: int) -> list[tuple[Any, Any]]: ...
+
+    def ask(self, n: int | None = None) -> tuple[Any, Any] | list[tuple[Any, Any]]:
+        """Return the next pair to be compared, or several for parallel answers.
+
+        The questions stay open until they are answered or skipped. Meanwhile the policy
+        knows that it has asked them, but not the answers, as with delayed feedback. A
+        pair may be asked more than once.
+
+        Parameters
+        ----------
+        n : int, optional
+            How many pairs to return. By default one pair, which is not in a list.
+
+        Returns
+        -------
+        pair or list of pairs
+            Two different arms each: names where the player knows names, else positions.
+            A list is shorter than ``n`` where the policy asks no more before it gets
+            answers, or has settled.
+
+        Raises
+        ------
+        SimulationError
+            Without ``n``, if the policy asks nothing now.
+        """
+        if n is None:
+            pair = self._next_pair(None)
+            if pair is None:
+                raise SimulationError(self._why_nothing())
+            return self._named(*pair)
+        number = integer_from(n, 1, "n", _MOST_QUESTIONS, kind=SimulationArgumentError)
+        return [self._named(*pair) for pair in self._next_pairs(number, None)]
+
+    def tell(self, first: Arm, second: Arm, won: bool | None) -> None:
+        """Tell who won a comparison.
+
+        It answers the oldest open question about the two arms. Without one it is a vote
+        that the policy did not ask for, which counts as well. So do late answers, also
+        after a vote was withdrawn.
+
+        Parameters
+        ----------
+        first, second : int or str
+            The two arms in either order: positions, or names where the player knows
+            names.
+        won : bool or None
+            Whether ``first`` won; None for a tie, which counts as a vote for either arm
+            by a coin, since policies know no ties.
+
+        Raises
+        ------
+        SimulationArgumentError
+            For an unknown arm, an arm against itself, or anything else as ``won``.
+        """
+        pair = self._pair(first, second)
+        if won is not None and not isinstance(won, bool | np.bool_):
+            rule = (
+                "must be True where first won, False where second did, None for a tie"
+            )
+            raise SimulationArgumentError("won", rule, won, remedy="give one of these")
+        number = self._num_events + 1
+        first_won = coin(self._seed, number) if won is None else bool(won)
+        place = self._place_of_open(pair)
+        request = None if place is None else self._open[place][2]
+        if request is None:
+            self._change(number, None, pair, int(first_won), 1)
+        else:
+            wins = first_won if pair[0] == request.question.first else not first_won
+            self._resolve(number, request, int(wins), 1)
+        self._num_events = number
+        self._wins[pair if first_won else pair[::-1]] += 1
+        if place is not None:
+            del self._open[place]
+
+    def skip(self, first: Arm, second: Arm) -> None:
+        """Close the oldest open question about two arms without an answer.
+
+        Raises
+        ------
+        SimulationArgumentError
+            If no question about them is open.
+        """
+        pair = self._pair(first, second)
+        place = self._place_of_open(pair)
+        if place is None:
+            rule, remedy = "must be open", "skip one of player.open_pairs"
+            raise SimulationArgumentError("pair", rule, (first, second), remedy=remedy)
+        request, number = self._open[place][2], self._num_events + 1
+        if request is not None:
+            self._resolve(number, request, 0, 0)
+        self._num_events = number
+        del self._open[place]
+
+    def tell_counts(self, votes: Any) -> None:
+        """Add many votes at once, and let the policy begin anew from all counts.
+
+        That takes milliseconds for a million votes, except for policies in NumPy, which
+        are told them one by one. Policies whose state depends on the order of the votes
+        are told those of one pair after those of another, in the order of the arms. The
+        plans of policies that explore in bulk begin anew without these votes. Questions
+        that are open stay open; their answers count as votes not asked for.
+
+        Parameters
+        ----------
+        votes : Comparisons, int (K, K), pandas.DataFrame, str or path-like
+            As for the player.
+        """
+        data = _as_comparisons(votes)
+        if not data.has_names or self.arm_names is None:
+            _number_of_arms(self.num_arms, {"votes": data.table.num_arms})
+        self._begin_anew(self._wins + self._counted(data))
+
+    def withdraw(self, first: Arm, second: Arm, won: bool) -> None:
+        """Take back a vote, and let the policy begin anew from all other counts.
+
+        Parameters
+        ----------
+        first, second : int or str
+            The two arms.
+        won : bool
+            Whether the vote was for ``first``.
+
+        Raises
+        ------
+        SimulationArgumentError
+            If there is no such vote.
+        """
+        pair = self._pair(first, second)
+        won = true_or_false(won, "won", kind=SimulationArgumentError)
+        winner = pair if won else pair[::-1]
+        if self._wins[winner] == 0:
+            rule = f"must be among the votes; none is for {self._named(*winner)[0]!r}"
+            raise SimulationArgumentError("vote", rule, (first, second, won))
+        wins = self._wins.copy()
+        wins[winner] -= 1
+        self._begin_anew(wins)
+
+    def recommend(self) -> Any:
+        """Return the arm that the policy believes to be best.
+
+        By its name where the player knows names. Where several arms are equally good,
+        repeated calls return the same one.
+        """
+        arm = self._stepper.recommend(self._stepper.copied(self._memory))
+        return arm if self.arm_names is None else self.arm_names[arm]
+
+    def __repr__(self) -> str:
+        votes, num_open = int(self._wins.sum()), len(self._open)
+        return (
+            f"Player({self.policy.label}, {self.num_arms} arms, {votes} votes, "
+            f"{num_open} open)"
+        )
+
+    def __copy__(self) -> Player:
+        return deepcopy(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {key: value for key, value in vars(self).items() if key != "_stepper"}
+        return state | {"_memory": self._stepper.packed(self._memory)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._stepper = self._new_stepper()
+        self._memory = self._stepper.restored(self._memory)
+
+    def _new_stepper(self) -> Stepper:
+        return stepper_of(
+            with_features(self.policy, self._features),
+            self.num_arms,
+            seed=self._seed,
+            epoch=self._epoch,
+            horizon=self._horizon,
+            features=self._features,
+            compiled=self._compiled,
+        )
+
+    def _begin(self) -> None:
+        """Let the policy begin from counts."""
+        self._stepper = self._new_stepper()
+        self._memory = self._stepper.begin(self._wins)
+        # Requests of which not every vote was asked for.
+        self._unissued: list[_Request] = []
+        self._open = [(first, second, None) for first, second, _ in self._open]
+
+    def _begin_anew(self, wins: Int64[np.ndarray, "K K"]) -> None:
+        if self._num_events or self._wins.any():
+            self._epoch += 1
+            self._num_events += 1
+        self._wins = wins
+        self._begin()
+
+    def _next_pairs(
+        self, number: int, allowed: Bool[np.ndarray, "K K"] | None
+    ) -> list[tuple[int, int]]:
+        pairs = []
+        while len(pairs) < number and (pair := self._next_pair(allowed)) is not None:
+            pairs.append(pair)
+        return pairs
+
+    def _next_pair(
+        self, allowed: Bool[np.ndarray, "K K"] | None
+    ) -> tuple[int, int] | None:
+        """Open the next question, or one near it where that is not allowed."""
+        if self._unissued:
+            return self._issue(self._unissued[0])
+        number = self._num_events + 1
+        before = self._stepper.copied(self._memory)
+        question = None
+        try:
+            question = self._stepper.ask(self._memory, number)
+        finally:
+            if question is None:  # Nothing has happened.
+                self._memory = before
+        if question is None:
+            return None
+        self._num_events = number
+        pair = question.first, question.second
+        if allowed is None or allowed[pair]:
+            request = _Request(question)
+            self._unissued.append(request)
+            return self._issue(request)
+        self._change(number, question, pair, 0, 0)
+        pair = self._substitute(near_pairs(allowed, *pair), number)
+        self._open.append((*pair, None))
+        return pair
+
+    def _issue(self, request: _Request) -> tuple[int, int]:
+        first, second = request.question[:2]
+        request.issued += 1
+        if request.issued == request.question.votes:
+            self._unissued.remove(request)
+        self._open.append((first, second, request))
+        return first, second
+
+    def _substitute(
+        self, allowed: Bool[np.ndarray, "K K"], number: int
+    ) -> tuple[int, int]:
+        """Return the allowed pair with the fewest votes and open questions."""
+        counts = self._wins + self._wins.T
+        for first, second, _ in self._open:
+            counts[first, second] += 1
+            counts[second, first] += 1
+        pairs = np.argwhere(np.triu(allowed))
+        votes = counts[pairs[:, 0], pairs[:, 1]]
+        least = pairs[votes == votes.min()]
+        rng = np.random.default_rng((self._seed, self._epoch, number, 1))
+        first, second = least[rng.integers(len(least))].tolist()
+        return first, second
+
+    def _resolve(self, number: int, request: _Request, wins: int, votes: int) -> None:
+        """Take in the answer to a question of a request, or that there is none."""
+        question = request.question
+        if request.resolved + 1 == question.votes:
+            pair = question.first, question.second
+            total = request.wins + wins, request.votes + votes
+            self._change(number, question, pair, *total)
+        request.resolved += 1
+        request.wins += wins
+        request.votes += votes
+
+    def _change(
+        self,
+        number: int,
+        question: Question | None,
+        pair: tuple[int, int],
+        wins: int,
+        votes: int,
+    ) -> None:
+        self._stepper.tell(self._memory, number, question, pair, wins, votes)
+
+    def _why_nothing(self) -> str:
+        waiting = len([each for each in self._open if each[2] is not None])
+        if waiting:
+            noun = "questions" if waiting > 1 else "question"
+            return f"{self.policy.label} waits for answers to {waiting} open {noun}"
+        return f"{self.policy.label} has settled: it would ask no informative pair"
+
+    def _place_of_open(self, pair: tuple[int, int]) -> int | None:
+        wanted = {*pair}
+        for place, (first, second, _) in enumerate(self._open):
+            if {first, second} == wanted:
+                return place
+        return None
+
+    def _named(self, first: int, second: int) -> tuple[Any, Any]:
+        names: Any = self.arm_names
+        return (first, second) if names is None else (names[first], names[second])
+
+    def _pair(self, first: Arm, second: Arm) -> tuple[int, int]:
+        one, other = self._arm(first, "first"), self._arm(second, "second")
+        if one == other:
+            rule = "must differ from first"
+            remedy = "an arm against itself teaches nothing"
+            raise SimulationArgumentError("second", rule, second, remedy=remedy)
+        return one, other
+
+    def _arm(self, arm: Arm, argument: str) -> int:
+        if not isinstance(arm, str):
+            return arm_index(arm, self.num_arms, argument, kind=SimulationArgumentError)
+        if arm in self._places:
+            return self._places[arm]
+        if self.arm_names is None:
+            rule, remedy = "must be a position", "give arm_names= to the player"
+        else:
+            rule, remedy = "must be the name of an arm", near_and_all(arm, self._places)
+        raise SimulationArgumentError(argument, rule, arm, remedy=remedy)
+
+    def _counted(self, data: _Votes) -> Int64[np.ndarray, "K K"]:
+        """Return whole votes by position, ties as votes for either arm."""
+        table = data.table.without_columns()
+        if not table.is_whole:
+            rule, remedy = "must hold whole votes", "count every vote once"
+            raise SimulationArgumentError("votes", rule, data.table, remedy=remedy)
+        places = np.arange(table.num_arms)
+        if data.has_names and self.arm_names is not None:
+            places = np.array([self._arm(name, "votes") for name in table.arm_names])
+        first, second = places[table.first], places[table.second]
+        won, lost, tied = table.counts.astype(np.int64).T
+        # Half of the ties each, and the last one of an odd number by a coin.
+        told = tied // 2
+        for row in np.flatnonzero(tied % 2):
+            told[row] += coin(
+                self._seed, -int(first[row] * self.num_arms + second[row])
+            )
+        wins = np.zeros_like(self._wins)
+        np.add.at(wins, (first, second), won + told)
+        np.add.at(wins, (second, first), lost + tied - told)
+        return wins
+
+
+@dataclass
+class _Votes:
+    """Votes from before, and whether their arms have names."""
+
+    table: Comparisons
+    has_names: bool
+
+
+def next_pairs(
+    votes: Any,
+    policy: str | PolicyBase = "d-ts+",
+    n: int = 20,
+    *,
+    seed: int = 0,
+    exclude: Iterable[tuple[Arm, Arm]] = (),
+    arm_names: Sequence[str] | None = None,
+    features: Float[np.ndarray, "K d"] | None = None,
+    horizon: int | None = None,
+) -> pd.DataFrame:
+    """Return the pairs that a policy would ask for next, after the votes so far.
+
+    They are the questions of a :class:`Player` that was told the votes:
+    ``Player(policy, votes=votes, seed=seed).ask(n)``.
+
+    Parameters
+    ----------
+    votes : Comparisons, int (K, K), pandas.DataFrame, str or path-like
+        The votes so far: ``wins[i, j]`` votes for arm i against arm j, or a table or
+        file as :func:`bayesduel.votes.read_comparisons` reads it. Arms without a vote
+        are known by ``arm_names``.
+    policy : str or policy
+        What chooses, such as ``"d-ts+"``.
+    n : int
+        How many questions to return. A pair may occur more than once.
+    seed : int
+        Seed of all random choices.
+    exclude : iterable of pairs
+        Pairs that must not be asked, in either order, by names or positions. In place
+        of such a pair comes an allowed pair with one of its arms, that with the fewest
+        votes and questions.
+    arm_names : sequence of K str, optional
+        Names of the arms, by default those of the votes.
+    features : float (K, d), optional
+        Features of the arms, for policies that read them.
+    horizon : int, optional
+        How many votes are planned, for policies that plan for it.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``first`` and ``second``, a row for each question in the order of
+        asking: names of arms, or positions where the votes have no names. With a column
+        ``winner`` added, :func:`bayesduel.votes.read_comparisons` reads the answers.
+
+    Raises
+    ------
+    SimulationArgumentError
+        If the policy asks for fewer than ``n`` questions before it gets answers, no
+        pair is left to be asked, or another argument cannot be used.
+    PolicyParameterError
+        For a policy that does not fit.
+
+    Examples
+    --------
+    >>> from bayesduel.votes import Comparisons
+    >>> votes = Comparisons.from_wins(
+    ...     [[0, 9, 8], [1, 0, 5], [2, 5, 0]], arm_names=["tea", "coffee", "milk"]
+    ... )
+    >>> pairs = next_pairs(votes, n=4, exclude=[("tea", "coffee")])
+    >>> list(pairs.columns), len(pairs)
+    (['first', 'second'], 4)
+    """
+    import pandas as pd
+
+    number = integer_from(n, 1, "n", _MOST_QUESTIONS, kind=SimulationArgumentError)
+    # Few questions are asked before a program would be loaded.
+    player = Player(
+        policy,
+        seed=seed,
+        arm_names=arm_names,
+        features=features,
+        horizon=horizon,
+        votes=votes,
+        compiled=None,
+    )
+    pairs = player._next_pairs(number, _allowed(player, exclude))
+    if len(pairs) < number:
+        rule = f"must be at most {len(pairs)}: {player._why_nothing()}"
+        remedy = "collect these answers first, or take another policy"
+        raise SimulationArgumentError("n", rule, n, remedy=remedy)
+    named = [player._named(*pair) for pair in pairs]
+    return pd.DataFrame(named, columns=["first", "second"])
+
+
+def _allowed(
+    player: Player, exclude: Iterable[tuple[Arm, Arm]]
+) -> Bool[np.ndarray, "K K"] | None:
+    """Return the pairs that may be asked, None for all."""
+    pairs = items_of(exclude, "exclude", kind=SimulationArgumentError)
+    if not pairs:
+        return None
+    allowed = ~np.eye(player.num_arms, dtype=bool)
+    for place, each in enumerate(pairs):
+        pair = items_of(each, f"exclude[{place}]", 2, kind=SimulationArgumentError)
+        first, second = player._pair(*pair)
+        allowed[first, second] = allowed[second, first] = False
+    if not allowed.any():
+        rule, remedy = "must leave a pair to be asked", "exclude fewer pairs"
+        raise SimulationArgumentError("exclude", rule, len(pairs), remedy=remedy)
+    return allowed
+
+
+def _as_comparisons(votes: Any) -> _Votes:
+    """Return votes of any kind as a table."""
+    from bayesduel.votes.comparisons import Comparisons
+
+    if isinstance(votes, Comparisons):
+        return _Votes(votes, has_names=True)
+    if isinstance(votes, str | os.PathLike):
+        return _Votes(_read(votes), has_names=True)
+    columns, index = getattr(votes, "columns", None), getattr(votes, "index", None)
+    if columns is None or index is None or callable(index):
+        return _Votes(Comparisons.from_wins(votes), has_names=False)
+    if {*map(str, columns)} != {*map(str, index)}:
+        return _Votes(_read(votes), has_names=True)
+    is_numbered = [*columns] == [*range(len(columns))]
+    return _Votes(Comparisons.from_wins(votes), has_names=not is_numbered)
+
+
+def _read(votes: Any) -> Comparisons:
+    from bayesduel.votes.pairs import read_comparisons
+
+    return read_comparisons(votes)
+
+
+def _names_of(
+    arm_names: Sequence[str] | None, data: _Votes | None
+) -> tuple[str, ...] | None:
+    if arm_names is not None:
+        from bayesduel.votes.checks import arm_names_of
+
+        return arm_names_of(arm_names, None)
+    return data.table.arm_names if data is not None and data.has_names else None
+
+
+def _checked_features(features: Any) -> Float[np.ndarray, "K d"]:
+    try:
+        given = np.array(features)
+    except ValueError:  # Rows of several lengths.
+        given = np.zeros(0)
+    table = given.astype(np.float64) if given.dtype.kind in "biuf" else np.zeros(0)
+    if table.ndim != 2 or not np.isfinite(table).all():
+        rule, remedy = "must be a table of finite numbers", "give a row for each arm"
+        raise SimulationArgumentError("features", rule, features, remedy=remedy)
+    return table
+
+
+def _number_of_arms(num_arms: int | None, known: dict[str, int | None]) -> int:
+    """Return the number of arms; all that say it must agree."""
+    if num_arms is not None:
+        checked = integer_from(
+            num_arms, 2, "num_arms", _MOST_ARMS, kind=SimulationArgumentError
+        )
+        known = {"num_arms": checked, **known}
+    numbers = {name: number for name, number in known.items() if number is not None}
+    if not numbers:
+        rule, remedy = "must be given", "or give arm_names=, features= or votes="
+        raise SimulationArgumentError("num_arms", rule, None, remedy=remedy)
+    (source, number), *others = numbers.items()
+    if not 2 <= number <= _MOST_ARMS:
+        rule = f"must be of 2 to {_MOST_ARMS} arms"
+        raise SimulationArgumentError(source, rule, number)
+    for name, other in others:
+        if other != number:
+            rule = f"must be of {number} arms, as {source} is"
+            raise SimulationArgumentError(name, rule, other)
+    return number
+
+
+def _checked_policy(
+    policy: Any, num_arms: int, features: Any, horizon: int | None
+) -> PolicyBase:
+    """Return a policy that asks for pairs, and fits the arms and the horizon."""
+    if isinstance(policy, str):
+        with errors_about("policy", policy):
+            policy = parse_policy(policy)
+    checked: PolicyBase = check_policy(policy)
+    check_kinds(checked)
+    if isinstance(checked, OfferingPolicy | DelayedFeedback):
+        rule = "must ask for pairs, and have no delay of its own"
+        remedy = "take one such as 'd-ts+'; answers may come late anyway"
+        raise PolicyParameterError("policy", rule, policy, remedy=remedy)
+    if horizon is not None:
+        horizon = integer_from(horizon, 1, "horizon", kind=SimulationArgumentError)
+    elif declared(checked, "needs_horizon"):
+        rule = f"must be given for {checked.label}, which plans for its number of votes"
+        remedy = "give horizon=, or take a policy such as 'd-ts+'"
+        raise PolicyParameterError("horizon", rule, None, remedy=remedy)
+    check_fields(checked, num_arms)
+    with_features(checked, features).check(num_arms, horizon or LONGEST_HORIZON)
+    return checked

@@ -1,0 +1,425 @@
+"""A policy of any kind, advanced by one question or one answer at a time.
+
+A stepper knows the policy, and a :class:`Memory` what happened to it. All that is
+random about an event is a function of the seed and the number of the event, so that the
+same events give the same questions. Arms are positions from 0, in the order given.
+"""
+
+from __future__ import annotations
+
+import zlib
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from bayesduel.arguments.limits import LONGEST_HORIZON, PATIENCE
+from bayesduel.errors import PolicyParameterError, SimulationError
+from bayesduel.policies.policy import Policy, Problem, Wins, check_rule, declared
+from bayesduel.simulation.kernel_calls import VOTES, KernelCalls
+from bayesduel.simulation.runs import PROGRAMS
+
+if TYPE_CHECKING:
+    from jaxtyping import Bool, Float, Int
+    from numpy.random import Generator
+
+    from bayesduel.policies.scalar_kernel import ScalarKernel
+
+
+@dataclass
+class Memory:
+    """The policy in the middle of its questions.
+
+    Attributes
+    ----------
+    state : Any
+        The state of the policy.
+    round : int
+        Rounds so far on the clock of the policy, with self-duels and open questions.
+    """
+
+    state: Any
+    round: int = 0
+
+
+class Question(NamedTuple):
+    """A pair that a policy asks for.
+
+    Attributes
+    ----------
+    first, second : int
+        The arms, which differ.
+    votes : int
+        How many votes of the pair the policy asks for at once.
+    champion, exploit : int
+        The arm that met itself last before, and for how many rounds.
+    idle : int
+        Rounds of self-duels since the last question.
+    round : int
+        The round of the last vote on the clock of the policy.
+    note : tuple of int
+        One number that a kernel must be reminded of with the answer, or none.
+    """
+
+    first: int
+    second: int
+    votes: int
+    champion: int
+    exploit: int
+    idle: int
+    round: int
+    note: tuple[int, ...] = ()
+
+
+class Stepper(Protocol):
+    """What advances a policy."""
+
+    @property
+    def program(self) -> str | None:
+        """The version of the random stream; None for rules in NumPy."""
+        ...
+
+    def begin(self, wins: Int[np.ndarray, "K K"]) -> Memory:
+        """Return the memory after votes that the policy did not ask for."""
+        ...
+
+    def copied(self, memory: Memory) -> Memory:
+        """Return a copy that later events leave alone."""
+        ...
+
+    def packed(self, memory: Memory) -> Memory:
+        """Return a memory to be pickled, without tables that all states share."""
+        ...
+
+    def restored(self, memory: Memory) -> Memory:
+        """Return what :meth:`packed` returned with these tables."""
+        ...
+
+    def expect(self, more: int) -> None:
+        """Prepare for so many more votes and questions."""
+        ...
+
+    def ask(self, memory: Memory, number: int) -> Question | None:
+        """Let the policy choose until it names different arms; None where it does not.
+
+        That is the event ``number``.
+        """
+        ...
+
+    def tell(
+        self,
+        memory: Memory,
+        number: int,
+        question: Question | None,
+        pair: tuple[int, int],
+        wins: int,
+        votes: int,
+    ) -> None:
+        """Tell the policy of votes of a pair, of which the first arm won ``wins``.
+
+        Votes that it did not ask for have no question, and take rounds now. Votes of a
+        question may be fewer than it asked for, or none.
+        """
+        ...
+
+    def recommend(self, memory: Memory) -> int:
+        """Return the arm that the policy believes to be best."""
+        ...
+
+
+class Seeds:
+    """Seeds what is random about each event."""
+
+    def __init__(self, seed: int, epoch: int) -> None:
+        self.seed, self.epoch = seed, epoch
+        # One generator throughout: compiled code takes long to get to know another.
+        self._rng = np.random.Generator(np.random.PCG64(0))
+
+    def generator(self, number: int) -> Generator:
+        """Return ``np.random.default_rng((seed, epoch, number))``, 0 at the start."""
+        words = np.random.SeedSequence((self.seed, self.epoch, number))
+        self._rng.bit_generator.state = np.random.PCG64(words).state
+        return self._rng
+
+    def for_recommendation(self) -> Generator:
+        """Return the generator that breaks ties of a recommendation."""
+        return np.random.default_rng((self.seed, self.epoch, 0, 1))
+
+
+def coin(seed: int, number: int) -> bool:
+    """Return a fair bit for each number, the same in every replay.
+
+    A tie counts for either arm by a coin, as policies know no ties.
+    """
+    return bool(zlib.crc32(f"{seed}/{number}".encode()) & 1)
+
+
+def near_pairs(
+    allowed: Bool[np.ndarray, "K K"], first: int, second: int
+) -> Bool[np.ndarray, "K K"]:
+    """Return the allowed pairs with one of two arms, or all where there are none."""
+    among = np.isin(np.arange(len(allowed)), (first, second))
+    near = allowed & (among[:, None] | among[None, :])
+    return near if near.any() else allowed
+
+
+def pairs_of(
+    wins: Int[np.ndarray, "K K"],
+) -> list[tuple[tuple[int, int], int, int]]:
+    """Return the pairs that have votes, wins of the lower arm, and their votes."""
+    votes = np.triu(wins + wins.T)
+    return [
+        ((int(low), int(high)), int(wins[low, high]), int(votes[low, high]))
+        for low, high in zip(*np.nonzero(votes), strict=True)
+    ]
+
+
+_NO_ARRAY = np.zeros(0)
+
+
+def _arrays(state: Any) -> list[np.ndarray]:
+    """Return the arrays of the state of a kernel."""
+    if isinstance(state, tuple):
+        return [array for part in state for array in _arrays(part)]
+    return [state]
+
+
+class RuleStepper:
+    """Advances a policy in NumPy."""
+
+    program = None
+
+    def __init__(
+        self,
+        policy: Policy,
+        num_arms: int,
+        seeds: Seeds,
+        horizon: int | None,
+        features: Float[np.ndarray, "K d"] | None,
+    ) -> None:
+        check_rule(policy)
+        self._policy, self._num_arms, self._seeds = policy, num_arms, seeds
+        self._in_bulk = declared(policy, "explores_in_bulk")
+        self._horizon = horizon or LONGEST_HORIZON
+        self._features = features
+        self._context: tuple[Any, ...] = ()
+        if declared(policy, "contextual"):
+            if features is None:
+                rule = "must be given for a contextual policy"
+                remedy = "give a table with a row for each arm, as features="
+                raise PolicyParameterError("features", rule, None, remedy=remedy)
+            self._context = (features,)
+
+    def begin(self, wins: Int[np.ndarray, "K K"]) -> Memory:
+        """Tell votes one by one; a policy that plans batches counts only its own."""
+        features = None if self._features is None else np.array(self._features)
+        problem = Problem(self._num_arms, self._horizon, features)
+        memory = Memory(self._policy.start(problem, self._seeds.generator(0)))
+        if not self._in_bulk:
+            for number, (pair, won, votes) in enumerate(pairs_of(wins)):
+                self.tell(memory, number, None, pair, won, votes)
+        return memory
+
+    def copied(self, memory: Memory) -> Memory:
+        """Copy all that the state holds."""
+        return deepcopy(memory)
+
+    def packed(self, memory: Memory) -> Memory:
+        """Return it as it is."""
+        return memory
+
+    def restored(self, memory: Memory) -> Memory:
+        """Return it as it is."""
+        return memory
+
+    def expect(self, more: int) -> None:
+        """Do nothing."""
+
+    def ask(self, memory: Memory, number: int) -> Question | None:
+        """Let the policy choose."""
+        from bayesduel.simulation.rounds import as_duel
+
+        rng, before = self._seeds.generator(number), memory.round
+        choose: Any = self._policy.choose
+        for _ in range(PATIENCE):
+            round_ = memory.round + 1
+            duel = as_duel(choose(memory.state, rng, round_, *self._context))
+            self._check(duel, round_)
+            idle = min(int(duel.idle_rounds), self._horizon - memory.round)
+            memory.round += idle
+            if memory.round >= self._horizon:
+                return None
+            rounds = min(int(duel.explores), self._horizon - memory.round)
+            memory.round += rounds
+            if rounds > 0 and duel.first != duel.second:
+                pair = int(duel.first), int(duel.second)
+                since = memory.round - before - rounds
+                champion = int(duel.champion)
+                return Question(*pair, rounds, champion, idle, since, memory.round)
+        return None
+
+    def _check(self, duel: Any, round_: int) -> None:
+        for arm in (duel.champion, duel.first, duel.second):
+            if not 0 <= arm < self._num_arms:
+                raise SimulationError(
+                    f"{self._policy.label}: choose named the arm {arm} in its round "
+                    f"{round_}; arms are numbered 0 to {self._num_arms - 1}"
+                )
+
+    def tell(
+        self,
+        memory: Memory,
+        number: int,
+        question: Question | None,
+        pair: tuple[int, int],
+        wins: int,
+        votes: int,
+    ) -> None:
+        """Tell the policy of votes, one by one unless it explores in bulk."""
+        rng, update = self._seeds.generator(number), self._policy.update
+        if self._in_bulk:
+            if question is not None:
+                # Also where nobody answered: then that is the outcome.
+                won = Wins(wins, votes)
+                update(memory.state, rng, question.round, *pair, won, *self._context)
+            return
+        for vote in range(votes):
+            memory.round += question is None
+            round_ = memory.round if question is None else question.round
+            won = vote < wins
+            update(memory.state, rng, round_, *pair, won, *self._context)
+
+    def recommend(self, memory: Memory) -> int:
+        """Return the arm that the policy recommends."""
+        from bayesduel.simulation.rounds import as_arm
+
+        rng = self._seeds.for_recommendation()
+        arm = as_arm(self._policy.recommend(memory.state, rng))
+        if not 0 <= arm < self._num_arms:
+            raise SimulationError(
+                f"{self._policy.label}: recommend named the arm {arm}; arms are "
+                f"numbered 0 to {self._num_arms - 1}"
+            )
+        return arm
+
+
+class KernelStepper:
+    """Advances the kernel of a policy."""
+
+    program = PROGRAMS["scalar"]
+
+    def __init__(
+        self,
+        kernel: ScalarKernel,
+        num_arms: int,
+        seeds: Seeds,
+        horizon: int | None,
+        compiled: bool | None,
+    ) -> None:
+        self._kernel, self._num_arms, self._seeds = kernel, num_arms, seeds
+        self._horizon = LONGEST_HORIZON if horizon is None else horizon
+        self._calls = KernelCalls(kernel, compiled)
+
+    def begin(self, wins: Int[np.ndarray, "K K"]) -> Memory:
+        """Tell votes pair by pair."""
+        memory = Memory(self._new_state())
+        pairs = pairs_of(wins)
+        rows = np.zeros(2 * len(pairs), dtype=VOTES)
+        for place, ((low, high), won, votes) in enumerate(pairs):
+            rows[2 * place] = low, high, 0, 0, 1, won
+            rows[2 * place + 1] = low, high, 0, 0, 0, votes - won
+        self._tell(memory, 0, rows[rows["count"] > 0], begins=True)
+        return memory
+
+    def copied(self, memory: Memory) -> Memory:
+        """Copy the arrays of the state, without tables that all states share."""
+        return Memory(self._mapped(np.copy, memory.state), memory.round)
+
+    def packed(self, memory: Memory) -> Memory:
+        """Leave out tables that all states share."""
+        state = self._mapped(lambda array: array, memory.state, shared=_NO_ARRAY)
+        return Memory(state, memory.round)
+
+    def _mapped(
+        self, function: Any, state: Any, shared: np.ndarray | None = None
+    ) -> Any:
+        """Return a state with other arrays; shared ones stay, or become another."""
+        if isinstance(state, tuple):
+            made: Any = state
+            return made._make(self._mapped(function, part, shared) for part in state)
+        if id(state) in self._shared:
+            return state if shared is None else shared
+        return function(state)
+
+    @cached_property
+    def _shared(self) -> dict[int, np.ndarray]:
+        """Arrays that every new state holds, by their ids."""
+        one, other = self._new_state(), self._new_state()
+        known = {id(array) for array in _arrays(one)}
+        return {id(array): array for array in _arrays(other) if id(array) in known}
+
+    def _new_state(self) -> Any:
+        order = np.arange(self._num_arms, dtype=np.int64)
+        return self._kernel.new_state(order, self._horizon)
+
+    def restored(self, memory: Memory) -> Memory:
+        """Put the tables that all states share in place of their copies."""
+        state = self._restored(memory.state, self._new_state())
+        return Memory(state, memory.round)
+
+    def _restored(self, state: Any, new: Any) -> Any:
+        if isinstance(state, tuple):
+            made: Any = state
+            return made._make(map(self._restored, state, new))
+        return new if id(new) in self._shared else state
+
+    def expect(self, more: int) -> None:
+        """Let compiled code take over where much is to come."""
+        self._calls.expect(more)
+
+    def ask(self, memory: Memory, number: int) -> Question | None:
+        """Let the policy choose."""
+        rng, before = self._seeds.generator(number), memory.round
+        ask, horizon = self._calls.ask, self._horizon
+        memory.round, duel, note = ask(memory.state, rng, before, horizon)
+        while self._kernel.solve_on_host(memory.state):
+            memory.round, duel, note = ask(memory.state, rng, memory.round, horizon)
+        if duel is None:
+            return None
+        champion, exploit, first, second, _ = duel
+        since, round_ = memory.round - before - 1, memory.round
+        return Question(first, second, 1, champion, exploit, since, round_, (note,))
+
+    def tell(
+        self,
+        memory: Memory,
+        number: int,
+        question: Question | None,
+        pair: tuple[int, int],
+        wins: int,
+        votes: int,
+    ) -> None:
+        """Tell the policy of votes, those for the first arm first."""
+        rows = np.zeros(2, dtype=VOTES)
+        round_, note = (0, 0) if question is None else (question.round, *question.note)
+        rows[0] = *pair, round_, note, 1, wins
+        rows[1] = *pair, round_, note, 0, votes - wins
+        self._tell(memory, number, rows, begins=False)
+
+    def _tell(
+        self, memory: Memory, number: int, votes: np.ndarray, *, begins: bool
+    ) -> None:
+        tell, rng = self._calls.tell, self._seeds.generator(number)
+        memory.round = tell(memory.state, rng, memory.round, votes, begins=begins)
+        while self._kernel.solve_on_host(memory.state):
+            memory.round = tell(memory.state, rng, memory.round, votes, begins=False)
+
+    def recommend(self, memory: Memory) -> int:
+        """Return the arm that the policy recommends."""
+        rng, state = self._seeds.for_recommendation(), memory.state
+        arm = self._calls.recommend(state, rng)
+        while self._kernel.solve_on_host(state):
+            arm = self._calls.recommend(state, rng)
+        return arm
