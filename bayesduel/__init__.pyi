@@ -18,6 +18,7 @@ from .experiments import merge as merge
 from .experiments import simulate as simulate
 from .experiments.results import load_results as load_results
 from .instances import load as load
+from .instances.subset_world import SubsetWorld as SubsetWorld
 from .instances.world import World as World
 from .policies.policy import Duel as Duel
 from .policies.policy import Policy as Policy

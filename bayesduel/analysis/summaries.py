@@ -210,8 +210,8 @@ class Summary:
     def __str__(self) -> str:
         """Return an aligned plain-text table with seed and version."""
         caption = (
-            f"{regret_words(self.notion)}; slope and lower bound per unit of natural log t; "
-            f"seed {self.seed}, bayesduel {self.version}"
+            f"{regret_words(self.notion)}; slope and lower bound per unit of natural "
+            f"log t; seed {self.seed}, bayesduel {self.version}"
         )
         return "\n".join([*aligned(self.HEADER, self.cells()), *self.notes(), caption])
 

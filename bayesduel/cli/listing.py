@@ -112,7 +112,9 @@ def _worlds() -> list[dict[str, object]]:
                 "about": description.title,
                 "parameters": parameters,
                 "feedback": world.feedback,
-                "regrets": sorted(world.notions, key=lambda each: each != world.regret),
+                "regrets": sorted(
+                    world.notions, key=lambda each: each != world.default_notion
+                ),
                 "source": world.source,
             }
         )

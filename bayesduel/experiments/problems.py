@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import comb
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
 
 import numpy as np
 import xarray as xr
@@ -27,7 +27,8 @@ from bayesduel.errors import (
     near_and_all,
 )
 from bayesduel.instances.choice.catalog import is_world_name, load_world
-from bayesduel.instances.world import KNOWN_HORIZON, World, check_world
+from bayesduel.instances.subset_world import SubsetWorld, check_subset_world
+from bayesduel.instances.world import KNOWN_HORIZON, World, WorldBase, check_world
 from bayesduel.policies.arm_features import check_fields, with_features
 from bayesduel.policies.policy import PolicyBase, declared
 from bayesduel.policies.policy_around import innermost, manner_of
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from bayesduel.instances.choice import ChoiceWorld
     from bayesduel.simulation.environments import Environment
 
-type Instance = "PreferenceMatrix | World | ChoiceWorld"
+type Instance = PreferenceMatrix | World | SubsetWorld
 """What answers: duels, or offers of subsets."""
 
 _PACKAGE = str(Path(__file__).resolve().parent.parent)
@@ -250,18 +251,7 @@ class WorldProblem(ComparedInstance):
         _check_plays_duels(self, policy, world.arm_features, horizon, shuffle=shuffle)
         has_features = world.arm_features is not None or world.defines("features")
         _check_contextual(policy, self.name, has_features=has_features)
-        rule = innermost(policy)
-        assumed = [*declared(rule, "assumes")]
-        if declared(rule, "needs_horizon"):
-            assumed.append(KNOWN_HORIZON)
-        lacking = [each for each in assumed if each not in world.guarantees]
-        if lacking:
-            warnings.warn(
-                f"{policy.label} assumes {' and '.join(lacking)}, which {self.name} "
-                "does not guarantee: its regret bounds do not apply there",
-                AssumptionWarning,
-                skip_file_prefixes=(_PACKAGE,),
-            )
+        _warn_of_assumptions(policy, world, self.name)
 
     def environment(self, notions: tuple[str, ...], *, shuffle: bool) -> "Environment":
         """Return the world, with room for all its notions of regret."""
@@ -293,33 +283,44 @@ class WorldProblem(ComparedInstance):
 
     def attributes(self, notions: Sequence[str]) -> dict[str, Any]:
         """Return the lower bounds that the world provides, by notions."""
-        bounds = {name: float(value) for name, value in self.instance.theory().items()}
-        return {"lower_bounds": json.dumps(bounds)} if bounds else {}
+        return _bounds_of(self.instance)
 
 
 class SubsetProblem(ComparedInstance):
     """Offers of sets in a world of subset choice."""
 
-    instance: "ChoiceWorld"
+    instance: SubsetWorld
     words = "a world of subset choice"
     axes = ("arm",)
     played = "offers"
 
-    @property
-    def known_notions(self) -> Sequence[str]:
-        """Those of choices out of subsets."""
-        from theory.choice import SUBSET_REGRET_NOTIONS
+    @cached_property
+    def known_notions(self) -> Sequence[str]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Those of choices out of subsets, or that the world defines."""
+        if _has_formulas(self.instance):
+            from theory.choice import SUBSET_REGRET_NOTIONS
 
-        return tuple(SUBSET_REGRET_NOTIONS)
+            return tuple(SUBSET_REGRET_NOTIONS)
+        return check_subset_world(self.instance, _TRIAL_HORIZON)
 
     @property
     def default_notion(self) -> str:
-        """The notion of the world's source."""
-        return self.instance.regret
+        """The notion of a published world, or the first one."""
+        world = self.instance
+        is_published = _has_formulas(world)
+        return world.default_notion if is_published else self.known_notions[0]
+
+    @property
+    def usual_notions(self) -> tuple[str, ...]:
+        """That one of a published world, all notions of another one."""
+        if _has_formulas(self.instance):
+            return (self.default_notion,)
+        return tuple(self.known_notions)
 
     def regret_exists(self, notion: str) -> None:
         """Raise ``ChoiceWorldError`` where the feedback defines no such regret."""
-        self.instance.check_notion(notion)
+        if _has_formulas(self.instance):
+            self.instance.check_notion(notion)
 
     def check_policy(
         self, policy: PolicyBase, horizon: int, *, shuffle: bool = True
@@ -335,13 +336,19 @@ class SubsetProblem(ComparedInstance):
             )
         if shuffle:
             check_fields(policy, self.instance.num_arms)
-        policy.check_world(self.instance, horizon)
+        world = self.instance
+        if not _has_formulas(world):
+            check_subset_world(world, horizon)
+        has_features = world.arm_features is not None or world.defines("features")
+        _check_contextual(policy, self.name, has_features=has_features)
+        policy.check_world(world, horizon)
+        _warn_of_assumptions(policy, world, self.name)
 
     def environment(self, notions: tuple[str, ...], *, shuffle: bool) -> "Environment":
         """Return offers; regret of every notion is added up as they are made."""
         from bayesduel.simulation import SubsetEnvironment
 
-        return SubsetEnvironment.from_world(self.instance, notions, shuffle=shuffle)
+        return SubsetEnvironment(self.instance, notions, shuffle)
 
     def measured(
         self,
@@ -360,18 +367,21 @@ class SubsetProblem(ComparedInstance):
 
     def variables(self) -> Variables:
         """Return the best set, and where sets are few the probabilities of all."""
-        world = self.instance
-        found: Variables = {"best_set": (("arm",), world.mask(world.best_set))}
-        if world.features is not None:
-            found["features"] = (("arm", "feature"), world.features)
-        if comb(world.num_arms, world.subset_size) <= _FEW_SETS:
-            table = world.table()
-            found["choice_sets"] = (("set", "place"), table.sets)
-            found["choice_probabilities"] = (("set", "place"), table.probabilities)
+        world, found = self.instance, {}
+        if world.arm_features is not None:
+            found["features"] = (("arm", "feature"), np.asarray(world.arm_features))
+        if _has_formulas(world):
+            found["best_set"] = (("arm",), world.mask(world.best_set))
+            if comb(world.num_arms, world.subset_size) <= _FEW_SETS:
+                table = world.table()
+                found["choice_sets"] = (("set", "place"), table.sets)
+                found["choice_probabilities"] = (("set", "place"), table.probabilities)
         return found
 
     def attributes(self, notions: Sequence[str]) -> dict[str, Any]:
-        """Return the largest regret of one round; of duels the matrix tells it."""
+        """Return the largest regret of one round, or the lower bounds of a world."""
+        if not _has_formulas(self.instance):
+            return _bounds_of(self.instance)
         worst = self.instance.worst_rounds(notions)
         return {"most_regret_per_round": json.dumps(worst)}
 
@@ -396,6 +406,35 @@ def _check_plays_duels(
     if shuffle:
         check_fields(policy, num_arms)
     with_features(policy, features).check(num_arms, horizon)
+
+
+def _has_formulas(world: SubsetWorld) -> "TypeGuard[ChoiceWorld]":
+    """Say whether a world knows its best set and what any set costs."""
+    from bayesduel.instances.choice import ChoiceWorld
+
+    return isinstance(world, ChoiceWorld)
+
+
+def _bounds_of(world: WorldBase) -> dict[str, str]:
+    """Return the lower bounds that a world provides, by notions, if any."""
+    bounds = {name: float(value) for name, value in world.theory().items()}
+    return {"lower_bounds": json.dumps(bounds)} if bounds else {}
+
+
+def _warn_of_assumptions(policy: PolicyBase, world: WorldBase, name: str) -> None:
+    """Warn where a policy assumes what a world does not guarantee."""
+    rule = innermost(policy)
+    assumed = [*declared(rule, "assumes")]
+    if declared(rule, "needs_horizon"):
+        assumed.append(KNOWN_HORIZON)
+    lacking = [each for each in assumed if each not in world.guarantees]
+    if lacking:
+        warnings.warn(
+            f"{policy.label} assumes {' and '.join(lacking)}, which {name} "
+            "does not guarantee: its regret bounds do not apply there",
+            AssumptionWarning,
+            skip_file_prefixes=(_PACKAGE,),
+        )
 
 
 def _check_contextual(policy: PolicyBase, name: str, *, has_features: bool) -> None:
@@ -443,9 +482,7 @@ def read_instance(value: InstanceLike) -> Instance:
         return load_world(value) if is_world_name(value) else instances.load(value)
     if isinstance(value, PreferenceMatrix | World):
         return value
-    from bayesduel.instances.choice import ChoiceWorld
-
-    return value if isinstance(value, ChoiceWorld) else as_preference_matrix(value)
+    return value if isinstance(value, SubsetWorld) else as_preference_matrix(value)
 
 
 def weighted_sum(

@@ -18,7 +18,7 @@ from bayesduel.instances.matrices import (
     unknown_name,
 )
 from bayesduel.instances.published import PUBLISHED
-from bayesduel.instances.world import World
+from bayesduel.instances.world import WorldBase
 from bayesduel.instances.worlds.lookup import (
     WORLDS,
     default_world,
@@ -131,7 +131,7 @@ def describe(name: str) -> Description:
 
 
 def load(
-    name_or_path: str | os.PathLike[str] | PreferenceMatrix | World | ArrayLike,
+    name_or_path: str | os.PathLike[str] | PreferenceMatrix | WorldBase | ArrayLike,
     *,
     repair: bool = False,
     key: str | None = None,
@@ -165,7 +165,7 @@ def load(
 
     Returns
     -------
-    PreferenceMatrix, World or ChoiceWorld
+    PreferenceMatrix, World or SubsetWorld
         With its name and source.
 
     Raises
@@ -188,7 +188,7 @@ def load(
     >>> instances.load("uniform-random:num_arms=8,seed=3").num_arms
     8
     """
-    if isinstance(name_or_path, World):
+    if isinstance(name_or_path, WorldBase):
         return name_or_path
     if isinstance(name_or_path, str):
         text = name_or_path.strip()

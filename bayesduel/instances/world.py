@@ -39,7 +39,112 @@ UNNAMED_NOTION = "regret"
 """The name of the notion of regret of a world that returns a plain number."""
 
 
-class World(FrozenClass):
+class WorldBase(FrozenClass):
+    """Names and optional methods of worlds of pairs and of worlds of sets.
+
+    See :class:`bayesduel.World` and :class:`bayesduel.SubsetWorld`.
+    """
+
+    notions: ClassVar[tuple[str, ...]] = ()
+    guarantees: ClassVar[tuple[str, ...]] = (KNOWN_HORIZON,)
+    arm_names: ClassVar[tuple[str, ...] | None] = None
+    source: ClassVar[str] = ""
+
+    _chance: ClassVar[str]
+    """The method that ``answer`` may replace."""
+
+    def __init_subclass__(cls, **others: Any) -> None:
+        super().__init_subclass__(**others)
+        # Fields may be arrays, which the methods of a dataclass cannot compare.
+        cls.__eq__, cls.__hash__ = WorldBase.__eq__, WorldBase.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.checksum == other.checksum  # pyright: ignore[reportAttributeAccessIssue]
+
+    def __hash__(self) -> int:
+        return hash(self.checksum)
+
+    @property
+    def arm_features(self) -> Float[np.ndarray, "K d"] | None:
+        """Features of the arms that hold in all rounds of all runs."""
+        return None
+
+    @property
+    def label(self) -> str:
+        """Name in results: of the class, with the fields that are not the default."""
+        return title_with_changes(self)
+
+    @property
+    def name(self) -> str:
+        """Name in results, the same as :attr:`label`."""
+        return self.label
+
+    @property
+    def checksum(self) -> str:
+        """Digest of the parameters and, of a user's class, of its code."""
+        values = {
+            each.name: _canonical(getattr(self, each.name))
+            for each in fields(self)  # pyright: ignore[reportArgumentType]
+            if each.name != "compiled"
+        }
+        kind = f"{type(self).__module__}.{type(self).__qualname__}"
+        text = json.dumps([kind, values, code_digest(self)], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    # --- The methods of a world -------------------------------------------------------
+
+    def start(self, horizon: int, rng: Generator, /) -> Any:
+        """Return the hidden state before the first round of a run; never compiled."""
+        raise NotImplementedError
+
+    def advance(self, state: Any, rng: Generator, round_: int, /) -> None:
+        """Change the state for ``round_``, before anything else is asked about it.
+
+        Optional. Called once for every round from 1 on, in order, also where an arm
+        duels itself; but not for rounds up to ``unchanged_until``.
+        """
+
+    def unchanged_until(self, state: Any, round_: int, /) -> int:
+        """Return the last round with the same probabilities, regret and features.
+
+        Optional, by default ``round_``: everything may change in every round. A long
+        stretch in which an arm duels itself, or one set is offered, costs one call of
+        ``regret`` for every part of it in which nothing changes.
+        """
+        return round_
+
+    def features(
+        self, state: Any, rng: Generator, round_: int, /
+    ) -> Float[np.ndarray, "K d"]:
+        """Return the features of the arms in ``round_``, a row for each.
+
+        Optional, for contextual policies: those that declare ``contextual = True``
+        receive them in ``choose`` and ``update``.
+        """
+        raise NotImplementedError
+
+    def theory(self) -> Mapping[str, float]:
+        """Return lower bounds: the constant of log T for notions of regret, by name.
+
+        Optional. Tables and figures show no bound without it.
+        """
+        return {}
+
+    def defines(self, method: str) -> bool:
+        """Say whether the class of this world defines an optional method."""
+        owner = next(kind for kind in type(self).__mro__ if method in vars(kind))
+        return WorldBase not in (owner, *owner.__bases__)
+
+    # What check_world asks of the two kinds of worlds.
+
+    def _example(self) -> tuple[Any, ...]:
+        raise NotImplementedError
+
+    def _check_chance(self, value: Any, *given: Any) -> None:
+        raise NotImplementedError
+
+
+class World(WorldBase):
     """Answers comparisons, and says what each round costs.
 
     A subclass is a frozen dataclass by itself: its annotated fields are parameters, to
@@ -109,63 +214,11 @@ class World(FrozenClass):
     ('notion', 'run', 'checkpoint')
     """
 
-    notions: ClassVar[tuple[str, ...]] = ()
-    guarantees: ClassVar[tuple[str, ...]] = (KNOWN_HORIZON,)
-    arm_names: ClassVar[tuple[str, ...] | None] = None
-    source: ClassVar[str] = ""
+    _chance = "probability"
 
     compiled: bool = field(
         default=False, kw_only=True, metadata={"distribution": False}
     )
-
-    @property
-    def arm_features(self) -> Float[np.ndarray, "K d"] | None:
-        """Features of the arms that hold in all rounds of all runs."""
-        return None
-
-    @property
-    def label(self) -> str:
-        """Name in results: of the class, with the fields that are not the default."""
-        return title_with_changes(self)
-
-    @property
-    def name(self) -> str:
-        """Name in results, the same as :attr:`label`."""
-        return self.label
-
-    @property
-    def checksum(self) -> str:
-        """Digest of the parameters and, of a user's class, of its code."""
-        values = {
-            each.name: _canonical(getattr(self, each.name))
-            for each in fields(self)  # pyright: ignore[reportArgumentType]
-            if each.name != "compiled"
-        }
-        kind = f"{type(self).__module__}.{type(self).__qualname__}"
-        text = json.dumps([kind, values, code_digest(self)], sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()
-
-    # --- The methods of a world -------------------------------------------------------
-
-    def start(self, horizon: int, rng: Generator, /) -> Any:
-        """Return the hidden state before the first round of a run; never compiled."""
-        raise NotImplementedError
-
-    def advance(self, state: Any, rng: Generator, round_: int, /) -> None:
-        """Change the state for ``round_``, before anything else is asked about it.
-
-        Optional. Called once for every round from 1 on, in order, also where an arm
-        duels itself; but not for rounds up to ``unchanged_until``.
-        """
-
-    def unchanged_until(self, state: Any, round_: int, /) -> int:
-        """Return the last round with the same probabilities, regret and features.
-
-        Optional, by default ``round_``: everything may change in every round. A long
-        stretch in which an arm duels itself costs one call of :meth:`regret` for every
-        part of it in which nothing changes.
-        """
-        return round_
 
     def probability(
         self, state: Any, rng: Generator, round_: int, first: int, second: int, /
@@ -194,26 +247,17 @@ class World(FrozenClass):
         """
         raise NotImplementedError
 
-    def features(
-        self, state: Any, rng: Generator, round_: int, /
-    ) -> Float[np.ndarray, "K d"]:
-        """Return the features of the arms in ``round_``, a row for each.
+    def _example(self) -> tuple[int, int]:
+        return 0, 1
 
-        Optional, for contextual policies: those that declare ``contextual = True``
-        receive them in ``choose`` and ``update``.
-        """
-        raise NotImplementedError
-
-    def theory(self) -> Mapping[str, float]:
-        """Return lower bounds: the constant of log T for notions of regret, by name.
-
-        Optional. Tables and figures show no bound without it.
-        """
-        return {}
-
-    def defines(self, method: str) -> bool:
-        """Say whether the class of this world defines an optional method."""
-        return getattr(type(self), method) is not getattr(World, method)
+    def _check_chance(self, value: Any, *given: Any) -> None:
+        if not 0 <= value <= 1:
+            raise ArgumentError(
+                f"{type(self).__name__}: probability",
+                "must be a number from 0 to 1",
+                value,
+                remedy="see probability(state, rng, 1, 0, 1)",
+            )
 
 
 class FixedWorld(World):
@@ -273,7 +317,7 @@ def _canonical(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool) else value_text(value)
 
 
-def costs_of(world: World, value: Any) -> dict[str, float]:
+def costs_of(world: WorldBase, value: Any) -> dict[str, float]:
     """Return what :meth:`World.regret` has returned, by the names of notions.
 
     Raises ``ArgumentError`` where it is neither a number nor one for each notion.
@@ -309,7 +353,7 @@ def costs_of(world: World, value: Any) -> dict[str, float]:
     return {notion: float(cost) for notion, cost in costs.items()}
 
 
-def check_world(world: World, horizon: int) -> tuple[str, ...]:
+def check_world(world: WorldBase, horizon: int) -> tuple[str, ...]:
     """Play one round of a world, and return its notions of regret.
 
     So an error in a world is raised before anything is simulated.
@@ -332,15 +376,17 @@ def check_world(world: World, horizon: int) -> tuple[str, ...]:
             remedy="write num_arms: int = 5 in the class, or a property",
         )
     lacking = [name for name in ("start", "regret") if not world.defines(name)]
-    if not world.defines("probability") and not world.defines("answer"):
-        lacking.append("probability")
+    chance = world._chance
+    if not world.defines(chance) and not world.defines("answer"):
+        lacking.append(chance)
     if lacking:
         raise ArgumentError(
             "instances",
             f"{kind} has no {' and no '.join(lacking)}, but must define start, "
-            "probability (or answer) and regret",
+            f"{chance} (or answer) and regret",
             world,
-            remedy="write it as in the example of bayesduel.World",
+            remedy="write it as in the example of bayesduel."
+            f"{'World' if isinstance(world, World) else 'SubsetWorld'}",
         )
     unknown = [each for each in world.guarantees if each not in GUARANTEES]
     if unknown:
@@ -350,9 +396,8 @@ def check_world(world: World, horizon: int) -> tuple[str, ...]:
             unknown[0],
             remedy="leave it out",
         )
-    _check_table(world, "arm_features", world.arm_features)
+    check_features(world, "arm_features", world.arm_features)
     rng, method = np.random.default_rng(0), "start"
-    probability = 0.5
     try:
         state = world.start(horizon, rng)
         method = "advance"
@@ -361,15 +406,13 @@ def check_world(world: World, horizon: int) -> tuple[str, ...]:
         last = world.unchanged_until(state, 1)
         if world.defines("features"):
             method = "features"
-            _check_table(world, method, world.features(state, rng, 1))
-        method = "regret"
-        costs = costs_of(world, world.regret(state, 1, 0, 1))
-        if world.defines("answer"):
-            method = "answer"
-            world.answer(state, rng, 1, 0, 1)
-        else:
-            method = "probability"
-            probability = world.probability(state, rng, 1, 0, 1)
+            check_features(world, method, world.features(state, rng, 1))
+        method, given = "regret", world._example()
+        costs = costs_of(world, getattr(world, method)(state, 1, *given))
+        method = "answer" if world.defines("answer") else chance
+        value = getattr(world, method)(state, rng, 1, *given)
+        if method == chance:
+            world._check_chance(value, *given)
     except BayesduelError:
         raise
     except Exception as error:
@@ -382,17 +425,11 @@ def check_world(world: World, horizon: int) -> tuple[str, ...]:
             last,
             remedy="return round_ where everything may change in the next round",
         )
-    if not 0 <= probability <= 1:
-        raise ArgumentError(
-            f"{kind}: probability",
-            "must be a number from 0 to 1",
-            probability,
-            remedy="see probability(state, rng, 1, 0, 1)",
-        )
     return tuple(costs)
 
 
-def _check_table(world: World, method: str, table: Any) -> None:
+def check_features(world: WorldBase, method: str, table: Any) -> None:
+    """Raise ``ArgumentError`` unless a table has a row of numbers for each arm."""
     if table is None:
         return
     shape, num_arms = np.shape(table), getattr(world, "num_arms", 0)

@@ -13,7 +13,7 @@ from bayesduel.errors import AssumptionWarning, SimulationArgumentError
 from bayesduel.policies.policy import FrozenPolicy, PolicyBase, Problem
 
 if TYPE_CHECKING:
-    from bayesduel.instances.choice import ChoiceWorld
+    from bayesduel.instances.subset_world import SubsetWorld
 
 _MOST_SETS_CHECKED = 20_000
 """Tables up to this many sets are searched for a violated assumption."""
@@ -54,7 +54,7 @@ class OfferingPolicy(PolicyBase):
     assumes_consistency: ClassVar[bool] = False
     """Whether the theory asks for weak optimal-set consistency."""
 
-    def check_world(self, world: "ChoiceWorld", horizon: int) -> None:
+    def check_world(self, world: "SubsetWorld", horizon: int) -> None:
         """Raise where this policy cannot play in a world; warn outside its theory.
 
         Raises
@@ -83,7 +83,7 @@ class OfferingPolicy(PolicyBase):
         fewer = self.offers_fewer or (
             self.reads_revenues and world.revenues is not None
         )
-        if fewer and not world.rule.allows_fewer:
+        if fewer and not world.allows_fewer:
             raise _misfit(
                 self,
                 f"offers sets of fewer than k arms, but {name} is a table of sets of "
@@ -99,11 +99,15 @@ class OfferingPolicy(PolicyBase):
         self.check(world.num_arms, horizon)
         self.warn_about(world)
 
-    def warn_about(self, world: "ChoiceWorld") -> None:
+    def warn_about(self, world: "SubsetWorld") -> None:
         """Warn (``AssumptionWarning``) where the world is outside the theory."""
+        from bayesduel.instances.choice import ChoiceWorld
+
         small = comb(world.num_arms, world.subset_size) <= _MOST_SETS_CHECKED
+        if not self.assumes_consistency or not isinstance(world, ChoiceWorld):
+            return
         # With one number per arm the order of the arms is the same in all sets.
-        if not self.assumes_consistency or not small or world.rule.values is not None:
+        if not small or world.rule.values is not None:
             return
         from theory.choice.order import find_inconsistency
 
@@ -178,7 +182,7 @@ def _misfit(policy: OfferingPolicy, words: str, remedy: str) -> SimulationArgume
     return SimulationArgumentError("policies", rule, policy, remedy=remedy)
 
 
-def warn_above_one(label: str, world: "ChoiceWorld") -> None:
+def warn_above_one(label: str, world: "SubsetWorld") -> None:
     """Warn where rewards exceed the 1 that a confidence bound assumes."""
     if world.largest_reward > 1.0:
         warnings.warn(

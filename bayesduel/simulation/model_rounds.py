@@ -105,7 +105,8 @@ class ModelRuns(PolicyRuns):
         self._place, self._horizon = place, int(self._tables.grid[-1])
         orders, size, revenues = self._here(self._orders), None, None
         if isinstance(environment := self._environment, SubsetEnvironment):
-            size, revenues = environment.subset_size, environment.revenues[orders]
+            size = environment.world.subset_size
+            revenues = self._tables.revenues[orders]
         self._rule_and_words = self._policy.rule, self._here(self._policy.words)
         given = orders, revenues, np.int64(self._horizon), size
         self._state = asked_models.begin(*self._rule_and_words, *given)
@@ -217,7 +218,8 @@ def run_chunk(
     kind, asked = StraightRuns if manner == STRAIGHT else ModelRuns, _Asked
     if isinstance(environment, SubsetEnvironment):
         kind, asked = ModelRuns, _AskedSets
-        tables = SetTables(environment, len(rows), grid)
+        numbers = np.array(runs)[rows]
+        tables = SetTables(environment, asked, numbers, words[rows], grid)
     elif isinstance(environment, WorldEnvironment):
         kind = ModelRuns
         tables = WorldTables(

@@ -17,7 +17,7 @@ from bayesduel.errors import (
     SimulationArgumentError,
     SimulationError,
 )
-from bayesduel.instances.world import FixedWorld, World
+from bayesduel.instances.world import FixedWorld, WorldBase
 from bayesduel.ops.scalar.uncompiled import unpacked
 from bayesduel.policies.policy import Problem, check_rule, declared
 from bayesduel.policies.policy_around import STRAIGHT, Manner
@@ -49,6 +49,7 @@ from bayesduel.simulation.run_progress import (
     when_stopped,
 )
 from bayesduel.simulation.runs import (
+    OF_WORLDS,
     Found,
     GoOn,
     RunRecords,
@@ -61,10 +62,6 @@ from bayesduel.stopping.scalar_rules import NEVER_STOPS, ScalarStopping
 _MOVES = [EVENTS, CLOCK, PLAYED]
 """Events, and what of a run moves: rules of sets have no clock, and where votes are
 told late the rounds that are played lag behind it."""
-
-
-_OF_WORLDS = 1
-"""Added to the words that seed a run, for the generator of its world."""
 
 
 class Variations(NamedTuple):
@@ -203,7 +200,7 @@ class WorldTables(PairTables):
     def world_of_run(self, place: int, order: Int[np.ndarray, " K"]) -> WorldRun:
         """Return a run of the world before its first round."""
         rng = new_generator() if self._rng is None else self._rng
-        reseed(rng, np.append(self._words[place], np.uint32(_OF_WORLDS)))
+        reseed(rng, np.append(self._words[place], np.uint32(OF_WORLDS)))
         state = self._world.start(int(self.grid[-1]), rng)
         table, num_notions = self._features, self._regret_at.shape[-1]
         table = np.zeros((len(order), 0)) if table is None else table[order]
@@ -263,8 +260,11 @@ class PolicyRuns:
         self._place, self._state = 0, None
         # What plays a policy, and the form in which that knows it.
         self._play, self._own = tables.play, policy
-        world = getattr(environment, "world", None)
-        both = world is None or is_compiled(world)
+        is_pairs = isinstance(environment, WorldEnvironment)
+        world = environment.world if is_pairs else None
+        both = not getattr(tables, "is_open", False)
+        if world is not None:
+            both = is_compiled(world)
         # Numba takes half a second to import.
         if isinstance(policy, ScalarKernel):
             self._own = None
@@ -388,12 +388,12 @@ class PolicyRuns:
             raise
 
 
-def _world_of(error: Exception) -> World | None:
+def _world_of(error: Exception) -> WorldBase | None:
     """Return the world one of whose methods has raised an error, if any."""
     frame, found = error.__traceback__, None
     while frame is not None:
         owner = frame.tb_frame.f_locals.get("self")
-        found = owner if isinstance(owner, World) else found
+        found = owner if isinstance(owner, WorldBase) else found
         frame = frame.tb_next
     return found
 
@@ -448,7 +448,7 @@ def run_chunk(
     if not isinstance(environment, PairwiseEnvironment | WorldEnvironment):
         from bayesduel.simulation.subset_environment import SetTables
 
-        tables = SetTables(environment, len(runs), grid)
+        tables = SetTables(environment, policy, np.array(runs), words, grid)
     else:
         new = stopping.new_state if stopping is not None else None
         is_world = isinstance(environment, WorldEnvironment)

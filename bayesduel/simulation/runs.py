@@ -138,6 +138,10 @@ def reseed(rng: np.random.Generator, seed: UInt32[np.ndarray, " W"]) -> None:
     rng.bit_generator.state = np.random.SFC64(np.random.SeedSequence(seed)).state
 
 
+OF_WORLDS = 1
+"""Added to the words that seed a run, for the generator of its world."""
+
+
 class Segments:
     """Plays runs a segment of about so many ``seconds`` at a time, reporting between.
 

@@ -1,17 +1,21 @@
-"""The loop over rounds: one run of any policy over subsets, in plain Python.
+"""The loops over rounds: one run of any policy over subsets, in plain Python.
 
-As ``rounds`` has it for pairs: ``compiled_rounds`` hands the same function to
-Numba, and both play the same run.
+:func:`play` plays worlds of choice by their formulas. As ``rounds`` has it for pairs,
+``compiled_rounds`` hands the same function to Numba, and both play the same run.
+:func:`play_open` plays all other worlds, which it asks once about every part of a
+stretch in which nothing changes.
 """
 
 from operator import index
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, UInt32
 from numpy.random import Generator
 
-from bayesduel.errors import PolicyParameterError
+from bayesduel.errors import ArgumentError, PolicyParameterError, SimulationError
+from bayesduel.instances.subset_world import SubsetWorld, as_probabilities, as_rewards
+from bayesduel.instances.world import check_features, costs_of
 from bayesduel.ops.scalar.compiled import compiled
 from bayesduel.policies.subset_base import Offer
 from bayesduel.simulation.rounds import choose, recommend
@@ -23,27 +27,31 @@ from bayesduel.simulation.run_progress import (
     PLAYED,
     WRONG,
 )
-from bayesduel.simulation.set_worlds import SetLane, SetWorld, answer, put_forward
+from bayesduel.simulation.runs import OF_WORLDS, new_generator, reseed
+from bayesduel.simulation.set_worlds import (
+    RANKING,
+    WINNER,
+    SetLane,
+    SetWorld,
+    answer,
+    put_forward,
+)
 
 BAD_LENGTH, BAD_SIZE, BAD_ROUNDS, BAD_RECOMMENDATION = range(1, 5)
 """What may go wrong: the length of a mask, how many arms it marks, rounds below 1."""
 
 
 class SetLedger(NamedTuple):
-    """What is written down of a run, arms by their positions."""
+    """Rounds in which each position was offered and sums of regret, per notion.
+
+    So far and at the checkpoints; and the set that is recommended at the end.
+    """
 
     offers: Int[np.ndarray, " n"]
-    """Rounds so far in which each was offered."""
-
     regret: Float[np.ndarray, " N"]
-    """Sums so far, per notion."""
-
     offers_at: Int[np.ndarray, "C n"]
-    """At the checkpoints."""
-
     regret_at: Float[np.ndarray, "C N"]
     best: Bool[np.ndarray, " n"]
-    """What is recommended at the end."""
 
 
 def update(
@@ -60,10 +68,7 @@ def update(
 
 
 def as_offer(asked: Any) -> Offer:
-    """Return a set as an offer for a single round, and an offer as it is.
-
-    Raises ``PolicyParameterError`` if it is neither.
-    """
+    """Return a set as an offer for a single round, and an offer as it is."""
     offer = asked if isinstance(asked, Offer) else Offer(asked)
     subset = as_mask(offer.subset)
     try:
@@ -78,10 +83,7 @@ def as_offer(asked: Any) -> Offer:
 
 
 def as_mask(subset: Any) -> Any:
-    """Return a mask over arms as it is.
-
-    Raises ``PolicyParameterError`` if it is none.
-    """
+    """Return a mask over arms as it is, and raise for anything else."""
     if isinstance(subset, np.ndarray) and subset.dtype == bool and subset.ndim == 1:
         return subset
     raise PolicyParameterError(
@@ -144,6 +146,17 @@ def add_offer(
     return place
 
 
+@compiled
+def note_best(
+    best: Bool[np.ndarray, " n"], ledger: SetLedger, progress: Int[np.ndarray, " 12"]
+) -> None:
+    """Write down the set that is recommended at the end."""
+    for position in range(min(len(best), len(ledger.best))):
+        ledger.best[position] = best[position]
+    if len(best) != len(ledger.best):
+        progress[FAULT], progress[WRONG] = BAD_RECOMMENDATION, len(best)
+
+
 def play(
     policy: Any,
     state: Any,
@@ -180,8 +193,154 @@ def play(
         update(policy, state, rng, played, offer.subset, rounds, lane.rewards)
     progress[PLAYED], progress[EVENTS], progress[CHECKPOINT] = played, events, place
     if played == horizon:
-        best = as_mask(recommend(policy, state, rng))
-        for position in range(min(len(best), num_arms)):
-            ledger.best[position] = best[position]
-        if len(best) != num_arms:
-            progress[FAULT], progress[WRONG] = BAD_RECOMMENDATION, len(best)
+        note_best(as_mask(recommend(policy, state, rng)), ledger, progress)
+
+
+class OpenRun:
+    """One run of a world: its state, its generator, and the set offered last.
+
+    ``record`` and ``lane`` are what the functions that draw answers read; ``words``
+    seed the run, ``number`` names it in errors.
+    """
+
+    def __init__(
+        self,
+        environment: Any,
+        record: SetWorld,
+        lane: SetLane,
+        horizon: int,
+        number: int,
+        words: UInt32[np.ndarray, " W"],
+        *,
+        contextual: bool,
+    ) -> None:
+        world = environment.world
+        self._world: SubsetWorld = world
+        self._notions, self._number = environment.notions, number
+        self.record, self.lane = record, lane
+        self._contextual = contextual
+        self.answers = world.defines("answer")
+        self.changes_features = contextual and world.defines("features")
+        # The last round for which the state and what follows from it hold.
+        self.until = 0
+        self._known: tuple[int, Any] = (0, None)
+        self._asked: tuple[int, bytes] = (0, b"")
+        reseed(rng := new_generator(), np.append(words, np.uint32(OF_WORLDS)))
+        self._rng = rng
+        self._state = world.start(horizon, self._rng)
+
+    def features(self, round_: int) -> tuple[Float[np.ndarray, "n d"], ...]:
+        """Return the features of the positions in a round, for contextual policies."""
+        if not self._contextual:
+            return ()
+        if self._known[0] < round_:
+            self._reach(round_)
+            table: Any = self._world.arm_features
+            if self.changes_features:
+                table = self._world.features(self._state, self._rng, round_)
+                try:
+                    check_features(self._world, "features", table)
+                except ArgumentError as error:
+                    raise self._located(error, round_) from error
+            table = np.asarray(table, dtype=np.float64)[self.lane.order]
+            self._known = self.until, table
+        return (self._known[1].copy(),)
+
+    def put_forward(self, round_: int, subset: Bool[np.ndarray, " n"]) -> None:
+        """Note a set of positions as the offered one, and what the world says of it."""
+        self._reach(round_)
+        self.lane.offered[self.lane.order] = subset
+        try:
+            self._ask(round_, self.lane.offered.copy())
+        except ArgumentError as error:
+            raise self._located(error, round_) from error
+
+    def _ask(self, round_: int, offered: Bool[np.ndarray, " n"]) -> None:
+        lane, world = self.lane, self._world
+        key = self.until, offered.tobytes()
+        if key != self._asked:
+            costs = costs_of(world, world.regret(self._state, round_, offered))
+            lane.costs[:] = [costs[notion] for notion in self._notions]
+        if self.answers:
+            rewards = world.answer(self._state, self._rng, round_, offered)
+            lane.rewards[:] = as_rewards(world, lane.offered, rewards)[lane.order]
+        elif key != self._asked:
+            values = world.probabilities(self._state, self._rng, round_, offered)
+            values = as_probabilities(world, lane.offered, values)
+            lane.probabilities[:] = self.record.numbers[:] = values
+            nobody = 1.0 - values.sum() if self.record.has_no_choice else 0.0
+            lane.nobody[0] = min(max(nobody, 0.0), 1.0)
+        self._asked = key
+
+    def _reach(self, round_: int) -> None:
+        """Bring the state to a round, at most the next after those it holds for."""
+        if self.until < round_:
+            self._world.advance(self._state, self._rng, round_)
+            last = self._world.unchanged_until(self._state, round_)
+            self.until = max(int(last), round_)
+
+    def _located(self, error: ArgumentError, round_: int) -> SimulationError:
+        """Return an error that names the run and the round."""
+        return SimulationError(f"{error} (round {round_} of run {self._number})")
+
+
+def play_open(
+    policy: Any,
+    state: Any,
+    rng: Generator,
+    run: OpenRun,
+    checkpoints: Int[np.ndarray, " C"],
+    ledger: SetLedger,
+    progress: Int[np.ndarray, " 12"],
+    event_limit: int,
+) -> None:
+    """Play a run on to its last checkpoint, or to so many events.
+
+    As :func:`play`, in plain Python.
+    """
+    num_arms, horizon = len(ledger.offers), int(checkpoints[-1])
+    while progress[PLAYED] < horizon and progress[EVENTS] < event_limit:
+        progress[EVENTS] += 1
+        begun = int(progress[PLAYED])
+        known = run.features(begun + 1)
+        offer = as_offer(policy.choose(state, rng, begun + 1, *known))
+        find_fault(run.record, offer.subset, offer.rounds, num_arms, progress)
+        if progress[FAULT] != NO_FAULT:
+            return
+        end = min(begun + min(offer.rounds, horizon), horizon)
+        if run.changes_features:
+            end = min(end, run.until)
+        rewards = play_offer(run, rng, offer, end, checkpoints, ledger, progress)
+        last = int(progress[PLAYED])
+        progress[PLAYED] = last - 1  # An error of the policy is one of the last round.
+        policy.update(state, rng, last, offer.subset, last - begun, rewards, *known)
+        progress[PLAYED] = last
+    if progress[PLAYED] == horizon:
+        note_best(as_mask(policy.recommend(state, rng)), ledger, progress)
+
+
+def play_offer(
+    run: OpenRun,
+    rng: Generator,
+    offer: Offer,
+    end: int,
+    checkpoints: Int[np.ndarray, " C"],
+    ledger: SetLedger,
+    progress: Int[np.ndarray, " 12"],
+) -> Float[np.ndarray, " n"]:
+    """Play an offer up to the round ``end`` at most, and return sums of rewards."""
+    record, lane, until = run.record, run.lane, offer.until_no_choice
+    rewards, is_over = np.zeros(len(offer.subset)), False
+    while progress[PLAYED] < end and not is_over:
+        played = int(progress[PLAYED])
+        run.put_forward(played + 1, offer.subset)
+        most = min(run.until, end) - played
+        gone = 1 if run.answers else answer(record, lane, rng, most, until)
+        rounds = checkpoints, int(progress[CHECKPOINT]), played, gone
+        progress[CHECKPOINT] = add_offer(lane, offer.subset, *rounds, ledger)
+        progress[PLAYED] = played + gone
+        rewards += lane.rewards
+        # In the last of these rounds nobody was chosen. Rankings are asked one by one.
+        is_over = until and record.feedback == WINNER and lane.rewards.sum() < gone
+        is_over = is_over or record.feedback == RANKING
+    return rewards

@@ -1,6 +1,4 @@
-"""Who is chosen out of a set: a world of subset choice for one run, in scalar NumPy.
-
-And its answers: choices, rankings, and rewards of every arm.
+"""Who is chosen out of a set, and what comes of that: for one run, in scalar NumPy.
 
 The formulas are those of ``theory.choice.rules`` and ``theory.choice.regret``, of one
 set at a time. Plain functions, which Numba can compile too.
@@ -13,32 +11,38 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
 
-from bayesduel.errors import SimulationArgumentError
 from bayesduel.instances.choice import (
+    ChoiceWorld,
     GaussianRule,
     IndependentRule,
     LogitRule,
     TableRule,
 )
+from bayesduel.instances.subset_world import FEEDBACKS, SubsetWorld
 from bayesduel.ops.scalar.compiled import compiled
 
-LOGIT, GAUSSIAN, TABLE, INDEPENDENT = range(4)
-"""Kinds of rules."""
+LOGIT, GAUSSIAN, TABLE, INDEPENDENT, OPEN = range(5)
+"""Kinds of rules; of the last one the loop asks the world."""
+
+_RULES = {
+    LogitRule: (LOGIT, ()),
+    GaussianRule: (GAUSSIAN, ("log_cdf", "node_weights", "outside")),
+    TableRule: (TABLE, ("by_rank", "binomials")),
+    IndependentRule: (INDEPENDENT, ()),
+}
+"""The kind of each rule, and which of its arrays are read."""
 
 WINNER, RANKING, REWARDS = range(3)
-"""Kinds of feedback: "winner", "ranking" and "independent"."""
-
-_FEEDBACKS = {"winner": WINNER, "ranking": RANKING, "independent": REWARDS}
+"""Kinds of feedback, in the order of ``FEEDBACKS``."""
 
 SUM_OF_PROBABILITIES, SUM, MEAN, PREFERRED = range(4)
-"""Forms of a notion of regret: "rewards", "sum", "mean" and "preferred"."""
+"""Forms of a notion of regret."""
 
-_FORMS = {
-    "rewards": SUM_OF_PROBABILITIES,
-    "sum": SUM,
-    "mean": MEAN,
-    "preferred": PREFERRED,
-}
+_FORMS = ("rewards", "sum", "mean", "preferred")
+
+
+_MOST_DRAWS = 2**62
+"""Draws that are counted at once."""
 
 
 class SetWorld(NamedTuple):
@@ -72,86 +76,82 @@ class SetWorld(NamedTuple):
 
 
 class SetLane(NamedTuple):
-    """What one run has of its world: who stands where, and the set offered last."""
+    """One run in a world: the order of its arms, and the set that was offered last.
+
+    The policy knows the arm ``order[position]`` as ``position``. The set and its P(i|s)
+    are by arms, the rewards of the last offer by positions. ``nobody`` is P(nobody is
+    chosen|s), and ``costs`` the regret of one round of the set, per notion.
+    """
 
     order: Int[np.ndarray, " n"]
-    """``order[position]`` is the arm that the policy knows as ``position``."""
-
     offered: Bool[np.ndarray, " n"]
-    """The last set, by arms."""
-
     probabilities: Float[np.ndarray, " n"]
-    """P(i|s) of it."""
-
     nobody: Float[np.ndarray, " 1"]
-    """P(nobody is chosen|s)."""
-
     costs: Float[np.ndarray, " N"]
-    """Regret of one round of it, per notion."""
-
     rewards: Float[np.ndarray, " n"]
-    """What the last offer has brought, by positions."""
-
     scratch: Float[np.ndarray, " n"]
 
 
-def set_world(environment: Any) -> SetWorld:
-    """Return the world of a :class:`bayesduel.simulation.SubsetEnvironment`.
+_FORMULAS = ("start", "advance", "unchanged_until", "features", "answer")
+_FORMULAS += ("probabilities", "regret")
 
-    Raises ``SimulationArgumentError`` if its rule is none of this package.
+
+def has_formulas(world: SubsetWorld) -> bool:
+    """Say whether the formulas below hold for a world."""
+    return (
+        isinstance(world, ChoiceWorld)
+        and type(world.rule) in _RULES
+        and all(getattr(type(world), x) is getattr(ChoiceWorld, x) for x in _FORMULAS)
+    )
+
+
+def set_world(
+    world: SubsetWorld, notions: tuple[str, ...], *, is_open: bool = False
+) -> SetWorld:
+    """Return what the loop reads of a world that records some notions of regret.
+
+    Of an open world no formulas: the open loop fills in ``numbers`` for every set.
+
+    Raises ``ChoiceWorldError`` if a world of choice has no such notion.
     """
-    rule: Any = environment.rule
-    found: dict[str, Any] = {
-        "numbers": np.zeros(environment.num_arms),
-        "no_choice_weight": 0.0,
+    num_arms, num_notions = world.num_arms, len(notions)
+    formulas: dict[str, Any] = {
+        "numbers": np.zeros(num_arms),
         "log_cdf": np.zeros((0, 0)),
         "node_weights": np.zeros((0, 0)),
         "outside": np.zeros(0),
         "by_rank": np.zeros((0, 0)),
         "binomials": np.zeros((0, 0), dtype=np.int64),
+        "forms": np.zeros(num_notions, dtype=np.int64),
+        "best": np.zeros(num_notions),
+        "values": np.zeros((num_notions, num_arms)),
     }
-    if isinstance(rule, LogitRule):
-        kind, names = LOGIT, ("no_choice_weight",)
-    elif isinstance(rule, GaussianRule):
-        kind, names = GAUSSIAN, ("log_cdf", "node_weights", "outside")
-    elif isinstance(rule, TableRule):
-        kind, names = TABLE, ("by_rank", "binomials")
-    elif isinstance(rule, IndependentRule):
-        kind, names = INDEPENDENT, ()
-    else:
-        raise SimulationArgumentError(
-            "environment",
-            "must have a rule of bayesduel.instances.choice",
-            type(rule).__name__,
-            remedy="tabulate it: choice.choice_table",
-        )
-    found |= {name: getattr(rule, name) for name in names}
-    if rule.values is not None:
-        found["numbers"] = rule.values
-    found["no_choice_weight"] = float(found["no_choice_weight"])
-    most, feedback = environment.subset_size, _FEEDBACKS[environment.feedback]
-    forms = np.array([_FORMS[form] for form in environment.forms], dtype=np.int64)
+    kind, weight, most = OPEN, 0.0, int(world.subset_size)
+    if not is_open and isinstance(world, ChoiceWorld):
+        rule, costs = world.rule, [world.cost(notion) for notion in notions]
+        kind, names = _RULES[type(rule)]
+        formulas |= {name: getattr(rule, name) for name in names}
+        if isinstance(rule, LogitRule):
+            weight = float(rule.no_choice_weight)
+        if rule.values is not None:
+            formulas["numbers"] = rule.values
+        forms = [_FORMS.index(cost.form) for cost in costs]
+        formulas["forms"] = np.array(forms, dtype=np.int64)
+        formulas["best"] = np.array([cost.best for cost in costs])
+        formulas["values"] = np.stack([cost.values for cost in costs])
     return SetWorld(
         rule=kind,
-        feedback=feedback,
-        has_no_choice=bool(rule.has_no_choice),
-        least_size=1 if rule.allows_fewer else most,
-        most_size=int(most),
-        levels=int(environment.levels),
-        step=float(environment.largest_reward) / int(environment.levels),
-        places=int(environment.places),
-        forms=forms,
-        best=_own(environment.costs.best),
-        values=_own(environment.costs.values),
-        **{name: _own(each) for name, each in found.items()},
+        feedback=FEEDBACKS.index(world.feedback),
+        has_no_choice=bool(world.has_no_choice),
+        least_size=1 if world.allows_fewer else most,
+        most_size=most,
+        levels=int(world.levels),
+        step=float(world.largest_reward) / int(world.levels),
+        places=int(world.places),
+        no_choice_weight=weight,
+        # Copies: arrays that may not be written to are of another type for Numba.
+        **{name: np.array(each, order="C") for name, each in formulas.items()},
     )
-
-
-def _own(values: Any) -> Any:
-    """Return a copy: one that may not be written to would be another type for Numba."""
-    if isinstance(values, float):
-        return values
-    return np.array(values, order="C")
 
 
 def new_lane(world: SetWorld, order: Int[np.ndarray, " n"]) -> SetLane:
@@ -300,8 +300,7 @@ def preferred_cost(
     return total
 
 
-_MOST_DRAWS = 2**62
-"""Draws that are counted at once."""
+# --- Answers: choices, rankings, and rewards of every arm ----------------------------
 
 
 @compiled

@@ -1,99 +1,46 @@
 """Offers of subsets: what answers them, and what runs of them read and write."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, Num, Shaped
+from jaxtyping import Bool, Float, Int, Num, Shaped, UInt32
 
-from bayesduel.instances.choice import ChoiceRule, ChoiceWorld
-from bayesduel.policies.policy import Problem
+from bayesduel.instances.subset_world import SubsetWorld
+from bayesduel.policies.policy import Problem, declared
 from bayesduel.simulation import set_rounds
 from bayesduel.simulation.set_rounds import SetLedger
-from bayesduel.simulation.set_worlds import new_lane, set_world
+from bayesduel.simulation.set_worlds import has_formulas, new_lane, set_world
 
 
-class SubsetCosts(NamedTuple):
-    """The numbers of every notion of regret; see ``theory.choice.subset_cost``."""
-
-    best: Float[np.ndarray, " N"]
-    values: Float[np.ndarray, "N n"]
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class SubsetEnvironment:
-    """Answers to offers of subsets, with fixed probabilities.
-
-    Made by :meth:`from_world`.
+    """A world of subset choice, and what is recorded there.
 
     Parameters
     ----------
-    rule : ChoiceRule
-        P(i|s).
-    costs : SubsetCosts
+    world : SubsetWorld
+        Answers offers.
+    notions : tuple of str
         The notions of regret that are recorded.
-    revenues : float64 (n,)
-        What a choice of each arm earns; told to the policies.
-    largest_reward : float64 ()
-        Largest reward of an arm in one round.
-    subset_size, feedback, levels, places
-        As in :class:`bayesduel.instances.choice.ChoiceWorld`.
-    forms : tuple of str
-        Form of each notion.
     shuffle : bool
         Relabel the arms at random in each run.
-    features : float64 (n, d), optional
-        What policies know of the arms.
     """
 
-    rule: ChoiceRule
-    costs: SubsetCosts
-    revenues: Any
-    largest_reward: Any
-    subset_size: int
-    feedback: str
-    forms: tuple[str, ...]
-    levels: int
-    places: int
-    shuffle: bool
-    features: Any = None
-
-    @classmethod
-    def from_world(
-        cls, world: ChoiceWorld, notions: tuple[str, ...], *, shuffle: bool = True
-    ) -> "SubsetEnvironment":
-        """Return the environment of a world that records some notions of regret.
-
-        Raises
-        ------
-        ChoiceWorldError
-            If a notion does not exist in this world.
-        """
-        costs = [world.cost(notion) for notion in notions]
-        revenues = world.revenues
-        return cls(
-            rule=world.rule,
-            costs=SubsetCosts(
-                best=np.array([cost.best for cost in costs]),
-                values=np.stack([cost.values for cost in costs]),
-            ),
-            revenues=np.ones(world.num_arms)
-            if revenues is None
-            else np.array(revenues),
-            largest_reward=np.array(world.largest_reward, dtype=np.float64),
-            subset_size=world.subset_size,
-            feedback=world.feedback,
-            forms=tuple(cost.form for cost in costs),
-            levels=world.levels,
-            places=world.places,
-            shuffle=shuffle,
-            features=world.features,
-        )
+    world: SubsetWorld
+    notions: tuple[str, ...]
+    shuffle: bool = True
 
     @property
     def num_arms(self) -> int:
         """Number of arms n."""
-        return self.revenues.shape[0]
+        return self.world.num_arms
+
+    @property
+    def features(self) -> Float[np.ndarray, "n d"] | None:
+        """Features of the arms that hold in all rounds."""
+        table = self.world.arm_features
+        return None if table is None else np.array(table, dtype=np.float64)
 
     def with_original_labels(
         self,
@@ -109,20 +56,35 @@ class SubsetEnvironment:
 
 
 class SetTables:
-    """What runs of offers read and write: parameters as of :class:`PairTables`."""
+    """What runs of offers read and write, ``words`` being those of their keys.
 
-    play = staticmethod(set_rounds.play)
+    Worlds of choice are played by their formulas, and all other worlds by the open
+    loop; so are policies that read the features of rounds.
+    """
 
     def __init__(
-        self, environment: SubsetEnvironment, num_runs: int, grid: Int[np.ndarray, " C"]
+        self,
+        environment: SubsetEnvironment,
+        policy: Any,
+        runs: Int[np.ndarray, " run"],
+        words: UInt32[np.ndarray, "run W"],
+        grid: Int[np.ndarray, " C"],
     ) -> None:
-        self._revenues, self.grid = environment.revenues, grid
-        self._features = environment.features
-        self._world = world = set_world(environment)
-        num_arms, checkpoints = environment.num_arms, (num_runs, len(grid))
+        self._environment = environment
+        self._contextual = declared(policy, "contextual")
+        self._runs, self._words, self.grid = runs, words, grid
+        self.is_open = self._contextual or not has_formulas(environment.world)
+        self.play: Any = set_rounds.play_open if self.is_open else set_rounds.play
+        self._world = world = set_world(
+            environment.world, environment.notions, is_open=self.is_open
+        )
+        self.revenues = np.ones(environment.num_arms)
+        if environment.world.revenues is not None:
+            self.revenues = np.array(environment.world.revenues, dtype=np.float64)
+        num_arms, checkpoints = environment.num_arms, (len(runs), len(grid))
         self._offers = np.zeros((*checkpoints, num_arms), dtype=np.int64)
-        self._regret = np.zeros((*checkpoints, len(world.forms)))
-        self._best = np.zeros((num_runs, num_arms), dtype=bool)
+        self._regret = np.zeros((*checkpoints, len(environment.notions)))
+        self._best = np.zeros((len(runs), num_arms), dtype=bool)
         least, most = world.least_size, world.most_size
         sizes = f"{least} to {most}" if least < most else f"{most}"
         length = f"returned a set with {{wrong}} entries; there are {num_arms} arms"
@@ -137,13 +99,13 @@ class SetTables:
         self, policy: Any, order: Int[np.ndarray, " n"], rng: np.random.Generator
     ) -> Any:
         """Return the state of a policy before the first round."""
-        features = None if self._features is None else self._features[order]
+        features = self._environment.features
         problem = Problem(
             num_arms=len(order),
             horizon=int(self.grid[-1]),
-            features=features,
+            features=None if features is None else features[order],
             subset_size=self._world.most_size,
-            revenues=np.array(self._revenues[order], dtype=np.float64),
+            revenues=self.revenues[order],
         )
         return policy.start(problem, rng)
 
@@ -153,13 +115,18 @@ class SetTables:
         """Return what the loop is given of a run, in its order."""
         ledger = SetLedger(
             offers=np.zeros(len(order), dtype=np.int64),
-            regret=np.zeros(len(self._world.forms)),
+            regret=np.zeros(len(self._environment.notions)),
             offers_at=self._offers[place],
             regret_at=self._regret[place],
             best=self._best[place],
         )
         lane = new_lane(self._world, order)
-        return self._world, lane, self.grid, ledger, progress
+        if not self.is_open:
+            return self._world, lane, self.grid, ledger, progress
+        given = self._environment, self._world, lane, int(self.grid[-1])
+        key = int(self._runs[place]), self._words[place]
+        run = set_rounds.OpenRun(*given, *key, contextual=self._contextual)
+        return run, self.grid, ledger, progress
 
     def best_of(
         self, progress: Int[np.ndarray, "run 12"]

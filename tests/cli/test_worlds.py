@@ -110,7 +110,7 @@ def test_worlds_are_listed(run):
         assert row["about"] and row["source"] and row["feedback"]
         required = "seed" in row["parameters"]
         world = choice.load_world(f"{row['name']}:seed=2" if required else row["name"])
-        assert row["regrets"][0] == world.regret
+        assert row["regrets"][0] == world.default_notion
         assert set(row["regrets"]) == set(world.notions)
     listed = json.loads(run("list", "subset-policies", "--json").stdout)
     (rows,) = listed.values()

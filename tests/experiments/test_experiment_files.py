@@ -192,7 +192,10 @@ def test_what_cannot_be_read_is_refused(tmp_path):
 def own_world():
     world = choice.load_world("camera")
     return choice.ChoiceWorld(
-        rule=world.rule, subset_size=world.subset_size, name="mine", regret=world.regret
+        rule=world.rule,
+        subset_size=world.subset_size,
+        name="mine",
+        default_notion=world.default_notion,
     )
 
 

@@ -198,7 +198,7 @@ def test_points_of_the_random_table_have_the_distribution_of_plain_rejection(tot
 def test_notions_by_hand():
     weights = [0.5, 0.8, 0.2, 0.4]
     pl = choice.multinomial_logit(weights, 2, no_choice_weight=0.0)
-    assert pl.regret == "winner"
+    assert pl.default_notion == "winner"
     assert regret(pl, "winner", (0, 1)) == pytest.approx(0.8 - 0.65)
     assert regret(pl, "winner", (1,)) == 0.0
     assert regret(pl, "topk", (2, 3)) == pytest.approx((1.3 - 0.6) / 2)
@@ -279,7 +279,7 @@ def test_every_notion_exists_somewhere():
     found = set()
     for name in PUBLISHED:
         world = choice.load_world(name)
-        assert world.regret in world.notions
+        assert world.default_notion in world.notions
         found |= set(world.notions)
     found |= set(choice.multinomial_logit([0.5, 0.2], 1, no_choice_weight=0.0).notions)
     found |= set(choice.independent_rewards([0.5, 0.2], 1).notions)

@@ -153,7 +153,7 @@ def world(**words):
 
 def test_sets_of_relabeled_arms():
     features = [[0.1, 1.0], [0.4, 2.0], [0.2, 4.0], [0.3, 3.0]]
-    known = replace(world(), features=features)
+    known = replace(world(), arm_features=features)
     assert known != world() and known == replace(known)
     found = bayesduel.simulate(known, Sets(), num_runs=8, horizon=10)
     best = [[False, True, False, True]] * 8
@@ -161,7 +161,7 @@ def test_sets_of_relabeled_arms():
     with pytest.raises(PolicyParameterError, match="Sets: known must not hold"):
         bayesduel.simulate(known, Sets(known=features))
     with pytest.raises(ChoiceWorldError, match="features must have one row per arm"):
-        replace(world(), features=features[:3])
+        replace(world(), arm_features=features[:3])
 
 
 class Holding(Telling):

@@ -116,7 +116,7 @@ def test_both_forms_have_one_distribution(text):
             policies.parse_policy(f"{text}:look_ahead={look_ahead}"),
             world,
             checkpoints=(200, 1500, HORIZON),
-            notions=(world.regret,),
+            notions=(world.default_notion,),
         )
         for look_ahead in ("true", "false")
     )

@@ -142,7 +142,7 @@ def test_state_is_that_of_a_fit(name, votes, monkeypatch):
 @pytest.mark.slow
 def test_a_model_of_ones_own_drives_the_policy():
     world = choice.multinomial_logit([4.0, 3.0, 0.4, 0.3, 0.2], 2, no_choice_weight=0.0)
-    environment = SubsetEnvironment.from_world(world, (world.regret,))
+    environment = SubsetEnvironment(world, (world.default_notion,))
     policy = policies.get(
         "logit-ts", posterior=SetLaplace(HeavyTails()), no_choice=False
     )

@@ -22,7 +22,7 @@ RUNS = range(3, 8)
 def played(policy, runs, rule=None, **options):
     environment = PairwiseEnvironment(np.array(CONDORCET), shuffle=True)
     if isinstance(policy, policies.SubsetPolicy):
-        environment = SubsetEnvironment.from_world(WINNER, WINNER.notions)
+        environment = SubsetEnvironment(WINNER, WINNER.notions)
     return run_chunk(
         environment,
         policy,

@@ -14,7 +14,7 @@ LATE = (1, 7, 30, 31, 100, 1000)
 
 
 def played(policy, world=WINNER, *, checkpoints=LATE, runs=range(6), **options):
-    environment = SubsetEnvironment.from_world(
+    environment = SubsetEnvironment(
         world, options.pop("notions", world.notions), **options
     )
     return run_chunk(

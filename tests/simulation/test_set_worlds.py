@@ -9,9 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from bayesduel.errors import SimulationArgumentError
 from bayesduel.instances import choice
-from bayesduel.simulation import SubsetEnvironment, set_worlds
+from bayesduel.simulation import set_worlds
 from tests.policies.distributions import chi_square
 from tests.simulation.set_cases import (
     ALWAYS,
@@ -27,8 +26,8 @@ FALSE_ALARM = 1e-5
 
 def draw(world, arms, rounds, number, *, until=False, seed=0):
     """Play one offer `number` times; return the rounds and the sums of rewards."""
-    environment = SubsetEnvironment.from_world(world, (world.regret,))
-    given, rng = set_worlds.set_world(environment), np.random.default_rng(seed)
+    given = set_worlds.set_world(world, (world.default_notion,))
+    rng = np.random.default_rng(seed)
     offered = world.mask(arms)
     played = np.zeros(number, dtype=np.int64)
     rewards = np.zeros((number, world.num_arms))
@@ -44,8 +43,7 @@ def draw(world, arms, rounds, number, *, until=False, seed=0):
 @pytest.mark.parametrize("world", WORLDS, ids=lambda each: each.name)
 def test_probabilities_and_costs_of_a_set_are_those_of_the_formulas(world):
     """Of one set after the other: what is known of the last one must not stay."""
-    environment = SubsetEnvironment.from_world(world, world.notions)
-    given = set_worlds.set_world(environment)
+    given = set_worlds.set_world(world, world.notions)
     lane = set_worlds.new_lane(given, np.random.default_rng(0).permutation(4))
     least = 1 if world.rule.allows_fewer else world.subset_size
     sets = [
@@ -61,22 +59,6 @@ def test_probabilities_and_costs_of_a_set_are_those_of_the_formulas(world):
         assert lane.nobody[0] == pytest.approx(float(nobody), rel=1e-9, abs=1e-15)
         costs = [world.cost(each).of(world.rule, offered) for each in world.notions]
         np.testing.assert_allclose(lane.costs, costs, rtol=1e-9, atol=1e-12)
-
-
-def test_a_rule_of_ones_own_is_refused():
-    class Own(choice.ChoiceRule):
-        num_arms, has_no_choice, values = 3, False, None
-
-        def probabilities(self, offered):
-            return np.where(offered, 1 / 3, 0.0)
-
-    class Sets(choice.ChoiceWorld):
-        best_set = (0, 1)
-
-    world = Sets(rule=Own(), subset_size=2)
-    environment = SubsetEnvironment.from_world(world, ("expected_reward",))
-    with pytest.raises(SimulationArgumentError, match="Own.*tabulate it"):
-        set_worlds.set_world(environment)
 
 
 def test_one_round_has_one_winner_at_most():

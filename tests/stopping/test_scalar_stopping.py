@@ -276,7 +276,7 @@ def test_stopping_counts_duels_whatever_the_manner(wrap):
 def test_policies_over_models_or_sets_are_refused():
     with pytest.raises(SimulationArgumentError, match="stopping needs a policy"):
         simulate_runs(policies.get("bt-ts"), stopping=Budget(5))
-    environment = SubsetEnvironment.from_world(WINNER, WINNER.notions)
+    environment = SubsetEnvironment(WINNER, WINNER.notions)
     with pytest.raises(SimulationArgumentError, match="stopping needs a policy"):
         run_chunk(
             environment, Wandering(), runs=range(1), checkpoints=np.array([9]), seed=0,

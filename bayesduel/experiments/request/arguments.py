@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
-from dataclasses import replace
+from dataclasses import fields, replace
 from os import cpu_count
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from bayesduel.experiments.problems import (
     read_instance,
 )
 from bayesduel.experiments.results import FILE_NAMES, ZARR
-from bayesduel.instances.world import World
+from bayesduel.instances.world import WorldBase
 from bayesduel.policies.lookup import parse_policy
 from bayesduel.policies.parameter_values import check_kinds
 from bayesduel.policies.policy import PolicyBase
@@ -42,14 +42,9 @@ def as_sequence(argument: str, value: Any) -> tuple[list[Any], bool]:
 
     A matrix, world, policy or string is one.
     """
-    single = isinstance(value, str | PolicyBase | PreferenceMatrix | World)
+    single = isinstance(value, str | PolicyBase | PreferenceMatrix | WorldBase)
     if single or hasattr(value, "__array__") or _is_nested_numbers(value):
         return [value], False
-    if not isinstance(value, Iterable):
-        from bayesduel.instances.choice import ChoiceWorld
-
-        if isinstance(value, ChoiceWorld):
-            return [value], False
     return list(several(argument, value)), True
 
 
@@ -196,9 +191,17 @@ def with_features_of(instance: Instance, path: Path | str) -> Any:
     """
     from bayesduel.votes import read_covariates
 
-    names = instance.arm_names or [str(arm) for arm in range(instance.num_arms)]
+    names = instance.arm_names or [str(arm) for arm in range(instance.num_arms)]  # pyright: ignore
     table, _ = read_covariates(path, names)
-    return replace(instance, features=table)
+    name = "features" if isinstance(instance, PreferenceMatrix) else "arm_features"
+    if name not in {each.name for each in fields(instance)}:
+        raise SimulationArgumentError(
+            "instances",
+            f"{instance.name} has no field {name}, so it takes no {{features}}",
+            instance,
+            remedy="leave them out, or write the field in the class of the world",
+        )
+    return replace(instance, **{name: table})
 
 
 def read_policies(given: Any) -> tuple[PolicyBase, ...]:

@@ -1,8 +1,12 @@
 """A world of subset choice: who is chosen how often, and what is observed and lost."""
 
+# Fields stand where the base class has attributes of the class and properties.
+# pyright: reportIncompatibleVariableOverride=false
+# pyright: reportIncompatibleMethodOverride=false
+
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY
 from functools import cached_property
 from itertools import combinations
 from math import comb
@@ -10,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float64
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesduel.errors import ChoiceWorldError, errors_as
@@ -21,21 +26,21 @@ from bayesduel.instances.choice.rules import (
     LogitRule,
     arm_vector,
 )
+from bayesduel.instances.subset_world import FEEDBACKS, SubsetWorld
+from bayesduel.instances.world import FIXED_PREFERENCES, KNOWN_HORIZON, LAST_ROUND
 from theory.arguments import as_number, integer_from, number_above, one_of
 from theory.choice.regret import SUBSET_REGRET_NOTIONS
 from theory.choice.tables import ChoiceTable
 from theory.validation import feature_table
 
-FEEDBACKS = ("winner", "ranking", "independent")
-"""What is observed of an offered set, see :class:`ChoiceWorld`."""
-
 MOST_SETS = 200_000
 """Sets that are tabulated at most."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ChoiceWorld:
+class ChoiceWorld(SubsetWorld):
     """Offer up to k of n arms; some are chosen, or rewarded, with fixed probabilities.
+
+    A :class:`bayesduel.SubsetWorld` that never changes: its state is None.
 
     Parameters
     ----------
@@ -44,15 +49,12 @@ class ChoiceWorld:
     subset_size : int
         k, the largest number of arms in a set.
     feedback : {"winner", "ranking", "independent"}
-        What is observed. "winner": one offered arm at most is chosen and has reward 1.
-        "ranking": the ``depth`` first arms of a full ranking, drawn without replacement
-        with probabilities in proportion to the weights (Plackett-Luce); the arm at
-        place x has the number ``depth - x``, counted from 0, all others 0.
-        "independent": every offered arm has a reward of its own.
+        What is observed, as in :class:`bayesduel.SubsetWorld`. Rankings are drawn in
+        proportion to the weights.
     name, source : str
         What it is called and where it is from.
-    regret : str
-        The notion recorded when none is asked for.
+    default_notion : str
+        The notion of regret recorded when none is asked for.
     arm_names : tuple of str, optional
         Labels of the arms.
     revenues : tuple of float, optional
@@ -65,23 +67,26 @@ class ChoiceWorld:
     depth : int, optional
         Observed places of a ranking, from 1 to k - 1; k - 1 by default (a ranking of
         the whole set).
-    features : array-like (n, d), optional
+    arm_features : array-like (n, d), optional
         What is known of every arm, for policies that use it. Nothing is assumed of how
         the probabilities depend on it.
     """
 
+    guarantees = (FIXED_PREFERENCES, KNOWN_HORIZON)
+
+    _: KW_ONLY
     rule: ChoiceRule
     subset_size: int
     feedback: str = "winner"
     name: str = ""
     source: str = ""
-    regret: str = "expected_reward"
+    default_notion: str = "expected_reward"
     arm_names: tuple[str, ...] | None = None
     revenues: tuple[float, ...] | None = None
     levels: int = 1
     largest_reward: float = 1.0
     depth: int | None = None
-    features: Any = None
+    arm_features: Any = None
 
     def __post_init__(self) -> None:
         kind, most = ChoiceWorldError, self.num_arms
@@ -112,18 +117,17 @@ class ChoiceWorld:
                     f"must be {self.num_arms} numbers not below 0",
                     self.revenues,
                 )
-        if self.features is not None:
+        if self.arm_features is not None:
             with errors_as(ChoiceWorldError):
-                table = feature_table(self.features, self.num_arms)
+                table = feature_table(self.arm_features, self.num_arms)
             table.setflags(write=False)
-            object.__setattr__(self, "features", table)
-        self.check_notion(self.regret)
+            object.__setattr__(self, "arm_features", table)
+        self.check_notion(self.default_notion)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ChoiceWorld) and self.checksum == other.checksum
-
-    def __hash__(self) -> int:
-        return hash(self.checksum)
+    @property
+    def label(self) -> str:
+        """Its name, or that of the class."""
+        return self.name or type(self).__name__
 
     @property
     def num_arms(self) -> int:
@@ -136,11 +140,9 @@ class ChoiceWorld:
         return self.feedback != "independent" and self.rule.has_no_choice
 
     @property
-    def places(self) -> int:
-        """Observed places of a ranking; 1 where the winner alone is seen."""
-        if self.feedback != "ranking":
-            return 1
-        return self.depth or self.subset_size - 1
+    def allows_fewer(self) -> bool:
+        """Whether sets of fewer arms than k may be offered."""
+        return self.rule.allows_fewer
 
     @cached_property
     def checksum(self) -> str:
@@ -158,21 +160,32 @@ class ChoiceWorld:
         )
         digest.update(repr(rest).encode())
         revenues = () if self.revenues is None else self.revenues
-        known = {} if self.features is None else {"features": self.features}
+        features = self.arm_features
+        known = {} if features is None else {"features": features}
         for name, values in sorted({**rule, "revenues": revenues, **known}.items()):
             digest.update(name.encode())
             digest.update(np.ascontiguousarray(values, dtype=np.float64).tobytes())
         return digest.hexdigest()
 
-    # The best set
+    # As a world that never changes
 
-    def probabilities(self, arms: tuple[int, ...]) -> Float64[np.ndarray, " n"]:
+    def start(self, horizon: int, rng: Generator, /) -> None:
+        """Return None: there is no hidden state."""
+
+    def unchanged_until(self, state: Any, round_: int, /) -> int:
+        """Return a round after every horizon."""
+        return LAST_ROUND
+
+    def probabilities(self, *asked: Any) -> Float64[np.ndarray, " n"]:
         """Compute P(i|s) of one set.
 
         Parameters
         ----------
-        arms : tuple of int
-            Different arms, at most k (exactly k in a world given by a table).
+        *asked
+            The set at last: a tuple of different arms, or a mask; at most k arms
+            (exactly k in a world given by a table). The state, generator and round that
+            go before it in a :class:`bayesduel.SubsetWorld` change nothing, and may be
+            left out.
 
         Returns
         -------
@@ -183,11 +196,34 @@ class ChoiceWorld:
         ------
         ChoiceWorldError
             If the set cannot be offered.
-        """
-        return self.rule.probabilities(self.mask(arms))
 
-    def mask(self, arms: tuple[int, ...]) -> Bool[np.ndarray, " n"]:
-        """Turn a set that can be offered into a mask, bool (n,)."""
+        Examples
+        --------
+        >>> from bayesduel.instances import choice
+        >>> choice.camera().probabilities((0, 1, 2)).tolist()
+        [0.35, 0.3, 0.25, 0.0, 0.0, 0.0]
+        """
+        return self.rule.probabilities(self.mask(asked[-1]))
+
+    def regret(
+        self, state: Any, round_: int, subset: Bool[np.ndarray, " n"], /
+    ) -> dict[str, float]:
+        """Compute the regret of offering a set once, by the names of notions."""
+        return {
+            notion: float(cost.of(self.rule, subset))
+            for notion, cost in self._costs.items()
+        }
+
+    @cached_property
+    def _costs(self) -> dict[str, Cost]:
+        return {notion: self.cost(notion) for notion in self.notions}
+
+    # The best set
+
+    def mask(self, arms: Any) -> Bool[np.ndarray, " n"]:
+        """Turn a set that can be offered, or its mask, into a mask, bool (n,)."""
+        if isinstance(arms, np.ndarray) and arms.dtype == bool:
+            arms = np.flatnonzero(arms)
         given = [int(arm) for arm in arms]
         outside = [arm for arm in given if not 0 <= arm < self.num_arms]
         if outside:
@@ -201,7 +237,7 @@ class ChoiceWorld:
                 f"must be different in a set; arm {twice} is there more than once",
                 given,
             )
-        least = 1 if self.rule.allows_fewer else self.subset_size
+        least = 1 if self.allows_fewer else self.subset_size
         if not least <= len(given) <= self.subset_size:
             raise ChoiceWorldError(
                 "arms",

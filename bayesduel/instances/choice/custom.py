@@ -56,7 +56,7 @@ def multinomial_logit(
         rule=rule,
         subset_size=subset_size,
         revenues=revenues,
-        regret="revenue" if revenues is not None else regret,
+        default_notion="revenue" if revenues is not None else regret,
         name=name,
     )
 
@@ -97,7 +97,7 @@ def plackett_luce(
         subset_size=subset_size,
         feedback="ranking",
         depth=depth,
-        regret="topk",
+        default_notion="topk",
         name=name,
     )
 
@@ -133,7 +133,7 @@ def gaussian_utility(
     return ChoiceWorld(
         rule=GaussianRule.of(means, no_choice_mean),
         subset_size=subset_size,
-        regret="utility_sum",
+        default_notion="utility_sum",
         name=name,
     )
 
@@ -219,6 +219,6 @@ def independent_rewards(
         feedback="independent",
         levels=levels,
         largest_reward=largest_reward,
-        regret="topk_means",
+        default_notion="topk_means",
         name=name,
     )

@@ -106,7 +106,7 @@ def mnl(
     return ChoiceWorld(
         rule=LogitRule.of(weights, 1.0),
         subset_size=subset_size,
-        regret="mnl_no_choice",
+        default_notion="mnl_no_choice",
         name=spell(
             "mnl", num_arms=num_arms, subset_size=subset_size, top=top, step=step
         ),
@@ -155,7 +155,7 @@ def random_utility(
     return ChoiceWorld(
         rule=GaussianRule.of(means, no_choice_mean),
         subset_size=subset_size,
-        regret="utility_sum",
+        default_notion="utility_sum",
         name=spell(
             "random-utility",
             num_arms=num_arms,
@@ -202,7 +202,7 @@ def preference_pairs() -> ChoiceWorld:
     return ChoiceWorld(
         rule=TableRule.of(ChoiceTable.from_rule(10, 2, rule), exclusive=True),
         subset_size=2,
-        regret="no_choice",
+        default_notion="no_choice",
         name="preference-pairs",
         source=f"D.3 of {_SOURCE}",
     )

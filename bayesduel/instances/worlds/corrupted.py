@@ -102,7 +102,15 @@ class Corrupted(World):
         text = self.world.replace(";", ",")
         name = text.partition(":")[0]
         is_matrix = name in PUBLISHED or name in FAMILIES or is_path(text)
-        return load_matrix(text) if is_matrix else parse_world(text)
+        world = load_matrix(text) if is_matrix else parse_world(text)
+        if not isinstance(world, PreferenceMatrix | World):
+            raise ArgumentError(
+                "world",
+                f"must be a world of duels, but {world.label} is one of subset choice",
+                self.world,
+                remedy="name a matrix or a subclass of bayesduel.World",
+            )
+        return world
 
     @property
     def num_arms(self) -> int:

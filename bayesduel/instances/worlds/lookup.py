@@ -1,4 +1,4 @@
-"""Find a world of duels by name, or in a user's module, with parameters."""
+"""Find a world of duels by name, or any world in a user's module, with parameters."""
 
 from dataclasses import fields, replace
 from importlib import import_module
@@ -14,10 +14,13 @@ from bayesduel.arguments.named_objects import (
     word_of,
 )
 from bayesduel.errors import ArgumentError, UnknownNameError, near_and_all
-from bayesduel.instances.world import World
+from bayesduel.instances.subset_world import SubsetWorld
+from bayesduel.instances.world import World, WorldBase
 from theory.arguments import short_repr
 
-_WORLDS = NamedKind("world", World, ArgumentError, "drifting:speed=0.001,num_arms=8")
+_WORLDS = NamedKind(
+    "world", WorldBase, ArgumentError, "drifting:speed=0.001,num_arms=8"
+)
 
 
 class NamedWorld(NamedTuple):
@@ -79,7 +82,7 @@ def default_world(name: str) -> World:
     return getattr(module, named.kind)()
 
 
-def parse_world(text: str) -> World:
+def parse_world(text: str) -> World | SubsetWorld:
     """Read a world with parameters, as the command line writes it.
 
     Parameters
@@ -123,7 +126,7 @@ def parse_world(text: str) -> World:
     return replace(default, **parameters) if parameters else default  # pyright: ignore
 
 
-def settable_fields(world: World) -> dict[str, Any]:
+def settable_fields(world: WorldBase) -> dict[str, Any]:
     """Return the fields of a world that a text can set: numbers, words and switches.
 
     Whether a world is compiled is included only if it is not the default of its class.
@@ -138,7 +141,7 @@ def settable_fields(world: World) -> dict[str, Any]:
     }
 
 
-def world_text(world: World) -> str:
+def world_text(world: WorldBase) -> str:
     """Return the text that :func:`bayesduel.load` reads as the same world.
 
     Raises
@@ -184,5 +187,5 @@ def world_text(world: World) -> str:
     return text
 
 
-def _same(one: World, other: World) -> bool:
+def _same(one: WorldBase, other: WorldBase) -> bool:
     return type(one) is type(other) and one.checksum == other.checksum

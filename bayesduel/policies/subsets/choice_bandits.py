@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.instances.world import FIXED_PREFERENCES
 from bayesduel.ops.divergences import kl_to_half
 from bayesduel.ops.rules import last_round_within, lowest, only, record, top
 from bayesduel.policies.policy import Problem
@@ -77,6 +78,7 @@ class ChoiceBandits(SubsetPolicy):
     compiled = True
 
     title: ClassVar[str] = "Choice Bandits, winner beats all"
+    assumes = (FIXED_PREFERENCES,)
     feedbacks: ClassVar[tuple[str, ...]] = ("winner",)
     offers_fewer: ClassVar[bool] = True
     least_size: ClassVar[int] = 2

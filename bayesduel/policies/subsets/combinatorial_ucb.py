@@ -8,6 +8,7 @@ from jaxtyping import Float
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.instances.world import FIXED_PREFERENCES
 from bayesduel.ops.rules import top
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer, warn_above_one
@@ -20,7 +21,7 @@ from bayesduel.policies.subsets._reward_counts import CountingPolicy, RewardCoun
 from theory.arguments import number_above
 
 if TYPE_CHECKING:
-    from bayesduel.instances.choice import ChoiceWorld
+    from bayesduel.instances.subset_world import SubsetWorld
 
 
 @register("combucb1", acronym="CombUCB1", previous_round=True)
@@ -70,12 +71,13 @@ class CombinatorialUCB(CountingPolicy):
     compiled = True
 
     title: ClassVar[str] = "Combinatorial UCB"
+    assumes = (FIXED_PREFERENCES,)
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
         number_above(self.scale, 0, "scale", kind=PolicyParameterError)
 
-    def warn_about(self, world: "ChoiceWorld") -> None:
+    def warn_about(self, world: "SubsetWorld") -> None:
         """Warn where rewards exceed 1."""
         super().warn_about(world)
         warn_above_one(self.label, world)

@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.instances.world import FIXED_PREFERENCES
 from bayesduel.ops.rules import drawn_highest, top
 from bayesduel.policies.policy import Problem
 from bayesduel.policies.registry import register
@@ -23,7 +24,7 @@ from bayesduel.policies.subsets._reward_counts import (
 from theory.arguments import integer_from, one_of
 
 if TYPE_CHECKING:
-    from bayesduel.instances.choice import ChoiceWorld
+    from bayesduel.instances.subset_world import SubsetWorld
 
 _HALVINGS = 60
 """Steps of the bisection of the multiplier of ESCB-1."""
@@ -92,13 +93,14 @@ class ESCB(SubsetPolicy):
     compiled = True
 
     title: ClassVar[str] = "ESCB"
+    assumes = (FIXED_PREFERENCES,)
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
         one_of(str(self.index), ("1", "2"), "index", kind=PolicyParameterError)
         integer_from(self.most_sets, 0, "most_sets", kind=PolicyParameterError)
 
-    def warn_about(self, world: "ChoiceWorld") -> None:
+    def warn_about(self, world: "SubsetWorld") -> None:
         """Warn where rewards exceed 1."""
         super().warn_about(world)
         warn_above_one(self.label, world)

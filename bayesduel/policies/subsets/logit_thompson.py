@@ -11,7 +11,7 @@ from bayesduel.policies.subset_base import OfferingPolicy
 from bayesduel.posteriors.base import SetPosterior
 
 if TYPE_CHECKING:
-    from bayesduel.instances.choice import ChoiceWorld
+    from bayesduel.instances.subset_world import SubsetWorld
 
 MOST_SETS = 1000
 """Different sets whose choices are kept; the likelihood is a sum over them."""
@@ -79,7 +79,7 @@ class LogitThompson(OfferingPolicy, KernelPolicy):
         posterior: Any = self.posterior
         posterior.check(num_arms, no_choice=self.no_choice)
 
-    def check_world(self, world: "ChoiceWorld", horizon: int) -> None:
+    def check_world(self, world: "SubsetWorld", horizon: int) -> None:
         """Raise where the model does not fit a world, or there are too many sets.
 
         Raises

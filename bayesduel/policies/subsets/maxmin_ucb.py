@@ -7,6 +7,7 @@ from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.instances.world import FIXED_PREFERENCES
 from bayesduel.ops.rules import most_beaten, only, top
 from bayesduel.policies.policy import Problem
 from bayesduel.policies.registry import register
@@ -102,6 +103,7 @@ class MaxMinUCB(WinsPolicy):
     look_ahead: bool = True
 
     title: ClassVar[str] = "MaxMin-UCB"
+    assumes = (FIXED_PREFERENCES,)
     offers_fewer: ClassVar[bool] = True
 
     def choose(self, state: Comparisons, rng: Generator, round_: int) -> Offer:
@@ -151,6 +153,7 @@ class RecursiveMaxMinUCB(WinsPolicy):
     """
 
     title: ClassVar[str] = "Rec-MaxMin-UCB"
+    assumes = (FIXED_PREFERENCES,)
 
     def choose(
         self, state: Comparisons, rng: Generator, round_: int

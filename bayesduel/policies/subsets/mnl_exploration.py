@@ -8,6 +8,7 @@ from jaxtyping import Float
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.instances.world import FIXED_PREFERENCES
 from bayesduel.policies.policy import Problem
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer
@@ -78,6 +79,7 @@ class MNLExploration(EpochPolicy):
     look_ahead: bool = True
 
     title: ClassVar[str] = "Exploration-Exploitation for the MNL bandit"
+    assumes = (FIXED_PREFERENCES,)
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""

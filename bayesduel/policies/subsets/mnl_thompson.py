@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.instances.world import FIXED_PREFERENCES
 from bayesduel.ops.rules import only
 from bayesduel.policies.policy import Problem
 from bayesduel.policies.registry import register
@@ -77,6 +78,7 @@ class MNLThompson(EpochPolicy):
     look_ahead: bool = True
 
     title: ClassVar[str] = "Thompson sampling for the MNL bandit"
+    assumes = (FIXED_PREFERENCES,)
 
     @property
     def needs_horizon(self) -> bool:

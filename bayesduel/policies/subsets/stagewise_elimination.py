@@ -9,6 +9,7 @@ from numpy.random import Generator
 
 from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.errors import PolicyParameterError
+from bayesduel.instances.world import FIXED_PREFERENCES
 from bayesduel.ops.rules import record, top
 from bayesduel.policies.policy import Problem
 from bayesduel.policies.registry import register
@@ -82,6 +83,7 @@ class StagewiseElimination(SubsetPolicy):
     compiled = True
 
     title: ClassVar[str] = "Stagewise Elimination"
+    assumes = (FIXED_PREFERENCES,)
     needs_horizon: ClassVar[bool] = True
 
     def check(self, num_arms: int, horizon: int) -> None:

@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float
 from numpy.random import Generator
 
 from bayesduel.errors import AssumptionWarning, PolicyParameterError
+from bayesduel.instances.world import FIXED_PREFERENCES
 from bayesduel.ops.rules import top
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer
@@ -22,7 +23,7 @@ from theory.arguments import number_above
 from theory.theorems import choice_table_bounds
 
 if TYPE_CHECKING:
-    from bayesduel.instances.choice import ChoiceWorld
+    from bayesduel.instances.subset_world import SubsetWorld
 
 
 @register("ucb-no-order", acronym="UCB-no-order", theorems=(choice_table_bounds,))
@@ -69,6 +70,7 @@ class UCBWithoutOrder(CountingPolicy):
     compiled = True
 
     title: ClassVar[str] = "UCB without total order"
+    assumes = (FIXED_PREFERENCES,)
     needs_horizon: ClassVar[bool] = True
     assumes_consistency: ClassVar[bool] = True
 
@@ -79,7 +81,7 @@ class UCBWithoutOrder(CountingPolicy):
             self.largest_reward, 0, "largest_reward", kind=PolicyParameterError
         )
 
-    def warn_about(self, world: "ChoiceWorld") -> None:
+    def warn_about(self, world: "SubsetWorld") -> None:
         """Warn outside the theory, and where rewards exceed Bmax."""
         super().warn_about(world)
         if world.largest_reward > self.largest_reward:

@@ -28,7 +28,7 @@ NUM_RUNS, NUM_LANES = 160, 40
 def simulate_offers(policy, world=WORLD, **options) -> RunRecords:
     """Call the simulator; arms are shuffled in each run unless told otherwise."""
     notions = options.pop("notions", NOTIONS)
-    environment = SubsetEnvironment.from_world(
+    environment = SubsetEnvironment(
         world, notions, shuffle=options.pop("shuffle", True)
     )
     checkpoints = np.array(options.pop("checkpoints", CHECKPOINTS), dtype=np.int64)
@@ -46,7 +46,7 @@ class Round(NamedTuple):
 
 def replay(policy, world, runs, horizon, seed=0) -> list[list[Round]]:
     """Play some runs without the simulator's loop, in Python; return their events."""
-    environment = SubsetEnvironment.from_world(world, (world.regret,), shuffle=False)
+    environment = SubsetEnvironment(world, (world.default_notion,), shuffle=False)
     return [
         events_of_run(policy, environment, horizon, np.random.default_rng((seed, run)))
         for run in range(runs)
@@ -55,9 +55,12 @@ def replay(policy, world, runs, horizon, seed=0) -> list[list[Round]]:
 
 def events_of_run(policy, environment, horizon, rng) -> list[Round]:
     """Play one run of a rule in NumPy, in Python."""
-    world = set_worlds.set_world(environment)
+    world = set_worlds.set_world(environment.world, environment.notions)
     lane = set_worlds.new_lane(world, rng.permutation(environment.num_arms))
-    size, revenues = environment.subset_size, environment.revenues[lane.order]
+    size, revenues = environment.world.subset_size, environment.world.revenues
+    if revenues is None:
+        revenues = np.ones(environment.num_arms)
+    revenues = np.array(revenues)[lane.order]
     problem = Problem(environment.num_arms, horizon, None, size, revenues)
     state = policy.start(problem, rng)
     played, events = 0, []

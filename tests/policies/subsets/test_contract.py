@@ -206,7 +206,7 @@ def test_compiled_rules_play_the_runs_of_python(text, world):
             replace(policy, compiled=each),
             world,
             runs=range(1),
-            notions=(world.regret,),
+            notions=(world.default_notion,),
         )
         for each in (True, False)
     )
