@@ -295,7 +295,7 @@ def test_results_of_few_sets_hold_what_their_theorems_are_about(tmp_path):
     bayesduel.results.save(found, tmp_path / "camera.nc")
     tree = bayesduel.results.load(tmp_path / "camera.nc")
     for result in (found, tree):
-        axes = plots.regret(result, notion=camera.regret, bounds="ucb-no-order").axes[0]
+        axes = plots.regret(result, notion=camera.default_notion, bounds="ucb-no-order").axes[0]
         drawn = [float(line.get_ydata()[-1]) for line in axes.lines]
         for bound in choice_table_bounds(camera.table()):
             assert any(np.isclose(value, bound(200)) for value in drawn)
@@ -305,7 +305,7 @@ def test_results_of_few_sets_hold_what_their_theorems_are_about(tmp_path):
     # Of many sets it is not held, and words say so; duels have none.
     many = choice.multinomial_logit(np.linspace(0.9, 0.1, 20), 6)
     result = bayesduel.simulate(many, "ucb-no-order", num_runs=1, horizon=20)
-    figure = plots.regret(result, notion=many.regret, bounds="ucb-no-order")
+    figure = plots.regret(result, notion=many.default_notion, bounds="ucb-no-order")
     assert "does not hold what its theorems are about" in words(figure)
     assert measurements(results())[0].choice_table is None
 
