@@ -335,7 +335,7 @@ class KernelStepper:
 
     def copied(self, memory: Memory) -> Memory:
         """Copy the arrays of the state, without tables that all states share."""
-        return Memory(self._mapped(np.copy, memory.state), memory.round)
+        return Memory(self._mapped(np.ndarray.copy, memory.state), memory.round)
 
     def packed(self, memory: Memory) -> Memory:
         """Leave out tables that all states share."""
@@ -348,7 +348,7 @@ class KernelStepper:
         """Return a state with other arrays; shared ones stay, or become another."""
         if isinstance(state, tuple):
             made: Any = state
-            return made._make(self._mapped(function, part, shared) for part in state)
+            return made._make([self._mapped(function, part, shared) for part in state])
         if id(state) in self._shared:
             return state if shared is None else shared
         return function(state)
