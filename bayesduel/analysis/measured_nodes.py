@@ -216,6 +216,19 @@ class Measurement:
         return self.notions.index(notion)
 
 
+def recorded_notion(result: Result, notion: str | None) -> str:
+    """Return the notion asked for; without one Copeland regret, or the first recorded.
+
+    Raises ``ValueError`` when the result is none of bayesduel.
+    """
+    if notion is not None:
+        return notion
+    recorded = [each.notions for each in measurements(result) if each.has_regret]
+    if not recorded or any("copeland" in notions for notions in recorded):
+        return "copeland"
+    return recorded[0][0]
+
+
 def measurements(result: Result) -> list[Measurement]:
     """List the policies of a result tree, in its order.
 

@@ -18,6 +18,7 @@ from bayesduel.analysis.measured_nodes import (
     Measurement,
     largest_regret,
     measurements,
+    recorded_notion,
     run_numbers,
 )
 from bayesduel.analysis.paired_bootstrap import (
@@ -50,7 +51,7 @@ _WORST = 0.05
 def rankings(
     comparison: Result,
     *,
-    notion: str = "copeland",
+    notion: str | None = None,
     confidence: float = 0.95,
     peak: float = PEAK,
     num_resamples: int = 4000,
@@ -78,8 +79,9 @@ def rankings(
     ----------
     comparison : xarray.DataTree or xarray.Dataset
         What :func:`bayesduel.compare` returned.
-    notion : str
-        Which recorded regret, at the last checkpoint.
+    notion : str, optional
+        Which recorded regret, at the last checkpoint. By default Copeland regret, or
+        the first notion that was recorded where that was not.
     confidence : float
         Between 0 and 1: of all statements on an instance together.
     peak : float
@@ -149,6 +151,7 @@ def rankings(
         raise ArgumentError("peak", "must be a number of at least 1", peak)
     peak = as_number(peak)
     confidence, num_resamples, seed = checked_options(confidence, num_resamples, seed)
+    notion = recorded_notion(comparison, notion)
     groups: dict[str, list[Measurement]] = {}
     for measured in measurements(comparison):
         if "regret" in measured.data:

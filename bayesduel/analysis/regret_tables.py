@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.analysis.measured_nodes import measurements, run_numbers
+from bayesduel.analysis.measured_nodes import (
+    measurements,
+    recorded_notion,
+    run_numbers,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,15 +18,16 @@ if TYPE_CHECKING:
     from bayesduel.analysis.measured_nodes import Result
 
 
-def regret_dataframe(result: Result, *, notion: str = "copeland") -> pd.DataFrame:
+def regret_dataframe(result: Result, *, notion: str | None = None) -> pd.DataFrame:
     """Return cumulative regret in long form.
 
     Parameters
     ----------
     result : xarray.DataTree or xarray.Dataset
         What :func:`bayesduel.compare` or :func:`bayesduel.simulate` returned.
-    notion : str
-        Which recorded regret.
+    notion : str, optional
+        Which recorded regret. By default Copeland regret, or the first
+        notion that was recorded where that was not.
 
     Returns
     -------
@@ -55,6 +60,7 @@ def regret_dataframe(result: Result, *, notion: str = "copeland") -> pd.DataFram
     """
     import pandas as pd
 
+    notion = recorded_notion(result, notion)
     parts = []
     for each in measurements(result):
         if not each.has_regret:

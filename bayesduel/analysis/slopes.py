@@ -13,6 +13,7 @@ from bayesduel.analysis.measured_nodes import (
     Measurement,
     checkpoint_index,
     measurements,
+    recorded_notion,
 )
 from bayesduel.analysis.text import format_with_error
 from bayesduel.errors import ArgumentError
@@ -67,7 +68,7 @@ def slope(
     result: Result | Measurement,
     from_round: int,
     to_round: int,
-    notion: str = "copeland",
+    notion: str | None = None,
 ) -> Slope:
     """Measure regret per unit of log t between two checkpoints.
 
@@ -82,8 +83,9 @@ def slope(
         Exactly one policy on one instance.
     from_round, to_round : int
         Two checkpoints of the result, from < to.
-    notion : str, default "copeland"
-        Which recorded regret.
+    notion : str, optional
+        Which recorded regret. By default Copeland regret, or the first
+        notion that was recorded where that was not.
 
     Returns
     -------
@@ -109,6 +111,7 @@ def slope(
     3.0 ± 1.0 per log-round
     """
     measured = result if isinstance(result, Measurement) else _only(result)
+    notion = recorded_notion([measured], notion)
     if not measured.has_regret:
         measured.regret(notion)  # Says why there is none.
     first = checkpoint_index(measured.rounds, from_round, "from_round")

@@ -12,6 +12,7 @@ from bayesduel.analysis.measured_nodes import (
     Measurement,
     checkpoint_index,
     measurements,
+    recorded_notion,
 )
 from bayesduel.analysis.slopes import Slope, slope, slope_span
 from bayesduel.analysis.text import (
@@ -241,7 +242,7 @@ def _row_cells(row: SummaryRow) -> tuple[str, ...]:
 def summary(
     comparison: Result,
     *,
-    notion: str = "copeland",
+    notion: str | None = None,
     from_round: int | None = None,
     to_round: int | None = None,
 ) -> Summary:
@@ -252,10 +253,10 @@ def summary(
     comparison : xarray.DataTree, xarray.Dataset or list of Measurement
         What :func:`bayesduel.compare` or :func:`bayesduel.simulate` returned, or what
         :func:`bayesduel.analysis.measurements` made of it.
-    notion : str, default "copeland"
-        Which recorded regret. Lower bounds are stated for Copeland regret and for the
-        mean gap to a Condorcet winner; for other notions of duels the row says so
-        instead.
+    notion : str, optional
+        Which recorded regret; by default Copeland regret, or the first notion that was
+        recorded where that was not. Lower bounds are stated for Copeland regret and for
+        the mean gap to a Condorcet winner; for other notions of duels the row says so.
     from_round, to_round : int, optional
         Checkpoints of the slope. By default the last two decades: from the checkpoint
         nearest (in log t) to horizon / 100, to the horizon, policy by policy.
@@ -285,6 +286,7 @@ def summary(
     3.0 ± 1.0 per log-round | lower bound: the result does not hold the matrix
     """
     found = measurements(comparison)
+    notion = recorded_notion(found, notion)
     if not isinstance(notion, str):
         raise ArgumentError("notion", "must be the name of one", notion)
     rows = tuple(_summary_row(each, notion, from_round, to_round) for each in found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from bayesduel.analysis.measured_nodes import recorded_notion
 from bayesduel.plots import style
 from bayesduel.plots.axes import (
     band_text,
@@ -47,7 +48,7 @@ _SHADED = (
 def regret(
     result: Result,
     *,
-    notion: str = "copeland",
+    notion: str | None = None,
     band: str = "standard error",
     bounds: Bounds = "auto",
     anchor: int | None = None,
@@ -67,8 +68,9 @@ def regret(
     result : xarray.DataTree or xarray.Dataset
         What :func:`bayesduel.simulate` or :func:`bayesduel.compare` returned. Failed
         policies are left out.
-    notion : str, default "copeland"
-        Which recorded regret.
+    notion : str, optional
+        Which recorded regret. By default Copeland regret, or the first
+        notion that was recorded where that was not.
     band : {"standard error", "quantiles 10-90", "quantiles 25-75", "none"}
         Mean ± 1 standard error over runs, or quantiles of runs. The figure says which,
         and how many runs.
@@ -135,6 +137,7 @@ def regret(
     >>> figure.axes[0].get_xlabel()
     'round t'
     """
+    notion = recorded_notion(result, notion)
     groups = panels(result, notion, band)
     look = policy_looks(
         (line.policy for panel in groups for line in panel.lines),

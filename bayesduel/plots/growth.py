@@ -10,7 +10,11 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from bayesduel.analysis.anchored_bounds import anchored_bound
-from bayesduel.analysis.measured_nodes import checkpoint_index, measurements
+from bayesduel.analysis.measured_nodes import (
+    checkpoint_index,
+    measurements,
+    recorded_notion,
+)
 from bayesduel.analysis.slopes import Slope, slope, slope_span
 from bayesduel.analysis.text import format_with_error
 from bayesduel.errors import ArgumentError
@@ -50,7 +54,7 @@ def slopes(
     *,
     from_round: int | None = None,
     to_round: int | None = None,
-    notion: str = "copeland",
+    notion: str | None = None,
     band: str = "standard error",
     bound: Bounds = "auto",
     colors: Mapping[str, Any] | None = None,
@@ -73,8 +77,9 @@ def slopes(
         Checkpoints between which the slopes are measured. By default the last two
         decades, as in :func:`bayesduel.analysis.summary`: from the checkpoint nearest
         (in log t) to a hundredth of the horizon, to the horizon.
-    notion : str, default "copeland"
-        Which recorded regret.
+    notion : str, optional
+        Which recorded regret. By default Copeland regret, or the first
+        notion that was recorded where that was not.
     band : {"standard error", "quantiles 10-90", "none"}
         See :func:`regret`.
     bound : "auto", None, name, bound or list of these
@@ -110,6 +115,7 @@ def slopes(
     >>> [text.get_text() for text in figure.axes[0].texts][:2]
     ['P', '3.0 ± 1.0']
     """
+    notion = recorded_notion(result, notion)
     groups = panels(result, notion, band)
     if len(groups) != 1:
         instances = ", ".join(panel.instance for panel in groups)

@@ -14,7 +14,7 @@ from matplotlib.ticker import (
     StrMethodFormatter,
 )
 
-from bayesduel.analysis.measured_nodes import checkpoint_index
+from bayesduel.analysis.measured_nodes import checkpoint_index, recorded_notion
 from bayesduel.plots import style
 from bayesduel.plots.axes import (
     caption_below,
@@ -41,7 +41,7 @@ def survival(
     result: Result,
     *,
     checkpoint: int | None = None,
-    notion: str = "copeland",
+    notion: str | None = None,
     colors: Mapping[str, Any] | None = None,
     names: Mapping[str, str] | None = None,
     width: str | float = "full",
@@ -60,8 +60,9 @@ def survival(
         policies are left out.
     checkpoint : int, optional
         The round at which regret is read; by default the last of each policy.
-    notion : str, default "copeland"
-        Which recorded regret.
+    notion : str, optional
+        Which recorded regret. By default Copeland regret, or the first
+        notion that was recorded where that was not.
     colors, names : mapping, optional
         See :func:`regret`.
     width, height
@@ -90,6 +91,7 @@ def survival(
     >>> [round(float(y), 2) for y in figure.axes[0].lines[0].get_ydata()]
     [1.0, 0.67, 0.33]
     """
+    notion = recorded_notion(result, notion)
     groups = by_instance(result)
     found = [measured for members in groups.values() for measured in members]
     values = {id(each): _final(each, checkpoint, notion) for each in found}

@@ -14,6 +14,7 @@ from matplotlib.ticker import (
     NullLocator,
 )
 
+from bayesduel.analysis.measured_nodes import recorded_notion
 from bayesduel.errors import ArgumentError
 from bayesduel.plots import style
 from bayesduel.plots.axes import (
@@ -59,7 +60,7 @@ def sweep(
     parameter: str | None = None,
     *,
     at: int | Sequence[int] | None = None,
-    notion: str = "copeland",
+    notion: str | None = None,
     band: str = "standard error",
     log_x: bool | None = None,
     log_y: bool = False,
@@ -85,8 +86,9 @@ def sweep(
     at : int or sequence of int, optional
         Checkpoints at which regret is read, a panel each; by default the last one of
         each policy.
-    notion : str, default "copeland"
-        Which recorded regret.
+    notion : str, optional
+        Which recorded regret. By default Copeland regret, or the first
+        notion that was recorded where that was not.
     band : {"standard error", "quantiles 10-90", "quantiles 25-75", "none"}
         See :func:`regret`. It is measured at the markers, and drawn between them where
         a line has three values; two are not joined, and have bars.
@@ -124,6 +126,7 @@ def sweep(
     ('alpha', 'log')
     """
     one_of(band, BANDS, "band")
+    notion = recorded_notion(result, notion)
     found = sweep_of(result, parameter, at, notion, band)
     look = policy_looks(
         (line.policy for panel in found.panels for line in panel.lines),

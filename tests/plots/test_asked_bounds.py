@@ -295,7 +295,9 @@ def test_results_of_few_sets_hold_what_their_theorems_are_about(tmp_path):
     bayesduel.results.save(found, tmp_path / "camera.nc")
     tree = bayesduel.results.load(tmp_path / "camera.nc")
     for result in (found, tree):
-        axes = plots.regret(result, notion=camera.default_notion, bounds="ucb-no-order").axes[0]
+        axes = plots.regret(
+            result, notion=camera.default_notion, bounds="ucb-no-order"
+        ).axes[0]
         drawn = [float(line.get_ydata()[-1]) for line in axes.lines]
         for bound in choice_table_bounds(camera.table()):
             assert any(np.isclose(value, bound(200)) for value in drawn)

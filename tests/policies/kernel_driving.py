@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesduel.ops.scalar.compiler import with_names
+from bayesduel.ops.scalar.compiled import with_names
 from bayesduel.ops.scalar.uncompiled import run_uncompiled
 from bayesduel.policies.policy import kernel_of
 from bayesduel.policies.policy_around import STRAIGHT, innermost, manner_of
@@ -49,13 +49,14 @@ def play_kernel(kernel, outcomes, horizon, seed=0, manner=STRAIGHT) -> PlayedByK
         counts[low, high] += 1
         return int(low_won == (first == low))
 
-    def ask(policy, state, rng, num_arms, left, progress):
+    def ask(policy, state, rng, num_arms, left, *others):
         nonlocal longest
-        found = plain.__globals__["ask"](policy, state, rng, num_arms, left, progress)
+        found = plain.__globals__["ask"](policy, state, rng, num_arms, left, *others)
         longest = max(longest, min(found[1], left))
         return found
 
-    play = with_names(plain, {"count_wins": count_wins, "ask": ask})
+    pair = with_names(plain.__globals__["play_pair"], {"count_wins": count_wins})
+    play = with_names(plain, {"play_pair": pair, "ask": ask})
     ledger = PairLedger(
         checkpoints=np.arange(1, horizon + 1),
         plays=np.zeros((num_arms, num_arms), dtype=np.int64),
