@@ -6,6 +6,7 @@ the command line, and labels show the fields that differ from their defaults.
 
 import hashlib
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from inspect import signature
 from typing import Any, dataclass_transform
 
 import numpy as np
@@ -27,6 +28,16 @@ class FrozenClass:
                 metadata={"distribution": False},
             )
         dataclass(frozen=True)(cls)
+
+
+def other_signature(method: Any, wanted: list[str]) -> str:
+    """Return the signature of a method that cannot be given these arguments, or ""."""
+    given = signature(method)
+    try:
+        given.bind(*wanted)
+    except TypeError:
+        return str(given)
+    return ""
 
 
 def title_with_changes(instance: Any) -> str:

@@ -248,6 +248,7 @@ class WorldProblem(ComparedInstance):
     ) -> None:
         """Raise where a policy cannot play; warn where it assumes too much."""
         world = self.instance
+        check_world(world, horizon)
         _check_plays_duels(self, policy, world.arm_features, horizon, shuffle=shuffle)
         has_features = world.arm_features is not None or world.defines("features")
         _check_contextual(policy, self.name, has_features=has_features)
@@ -478,11 +479,20 @@ def read_instance(value: InstanceLike) -> Instance:
     OSError
         For a file that cannot be read.
     """
+    if isinstance(value, type) and issubclass(value, WorldBase):
+        raise SimulationArgumentError(
+            "instances",
+            "must be a world, not its class",
+            value,
+            remedy=f"write {value.__name__}()",
+        )
     if isinstance(value, str):
-        return load_world(value) if is_world_name(value) else instances.load(value)
-    if isinstance(value, PreferenceMatrix | World):
-        return value
-    return value if isinstance(value, SubsetWorld) else as_preference_matrix(value)
+        value = load_world(value) if is_world_name(value) else instances.load(value)
+    if isinstance(value, World):
+        check_world(value, _TRIAL_HORIZON)
+    elif not isinstance(value, PreferenceMatrix | SubsetWorld):
+        value = as_preference_matrix(value)
+    return value  # pyright: ignore[reportReturnType]
 
 
 def weighted_sum(

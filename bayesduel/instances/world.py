@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import field, fields
+from inspect import signature
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +20,7 @@ from numpy.random import Generator
 
 from bayesduel.arguments.frozen_classes import (
     FrozenClass,
+    other_signature,
     title_with_changes,
     value_text,
 )
@@ -317,10 +319,20 @@ def _canonical(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool) else value_text(value)
 
 
-def costs_of(world: WorldBase, value: Any) -> dict[str, float]:
+_METHODS = (
+    ("start", "advance", "unchanged_until", "probability", "probabilities")
+    + ("answer", "regret", "features", "theory")
+)  # fmt: skip
+"""Methods whose arguments are checked."""
+
+
+def costs_of(
+    world: WorldBase, value: Any, *, check_finite: bool = True
+) -> dict[str, float]:
     """Return what :meth:`World.regret` has returned, by the names of notions.
 
-    Raises ``ArgumentError`` where it is neither a number nor one for each notion.
+    Raises ``ArgumentError`` where it is neither a number nor one for each notion, or
+    where a number is not finite.
     """
     if isinstance(value, Mapping):
         costs = dict(value)
@@ -343,12 +355,12 @@ def costs_of(world: WorldBase, value: Any) -> dict[str, float]:
             remedy="declare notions = (...) in the class, or return a dictionary",
         )
     for notion, cost in costs.items():
-        if not isinstance(notion, str) or not np.isfinite(cost):
+        if not isinstance(notion, str) or (check_finite and not np.isfinite(cost)):
             raise ArgumentError(
                 f"{type(world).__name__}: regret",
-                "must be finite numbers by the names of notions",
+                "must be a finite number, or several by the names of notions",
                 {notion: cost},
-                remedy="regret of one round is a finite number",
+                remedy="return the regret of one round",
             )
     return {notion: float(cost) for notion, cost in costs.items()}
 
@@ -361,9 +373,9 @@ def check_world(world: WorldBase, horizon: int) -> tuple[str, ...]:
     Raises
     ------
     ArgumentError
-        If ``num_arms`` is no number of arms, a method is missing, ``probability`` is
-        outside [0, 1], or ``regret`` or ``features`` have no valid form. Other
-        exceptions of the user's methods pass, with a note of the method.
+        If ``num_arms`` is no number of arms, a method is missing, takes other arguments
+        or raises an exception, ``probability`` is outside [0, 1], or ``regret`` or
+        ``features`` have no valid form.
     """
     kind = type(world).__name__
     num_arms: Any = getattr(world, "num_arms", None)
@@ -388,6 +400,18 @@ def check_world(world: WorldBase, horizon: int) -> tuple[str, ...]:
             remedy="write it as in the example of bayesduel."
             f"{'World' if isinstance(world, World) else 'SubsetWorld'}",
         )
+    protocol = next(x for x in type(world).__mro__ if WorldBase in x.__bases__)
+    for name in _METHODS:
+        if not hasattr(protocol, name) or not world.defines(name):
+            continue
+        wanted = [*signature(getattr(protocol, name)).parameters][1:]
+        if given := other_signature(getattr(world, name), wanted):
+            raise ArgumentError(
+                f"{kind}: {name}",
+                f"must take ({', '.join(wanted)}), and takes {given}",
+                world,
+                remedy=f"write def {name}(self, {', '.join(wanted)})",
+            )
     unknown = [each for each in world.guarantees if each not in GUARANTEES]
     if unknown:
         raise ArgumentError(
@@ -413,11 +437,15 @@ def check_world(world: WorldBase, horizon: int) -> tuple[str, ...]:
         value = getattr(world, method)(state, rng, 1, *given)
         if method == chance:
             world._check_chance(value, *given)
-    except BayesduelError:
+    except (BayesduelError, ArgumentError):
         raise
     except Exception as error:
-        error.add_note(f"raised by {method} of {kind} in round 1, when it was checked")
-        raise
+        raise ArgumentError(
+            f"{kind}: {method}",
+            f"must work in round 1, but raised {type(error).__name__}: {error}",
+            world,
+            remedy="mend the method; round 1 is tried before anything is simulated",
+        ) from error
     if not isinstance(last, int | np.integer) or last < 1:
         raise ArgumentError(
             f"{kind}: unchanged_until",

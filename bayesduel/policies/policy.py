@@ -8,7 +8,11 @@ import numpy as np
 from jaxtyping import Float
 from numpy.random import Generator
 
-from bayesduel.arguments.frozen_classes import FrozenClass, title_with_changes
+from bayesduel.arguments.frozen_classes import (
+    FrozenClass,
+    other_signature,
+    title_with_changes,
+)
 from bayesduel.errors import PolicyParameterError
 from bayesduel.instances.world import FIXED_PREFERENCES
 from bayesduel.policies.registry import registered_label, registered_name
@@ -295,14 +299,11 @@ def check_rule(policy: PolicyBase) -> None:
         wanted = list(signature(getattr(protocol, name)).parameters)[1:]
         if declared(policy, "contextual") and name in ("choose", "update"):
             wanted.append("features")
-        given = signature(getattr(policy, name))
-        try:
-            given.bind(*wanted)
-        except TypeError as error:
+        if given := other_signature(getattr(policy, name), wanted):
             fields = ""
             if name == "start":
                 fields = f"; the problem has {', '.join(Problem._fields)}"
-            elif "features" in given.parameters and "features" not in wanted:
+            elif "features" in given and "features" not in wanted:
                 fields = (
                     ", or say contextual = True in the class, so that choose and "
                     "update are given the features of the round"
@@ -313,4 +314,4 @@ def check_rule(policy: PolicyBase) -> None:
                 f"{given}",
                 policy,
                 remedy=f"write def {name}(self, {', '.join(wanted)}){fields}",
-            ) from error
+            )

@@ -91,7 +91,14 @@ def run_chunk(
     manner = manner_of(policy)
     played = rule_of(policy) or kernel_for(environment, policy)
     if played is not None:
-        return run_rule(environment, played, stopping=ends, manner=manner, **settings)
+        return run_rule(
+            environment,
+            played,
+            stopping=ends,
+            manner=manner,
+            label=policy.label,
+            **settings,
+        )
     # JAX takes a second to import.
     from bayesduel.simulation.model_rounds import run_chunk as run_models
 

@@ -107,7 +107,7 @@ def write_costs(run: WorldRun, round_: int, first: int, second: int) -> None:
     if type(value) is float or type(value) is np.float64:
         run.costs[0] = value
     else:
-        run.costs[:] = list(costs_of(run.world, value).values())
+        run.costs[:] = [*costs_of(run.world, value, check_finite=False).values()]
 
 
 # --- The functions of a round, in Python or compiled ---------------------------------

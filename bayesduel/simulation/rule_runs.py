@@ -250,10 +250,11 @@ class PolicyRuns:
         tables: Any,
         stopping: ScalarStopping | None = None,
         votes: Int[np.ndarray, "vote 3"] | None = None,
+        label: str = "",
     ) -> None:
         self._environment: Any = environment
         self._policy, self._tables, self._votes = policy, tables, votes
-        self._label = getattr(policy, "label", policy.name)
+        self._label = label or getattr(policy, "label", policy.name)
         self._runs, self._orders = runs, orders
         self._stops = stopping is not None
         self._progress = new_progress(len(runs))
@@ -429,11 +430,12 @@ def run_chunk(
     stopping: ScalarStopping | None = None,
     manner: Manner = STRAIGHT,
     variations: Variations = PLAIN,
+    label: str = "",
     **settings: Any,
 ) -> RunRecords:
     """Simulate the runs numbered ``runs``; see ``bayesduel.simulation.driver``.
 
-    ``policy`` is a rule or a kernel. An exception of it is raised as it is, with a note
+    ``policy`` is a rule, or a kernel that errors call ``label``. An exception of it is raised as it is, with a note
     that names run and round.
     """
     is_kernel = isinstance(policy, ScalarKernel)
@@ -473,7 +475,7 @@ def run_chunk(
                 environment, len(runs), grid, manner, new, variations.preferences
             )
     own = PolicyRuns(
-        environment, policy, runs, orders, tables, stopping, variations.votes
+        environment, policy, runs, orders, tables, stopping, variations.votes, label
     )
     return play_runs(own, words, runs=runs, horizon=int(grid[-1]), **settings)
 

@@ -47,5 +47,5 @@ def play_rule(policy, outcomes, horizon, seed=0, watch=None) -> PlayedByRule:
             counts[low, high] += rounds
             won = int(outcomes[low, high, seen : seen + rounds].sum())
             won = won if first == low else rounds - won
-            update(policy, state, rng, len(duels), first, second, won, rounds)
+            update(policy, state, rng, len(duels), first, second, won, rounds, None)
     return PlayedByRule(duels, int(policy.recommend(state, rng)), longest, state)

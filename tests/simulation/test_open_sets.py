@@ -352,7 +352,7 @@ WHERE = r" \(round 30 of run 3\)$"
         ({"kind": "outside"}, "must be 0 for arms outside the set"),
         ({"has_no_choice": False}, "must add up to 1 where somebody is always"),
         ({"kind": "large", "feedback": "independent"}, "means from 0 to 1"),
-        ({"kind": "regret"}, "finite numbers by the names of notions"),
+        ({"kind": "regret"}, "regret must be a finite number"),
     ],
     ids=lambda each: (
         "-".join(map(str, each.values())) if isinstance(each, dict) else ""

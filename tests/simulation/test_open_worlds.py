@@ -516,6 +516,32 @@ def test_a_bad_number_of_a_world_names_run_and_round(what, text, compiled):
     assert "round 17 of run 2" in str(caught.value)
 
 
+def test_what_is_no_world_is_refused_before_anything_is_simulated():
+    class Nameless(Faulty):
+        num_arms = None
+
+    class Short(Faulty):
+        def regret(self, round_, first, second):
+            return 0.0
+
+    class Early(Faulty):
+        def start(self, horizon, rng):
+            return {}[horizon]
+
+    cases = {
+        Nameless(): "Nameless: num_arms must be a number of arms",
+        Short(): r"Short: regret must take \(state, round_, first, second\), and takes",
+        Early(): "Early: start must work in round 1, but raised KeyError",
+        Faulty(round_=1): "Faulty: probability must be a number from 0 to 1",
+        Faulty("regret", 1): "Faulty: regret must be a finite number",
+    }
+    for world, words in cases.items():
+        with pytest.raises(ValueError, match=words):
+            bayesduel.simulate(world, InTurn(), num_runs=1, horizon=9)
+    with pytest.raises(SimulationArgumentError, match=r"write Faulty\(\)"):
+        bayesduel.compare([Faulty], InTurn(), num_runs=1, horizon=9)
+
+
 def test_an_error_in_a_world_names_the_world_run_and_round():
     with pytest.raises(ZeroDivisionError) as caught:
         played(Faulty(what="raise"), InTurn())
