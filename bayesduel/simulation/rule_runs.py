@@ -435,8 +435,8 @@ def run_chunk(
 ) -> RunRecords:
     """Simulate the runs numbered ``runs``; see ``bayesduel.simulation.driver``.
 
-    ``policy`` is a rule, or a kernel that errors call ``label``. An exception of it is raised as it is, with a note
-    that names run and round.
+    ``policy`` is a rule, or a kernel that errors call ``label``. An exception of it is
+    raised as it is, with a note that names run and round.
     """
     is_kernel = isinstance(policy, ScalarKernel)
     if not is_kernel:

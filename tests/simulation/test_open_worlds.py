@@ -517,8 +517,8 @@ def test_a_bad_number_of_a_world_names_run_and_round(what, text, compiled):
 
 
 def test_what_is_no_world_is_refused_before_anything_is_simulated():
-    class Nameless(Faulty):
-        num_arms = None
+    class Nameless(bayesduel.World):
+        start, probability, regret = Faulty.start, Faulty.probability, Faulty.regret
 
     class Short(Faulty):
         def regret(self, round_, first, second):
