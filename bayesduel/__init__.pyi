@@ -16,6 +16,7 @@ from .experiments import Experiment as Experiment
 from .experiments import compare as compare
 from .experiments import merge as merge
 from .experiments import simulate as simulate
+from .experiments import simulate_chunk as simulate_chunk
 from .experiments.results import load_results as load_results
 from .instances import load as load
 from .instances.subset_world import SubsetWorld as SubsetWorld

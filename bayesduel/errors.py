@@ -49,7 +49,7 @@ class OutputWriteError(BayesduelError, RuntimeError):
 
 
 class ExecutorError(BayesduelError, RuntimeError):
-    """What runs the jobs of a sweep has gone away, as when a scheduler is restarted."""
+    """The executor of a sweep has gone away, as when a scheduler is restarted."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -57,8 +57,8 @@ class Interrupted(KeyboardInterrupt):
 
     Attributes
     ----------
-    finished : list of JobResult
-        What was finished.
+    finished : list of Chunk
+        The chunks that are finished.
     partial : object
         The same, put together; only when asked for, since that may take long.
     """
@@ -81,7 +81,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 class DamagedPartWarning(UserWarning):
-    """A stored part is not what was written; names the file, which is left out."""
+    """A stored chunk is not what was written; names the file, which is left out."""
 
 
 class ComparisonDataError(BayesduelError, ArgumentError):

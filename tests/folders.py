@@ -11,7 +11,12 @@ WHOLE = {REQUEST, "results.nc", "summary.csv", "summary.json"}
 
 def visible(folder):
     """Return the names of what a user sees in a folder: all but our own state."""
-    return {each.name for each in folder.iterdir()} - {".bayesduel"}
+    return {each.name for each in folder.iterdir()} - {".bayesduel", "chunks"}
+
+
+def chunks_of(folder):
+    """Return the files of the chunks in a folder."""
+    return sorted(folder.glob("chunks/*.chunk"))
 
 
 def same_tree(one, other):

@@ -15,7 +15,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 FLOORS = (
     "theory",
-    "errors", "version", "arguments", "files", "program_cache", "code_digest", "types",
+    "errors", "signals", "version", "arguments", "files", "program_cache",
+    "code_digest", "types",
     "ops",
     "instances", "votes", "models", "inference", "posteriors", "policies",
     "stopping", "simulation", "analysis", "experiments", "results",

@@ -9,7 +9,8 @@ from tests.conftest import ROOT
 if not (ROOT / "benchmarks").is_dir():
     pytest.skip("not part of the distribution", allow_module_level=True)
 
-from benchmarks import curves, table
+import theory.arguments
+from benchmarks import curves, function_calls, table
 
 
 @pytest.mark.slow
@@ -37,3 +38,21 @@ def test_every_policy_has_a_curve(monkeypatch):
     assert {*curve} == {*stored["random"]}
     for low, mean, high in zip(curve["low"], curve["mean"], curve["high"], strict=True):
         assert 0 <= low <= mean <= high
+
+
+def test_functions_are_counted_by_file():
+    def call():
+        theory.arguments.whole_number(3)
+        json.dumps([each for each in (1, 2)])
+
+    found = function_calls.called_functions(call)
+    assert {*found} == {"theory/arguments.py"}
+    assert "whole_number" in found["theory/arguments.py"]
+
+
+@pytest.mark.usefixtures("uncompiled")
+def test_the_way_of_a_comparison_is_counted():
+    found = function_calls.compare_functions()
+    assert "compare" in found["bayesduel/experiments/experiment.py"]
+    assert "simulate_chunk" in found["bayesduel/experiments/chunk.py"]
+    assert all(path.startswith(("bayesduel/", "theory/")) for path in found)

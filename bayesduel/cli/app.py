@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import sys
@@ -11,12 +12,12 @@ from typing import Annotated, Any
 import typer
 
 from bayesduel.arguments.own_modules import FOLDERS
-from bayesduel.cli.errors import SIGNALLED, FriendlyGroup
+from bayesduel.cli.errors import FriendlyGroup
 from bayesduel.cli.lazy_commands import LazyCommands
 from bayesduel.cli.options import flag
 from bayesduel.cli.output import degrade_encodings, version
-from bayesduel.cli.sweeps.deadline import left_in_time, rest_in_time
 from bayesduel.program_cache import own_process
+from bayesduel.signals import SIGNALLED
 
 _COMMANDS = {
     "compare": "sweeps.compare:compare",
@@ -93,5 +94,14 @@ def run() -> None:
     gc.set_threshold(100_000)
     degrade_encodings()
     sys.unraisablehook = _show_dropped
-    with rest_in_time(), left_in_time(SIGNALLED):
+    try:
         app(prog_name="bayesduel")
+    except SystemExit as error:
+        if not isinstance(error.code, int) or error.code < SIGNALLED:
+            raise
+        # After a signal Python would take seconds to free what compilers have left.
+        atexit._run_exitfuncs()
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(error.code)

@@ -111,7 +111,7 @@ def demo(
             "--far", f"must not be below the horizon {size.horizon}", size.far
         )
     from bayesduel.errors import ArgumentError
-    from bayesduel.experiments.request.arguments import worker_count
+    from bayesduel.experiments.arguments import worker_count
 
     workers = worker_count(jobs)
     try:

@@ -12,13 +12,12 @@ import os
 import select
 import signal
 import sys
-import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import Any, ClassVar
 
 import typer
@@ -26,11 +25,10 @@ from typer.core import TyperGroup
 
 from bayesduel.cli.lazy_commands import LazyCommands, with_plain_types
 from bayesduel.cli.output import ending, go_on, say, say_error, say_warning
+from bayesduel.signals import SIGNALLED, heard, interrupt, signals_raise
 
 FAILED = 1
 WRONG_INPUT = 2
-SIGNALLED = 128
-"""What shells add to the number of a signal."""
 _BROKEN_PIPE = SIGNALLED + getattr(signal, "SIGPIPE", 13)
 
 _OURS = ("bayesduel", "theory")
@@ -56,26 +54,6 @@ _UsageError: Any = typer.BadParameter.__mro__[1]
 """What the reader of options raises; public only as the base of this one."""
 
 
-_A_MOMENT = 0.05
-"""Seconds until a signal that met an import is raised again."""
-
-_heard: list[int] = []
-"""Signals to end that came while the command ran, and about which nothing was said."""
-
-
-class Terminated(KeyboardInterrupt):
-    """SIGTERM or SIGHUP: to be cleaned up after as Ctrl-C is."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(signal.Signals(number).name)
-        self.number = number
-
-
-def interrupt(number: int) -> KeyboardInterrupt:
-    """Return what a signal to end raises."""
-    return KeyboardInterrupt() if number == signal.SIGINT else Terminated(number)
-
-
 def ended(error: KeyboardInterrupt, out: Path | None, kept: str) -> typer.Exit:
     """Say what an interrupted command has kept; return what to raise."""
     return _said(error, go_on(out, kept, error))
@@ -87,7 +65,7 @@ def ended_for_good(error: KeyboardInterrupt, advice: str) -> typer.Exit:
 
 
 def _said(error: KeyboardInterrupt, text: str) -> typer.Exit:
-    _heard.clear()
+    heard.clear()
     with suppress(OSError):  # The terminal may be gone.
         say(text)
     return typer.Exit(SIGNALLED + getattr(error, "number", signal.SIGINT))
@@ -140,7 +118,7 @@ class FriendlyGroup(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run the subcommand; see :func:`friendly_errors`."""
         friendly = friendly_errors(partial(self._called, ctx))
-        with _quiet_pipes(), friendly, _ended_by_signals():
+        with _quiet_pipes(), friendly, signals_raise():
             return super().invoke(ctx)
 
     def _called(self, ctx: Any, argument: str) -> str:
@@ -214,57 +192,6 @@ def _has_no_reader(descriptor: int) -> bool:
 
 
 @contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """Let signals to end raise, so that what is finished is kept and said."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    put_off: list[int] = []
-    raised: list[int] = []
-
-    def end(number: int, frame: FrameType | None) -> None:
-        if not raised and _is_importing(frame):
-            put_off.append(number)
-            again = threading.Timer(_A_MOMENT, end_again, [number])
-            again.daemon = True
-            again.start()
-            return
-        raised.append(number)
-        _heard.append(number)
-        raise interrupt(number)
-
-    def end_again(number: int) -> None:
-        if not raised:
-            os.kill(os.getpid(), number)
-
-    found = {}
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)
-        # Under nohup SIGHUP is ignored, and stays so.
-        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
-            found[number] = signal.signal(number, end)
-    try:
-        yield
-        if put_off and not raised:
-            raise interrupt(put_off[0])
-        _heard.clear()
-    finally:
-        raised.append(0)  # Nothing is left that a signal could end.
-        for number, plain in found.items():
-            signal.signal(number, plain)
-
-
-def _is_importing(frame: FrameType | None) -> bool:
-    """Whether a module is being imported: JAX ends the process if that raises."""
-    while frame is not None:
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
-            return True
-        frame = frame.f_back
-    return False
-
-
-@contextmanager
 def friendly_errors(called: Callable[[str], str] = lambda _: "") -> Iterator[None]:
     """Turn errors that we raised for the user into one line and an exit code.
 
@@ -285,8 +212,8 @@ def friendly_errors(called: Callable[[str], str] = lambda _: "") -> Iterator[Non
         say_error(f"{text}; see {path} --help")
         raise typer.Exit(WRONG_INPUT) from error
     except Exception as error:
-        if _heard and not isinstance(error, typer.Exit):
-            raised = interrupt(_heard[0])
+        if heard and not isinstance(error, typer.Exit):
+            raised = interrupt(heard[0])
             raise _said(raised, ending(raised)) from error
         code = _exit_code(error)
         if code is None or os.environ.get("BAYESDUEL_TRACEBACK"):

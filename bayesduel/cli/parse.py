@@ -195,6 +195,6 @@ def claim_folder(
     folder: Path, *, kind: str, resume: bool = False, overwrite: bool = False
 ) -> None:
     """Make the folder for results and mark it as ours, before anything is computed."""
-    from bayesduel.experiments.owned_folder import OwnedFolder
+    from bayesduel.experiments.folder import RunFolder
 
-    OwnedFolder.claim(folder, kind=kind, resume=resume, overwrite=overwrite).release()
+    RunFolder.claim(folder, kind=kind, resume=resume, overwrite=overwrite).release()

@@ -29,7 +29,6 @@ from bayesduel.cli.output import (
     version,
 )
 from bayesduel.cli.parse import claim_folder, load_matrix
-from bayesduel.cli.sweeps.deadline import in_time
 
 if TYPE_CHECKING:
     from bayesduel.papers.reproducing import Reproduction
@@ -132,7 +131,7 @@ def _measure(
         claim_folder(out, kind="reproduction", resume=resume, overwrite=overwrite)
     kept = "the finished runs"
     try:
-        with damage_warnings(), in_time(out, kept):
+        with damage_warnings():
             return reproducing.reproduce(
                 name,
                 panels=panels,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from bayesduel.cli.errors import damage_warnings, ended
 from bayesduel.cli.output import console, print_json, save_json, say, version
-from bayesduel.cli.sweeps.deadline import in_time
 
 if TYPE_CHECKING:
     from bayesduel.papers import SubmatrixConstants
@@ -80,7 +79,7 @@ def _compute(
     from bayesduel.papers import submatrix_constants
 
     try:
-        with damage_warnings(), in_time(request.out, "the finished submatrices"):
+        with damage_warnings():
             return submatrix_constants(
                 matrix,
                 count,

@@ -1,42 +1,42 @@
-"""A request for simulations: instances, policies and runs, checked once."""
+"""Requests for simulations, checked once, and the functions that carry them out."""
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
 import xarray as xr
 
-from bayesduel.arguments.limits import MOST_RUNS
-from bayesduel.code_digest import code_digest
-from bayesduel.errors import SimulationArgumentError, errors_about
-from bayesduel.experiments.comparison import Comparison, Tables
-from bayesduel.experiments.nodes import Configuration
-from bayesduel.experiments.problems import (
-    ComparedInstance,
-    Instance,
-    InstanceLike,
-    problem_of,
-)
-from bayesduel.experiments.request.arguments import (
+from bayesduel.arguments.limits import MOST_LANES, MOST_RUNS
+from bayesduel.errors import ArgumentError, SimulationArgumentError, errors_about
+from bayesduel.experiments.arguments import (
     check_checkpoints,
-    check_format,
     check_horizon,
     check_record,
     read_instances,
     read_notions,
     read_policies,
 )
-from bayesduel.experiments.request.toml_text import folder_files, to_toml
-from bayesduel.experiments.store import Part, execute_sweep
-from bayesduel.experiments.stored.run_ranges import Place
-from bayesduel.policies.parameter_values import parameters_json
+from bayesduel.experiments.chunk import (
+    Chunk,
+    Settings,
+    runs_of_chunks,
+    settings_of,
+    simulate_chunk,
+)
+from bayesduel.experiments.problems import (
+    ComparedInstance,
+    Instance,
+    InstanceLike,
+    problem_of,
+)
+from bayesduel.experiments.progress import progress_reporter
 from bayesduel.policies.policy import PolicyBase
-from bayesduel.simulation.driver import check_stops, program_of
-from bayesduel.simulation.environments import Environment
+from bayesduel.simulation.driver import check_stops
 from bayesduel.stopping.base import StoppingRule, check_rule
 from bayesduel.version import __version__
 from theory.arguments import integer_from, seed_of, true_or_false
@@ -168,7 +168,7 @@ class Experiment:
         object.__setattr__(self, "instances", asked["instances"])
         problems = self.problems
         asked["regret"] = read_notions(regret, problems)
-        most_arms = max(each.num_arms for each in asked["instances"])
+        most_arms = max(each.instance.num_arms for each in problems)
         asked["checkpoints"] = check_checkpoints(
             checkpoints, asked["horizon"], most_arms
         )
@@ -179,7 +179,9 @@ class Experiment:
                 with errors_about("policies", policy, index):
                     problem.check_policy(policy, self.horizon, shuffle=self.shuffle)
                     if self.stopping is not None:
-                        check_stops(self._environment(problem), policy)
+                        notions = self.notions[problem.name]
+                        environment = problem.environment(notions, shuffle=shuffle)
+                        check_stops(environment, policy)
 
     @classmethod
     def from_file(cls, path: Path | str) -> Self:
@@ -215,7 +217,7 @@ class Experiment:
         >>> asked.labels, asked.horizon
         (('D-TS:alpha=0.6', 'D-TS:alpha=1.0'), 1000000)
         """
-        from bayesduel.experiments.request.toml_files import (
+        from bayesduel.experiments.toml import (
             arguments_in_file,
             check_complete,
             errors_name_file,
@@ -245,8 +247,14 @@ class Experiment:
         >>> asked = bayesduel.Experiment("gap", "d-ts:alpha=0.6..1/3", horizon=1000)
         >>> print(asked.to_toml())
         # An experiment of bayesduel ...
-        instances = ["gap"]
-        policies = ["d-ts:alpha=0.6", "d-ts:alpha=0.8", "d-ts:alpha=1.0"]
+        instances = [
+            "gap",
+        ]
+        policies = [
+            "d-ts:alpha=0.6",
+            "d-ts:alpha=0.8",
+            "d-ts:alpha=1.0",
+        ]
         num_runs = 100
         horizon = 1000
         seed = 0
@@ -254,6 +262,8 @@ class Experiment:
         record = "plays"
         <BLANKLINE>
         """
+        from bayesduel.experiments.toml import to_toml
+
         return to_toml(vars(self))
 
     def without_look_ahead(self) -> Self:
@@ -288,6 +298,8 @@ class Experiment:
         >>> sorted(asked.run(jobs=1)["gap"].children)
         ['RUCB']
         """
+        from bayesduel.experiments.execute import run_experiment
+
         return run_experiment(
             self,
             jobs=jobs,
@@ -300,6 +312,64 @@ class Experiment:
             resume=resume,
             overwrite=overwrite,
         )
+
+    def chunks(self) -> list[Chunk]:
+        """Return the chunks of runs that make up the experiment.
+
+        The cut depends on the request alone: 20 runs, one run from 256 arms on, and 256
+        or 1024 runs that are summarized as quantiles. A request for more runs has the
+        same chunks and further ones.
+
+        Examples
+        --------
+        >>> import bayesduel
+        >>> asked = bayesduel.Experiment("gap", "rucb", num_runs=30, horizon=100)
+        >>> [chunk.runs for chunk in asked.chunks()]
+        [range(0, 20), range(20, 30)]
+        """
+        return [
+            Chunk(problem.instance, policy, runs, settings)
+            for problem, policy, settings in self._settings
+            for runs in runs_of_chunks(
+                self.num_runs, problem.instance.num_arms, self.record
+            )
+        ]
+
+    def request(self) -> dict[str, Any]:
+        """Return the request as JSON can hold it.
+
+        Returns
+        -------
+        dict
+            ``attributes`` of the results, ``record``, and ``places``: for every policy
+            on every instance their names, the number of arms, and as canonical JSON
+            everything that the results depend on.
+
+        Examples
+        --------
+        >>> import bayesduel
+        >>> asked = bayesduel.Experiment("gap", "rucb", num_runs=30, horizon=100)
+        >>> asked.request()["places"][0]["policy"]
+        'RUCB'
+        """
+        return {
+            "attributes": {
+                "seed": self.seed,
+                "num_runs": self.num_runs,
+                "horizon": self.horizon,
+                "version": __version__,
+            },
+            "record": self.record,
+            "places": [
+                {
+                    "instance": settings.place[0],
+                    "policy": settings.place[1],
+                    "num_arms": problem.instance.num_arms,
+                    "request": settings.request,
+                }
+                for problem, _, settings in self._settings
+            ],
+        }
 
     @cached_property
     def problems(self) -> tuple[ComparedInstance, ...]:
@@ -325,85 +395,231 @@ class Experiment:
         }
 
     @cached_property
-    def configurations(self) -> dict[Place, tuple[Configuration, PolicyBase]]:
-        """What the results of each policy on each instance depend on."""
-        own = {policy.label: (policy, code_digest(policy)) for policy in self.policies}
+    def _settings(self) -> list[tuple[ComparedInstance, PolicyBase, Settings]]:
         notions = self.notions
-        return {
-            (name, label): (
-                Configuration(
-                    instance=problem.instance,
-                    instance_name=name,
-                    policy=label,
-                    policy_name=policy.name,
-                    parameters=parameters_json(policy),
+        return [
+            (
+                problem,
+                policy,
+                settings_of(
+                    problem,
+                    policy,
+                    notions=notions[problem.name],
                     checkpoints=self.checkpoints,
                     seed=self.seed,
                     shuffle=self.shuffle,
                     record=self.record,
                     stopping=self.stopping,
-                    notions=notions[name],
-                    code=code,
-                    program=program_of(self._environment(problem), policy),
                 ),
-                policy,
             )
-            for name, problem in zip(self.names, self.problems, strict=True)
-            for label, (policy, code) in own.items()
-        }
-
-    def _environment(self, problem: ComparedInstance) -> Environment:
-        """Return what answers on an instance."""
-        return problem.environment(self.notions[problem.name], shuffle=self.shuffle)
+            for problem in self.problems
+            for policy in self.policies
+        ]
 
 
-def comparison_of(
-    asked: Experiment, *, format: str = "netcdf", tables: Tables | None = None
-) -> Comparison:
-    """Return what is played of an experiment, kept and put together."""
-    own = {at: each for at, (each, _) in asked.configurations.items()}
-    marks = {at: each.fingerprint() for at, each in own.items()}
-    stops = {} if asked.stopping is None else {"stopping": repr(asked.stopping)}
-    return Comparison(
-        num_runs=asked.num_runs,
-        record=asked.record,
-        attributes={
-            **{key: getattr(asked, key) for key in ("seed", "num_runs", "horizon")},
-            "version": __version__,
-        },
-        instances={each.name: each.dataset() for each in asked.problems},
-        notions={at: each.notions for at, each in own.items()},
-        fingerprints={at: json.loads(json.dumps(each)) for at, each in marks.items()},
-        words=stops
-        | {
-            "record": asked.record,
-            "instances": list(asked.names),
-            "policies": list(asked.labels),
-            "num_runs": asked.num_runs,
-            "horizon": asked.horizon,
-            "seed": asked.seed,
-            "shuffle": asked.shuffle,
-            "version": __version__,
-        },
-        format=check_format(format),
-        configurations=asked.configurations,
-        files=lambda: folder_files(vars(asked)),
-        tables=tables,
+def simulate(
+    instance: InstanceLike,
+    policy: PolicyBase | str,
+    *,
+    num_runs: int = 100,
+    horizon: float = 10**5,
+    checkpoints: Sequence[int] | None = None,
+    seed: int = 0,
+    regret: Sequence[str] | None = None,
+    shuffle: bool = True,
+    stopping: StoppingRule | None = None,
+    num_lanes: int | None = None,
+    progress: bool = False,
+) -> xr.DataTree:
+    """Simulate one policy on one matrix or world of subset choice, in this process.
+
+    Parameters
+    ----------
+    instance : PreferenceMatrix, ChoiceWorld, str or array-like (K, K)
+        A matrix, its name or file (see :func:`bayesduel.load`), or its values; or a
+        world of :mod:`bayesduel.instances.choice`, or its name.
+    policy : Policy or str
+        A policy, or its name with parameters such as ``"d-ts:alpha=0.6"``.
+    num_runs, horizon, checkpoints, seed, regret, shuffle, stopping
+        As in :class:`bayesduel.Experiment`.
+    num_lanes : int, optional
+        Runs simulated side by side; a matter of speed only.
+    progress : bool
+        Show a progress bar on standard error.
+
+    Returns
+    -------
+    xarray.DataTree
+        ``regret`` (notion, run, checkpoint), cumulative; ``plays`` (run, checkpoint,
+        arm, opponent): rounds per unordered pair in the upper triangle, self-duels on
+        the diagonal; ``recommendation`` (run); provenance in the attributes. In a
+        world of subset choice, ``offers`` (run, checkpoint, arm), rounds in which each
+        arm was offered, in place of ``plays``, and ``recommendation`` (run, arm).
+
+    Raises
+    ------
+    ValueError
+        For any argument that cannot be simulated, before anything is computed.
+
+    Examples
+    --------
+    >>> import bayesduel
+    >>> result = bayesduel.simulate("cyclic", "d-ts", num_runs=4, horizon=1000)
+    >>> result["regret"].sizes["run"]
+    4
+    """
+    true_or_false(progress, "progress", kind=SimulationArgumentError)
+    if num_lanes is not None:
+        num_lanes = integer_from(
+            num_lanes, 1, "num_lanes", MOST_LANES, kind=SimulationArgumentError
+        )
+    with _called(instances="instance", policies="policy"):
+        asked = Experiment(
+            [instance],
+            [policy],
+            num_runs=num_runs,
+            horizon=horizon,
+            checkpoints=checkpoints,
+            seed=seed,
+            regret=regret,
+            shuffle=shuffle,
+            record="plays",
+            stopping=stopping,
+        )
+    ((problem, played, settings),) = asked._settings
+    chunk = Chunk(problem.instance, played, range(asked.num_runs), settings)
+    with progress_reporter(enabled=progress) as report:
+        report.expect(1)
+        shown = report.update(f"{played.label} on {problem.name}")
+        dataset = simulate_chunk(chunk, shown, num_lanes=num_lanes)
+    dataset = dataset.assign(problem.variables())
+    dataset.attrs["created"] = datetime.now(UTC).isoformat(timespec="seconds")
+    return xr.DataTree(dataset, name=played.label)
+
+
+def compare(
+    instances: InstanceLike | Sequence[InstanceLike],
+    policies: PolicyBase | str | Sequence[PolicyBase | str],
+    *,
+    num_runs: int = 100,
+    horizon: float = 10**5,
+    checkpoints: Sequence[int] | None = None,
+    seed: int = 0,
+    regret: Sequence[str] | None = None,
+    shuffle: bool = True,
+    record: str | None = None,
+    stopping: StoppingRule | None = None,
+    jobs: int | None = 1,
+    executor: Executor | None = None,
+    part: str | None = None,
+    shared: bool = False,
+    format: str = "netcdf",
+    progress: bool = False,
+    out: Path | str | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+) -> xr.DataTree:
+    """Simulate every policy on every matrix, or in every world of subset choice.
+
+    Parameters
+    ----------
+    instances, policies : one or several
+        As in :func:`simulate`.
+    jobs : int or None
+        Worker processes; None takes one per core for what is not done here within
+        seconds. Classes of the main script travel to them.
+    executor : concurrent.futures.Executor, optional
+        What simulates the chunks in place of worker processes, such as
+        ``client.get_executor()`` of a cluster of Dask. It must be one of processes that
+        can import this package and the policies, and stays open.
+    part : str, optional
+        "3/10" simulates every tenth chunk, from the third one on, and writes it to
+        ``out``, as nine other processes may do with theirs at the same time, also from
+        other machines that see the folder. The result holds this part only; when all
+        are done, :func:`merge` puts them together.
+    shared : bool
+        ``out`` is seen by the workers of the ``executor`` under the same name: they
+        write what they compute there, and send nothing.
+    format : {"netcdf", "zarr"}
+        Of the finished file, ``results.nc`` or ``results.zarr.zip``.
+    out : path, optional
+        Folder to keep results in, new or empty: finished chunks are written at once,
+        and all results in one file at the end.
+    resume : bool
+        Continue from the chunks that ``out`` holds; the request must have all that the
+        one before had, and may have more runs, policies and instances. A damaged chunk
+        is simulated again, with a ``DamagedPartWarning``.
+    overwrite : bool
+        Replace the results in ``out``; files of yours stay.
+    num_runs, horizon, checkpoints, seed, regret, shuffle, record, stopping
+        As in :class:`bayesduel.Experiment`.
+    progress : bool
+        Show a progress bar on standard error.
+
+    Returns
+    -------
+    xarray.DataTree
+        ``/instance/policy`` with a node as in :func:`simulate` each, or what of it
+        ``record`` keeps; see :mod:`bayesduel.simulation.run_summaries` for quantiles.
+        A policy that failed leaves a node without variables whose attribute ``error``
+        says why.
+
+    Raises
+    ------
+    ValueError
+        For any argument that cannot be simulated, and for a folder that was not made
+        by this function or that another process writes to, before anything is computed.
+    ExecutorError
+        If the executor is gone before all chunks are done, with the finished runs as
+        ``.partial``.
+    OutputWriteError
+        If ``out`` cannot be written to any more, as when its disk is full, with the
+        finished runs as ``.partial``.
+    KeyboardInterrupt
+        After Ctrl-C, when the chunk that is being simulated is finished, with the
+        finished runs as ``.partial`` (also in ``out``): an ``errors.Interrupted``,
+        which puts them together when they are asked for. A second Ctrl-C raises at
+        once.
+
+    Examples
+    --------
+    >>> import bayesduel
+    >>> tree = bayesduel.compare("cyclic", ["d-ts", "rucb"], num_runs=2, horizon=500)
+    >>> sorted(tree["cyclic"].children)
+    ['D-TS', 'RUCB']
+    """
+    asked = Experiment(
+        instances,
+        policies,
+        num_runs=num_runs,
+        horizon=horizon,
+        checkpoints=checkpoints,
+        seed=seed,
+        regret=regret,
+        shuffle=shuffle,
+        record=record,
+        stopping=stopping,
+    )
+    return asked.run(
+        jobs=jobs,
+        executor=executor,
+        part=part,
+        shared=shared,
+        format=format,
+        progress=progress,
+        out=out,
+        resume=resume,
+        overwrite=overwrite,
     )
 
 
-def run_experiment(
-    asked: Experiment,
-    *,
-    format: str,
-    part: str | None,
-    tables: Tables | None = None,
-    **options: Any,
-) -> xr.DataTree:
-    """Run what is missing of an experiment; see :meth:`bayesduel.Experiment.run`.
-
-    Whoever goes on with tables of the results may make them, too.
-    """
-    comparison = comparison_of(asked, format=format, tables=tables)
-    read = None if part is None else Part.read(part)
-    return execute_sweep(comparison, part=read, **options)
+@contextmanager
+def _called(**names: str) -> Iterator[None]:
+    """Let errors name the arguments of the caller, which takes one of each."""
+    try:
+        yield
+    except ArgumentError as error:
+        name = names.get(error.argument)
+        if name is None:
+            raise
+        raise error.renamed(name) from error

@@ -13,70 +13,46 @@ _FIRST_LINE, _NEXT_LINE = 2.0, 10.0
 
 
 class ProgressReport:
-    """Counts finished jobs and, inside this process, the share of the current one."""
+    """Counts finished chunks and, inside this process, the share of the current one."""
 
     def __init__(self, bar: Any = None) -> None:
         self._bar = bar
         self._task = None
         self._done = 0
-        self._left: dict[str, float] = {}
-        """Shares that are left of jobs that were cut, by the names of the rests."""
 
     def expect(self, total: int) -> None:
-        """Say how many jobs there are."""
+        """Say how many chunks there are."""
         if self._bar is not None:
             self._task = self._bar.add_task("simulating", total=total)
 
-    def update(self, job: Any) -> Callable[[float], None] | None:
-        """Return what a job calls with the share of it that is done."""
+    def update(self, words: str) -> Callable[[float], None] | None:
+        """Return what is called with the share of a chunk that is done."""
         if self._bar is None:
             return None
         if self._task is None:
             self.expect(1)
 
-        left = self._left.get(job.name, 1.0)
-        before = self._completed()
-
         def show(share: float) -> None:
-            # The rest of a job that was cut has nothing to compile.
-            doing = "" if share > 0 or left < 1.0 else "compiling "
-            self._bar.update(
-                self._task,
-                completed=before + left * share,
-                description=doing + job.words,
-            )
+            doing = words if share > 0 else f"compiling {words}"
+            self.count(doing, self._done + share)
 
         return show
 
-    def compiling(self, job: Any) -> None:
-        """Say that another process compiles the program of a job."""
+    def compiling(self, words: str) -> None:
+        """Say that another process compiles the program of a chunk."""
         if self._bar is not None:
-            self._bar.update(self._task, description=f"compiling {job.words}")
+            self._bar.update(self._task, description=f"compiling {words}")
 
-    def cut(self, job: Any, rest: Any, share: float) -> None:
-        """Say that this share of a job is finished, and which job is the rest."""
-        self._left[rest.name] = self._left.pop(job.name, 1.0) * (1.0 - share)
-        self._show(job)
+    def finished(self, words: str) -> None:
+        """Count a finished chunk."""
+        self._done += 1
+        if self._bar is not None:
+            self.count(words, self._done)
 
-    def count(self, words: str, done: int) -> None:
+    def count(self, words: str, done: float) -> None:
         """Say how many of what is all alike are done."""
         if self._bar is not None:
             self._bar.update(self._task, completed=done, description=words)
-
-    def finished(self, job: Any) -> None:
-        """Count a finished job, of which a cut leaves one."""
-        self._left.pop(job.name, None)
-        self._done += 1
-        self._show(job)
-
-    def _completed(self) -> float:
-        return self._done + sum(1.0 - left for left in self._left.values())
-
-    def _show(self, job: Any) -> None:
-        if self._bar is not None:
-            self._bar.update(
-                self._task, completed=self._completed(), description=job.words
-            )
 
 
 class ProgressLines:
@@ -87,7 +63,7 @@ class ProgressLines:
         self._single = False
 
     def add_task(self, description: str, total: int) -> int:
-        """Say how many jobs there are."""
+        """Say how many chunks there are."""
         self._doing, self._total, self._single = description, total, total == 1
         return 0
 
@@ -107,7 +83,7 @@ class ProgressLines:
         if self._single and not self._completed:  # Nothing is counted.
             return f"{seconds:.0f} s: {self._doing}"
         share = self._completed / max(self._total, 1)
-        return f"{seconds:.0f} s, {share:.0%} of {self._total} jobs: {self._doing}"
+        return f"{seconds:.0f} s, {share:.0%} of {self._total} chunks: {self._doing}"
 
     def speak(
         self,

@@ -1,14 +1,17 @@
 """Results on disk: netCDF or Zarr, all of it or nothing, and read back."""
 
 import sys
+import zipfile
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from io import BytesIO
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import xarray as xr
 
-from bayesduel.errors import OutputFolderError
+from bayesduel.errors import OutputFolderError, SimulationArgumentError
 from bayesduel.files.folders import (
     as_path,
     check_whole,
@@ -16,6 +19,7 @@ from bayesduel.files.folders import (
     read_marker,
     write_whole,
 )
+from theory.arguments import one_of
 
 NETCDF, ZARR = "netcdf", "zarr"
 
@@ -130,9 +134,7 @@ def load(path: Path | str, *, lazy: bool = False) -> xr.DataTree:
     data = b"" if lazy else read_checked(file)
     try:
         if is_zarr:
-            from bayesduel.experiments.stored import zarr_files
-
-            tree = zarr_files.opened(file) if lazy else zarr_files.from_bytes(data)
+            tree = _opened_zarr(file) if lazy else _from_zarr(data)
         elif lazy:
             tree = xr.open_datatree(file, engine=_ENGINE, chunks={})
         else:
@@ -170,9 +172,7 @@ def to_bytes(data: xr.Dataset | xr.DataTree, format: str = NETCDF) -> memoryview
     # of a file in memory.
     with dask.config.set(scheduler="synchronous") if dask else nullcontext():
         if format == ZARR and isinstance(data, xr.DataTree):
-            from bayesduel.experiments.stored import zarr_files
-
-            return zarr_files.to_bytes(data)
+            return _to_zarr(data)
         if isinstance(data, xr.Dataset):
             return data.to_netcdf(engine=_ENGINE, encoding=_compressed(data))
         nodes = {node.path: node.to_dataset(inherit=False) for node in data.subtree}
@@ -204,12 +204,6 @@ def tree_from_bytes(data: bytes) -> xr.DataTree:
         return opened.load()
 
 
-def dataset_from_bytes(data: bytes) -> xr.Dataset:
-    """Read what :func:`to_bytes` gave of a dataset."""
-    with xr.open_dataset(BytesIO(data), engine=_ENGINE) as opened:
-        return opened.load().drop_encoding()
-
-
 def without_timings(tree: xr.DataTree) -> tuple[xr.DataTree, dict[str, Any]]:
     """Split off what differs between two executions of the same request.
 
@@ -234,6 +228,136 @@ def _add_timings(tree: xr.DataTree, file: Path) -> None:
         return
     for node in tree.subtree:
         node.attrs.update(marker.get("timings", {}).get(node.path, {}))
+
+
+def check_format(value: Any) -> str:
+    """Return ``value`` if it is a format of files whose library is there."""
+    one_of(value, FILE_NAMES, "format", kind=SimulationArgumentError)
+    if value == ZARR:
+        _require_zarr()
+    return value
+
+
+# --- Zarr ----------------------------------------------------------------------------
+# One file, a ZIP archive: a folder of many small files would be neither atomic nor
+# checksummed. Every tool that reads Zarr reads the archive, or its unpacked folder.
+
+_ZARR_RUNS = 256
+_ZARR_BYTES = 2**25
+"""Of plays of many arms fewer runs are in a chunk."""
+
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+"""The date of what is in the archive: the same tree is the same file."""
+
+_FORMAT = 2
+"""The third has no standard yet for texts and for metadata in one place."""
+
+
+def _to_zarr(tree: xr.DataTree) -> memoryview:
+    """Return the file of a tree.
+
+    Raises ``ImportError`` without Zarr; names the extra.
+    """
+    zarr = _require_zarr()
+    contents: dict[str, Any] = {}
+    nodes = {node.path: node.to_dataset(inherit=False) for node in tree.subtree}
+    tree.to_zarr(
+        zarr.storage.MemoryStore(contents),
+        mode="w",
+        zarr_format=_FORMAT,
+        consolidated=True,
+        encoding={path: _zarr_encoding(dataset) for path, dataset in nodes.items()},
+    )
+    file = BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name in sorted(contents, key=_place(nodes)):
+            # Chunks are compressed already.
+            archive.writestr(zipfile.ZipInfo(name, _EPOCH), contents[name].to_bytes())
+    return file.getbuffer()
+
+
+def _from_zarr(data: bytes) -> xr.DataTree:
+    """Read what :func:`_to_zarr` gave."""
+    zarr = _require_zarr()
+    buffer = zarr.core.buffer.default_buffer_prototype().buffer
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        names = archive.namelist()
+        contents = {name: buffer.from_bytes(archive.read(name)) for name in names}
+    store = zarr.storage.MemoryStore(contents, read_only=True)
+    with xr.open_datatree(store, engine="zarr", chunks=None) as opened:
+        return _in_order(opened.load(), names)
+
+
+def _opened_zarr(file: Path) -> xr.DataTree:
+    """Open a file, with variables that are read when they are computed."""
+    zarr = _require_zarr()
+    with zipfile.ZipFile(file) as archive:
+        names = archive.namelist()
+    store = zarr.storage.ZipStore(file, mode="r")
+    return _in_order(xr.open_datatree(store, engine="zarr", chunks={}), names)
+
+
+def _place(paths: Iterable[str]) -> Callable[[str], tuple[int, str]]:
+    """Return a key that sorts names in the archive by their node, in its order."""
+    places = {path.strip("/"): place for place, path in enumerate(paths)}
+
+    def place(name: str) -> tuple[int, str]:
+        node = name
+        while node not in places:
+            node = node.rpartition("/")[0]
+        return places[node], name
+
+    return place
+
+
+def _in_order(tree: xr.DataTree, names: Iterable[str]) -> xr.DataTree:
+    """Bring the children of all nodes into the order of their names in the archive.
+
+    Zarr knows no order of its groups: they come sorted, or as they were found first.
+    """
+    mark = "/.zgroup"
+    found = [name.removesuffix(mark) for name in names if name.endswith(mark)]
+    places = {f"/{path}": place for place, path in enumerate(found)}
+    for node in [*tree.subtree]:
+        children = sorted(node.children.items(), key=lambda it: places[it[1].path])
+        if children:
+            node.children = dict(children)
+    return tree
+
+
+def _require_zarr() -> ModuleType:
+    """Return the library.
+
+    Raises ``ImportError`` if it is not there; names the extra.
+    """
+    try:
+        import zarr.storage
+    except ImportError as error:
+        raise ImportError(
+            "Zarr is missing; install bayesduel with the extra 'zarr'"
+        ) from error
+    return zarr
+
+
+def _zarr_encoding(dataset: xr.Dataset) -> dict[str, dict[str, Any]]:
+    """Say how the variables of a node are cut and compressed."""
+    from numcodecs import Blosc
+
+    packed = Blosc(cname="zstd", clevel=4, shuffle=Blosc.SHUFFLE)
+    return {
+        str(name): {"chunks": _zarr_shape(values), "compressors": (packed,)}
+        for name, values in dataset.data_vars.items()
+        if values.dtype.kind in "fiub" and values.ndim
+    }
+
+
+def _zarr_shape(values: xr.DataArray) -> tuple[int, ...]:
+    sizes = {str(name): size for name, size in values.sizes.items()}
+    if "run" in sizes:
+        per_run = max(1, values.nbytes // max(1, sizes["run"]))
+        room = max(1, _ZARR_BYTES // per_run)
+        sizes["run"] = max(1, min(sizes["run"], _ZARR_RUNS, room))
+    return tuple(sizes.values())
 
 
 __all__ = ["FILE_NAME", "FILE_NAMES", "load", "save"]

@@ -1,6 +1,6 @@
 """Which folders results may be written to, and how they are read back.
 
-:mod:`bayesduel.experiments.owned_folder` says what belongs to us in a folder.
+:mod:`bayesduel.experiments.folder` says what belongs to us in a folder.
 """
 
 import hashlib
@@ -15,17 +15,20 @@ from typing import Any
 
 from bayesduel.errors import ArgumentError, OutputFolderError, OutputWriteError
 
-FORMAT = 1
-"""Version of the layout of a folder."""
+FORMAT = 2
+"""Version of the layout of a folder. Folders of version 1 can be read only."""
 
 OWN = ".bayesduel"
-PARTS = "parts"
+CHUNKS = "chunks"
 MARKER = "marker.json"
 REQUEST = "experiment.toml"
 """What was asked for, in a folder of results; alone it is none."""
 
 _AT_ONCE = ("audit", "bounds", "calibration", "fit")
 """Kinds of results that are not gone on with."""
+
+_OF_REQUEST = re.compile(r"experiment(-[0-9]+)?\.(toml|csv)")
+"""Files that describe the request."""
 
 UNFINISHED = re.compile(r"\.bayesduel-[0-9a-f]{16}\.unfinished")
 """Names of files that are being written."""
@@ -37,7 +40,7 @@ def check_folder(
     """Check that results may be written to a folder, and make it.
 
     Parameters and errors are those of
-    :meth:`bayesduel.experiments.owned_folder.OwnedFolder.claim`; it is not locked.
+    :meth:`bayesduel.experiments.folder.RunFolder.claim`; it is not locked.
     """
     if resume and overwrite:
         raise OutputFolderError(
@@ -73,8 +76,19 @@ def check_folder(
             path,
             remedy="name another folder",
         )
-    begun = any((path / OWN / PARTS).glob("*.*")) or held - {OWN, REQUEST}
-    if begun and not (resume or overwrite):
+    if marker["format"] < FORMAT and resume and kind not in _AT_ONCE:
+        raise OutputFolderError(
+            "out",
+            f"{path} was written by an earlier version of bayesduel; its results can "
+            "be read and drawn, but not continued",
+            path,
+            remedy="replace them ({overwrite}), or name another folder",
+        )
+    held = {name for name in held if not _OF_REQUEST.fullmatch(name)} - {OWN}
+    if held == {CHUNKS}:
+        held = {each.name for each in (path / CHUNKS).iterdir()}
+        held = {name for name in held if not UNFINISHED.fullmatch(name)}
+    if held and not (resume or overwrite):
         go_on = "" if kind in _AT_ONCE else "go on from what it holds ({resume}), "
         remedy = f"{go_on}replace it ({{overwrite}}), or name another folder"
         raise OutputFolderError("out", f"{path} is not empty", path, remedy=remedy)
@@ -143,7 +157,7 @@ def read_marker(folder: Path) -> dict[str, Any] | None:
         whole = isinstance(marker["kind"], str) and isinstance(marker["sha256"], dict)
     except (ValueError, KeyError, TypeError):
         number, whole = None, False
-    if number != FORMAT or not whole:
+    if number not in (1, FORMAT) or not whole:
         what = f"is of format {number}" if whole else "is damaged"
         raise OutputFolderError(
             "out",

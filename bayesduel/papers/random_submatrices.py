@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesduel.analysis.measured_nodes import standard_error
 from bayesduel.arguments.limits import MOST_SUBMATRICES
-from bayesduel.experiments.store import execute_sweep
+from bayesduel.errors import OutputFolderError
+from bayesduel.experiments.arguments import worker_count
+from bayesduel.experiments.execute import execute
+from bayesduel.experiments.folder import RunFolder
+from bayesduel.experiments.progress import progress_reporter
+from bayesduel.files.folders import read_checked, require_folder
 from bayesduel.instances.submatrices import SubmatrixSampler
-from bayesduel.papers._submatrix_table import SubmatrixRow, SubmatrixTable
-from theory.arguments import integer_from, one_of
+from bayesduel.papers import _submatrix_table
+from bayesduel.papers._submatrix_table import SubmatrixRow, from_csv, to_csv
+from bayesduel.signals import signals_wait
+from bayesduel.version import __version__
+from theory.arguments import integer_from, one_of, true_or_false
 
 if TYPE_CHECKING:
     from jaxtyping import Float64
     from numpy.typing import ArrayLike
 
     from theory import PreferenceMatrix
+
+
+_FILE = "submatrices.csv"
 
 
 @dataclass(frozen=True)
@@ -131,17 +147,109 @@ def submatrix_constants(
     sampler = SubmatrixSampler.of(matrix, size, min_gap=min_gap, seed=seed)
     # Says at once if none can be found, before any folder is made or worker started.
     sampler.draw(0)
+    rows: dict[int, SubmatrixRow] = {}
     try:
-        rows = execute_sweep(
-            SubmatrixTable(sampler, total),
-            jobs=jobs,
+        for row in _computed(
+            sampler,
+            total,
+            workers=worker_count(jobs),
+            try_here=jobs is None,
+            progress=true_or_false(progress, "progress"),
             out=out,
-            resume=resume,
-            overwrite=overwrite,
-            progress=progress,
-        )
+            resume=true_or_false(resume, "resume"),
+            overwrite=true_or_false(overwrite, "overwrite"),
+        ):
+            rows[row.number] = row
     except KeyboardInterrupt as interrupt:
-        interrupt.kept = len(getattr(interrupt, "partial", ()))  # pyright: ignore
+        interrupt.kept = len(rows)  # pyright: ignore
         raise
-    # A file that is resumed may hold more rows than are asked for.
-    return SubmatrixConstants(tuple(row for row in rows if row.number < total))
+    # A folder that is resumed may hold more rows than are asked for.
+    return SubmatrixConstants(tuple(rows[number] for number in range(total)))
+
+
+def _computed(
+    sampler: SubmatrixSampler,
+    total: int,
+    *,
+    progress: bool,
+    out: Path | str | None,
+    resume: bool,
+    overwrite: bool,
+    **options: Any,
+) -> Iterator[SubmatrixRow]:
+    """Yield the rows that a folder holds, and those that are missing there."""
+    require_folder(out, resume=resume, overwrite=overwrite)
+    request = {
+        "matrix_sha256": sampler.matrix.checksum,
+        "size": sampler.size,
+        "min_gap": sampler.min_gap,
+        "seed": sampler.seed,
+        "version": __version__,
+    }
+    with (
+        nullcontext()
+        if out is None
+        else RunFolder.claim(
+            out, kind="submatrices", resume=resume, overwrite=overwrite
+        ) as folder
+    ):
+        rows: dict[int, SubmatrixRow] = {}
+        if folder is not None:
+            if overwrite:
+                folder.remove(_FILE)
+                folder.remove_chunks()
+            else:
+                rows = {row.number: row for row in _stored(folder, request)}
+            folder.note(request=request)
+        yield from rows.values()
+        todo = [number for number in range(total) if number not in rows]
+        size = _submatrix_table.PER_JOB
+        size = max(1, min(size, -(-len(todo) // options["workers"])))
+        jobs = [tuple(todo[x : x + size]) for x in range(0, len(todo), size)]
+        with (
+            signals_wait() as raise_signal,
+            progress_reporter(enabled=progress) as report,
+        ):
+            report.expect(len(jobs))
+            outcomes = execute(
+                partial(_submatrix_table.submatrix_rows, sampler),
+                jobs,
+                report=report,
+                words=lambda _: "bounds of submatrices",
+                **options,
+            )
+            with closing(outcomes):
+                for job, value, failure in outcomes:
+                    if failure is not None:  # A mean over the rest would be biased.
+                        raise failure
+                    rows |= {row.number: row for row in value}
+                    if folder is not None:
+                        text = json.dumps([request, job], sort_keys=True)
+                        digest = hashlib.sha256(text.encode()).hexdigest()
+                        folder.save(digest, to_csv(value))
+                    yield from value
+                    raise_signal()
+            raise_signal()
+            if folder is not None:
+                folder.write(_FILE, to_csv([rows[number] for number in sorted(rows)]))
+                folder.remove_chunks()
+
+
+def _stored(folder: RunFolder, request: dict[str, Any]) -> Iterator[SubmatrixRow]:
+    """Yield the rows that a folder holds, in any order."""
+    theirs = folder.marker().get("request", request)
+    for name, value in request.items():
+        if theirs.get(name) != value:
+            raise OutputFolderError(
+                "out",
+                f"{folder.path} holds submatrices with another {name} "
+                f"({theirs.get(name)}, not {value})",
+                folder.path,
+                remedy="ask for the same, replace it ({overwrite}), or name another "
+                "folder",
+            )
+    if (folder.path / _FILE).is_file():
+        yield from from_csv(read_checked(folder.path / _FILE))
+    for digest in sorted(folder.digests()):
+        if (data := folder.load(digest)) is not None:
+            yield from from_csv(data)

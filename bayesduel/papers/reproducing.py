@@ -11,8 +11,8 @@ import numpy as np
 
 from bayesduel.analysis.measured_nodes import Measurement, measurements
 from bayesduel.errors import ArgumentError
+from bayesduel.experiments.arguments import worker_count
 from bayesduel.experiments.problems import Instance
-from bayesduel.experiments.request.arguments import worker_count
 from bayesduel.files.folders import require_folder
 from bayesduel.instances import choice
 from bayesduel.instances.generators import uniform_random

@@ -1,12 +1,8 @@
 """Summaries of many runs, in place of the runs: moments, extremes and a histogram.
 
-Blocks of runs are summarized where they are played, and joined in a tree that depends
-on the numbers of the runs alone: always sixteen neighbors at once, from the left. So
-the result is the same, bit for bit, in whatever order the blocks arrive, and what waits
-to be joined grows with the logarithm of the number of runs.
+Blocks of runs are summarized where they are played, and joined in the order of their
+runs. So the result is the same, bit for bit, in whatever order the blocks arrive.
 """
-
-from collections.abc import Sequence
 
 import numpy as np
 import xarray as xr
@@ -18,9 +14,6 @@ GROWTH = 1.02
 SMALLEST = 2.0**-30
 """What is smaller counts as zero: regret of many rounds has no use for it."""
 
-FAN_OUT = 16
-"""How many neighbors are joined at once."""
-
 _ZERO = 0
 """Number of the bin of what is smaller than ``SMALLEST``."""
 
@@ -31,7 +24,7 @@ def summarize(dataset: xr.Dataset) -> xr.Dataset:
     Parameters
     ----------
     dataset : xarray.Dataset
-        Of :func:`bayesduel.experiments.nodes.chunk_dataset`.
+        Of :func:`bayesduel.simulate_chunk`.
 
     Returns
     -------
@@ -71,19 +64,12 @@ def summarize(dataset: xr.Dataset) -> xr.Dataset:
     )
 
 
-def join(parts: Sequence[xr.Dataset]) -> xr.Dataset:
-    """Join summaries of different runs, from the left.
+def join(one: xr.Dataset, other: xr.Dataset) -> xr.Dataset:
+    """Join summaries of different runs.
 
     The moments by the pairwise rule of Chan, Golub and LeVeque (1983, The American
     Statistician 37, 242-247), which loses no digits where the mean is large.
     """
-    total = parts[0]
-    for part in parts[1:]:
-        total = _joined(total, part)
-    return total
-
-
-def _joined(one: xr.Dataset, other: xr.Dataset) -> xr.Dataset:
     first, second = one.attrs["num_runs"], other.attrs["num_runs"]
     count = first + second
     apart = (other["regret_mean"] - one["regret_mean"]).to_numpy()
@@ -133,34 +119,3 @@ def middles(bins: Int[np.ndarray, " bin"]) -> Float[np.ndarray, " bin"]:
     """Return a value for each bin, at most 1 % from all that is in it."""
     middle = SMALLEST * GROWTH ** (bins - 1.0) * (2 * GROWTH / (1 + GROWTH))
     return np.where(bins == _ZERO, 0.0, middle)
-
-
-# --- The tree ------------------------------------------------------------------------
-
-
-def is_node(runs: range, block: int, num_runs: int) -> bool:
-    """Say whether some runs are a block or a join of the tree, or all runs."""
-    if runs == range(num_runs):
-        return True
-    size = block
-    while size < len(runs):
-        size *= FAN_OUT
-    whole = len(runs) == size
-    last = runs.stop == num_runs and len(runs) < block
-    return (whole or last) and runs.start % size == 0
-
-
-def complete_group(found: Sequence[range], block: int) -> list[range]:
-    """Return sixteen neighbors that make a node; none if there are not."""
-    by_parent: dict[tuple[int, int], list[range]] = {}
-    for runs in found:
-        level = block
-        while level < len(runs):
-            level *= FAN_OUT
-        if len(runs) == level:
-            parent = runs.start // (level * FAN_OUT)
-            group = by_parent.setdefault((level, parent), [])
-            group.append(runs)
-            if len(group) == FAN_OUT:
-                return sorted(group, key=lambda each: each.start)
-    return []

@@ -13,8 +13,8 @@ import pytest
 import xarray as xr
 
 import bayesduel
-from bayesduel.experiments import experiment
-from bayesduel.experiments.owned_folder import OwnedFolder
+from bayesduel.experiments import execute
+from bayesduel.experiments.folder import RunFolder
 from tests import fake_results as fake
 from tests.command_line import invoke
 from tests.figures import drawn, saved_undrawn, whole_fits
@@ -53,7 +53,7 @@ class FakeEngine:
 
     def run(self, asked, *, out=None, resume=False, overwrite=False, **options):
         if out is not None:
-            folder = OwnedFolder.claim(
+            folder = RunFolder.claim(
                 out, kind="comparison", resume=resume, overwrite=overwrite
             )
             folder.release()
@@ -96,7 +96,7 @@ def install(monkeypatch, name, **contents):
 def engine(monkeypatch):
     """Return a fake simulator behind the command line."""
     found = FakeEngine()
-    monkeypatch.setattr(experiment, "run_experiment", found.run)
+    monkeypatch.setattr(execute, "run_experiment", found.run)
     return found
 
 

@@ -226,9 +226,7 @@ def test_interruption_says_what_was_kept_and_exits_with_130(run, engine, tmp_pat
     assert result.stdout == ""
     assert "nothing was kept" in result.stderr
     engine.error = KeyboardInterrupt()
-    done = [SimpleNamespace(job=SimpleNamespace(runs=range(20)), failure=None)] * 2
-    failed = SimpleNamespace(job=done[0].job, failure=ValueError())
-    engine.error.finished = [*done, failed]
+    engine.error.finished = [SimpleNamespace(runs=range(20))] * 2
     result = run(*BASIC, "--out", tmp_path / "out", code=130)
     assert f"kept 40 finished runs in {tmp_path / 'out'}" in result.stderr
     assert "--resume" in result.stderr

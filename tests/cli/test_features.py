@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 
 from bayesduel import Experiment
-from bayesduel.experiments.request.toml_files import arguments_in_file
+from bayesduel.experiments.toml import arguments_in_file
 from bayesduel.instances import generators
 from bayesduel.models import LinearUtilities
 from bayesduel.studies import Study

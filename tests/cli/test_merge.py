@@ -31,7 +31,7 @@ def test_parts_are_joined_and_said(run, part):
 
 def test_what_is_missing_is_named_in_one_line(run, part):
     done = run("merge", part("2/2"), code=2)
-    assert "lacks 1 jobs of 1 of its 2 parts: 1; do each" in done.stderr
+    assert "lacks 1 chunks of 1 of its 2 parts: 1; do each" in done.stderr
     assert "1/2" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
@@ -43,10 +43,12 @@ def test_a_folder_of_one_command_has_no_parts(run, tmp_path):
     done = run("merge", tmp_path / "one", code=2)
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1
-    assert "holds the results of one command, and no parts of a sweep" in done.stderr
+    assert (
+        "holds the results of one command, and no parts of an experiment" in done.stderr
+    )
     assert "bayesduel plot draws them" in done.stderr
     assert all(file.read_bytes() == content for file, content in before.items())
-    with pytest.raises(ValueError, match="no parts of a sweep"):
+    with pytest.raises(ValueError, match="no parts of an experiment"):
         bayesduel.merge(tmp_path / "one")
 
 

@@ -47,16 +47,16 @@ def test_table(run):
 
 def test_the_folder_keeps_what_is_finished(run, tmp_path, monkeypatch):
     out = tmp_path / "out"
-    whole_run, calls = _submatrix_table.SubmatrixJob.run, []
+    plain, calls = _submatrix_table.submatrix_rows, []
 
-    def interrupted(job, on_progress=None):
-        calls.append(job)
+    def interrupted(sampler, numbers, on_progress=None):
+        calls.append(numbers)
         if len(calls) == 2:
             raise KeyboardInterrupt
-        return whole_run(job)
+        return plain(sampler, numbers)
 
     monkeypatch.setattr(_submatrix_table, "PER_JOB", 5)
-    monkeypatch.setattr(_submatrix_table.SubmatrixJob, "run", interrupted)
+    monkeypatch.setattr(_submatrix_table, "submatrix_rows", interrupted)
     result = run(*BASIC, "--json", "--out", out, code=130)
     assert result.stdout == ""
     assert f"kept 5 of 12 submatrices in {out}" in result.stderr

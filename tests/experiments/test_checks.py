@@ -14,7 +14,7 @@ from bayesduel.errors import (
     UnknownNameError,
 )
 from bayesduel.experiments import Experiment
-from bayesduel.experiments.request import arguments as checks
+from bayesduel.experiments import arguments as checks
 from bayesduel.policies.parameter_values import check_kinds
 from bayesduel.simulation import driver
 from tests.fake_policies import Wanderer

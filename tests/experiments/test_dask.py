@@ -16,8 +16,7 @@ import pytest
 import bayesduel
 from bayesduel import results
 from bayesduel.errors import ExecutorError, SimulationArgumentError
-from bayesduel.experiments import comparison
-from bayesduel.experiments.dask_executor import dask_executor
+from bayesduel.experiments.execute import dask_executor
 from tests.processes import PATIENCE, wait_for, wait_for_end
 
 distributed = pytest.importorskip("distributed")
@@ -33,11 +32,6 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def _small_jobs(monkeypatch):
-    monkeypatch.setattr(comparison, "RUNS_PER_JOB", 64)
-
-
 def compare(out, **options):
     bayesduel.compare("mslr5-condorcet", POLICIES, out=out, **REQUEST | options)
     return (out / results.FILE_NAME).read_bytes()
@@ -45,7 +39,7 @@ def compare(out, **options):
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """Return the file that one process writes, in jobs of the usual size."""
+    """Return the file that one process writes."""
     return compare(tmp_path_factory.mktemp("whole") / "out")
 
 
@@ -71,7 +65,7 @@ def test_workers_killed_at_random_change_nothing(whole, tmp_path):
         def kill():
             kept = 0
             while len(killed) < 2 and not done.wait(rng.uniform(0, 0.5)):
-                now = len([*tmp_path.glob(".bayesduel/parts/*")])
+                now = len([*tmp_path.glob("chunks/*.chunk")])
                 if now >= kept + 4:  # A worker takes seconds to start.
                     kept = now
                     nanny = rng.choice(list(cluster.workers.values()))
@@ -136,7 +130,7 @@ def test_a_sweep_goes_on_after_the_scheduler_has_died(
     whole, tmp_path, tmp_path_factory
 ):
     def kill(process):
-        wait_for(lambda: [*tmp_path.glob(".bayesduel/parts/*")])
+        wait_for(lambda: [*tmp_path.glob("chunks/*.chunk")])
         os.killpg(process.pid, signal.SIGKILL)
 
     own = tmp_path_factory.mktemp("cluster")
@@ -144,7 +138,9 @@ def test_a_sweep_goes_on_after_the_scheduler_has_died(
         killer = threading.Thread(target=kill, args=(scheduler,))
         killer.start()
         with (
-            pytest.raises(ExecutorError, match="go on with a new one") as raised,
+            pytest.raises(
+                ExecutorError, match="continue with a new executor"
+            ) as raised,
             dask_executor(address, 2) as executor,
         ):
             compare(tmp_path, executor=executor)
@@ -171,12 +167,12 @@ def test_the_command_on_a_cluster_of_its_own_is_interrupted(tmp_path):
         start_new_session=True,
         text=True,
     )
-    wait_for(lambda: [*tmp_path.glob(".bayesduel/parts/*.npz")], process)
+    wait_for(lambda: [*tmp_path.glob("chunks/*.chunk")], process)
     os.killpg(process.pid, signal.SIGINT)
     errors = process.communicate(timeout=PATIENCE)[1]
     assert process.returncode == 130, errors
     assert "interrupted: kept " in errors
     assert "distributed" not in errors  # The cluster keeps its worries to itself.
     wait_for_end(process.pid)
-    assert [*tmp_path.glob(".bayesduel/parts/*.npz")]
+    assert [*tmp_path.glob("chunks/*.chunk")]
     assert not (tmp_path / results.FILE_NAME).exists()

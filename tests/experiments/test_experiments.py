@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import bayesduel
-from bayesduel.experiments import comparison
+from bayesduel.experiments import chunk
 from bayesduel.simulation import driver
 from tests.fake_policies import (
     Broken,
@@ -24,13 +24,13 @@ from tests.processes import PATIENCE, wait_for, wait_for_end
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 REQUEST = {"num_runs": 70, "horizon": 300, "seed": 5}
-RUNS_PER_JOB = 64
-"""Two jobs per policy in one process as in two."""
+RUNS_PER_CHUNK = 35
+"""Two chunks per policy."""
 
 
 @pytest.fixture(autouse=True)
-def _small_jobs(monkeypatch):
-    monkeypatch.setattr(comparison, "RUNS_PER_JOB", RUNS_PER_JOB)
+def _few_chunks(monkeypatch):
+    monkeypatch.setattr(chunk, "RUNS_PER_CHUNK", RUNS_PER_CHUNK)
 
 
 @pytest.fixture(scope="module")
@@ -43,12 +43,12 @@ def whole():
 
 
 @pytest.mark.slow
-def test_a_killed_worker_loses_its_own_job_only(whole):
-    """And a policy that fails in one, its own jobs."""
+def test_a_killed_worker_loses_its_own_policy_only(whole):
+    """And a policy that fails in one, its own chunks."""
     tree = bayesduel.compare(
         "cyclic", [Deadly(), Wanderer(), Broken()], jobs=2, **REQUEST
     )
-    assert "terminated abruptly" in tree["cyclic/Deadly"].attrs["error"]
+    assert "unexpectedly terminated" in tree["cyclic/Deadly"].attrs["error"]
     np.testing.assert_array_equal(
         tree["cyclic/Wanderer/plays"], whole["Wanderer"]["plays"]
     )
@@ -59,16 +59,16 @@ def test_a_killed_worker_loses_its_own_job_only(whole):
 SCRIPT = """
 import bayesduel
 from bayesduel.experiments import results
-from bayesduel.experiments import comparison
+from bayesduel.experiments import chunk
 from tests.fake_policies import Sleepy, Wanderer
-comparison.RUNS_PER_JOB = {size}
+chunk.RUNS_PER_CHUNK = {size}
 bayesduel.compare("cyclic", [Wanderer(), Sleepy()], jobs=2, out={out!r}, **{request})
 """
 
 
 @contextmanager
 def two_workers(out, finished):
-    """Start a comparison that falls asleep, and wait until so many jobs are done."""
+    """Start a comparison that falls asleep, and wait until so many chunks are done."""
     # Without a cache of the user's the workers share one of their own.
     own = {"PYTHONPATH": str(ROOT), "SLEEPY_SECONDS": "3600"}
     environment = os.environ | own
@@ -77,7 +77,7 @@ def two_workers(out, finished):
         [
             sys.executable,
             "-c",
-            SCRIPT.format(out=str(out), request=REQUEST, size=RUNS_PER_JOB),
+            SCRIPT.format(out=str(out), request=REQUEST, size=RUNS_PER_CHUNK),
         ],
         env=environment,
         stderr=subprocess.PIPE,
@@ -85,9 +85,7 @@ def two_workers(out, finished):
         text=True,
     )
     try:
-        wait_for(
-            lambda: len([*out.glob(".bayesduel/parts/*.npz")]) >= finished, process
-        )
+        wait_for(lambda: len([*out.glob("chunks/*.chunk")]) >= finished, process)
         yield process
     finally:
         with suppress(ProcessLookupError):
@@ -101,10 +99,13 @@ def test_an_interrupt_keeps_what_is_finished_and_resume_goes_on(whole, tmp_path)
     out, wanted = tmp_path / "out", 2
     with two_workers(out, wanted) as process:
         os.killpg(process.pid, signal.SIGINT)
+        said = process.stderr.readline()
+        assert "waiting for the chunk" in said  # A worker is asleep, for an hour.
+        os.killpg(process.pid, signal.SIGINT)
         errors = process.communicate(timeout=PATIENCE)[1]
         assert "KeyboardInterrupt" in errors
         wait_for_end(process.pid)
-    assert len(list(out.glob(".bayesduel/parts/*.npz"))) == wanted
+    assert len(list(out.glob("chunks/*.chunk"))) == wanted
     assert not (out / "results.nc").exists()
 
     policies = [Wanderer(), Sleepy()]
@@ -123,7 +124,7 @@ def test_workers_end_with_the_process_that_wants_their_results(tmp_path):
 
 
 @pytest.mark.parametrize(("num_arms", "sizes"), [(255, [35, 35]), (256, [1] * 70)])
-def test_runs_that_are_played_one_by_one_are_jobs_of_their_own(
+def test_runs_that_are_played_one_by_one_are_chunks_of_their_own(
     num_arms, sizes, monkeypatch
 ):
     """A policy of many arms would otherwise keep one core busy and the other idle."""

@@ -7,7 +7,6 @@ import pytest
 import bayesduel
 from bayesduel import results
 from bayesduel.errors import OutputFolderError
-from bayesduel.experiments.stored import zarr_files
 from bayesduel.simulation import driver
 from tests.fake_policies import Scripted, Wanderer, instant_run_chunk
 from tests.folders import visible
@@ -20,7 +19,7 @@ ZARR = "results.zarr.zip"
 
 @pytest.fixture(autouse=True)
 def _small_chunks(monkeypatch):
-    monkeypatch.setattr(zarr_files, "_RUNS_PER_CHUNK", 4)
+    monkeypatch.setattr(results, "_ZARR_RUNS", 4)
 
 
 def compare(out, **options):
@@ -65,7 +64,7 @@ def test_zarr_holds_the_same_as_netcdf(instant, tmp_path):
 
 def test_the_same_request_is_the_same_zarr_file(tmp_path, monkeypatch):
     compare(tmp_path / "one", format="zarr")
-    monkeypatch.setattr("bayesduel.experiments.comparison.RUNS_PER_JOB", 3)
+    monkeypatch.setattr("bayesduel.experiments.chunk.RUNS_PER_CHUNK", 3)
     compare(tmp_path / "other", format="zarr")
     one, other = ((tmp_path / name / ZARR).read_bytes() for name in ("one", "other"))
     assert one == other

@@ -15,7 +15,7 @@ import pytest
 
 import bayesduel
 from bayesduel import results
-from bayesduel.experiments import comparison
+from bayesduel.experiments import chunk
 from bayesduel.simulation import driver
 from tests.fake_policies import Scripted, Wanderer, instant_run_chunk
 from tests.processes import wait_for
@@ -56,7 +56,7 @@ def killed(action, seconds):
 @pytest.mark.slow
 def test_killed_at_any_moment_of_writing(tmp_path, monkeypatch):
     kills = 100 if NIGHTLY else 15
-    monkeypatch.setattr(comparison, "RUNS_PER_JOB", 3)
+    monkeypatch.setattr(chunk, "RUNS_PER_CHUNK", 3)
     monkeypatch.setattr(driver, "run_chunk", instant_run_chunk([]))
     for name in ("whole", "again"):  # The first one imports.
         begun = time.process_time()
@@ -75,8 +75,9 @@ def test_killed_at_any_moment_of_writing(tmp_path, monkeypatch):
             found["whole"] += 1
             assert content(out) == whole
         else:
-            found["parts" if list(out.rglob("*-*.npz")) else "nothing"] += 1
+            found["parts" if list(out.rglob("*.chunk")) else "nothing"] += 1
         bayesduel.compare("cyclic", POLICIES, out=out, resume=True, **REQUEST)
         assert content(out) == whole
-        assert not [*out.rglob("*.unfinished"), *out.rglob("parts/*")]
+        assert not [*out.rglob("*.unfinished")]
+        assert len([*out.rglob("*.chunk")]) == 16
     assert found["parts"] > kills // 4, f"the kills missed the writing: {found}"

@@ -11,34 +11,28 @@ import pytest
 import bayesduel
 from bayesduel import results
 from bayesduel.errors import DamagedPartWarning, Interrupted, OutputFolderError
-from bayesduel.experiments import comparison
-from bayesduel.experiments.owned_folder import write_part
-from bayesduel.experiments.stored import part_files
+from bayesduel.experiments import assemble, chunk
 from bayesduel.simulation import driver
 from tests.fake_policies import Broken, Scripted, Wanderer, instant_run_chunk
-from tests.folders import WHOLE, same_tree, visible
+from tests.folders import WHOLE, chunks_of, same_tree, visible
 from theory import PreferenceMatrix
 
 POLICIES = [Wanderer(), Scripted()]
 BASIC = {"num_runs": 100, "horizon": 1000, "seed": 5}
-"""Two jobs per policy."""
+"""Two chunks per policy."""
 
 
 @pytest.fixture
 def calls(monkeypatch):
     """Simulate in no time; return what was really simulated, in order."""
     found = []
-    monkeypatch.setattr(comparison, "RUNS_PER_JOB", 64)
+    monkeypatch.setattr(chunk, "RUNS_PER_CHUNK", 50)
     monkeypatch.setattr(driver, "run_chunk", instant_run_chunk(found))
     return found
 
 
 def compare(out, policies=POLICIES, matrix="cyclic", **options):
     return bayesduel.compare(matrix, policies, out=out, **(BASIC | options))
-
-
-def parts_of(out):
-    return sorted((out / ".bayesduel/parts").glob("*.npz"))
 
 
 class Interrupting:
@@ -58,11 +52,11 @@ def written(tmp_path_factory):
     """Return a folder of three of the four jobs, one of all, and what they hold."""
     parts, whole, calls = *map(tmp_path_factory.mktemp, ("parts", "whole")), []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(comparison, "RUNS_PER_JOB", 64)
+        patch.setattr(chunk, "RUNS_PER_CHUNK", 50)
         patch.setattr(driver, "run_chunk", Interrupting(calls, 3))
         with pytest.raises(KeyboardInterrupt):
             compare(parts)
-        assert len(parts_of(parts)) == 3
+        assert len(chunks_of(parts)) == 3
         assert not (parts / "results.nc").exists()
         shutil.copytree(parts, whole, dirs_exist_ok=True)
         patch.setattr(driver, "run_chunk", instant_run_chunk(calls))
@@ -118,7 +112,7 @@ def test_only_what_is_missing_is_simulated(calls, expected, interrupted):
     same_tree(resumed, expected)
     same_tree(results.load(interrupted), expected)
     assert visible(interrupted) == WHOLE
-    assert not parts_of(interrupted)
+    assert len(chunks_of(interrupted)) == 4
 
 
 def test_going_on_twice(calls, expected, interrupted, monkeypatch):
@@ -126,7 +120,7 @@ def test_going_on_twice(calls, expected, interrupted, monkeypatch):
         patch.setattr(driver, "run_chunk", Interrupting(calls, 0))
         with pytest.raises(KeyboardInterrupt) as raised:
             compare(interrupted, resume=True)
-    assert len(parts_of(interrupted)) == 3
+    assert len(chunks_of(interrupted)) == 3
     # What was finished before is part of what is handed over.
     partial = raised.value.partial["cyclic"]
     assert partial["Wanderer"].sizes["run"] == 100
@@ -142,7 +136,7 @@ def test_an_interrupt_waits_for_the_results(calls, monkeypatch, tmp_path):
         return plain(*given)
 
     plain = results.to_bytes
-    monkeypatch.setattr(results, "to_bytes", to_bytes)
+    monkeypatch.setattr(assemble, "to_bytes", to_bytes)
     with pytest.raises(Interrupted):
         compare(tmp_path)
     assert visible(tmp_path) == WHOLE
@@ -160,9 +154,20 @@ def test_resuming_what_is_complete_simulates_nothing(calls, tmp_path):
         assert node.attrs[name] == pytest.approx(first["cyclic/Wanderer"].attrs[name])
 
 
-def test_a_damaged_part_is_simulated_again(calls, expected, interrupted):
-    file = parts_of(interrupted)[0]
-    file.write_bytes(file.read_bytes()[:-100])
+@pytest.mark.parametrize("damage", ["cut", "flipped", "empty", "header"])
+def test_a_damaged_chunk_is_simulated_again(calls, expected, interrupted, damage):
+    file = chunks_of(interrupted)[0]
+    data = file.read_bytes()
+    flipped = data[:-9] + bytes([data[-9] ^ 1]) + data[-8:]
+    header = bytes([data[20] ^ 1])
+    file.write_bytes(
+        {
+            "cut": data[:-100],
+            "flipped": flipped,
+            "empty": b"",
+            "header": data[:20] + header + data[21:],
+        }[damage]
+    )
     with pytest.warns(DamagedPartWarning, match=file.name):
         resumed = compare(interrupted, resume=True)
     assert len(calls) == 2
@@ -170,30 +175,32 @@ def test_a_damaged_part_is_simulated_again(calls, expected, interrupted):
 
 
 def test_an_interrupt_while_a_part_is_written(calls, expected, tmp_path, monkeypatch):
-    plain = os.fsync
+    plain = os.replace
 
-    def half(descriptor):
+    def half(*names):
         if len(calls) == 2:
             raise KeyboardInterrupt
-        return plain(descriptor)
+        return plain(*names)
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", half)
+        patch.setattr(os, "replace", half)
         with pytest.raises(KeyboardInterrupt):
             compare(tmp_path)
-    assert len(parts_of(tmp_path)) == 1
+    assert len(chunks_of(tmp_path)) == 1
     assert not list(tmp_path.rglob("*.unfinished"))
     same_tree(compare(tmp_path, resume=True), expected)
 
 
-def test_damaged_results_are_refused(calls, written, tmp_path):
-    """They may be worth more than a new simulation: only the user knows."""
+def test_damaged_results_are_made_anew_of_the_chunks(calls, written, tmp_path):
     out = shutil.copytree(written["whole"], tmp_path / "out")
     file = out / "results.nc"
-    file.write_bytes(file.read_bytes()[:1000])
+    whole = file.read_bytes()
+    file.write_bytes(whole[:1000])
     with pytest.raises(OutputFolderError, match="damaged or was changed"):
-        compare(out, resume=True)
+        results.load(out)
+    compare(out, resume=True)
     assert not calls
+    assert file.read_bytes() == whole
 
 
 def edited():
@@ -207,6 +214,9 @@ CHANGES = {
     "seed": ({"seed": 6}, "another seed"),
     "regret": ({"regret": ["copeland", "weak"]}, "another regret"),
     "matrix": ({"matrix": edited()}, "another matrix_sha256"),
+    "notions in another order": (
+        {"regret": ["copeland", "borda"]}, "another regret",
+    ),
     "parameters": (
         {"policies": [Wanderer(2.0), Scripted()]}, "which this request would drop",
     ),
@@ -217,13 +227,13 @@ CHANGES = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_resuming_another_request_is_refused(calls, interrupted, change):
     options, words = CHANGES[change]
-    before = {each: each.read_bytes() for each in parts_of(interrupted)}
+    before = {each: each.read_bytes() for each in chunks_of(interrupted)}
     with pytest.raises(OutputFolderError) as raised:
         compare(interrupted, resume=True, **options)
     for word in (words, "Wanderer on cyclic", "overwrite", str(interrupted)):
         assert word in str(raised.value)
     assert not calls
-    assert before == {each: each.read_bytes() for each in parts_of(interrupted)}
+    assert before == {each: each.read_bytes() for each in chunks_of(interrupted)}
 
 
 def test_resuming_never_drops_what_was_not_asked_for(calls, expected, begun):
@@ -247,40 +257,43 @@ def test_a_request_may_grow(calls, begun):
     same_tree(resumed, compare(None, more, ["cyclic", "gap"], num_runs=150))
 
 
-def test_runs_that_were_cut_otherwise_are_kept(calls, interrupted):
-    """130 runs are cut into jobs of 44, where the folder holds 50, 50 and 50."""
+def test_another_seed_has_other_chunks(calls, interrupted):
+    """The chunks of the first one are lost by overwriting only."""
+    first = chunks_of(interrupted)
+    with pytest.raises(OutputFolderError, match="another seed .5, not 6."):
+        compare(interrupted, resume=True, seed=6)
+    other = compare(interrupted.parent / "six", seed=6)
+    for file in chunks_of(interrupted.parent / "six"):
+        shutil.copy(file, interrupted / "chunks")
+    assert {*first} < {*chunks_of(interrupted)}
+    compare(interrupted, resume=True)
+    assert results.load(interrupted).attrs["seed"] == 5
+    assert other.attrs["seed"] == 6
+
+
+def test_results_of_earlier_versions_are_read_and_not_continued(calls, tmp_path):
+    tree = compare(tmp_path)
+    marker = tmp_path / ".bayesduel/marker.json"
+    marker.write_text(marker.read_text().replace('"format": 2', '"format": 1'))
+    old = tmp_path / ".bayesduel/parts" / f"0123456789abcdef-{'0' * 32}.npz"
+    old.parent.mkdir()
+    old.touch()
+    same_tree(results.load(tmp_path), tree)
+    with pytest.raises(OutputFolderError, match="earlier version.*overwrite") as raised:
+        compare(tmp_path, resume=True)
+    assert "read and drawn" in str(raised.value)
+    same_tree(compare(tmp_path, overwrite=True), tree)
+    assert not old.parent.exists()
+
+
+def test_more_runs_begin_with_the_same_chunks(calls, interrupted):
     resumed = compare(interrupted, resume=True, num_runs=130)
     assert calls == [
         (Wanderer(), range(100, 130)),
-        (Scripted(), range(50, 94)),
-        (Scripted(), range(94, 130)),
+        (Scripted(), range(50, 100)),
+        (Scripted(), range(100, 130)),
     ]
     same_tree(resumed, compare(None, num_runs=130))
-
-
-def test_parts_that_overlap_count_once(calls, expected, interrupted):
-    """As when two comparisons with other cuts have written to one folder."""
-    whole = interrupted.parent / "whole"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(comparison, "RUNS_PER_JOB", 30)
-        patch.setattr(driver, "run_chunk", Interrupting(calls, 2))
-        with pytest.raises(KeyboardInterrupt):
-            compare(whole)
-    for part in parts_of(whole):
-        part.rename(interrupted / ".bayesduel/parts" / part.name)
-    assert len(parts_of(interrupted)) == 5
-    same_tree(compare(interrupted, resume=True), expected)
-
-
-def test_fewer_notions_are_a_part_of_what_is_there(calls, tmp_path, monkeypatch):
-    notions = ["weak", "copeland", "borda"]
-    with monkeypatch.context() as patch:
-        patch.setattr(driver, "run_chunk", Interrupting(calls, 3))
-        with pytest.raises(KeyboardInterrupt):
-            compare(tmp_path, regret=notions)
-    resumed = compare(tmp_path, regret=["borda", "copeland"], resume=True)
-    same_tree(resumed, compare(None, regret=["borda", "copeland"]))
-    assert resumed["cyclic/Scripted/notion"].values.tolist() == ["borda", "copeland"]
 
 
 # Policies that fail
@@ -306,17 +319,4 @@ def test_a_failed_policy_is_tried_again_and_nothing_else(
     resumed = compare(tmp_path, resume=True)
     # Its first job had been finished and kept.
     assert calls == [(Scripted(), range(50, 100))]
-    same_tree(resumed, expected)
-
-
-def test_parts_of_earlier_versions_are_gone_on_with(calls, expected, interrupted):
-    """They were netCDF."""
-    kept = parts_of(interrupted)
-    for file in kept:
-        old = results.to_bytes(part_files.dataset_from_bytes(file.read_bytes()))
-        name = file.name.rpartition("-")[0].removesuffix("-")
-        write_part(interrupted, name, "nc", old)
-        file.unlink()
-    resumed = compare(interrupted, resume=True)
-    assert len(calls) == 4 - len(kept)
     same_tree(resumed, expected)

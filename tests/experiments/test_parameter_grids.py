@@ -3,8 +3,8 @@
 import pytest
 
 from bayesduel.errors import SimulationArgumentError
+from bayesduel.experiments.arguments import expand
 from bayesduel.experiments.experiment import Experiment
-from bayesduel.experiments.parameter_grids import expand
 
 
 def test_ranges_and_lists_are_crossed_and_the_last_changes_fastest():

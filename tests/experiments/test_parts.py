@@ -1,6 +1,8 @@
 """A sweep in parts: several processes write to one folder, and one of them joins."""
 
 import json
+import os
+import shutil
 
 import numpy as np
 import pytest
@@ -13,30 +15,31 @@ from bayesduel.errors import (
     OutputFolderError,
     SimulationArgumentError,
 )
-from bayesduel.experiments import comparison, nodes
-from bayesduel.experiments.owned_folder import OwnedFolder
+from bayesduel.experiments import chunk, execute
+from bayesduel.experiments.folder import RunFolder
 from bayesduel.simulation import driver
+from tests.folders import chunks_of
 
 REQUEST = {"num_runs": 10, "horizon": 1000, "seed": 3}
 POLICIES = ["d-ts", "rucb"]
 
 
 @pytest.fixture(autouse=True)
-def _small_jobs(monkeypatch):
-    monkeypatch.setattr(comparison, "RUNS_PER_JOB", 4)
+def _small_chunks(monkeypatch):
+    monkeypatch.setattr(chunk, "RUNS_PER_CHUNK", 4)
 
 
 @pytest.fixture
 def compare(monkeypatch):
-    """Return a comparison that also says which jobs it has done."""
-    plain = comparison.SimulationJob.run
+    """Return a comparison that also says which chunks it has simulated."""
+    plain = execute.simulate_chunk
     done = []
 
-    def run(own, on_progress=None):
-        done.append(own.name)
-        return plain(own, on_progress)
+    def simulate_chunk(asked, on_progress=None):
+        done.append(asked.digest)
+        return plain(asked, on_progress)
 
-    monkeypatch.setattr(comparison.SimulationJob, "run", run)
+    monkeypatch.setattr(execute, "simulate_chunk", simulate_chunk)
 
     def compare(out, policies=POLICIES, **options):
         done.clear()
@@ -58,11 +61,11 @@ def content(out):
 
 
 def test_parts_are_joined_to_the_whole(compare, whole, tmp_path):
-    """Jobs are cut more finely for so many processes, and none is done twice."""
+    """More parts than chunks are fine, and no chunk is simulated twice."""
     out = tmp_path / "out"
     done = [compare(out, part=f"{number}/7") for number in range(7, 0, -1)]
     names = [name for each in done for name in each]
-    assert len(names) == len({*names}) == 8
+    assert len(names) == len({*names}) == 6
     assert not (out / results.FILE_NAME).exists()
     assert compare(out, resume=True) == []
     assert content(out) == whole
@@ -77,7 +80,7 @@ def test_merge_gives_the_whole_and_needs_nothing_but_the_folder(
     tree = bayesduel.merge(out)
     assert content(out) == whole
     assert tree.equals(results.load(tmp_path / "whole"))
-    assert not [*out.glob(".bayesduel/parts/*")]
+    assert len(chunks_of(out)) == 6
     assert bayesduel.merge(out).equals(tree)
     assert content(out) == whole
 
@@ -85,7 +88,7 @@ def test_merge_gives_the_whole_and_needs_nothing_but_the_folder(
 def test_merge_of_summaries_changes_nothing_when_repeated(
     compare, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(comparison, "RUNS_PER_SUMMARY", 2)
+    monkeypatch.setattr(chunk, "RUNS_PER_SUMMARY", (2, 2))
     request = {"record": "quantiles", "num_runs": 7}
     compare(tmp_path / "whole", **request)
     for number in (2, 1, 3):
@@ -110,11 +113,11 @@ def test_merge_names_the_parts_that_are_missing_and_keeps_the_others(
     out = tmp_path / "out"
     for number in (1, 4):
         compare(out, part=f"{number}/5")
-    before = sorted(out.glob(".bayesduel/parts/*"))
+    before = chunks_of(out)
     named = r"3 of its 5 parts: 2-3,5; .*part[= ]2/5"
     with pytest.raises(OutputFolderError, match=named):
         bayesduel.merge(out)
-    assert sorted(out.glob(".bayesduel/parts/*")) == before
+    assert chunks_of(out) == before
     assert compare(out, part="1/5") == []
     for number in (2, 3, 5):
         compare(out, part=f"{number}/5")
@@ -126,36 +129,83 @@ def test_a_damaged_part_is_named_and_done_again(compare, whole, tmp_path):
     out = tmp_path / "out"
     for number in (1, 2):
         compare(out, part=f"{number}/2")
-    done = sorted(out.glob(".bayesduel/parts/*.npz"))
-    # Not the plan, which is smaller than what holds plays of four runs.
-    damaged = max(done, key=lambda file: file.stat().st_size)
+    damaged = chunks_of(out)[2]
     damaged.write_bytes(damaged.read_bytes()[:-1] + b"x")
     with (
         pytest.warns(DamagedPartWarning),
-        pytest.raises(OutputFolderError, match="lacks 1 jobs of 1 of its 2 parts"),
+        pytest.raises(OutputFolderError, match="lacks 1 chunks of 1 of its 2 parts"),
     ):
         bayesduel.merge(out)
     with pytest.warns(DamagedPartWarning):
+        damaged.write_bytes(b"half of it")
         redone = [len(compare(out, part=f"{number}/2")) for number in (1, 2)]
     assert sorted(redone) == [0, 1]
     bayesduel.merge(out)
     assert content(out) == whole
 
 
-def test_merge_waits_for_parts_and_needs_some(compare, tmp_path, monkeypatch):
-    monkeypatch.setattr("bayesduel.experiments.owned_folder._LOOKING_SECONDS", 0.1)
+def test_merge_needs_parts(compare, tmp_path):
     out = tmp_path / "out"
     with pytest.raises(OutputFolderError, match="holds no results"):
         bayesduel.merge(out)
     assert not out.exists()
-    compare(out, part="1/1")
-    with claim(out, "1-of-1"):
-        with pytest.raises(OutputFolderError, match="share 1-of-1"):
-            bayesduel.merge(out)
-    # Of a comparison that was not in parts.
-    claim(tmp_path / "begun").release()
+    RunFolder.claim(out, kind="comparison").release()
     with pytest.raises(OutputFolderError, match="holds no parts"):
-        bayesduel.merge(tmp_path / "begun")
+        bayesduel.merge(out)
+
+
+def test_chunks_of_several_machines_are_copied_into_one_folder(
+    compare, whole, tmp_path
+):
+    for number in (1, 2, 3):
+        compare(tmp_path / str(number), part=f"{number}/3")
+    for number in (1, 3):
+        for file in chunks_of(tmp_path / str(number)):
+            shutil.copy(file, tmp_path / "2/chunks")
+    bayesduel.merge(tmp_path / "2")
+    assert content(tmp_path / "2") == whole
+
+
+def test_parts_run_beside_one_another_and_wait_for_whoever_finishes(
+    compare, whole, tmp_path, monkeypatch
+):
+    """A part holds no lock while it simulates; a process that finishes does."""
+    monkeypatch.setattr("bayesduel.experiments.folder._WAITING_SECONDS", 0.1)
+    out, plain, started = tmp_path / "out", driver.run_chunk, []
+
+    def run_chunk(*arguments, **options):
+        if not started:
+            started.append(1)
+            asked = {"instances": "cyclic", "policies": POLICIES, **REQUEST}
+            bayesduel.compare(out=out, part="2/2", **asked)
+        return plain(*arguments, **options)
+
+    monkeypatch.setattr(driver, "run_chunk", run_chunk)
+    compare(out, part="1/2")
+    bayesduel.merge(out)
+    assert content(out) == whole
+    with RunFolder.claim(out, kind="comparison", resume=True):
+        for action in (lambda: bayesduel.merge(out), lambda: compare(out, part="1/2")):
+            with pytest.raises(OutputFolderError, match="is writing to"):
+                action()
+
+
+def test_a_file_that_a_cleaning_process_removes_is_written_again(
+    compare, whole, tmp_path, monkeypatch
+):
+    """Whoever resumes removes what killed processes left, and cannot tell it apart."""
+    plain, removed = os.replace, []
+
+    def replace(one, other):
+        if str(one).endswith(".unfinished") and "chunks" in str(one) and not removed:
+            removed.append(one)
+            os.unlink(one)
+        return plain(one, other)
+
+    monkeypatch.setattr(os, "replace", replace)
+    compare(tmp_path / "out")
+    assert removed
+    assert content(tmp_path / "out") == whole
 
 
 def test_parts_are_of_one_number(compare, tmp_path):
@@ -171,43 +221,21 @@ def test_what_is_missing_is_done_when_parts_are_joined(compare, whole, tmp_path)
     rest = compare(out, resume=True)
     assert {*first}.isdisjoint(rest) and len(first) + len(rest) == 6
     assert content(out) == whole
-    with pytest.raises(OutputFolderError, match="joined"):
+    with pytest.raises(OutputFolderError, match="results of all parts"):
         compare(out, part="2/2")
-
-
-def claim(path, share=""):
-    return OwnedFolder.claim(path, kind="comparison", resume=True, share=share)
-
-
-def test_parts_may_be_written_at_the_same_time_but_not_beside_all(tmp_path):
-    with claim(tmp_path, "1-of-2"), claim(tmp_path, "2-of-2"):
-        with pytest.raises(OutputFolderError, match="writing to share 1-of-2 of"):
-            claim(tmp_path, "1-of-2")
-    with claim(tmp_path, "1-of-2") as part:
-        # What it is writing must not be swept away.
-        (part.path / ".bayesduel/parts/.bayesduel-0123456789abcdef.unfinished").touch()
-        with claim(tmp_path, "2-of-2"):
-            assert [*tmp_path.rglob("*.unfinished")]
-
-
-def test_all_results_wait_for_parts_and_parts_for_them(tmp_path, monkeypatch):
-    monkeypatch.setattr("bayesduel.experiments.owned_folder._LOOKING_SECONDS", 0.1)
-    with claim(tmp_path, "1-of-2"):
-        with pytest.raises(OutputFolderError, match="share 1-of-2"):
-            claim(tmp_path)
-    with claim(tmp_path), pytest.raises(OutputFolderError, match="is writing to"):
-        claim(tmp_path, "2-of-2")
-    claim(tmp_path).release()
 
 
 def test_parts_are_of_one_request(compare, tmp_path):
     compare(tmp_path, part="1/2")
     with pytest.raises(OutputFolderError, match="another seed"):
         compare(tmp_path, part="2/2", seed=4)
-    with pytest.raises(OutputFolderError, match="another policies"):
+    with pytest.raises(OutputFolderError, match="RUCB on cyclic .* would drop"):
         compare(tmp_path, ["d-ts"], part="2/2")
+    with pytest.raises(OutputFolderError, match="parts of a smaller request"):
+        compare(tmp_path, [*POLICIES, "rmed1"], part="2/2")
     marker = json.loads((tmp_path / ".bayesduel/marker.json").read_text())
-    assert marker["request"]["policies"] == ["D-TS", "RUCB"]
+    places = marker["request"]["places"]
+    assert [each["policy"] for each in places] == ["D-TS", "RUCB"]
 
 
 def test_runs_are_of_one_program(compare, tmp_path, monkeypatch):
@@ -217,22 +245,8 @@ def test_runs_are_of_one_program(compare, tmp_path, monkeypatch):
     assert node.attrs["program"] == "kernel-1"
     monkeypatch.setattr(driver, "PROGRAMS", {"scalar": "kernel-2", "jax": "jax-1"})
     for name, options in (("parts", {"part": "2/2"}), ("whole", {"resume": True})):
-        with pytest.raises(OutputFolderError, match="kernel-1; here kernel-2"):
+        with pytest.raises(OutputFolderError, match="program .kernel-1; here kernel-2"):
             compare(tmp_path / name, **options)
-
-
-def test_results_without_a_program_are_read_but_not_continued(compare, tmp_path):
-    old = nodes.Configuration.fingerprint
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            nodes.Configuration,
-            "fingerprint",
-            lambda own: {k: v for k, v in old(own).items() if k != "program"},
-        )
-        compare(tmp_path, num_runs=2)
-    assert results.load(tmp_path)["cyclic/D-TS"].sizes["run"] == 2
-    with pytest.raises(OutputFolderError, match="whose program is not recorded; here"):
-        compare(tmp_path, resume=True)
 
 
 def test_a_part_of_an_edited_instance_is_refused_before_it_is_computed(tmp_path):
@@ -247,10 +261,10 @@ def test_a_part_of_an_edited_instance_is_refused_before_it_is_computed(tmp_path)
         )
 
     play(0.7, "1/2")
-    before = sorted(tmp_path.glob(".bayesduel/parts/*"))
+    before = chunks_of(tmp_path)
     with pytest.raises(OutputFolderError, match="another matrix_sha256"):
         play(0.8, "2/2")
-    assert sorted(tmp_path.glob(".bayesduel/parts/*")) == before
+    assert chunks_of(tmp_path) == before
 
 
 @pytest.mark.parametrize("part", ["0/3", "4/3", "1/2/3", 2])

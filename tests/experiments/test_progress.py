@@ -1,7 +1,5 @@
 """What the bar says while jobs run."""
 
-from types import SimpleNamespace
-
 import pytest
 
 from bayesduel.experiments import progress
@@ -28,14 +26,14 @@ class Bar:
 
 
 def test_a_job_says_that_it_compiles_then_how_far_it_is():
-    bar, job = Bar(), SimpleNamespace(name="a", words="D-TS on cyclic")
+    bar, words = Bar(), "D-TS on cyclic"
     report = ProgressReport(bar)
     report.expect(2)
-    show = report.update(job)
+    show = report.update(words)
     show(0.0)
     show(0.25)
-    report.finished(job)
-    report.compiling(job)
+    report.finished(words)
+    report.compiling(words)
     assert bar.said == [
         ("simulating", 2),
         ("compiling D-TS on cyclic", 0.0),
@@ -50,8 +48,8 @@ def test_lines_go_on_while_a_job_lasts_and_end():
     lines, said, waited = ProgressLines(), [], []
     report = ProgressReport(lines)
     report.expect(4)
-    report.compiling(SimpleNamespace(name="a", words="RUCB on gap"))
-    report.finished(SimpleNamespace(name="a", words="D-TS on gap"))
+    report.compiling("RUCB on gap")
+    report.finished("D-TS on gap")
 
     def wait(delay):
         waited.append(delay)
@@ -59,7 +57,7 @@ def test_lines_go_on_while_a_job_lasts_and_end():
 
     lines.speak(said.append, wait, [4, 10, 10, 10])
     assert waited == [4, 10, 10]
-    assert said == ["0 s, 25% of 4 jobs: D-TS on gap"] * 2
+    assert said == ["0 s, 25% of 4 chunks: D-TS on gap"] * 2
 
 
 def test_of_a_single_job_a_line_says_how_long_it_lasts():
@@ -69,7 +67,7 @@ def test_of_a_single_job_a_line_says_how_long_it_lasts():
     report.count("drawing by Markov chains", 0)
     assert lines.line(12.3) == "12 s: drawing by Markov chains"
     report.count("drawing by Markov chains", 1)
-    assert lines.line(14) == "14 s, 100% of 1 jobs: drawing by Markov chains"
+    assert lines.line(14) == "14 s, 100% of 1 chunks: drawing by Markov chains"
 
 
 @pytest.mark.parametrize("enabled", [True, False])

@@ -9,10 +9,9 @@ import bayesduel
 from bayesduel import plots, results
 from bayesduel.analysis import rankings, regret_dataframe, slope, summary
 from bayesduel.errors import OutputFolderError, SimulationArgumentError
-from bayesduel.experiments import comparison
+from bayesduel.experiments import chunk, execute
 from bayesduel.experiments.experiment import Experiment
 from bayesduel.simulation import run_summaries
-from bayesduel.simulation.run_summaries import complete_group, is_node
 from bayesduel.stopping import parse_rule
 
 POLICIES = ["d-ts", "rucb"]
@@ -20,9 +19,8 @@ REQUEST = {"num_runs": 11, "horizon": 3000, "seed": 3}
 
 
 def make_small(monkeypatch):
-    """Make blocks of two runs, joined by twos: 11 runs are a tree of three floors."""
-    monkeypatch.setattr(comparison, "RUNS_PER_SUMMARY", 2)
-    monkeypatch.setattr(run_summaries, "FAN_OUT", 2)
+    """Make blocks of two runs: 11 runs are six of them."""
+    monkeypatch.setattr(chunk, "RUNS_PER_SUMMARY", (2, 2))
 
 
 @pytest.fixture(autouse=True)
@@ -126,25 +124,25 @@ def file_of(tmp_path, monkeypatch):
     """Return ``results.nc`` of summaries, whose jobs are done in some order."""
 
     def file(name, *, order=None, stop=None, **options):
-        plain = comparison.Comparison.jobs, comparison.SimulationJob.run
+        plain = Experiment.chunks, execute.simulate_chunk
         done = []
 
-        def jobs(own, workers, finished):
-            found = plain[0](own, workers, finished)
+        def chunks(own):
+            found = plain[0](own)
             if order is not None:
                 random.Random(order).shuffle(found)
             return found
 
-        def run(own, on_progress=None):
+        def run(asked, on_progress=None):
             if len(done) == stop:
                 raise KeyboardInterrupt
-            done.append(own.runs)
-            return plain[1](own, on_progress)
+            done.append(asked.runs)
+            return plain[1](asked, on_progress)
 
         out = tmp_path / name
         with monkeypatch.context() as patch:
-            patch.setattr(comparison.Comparison, "jobs", jobs)
-            patch.setattr(comparison.SimulationJob, "run", run)
+            patch.setattr(Experiment, "chunks", chunks)
+            patch.setattr(execute, "simulate_chunk", run)
             options["policies"] = "d-ts"
             if stop is not None:
                 with pytest.raises(KeyboardInterrupt):
@@ -156,13 +154,11 @@ def file_of(tmp_path, monkeypatch):
     return file
 
 
-def test_summaries_are_the_same_in_any_order(file_of, tmp_path):
+def test_summaries_are_the_same_in_any_order(file_of):
     whole, jobs = file_of("whole")
     assert jobs == 6
-    for order in range(2):
+    for order in range(3):
         assert file_of(f"order {order}", order=order)[0] == whole
-    # Joined as they came: 11 runs are 8, 2 and 1.
-    assert len([*tmp_path.glob("order 0/.bayesduel/parts/*")]) == 3
 
 
 @pytest.mark.slow
@@ -192,15 +188,3 @@ def test_the_end_of_runs_is_not_summarized():
     rule = parse_rule("budget:duels=10")
     with pytest.raises(SimulationArgumentError, match="record regret"):
         Experiment("cyclic", "d-ts", record="quantiles", stopping=rule)
-
-
-def test_nodes_of_the_tree():
-    assert is_node(range(6, 8), 2, 11)
-    assert is_node(range(4, 8), 2, 11)
-    assert is_node(range(10, 11), 2, 11)  # The last one, of half a block.
-    assert is_node(range(11), 2, 11)
-    for runs in (range(1, 3), range(2, 6), range(4, 10), range(8, 9)):
-        assert not is_node(runs, 2, 11)
-    pairs = [range(start, start + 2) for start in (6, 2, 8, 4)]
-    assert complete_group(pairs, 2) == [range(4, 6), range(6, 8)]
-    assert complete_group(pairs[:-1], 2) == []

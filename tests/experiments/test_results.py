@@ -5,21 +5,25 @@ import hashlib
 import json
 import os
 import platform
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import bayesduel
 from bayesduel import results
 from bayesduel.errors import OutputFolderError, OutputWriteError
-from bayesduel.experiments import nodes
+from bayesduel.experiments import Experiment, chunk, execute
+from bayesduel.experiments.assemble import Gathered
 from bayesduel.experiments.problems import problem_of
-from bayesduel.experiments.simulation_jobs import SimulationJob
-from bayesduel.policies.parameter_values import parameters_json
+from bayesduel.policies import parse_policy
+from bayesduel.simulation import driver
 from bayesduel.simulation.driver import RunRecords
+from bayesduel.stopping import parse_rule
 from tests.fake_policies import Wanderer
 from tests.policies.instances import CONDORCET
 from theory import PreferenceMatrix
@@ -28,19 +32,27 @@ CHECKPOINTS = (10, 1000, 2**62)
 NAMES = ("apple", "pêche", "Zwetschge", "梨")
 
 
-def configuration(policy="D-TS", notions=("copeland", "weak"), **changes):
+FRUIT = PreferenceMatrix(CONDORCET, name="fruit", arm_names=NAMES)
+
+
+def settings(policy="d-ts", notions=("copeland", "weak"), **changes):
     values = {
-        "instance": PreferenceMatrix(CONDORCET, name="fruit", arm_names=NAMES),
-        "instance_name": "fruit",
+        "problem": problem_of(
+            PreferenceMatrix(CONDORCET, name="fruit", arm_names=NAMES)
+        ),
         "policy": policy,
-        "policy_name": "d-ts",
-        "parameters": json.dumps({"alpha": 0.51, "look_ahead": True}),
+        "notions": notions,
         "checkpoints": CHECKPOINTS,
         "seed": 3,
         "shuffle": True,
-        "notions": notions,
+        "record": "plays",
+        "stopping": None,
     }
-    return nodes.Configuration(**(values | changes))
+    values |= changes
+    if isinstance(values["policy"], str):
+        values["policy"] = parse_policy(values["policy"])
+    own = chunk.settings_of(**values)
+    return values["problem"].instance, values["policy"], own
 
 
 def plays_of(runs, rng):
@@ -55,8 +67,8 @@ def plays_of(runs, rng):
     return np.cumsum(plays, axis=1).reshape(len(runs), len(steps), 4, 4)
 
 
-def chunk(runs=range(3), own=None, **changes):
-    own = own or configuration()
+def dataset_of(runs=range(3), own=None, **changes):
+    instance, policy, settled = own or settings()
     rng = np.random.default_rng([1, runs.start])
     records = {
         "ledger": {"plays": plays_of(runs, rng)},
@@ -66,25 +78,44 @@ def chunk(runs=range(3), own=None, **changes):
         "run_seconds": 1.5,
         "compile_seconds": 2.0,
     }
-    return nodes.chunk_dataset(own, runs, RunRecords(**(records | changes)), "cpu")
+    with pytest.MonkeyPatch.context() as patch:
+        found = RunRecords(**(records | changes))
+        patch.setattr(driver, "run_chunk", lambda *_, **__: found)
+        return chunk.simulate_chunk(chunk.Chunk(instance, policy, runs, settled))
+
+
+def joined(parts):
+    """Return what chunks make together, whatever order they come in."""
+    asked = Experiment(
+        settings()[0], "d-ts", num_runs=9, checkpoints=CHECKPOINTS, horizon=2**62
+    )
+    gathered = Gathered(asked.request(), {})
+    for part in parts:
+        runs = part["run"].values
+        runs = range(int(runs[0]), int(runs[-1]) + 1)
+        gathered.add(("fruit", "D-TS"), runs, chunk.arrays_of(part))
+    return gathered.tree()["fruit/D-TS"].to_dataset()
 
 
 @cache
 def tree():
     """Return two instances, names with signs in them, a failure, empty texts."""
     plain = PreferenceMatrix(CONDORCET[:3, :3], source="a test")
-    odd = configuration("D-TS:alpha=0.6,look_ahead=False", ("borda",))
-    failing = SimulationJob(configuration("D-TS+"), None, range(3))
-    found = {
-        ("fruit", "D-TS"): chunk(),
-        ("fruit", odd.policy): chunk(own=odd),
-        ("fruit", "D-TS+"): failing.failed(
-            "XlaError: 'no' \"memory\" ∞\n" + "x" * 100_000, 3
-        ),
+    odd = settings("d-ts:alpha=0.6,look_ahead=false", ("borda",))
+    instance, policy, own = settings("d-ts+")
+    failing = chunk.Chunk(instance, policy, range(3), own)
+    failure = RuntimeError("'no' \"memory\" \N{INFINITY}\n" + "x" * 100_000)
+    instances = {"fruit": settings()[0], "3-arms": plain}
+    contents = {
+        f"/{name}": problem_of(each).dataset() for name, each in instances.items()
     }
-    instances = {"fruit": configuration().instance, "3-arms": plain}
-    instances = {name: problem_of(each).dataset() for name, each in instances.items()}
-    return nodes.build_tree(instances, found, {"seed": 3, "created": "now"})
+    contents |= {
+        "/": xr.Dataset(attrs={"seed": 3, "created": "now"}),
+        "/fruit/D-TS": dataset_of(),
+        f"/fruit/{odd[1].label}": dataset_of(own=odd),
+        "/fruit/D-TS+": execute._failed(failing, failure, 3),
+    }
+    return xr.DataTree.from_dict(contents)
 
 
 def assert_same(one, other):
@@ -109,9 +140,9 @@ def assert_same(one, other):
 
 
 def test_regret_is_plays_times_gaps():
-    dataset = chunk()
+    dataset = dataset_of()
     for notion in ("copeland", "weak"):
-        per_pair = configuration().instance.regret_per_pair(notion)
+        per_pair = settings()[0].regret_per_pair(notion)
         expected = np.einsum("rcij,ij->rc", dataset["plays"].values, np.triu(per_pair))
         found = dataset["regret"].sel(notion=notion)
         np.testing.assert_allclose(found, expected, rtol=1e-12)
@@ -119,7 +150,7 @@ def test_regret_is_plays_times_gaps():
 
 
 def test_dims_dtypes_and_coordinates():
-    dataset = chunk(range(5, 9))
+    dataset = dataset_of(range(5, 9))
     assert {name: (each.dims, each.dtype.str) for name, each in dataset.items()} == {
         "regret": (("notion", "run", "checkpoint"), "<f8"),
         "plays": (("run", "checkpoint", "arm", "opponent"), "<i8"),
@@ -135,8 +166,9 @@ def test_dims_dtypes_and_coordinates():
 
 
 def test_chunks_are_joined_in_the_order_of_runs():
-    parts = [chunk(range(5, 9)), chunk(range(0, 2)), chunk(range(2, 5))]
-    whole = nodes.join_chunks(parts)
+    runs = (range(5, 9), range(0, 2), range(2, 5))
+    parts = [dataset_of(each) for each in runs]
+    whole = joined(parts)
     assert whole["run"].values.tolist() == list(range(9))
     for part in parts:
         for name in part.variables:
@@ -150,11 +182,10 @@ def test_chunks_are_joined_in_the_order_of_runs():
     rest = {"num_runs", "events", "run_seconds", "compile_seconds"}
     for name, value in parts[0].attrs.items():
         assert name in rest or whole.attrs[name] == value
-    # They stand beside the file, and are written after it: a kill may take them.
-    del parts[1].attrs["run_seconds"]
-    joined = nodes.join_chunks(parts)
-    assert "run_seconds" not in joined.attrs
-    assert joined.attrs["compile_seconds"] == pytest.approx(6.0)
+
+
+OTHER = PreferenceMatrix(CONDORCET.T, name="fruit", arm_names=NAMES)
+RENAMED = PreferenceMatrix(CONDORCET, name="fruit", arm_names=NAMES[::-1])
 
 
 @pytest.mark.parametrize(
@@ -164,17 +195,33 @@ def test_chunks_are_joined_in_the_order_of_runs():
         ({"shuffle": False}, "shuffle"),
         ({"checkpoints": (10, 2**62)}, "checkpoints"),
         ({"checkpoints": (10, 1000)}, "horizon"),
-        ({"parameters": "{}"}, "parameters"),
-        ({"policy_name": "rucb"}, "policy_name"),
-        ({"instance": PreferenceMatrix(CONDORCET.T)}, "matrix_sha256"),
+        ({"policy": "d-ts:alpha=0.6"}, "parameters"),
+        ({"policy": "rucb"}, "policy_name"),
+        ({"notions": ("weak", "copeland")}, "regret"),
+        ({"record": "regret"}, "record"),
+        ({"stopping": parse_rule("budget:duels=9")}, "stopping"),
+        ({"problem": problem_of(OTHER)}, "matrix_sha256"),
+        ({"problem": problem_of(RENAMED)}, "arm_names"),
+        ({"policy": "tests.fake_policies:Wanderer"}, "code"),
     ],
 )
-def test_fingerprints_tell_requests_apart(change, name):
-    ours, theirs = configuration().fingerprint(), configuration(**change).fingerprint()
-    assert ours[name] != theirs[name]
-    assert json.loads(json.dumps(ours)) == ours
-    other = PreferenceMatrix(CONDORCET, name="another name")
-    assert configuration(instance=other).fingerprint() == ours
+def test_digests_tell_requests_apart(change, name):
+    (*_, ours), (*_, theirs) = settings(), settings(**change)
+    one, other = (json.loads(each.request) for each in (ours, theirs))
+    assert one[name] != other[name]
+    assert chunk.chunk_digest(ours.request, range(3)) != chunk.chunk_digest(
+        theirs.request, range(3)
+    )
+
+
+def test_a_digest_is_of_canonical_json():
+    instance, policy, own = settings()
+    asked = chunk.Chunk(instance, policy, range(3, 7), own)
+    whole = {"runs": [3, 7], "request": json.loads(own.request)}
+    text = json.dumps(whole, sort_keys=True, separators=(",", ":"))
+    assert asked.digest == hashlib.sha256(text.encode()).hexdigest()
+    digests = {replace(asked, runs=runs).digest for runs in (range(3), range(3, 6))}
+    assert len(digests | {asked.digest}) == 3
 
 
 # To disk and back
@@ -292,5 +339,5 @@ def test_a_simulation_holds_its_matrix_and_what_was_asked(simulated, tmp_path):
 def test_whether_a_policy_looks_ahead_is_recorded():
     for text, expected in (("true", 1), ("false", 0)):
         policy = bayesduel.policies.parse_policy(f"d-ts:look_ahead={text}")
-        own = configuration(parameters=parameters_json(policy))
-        assert nodes.node_attributes(own)["look_ahead"] == expected
+        asked = chunk.Chunk(*settings()[:1], policy, range(3), settings(policy)[2])
+        assert chunk.node_attributes(asked)["look_ahead"] == expected

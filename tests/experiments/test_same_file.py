@@ -4,16 +4,13 @@ However its runs are cut into jobs, spread over lanes and processes, or interrup
 taken up again. Seconds and dates stand in the marker of the folder.
 """
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 import bayesduel
 from bayesduel import policies, results
-from bayesduel.experiments import comparison
+from bayesduel.experiments import chunk, execute
 from bayesduel.experiments.problems import weighted_sum
-from bayesduel.experiments.store import SweepFolder
 from bayesduel.simulation import driver
 from tests.fake_policies import Scripted, Wanderer
 from tests.policies import driving
@@ -31,10 +28,8 @@ SLOW = pytest.mark.slow
 def file_of(tmp_path, monkeypatch):
     """Return the content of ``results.nc`` of a request cut in some way."""
 
-    def compare(
-        name, environment, policies, *, size=256, lanes=None, stop=None, **options
-    ):
-        plain, plain_jobs, calls = driver.run_chunk, comparison.Comparison.jobs, []
+    def compare(name, environment, policies, *, size=20, stop=None, **options):
+        plain, calls = driver.run_chunk, []
 
         def run_chunk(*arguments, **settings):
             if len(calls) == stop:
@@ -45,16 +40,12 @@ def file_of(tmp_path, monkeypatch):
         def interrupt(*arguments):
             raise KeyboardInterrupt
 
-        def jobs(*arguments):  # Worker processes receive jobs, and no patches.
-            return [replace(each, num_lanes=lanes) for each in plain_jobs(*arguments)]
-
         out = tmp_path / name
         with monkeypatch.context() as patch:
-            patch.setattr(comparison, "RUNS_PER_JOB", size)
-            patch.setattr(comparison.Comparison, "jobs", jobs)
+            patch.setattr(chunk, "RUNS_PER_CHUNK", size)
             patch.setattr(driver, "run_chunk", run_chunk)
             if stop == "end":
-                patch.setattr(SweepFolder, "finish", interrupt)
+                patch.setattr(execute, "finish", interrupt)
             options = REQUEST | {"out": out} | options
             if stop is None:
                 bayesduel.compare(environment, policies, **options)
@@ -82,26 +73,23 @@ def test_same_file_however_runs_are_cut(file_of, environment, policies):
     assert file_of("again", environment, policies) == whole
     assert file_of("cut", environment, policies, size=4) == whole
     file_of("resumed", environment, policies, size=2, stop=3)
+    assert file_of("resumed", environment, policies, size=2, resume=True) == whole
     assert file_of("resumed", environment, policies, size=4, resume=True) == whole
-    # What is complete is read from results.nc and written again.
-    assert file_of("resumed", environment, policies, resume=True) == whole
     file_of("grown", environment, policies[:1], num_runs=4)
     assert file_of("grown", environment, policies, size=4, resume=True) == whole
 
 
-# A job of duels is as large as what the tests of the contract play, and so has their
+# A chunk of duels is as large as what the tests of the contract play, and so has their
 # program, which is compiled once for both. That runs do not depend on their company is
 # asked of every policy there, in other programs.
 REQUESTS = {
     policies.names: {
         "environment": CONDORCET,
         "size": driving.FEW_RUNS,
-        "lanes": driving.NUM_LANES,
     },
     policies.subset_names: {
         "environment": subset_driving.WORLD,
         "size": 20,
-        "lanes": 10,
         "regret": subset_driving.NOTIONS,
     },
 }
@@ -121,7 +109,7 @@ def has_learnt(node):
 @pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize("names", REQUESTS, ids=["duels", "subsets"])
 def test_same_file_of_every_policy(file_of, tmp_path, monkeypatch, names):
-    """A job of each policy here, or in one of two processes.
+    """A chunk of each policy here, or in one of two processes.
 
     Those are interrupted when all is done but the file, which resume makes of parts.
     Rules are played in Python, here and there: each has few rounds to play.

@@ -223,7 +223,7 @@ def lines(draw: st.DrawFn) -> list[str]:
 def nothing_runs() -> Iterator[None]:
     """Replace what simulates and fits."""
     with (
-        mock.patch("bayesduel.experiments.experiment.run_experiment", started),
+        mock.patch("bayesduel.experiments.execute.run_experiment", started),
         mock.patch("bayesduel.analysis.simulated.stopping_audits.decisions", started),
         mock.patch.object(reproducing, "reproduce", started),
         mock.patch("bayesduel.papers.submatrix_constants", started),

@@ -25,7 +25,7 @@ import bayesduel
 import theory
 from bayesduel import analysis, instances, policies, results
 from bayesduel.errors import AssumptionWarning
-from bayesduel.experiments import comparison, store
+from bayesduel.experiments import execute, experiment
 from bayesduel.policies import Offer, Policy, SubsetPolicy
 from bayesduel.policies.subset_base import OfferingPolicy
 from tests import public_names
@@ -211,6 +211,7 @@ def of_bayesduel() -> dict[str, Callable[..., Any]]:
         "simulate": bayesduel.simulate,
         "compare": bayesduel.compare,
         "Experiment": bayesduel.Experiment,
+        "simulate_chunk": lambda chunk: bayesduel.simulate_chunk(chunk),
         "analysis.lower_bound": lambda matrix: analysis.lower_bound(matrix),
         "policies.get": lambda name, alpha, every: policies.get(
             name, alpha=alpha, every=every
@@ -320,8 +321,8 @@ def nothing_runs() -> Iterator[None]:
         TemporaryDirectory() as folder,
         chdir(folder),
         warnings.catch_warnings(),
-        mock.patch.object(comparison.SimulationJob, "run", started),
-        mock.patch.object(store, "run_jobs", started),
+        mock.patch.object(experiment, "simulate_chunk", started),
+        mock.patch.object(execute, "execute", started),
     ):
         warnings.simplefilter("ignore", AssumptionWarning)
         yield

@@ -62,7 +62,7 @@ FOR_MODELS = {
 STARTED = (
     "bayesduel.analysis.simulated.bayes_regret.run_chunk",
     "bayesduel.analysis.simulated.stopping_audits.decisions",
-    "bayesduel.experiments.store.run_jobs",
+    "bayesduel.experiments.execute.execute",
     "bayesduel.diagnostics.calibration.sample_prior",
     "bayesduel.diagnostics.left_out_pairs._refits",
     "bayesduel.inference.datatree.sample_prior",

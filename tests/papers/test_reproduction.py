@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from bayesduel import papers, policies
-from bayesduel.experiments import running
+from bayesduel.experiments import experiment
 from bayesduel.papers import recipes, reproducing
 from bayesduel.papers.reproducing import reproduce
 from tests import fake_results as fake
@@ -22,7 +22,7 @@ from theory import PreferenceMatrix
 
 
 class FakeSimulator:
-    """Stands for `running.compare`: records calls, returns made-up trees."""
+    """Stands for `experiment.compare`: records calls, returns made-up trees."""
 
     def __init__(self):
         self.calls = []
@@ -47,7 +47,7 @@ class FakeSimulator:
 @pytest.fixture
 def simulator(monkeypatch):
     found = FakeSimulator()
-    monkeypatch.setattr(running, "compare", found)
+    monkeypatch.setattr(experiment, "compare", found)
     return found
 
 

@@ -8,6 +8,7 @@ import pytest
 from bayesduel.errors import OutputFolderError, ProgramError
 from bayesduel.instances import SubmatrixSampler, load
 from bayesduel.papers import _submatrix_table, submatrix_constants
+from tests.folders import chunks_of
 from theory import copeland_lower_bound, ecw_rmed_constant
 from theory.theorems import ccb_order
 
@@ -52,21 +53,20 @@ def test_a_longer_table_begins_with_the_shorter_one(found):
 
 
 def test_interrupted_and_resumed_equals_uninterrupted(found, tmp_path, monkeypatch):
-    whole_run = _submatrix_table.SubmatrixJob.run
-    asked = []
+    plain, asked = _submatrix_table.submatrix_rows, []
 
-    def run(job, on_progress=None):
-        asked.extend(job.numbers)
+    def rows(sampler, numbers, on_progress=None):
+        asked.extend(numbers)
         if len(asked) == 36:
             raise KeyboardInterrupt
-        return whole_run(job)
+        return plain(sampler, numbers)
 
-    monkeypatch.setattr(_submatrix_table.SubmatrixJob, "run", run)
+    monkeypatch.setattr(_submatrix_table, "submatrix_rows", rows)
     monkeypatch.setattr(_submatrix_table, "PER_JOB", 12)
     with pytest.raises(KeyboardInterrupt) as interrupt:
         submatrix_constants(load("sushi"), 60, **REQUEST, out=tmp_path)
     assert interrupt.value.kept == 24
-    assert len(list((tmp_path / ".bayesduel/parts").iterdir())) == 2
+    assert len(chunks_of(tmp_path)) == 2
     again = submatrix_constants(load("sushi"), 60, **REQUEST, out=tmp_path, resume=True)
     assert again == found
     assert asked == [*range(36), *range(24, 60)]
@@ -125,7 +125,7 @@ def test_a_constant_without_a_certificate_names_its_submatrix(tmp_path, monkeypa
     monkeypatch.setattr(_submatrix_table, "copeland_lower_bound", fails)
     with pytest.raises(ProgramError, match=r"submatrix 2 \(arms .*larger smallest gap"):
         submatrix_constants(load("sushi"), 5, **REQUEST, out=tmp_path)
-    assert len([*tmp_path.rglob("parts/*")]) == 2
+    assert len(chunks_of(tmp_path)) == 2
 
 
 @pytest.mark.slow

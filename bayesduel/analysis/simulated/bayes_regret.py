@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesduel.errors import SimulationArgumentError, errors_about
+from bayesduel.experiments.arguments import check_checkpoints, check_horizon
 from bayesduel.experiments.problems import PairProblem
-from bayesduel.experiments.request.arguments import check_checkpoints, check_horizon
 from bayesduel.policies import parse_policy
 from bayesduel.policies.parameter_values import check_policy
 from bayesduel.simulation.driver import run_chunk

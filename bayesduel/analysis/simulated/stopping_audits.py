@@ -10,8 +10,8 @@ import numpy as np
 from bayesduel.analysis.audited_rules import AuditedRule, StoppingAudit
 from bayesduel.analysis.simulated.asked_votes import asking_kernel, decisions
 from bayesduel.errors import SimulationArgumentError
+from bayesduel.experiments.arguments import read_instances, several
 from bayesduel.experiments.problems import PairProblem, problem_of
-from bayesduel.experiments.request.arguments import read_instances, several
 from bayesduel.inference.fits.fit_result import Fit
 from bayesduel.stopping.base import StoppingRule, check_rule
 from bayesduel.stopping.heuristics import FixedNumber, LeaderTest, SeparateIntervals

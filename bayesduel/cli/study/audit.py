@@ -185,7 +185,7 @@ def _audited(
                 option = {"rules": "--stopping"}.get(name, f"--{name}")
                 raise option_error(option, "a study has its own", remedy="leave it out")
     with progress_reporter(enabled=not quiet) as report:
-        on_progress = report.update(_Words())
+        on_progress = report.update("studies of this design")
         if study is not None:
             from bayesduel.cli.study.options import opened
 
@@ -194,12 +194,6 @@ def _audited(
         if asked["budget"] is None:
             del asked["budget"]
         return analysis.audit_stopping(truth, **asked, on_progress=on_progress)
-
-
-class _Words:
-    """What a progress bar says."""
-
-    name = words = "studies of this design"
 
 
 def _show(found: StoppingAudit) -> None:

@@ -12,7 +12,7 @@ from bayesduel.cli.errors import ended_for_good, option_error
 from bayesduel.cli.options import integer_option
 from bayesduel.cli.output import say
 from bayesduel.cli.study.options import File, Judge, Texts, opened
-from bayesduel.cli.sweeps.deadline import in_its_own_time
+from bayesduel.signals import allow_second_signal
 
 __all__ = ["page"]
 
@@ -80,8 +80,8 @@ def page(
                 typer.echo(f"{base}/{served.token}/")
             say("judges open this address in a browser here; Ctrl-C ends it")
             try:
-                with in_its_own_time():  # Requests that are there get their replies.
-                    served.server().run(sockets=[listener])
+                allow_second_signal()
+                served.server().run(sockets=[listener])
             except KeyboardInterrupt as error:
                 again = f"--port {port}"
                 again += "" if served.links else f" --token {served.token}"

@@ -20,7 +20,6 @@ from bayesduel.cli.options import (
     resume_flag,
 )
 from bayesduel.cli.output import print_json, say, say_warning
-from bayesduel.cli.sweeps.deadline import in_its_own_time, in_time
 from bayesduel.cli.sweeps.reporting import Report
 from bayesduel.cli.sweeps.request import asks_for_experiment, read_request
 
@@ -85,8 +84,6 @@ def compare(
     Prints final regret, the measured slope beside the constant of the lower bound,
     and the ranks, and which of them are certain.
     """
-    # A cluster of Dask has processes that do not end with this one.
-    ctx.with_resource(in_time(out, _DONE) if dask is None else in_its_own_time())
     request = read_request(ctx)
     asked = request.asked
     if not quiet:
@@ -130,8 +127,8 @@ def _engine(
 ) -> AbstractContextManager[Executor | None]:
     if dask is None:
         return nullcontext()
-    from bayesduel.experiments.dask_executor import dask_executor
-    from bayesduel.experiments.request.arguments import worker_count
+    from bayesduel.experiments.arguments import worker_count
+    from bayesduel.experiments.execute import dask_executor
 
     return dask_executor(dask, worker_count(jobs))
 
@@ -141,7 +138,7 @@ def _simulate(
     out: Path | None,
     **options: Any,
 ) -> xr.DataTree:
-    from bayesduel.experiments.experiment import run_experiment
+    from bayesduel.experiments.execute import run_experiment
 
     try:
         with damage_warnings():
@@ -156,7 +153,7 @@ def _finished(error: KeyboardInterrupt, *, is_part: bool) -> str:
     found = getattr(error, "finished", None)
     if found is None:
         return _DONE
-    runs = sum(len(each.job.runs) for each in found if each.failure is None)
+    runs = sum(len(chunk.runs) for chunk in found)
     if runs:
         return f"{runs} finished runs"
     # What earlier processes have done of a part is not looked at.

@@ -10,7 +10,6 @@ import typer
 from bayesduel.cli.errors import damage_warnings, ended
 from bayesduel.cli.options import format_option, quiet_flag
 from bayesduel.cli.output import console, say
-from bayesduel.cli.sweeps.deadline import in_time
 
 
 def merge(
@@ -29,7 +28,7 @@ def merge(
     from bayesduel.cli.tables import print_summary
 
     try:
-        with damage_warnings(), in_time(out, "all parts"):
+        with damage_warnings():
             tree = bayesduel.merge(out, format=format)
     except KeyboardInterrupt as error:
         raise ended(error, out, "all parts") from error

@@ -177,7 +177,7 @@ def read_request(ctx: typer.Context) -> Request:
     path = ctx.params["config"]
     in_file: dict[str, Any] = {}
     if path is not None:
-        from bayesduel.experiments.request.toml_files import arguments_in_file
+        from bayesduel.experiments.toml import arguments_in_file
 
         in_file = arguments_in_file(path)
     typed = {
@@ -189,7 +189,7 @@ def read_request(ctx: typer.Context) -> Request:
         in_file.pop(_ARGUMENTS[option], None)
     if path is None:
         return _request(_arguments(typed, {}), ctx.params)
-    from bayesduel.experiments.request.toml_files import (
+    from bayesduel.experiments.toml import (
         check_complete,
         errors_name_file,
     )
@@ -207,7 +207,7 @@ def _was_typed(ctx: typer.Context, option: str) -> bool:
 
 def _arguments(typed: dict[str, Any], in_file: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of an experiment, besides regret, that options give."""
-    from bayesduel.experiments.request.arguments import check_horizon
+    from bayesduel.experiments.arguments import check_horizon
 
     found = {
         _ARGUMENTS[option]: typed[option]
@@ -232,7 +232,7 @@ def _arguments(typed: dict[str, Any], in_file: dict[str, Any]) -> dict[str, Any]
 
 def _request(arguments: dict[str, Any], options: dict[str, Any]) -> Request:
     from bayesduel import Experiment
-    from bayesduel.experiments.request.arguments import as_sequence
+    from bayesduel.experiments.arguments import as_sequence
 
     for option in ("instance", "policy"):
         if _ARGUMENTS[option] not in arguments:
@@ -267,7 +267,7 @@ def _repaired(given: Any) -> Any:
 
 def _featured(given: Any, path: Path) -> list[Any]:
     """Return matrices or worlds whose arms have the features of a file."""
-    from bayesduel.experiments.request.arguments import read_grids, with_features_of
+    from bayesduel.experiments.arguments import read_grids, with_features_of
     from bayesduel.instances.choice.catalog import is_world_name, load_world
 
     found = []

@@ -20,28 +20,33 @@ from bayesduel.errors import (
     OutputFolderError,
     OutputWriteError,
 )
-from bayesduel.experiments.owned_folder import OwnedFolder
-from bayesduel.files.folders import check_folder, read_checked, read_marker
-from tests.folders import REQUEST
+from bayesduel.experiments.folder import RunFolder
+from bayesduel.files.folders import (
+    check_folder,
+    read_checked,
+    read_marker,
+    write_whole,
+)
+from tests.folders import REQUEST, chunks_of
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def claim(path, **options):
-    return OwnedFolder.claim(path, kind="test", **options)
+    return RunFolder.claim(path, kind="test", **options)
 
 
-def parts_of(path):
-    return sorted((path / ".bayesduel/parts").iterdir())
+ONE, TWO, THREE = (each * 64 for each in "123")
+"""Digests of chunks."""
 
 
 @pytest.fixture
 def owned(tmp_path):
-    """Return a folder with two parts and a finished file, nobody writing to it."""
+    """Return a folder with two chunks and a finished file, nobody writing to it."""
     path = tmp_path / "out"
     with claim(path) as folder:
-        folder.keep_part("one", "csv", b"1,2\n")
-        folder.keep_part("two", "csv", b"3,4\n")
+        folder.save(ONE, b"1,2\n")
+        folder.save(TWO, b"3,4\n")
         folder.write("table.csv", b"1,2\n3,4\n")
     return path
 
@@ -53,7 +58,7 @@ WAYS = ({}, {"resume": True}, {"overwrite": True})
 """In which a folder may be claimed."""
 
 
-@pytest.mark.parametrize("name", ["results.nc", ".hidden", "parts/thesis.txt"])
+@pytest.mark.parametrize("name", ["results.nc", ".hidden", "chunks/thesis.txt"])
 def test_a_folder_with_a_file_of_the_users_is_refused(tmp_path, name):
     """Also one that looks like ours, as an older version or a copy would leave it."""
     file = tmp_path / name
@@ -85,26 +90,26 @@ def test_only_our_own_names_are_removed(owned):
     mine = [
         owned / "parts" / "thesis.txt",
         owned / "notes.csv",
-        owned / ".bayesduel" / "parts" / "thesis.csv",
-        owned / ".bayesduel" / "parts" / "0123456789abcdef.csv",
+        owned / "chunks" / "thesis.chunk",
+        owned / "chunks" / f"{ONE}.csv",
         owned / ".bayesduel-mine",
     ]
     for file in mine:
         file.write_text("mine")
     with claim(owned, overwrite=True) as folder:
         folder.remove("table.csv", "notes.csv", "missing.csv")
-        folder.remove_parts()
+        folder.remove_chunks()
     assert all(file.read_text() == "mine" for file in mine)
     assert not (owned / "table.csv").exists()
-    assert {each.name for each in parts_of(owned)} == {mine[2].name, mine[3].name}
+    assert {each.name for each in chunks_of(owned)} == {mine[2].name}
 
 
 def test_a_claimed_folder_without_results_counts_as_empty(tmp_path):
-    """As when a comparison was interrupted before its first job was finished."""
+    """As when a comparison was interrupted before its first chunk was finished."""
     claim(tmp_path).release()
     (tmp_path / REQUEST).write_text("What was asked for is no result.")
     with claim(tmp_path) as folder:
-        folder.keep_part("one", "csv", b"1")
+        folder.save(ONE, b"1")
     with pytest.raises(OutputFolderError, match="is not empty; go on .*resume"):
         claim(tmp_path)
     claim(tmp_path, resume=True).release()
@@ -130,8 +135,8 @@ def test_a_damaged_marker(owned, text):
 
 def test_a_marker_of_a_newer_version(owned):
     file = owned / ".bayesduel/marker.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"format": 2}))
-    with pytest.raises(OutputFolderError, match="format 2, and this version writes"):
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"format": 3}))
+    with pytest.raises(OutputFolderError, match="format 3, and this version writes"):
         claim(owned, resume=True)
 
 
@@ -155,13 +160,23 @@ def flip(file, at):
     file.write_bytes(content)
 
 
-@pytest.mark.parametrize("at", [0, -1])
-def test_a_flipped_bit_in_a_part_is_noticed(owned, at):
-    file = parts_of(owned)[0]
+@pytest.mark.parametrize("at", [0, 20, -1])
+def test_a_flipped_bit_in_a_chunk_is_noticed(owned, at):
+    file = chunks_of(owned)[0]
     flip(file, at)
     with claim(owned, resume=True) as folder:
         with pytest.warns(DamagedPartWarning, match=f"{file.name} is damaged"):
-            assert len(list(folder.parts())) == 1
+            assert folder.load(ONE) is None
+        assert (folder.load(ONE), folder.load(TWO)) == (None, b"3,4\n")
+        assert folder.digests() == {TWO}
+
+
+@pytest.mark.parametrize("data", [b"", b"1", bytes(10**6)])
+def test_chunks_are_read_as_they_were_written(owned, data):
+    with claim(owned, resume=True) as folder:
+        folder.save(THREE, data)
+        assert folder.load(THREE) == data
+        assert folder.digests() == {ONE, TWO, THREE}
 
 
 def test_a_flipped_bit_in_a_finished_file_is_refused(owned):
@@ -169,8 +184,6 @@ def test_a_flipped_bit_in_a_finished_file_is_refused(owned):
     flip(owned / "table.csv", 2)
     with pytest.raises(OutputFolderError, match=r"table\.csv is damaged or was"):
         read_checked(owned / "table.csv")
-    with claim(owned, resume=True) as folder, pytest.raises(OutputFolderError):
-        folder.read("table.csv")
 
 
 class Killed(BaseException):
@@ -201,39 +214,53 @@ def test_killed_while_a_finished_file_is_replaced(owned, monkeypatch, at):
             assert at >= 6, "three files are replaced"
     folder.release()
     with claim(owned, resume=True) as again:
-        assert again.read("table.csv") == (b"new" if at >= 3 else b"1,2\n3,4\n")
+        assert read_checked(owned / "table.csv") == (
+            b"new" if at >= 3 else b"1,2\n3,4\n"
+        )
         assert again.marker().get("request") == ({"size": 5} if at >= 5 else None)
 
 
 def test_what_a_killed_process_left_is_removed(owned):
     left = [
         owned / ".bayesduel-0123456789abcdef.unfinished",
-        owned / ".bayesduel/parts/.bayesduel-0123456789abcdef.unfinished",
+        owned / "chunks/.bayesduel-0123456789abcdef.unfinished",
     ]
     for file in left:
         file.write_bytes(b"half of it")
     with claim(owned, resume=True) as folder:
-        assert len(list(folder.parts())) == 2
+        assert folder.digests() == {ONE, TWO}
     assert not any(file.exists() for file in left)
 
 
 def test_a_full_disk_is_said_in_one_line_and_leaves_what_was_there(owned, monkeypatch):
-    def full(descriptor):
+    def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     folder = claim(owned, resume=True)
     monkeypatch.setattr(os, "fsync", full)
+    monkeypatch.setattr(os, "replace", full)
     held = BytesIO(b"5,6\n")
-    with pytest.raises(OutputWriteError) as raised:
-        folder.keep_part("three", "csv", held.getbuffer())
+    for write in (
+        lambda: folder.save(THREE, b"5,6\n"),
+        lambda: write_whole(owned / "table.csv", held.getbuffer()),
+    ):
+        with pytest.raises(OutputWriteError) as raised:
+            write()
+        text = str(raised.value)
+        assert "No space left on device" in text and "resume" in text
+        assert "\n" not in text
     held.close()  # Not if the traceback held what was to be written.
-    text = str(raised.value)
-    assert "No space left on device" in text and "resume" in text and "\n" not in text
-    assert len(parts_of(owned)) == 2
+    assert len(chunks_of(owned)) == 2
+    assert not [*owned.rglob("*.unfinished")]
     folder.release()
 
 
 # Who writes to it
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch):
+    monkeypatch.setattr("bayesduel.experiments.folder._WAITING_SECONDS", 0.1)
 
 
 def test_two_threads_do_not_write_to_one_folder(owned):
@@ -257,8 +284,8 @@ def test_two_threads_do_not_write_to_one_folder(owned):
 
 HOLD = """
 import sys, time
-from bayesduel.experiments.owned_folder import OwnedFolder
-folder = OwnedFolder.claim(sys.argv[1], kind="test", resume=True)
+from bayesduel.experiments.folder import RunFolder
+folder = RunFolder.claim(sys.argv[1], kind="test", resume=True)
 print("held", flush=True)
 time.sleep(3600)
 """
@@ -282,7 +309,7 @@ def test_a_lock_falls_with_its_process(owned):
 
 def test_a_failed_claim_leaves_no_lock(owned, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(OwnedFolder, "_remove_unfinished", lambda self: 1 / 0)
+        patch.setattr(RunFolder, "_remove_unfinished", lambda self: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             claim(owned, resume=True)
     claim(owned, resume=True).release()

@@ -1,10 +1,14 @@
-"""Experiments as TOML: the arguments that a file gives."""
+"""Experiments as TOML files: read, and written so that they are read as the same."""
 
+import io
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import tomli_w
 
 from bayesduel.errors import (
     ArgumentError,
@@ -13,12 +17,20 @@ from bayesduel.errors import (
     errors_about,
     near_and_all,
 )
-from bayesduel.experiments.request.arguments import with_features_of
-from bayesduel.files.folders import as_path
+from bayesduel.experiments.arguments import (
+    check_checkpoints,
+    expand,
+    with_features_of,
+)
+from bayesduel.experiments.problems import Instance, problem_of, read_instance
+from bayesduel.files.folders import REQUEST, as_path
 from bayesduel.files.user_files import read_text
-from bayesduel.instances.catalog import is_path
+from bayesduel.instances.catalog import is_name, is_path
+from bayesduel.instances.choice.catalog import is_world_name
 from bayesduel.instances.files import read_matrix
+from bayesduel.policies.lookup import policy_text
 from bayesduel.stopping.base import StoppingRule
+from bayesduel.version import __version__
 from theory.arguments import short_repr
 from theory.preferences import PreferenceMatrix
 
@@ -54,6 +66,10 @@ _LARGEST = 10**8
 
 _OF_VALUES = ("values", "name", "arm_names", "source", "features")
 _OF_A_FILE = ("file", "key", "repair", "name", "arm_names", "source", "features")
+
+
+_MOST_WRITTEN_OUT = 128
+"""Arms of a matrix whose numbers stand in the text."""
 
 
 def arguments_in_file(path: Path | str) -> dict[str, Any]:
@@ -152,10 +168,11 @@ def _instance(given: Any, folder: Path) -> Any:
         file = folder / as_path("file", given["file"], SimulationArgumentError)
         reading = {key: given[key] for key in ("key", "repair") if key in given}
         matrix = read_matrix(file, **reading)
-        words = {
-            key: given.get(key, getattr(matrix, key))
-            for key in ("name", "arm_names", "source", "features")
+        words = {  # An empty text stands for none.
+            key: given.get(key, getattr(matrix, key)) or None
+            for key in ("name", "arm_names", "source")
         }
+        words["features"] = given.get("features", matrix.features)
         table = words["features"]
         if not isinstance(table, str):
             return PreferenceMatrix(matrix.values, **words)
@@ -233,3 +250,135 @@ def _stopping(given: Any) -> StoppingRule:
     from bayesduel.stopping.words import parse_rule
 
     return parse_rule(given)
+
+
+# --- Written -------------------------------------------------------------------------
+
+
+def to_toml(asked: Mapping[str, Any], files: dict[str, bytes] | None = None) -> str:
+    """Return the text of the checked arguments of a :class:`bayesduel.Experiment`.
+
+    With ``files`` beside it, or where there are none by itself.
+    """
+    data: dict[str, Any] = {
+        "instances": [
+            _written_instance(each, index, files)
+            for index, each in enumerate(asked["instances"])
+        ],
+        "policies": [
+            _said(policy_text, each, "policies", index, files)
+            for index, each in enumerate(asked["policies"])
+        ],
+        "num_runs": asked["num_runs"],
+        "horizon": asked["horizon"],
+    }
+    most_arms = max(each.num_arms for each in asked["instances"])
+    if asked["checkpoints"] != check_checkpoints(None, asked["horizon"], most_arms):
+        data["checkpoints"] = list(asked["checkpoints"])
+    data["seed"] = asked["seed"]
+    if asked["regret"] is not None:
+        data["regret"] = list(asked["regret"])
+    data |= {"shuffle": asked["shuffle"], "record": asked["record"]}
+    if asked["stopping"] is not None:
+        from bayesduel.stopping.words import rule_text
+
+        data["stopping"] = _said(rule_text, asked["stopping"], "stopping", None, files)
+    # Files are read with composed characters.
+    plain = "".join(
+        each if each.isascii() else f"\\U{ord(each):08x}"
+        for each in tomli_w.dumps(data)
+    )
+    return f"# An experiment of bayesduel {__version__}.\n{plain}"
+
+
+def folder_files(asked: Mapping[str, Any]) -> dict[str, bytes]:
+    """Return what a folder of results holds of its request, by the names of files.
+
+    What no text can say is called by its name there, and refused when it is read. A
+    matrix without a name that loads it is a CSV file of its own.
+    """
+    files: dict[str, bytes] = {}
+    text = to_toml(asked, files)
+    return {REQUEST: text.encode(), **files}
+
+
+def _said(
+    spell: Callable[[Any], str],
+    value: Any,
+    argument: str,
+    index: int | None,
+    files: dict[str, bytes] | None,
+) -> Any:
+    """Return a text for something; in a folder its name where there is none."""
+    with errors_about(argument, value, index):
+        try:
+            return spell(value)
+        except ValueError:
+            if files is None:
+                raise
+    named = getattr(value, "label", None) or getattr(value, "name", None)
+    return {"python": named or type(value).__name__}
+
+
+def _written_instance(
+    instance: Instance, index: int, files: dict[str, bytes] | None
+) -> Any:
+    """Return the name of a matrix or a world, or the matrix itself."""
+    if name := _name_that_loads(instance):
+        return name
+    if not isinstance(instance, PreferenceMatrix):
+        return _said(_refuse_world, instance, "instances", index, files)
+    if files is not None:
+        name, stream = f"experiment-{index}.csv", io.StringIO()
+        np.savetxt(stream, instance.values, "%.17g", ",")
+        files[name] = stream.getvalue().encode()
+        return {"file": name, "name": "", "source": ""} | _words_of(instance)
+    if instance.num_arms > _MOST_WRITTEN_OUT:
+        raise SimulationArgumentError(
+            "instances",
+            f"a matrix of {instance.num_arms} arms is too large for a text, which "
+            f"holds {_MOST_WRITTEN_OUT}",
+            instance,
+            index=index,
+            remedy="save it with numpy.save, and give the path of that file",
+        )
+    return _words_of(instance) | {"values": instance.values.tolist()}
+
+
+def _refuse_world(instance: Instance) -> str:
+    world = problem_of(instance)
+    raise SimulationArgumentError(
+        "instance",
+        f"{world.name} is {world.words} of your own, which no text can name",
+        instance,
+        remedy="run it in Python, or take one of instances.choice.world_names()",
+    )
+
+
+def _words_of(matrix: PreferenceMatrix) -> dict[str, Any]:
+    names = None if matrix.arm_names is None else list(matrix.arm_names)
+    known = None if matrix.features is None else matrix.features.tolist()
+    words = {"name": matrix.name, "source": matrix.source, "arm_names": names}
+    words["features"] = known
+    return {key: value for key, value in words.items() if value is not None}
+
+
+def _name_that_loads(instance: Instance) -> str:
+    """Return a name that stands for exactly this instance; empty if none does."""
+    name = instance.name or ""
+    if is_world_name(name) or is_name(name):
+        with suppress(ValueError):
+            if expand(name) == [name] and _same(read_instance(name), instance):
+                return name
+    return ""
+
+
+def _same(one: Instance, other: Instance) -> bool:
+    """Say whether two instances give results of the same bytes."""
+    words = ("name", "source", "arm_names", "checksum")
+    same = all(getattr(one, word) == getattr(other, word) for word in words)
+    return same and type(one) is type(other) and _regret(one) == _regret(other)
+
+
+def _regret(instance: Instance) -> str:
+    return problem_of(instance).default_notion

@@ -1,7 +1,9 @@
 """The arguments of an experiment, read and checked before anything is computed."""
 
+import itertools
+import math
+import re
 from collections.abc import Iterable, Sequence
-from concurrent.futures import Executor
 from dataclasses import fields, replace
 from os import cpu_count
 from pathlib import Path
@@ -10,22 +12,21 @@ from typing import Any
 import numpy as np
 
 from bayesduel.arguments.limits import LONGEST_HORIZON, MOST_CHECKPOINTS, MOST_JOBS
+from bayesduel.arguments.literals import literal
 from bayesduel.errors import SimulationArgumentError, errors_about
-from bayesduel.experiments.parameter_grids import expand
 from bayesduel.experiments.problems import (
     ComparedInstance,
     Instance,
     problem_of,
     read_instance,
 )
-from bayesduel.experiments.results import FILE_NAMES, ZARR
 from bayesduel.instances.world import WorldBase
 from bayesduel.policies.lookup import parse_policy
 from bayesduel.policies.parameter_values import check_kinds
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.policies.policy import check_rule as check_defined
 from bayesduel.policies.policy_around import rule_of
-from theory.arguments import integer_from, one_of, whole_number
+from theory.arguments import as_number, integer_from, one_of, whole_number
 from theory.preferences import PreferenceMatrix
 
 RECORDS = ("plays", "regret", "quantiles")
@@ -43,8 +44,14 @@ def as_sequence(argument: str, value: Any) -> tuple[list[Any], bool]:
     A matrix, world, policy or string is one.
     """
     single = isinstance(value, str | PolicyBase | PreferenceMatrix | WorldBase)
-    if single or hasattr(value, "__array__") or _is_nested_numbers(value):
+    if single or hasattr(value, "__array__"):
         return [value], False
+    if isinstance(value, Sequence) and value:
+        rows = [row for row in value if isinstance(row, Sequence)]
+        plain = [not isinstance(row, str) for row in rows]
+        if len(rows) == len(value) and all(plain):
+            if all(isinstance(entry, int | float) for row in rows for entry in row):
+                return [value], False
     return list(several(argument, value)), True
 
 
@@ -59,36 +66,11 @@ def several(argument: str, value: Any) -> Iterable[Any]:
     return value
 
 
-def _is_nested_numbers(value: Any) -> bool:
-    """Say whether ``value`` is a matrix written as lists of numbers."""
-    return (
-        isinstance(value, Sequence)
-        and bool(value)
-        and all(
-            isinstance(row, Sequence)
-            and not isinstance(row, str)
-            and all(isinstance(entry, int | float) for entry in row)
-            for row in value
-        )
-    )
-
-
 def worker_count(jobs: Any) -> int:
     """Return a number of worker processes; None takes one per core."""
     if jobs is None:
         return cpu_count() or 1
     return integer_from(jobs, 1, "jobs", MOST_JOBS, kind=SimulationArgumentError)
-
-
-def check_executor(value: Any) -> None:
-    """Raise unless ``value`` is None or can be given jobs."""
-    if value is not None and not isinstance(value, Executor):
-        raise SimulationArgumentError(
-            "executor",
-            "must be a concurrent.futures.Executor",
-            value,
-            remedy="of a client of Dask take client.get_executor()",
-        )
 
 
 def check_record(value: Any, num_runs: int, stopping: Any) -> str:
@@ -106,16 +88,6 @@ def check_record(value: Any, num_runs: int, stopping: Any) -> str:
     return value
 
 
-def check_format(value: Any) -> str:
-    """Return ``value`` if it is a format of files whose library is there."""
-    one_of(value, FILE_NAMES, "format", kind=SimulationArgumentError)
-    if value == ZARR:
-        from bayesduel.experiments.stored.zarr_files import require_zarr
-
-        require_zarr()
-    return value
-
-
 def check_horizon(value: Any) -> int:
     """Return ``value`` as a number of rounds."""
     kind = SimulationArgumentError
@@ -125,7 +97,11 @@ def check_horizon(value: Any) -> int:
 def check_checkpoints(values: Any, horizon: int, num_arms: int) -> tuple[int, ...]:
     """Return increasing checkpoints that end with the horizon."""
     if values is None:
-        values = _usual_checkpoints(horizon, num_arms)
+        per_decade = _PER_DECADE if num_arms <= _MANY_ARMS else _PER_DECADE_MANY_ARMS
+        steps = int(np.ceil(per_decade * np.log10(horizon))) + 1
+        grid = 10.0 ** (np.arange(steps) / per_decade)
+        rounds = {int(round(each)) for each in grid}
+        values = sorted(each for each in rounds if each <= horizon)
     checked: list[int] = []
     for index, value in enumerate(several("checkpoints", values)):
         number = whole_number(value)
@@ -152,14 +128,6 @@ def check_checkpoints(values: Any, horizon: int, num_arms: int) -> tuple[int, ..
     return (*checked, horizon) if checked[-1:] != [horizon] else tuple(checked)
 
 
-def _usual_checkpoints(horizon: int, num_arms: int) -> list[int]:
-    per_decade = _PER_DECADE if num_arms <= _MANY_ARMS else _PER_DECADE_MANY_ARMS
-    steps = int(np.ceil(per_decade * np.log10(horizon))) + 1
-    grid = 10.0 ** (np.arange(steps) / per_decade)
-    rounds = {int(round(each)) for each in grid}
-    return sorted(each for each in rounds if each <= horizon)
-
-
 _TAKEN = (
     "arm",
     "best_set",
@@ -183,7 +151,7 @@ def read_grids(argument: str, given: Any) -> tuple[list[Any], bool]:
     return found, numbered
 
 
-def with_features_of(instance: Instance, path: Path | str) -> Any:
+def with_features_of(instance: Any, path: Path | str) -> Any:
     """Return a matrix or a world with the features that a file tells of its arms.
 
     As :func:`bayesduel.votes.read_covariates` reads it; arms without names are called
@@ -299,3 +267,102 @@ def _check_names(argument: str, names: Sequence[str], values: Sequence[Any]) -> 
                 index=index,
                 remedy="results need different names",
             )
+
+
+# --- Several values in one text ------------------------------------------------------
+
+_RANGE = re.compile(
+    r"(?P<first>[^/|]+?)\.\.(?P<last>[^/|]+)/(?P<count>[0-9]+)(?P<log>log)?"
+)
+_TOGETHER = re.compile(r"&(?=\s*[A-Za-z_]\w*\s*=)")
+_MOST = 1000
+"""Values of a range, and texts that come of one."""
+
+
+def expand(text: str) -> list[str]:
+    """Return one text for each value, or combination of values, of the parameters.
+
+    Parameters
+    ----------
+    text : str
+        ``name:parameter=value,...``. A value may be a list, ``0.51|1|2``, or a range
+        with both ends in it: ``0.51..2/10`` is ten values in equal steps,
+        ``1..1000/4log`` four in equal ratios. Several such parameters are crossed, and
+        the last one changes fastest; those with ``&`` in place of the comma between
+        them are zipped: the first value of one goes with the first of the other.
+
+    Raises
+    ------
+    SimulationArgumentError
+        For a range that is none, zipped parameters with different numbers of values, or
+        more than 1000 combinations.
+
+    Examples
+    --------
+    >>> expand("rcs:prior=1|2,look_ahead=false")
+    ['rcs:prior=1,look_ahead=false', 'rcs:prior=2,look_ahead=false']
+    >>> expand("d-ts:alpha=0.5..2/4")
+    ['d-ts:alpha=0.5', 'd-ts:alpha=1', 'd-ts:alpha=1.5', 'd-ts:alpha=2']
+    >>> expand("d-ts:alpha=1|2&every=10..1000/2log")
+    ['d-ts:alpha=1,every=10', 'd-ts:alpha=2,every=1000']
+    >>> expand("d-ts")
+    ['d-ts']
+    """
+    name, colon, rest = text.rpartition(":")
+    if not colon or "=" not in rest:
+        return [text]
+    choices = [_together(text, part) for part in rest.split(",")]
+    count = 1
+    for each in choices:
+        count *= len(each)
+    if count > _MOST:
+        raise _refused(text, f"stands for {count} combinations, more than {_MOST}")
+    return [f"{name}:{','.join(each)}" for each in itertools.product(*choices)]
+
+
+def _together(text: str, part: str) -> list[str]:
+    """Return what stands between two commas, once for each of its values."""
+    columns, counts = [], []
+    for each in _TOGETHER.split(part):
+        parameter, equals, value = each.partition("=")
+        values = _values(text, value.strip()) if equals else [""]
+        columns.append([f"{parameter}{equals}{one}" for one in values])
+        counts.append(f"{len(values)} of {parameter.strip()}")
+    if len({*map(len, columns)}) > 1:
+        rule = f"zips {' and '.join(counts)}: as many of each must be given"
+        raise _refused(text, rule)
+    return [",".join(row) for row in zip(*columns, strict=True)]
+
+
+def _values(text: str, value: str) -> list[str]:
+    """Return the values that a text stands for; one that is plain is itself."""
+    found = _RANGE.fullmatch(value)
+    if found is None:
+        several = [each.strip() for each in value.split("|")]
+        if not all(several) and len(several) > 1:
+            raise _refused(text, f"{value!r} has an empty place in its list")
+        return several
+    ends = [as_number(literal(found[end].strip())) for end in ("first", "last")]
+    first, last = ends
+    count = int(found["count"][:9])
+    if not all(map(math.isfinite, ends)):
+        raise _refused(text, f"{value!r} is no range of numbers")
+    if not 2 <= count <= _MOST:
+        raise _refused(text, f"a range has 2 to {_MOST} values, not {count}")
+    if found["log"]:
+        if min(ends) <= 0:
+            raise _refused(text, f"{value!r} has ratios, so both ends must be above 0")
+        first, last = math.log(first), math.log(last)
+    shares = [place / (count - 1) for place in range(1, count - 1)]
+    steps = [first * (1 - share) + last * share for share in shares]
+    # Twelve digits: 0.1 + 0.2 is 0.3 here.
+    inner = [f"{math.exp(each) if found['log'] else each:.12g}" for each in steps]
+    return [found["first"].strip(), *inner, found["last"].strip()]
+
+
+def _refused(text: str, rule: str) -> SimulationArgumentError:
+    remedy = (
+        "write a list as 0.5|1|2, a range as 0.5..2/4 or 1..1000/4log, and what goes "
+        "together as a=1|2&b=10|20"
+    )
+    return SimulationArgumentError("text", rule, text, remedy=remedy)

@@ -1,0 +1,620 @@
+"""Chunks carried out: in this process, in worker processes, or by an executor."""
+
+import gc
+import json
+import logging
+import math
+import os
+import re
+import signal
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from contextlib import closing, contextmanager, nullcontext
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from bayesduel.errors import (
+    ExecutorError,
+    Interrupted,
+    OutputFolderError,
+    OutputWriteError,
+    SimulationArgumentError,
+)
+from bayesduel.experiments.arguments import worker_count
+from bayesduel.experiments.assemble import KIND, PLAN, Gathered, finish
+from bayesduel.experiments.chunk import (
+    Chunk,
+    arrays_of,
+    from_bytes,
+    node_attributes,
+    simulate_chunk,
+    to_bytes,
+)
+from bayesduel.experiments.folder import RunFolder, write_chunk
+from bayesduel.experiments.progress import ProgressReport, progress_reporter
+from bayesduel.experiments.results import FILE_NAMES, check_format
+from bayesduel.files.folders import MARKER, OWN, require_folder, write_whole
+from bayesduel.program_cache import own_process
+from bayesduel.signals import heard, signals_wait, unreached_children
+from theory.arguments import true_or_false
+
+_ENOUGH_WORK = 5.0
+"""Seconds of work after which worker processes pay: they need some until they have
+imported what they run. Of processor time: on a busy machine they need longer."""
+
+_LONG_CHUNK = 2.0
+"""Such seconds without compiling, after which a worker begins a chunk anew."""
+
+_MOST_SENT = 1024
+"""Chunks that wait at an executor at most."""
+
+_RETRIES = 2
+"""How often a chunk is begun anew that was lost with its worker."""
+
+_GONE = (
+    "executor: it is gone before all chunks were done; finished chunks are kept, "
+    "continue with a new executor and resume"
+)
+
+
+def run_experiment(
+    asked: Any,
+    *,
+    jobs: int | None = 1,
+    executor: Executor | None = None,
+    part: str | None = None,
+    shared: bool = False,
+    format: str = "netcdf",
+    progress: bool = False,
+    out: Path | str | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    tables: Callable[[xr.DataTree], Mapping[str, bytes]] | None = None,
+) -> xr.DataTree:
+    """Simulate the chunks of an experiment that are missing, and return all results.
+
+    ``asked`` is a :class:`bayesduel.Experiment`, and ``tables`` makes the files that
+    stand beside the results, by name. Other parameters and errors are those of
+    :func:`bayesduel.compare`.
+    """
+    check_format(format)
+    flags = {"progress": progress, "resume": resume, "overwrite": overwrite}
+    for name, flag in (flags | {"shared": shared}).items():
+        true_or_false(flag, name, kind=SimulationArgumentError)
+    workers = worker_count(jobs)
+    if executor is not None and not isinstance(executor, Executor):
+        raise SimulationArgumentError(
+            "executor",
+            "must be a concurrent.futures.Executor",
+            executor,
+            remedy="of a client of Dask take client.get_executor()",
+        )
+    number, count = (1, 1) if part is None else _read_part(part)
+    if shared and executor is None:
+        raise SimulationArgumentError(
+            "shared",
+            "is for the workers of an executor",
+            shared,
+            remedy="give {executor}, or leave it out",
+        )
+    require_folder(out, resume=resume, overwrite=overwrite)
+    if part is not None and (out is None or overwrite):
+        rule = "excludes overwrite" if overwrite else "needs a folder"
+        remedy = "remove the folder first" if overwrite else "give {out}"
+        raise OutputFolderError("part", rule, part, remedy=remedy)
+    if shared and out is None:
+        raise OutputFolderError("shared", "needs a folder", True, remedy="give {out}")
+    request = asked.request()
+    instances = {each.name: each.dataset() for each in asked.problems}
+    gathered, finished = Gathered(request, instances), []
+
+    def kept(chunk: Chunk, data: bytes | xr.Dataset | None) -> bool:
+        """Take the results of a chunk, or its file; say whether there are any."""
+        if data is not None:
+            is_file = isinstance(data, bytes)
+            arrays = from_bytes(data) if is_file else arrays_of(data)
+            gathered.add(chunk.settings.place, chunk.runs, arrays)
+            finished.append(chunk)
+        return data is not None
+
+    with (
+        nullcontext()
+        if out is None
+        else RunFolder.claim(
+            out, kind=KIND, resume=resume or part is not None, overwrite=overwrite
+        ) as folder
+    ):
+        if folder is not None:
+            _begin(folder, asked, request, instances, part, overwrite=overwrite)
+        chunks = asked.chunks()[number - 1 :: count]
+        function: Callable[[Chunk], Any] = _simulated
+        if folder is None:
+            function = simulate_chunk
+        elif shared:
+            function = partial(_simulated_there, str(folder.path.resolve()))
+        try:
+            with (
+                signals_wait() as raise_signal,
+                progress_reporter(enabled=progress) as report,
+            ):
+                report.expect(len(chunks))
+                present = folder.digests() if folder is not None else set()
+                missing = []
+                for chunk in chunks:
+                    raise_signal()
+                    if folder is not None and present and chunk.digest in present:
+                        if kept(chunk, folder.load(chunk.digest)):
+                            report.finished("reading finished chunks")
+                            continue
+                    missing.append(chunk)
+                outcomes = execute(
+                    function,
+                    missing,
+                    workers=workers,
+                    try_here=jobs is None,
+                    executor=executor,
+                    report=report,
+                    words=lambda chunk: " on ".join(reversed(chunk.settings.place)),
+                    program=lambda chunk: chunk.settings.kernel,
+                    wanted=lambda chunk: chunk.settings.place not in gathered.failures,
+                )
+                with closing(outcomes):
+                    for chunk, value, failure in outcomes:
+                        if isinstance(failure, OutputFolderError | OutputWriteError):
+                            raise failure
+                        if failure is not None:
+                            node = _failed(chunk, failure, asked.num_runs)
+                            gathered.failures.setdefault(chunk.settings.place, node)
+                        elif folder is None:
+                            kept(chunk, value)
+                        elif value is not None:
+                            folder.save(chunk.digest, value)
+                            kept(chunk, value)
+                        elif not kept(chunk, folder.load(chunk.digest, wait=True)):
+                            raise OutputWriteError(
+                                f"out: a worker has written chunk {chunk.digest}, "
+                                "which is not seen here or damaged; share the folder "
+                                "with the workers, and continue with resume"
+                            )
+                        raise_signal()
+                raise_signal()
+                tree = gathered.tree()
+                if folder is not None and part is None:
+                    finish(folder, tree, format, tables)
+        except KeyboardInterrupt as error:
+            raise Interrupted(error, finished, lambda _: gathered.tree()) from error
+        except (ExecutorError, OutputWriteError) as error:
+            error.partial = gathered.tree()  # pyright: ignore
+            raise
+    return tree
+
+
+def _simulated(
+    chunk: Chunk, on_progress: Callable[[float], None] | None = None
+) -> bytes:
+    """Return the content of the file of a chunk."""
+    return to_bytes(arrays_of(simulate_chunk(chunk, on_progress)))
+
+
+def _simulated_there(folder: str, chunk: Chunk) -> None:
+    """Write the file of a chunk where it is simulated."""
+    if not Path(folder, OWN, MARKER).is_file():
+        raise OutputFolderError(
+            "shared",
+            f"the workers do not see {folder}",
+            folder,
+            remedy="name a folder on a disk that they share, or leave it out",
+        )
+    write_chunk(folder, chunk.digest, _simulated(chunk))
+
+
+def _failed(chunk: Chunk, failure: Exception, num_runs: int) -> xr.Dataset:
+    """Return the node of a policy that fails in a run: it has no variables."""
+    notes = "; ".join(getattr(failure, "__notes__", []))
+    error = f"{type(failure).__name__}: {failure}" + (f" ({notes})" if notes else "")
+    attributes = node_attributes(chunk) | {"num_runs": num_runs, "error": error}
+    return xr.Dataset(attrs=attributes)
+
+
+# --- The folder ----------------------------------------------------------------------
+
+
+def _read_part(value: Any) -> tuple[int, int]:
+    """Return the numbers of a part such as "3/10"."""
+    found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", str(value))
+    number, count = map(int, found.groups()) if found else (0, 0)
+    if not 1 <= number <= count:
+        raise SimulationArgumentError(
+            "part",
+            "must be a number of a number, from 1/n to n/n",
+            value,
+            remedy="such as 3/10",
+        )
+    return number, count
+
+
+def _begin(
+    folder: RunFolder,
+    asked: Any,
+    request: Mapping[str, Any],
+    instances: Mapping[str, xr.Dataset],
+    part: str | None,
+    *,
+    overwrite: bool,
+) -> None:
+    """Write down the request, after checking that it goes with what a folder holds.
+
+    The lock of a part is released: it writes nothing but chunks from now on.
+    """
+    marker = folder.marker()
+    if overwrite:
+        folder.remove(*FILE_NAMES.values())
+        folder.remove_chunks()
+    elif known := marker.get("request"):
+        _check_contains(folder.path, request, known)
+        if part is not None:
+            _check_part(folder.path, request, known, marker, part)
+    folder.note(request=request)
+    if part is not None:
+        for index, node in enumerate(instances.values()):
+            data = to_bytes(arrays_of(node))
+            write_whole(folder.path / OWN / f"{PLAN}-{index}", data)
+        folder.note(parts=_read_part(part)[1])
+    from bayesduel.experiments.toml import folder_files
+
+    for name, data in folder_files(vars(asked)).items():
+        write_whole(folder.path / name, data)
+    if part is not None:
+        folder.release()
+
+
+def _check_contains(
+    path: Path, ours: Mapping[str, Any], theirs: Mapping[str, Any]
+) -> None:
+    """Refuse a request that lacks something of the one that a folder is for.
+
+    Its chunks would have other names, but it would replace the results.
+    """
+    places = {(x["instance"], x["policy"]): x["request"] for x in ours["places"]}
+    for entry in theirs["places"]:
+        place = entry["instance"], entry["policy"]
+        what = f"{path} holds {place[1]} on {place[0]}"
+        remedy = "replace it ({overwrite}), or name another folder"
+        most, runs = (each["attributes"]["num_runs"] for each in (theirs, ours))
+        if place not in places or most > runs:
+            rule = f"{what} up to run {most - 1}, which this request would drop"
+            remedy = f"ask for that too, {remedy}"
+            raise OutputFolderError("out", rule, path, remedy=remedy)
+        one, other = (json.loads(x) for x in (entry["request"], places[place]))
+        for name in sorted({*one, *other}):
+            old, new = one.get(name), other.get(name)
+            if old != new:
+                shown = [x for x in (old, new) if isinstance(x, int | float)]
+                both = f" ({old}, not {new})" if len(shown) == 2 else ""
+                if name == "code":
+                    both = ": the source of the policy has changed since"
+                if name == "program":
+                    both = f" ({old}; here {new} would play)"
+                rule = f"{what} with another {name}{both}"
+                remedy = f"ask for the same, {remedy}"
+                raise OutputFolderError("out", rule, path, remedy=remedy)
+
+
+def _check_part(
+    path: Path,
+    request: Mapping[str, Any],
+    known: Mapping[str, Any],
+    marker: Mapping[str, Any],
+    part: str,
+) -> None:
+    """Refuse a part of another request, of another number of parts, or of no use."""
+    count = _read_part(part)[1]
+    rule = remedy = ""
+    if {*FILE_NAMES.values()} & {*marker["sha256"]}:
+        rule = f"{path} holds the results of all parts"
+        remedy = "chunks that are missing there are simulated by {resume} without part"
+    elif json.dumps(request, sort_keys=True) != json.dumps(known, sort_keys=True):
+        rule = f"{path} holds parts of a smaller request"
+        remedy = "ask for the same, or name another folder"
+    elif marker.get("parts", count) != count:
+        most = marker["parts"]
+        rule = f"{path} holds parts of {most}"
+        remedy = f"give one of them, from 1/{most} to {most}/{most}"
+    if rule:
+        raise OutputFolderError("part", rule, part, remedy=remedy)
+
+
+# --- Processes -----------------------------------------------------------------------
+
+
+class _TakesLong(BaseException):
+    """A chunk that a worker process shall begin anew; no failure of the chunk."""
+
+
+def execute[Task](
+    function: Callable[..., Any],
+    tasks: Sequence[Task],
+    *,
+    workers: int,
+    report: ProgressReport,
+    words: Callable[[Task], str],
+    program: Callable[[Task], Hashable] = lambda _: None,
+    wanted: Callable[[Task], bool] = lambda _: True,
+    try_here: bool = False,
+    executor: Executor | None = None,
+) -> Generator[tuple[Task, Any, Exception | None]]:
+    """Yield every task with its result, or the exception that ended it, when it ends.
+
+    Parameters
+    ----------
+    function : callable
+        Called with a task; in this process also with ``on_progress``.
+    tasks : sequence
+        They travel to other processes as pickles.
+    workers : int
+        Worker processes; one task after the other is done here if it is 1.
+    report : ProgressReport
+        Shows what is done.
+    words : callable
+        Returns the name of a task in the report.
+    program : callable
+        Returns what is equal for tasks that are compiled to the same program.
+    wanted : callable
+        Says whether a task is still wanted when its turn comes.
+    try_here : bool
+        Begin in this process, and start workers for what is not done within seconds, or
+        if several programs are to be compiled: workers compile them side by side.
+    executor : Executor, optional
+        Gets all tasks in place of worker processes; it is not shut down.
+
+    Raises
+    ------
+    ExecutorError
+        If the executor is gone before all tasks are done.
+    """
+    workers = min(workers, len(tasks))
+    # Idle workers compile different programs, or read what another one has compiled.
+    first: dict[Hashable, int] = {}
+    for index, task in enumerate(tasks):
+        first.setdefault(program(task), index)
+    leading = {*first.values()}
+    waiting = deque(tasks[index] for index in first.values())
+    waiting.extend(task for index, task in enumerate(tasks) if index not in leading)
+    if executor is None and (
+        workers <= 1 or (try_here and not _several_to_compile([*first]))
+    ):
+        end = time.process_time() + (_ENOUGH_WORK if workers > 1 else math.inf)
+        while waiting and time.process_time() < end:
+            task = waiting[0]
+            value, failure = None, None
+            if not wanted(task):
+                report.finished(words(waiting.popleft()))
+                continue
+            try:
+                hear = report.update(words(task))
+                value = function(task, hear if end == math.inf else _hearing(hear, end))
+            except _TakesLong:
+                break
+            except Exception as error:
+                failure = error
+            report.finished(words(waiting.popleft()))
+            yield task, value, failure
+    if not waiting:
+        return
+    with nullcontext(executor) if executor is not None else _Workers(workers) as pool:
+        most = _MOST_SENT if executor is not None else 2 * workers
+        yield from _execute_there(
+            pool, most, waiting, function, report, words, program, wanted
+        )
+
+
+def _hearing(
+    show: Callable[[float], None] | None, end: float
+) -> Callable[[float], None]:
+    """Return a report of progress that raises if a chunk lasts long after ``end``."""
+    began = math.inf
+
+    def hear(share: float) -> None:
+        nonlocal began
+        now = time.process_time()
+        if share > 0:
+            began = min(began, now)
+        if now > max(end, began + _LONG_CHUNK):
+            raise _TakesLong
+        if show is not None:
+            show(share)
+
+    return hear
+
+
+def _several_to_compile(programs: Sequence[Hashable]) -> bool:
+    """Say whether more than one program is neither in memory nor on the disk.
+
+    To compile one takes several times as long as to start a worker.
+    """
+    from bayesduel.simulation.programs import is_at_hand
+
+    names = [each for each in programs if isinstance(each, str)]
+    return sum(not is_at_hand(name) for name in names) > 1
+
+
+def _execute_there(
+    executor: Any,
+    most: int,
+    waiting: deque[Any],
+    function: Callable[..., Any],
+    report: ProgressReport,
+    words: Callable[[Any], str],
+    program: Callable[[Any], Hashable],
+    wanted: Callable[[Any], bool],
+) -> Iterator[tuple[Any, Any, Exception | None]]:
+    """Hand tasks to an executor, at most so many at a time.
+
+    A task that was lost with its worker is begun anew, alone, so that it cannot be lost
+    with another one. After a signal to end nothing new is begun.
+    """
+    alone, running = deque[Any](), dict[Future, Any]()
+    losses: Counter[int] = Counter()
+    begun = set[Hashable]()
+    try:
+        while waiting or alone or running:
+            if heard:
+                waiting.clear()
+                alone.clear()
+                for future in [each for each in running if each.cancel()]:
+                    running.pop(future)
+                if not running:
+                    return
+            while (alone and not running) or (
+                waiting and not alone and len(running) < most
+            ):
+                task = (alone or waiting).popleft()
+                if not wanted(task):
+                    report.finished(words(task))
+                    continue
+                if program(task) not in begun:
+                    report.compiling(words(task))
+                    begun.add(program(task))
+                running[executor.submit(function, task)] = task
+            done, _ = wait(running, timeout=0.2, return_when=FIRST_COMPLETED)
+            for future in done:
+                task = running.pop(future)
+                if future.cancelled():
+                    raise ExecutorError(_GONE)
+                error = future.exception()
+                if isinstance(error, BrokenExecutor):
+                    losses[id(task)] += 1
+                    if losses[id(task)] <= _RETRIES:
+                        alone.append(task)
+                        continue
+                    # It dies again and again, out of memory for example.
+                    error = RuntimeError(str(error))
+                if error is not None and not isinstance(error, Exception):
+                    raise error
+                report.finished(words(task))
+                yield task, None if error else future.result(), error
+    except BrokenExecutor as error:
+        raise ExecutorError(f"{_GONE} ({error})") from error
+    finally:
+        for future in running:
+            future.cancel()
+
+
+class _Workers:
+    """Worker processes that end with the block, begun anew where one has died."""
+
+    def __init__(self, workers: int) -> None:
+        self._workers = workers
+        self._pool: Any = None
+
+    def __enter__(self) -> "_Workers":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(kill_workers=kind is not None)
+
+    def submit(self, function: Callable[..., Any], task: Any) -> Future:
+        """Run a function of a task as soon as a process is idle."""
+        try:
+            if self._pool is not None:
+                return self._pool.submit(function, task)
+        except BrokenExecutor:
+            self._pool.shutdown(kill_workers=True)  # pyright: ignore
+        # Loky takes 50 ms to import.
+        from loky.backend import resource_tracker
+        from loky.process_executor import ProcessPoolExecutor
+
+        variables = {
+            "NPROC": os.environ.get("NPROC", "1"),
+            # Programs of JAX take hundreds of megabytes, which is no leak.
+            "LOKY_MAX_MEMORY_LEAK_SIZE": "1e15",
+        }
+        self._pool = ProcessPoolExecutor(
+            self._workers,
+            initializer=_prepare_worker,
+            initargs=(os.getpid(), gc.get_threshold()),
+            env=variables,
+        )
+        resource_tracker.ensure_running()
+        with unreached_children():
+            return self._pool.submit(function, task)
+
+
+def _prepare_worker(parent: int, most_objects: tuple[int, int, int]) -> None:
+    """Leave Ctrl-C to the parent, and look for garbage as rarely as it does."""
+    own_process()
+    gc.set_threshold(*most_objects)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "SIGHUP"):  # A terminal that closes reaches the whole group.
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    def end_with_parent() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    if os.name == "posix":
+        threading.Thread(target=end_with_parent, daemon=True).start()
+
+
+# --- Dask ----------------------------------------------------------------------------
+
+
+@contextmanager
+def dask_executor(address: str, workers: int) -> Iterator[Executor]:
+    """Give an executor of Dask, for the length of the block.
+
+    Parameters
+    ----------
+    address : str
+        Address of a scheduler, such as ``tcp://host:8786``; or "local", for a number of
+        single-threaded ``workers`` on this machine, which end with the block.
+
+    Raises
+    ------
+    ImportError
+        Without Dask; names the extra.
+    OSError
+        If no scheduler answers.
+    """
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError as error:
+        raise ImportError(
+            "Dask is missing; install bayesduel with the extra 'distributed'"
+        ) from error
+    if address != "local" and "://" not in address:
+        raise SimulationArgumentError(
+            "dask",
+            "must be 'local' or the address of a scheduler",
+            address,
+            remedy="such as tcp://host:8786",
+        )
+    cluster: Any = nullcontext(address)
+    if address == "local":
+        with unreached_children():
+            cluster = LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                processes=True,
+                # Without an address it takes a port that other clusters want, too.
+                dashboard_address="127.0.0.1:0",
+                silence_logs=logging.CRITICAL,
+            )
+        # Workers that die while they are started are replaced.
+        cluster.adapt(minimum=workers, maximum=workers)
+    with cluster as scheduler, Client(scheduler, timeout=30) as client:
+        executor = client.get_executor(pure=False)
+        try:
+            yield executor
+        finally:
+            # An interrupt keeps some alive; once the client is gone they complain.
+            for future in [*getattr(executor, "_futures", ())]:
+                future.release()

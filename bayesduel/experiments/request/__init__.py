@@ -1,1 +1,0 @@
-"""What is asked for: arguments read and checked, and experiments as files."""

@@ -1,1 +1,0 @@
-"""What folders hold of sweeps: runs, the parts of several processes, Zarr."""

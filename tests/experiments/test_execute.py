@@ -1,0 +1,412 @@
+"""What is done in this process, and what worker processes are started for."""
+
+import pickle
+import signal
+import subprocess
+import sys
+from collections import Counter
+from concurrent.futures import BrokenExecutor, Executor, Future
+from contextlib import closing
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import pytest
+
+import bayesduel
+from bayesduel.errors import (
+    ExecutorError,
+    OutputFolderError,
+    OutputWriteError,
+    SimulationArgumentError,
+)
+from bayesduel.experiments import execute
+from bayesduel.experiments.progress import ProgressReport
+from bayesduel.program_cache import kernel_folder
+from bayesduel.signals import signals_wait
+from bayesduel.simulation import programs
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A task that compiles for some seconds and runs for more, of a false clock."""
+
+    name: str
+    clock: list
+    compiles: float = 0.0
+    runs: float = 0.0
+
+
+def count(task, on_progress=None):
+    say = on_progress or float  # None where nobody listens.
+    say(0.0)
+    task.clock[0] += task.compiles
+    for step in range(1, 11):
+        say(step / 10)
+        task.clock[0] += task.runs / 10
+    return task.name
+
+
+def program_of(task):
+    return task.name.partition(" ")[0] or None
+
+
+def outcomes(tasks, function=count, report=None, **options):
+    found = execute.execute(
+        function,
+        tasks,
+        report=report or ProgressReport(),
+        words=lambda task: task.name,
+        **{"workers": 1, "program": program_of} | options,
+    )
+    with closing(found):
+        yield from found
+
+
+@pytest.fixture
+def engine(monkeypatch):
+    """Return a function that runs tasks, and says who did which of them."""
+    clock, left = [0.0], []
+
+    def there(pool, most, waiting, *rest):
+        left.extend([most, *(task.name for task in waiting)])
+        return iter(())
+
+    monkeypatch.setattr(execute, "_execute_there", there)
+    monkeypatch.setattr(execute.time, "process_time", lambda: clock[0])
+
+    def run(*seconds, workers=2, try_here=True):
+        names = "abcdefgh"[: len(seconds)]
+        tasks = [
+            Counted(name, clock, *each)
+            for name, each in zip(names, seconds, strict=True)
+        ]
+        found = outcomes(
+            tasks, workers=workers, try_here=try_here, program=lambda _: ()
+        )
+        return "".join(value for _, value, _ in found), left, clock[0]
+
+    return run
+
+
+def test_what_is_done_within_seconds_needs_no_worker(engine):
+    here, left, _ = engine((0.5, 0.9), (0.3, 0.5), (0.1, 1.5))
+    assert (here, left) == ("abc", [])
+
+
+def test_the_rest_goes_to_workers_once_there_was_enough_work(engine):
+    here, left, _ = engine((6.0, 0.5), (6.0, 0.5), (6.0, 0.5))
+    # What took long was compiling, which is of no use to anybody else.
+    assert (here, left) == ("a", [4, "b", "c"])
+
+
+def test_a_long_task_is_begun_anew_by_a_worker(engine):
+    here, left, seconds = engine((0.2, 0.5), (0.2, 3600.0), (0.2, 0.5))
+    assert (here, left) == ("a", [4, "b", "c"])
+    assert seconds < 400
+
+
+def test_workers_that_were_asked_for_get_everything(engine):
+    here, left, _ = engine((0.1, 0.1), (0.1, 0.1), try_here=False)
+    assert (here, left) == ("", [4, "a", "b"])
+
+
+def test_one_process_does_everything_itself(engine):
+    here, left, _ = engine((9.0, 99.0), (9.0, 99.0), workers=1)
+    assert (here, left) == ("ab", [])
+
+
+class Lossy(Executor):
+    """Runs tasks at once; loses each of some as often as is said."""
+
+    def __init__(self, losses, error=None):
+        self.losses = Counter(losses)
+        self.error = error or BrokenExecutor("its worker died")
+        self.asked = []
+
+    def submit(self, fn, /, task):
+        future = Future()
+        self.asked.append(task.name)
+        if self.losses[task.name] > 0:
+            self.losses[task.name] -= 1
+            future.set_exception(self.error)
+        else:
+            future.set_result(fn(task))
+        return future
+
+
+def run_all(executor, names="abc"):
+    found = outcomes([Counted(name, [0.0]) for name in names], executor=executor)
+    return {task.name: failure and str(failure) for task, _, failure in found}
+
+
+@pytest.mark.parametrize(
+    ("losses", "error", "failure", "begun"),
+    [
+        (2, None, None, 3),
+        (3, None, "its worker died", 3),
+        (1, TypeError("cannot be sent"), "cannot be sent", 1),
+    ],
+)
+def test_a_task_that_is_lost_with_its_worker_is_begun_anew(
+    losses, error, failure, begun
+):
+    """Not again and again, nor what an executor cannot do for another reason."""
+    executor = Lossy({"b": losses}, error)
+    assert run_all(executor) == {"a": None, "b": failure, "c": None}
+    assert Counter(executor.asked) == {"a": 1, "b": begun, "c": 1}
+
+
+class Late(Executor):
+    """Answers when it is asked to wait, all at once."""
+
+    def __init__(self, monkeypatch):
+        self.unanswered, self.held, self.losses = [], [], Counter()
+        plain = execute.wait
+
+        def wait(futures, **options):
+            dies = any(self.losses[task.name] > 0 for _, _, task in self.unanswered)
+            for _, _, task in self.unanswered:
+                self.losses[task.name] -= self.losses[task.name] > 0
+            while self.unanswered:
+                future, fn, task = self.unanswered.pop()
+                if dies:
+                    future.set_exception(BrokenExecutor("a worker died"))
+                else:
+                    future.set_result(fn(task))
+            return plain(futures, **options)
+
+        monkeypatch.setattr(execute, "wait", wait)
+
+    def submit(self, fn, /, task):
+        self.held.append([each[2].name for each in self.unanswered])
+        future = Future()
+        self.unanswered.append((future, fn, task))
+        return future
+
+
+def test_an_executor_holds_no_more_than_some_tasks(monkeypatch):
+    monkeypatch.setattr(execute, "_MOST_SENT", 2)
+    executor = Late(monkeypatch)
+    assert set(run_all(executor, "abcdefgh")) == {*"abcdefgh"}
+    assert max(map(len, executor.held)) == 1
+
+
+def test_a_task_that_kills_its_worker_takes_no_other_one_with_it(monkeypatch):
+    """All that were in the pool are lost at first, then each is begun anew alone."""
+    executor = Late(monkeypatch)
+    executor.losses["b"] = 100
+    found = run_all(executor, "abcdefgh")
+    assert found.pop("b") == "a worker died"
+    assert found == dict.fromkeys("acdefgh")
+
+
+class Trying(Executor):
+    """Runs tasks at once, and keeps what they raise."""
+
+    def submit(self, fn, /, task):
+        future = Future()
+        try:
+            future.set_result(fn(task))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+@pytest.mark.parametrize("executor", [None, Trying()], ids=["here", "executor"])
+def test_tasks_that_are_wanted_no_more_are_left_out(executor, monkeypatch):
+    monkeypatch.setattr(execute, "_MOST_SENT", 1)
+    failed = []
+
+    def fail(task, on_progress=None):
+        if task.name == "a 1":
+            failed.append("a")
+            raise ZeroDivisionError
+        return task.name
+
+    tasks = [Counted(name, [0.0]) for name in ("a 1", "a 2", "b 1")]
+    found = outcomes(
+        tasks, fail, wanted=lambda task: task.name[0] not in failed, executor=executor
+    )
+    done = [(task.name, failure is None) for task, _, failure in found]
+    assert done == [("a 1", False), ("b 1", True)]
+
+
+def test_an_executor_that_is_gone_ends_the_sweep():
+    class Gone(Executor):
+        def submit(self, fn, /, task):
+            raise BrokenExecutor("shut down")
+
+    class Cancelling(Executor):
+        def submit(self, fn, /, task):
+            future = Future()
+            future.cancel()
+            future.set_running_or_notify_cancel()
+            return future
+
+    for executor in (Gone(), Cancelling()):
+        with pytest.raises(ExecutorError, match="gone before all chunks were done"):
+            run_all(executor)
+
+
+@pytest.mark.parametrize("options", [{}, {"executor": True}], ids=["here", "executor"])
+@pytest.mark.parametrize("last", ["a", "abc"])
+def test_an_interrupt_waits_for_what_is_being_done(options, last, monkeypatch, capfd):
+    """Nothing that was computed is lost, and nothing new is begun."""
+    monkeypatch.setattr(execute, "_MOST_SENT", 1)
+    if options:
+        options = {"executor": Lossy({})}
+    found = []
+
+    def work(task, on_progress=None):
+        if task.name == last[-1]:
+            signal.raise_signal(signal.SIGINT)
+        return task.name
+
+    tasks = [Counted(name, [0.0]) for name in "abc"]
+    with pytest.raises(KeyboardInterrupt), signals_wait() as raise_signal:
+        for task, _, _ in outcomes(tasks, work, **options):
+            found.append(task.name)
+            raise_signal()
+    assert found == [*last]
+    assert "Ctrl-C again ends at once" in capfd.readouterr().err
+
+
+BEGINNING = """
+import os, signal
+from multiprocessing import get_context
+from bayesduel.signals import unreached_children
+
+with unreached_children():
+    process = get_context("spawn").Process(target=print, args=("goes on",))
+    process.start()
+    os.kill(process.pid, signal.SIGINT)
+    os.kill(os.getpid(), signal.SIGINT)
+    try:
+        process.join()
+    except KeyboardInterrupt:
+        print("too early", flush=True)
+"""
+
+
+def test_ctrl_c_reaches_no_worker_that_begins():
+    """It is sent to all processes of a terminal; one that imports cannot ignore it."""
+    command = [sys.executable, "-c", BEGINNING]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.stdout == "goes on\n"
+    assert done.stderr.count("Traceback") == 1  # Of the one that begins them.
+
+
+def test_one_task_of_each_program_comes_first():
+    """What is not compiled keeps its place among those that wait."""
+    executor = Lossy({})
+    names = ("a 1", "a 2", "b 1", "b 2", "c 1")
+    list(outcomes([Counted(name, [0.0]) for name in names], executor=executor))
+    assert executor.asked == ["a 1", "b 1", "c 1", "a 2", "b 2"]
+
+
+@pytest.mark.parametrize("at_hand", [{"one", "two"}, {"one"}, set()])
+def test_several_programs_that_are_to_be_compiled_go_to_workers(monkeypatch, at_hand):
+    there = []
+    monkeypatch.setattr(programs, "is_at_hand", at_hand.__contains__)
+    monkeypatch.setattr(
+        execute,
+        "_execute_there",
+        lambda pool, most, tasks, *others: iter(there.extend(tasks) or ()),
+    )
+    for names in (("one", "two"), ("one", "one"), ("two",)):
+        tasks = [Counted(name, [0.0]) for name in names]
+        here = list(outcomes(tasks, workers=2, try_here=True))
+        apart = len({*names} - at_hand) > 1
+        wanted = [0, len(names)] if apart else [len(names), 0]
+        assert [len(here), len(there)] == wanted
+        there.clear()
+
+
+def test_a_program_is_at_hand_in_memory_or_on_the_disk(monkeypatch, tmp_path):
+    loop = SimpleNamespace(signatures=[])
+    monkeypatch.setattr(programs, "program", lambda name: loop)
+    monkeypatch.setenv("BAYESDUEL_CACHE", str(tmp_path))
+    assert not programs.is_at_hand("rucb")
+    loop.signatures.append("of a matrix")
+    assert programs.is_at_hand("rucb")
+    loop.signatures.clear()
+    folder = kernel_folder("rucb")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "play.nbi").touch()
+    assert programs.is_at_hand("rucb") and not programs.is_at_hand("rmed1")
+    monkeypatch.setenv("BAYESDUEL_CACHE", "off")
+    assert not programs.is_at_hand("rucb")
+
+
+def compare(out, **options):
+    bayesduel.compare("gap", "rucb", num_runs=3, horizon=9, out=out, **options)
+    return (out / "results.nc").read_bytes()
+
+
+class Here(Executor):
+    """Runs what has travelled as a pickle, at once."""
+
+    def __init__(self):
+        self.sent = []
+
+    def submit(self, fn, /, *arguments):
+        future = Future()
+        fn, arguments = pickle.loads(pickle.dumps((fn, arguments)))
+        future.set_result(fn(*arguments))
+        self.sent.append(future.result())
+        return future
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_an_executor_changes_no_result(tmp_path, shared):
+    """Workers that share the folder write to it, and send nothing."""
+    whole, executor = compare(tmp_path / "whole"), Here()
+    assert compare(tmp_path / "out", executor=executor, shared=shared) == whole
+    assert [each is None for each in executor.sent] == [shared]
+
+
+def test_what_a_worker_has_written_and_is_not_seen_is_missed(tmp_path, monkeypatch):
+    monkeypatch.setattr(execute, "write_chunk", lambda *_: None)
+    monkeypatch.setattr("bayesduel.experiments.folder._WAITING_SECONDS", 0.01)
+    with pytest.raises(OutputWriteError, match="not seen here"):
+        compare(tmp_path / "out", executor=Here(), shared=True)
+
+
+def test_workers_say_that_they_do_not_see_the_folder(tmp_path):
+    class Elsewhere(Executor):
+        def submit(self, fn, /, task):
+            future = Future()
+            try:
+                future.set_result(fn.func(str(tmp_path / "not here"), task))
+            except OutputFolderError as error:
+                future.set_exception(error)
+            return future
+
+    asked = bayesduel.Experiment("gap", "rucb", num_runs=3, horizon=9)
+    with pytest.raises(OutputFolderError, match="workers do not see .*not here"):
+        asked.run(out=tmp_path / "out", executor=Elsewhere(), shared=True)
+    with pytest.raises(OutputFolderError, match="needs a folder"):
+        asked.run(executor=Elsewhere(), shared=True)
+    with pytest.raises(SimulationArgumentError, match="workers of an executor"):
+        asked.run(out=tmp_path / "out", shared=True)
+
+
+def test_the_bar_never_goes_back():
+    shares = []
+
+    class Bar:
+        def add_task(self, description, total):
+            assert total == 3
+            return 0
+
+        def update(self, task, *, completed=None, description=None):
+            shares.append(completed)
+
+    for executor in (None, Lossy({})):
+        shares.clear()
+        report = ProgressReport(Bar())
+        report.expect(3)
+        tasks = [Counted(name, [0.0]) for name in "abc"]
+        list(outcomes(tasks, report=report, executor=executor))
+        known = [share for share in shares if share is not None]
+        assert known == sorted(known) and known[-1] == 3
