@@ -4,7 +4,6 @@ A run is a function of the seed and its own number: how runs are put into chunks
 beside one another, changes no bit.
 """
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -50,7 +49,6 @@ def run_chunk(
     num_lanes: int | None = None,
     on_progress: Callable[[float], None] | None = None,
     stopping: StoppingRule | None = None,
-    most_seconds: float = math.inf,
 ) -> RunRecords:
     """Simulate the runs numbered ``runs`` up to the last checkpoint.
 
@@ -70,9 +68,6 @@ def run_chunk(
         more: its counts stay as they are up to the last checkpoint. Not over a model.
         ``info`` has ``stopped_at``, the round, or -1, and ``answer``, the arm that is
         named, or -1.
-    most_seconds : float
-        Runs that are finished after so long are enough if the others would still take
-        long: the first one, and those beside it, always end.
     """
     if on_progress is not None:
         on_progress(0.0)
@@ -83,7 +78,6 @@ def run_chunk(
         "event_limit": EVENT_LIMIT,
         "segment_seconds": _SEGMENT_SECONDS,
         "on_progress": on_progress,
-        "most_seconds": most_seconds,
     }
     if stopping is not None:
         check_stops(environment, policy)

@@ -1,6 +1,5 @@
 """Runs one after the other, in segments that can be interrupted; what comes of them."""
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -84,33 +83,48 @@ def play_runs(
     event_limit: int,
     segment_seconds: float,
     on_progress: Callable[[float], None] | None = None,
-    most_seconds: float = math.inf,
 ) -> RunRecords:
     """Play the runs numbered ``runs``, each with a generator seeded by its words.
 
-    The words are those of :func:`bayesduel.simulation.run_orders.orders_and_words`, the
-    settings those of :class:`Segments`.
+    The words are those of :func:`bayesduel.simulation.run_orders.orders_and_words`.
+    Runs are played in segments of about ``segment_seconds``, between which
+    ``on_progress`` is called with the share of rounds played, on a log scale.
+
+    Raises ``SimulationError`` if a run has used up ``event_limit`` events.
     """
     began = time.perf_counter()
     rng = new_generator()
     own.compile(rng)
-    compiled = time.perf_counter()
-    segments = Segments(
-        segment_seconds, len(runs), horizon, event_limit, on_progress, most_seconds
-    )
+    compiled = reported = time.perf_counter()
     infos: list[dict[str, Any]] = []
-    done = 0
-    while done < len(runs) and not segments.is_enough():
+    more = 1  # Events of a segment; of an expensive model, one takes seconds.
+    for done in range(0, len(runs), own.side_by_side):
         reseed(rng, words[done])
         beside = runs[done : done + own.side_by_side]
-        segments.play(beside, own.begin(done, rng))
+        go_on, limit, plays = own.begin(done, rng), 0, np.array([True])
+        while plays.any():
+            limit = min(limit + more, event_limit)
+            start = time.perf_counter()
+            events, played = (np.atleast_1d(x)[: len(beside)] for x in go_on(limit))
+            now = time.perf_counter()
+            plays = played < horizon
+            for place in np.flatnonzero(plays & (events >= event_limit)):
+                raise out_of_events(beside[place], played[place], events[place])
+            if plays.any():
+                longer = more * segment_seconds / max(now - start, 1e-3)
+                more = int(np.clip(longer, 1, 1e9))
+            finished = done + len(beside) - int(plays.sum())
+            is_due = finished == len(runs) or now - reported > segment_seconds
+            if on_progress is not None and is_due:
+                others = np.log1p(played[plays]).sum() / np.log1p(horizon)
+                on_progress(float((finished + others) / len(runs)))
+                reported = now
         infos.append(own.info())
-        done += len(beside)
     if any(each.keys() != infos[0].keys() for each in infos):
         raise SimulationError("info must name the same numbers after every run")
-    found = own.found(done)
+    found = own.found(len(runs))
     told = {
-        name: np.concatenate([np.atleast_1d(each[name]) for each in infos])[:done]
+        name: np.concatenate([np.atleast_1d(each[name]) for each in infos])[: len(runs)]
         for name in infos[0]
     }
     return RunRecords(
@@ -140,78 +154,6 @@ def reseed(rng: np.random.Generator, seed: UInt32[np.ndarray, " W"]) -> None:
 
 OF_WORLDS = 1
 """Added to the words that seed a run, for the generator of its world."""
-
-
-class Segments:
-    """Plays runs a segment of about so many ``seconds`` at a time, reporting between.
-
-    ``on_progress`` is called with the share of rounds played, on a log scale. Runs are
-    played for ``most_seconds`` if the others would still take long.
-    """
-
-    def __init__(
-        self,
-        seconds: float,
-        num_runs: int,
-        horizon: int,
-        event_limit: int,
-        on_progress: Callable[[float], None] | None,
-        most_seconds: float = math.inf,
-    ) -> None:
-        self._seconds = seconds
-        self._num_runs = num_runs
-        self._horizon = horizon
-        self._event_limit = event_limit
-        self._on_progress = on_progress
-        self._events = 1  # Of an expensive model, one takes seconds.
-        self._finished = 0
-        self._most_seconds = most_seconds
-        self._began = self._reported = time.perf_counter()
-
-    def is_enough(self) -> bool:
-        """Say whether the runs that are finished took long, and the others would."""
-        if self._finished == 0:
-            return False
-        took = time.perf_counter() - self._began
-        if took < self._most_seconds:
-            return False
-        to_come = took * (self._num_runs / self._finished - 1)
-        return to_come > self._most_seconds / 2
-
-    def play(self, runs: range, go_on: GoOn) -> None:
-        """Play runs side by side to their end, by what :meth:`Runs.begin` returns.
-
-        Raises ``SimulationError`` if one of them has used up its events.
-        """
-        limit = ended = 0
-        while ended < len(runs):
-            limit = min(limit + self._events, self._event_limit)
-            began = time.perf_counter()
-            events, played = (np.atleast_1d(x)[: len(runs)] for x in go_on(limit))
-            took = time.perf_counter() - began
-            plays = played < self._horizon
-            if plays.any():
-                longer = self._events * self._seconds / max(took, 1e-3)
-                self._events = int(np.clip(longer, 1, 1e9))
-            before, ended = ended, len(runs) - int(plays.sum())
-            self.note(ended - before, float(np.log1p(played[plays]).sum()))
-            for place in np.flatnonzero(plays & (events >= self._event_limit)):
-                raise out_of_events(runs[place], played[place], events[place])
-
-    def note(self, finished: int, log_rounds: float) -> None:
-        """Report that so many more runs are finished, and how far the others are.
-
-        Those on their way by the logarithms of one more than their rounds, summed.
-        """
-        self._finished += finished
-        if self._on_progress is None:
-            return
-        now = time.perf_counter()
-        is_last = self._finished == self._num_runs
-        if is_last or now - self._reported > self._seconds:
-            share = self._finished + log_rounds / np.log1p(self._horizon)
-            self._on_progress(float(share / self._num_runs))
-            self._reported = now
 
 
 def out_of_events(run: int, played: int, events: int) -> SimulationError:
