@@ -186,15 +186,17 @@ def registered_name(policy: Any) -> str | None:
 
     Among forms of one class, the one that shares the most parameters.
     """
-    same = [
-        (sum(_likeness(a, b) for a, b in _pairs(policy, _form(entry, policy))), name)
-        for name, entry in _ENTRIES.items()
-        if entry.kind is type(policy)
-    ]
-    if not same:
-        return None
-    most = max(count for count, _ in same)
-    return next(name for count, name in same if count == most)
+    known = [name for name, entry in _ENTRIES.items() if entry.kind is type(policy)]
+    if len(known) < 2:  # Most classes have one form.
+        return next(iter(known), None)
+    likeness = []
+    for name in known:
+        form = _form(_ENTRIES[name], policy)
+        values = [
+            (getattr(policy, x.name), getattr(form, x.name)) for x in fields(form)
+        ]
+        likeness.append(sum(_likeness(*each) for each in values))
+    return known[likeness.index(max(likeness))]
 
 
 def _form(entry: Entry, policy: Any) -> Any:
@@ -218,6 +220,7 @@ def registered_label(policy: Any) -> str | None:
         text
         for field in fields(policy)
         if field.metadata.get("distribution", True)
+        and getattr(policy, field.name) is not getattr(entry.default, field.name)
         for text in _change(
             field.name, getattr(policy, field.name), getattr(entry.default, field.name)
         )
@@ -254,9 +257,3 @@ def _same(one: Any, other: Any) -> bool:
 
 def _model_of(posterior: Any) -> Any:
     return getattr(posterior, "model", None)
-
-
-def _pairs(one: Any, other: Any) -> list[tuple[Any, Any]]:
-    return [
-        (getattr(one, field.name), getattr(other, field.name)) for field in fields(one)
-    ]
