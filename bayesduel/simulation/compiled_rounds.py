@@ -171,10 +171,10 @@ def world_functions(
     methods["count_wins"] = names["count_wins"]
     # What makes no arrays need not count references to them, which takes several times
     # as long as the work itself. Arrays that a method returns end in `write_costs`.
-    made = loop_functions(kind, methods, contextual=contextual, mark=inlined)
+    functions = loop_functions(kind, methods, contextual=contextual, mark=inlined)
     if contextual:
-        made["features_of_round"] = compiled(made["features_of_round"])
-    return made
+        functions["features_of_round"] = compiled(functions["features_of_round"])
+    return functions
 
 
 def kernel_rounds(kernel: str, stopping: str, world: World) -> Callable[..., None]:
