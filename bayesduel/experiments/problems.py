@@ -465,6 +465,7 @@ def problem_of(instance: Instance) -> ComparedInstance:
     if isinstance(instance, PreferenceMatrix):
         return PairProblem(instance)
     if isinstance(instance, World):
+        check_world(instance, _TRIAL_HORIZON)
         return WorldProblem(instance)
     return SubsetProblem(instance)
 
@@ -488,9 +489,7 @@ def read_instance(value: InstanceLike) -> Instance:
         )
     if isinstance(value, str):
         value = load_world(value) if is_world_name(value) else instances.load(value)
-    if isinstance(value, World):
-        check_world(value, _TRIAL_HORIZON)
-    elif not isinstance(value, PreferenceMatrix | SubsetWorld):
+    if not isinstance(value, PreferenceMatrix | WorldBase):
         value = as_preference_matrix(value)
     return value  # pyright: ignore[reportReturnType]
 

@@ -533,7 +533,7 @@ def test_what_is_no_world_is_refused_before_anything_is_simulated():
         Short(): r"Short: regret must take \(state, round_, first, second\), and takes",
         Early(): "Early: start must work in round 1, but raised KeyError",
         Faulty(round_=1): "Faulty: probability must be a number from 0 to 1",
-        Faulty("regret", 1): "Faulty: regret must be a finite number",
+        Faulty(what="regret", round_=1): "Faulty: regret must be a finite number",
     }
     for world, words in cases.items():
         with pytest.raises(ValueError, match=words):
