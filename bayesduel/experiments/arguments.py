@@ -43,7 +43,7 @@ def as_sequence(argument: str, value: Any) -> tuple[list[Any], bool]:
 
     A matrix, world, policy or string is one.
     """
-    single = isinstance(value, str | PolicyBase | PreferenceMatrix | WorldBase)
+    single = isinstance(value, str | type | PolicyBase | PreferenceMatrix | WorldBase)
     if single or hasattr(value, "__array__"):
         return [value], False
     if isinstance(value, Sequence) and value:
@@ -181,11 +181,14 @@ def read_policies(given: Any) -> tuple[PolicyBase, ...]:
         with errors_about("policies", value, index):
             policy = parse_policy(value) if isinstance(value, str) else value
             if not isinstance(policy, PolicyBase):
+                is_class = isinstance(policy, type) and issubclass(policy, PolicyBase)
                 raise SimulationArgumentError(
                     "policies",
                     "must be a policy or the name of one",
                     value,
-                    remedy="bayesduel.policies.names() lists them",
+                    remedy=f"write {policy.__name__}()"
+                    if is_class
+                    else "bayesduel.policies.names() lists them",
                 )
             check_kinds(policy)
             if (rule := rule_of(policy)) is not None:

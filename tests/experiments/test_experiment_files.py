@@ -7,6 +7,7 @@ import pytest
 
 import bayesduel
 from bayesduel import Experiment, policies, stopping
+from bayesduel.errors import AssumptionWarning
 from bayesduel.experiments.problems import problem_of
 from bayesduel.instances import choice
 from bayesduel.policies.lookup import policy_text
@@ -289,3 +290,17 @@ def test_what_no_text_can_say_stops_no_run(instant, tmp_path):
     again = Experiment.from_file(tmp_path / "fixed.toml")
     assert again.instances == (bayesduel.load("gap"), large)
     assert problem_of(again.instances[1]).name == "large"
+
+
+def test_worlds_stand_in_a_file_by_their_names(tmp_path):
+    world = bayesduel.instances.worlds.Drifting(speed=0.002, num_arms=4)
+    with pytest.warns(AssumptionWarning):
+        asked = bayesduel.Experiment(world, "rucb", num_runs=2, horizon=20)
+    file = tmp_path / "asked.toml"
+    file.write_text(asked.to_toml())
+    assert '"drifting:' in file.read_text()
+    with pytest.warns(AssumptionWarning):
+        again = bayesduel.Experiment.from_file(file)
+    assert [each.digest for each in again.chunks()] == [
+        each.digest for each in asked.chunks()
+    ]
