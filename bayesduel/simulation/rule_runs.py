@@ -191,7 +191,7 @@ class WorldTables(PairTables):
         self.is_compiled = False
         self.play = python_loop(type(self._world), contextual=contextual)
         self._regret_at = np.zeros((num_runs, len(grid), environment.num_notions))
-        self.run: Any = None
+        self.runs: dict[int, WorldRun] = {}
         self.faults |= {
             BAD_PROBABILITY: "probability returned {value}, which is not from 0 to 1",
             BAD_REGRET: "regret returned {value}, which is not a finite number",
@@ -204,7 +204,9 @@ class WorldTables(PairTables):
         state = self._world.start(int(self.grid[-1]), rng)
         table, num_notions = self._features, self._regret_at.shape[-1]
         table = np.zeros((len(order), 0)) if table is None else table[order]
-        self.run = WorldRun(
+        if self._rng is not None:
+            self.runs.clear()
+        self.runs[place] = WorldRun(
             world=self._record if self.is_compiled else self._world,
             state=state,
             rng=rng,
@@ -218,7 +220,7 @@ class WorldTables(PairTables):
             counts=np.zeros(len(order), dtype=np.int64),
             wrong=np.zeros(1),
         )
-        return self.run
+        return self.runs[place]
 
     @cached_property
     def _record(self) -> np.record:
@@ -357,7 +359,7 @@ class PolicyRuns:
         said = self._tables.faults[fault]
         if fault not in WORLD_FAULTS:
             return self._error(place, said.format(wrong=wrong))
-        value = self._tables.run.wrong[0]
+        value = self._tables.runs[place].wrong[0]
         return SimulationError(
             f"{self._environment.world.label}: {said.format(value=value)} "
             f"(round {wrong} of run {self._runs[place]}, played by {self._label})"

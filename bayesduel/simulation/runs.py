@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import UInt32
@@ -47,35 +47,8 @@ class Found(NamedTuple):
 type GoOn = Callable[[int], tuple[Any, Any]]
 
 
-class Runs(Protocol):
-    """The runs of a chunk, one policy in one environment, by their places in it."""
-
-    side_by_side: int
-    """How many are played at once."""
-
-    device: str
-
-    def compile(self, rng: np.random.Generator) -> None:
-        """Make ready what plays them; whatever is drawn is forgotten."""
-
-    def begin(self, place: int, rng: np.random.Generator) -> GoOn:
-        """Return what plays a run, and those beside it, up to so many events of each.
-
-        It returns their events and their rounds, so far.
-        """
-        ...
-
-    def info(self) -> dict[str, Any]:
-        """Return what the policy says of the runs that were begun last."""
-        ...
-
-    def found(self, done: int) -> Found:
-        """Return what the first ``done`` runs have come to."""
-        ...
-
-
 def play_runs(
-    own: Runs,
+    own: Any,
     words: UInt32[np.ndarray, "run W"],
     *,
     runs: range,
@@ -86,7 +59,8 @@ def play_runs(
 ) -> RunRecords:
     """Play the runs numbered ``runs``, each with a generator seeded by its words.
 
-    The words are those of :func:`bayesduel.simulation.run_orders.orders_and_words`.
+    ``own`` is a :class:`bayesduel.simulation.rule_runs.PolicyRuns`, and the words are
+    those of :func:`bayesduel.simulation.run_orders.orders_and_words`.
     Runs are played in segments of about ``segment_seconds``, between which
     ``on_progress`` is called with the share of rounds played, on a log scale.
 

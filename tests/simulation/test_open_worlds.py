@@ -516,6 +516,14 @@ def test_a_bad_number_of_a_world_names_run_and_round(what, text, compiled):
     assert "round 17 of run 2" in str(caught.value)
 
 
+def test_a_bad_number_is_that_of_its_own_run_beside_others():
+    world = Faulty(what="regret", round_=5)
+    policy = parse_policy("d-ts:posterior=bradley-terry")
+    words = "regret returned inf.*round 5 of run 0, played by D-TS:"
+    with pytest.raises(SimulationError, match=words):
+        played(world, policy, runs=range(3), num_lanes=8)
+
+
 def test_what_is_no_world_is_refused_before_anything_is_simulated():
     class Nameless(bayesduel.World):
         start, probability, regret = Faulty.start, Faulty.probability, Faulty.regret
