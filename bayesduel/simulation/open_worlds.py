@@ -23,7 +23,13 @@ from bayesduel.simulation import rounds
 from bayesduel.simulation.kernel_calls import KernelCalls
 from bayesduel.simulation.pair_ledger import PairLedger, add_shared_rounds
 from bayesduel.simulation.rounds import count_wins
-from bayesduel.simulation.run_progress import CHECKPOINT, FAULT, PLAYED, WRONG
+from bayesduel.simulation.run_progress import (
+    CHECKPOINT,
+    FAULT,
+    NO_FAULT,
+    PLAYED,
+    WRONG,
+)
 
 BAD_PROBABILITY, BAD_REGRET = 11, 12
 """Faults of a world, beside those of a policy in ``rounds``."""
@@ -137,7 +143,7 @@ def charge_costs(
     write_costs(run, round_, run.order[first], run.order[second])
     for notion in range(run.costs.size):
         cost = run.costs[notion]
-        if not math.isfinite(cost):
+        if not math.isfinite(cost) and progress[FAULT] == NO_FAULT:
             progress[FAULT], progress[WRONG] = BAD_REGRET, round_
             run.wrong[0] = cost
         run.regret[notion] += cost * rounds
