@@ -160,6 +160,16 @@ def read_parameters(
     return parameters
 
 
+def usual_value(instance: Any, parameter: str) -> Any:
+    """Return the value of a field, as a float where it is annotated as one."""
+    value = getattr(instance, parameter)
+    annotated = {each.name: each.type for each in fields(instance)}.get(parameter)
+    is_float = annotated is float or annotated == "float"
+    if is_float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    return value
+
+
 def as_kind(
     owner: str, parameter: str, value: Any, default: Any, error: type[ArgumentError]
 ) -> Any:

@@ -10,6 +10,7 @@ from bayesduel.arguments.named_objects import (
     is_own_name,
     read_parameters,
     refuse_parameter,
+    usual_value,
     word_of,
 )
 from bayesduel.errors import PolicyParameterError, UnknownNameError, near_and_all
@@ -116,7 +117,7 @@ def _changed(name: str, default: PolicyBase, parameters: dict[str, Any]) -> Poli
     if told and "self_duels" in parameters and "self_duels" not in known:
         self_duels = _as_kind(name, "self_duels", parameters.pop("self_duels"), True)
     own = {
-        parameter: _as_kind(name, parameter, value, getattr(default, parameter))
+        parameter: _as_kind(name, parameter, value, usual_value(default, parameter))
         for parameter, value in parameters.items()
         if parameter in known
     }

@@ -11,6 +11,7 @@ from bayesduel.arguments.named_objects import (
     is_own_name,
     read_parameters,
     refuse_parameter,
+    usual_value,
     word_of,
 )
 from bayesduel.errors import ArgumentError, UnknownNameError, near_and_all
@@ -112,7 +113,7 @@ def parse_world(text: str) -> World | SubsetWorld:
             text,
             remedy=f"{near_and_all(name, WORLDS)}; one of your own is module:Class",
         )
-    known = {each.name: getattr(default, each.name) for each in fields(default)}  # pyright: ignore
+    known = {each.name: usual_value(default, each.name) for each in fields(default)}  # pyright: ignore
 
     def word(parameter: str, value: str) -> str | None:
         return value if isinstance(known.get(parameter), str) else None

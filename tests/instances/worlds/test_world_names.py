@@ -190,3 +190,13 @@ def test_descriptions_have_titles_and_parameters():
     assert "speed=0.01" in found.parameters and "[to]" in found.parameters
     for name in instances.worlds.pair_world_names():
         assert instances.describe(name).source
+
+
+def test_a_field_annotated_as_a_number_takes_fractions(tmp_path, monkeypatch):
+    lines = ["from bayesduel.instances.worlds import Drifting", "class Mine(Drifting):"]
+    text = "\n".join([*lines, "    change: float = 5000", "    count: int = 3"])
+    (tmp_path / "whole.py").write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert bayesduel.load("whole:Mine:change=2500.5").change == 2500.5
+    with pytest.raises(ValueError, match="count must be an integer"):
+        bayesduel.load("whole:Mine:count=2.5")
