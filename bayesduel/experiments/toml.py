@@ -26,7 +26,6 @@ from bayesduel.experiments.problems import Instance, problem_of, read_instance
 from bayesduel.files.folders import REQUEST, as_path
 from bayesduel.files.user_files import read_text
 from bayesduel.instances.catalog import is_name, is_path, world_text
-from bayesduel.instances.choice import ChoiceWorld
 from bayesduel.instances.choice.catalog import is_world_name
 from bayesduel.instances.files import read_matrix
 from bayesduel.policies.lookup import policy_text
@@ -328,6 +327,8 @@ def _written_instance(
     if name := _name_that_loads(instance):
         return name
     if not isinstance(instance, PreferenceMatrix):
+        from bayesduel.instances.choice import ChoiceWorld
+
         # A world of choice is made by a function, whose parameters it does not hold.
         spell = _refuse_world if isinstance(instance, ChoiceWorld) else world_text
         return _said(spell, instance, "instances", index, files)
