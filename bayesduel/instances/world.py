@@ -173,9 +173,6 @@ class World(WorldBase):
         What policies may assume here, of ``"fixed preferences"``,
         ``"a Condorcet winner"`` and ``"a known horizon"``. Whoever plays a policy that
         assumes more is warned (``AssumptionWarning``). By default a known horizon.
-    arm_features : float64 (K, d) or None
-        Features of the arms that hold in all rounds of all runs, known to policies
-        before the first round as ``problem.features``.
     arm_names : tuple of str or None
         Names of the arms in tables and figures.
     source : str
@@ -183,6 +180,10 @@ class World(WorldBase):
 
     Notes
     -----
+    A world whose features hold in all rounds of all runs returns them, float64 (K, d),
+    by a property ``arm_features``: policies find them in ``problem.features`` before
+    the first round.
+
     Every run has two generators, both functions of the seed and the number of the run:
     the world draws from one, and the policy and the coins of the answers from another.
     So the hidden state of run r takes the same path whatever policy plays in it, if it
