@@ -139,7 +139,7 @@ def test_a_world_that_never_changes_plays_as_by_its_formulas(world, longest, unt
 
 
 @pytest.mark.parametrize("name", ["cucb", "ucb-no-order", "random-subsets"])
-@pytest.mark.parametrize("form", [Drawn, Wrapped])
+@pytest.mark.parametrize("form", [pytest.param(Drawn, marks=pytest.mark.slow), Wrapped])
 def test_camera_has_the_same_distribution_in_the_open_loop(name, form):
     """Where the world draws itself, and where stretches are cut into parts of three."""
     policy, runs, grid = policies.get(name), range(200), (20, 120)

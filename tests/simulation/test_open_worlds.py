@@ -248,7 +248,9 @@ CYCLE = [[0.5, 0.95, 0.05], [0.05, 0.5, 0.95], [0.95, 0.05, 0.5]]
 """Three Copeland winners."""
 
 
-@pytest.mark.parametrize("grid", [(400,), (3, 150, 277, 400)])
+@pytest.mark.parametrize(
+    "grid", [pytest.param((400,), marks=pytest.mark.slow), (3, 150, 277, 400)]
+)
 def test_champions_that_share_a_stretch_share_its_regret(grid):
     """Look-ahead and round by round: one law of regret, in a world that changes."""
     world, runs = Priced(np.array(CYCLE)), range(300)

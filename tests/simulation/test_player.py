@@ -147,7 +147,9 @@ def test_a_pickle_holds_no_table_that_all_players_share():
 
 
 @pytest.mark.parametrize("name", COUNTING)
-@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize(
+    "compiled", [False, pytest.param(True, marks=pytest.mark.slow)]
+)
 def test_many_votes_told_at_once_are_those_told_one_by_one(name, compiled):
     """Bit for bit, where pairs change sides in the middle of a row, between choices."""
     kernel, num_arms = kernel_of(policies.get(name)), 5

@@ -118,7 +118,14 @@ def test_nothing_changes_up_to_the_round_it_says(name):
             assert round_ <= last <= LAST_ROUND
 
 
-@pytest.mark.parametrize("name", [each for each in WORLDS if each != "corrupted"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        each if each == "table" else pytest.param(each, marks=pytest.mark.slow)
+        for each in WORLDS
+        if each != "corrupted"
+    ],
+)
 def test_compiled_methods_give_the_same_digits(name):
     """Numba compiles the methods as they are, and draws the same numbers."""
     from bayesduel.simulation.compiled_rounds import _with_helpers
