@@ -203,11 +203,7 @@ class PairProblem(ComparedInstance):
         plays = ledger["plays"]
         matrix = self.instance
         total = [weighted_sum(plays, matrix.regret_per_pair(each)) for each in notions]
-        return {
-            "regret": (("notion", "run", "checkpoint"), np.stack(total)),
-            "plays": (("run", "checkpoint", "arm", "opponent"), plays),
-            "recommendation": (("run",), recommendation.astype(np.int64)),
-        }
+        return _pair_variables(np.stack(total), plays, recommendation)
 
     def variables(self) -> Variables:
         """Return the matrix, and the features of the arms where there are any."""
@@ -215,6 +211,18 @@ class PairProblem(ComparedInstance):
         if self.instance.features is None:
             return matrix
         return matrix | {"features": (("arm", "feature"), self.instance.features)}
+
+
+def _pair_variables(
+    regret: Float[np.ndarray, "notion run checkpoint"],
+    plays: Int[np.ndarray, "run checkpoint K K"],
+    recommendation: Shaped[np.ndarray, " run"],
+) -> Variables:
+    return {
+        "regret": (("notion", "run", "checkpoint"), regret),
+        "plays": (("run", "checkpoint", "arm", "opponent"), plays),
+        "recommendation": (("run",), recommendation.astype(np.int64)),
+    }
 
 
 class WorldProblem(ComparedInstance):
@@ -269,11 +277,7 @@ class WorldProblem(ComparedInstance):
         """Return regret, rounds of every pair, and the recommended arm."""
         places = [self.known_notions.index(each) for each in notions]
         total = np.moveaxis(ledger["regret"], -1, 0)[places]
-        return {
-            "regret": (("notion", "run", "checkpoint"), total),
-            "plays": (("run", "checkpoint", "arm", "opponent"), ledger["plays"]),
-            "recommendation": (("run",), recommendation.astype(np.int64)),
-        }
+        return _pair_variables(total, ledger["plays"], recommendation)
 
     def variables(self) -> Variables:
         """Return the features of the arms, where they are fixed."""
@@ -465,8 +469,10 @@ def problem_of(instance: Instance) -> ComparedInstance:
     if isinstance(instance, PreferenceMatrix):
         return PairProblem(instance)
     if isinstance(instance, World):
-        check_world(instance, _TRIAL_HORIZON)
-        return WorldProblem(instance)
+        problem = WorldProblem(instance)
+        # Refuse what is no world before anything else is asked about it.
+        _ = problem.known_notions
+        return problem
     return SubsetProblem(instance)
 
 

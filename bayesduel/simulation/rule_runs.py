@@ -263,38 +263,34 @@ class PolicyRuns:
         self._place, self._state = 0, None
         # What plays a policy, and the form in which that knows it.
         self._play, self._own = tables.play, policy
-        is_pairs = isinstance(environment, WorldEnvironment)
-        world = environment.world if is_pairs else None
-        both = not getattr(tables, "is_open", False)
-        if world is not None:
-            both = is_compiled(world)
+        world = getattr(environment, "world", None)
+        in_pairs = isinstance(environment, PairwiseEnvironment | WorldEnvironment)
+        is_open = getattr(tables, "is_open", False)
+        in_one = not is_open and is_program(environment, policy)
         # Numba takes half a second to import.
         if isinstance(policy, ScalarKernel):
             self._own = None
+            ends = stopping.name if stopping else ""
             if world is None:
                 from bayesduel.simulation.programs import program, program_name
 
-                name = program_name(policy.name, stopping.name if stopping else "")
+                name = program_name(policy.name, ends)
                 self._play, self._hear = program(name), program(name, "hear")
-            elif both:
+            elif in_one:
                 from bayesduel.simulation.compiled_rounds import kernel_rounds
 
-                self._play, tables.is_compiled = (
-                    kernel_rounds(
-                        policy.name, stopping.name if stopping else "", world
-                    ),
-                    True,
-                )
+                self._play = kernel_rounds(policy.name, ends, world)
             else:
                 self._play = python_loop(type(world), contextual=False, kernel=policy)
-        elif both and is_compiled(policy):
+        elif in_one:
             from bayesduel.simulation.compiled_rounds import (
                 compiled_rounds,
                 parameters_record,
             )
 
-            self._play = compiled_rounds(type(policy), world)
-            self._own, tables.is_compiled = parameters_record(policy), True
+            self._play = compiled_rounds(type(policy), world if in_pairs else None)
+            self._own = parameters_record(policy)
+        tables.is_compiled = in_one
 
     def compile(self, rng: np.random.Generator) -> None:
         """Play no event, with a state that is thrown away."""
@@ -422,6 +418,17 @@ def is_compiled(policy: Any) -> bool:
     return not is_disabled()
 
 
+def is_program(environment: Environment, policy: Any) -> bool:
+    """Say whether Numba plays a policy, with its world if that is one, in one program.
+
+    Otherwise Python does, and calls the functions of a kernel one at a time.
+    """
+    opened = isinstance(environment, WorldEnvironment)
+    if opened and not is_compiled(environment.world):
+        return False
+    return isinstance(policy, ScalarKernel) or is_compiled(policy)
+
+
 def run_chunk(
     environment: Environment,
     policy: Any,
@@ -455,14 +462,13 @@ def run_chunk(
         tables = SetTables(environment, policy, np.array(runs), words, grid)
     else:
         new = stopping.new_state if stopping is not None else None
-        is_world = isinstance(environment, WorldEnvironment)
-        both = not is_world or is_compiled(environment.world)
-        if is_kernel and new is None and both:
+        in_one = is_program(environment, policy)
+        if is_kernel and new is None and in_one:
             new = NEVER_STOPS.new_state
-        elif new is not None and not (both and (is_kernel or is_compiled(policy))):
+        elif new is not None and not in_one:
             # Python reads fields of records, as Numba does.
             new = partial(_new_unpacked, new)
-        if is_world:
+        if isinstance(environment, WorldEnvironment):
             tables = WorldTables(
                 environment,
                 len(runs),
