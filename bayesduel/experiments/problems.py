@@ -39,7 +39,7 @@ from theory.preferences import as_preference_matrix
 
 if TYPE_CHECKING:
     from bayesduel.instances.choice import ChoiceWorld
-    from bayesduel.simulation.environments import Environment
+    from bayesduel.simulation.runs import Environment
 
 type Instance = PreferenceMatrix | World | SubsetWorld
 """What answers: duels, or offers of subsets."""
@@ -264,7 +264,7 @@ class WorldProblem(ComparedInstance):
 
     def environment(self, notions: tuple[str, ...], *, shuffle: bool) -> "Environment":
         """Return the world, with room for all its notions of regret."""
-        from bayesduel.simulation.environments import WorldEnvironment
+        from bayesduel.simulation.runs import WorldEnvironment
 
         return WorldEnvironment(self.instance, len(self.known_notions), shuffle)
 

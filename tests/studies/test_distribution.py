@@ -6,7 +6,7 @@ from scipy import stats
 
 from bayesduel import policies
 from bayesduel.simulation.driver import run_chunk
-from bayesduel.simulation.environments import PairwiseEnvironment
+from bayesduel.simulation.runs import PairwiseEnvironment
 from bayesduel.studies._settings import Settings
 from bayesduel.studies.replay.policy_follower import PolicyFollower
 from bayesduel.studies.replay.state import StudyState

@@ -11,8 +11,8 @@ from bayesduel.analysis.simulated.asked_votes import asking_kernel
 from bayesduel.errors import StudyError
 from bayesduel.models import PairwiseBeta
 from bayesduel.policies import get
-from bayesduel.simulation.environments import PairwiseEnvironment
 from bayesduel.simulation.rule_runs import Variations, run_chunk
+from bayesduel.simulation.runs import PairwiseEnvironment
 from bayesduel.stopping import AnytimeEvidence, FixedNumber
 from bayesduel.studies import Judging, Spending
 from bayesduel.studies.forecast import (
