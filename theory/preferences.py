@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from theory.arguments import arm_index, items_of
 from theory.errors import ArgumentTypeError, InvalidPreferenceError
-from theory.labels import aligned_table
 from theory.regret import pair_regret
-from theory.validation import feature_table, probability_matrix
+from theory.validation import aligned_table, feature_table, probability_matrix
 
 if TYPE_CHECKING:
     from jaxtyping import Float64, Int64, Shaped

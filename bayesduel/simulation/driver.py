@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Int
 
 from bayesduel.errors import SimulationArgumentError
-from bayesduel.policies.arm_features import with_features
+from bayesduel.policies.parameter_values import with_features
 from bayesduel.policies.policy import (
     PolicyBase,
     has_kernel_above,

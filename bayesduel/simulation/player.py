@@ -19,10 +19,13 @@ from bayesduel.errors import (
     errors_about,
     near_and_all,
 )
-from bayesduel.policies.arm_features import check_fields, with_features
-from bayesduel.policies.delayed_feedback import DelayedFeedback
 from bayesduel.policies.lookup import parse_policy
-from bayesduel.policies.parameter_values import check_kinds, check_policy
+from bayesduel.policies.parameter_values import (
+    check_fields,
+    check_kinds,
+    check_policy,
+    with_features,
+)
 from bayesduel.policies.policy import (
     Policy,
     PolicyBase,
@@ -30,7 +33,7 @@ from bayesduel.policies.policy import (
     kernel_of,
     over_model,
 )
-from bayesduel.policies.policy_around import innermost, rule_of
+from bayesduel.policies.policy_around import DelayedFeedback, innermost, rule_of
 from bayesduel.policies.subset_base import OfferingPolicy
 from bayesduel.simulation.steppers import (
     KernelStepper,

@@ -277,7 +277,7 @@ def check_policy_text(settings: Settings, num_arms: int | None = None) -> Policy
     from bayesduel import policies
     from bayesduel.arguments.limits import LONGEST_HORIZON
     from bayesduel.arguments.named_objects import is_own_name
-    from bayesduel.policies.arm_features import check_fields, with_features
+    from bayesduel.policies.parameter_values import check_fields, with_features
     from bayesduel.policies.policy import declared
     from bayesduel.policies.subset_base import OfferingPolicy
 

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike
 from bayesduel.errors import ComparisonDataError, errors_as, near_names
 from bayesduel.files.csv_cells import unguarded
 from theory.arguments import items_of
-from theory.labels import aligned_table
-from theory.validation import any_array, holds_more_than, refuse_entries
+from theory.validation import aligned_table, any_array, holds_more_than, refuse_entries
 
 MOST_LABELS = 10**8
 """Rows of a table of single votes."""

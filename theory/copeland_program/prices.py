@@ -29,9 +29,8 @@ from theory.copeland_program.program_data import (
     safe_arms,
 )
 from theory.errors import InvalidPreferenceError, TieError
-from theory.labels import aligned_table
 from theory.preferences import PreferenceMatrix
-from theory.validation import refuse_entries, symmetric_prices
+from theory.validation import aligned_table, refuse_entries, symmetric_prices
 
 if TYPE_CHECKING:
     from jaxtyping import Float64

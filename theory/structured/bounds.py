@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,17 +13,22 @@ from theory.copeland_program.optimum import Certificate
 from theory.errors import InvalidPreferenceError, ProgramError
 from theory.preferences import PreferenceMatrix
 from theory.regret_bound import RegretBound
-from theory.structured import interior_point, transitive
+from theory.structured import transitive
 from theory.structured.links import LINKS
 from theory.structured.solved import Solved
 from theory.structured.truth import (
     COSTS,
     Truth,
+    UtilityModel,
     costs_of,
     read_transitive,
     read_utility_model,
     truth_of,
 )
+
+if TYPE_CHECKING:
+    from jaxtyping import Float64
+
 
 STRUCTURES: tuple[str, ...] = (*LINKS, "transitive")
 """Models whose lower bound is known here."""
@@ -199,7 +205,7 @@ def structured_lower_bound(
         matrix, utilities = read_utility_model(preferences, model, features)
         name, prices = costs_of(cost, matrix)
         truth = truth_of(matrix, prices)
-        solved = interior_point.solve(truth, utilities, aim)
+        solved = _solve_utilities(truth, utilities, aim)
     structure = model if features is None else f"{model} with features"
     return _result(matrix, prices, truth, solved, structure, name)
 
@@ -279,4 +285,291 @@ def _refuse_many(num_arms: int, most: int, why: str) -> None:
             f"must have at most {most} arms here, for {why}",
             num_arms,
             remedy="take fewer arms",
+        )
+
+
+# --- The bound under a utility model, by a primal-dual interior-point method ----------
+
+
+MAXIMAL_ROUNDS = 300
+
+_NOTHING = 1e-13
+# A step keeps this part of every slack.
+_KEPT = 0.05
+
+
+@dataclass(eq=False)
+class _Point:
+    """Duels u in units of their cost, and multipliers of both kinds of constraints."""
+
+    u: NDArray[np.float64]
+    of_rivals: NDArray[np.float64]
+    of_pairs: NDArray[np.float64]
+    found: Alternatives
+
+    def complementarity(self) -> float:
+        slack = self.found.values - 1.0
+        total = self.of_rivals @ slack + self.of_pairs @ self.u
+        return float(total) / (slack.size + self.u.size)
+
+
+def _solve_utilities(truth: Truth, model: UtilityModel, tolerance: float) -> Solved:
+    """Solve the program to a certified relative gap.
+
+    `InvalidPreferenceError` if the pairs that can be asked leave the constant infinite,
+    `ProgramError` if the gap stays larger.
+    """
+    oracle = UtilityOracle(truth, model)
+    point, scale = _start(oracle)
+    unit = float(truth.prices @ (point.u * scale)) / float(point.u.sum())
+    best, aim = 0.0, 0.3
+    multipliers, proof = point.of_rivals, point.found
+    for rounds in range(MAXIMAL_ROUNDS):
+        found = point.found
+        load = (point.of_rivals @ (found.divergences * scale)).max()
+        bound = float(point.of_rivals.sum() / load)
+        if bound > best:
+            best, multipliers, proof = bound, point.of_rivals / load, found
+        if point.u.sum() / found.values.min() * (1 - tolerance) <= best:
+            least = float(oracle.lower_values(found).min())
+            upper = float(point.u.sum() / least) if least > 0 else np.inf
+            if upper * (1 - tolerance) <= best:
+                return Solved(
+                    duels=point.u * scale / least,
+                    multipliers=multipliers * unit,
+                    rivals=oracle.rivals,
+                    alternatives=model.link.probability(
+                        proof.utilities[:, truth.behind]
+                        - proof.utilities[:, truth.ahead]
+                    ),
+                    rounds=rounds + 1,
+                )
+        length = _advance(oracle, point, scale, aim)
+        aim = 0.1 if length > 0.6 else 0.3 if length > 0.25 else 0.6
+    raise ProgramError(
+        f"the program was not solved: after {MAXIMAL_ROUNDS} rounds the relative gap "
+        f"was still above {tolerance:g}. Pairs next to a tie, or prices far apart, can "
+        "be too much for floating point."
+    )
+
+
+def _start(oracle: UtilityOracle) -> tuple[_Point, NDArray[np.float64]]:
+    """Ask the best arm's pairs at the rate of the unstructured bound, others a bit."""
+    truth = oracle.truth
+    own = truth.ahead == truth.best
+    information = truth.divergences(np.full_like(truth.shares, 0.5))
+    floor = information[own].min() if own.any() else information.max()
+    duels = 1.0 / np.maximum(information, floor)
+    if len(set(truth.behind[own])) == truth.num_arms - 1:
+        duels = np.where(own, duels, 0.0)
+    spread = duels @ truth.prices / (2 * truth.prices.size * truth.prices)
+    duels = duels + spread
+    found = oracle.solve(duels, oracle.start)
+    least = found.values.min()
+    if not least > _NOTHING * found.values.max(initial=1.0):
+        arm = int(oracle.rivals[found.values.argmin()])
+        raise InvalidPreferenceError(
+            "cost",
+            "must let enough pairs be asked: those with a finite price do not tell "
+            f"arm {truth.best}, the best one, from an equal of arm {arm}, and the "
+            "constant is infinite",
+            np.inf,
+            remedy="make more of them finite",
+        )
+    duels = 2.0 * duels / least
+    scale = float(duels @ truth.prices) / truth.prices
+    u = duels / scale
+    found = oracle.solve(duels, found.beta)
+    mean = 1.0 / (u.size + found.values.size)
+    return _Point(u, mean / (found.values - 1.0), mean / u, found), scale
+
+
+def _advance(
+    oracle: UtilityOracle, point: _Point, scale: NDArray[np.float64], aim: float
+) -> float:
+    """Take one step towards ``aim`` times the complementarity; return its length."""
+    found, u = point.found, point.u
+    slack = found.values - 1.0
+    rows = found.divergences * scale
+    target = aim * point.complementarity()
+    factor = oracle.curvature_factor(found) * scale
+    factor = factor * np.sqrt(point.of_rivals)[:, None, None]
+    stacked = np.concatenate(
+        [
+            factor.reshape(-1, u.size),
+            rows * np.sqrt(point.of_rivals / slack)[:, None],
+        ]
+    )
+    normal = stacked.T @ stacked
+    diagonal = np.arange(u.size)
+    normal[diagonal, diagonal] += point.of_pairs / u
+    du = np.linalg.solve(normal, (target / slack) @ rows + target / u - 1.0)
+    d_rivals = (target - point.of_rivals * (slack + rows @ du)) / slack
+    d_pairs = (target - point.of_pairs * (u + du)) / u
+    length = _room(u, du)
+    while True:
+        after = oracle.solve((u + length * du) * scale, found.beta)
+        if (after.values - 1.0 > _KEPT * slack).all():
+            break
+        if length < 1e-10:
+            raise ProgramError(
+                "the program was not solved: no step keeps the allocation feasible."
+            )
+        length *= 0.6
+    dual = min(_room(point.of_rivals, d_rivals), _room(point.of_pairs, d_pairs))
+    # A step that short is cut by curvature, which the multipliers do not see.
+    dual = min(dual, length) if length < 0.2 else dual
+    point.u, point.found = u + length * du, after
+    point.of_rivals = point.of_rivals + dual * d_rivals
+    point.of_pairs = point.of_pairs + dual * d_pairs
+    return min(length, dual)
+
+
+def _room(values: NDArray[np.float64], change: NDArray[np.float64]) -> float:
+    """Return the longest step, at most 1, that keeps part of every value."""
+    falling = change < 0
+    if not falling.any():
+        return 1.0
+    return min(1.0, (1 - _KEPT) * float((values / -change)[falling].min()))
+
+
+# --- The utilities that are hardest to tell from the truth, one vector per rival ------
+
+
+_MAXIMAL_STEPS = 200
+# Half of Newton's decrement, in units of the constraint "sum >= 1", before a last step:
+# divergences are as far off as its root.
+_DECREMENT = 1e-12
+# Of the largest diagonal entry: pairs that are hardly asked leave directions open.
+_RIDGE = 1e-14
+_ENCLOSURE = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class Alternatives:
+    """Minimizers for one allocation, R of them, one per rival."""
+
+    weights: NDArray[np.float64]  # (E,): The allocation.
+    beta: NDArray[np.float64]  # (R, n): Coordinates of the utilities.
+    utilities: NDArray[np.float64]  # (R, K): The alternatives theta'.
+    divergences: NDArray[np.float64]  # (R, E): KL(p_e, p'_e).
+    values: NDArray[np.float64]  # (R,): Their sums with the weights: c_a, from above.
+    slopes: NDArray[np.float64]  # (R, E): f'_e(x'_e).
+    hessian: NDArray[np.float64]  # (R, n, n): Of the sum, by beta.
+    # (R, n): What Newton's method would still subtract from beta.
+    step: NDArray[np.float64]
+
+
+class UtilityOracle:
+    """Solve the inner programs of all ``rivals``, the arms but the best one.
+
+    ``differences``, (R, E, n), lead from the coordinates of an alternative to
+    differences on the pairs.
+    """
+
+    def __init__(self, truth: Truth, model: UtilityModel) -> None:
+        self.truth, self.link = truth, model.link
+        self.rivals = np.delete(np.arange(truth.num_arms), truth.best)
+        # The directions in which a rival and the best arm stay equal.
+        self.bases = np.stack(
+            [
+                model.directions
+                @ np.linalg.qr(model.directions[a, :, None], mode="complete")[0][:, 1:]
+                for a in self.rivals
+            ]
+        )
+        self.differences = self.bases[:, truth.behind] - self.bases[:, truth.ahead]
+        fitted = [np.linalg.lstsq(b, model.utilities)[0] for b in self.bases]
+        self.start: Float64[np.ndarray, "R n"] = np.stack(fitted)
+
+    def solve(
+        self, weights: Float64[np.ndarray, " E"], start: Float64[np.ndarray, "R n"]
+    ) -> Alternatives:
+        """Run Newton's method; steps change no difference by much more than 1."""
+        beta, last = start, False
+        for _ in range(_MAXIMAL_STEPS):
+            x, slopes, hessian, step, decrement = self._newton(weights, beta)
+            if last:
+                return self._alternatives(weights, beta, x, slopes, hessian, step)
+            last = bool(decrement.max(initial=0.0) <= _DECREMENT)
+            size = np.abs(np.matmul(self.differences, step[..., None])).max(axis=(1, 2))
+            safe = np.log1p(size) / np.maximum(size, np.finfo(float).tiny)
+            beta = beta - np.where(size > 0, safe, 1.0)[:, None] * step
+        raise ProgramError(
+            f"no nearest alternative was found in {_MAXIMAL_STEPS} steps of Newton's "
+            "method: pairs next to a tie, or prices far apart, can be too much for "
+            "floating point."
+        )
+
+    def lower_values(self, found: Alternatives) -> Float64[np.ndarray, " R"]:
+        """Return a lower bound on c_a(w) for every rival; minus infinity if unproved.
+
+        Up to the rounding of B_a^T A^T y = 0.
+        """
+        p, link, w = self.truth.shares, self.link, found.weights
+        u = found.utilities
+        x = u[:, self.truth.behind] - u[:, self.truth.ahead]
+        along = np.matmul(self.differences, found.step[..., None])[..., 0]
+        target = found.slopes - link.curvature(p, x) * along
+        z = x - along
+        for _ in range(4):
+            z = z - (link.slope(p, z) - target) / link.curvature(p, z)
+        error = np.abs(link.slope(p, z) - target)
+        enclosed = (link.slope(p, z - _ENCLOSURE) < target) & (
+            link.slope(p, z + _ENCLOSURE) > target
+        )
+        # Convex: over the enclosure it falls below its value at z by no more.
+        least = self.truth.divergences(link.probability(z)) - target * (z - x)
+        least = least - _ENCLOSURE * error
+        return np.where(
+            (enclosed | (w == 0)).all(axis=1), (w * least).sum(axis=1), -np.inf
+        )
+
+    def curvature_factor(self, found: Alternatives) -> Float64[np.ndarray, "R n E"]:
+        """Return M with M_a^T M_a = minus the second derivative of c_a by the duels."""
+        root = np.linalg.cholesky(found.hessian)
+        mixed = np.swapaxes(self.differences, 1, 2) * found.slopes[:, None, :]
+        return np.linalg.solve(root, mixed)
+
+    def _newton(
+        self, weights: Float64[np.ndarray, " E"], beta: Float64[np.ndarray, "R n"]
+    ) -> tuple[NDArray[np.float64], ...]:
+        truth = self.truth
+        x = np.matmul(self.differences, beta[..., None])[..., 0]
+        slopes = self.link.slope(truth.shares, x)
+        pull = (weights * slopes)[:, None, :]
+        gradient = np.matmul(pull, self.differences)[:, 0]
+        pairs = weights * self.link.curvature(truth.shares, x)
+        arms = np.arange(truth.num_arms)
+        laplacian = np.zeros((len(x), truth.num_arms, truth.num_arms))
+        laplacian[:, truth.behind, truth.ahead] = -pairs
+        laplacian[:, truth.ahead, truth.behind] = -pairs
+        laplacian[:, arms, arms] = -laplacian.sum(axis=2)
+        turned = np.swapaxes(self.bases, 1, 2)
+        hessian = np.matmul(np.matmul(turned, laplacian), self.bases)
+        diagonal = np.arange(hessian.shape[1])
+        largest = hessian[:, diagonal, diagonal].max(axis=1, initial=0.0)
+        hessian[:, diagonal, diagonal] += _RIDGE * largest[:, None]
+        step = np.linalg.solve(hessian, gradient[..., None])[..., 0]
+        return x, slopes, hessian, step, (gradient * step).sum(axis=1) / 2
+
+    def _alternatives(
+        self,
+        weights: NDArray[np.float64],
+        beta: NDArray[np.float64],
+        x: NDArray[np.float64],
+        slopes: NDArray[np.float64],
+        hessian: NDArray[np.float64],
+        step: NDArray[np.float64],
+    ) -> Alternatives:
+        divergences = self.truth.divergences(self.link.probability(x))
+        return Alternatives(
+            weights=weights,
+            beta=beta,
+            utilities=np.matmul(self.bases, beta[..., None])[..., 0],
+            divergences=divergences,
+            values=divergences @ weights,
+            slopes=slopes,
+            hessian=hessian,
+            step=step,
         )

@@ -32,7 +32,7 @@ class PolicyFollower:
     """
 
     def __init__(self, policy: PolicyBase, state: StudyState) -> None:
-        from bayesduel.policies.arm_features import with_features
+        from bayesduel.policies.parameter_values import with_features
 
         self.positions = state.active
         self._place = {arm: place for place, arm in enumerate(self.positions)}
