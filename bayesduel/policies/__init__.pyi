@@ -36,9 +36,9 @@ from .reductions.sparring import Sparring as Sparring
 from .registry import register as register
 from .rmed.copeland_winner import CWRMED as CWRMED
 from .rmed.efficient_copeland_winner import ECWRMED as ECWRMED
-from .rmed.rmed1 import RMED1 as RMED1
-from .rmed.rmed2 import RMED2 as RMED2
-from .rmed.rmed2_fixed_horizon import RMED2FH as RMED2FH
+from .rmed.rmed import RMED1 as RMED1
+from .rmed.rmed import RMED2 as RMED2
+from .rmed.rmed import RMED2FH as RMED2FH
 from .subset_base import Offer as Offer
 from .subset_base import SubsetPolicy as SubsetPolicy
 from .subsets.choice_bandits import ChoiceBandits as ChoiceBandits

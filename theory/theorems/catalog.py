@@ -114,7 +114,6 @@ _CATALOG: dict[str, Theorem] = {}
 
 _FILES = {
     "lower_bounds": ("",),
-    "model_bounds": ("",),
     "batched": ("PCOMP", "SCOMP", "SCOMP2"),
     "rmed": ("ECW-RMED", "RMED1"),
     "subsets": ("UCB-no-order",),

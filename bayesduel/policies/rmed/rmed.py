@@ -1,41 +1,215 @@
-"""The kernel of RMED1, RMED2 and RMED2FH.
-
-Of a stretch of self-duels only the last one, which alone can let an arm in, is tested.
-"""
+"""RMED1, RMED2 and RMED2FH (Komiyama, Honda, Kashima and Nakagawa 2015)."""
 
 import math
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Int
 from numpy.random import Generator
 
+from bayesduel.errors import PolicyParameterError
+from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
 from bayesduel.ops.scalar.resolved_rounds import last_round_within
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.policy import Duel
+from bayesduel.policies.policy import Duel, KernelPolicy
+from bayesduel.policies.registry import register
 from bayesduel.policies.rmed._scalar_lists import (
+    DRAWS_FIELDS,
     ELEMENT_FIELDS,
     LIST_FIELDS,
+    PAIR_FIELDS,
     append,
+    count_ahead,
+    count_draw,
+    count_duel,
+    find_fewest,
     first_pass,
     is_only_element,
+    lowest,
     note,
     reads_self_duels,
     recall,
     refill_if_empty,
     take,
 )
-from bayesduel.policies.rmed._scalar_pairs import (
-    DRAWS_FIELDS,
-    PAIR_FIELDS,
-    count_ahead,
-    count_draw,
-    count_duel,
-    find_fewest,
-    lowest,
-)
 from bayesduel.policies.scalar_kernel import ScalarKernel
+from theory.arguments import number_above, number_from
+from theory.theorems import rmed1_bound
+
+
+@register("rmed1", acronym="RMED1", theorems=(rmed1_bound,))
+class RMED1(KernelPolicy):
+    """Relative Minimum Empirical Divergence, first version (RMED1).
+
+    I_i = sum of N_ij KL(mu_ij, 1/2) over the arms j that i does not beat (mu_ij <= 1/2)
+    is the evidence against i being the Condorcet winner; i* has the least, I*. After
+    one duel of every pair, the algorithm passes through a list of arms l, each against
+    i* if i* is among those that l does not beat (or if there is none of them), else
+    against the arm it does worst against; arms j with I_j - I* <= log t + f(K) enter
+    the next list. An arm leaves the list when it is played, before its outcome is known
+    (``every=`` and studies tell that later). While the list is i* alone, only log t
+    moves: ``look_ahead`` computes the round at which another arm enters (that round is
+    still a self-duel). Natural logarithm.
+
+    The list order is the order of the arms (the environment shuffles them by default),
+    and ties, of which there are many early on, go to the lowest position.
+
+    Parameters
+    ----------
+    f_scale, f_power : float
+        f(K) = f_scale K^f_power; 0.3 K^1.01 in the paper.
+    look_ahead : bool
+        Jump over self-duels. Both forms play the same duels.
+
+    References
+    ----------
+    J. Komiyama, J. Honda, H. Kashima, H. Nakagawa, "Regret Lower Bound and Optimal
+    Algorithm in Dueling Bandit Problem", COLT 2015, Algorithms 1 and 2.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("rmed1", f_scale=0.45).label
+    'RMED1:f_scale=0.45'
+    """
+
+    assumes = FIXED_PREFERENCES, CONDORCET_WINNER
+
+    f_scale: float = 0.3
+    f_power: float = 1.01
+    look_ahead: bool = True
+
+    title: ClassVar[str] = "Relative Minimum Empirical Divergence 1"
+
+    def check(self, num_arms: int, horizon: int) -> None:
+        """Raise ``PolicyParameterError`` for a bad parameter."""
+        number_from(self.f_scale, 0, "f_scale", kind=PolicyParameterError)
+        number_from(self.f_power, 0, "f_power", kind=PolicyParameterError)
+
+    def scalar_kernel(self) -> Any:
+        """Return the kernel."""
+        return kernel("rmed1", **vars(self))
+
+
+# --- RMED2 ----------------------------------------------------------------------------
+
+
+@register("rmed2", acronym="RMED2")
+class RMED2(RMED1):
+    """Relative Minimum Empirical Divergence, second version (RMED2).
+
+    As :class:`RMED1`, with two changes. At the head of each pass every pair compared
+    fewer than alpha log log t times is drawn, outside the lists. And arm l meets, in
+    place of RMED1's opponent, the arm that proves it not to be the Condorcet winner at
+    the least cost,
+
+        b_l = argmin over j with mu_lj < 1/2 of
+              (mu_{i*l} + mu_{i*j} - 1) / KL(mu_lj, 1/2),
+
+    unless l was compared with i* fewer than N_{l b_l} / log log t times. The numerator,
+    twice the regret of the pair, is estimated and floored. Natural logarithms; log log
+    t is taken at t >= 3 in the first place and at t >= 16, where it is about 1, in the
+    second. Both rules count duels when they are asked for, so also those whose outcomes
+    are on their way (delayed feedback).
+
+    The list order is the order of the arms, and ties go to the lowest position, as in
+    RMED1. Rare pairs are drawn in lexicographic order, one at a time, with t moving on.
+
+    Parameters
+    ----------
+    f_scale, f_power : float
+        f(K) = f_scale K^f_power; 0.3 K^1.01 in the paper.
+    alpha : float
+        Of the forced draws; 3 in the paper.
+    numerator_floor : float
+        Smallest numerator of b_l; estimates may be negative early on. 0.01 as in the
+        authors' program, the paper has no floor, which is -1 here.
+    look_ahead : bool
+        Jump over self-duels. Both forms play the same duels.
+
+    References
+    ----------
+    J. Komiyama, J. Honda, H. Kashima, H. Nakagawa, "Regret Lower Bound and Optimal
+    Algorithm in Dueling Bandit Problem", COLT 2015, Algorithms 1 and 3.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("rmed2", f_scale=0.45).label
+    'RMED2:f_scale=0.45'
+    """
+
+    alpha: float = 3.0
+    numerator_floor: float = 0.01
+
+    title: ClassVar[str] = "Relative Minimum Empirical Divergence 2"
+
+    def check(self, num_arms: int, horizon: int) -> None:
+        """Raise ``PolicyParameterError`` for a bad parameter."""
+        super().check(num_arms, horizon)
+        number_above(self.alpha, 0, "alpha", kind=PolicyParameterError)
+        number_from(
+            self.numerator_floor, -1, "numerator_floor", kind=PolicyParameterError
+        )
+
+    def scalar_kernel(self) -> Any:
+        """Return the kernel."""
+        return kernel("rmed2", **vars(self))
+
+
+# --- RMED2FH --------------------------------------------------------------------------
+
+
+@register("rmed2fh", acronym="RMED2FH")
+class RMED2FH(RMED2):
+    """Relative Minimum Empirical Divergence 2, fixed horizon (RMED2FH).
+
+    :class:`RMED2` made simple by the knowledge of the horizon T: every pair is drawn
+    L = max(1, ceil(alpha log log T)) times at first, then the targets b_l are computed
+    once and for all, and no pair is drawn outside the lists any more. Arm l meets its
+    b_l, where l does not beat it, unless l was compared with i* fewer than
+    N_{l b_l} / log log T times. Natural logarithms; log log T is taken at T >= 3 in the
+    first place and at T >= 16 in the second. Duels count when they are asked for; the
+    targets wait for the outcomes of all initial draws (delayed feedback).
+
+    The initial draws are L sweeps over all pairs in lexicographic order (the paper has
+    no order). Order of the lists and ties as in RMED1: the order of the arms, and the
+    lowest position.
+
+    Parameters
+    ----------
+    f_scale, f_power : float
+        f(K) = f_scale K^f_power; 0.3 K^1.01 in the paper.
+    alpha : float
+        Of the initial draws; 3 in the paper.
+    numerator_floor : float
+        Smallest numerator of b_l, as in RMED2.
+    look_ahead : bool
+        Jump over self-duels. Both forms play the same duels.
+
+    References
+    ----------
+    J. Komiyama, J. Honda, H. Kashima, H. Nakagawa, "Regret Lower Bound and Optimal
+    Algorithm in Dueling Bandit Problem", COLT 2015, Algorithms 1 and 3.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("rmed2fh", f_scale=0.45).label
+    'RMED2FH:f_scale=0.45'
+    """
+
+    title: ClassVar[str] = "Relative Minimum Empirical Divergence 2, fixed horizon"
+    needs_horizon: ClassVar[bool] = True
+
+    def scalar_kernel(self) -> Any:
+        """Return the kernel."""
+        return kernel("rmed2fh", **vars(self))
+
+
+# --- Rounds and idle rounds of all three ----------------------------------------------
+
 
 _RULES = "rmed1", "rmed2", "rmed2fh"
 _RMED1, _RMED2, _RMED2FH = range(3)
