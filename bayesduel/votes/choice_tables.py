@@ -79,7 +79,14 @@ def read_choices(
     names = [each for each in table.titles if each != choice]
     names = arm_names_of(names if arm_names is None else arm_names, None)
     table.say_what_is_read({"choice": [choice], "arms": names})
-    offered = np.stack([table.yes_or_no(each) for each in names], axis=1)
+    offered = np.stack(
+        [table.whole_numbers(each, flags=True) for each in names], axis=1
+    )
+    if np.any(offered > 1):
+        row, arm = np.argwhere(offered > 1)[0]
+        rule = f"row {row} of column {names[arm]!r} must be 1 where the arm was on "
+        rule += f"offer, else 0, but is {offered[row, arm]:g}"
+        refuse(table.name, rule, float(offered[row, arm]))
     index = chosen - first_index
     fits = (index >= 0) & (index < len(names))
     is_none = np.zeros(len(chosen), dtype=bool) if none is None else chosen == none
@@ -420,10 +427,7 @@ def _titles_of(
 
 
 def _values_of(
-    table: Table,
-    attribute: str,
-    titles: Sequence[str | None],
-    here: NDArray[np.bool_],
+    table: Table, attribute: str, titles: Sequence[str | None], here: NDArray[np.bool_]
 ) -> tuple[list[str], NDArray[np.float64]]:
     """Return an attribute as numbers, and their names: one, or one for each word.
 

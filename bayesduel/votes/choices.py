@@ -69,8 +69,7 @@ class Choices(CountedVotes):
     Examples
     --------
     >>> choices = Choices.from_subsets(
-    ...     [["tea", "milk"], ["tea", "coffee"], ["tea", "milk"]],
-    ...     ["tea", None, "milk"],
+    ...     [["tea", "milk"], ["tea", "coffee"], ["tea", "milk"]], ["tea", None, "milk"]
     ... )
     >>> choices
     Choices(3 arms, 2 subsets, 3 choices, 1 of none)

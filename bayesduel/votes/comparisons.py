@@ -56,7 +56,6 @@ NEUTRAL = "neutral"
 _TAKEN = ("first", "second", "counts", "covariates", "num_arms", "arm", "pair", "vote",
           "outcome", "total", "chain", "draw", "row", "comparison")  # fmt: skip
 _ALL_PAIRS = 4096  # Pairs that are kept whether they have votes or not.
-_CONVERTS = "use from_rows(), which converts what it is given"
 _ONE_QUESTION = (
     "name what was asked (context) and who judged (judge), so that each of them has "
     "one vote in either order"
@@ -235,23 +234,44 @@ class Comparisons(CountedVotes):
 
     def __post_init__(self) -> None:
         """Check every field."""
-        num_arms = check_names(self.arm_names, "from_rows")
+        num_arms, make = check_names(self.arm_names, "from_rows"), "from_rows"
         first, second = self.first, self.second
         rows = len(first) if isinstance(first, np.ndarray) and first.ndim == 1 else None
-        check_array("first", first, (rows,), "i", "from_rows")
-        check_array("second", second, (rows,), "i", "from_rows")
-        check_array("counts", self.counts, (rows, 3), "f", "from_rows")
+        check_array("first", first, (rows,), "i", make)
+        check_array("second", second, (rows,), "i", make)
+        check_array("counts", self.counts, (rows, 3), "f", make)
         check_opponents(first, second, self.arm_names)
         vote_counts("counts", self.counts)
+        columns, labels, contest = self.columns, self.labels, self.contest_covariates
+        fits = isinstance(columns, dict) and isinstance(labels, dict)
+        if not fits or not set(labels) <= set(columns):
+            rule = "must be dictionaries, with labels of columns that are there"
+            refuse("columns and labels", rule, columns, remedy=f"use {make}()")
+        for name, column in columns.items():
+            check_array(name, column, (rows,), "i" if name in labels else "f", make)
+            if name in labels:
+                most = len(labels[name]) - 1
+                rule = f"must be the place of a label, from 0 to {most}"
+                check_each(name, column, (column >= 0) & (column <= most), rule)
+            else:
+                check_each(name, column, np.isfinite(column), "must be finite")
+        known = [each for each in columns if each not in (*labels, *LABELS, NEUTRAL)]
+        fits = isinstance(contest, tuple) and len(set(contest)) == len(contest)
+        if not fits or not set(contest) <= set(known):
+            rule = "must be different columns of numbers that the votes carry, "
+            rule += shortened(known) or "none"
+            refuse("contest_covariates", rule, contest)
         ordered = flag(self.order_known, "order_known")
-        self._check_columns(len(first))
+        if NEUTRAL in columns and not ordered:
+            rule = "needs order_known=True: it says where the known order means nothing"
+            refuse(NEUTRAL, rule, ordered, remedy=f"use {make}()")
         if not ordered and np.any(first > second):
             row = int(np.argmax(first > second))
             rule = "must be the lower position of the two, since the order is not known"
-            remedy = "use from_rows(), which adds up the rows of a pair"
+            remedy = f"use {make}(), which adds up the rows of a pair"
             refuse("first", rule, int(first[row]), index=row, remedy=remedy)
-        keys = [first, second, *self.columns.values()]
-        check_different("row", self._pairs, keys, "pair", "from_rows")
+        keys = [first, second, *columns.values()]
+        check_different("row", self._pairs, keys, "pair", make)
         names, table = self.covariate_names, self.covariates
         if not isinstance(names, tuple):
             remedy = "use with_covariates()"
@@ -259,35 +279,6 @@ class Comparisons(CountedVotes):
         shape = num_arms if names else None, len(names)
         check_array("covariates", table, shape, "f", "with_covariates")
         check_each("covariates", table, np.isfinite(table), "must be finite")
-
-    def _check_columns(self, rows: int) -> None:
-        columns, labels, contest = self.columns, self.labels, self.contest_covariates
-        fits = isinstance(columns, dict) and isinstance(labels, dict)
-        if not fits or not set(labels) <= set(columns):
-            rule = "must be dictionaries, with labels of columns that are there"
-            refuse("columns and labels", rule, columns, remedy=_CONVERTS)
-        for name, column in columns.items():
-            kind = "i" if name in labels else "f"
-            shaped = isinstance(column, np.ndarray) and column.shape == (rows,)
-            if not shaped or column.dtype.kind != kind:
-                words = "places of labels, integers" if kind == "i" else "floats"
-                rule = f"must be an array of {words}, of the shape ({rows},)"
-                refuse(name, rule, column, remedy=_CONVERTS)
-            if kind == "i":
-                number = len(labels[name])
-                rule = f"must be the place of a label, from 0 to {number - 1}"
-                check_each(name, column, (column >= 0) & (column < number), rule)
-            else:
-                check_each(name, column, np.isfinite(column), "must be finite")
-        known = [each for each in columns if each not in (*labels, *LABELS, NEUTRAL)]
-        fits = isinstance(contest, tuple) and len(set(contest)) == len(contest)
-        if not fits or not set(contest) <= set(known):
-            carried = shortened(known) or "none"
-            rule = "must be different columns of numbers that the votes carry, "
-            refuse("contest_covariates", rule + carried, contest)
-        if NEUTRAL in columns and not self.order_known:
-            rule = "needs order_known=True: it says where the known order means nothing"
-            refuse(NEUTRAL, rule, self.order_known, remedy=_CONVERTS)
 
     @classmethod
     def from_wins(
@@ -577,11 +568,11 @@ class Comparisons(CountedVotes):
         return self._with_rows(columns={}, labels={}, contest_covariates=())
 
     def _with_rows(self, **changes: Any) -> Comparisons:
-        return replace(
-            replace(self._rows, **changes).comparisons(),
-            covariates=self.covariates,
-            covariate_names=self.covariate_names,
-        )
+        return self._with(replace(self._rows, **changes))
+
+    def _with(self, rows: VoteRows) -> Comparisons:
+        known = {"covariates": self.covariates, "covariate_names": self.covariate_names}
+        return replace(rows.comparisons(), **known)
 
     @property
     def _rows(self) -> VoteRows:
@@ -633,17 +624,18 @@ class Comparisons(CountedVotes):
     @property
     def row_names(self) -> list[str]:
         """A name for each row, such as "tea vs coffee (judge 58, turn 2)"."""
-        carried = [[] for _ in self.first]
-        for name, column in self.columns.items():
-            words = self.labels.get(name)
-            for row, entry in zip(carried, column.tolist(), strict=True):
-                row.append(
-                    f"{name} {entry:g}" if words is None else f"{name} {words[entry]}"
-                )
+        carried = [
+            [f"{name} {self.labels[name][entry]}" for entry in column]
+            if name in self.labels
+            else [f"{name} {entry:g}" for entry in column]
+            for name, column in self.columns.items()
+        ]
+        more = [f" ({', '.join(row)})" for row in zip(*carried, strict=True)]
         return [
-            f"{self.arm_names[one]} vs {self.arm_names[other]}"
-            + (f" ({', '.join(row)})" if row else "")
-            for (one, other), row in zip(self._pairs.tolist(), carried, strict=True)
+            f"{self.arm_names[one]} vs {self.arm_names[other]}{end}"
+            for (one, other), end in zip(
+                self._pairs.tolist(), more or [""] * len(self.first), strict=True
+            )
         ]
 
     def to_dataframe(self) -> pd.DataFrame:
@@ -665,17 +657,12 @@ class Comparisons(CountedVotes):
         import pandas as pd
 
         names = np.array(self.arm_names, dtype=object)
-        columns: dict[str, Any] = {
-            "first": names[self.first],
-            "second": names[self.second],
-            **dict(
-                zip(("wins_first", "wins_second", "ties"), self.counts.T, strict=True)
-            ),
-        }
+        table = pd.DataFrame({"first": names[self.first], "second": names[self.second]})
+        table[["wins_first", "wins_second", "ties"]] = self.counts
         for name, values in self.columns.items():
             labels = self.labels.get(name)
-            columns[name] = values if labels is None else np.array(labels)[values]
-        return pd.DataFrame(columns)
+            table[name] = values if labels is None else np.array(labels)[values]
+        return table
 
     def with_both_orders_as_one(self, contradiction: str = "tie") -> Comparisons:
         """Return one vote for each question that was asked in both orders.
@@ -747,16 +734,8 @@ class Comparisons(CountedVotes):
                    remedy=_ONE_QUESTION)  # fmt: skip
         there, back = self.counts[pairs[:, 0]], self.counts[pairs[:, 1]][:, [1, 0, 2]]
         counts = both_as_one(there, back, contradiction)
-        counted = counts.sum(axis=1) > 0
-        kept = pairs[counted, 0]
-        return replace(
-            self,
-            first=self.first[kept],
-            second=self.second[kept],
-            counts=counts[counted],
-            order_known=False,
-            columns={name: column[kept] for name, column in self.columns.items()},
-        )
+        rows = self._rows.chosen(pairs[:, 0], counts=counts, order_known=False)
+        return self._with(rows)
 
     def parts(self) -> list[list[str]]:
         """Return the parts of the graph whose edges are pairs with votes.
@@ -768,7 +747,7 @@ class Comparisons(CountedVotes):
             with every other one, at least through others.
         """
         first, second = self._pairs[self.counts.sum(axis=1) > 0].T
-        return components(self._edges(first, second), "weak", self.arm_names)
+        return self._components(first, second, "weak")
 
     def strong_parts(self) -> list[list[str]]:
         """Return the parts within which every arm beat every other, through others.
@@ -781,13 +760,16 @@ class Comparisons(CountedVotes):
         beat, beaten = won + tied > 0, lost + tied > 0
         winners = np.concatenate([one[beat], other[beaten]])
         losers = np.concatenate([other[beat], one[beaten]])
-        return components(self._edges(winners, losers), "strong", self.arm_names)
+        return self._components(winners, losers, "strong")
 
-    def _edges(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> Any:
+    def _components(
+        self, first: NDArray[np.int64], second: NDArray[np.int64], connection: str
+    ) -> list[list[str]]:
         from scipy.sparse import csr_array
 
         entries = np.ones(len(first), dtype=bool), (first, second)
-        return csr_array(entries, shape=(self.num_arms, self.num_arms))
+        edges = csr_array(entries, shape=(self.num_arms, self.num_arms))
+        return components(edges, connection, self.arm_names)
 
 
 def check_opponents(

@@ -181,7 +181,8 @@ def columns_of(table: Table, asked: VoteFormat) -> Columns:
             remedy = "leave ties ({ties}) out, or name columns of counts ({wins})"
             refuse(table.name, rule, remedy=remedy)
     weight = {} if asked.weight is None else {"weight": (str(asked.weight),)}
-    columns = {"arms": arms} | ways | weight
+    ties = {"ties": ()} if "wins" in ways else {}  # As they are not known yet.
+    columns = {"arms": arms} | ways | ties | weight
     return {role: tuple(map(composed, titles)) for role, titles in columns.items()}
 
 

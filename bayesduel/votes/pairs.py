@@ -59,6 +59,7 @@ SEVERAL = re.compile(r'\[\s*("+[^"]*"+\s*,\s*){2}')
 """A list of three names or more as JSON, perhaps with the quotes of a table doubled."""
 
 _DIAGONAL = frozenset("-xX*#\\/\u2013\u2014\u00d7")
+_AS_ROWS = "give a row for each pair, with columns wins_a, wins_b and ties"
 _OF_WINS = "give numbers of wins; `bayesduel compare` reads probabilities"
 
 
@@ -239,9 +240,7 @@ def parse_pairs(
     table.say_what_is_read(read)
 
     (first, second), names = table.same_labels(*columns["arms"])
-    counts = [_counts(table, columns, asked, first, second, names)]
-    if len(winner) == 2:  # The answers in both orders, of the same two arms.
-        counts.append(_said(table, winner[1], columns, asked, first, second, names))
+    counts = _counts(table, columns, asked, first, second, names)
     if "weight" in columns:
         weights = table.numbers(columns["weight"][0])[:, None]
         counts = [each * weights for each in counts]
@@ -309,9 +308,12 @@ def _counts(
     first: NDArray[np.int64],
     second: NDArray[np.int64],
     names: Sequence[str],
-) -> NDArray[np.float64]:
-    """Return the votes of every row for its two arms, and ties."""
-    counts = np.zeros((table.num_rows, 3))
+) -> list[NDArray[np.float64]]:
+    """Return the votes of every row for its two arms, and ties.
+
+    Two tables where rows hold the answers in both orders, of the same two arms.
+    """
+    counts, winner = np.zeros((table.num_rows, 3)), columns.get("winner", ())
     if "wins" in columns:
         for place, title in enumerate((*columns["wins"], *columns["ties"])):
             votes = table.whole_numbers(title, NOT_WHOLE, flags=True)
@@ -329,38 +331,30 @@ def _counts(
         remedy = "say which values are sure votes ({soft})"
         table.check(title, (share >= 0) & (share <= 1), rule, remedy)
         counts[:, 0], counts[:, 1] = 1.0 - share, share
-    elif columns["winner"][0] in columns["arms"]:
-        counts[:, columns["arms"].index(columns["winner"][0])] = 1.0
+    elif winner[0] in columns["arms"]:
+        counts[:, columns["arms"].index(winner[0])] = 1.0
     else:
-        return _said(table, columns["winner"][0], columns, asked, first, second, names)
-    return counts
-
-
-def _said(
-    table: Table,
-    title: str,
-    columns: Columns,
-    asked: VoteFormat,
-    first: NDArray[np.int64],
-    second: NDArray[np.int64],
-    names: Sequence[str],
-) -> NDArray[np.float64]:
-    """Return the votes of a column of names of arms, or words for what won."""
-    if asked.words is None:
-        usual = {"left": 0, "right": 1} if len(columns["winner"]) == 1 else {}
-        usual |= dict.fromkeys(TIE_WORDS, 2)
-        usual |= {title: place for place, title in enumerate(columns["arms"])}
-        verdicts = {word: (outcome, 1.0) for word, outcome in usual.items()}
-    else:
-        verdicts = verdicts_of(asked.words)
-    for word in [each for each in verdicts if each.lower() in ("true", "false")]:
-        # pandas writes them otherwise than JSON and spreadsheets do.
-        for same in (word.lower(), word.capitalize(), word.upper()):
-            verdicts.setdefault(same, verdicts[word])
-    codes, answers = table.labels(title)
-    arms, answers, texts = joined_labels(names, answers, list(verdicts))
-    by_text = dict(zip(texts, verdicts.values(), strict=True))
-    return verdict_counts(first, second, codes, arms, answers, by_text, table.rows)
+        if asked.words is None:
+            usual = {"left": 0, "right": 1} if len(winner) == 1 else {}
+            usual |= dict.fromkeys(TIE_WORDS, 2)
+            usual |= {title: place for place, title in enumerate(columns["arms"])}
+            verdicts = {word: (outcome, 1.0) for word, outcome in usual.items()}
+        else:
+            verdicts = verdicts_of(asked.words)
+        for word in [each for each in verdicts if each.lower() in ("true", "false")]:
+            # pandas writes them otherwise than JSON and spreadsheets do.
+            for same in (word.lower(), word.capitalize(), word.upper()):
+                verdicts.setdefault(same, verdicts[word])
+        said = []
+        for title in winner:
+            codes, answers = table.labels(title)
+            arms, answers, texts = joined_labels(names, answers, list(verdicts))
+            known = dict(zip(texts, verdicts.values(), strict=True))
+            said.append(
+                verdict_counts(first, second, codes, arms, answers, known, table.rows)
+            )
+        return said
+    return [counts]
 
 
 def _mirrored(rows: VoteRows, asked: VoteFormat) -> VoteRows:
@@ -437,21 +431,21 @@ def _from_square(table: Table) -> VoteRows:
 
     corner, *others = table.titles
     names = table.texts(corner).tolist()
-    position = {name: row for row, name in enumerate(joined_labels(names)[0])}
-    wins = np.full((len(names), len(names)), np.nan)
-    for title, name in zip(others, joined_labels(others)[0], strict=True):
-        column = position[name]
-        cells = list(map(_points, table.texts(title)))
-        if cells[column] in _DIAGONAL or not cells[column]:
-            cells[column] = "0"
-        frame = pd.DataFrame({title: pd.Series(cells, dtype=object)})
-        frame.attrs = table.frame.attrs
-        part = Table(frame, table.name, decimal=table.decimal)
-        wins[:, column] = part.numbers(title, gaps=True)
-        if wins[column, column]:
-            rule = f"gives {name!r} {wins[column, column]:g} votes against itself"
-            refuse(table.name, rule, name, index=column)
-        whole = np.nan_to_num(wins[:, column]) * 2 % 1 == 0
+    rows, titles = joined_labels(names, others)
+    others = [others[titles.index(row)] for row in rows]
+    cells = np.array([[*map(_points, table.texts(each))] for each in others], object).T
+    for at, cell in enumerate(np.diagonal(cells)):
+        if cell in _DIAGONAL or not cell:
+            cells[at, at] = "0"
+    frame = pd.DataFrame(cells, columns=others, dtype=object)
+    frame.attrs = table.frame.attrs
+    part = Table(frame, table.name, decimal=table.decimal)
+    wins = np.stack([part.numbers(title, gaps=True) for title in others], axis=1)
+    for at, (name, title) in enumerate(zip(names, others, strict=True)):
+        if wins[at, at]:
+            rule = f"gives {name!r} {wins[at, at]:g} votes against itself"
+            refuse(table.name, rule, name, index=at)
+        whole = np.nan_to_num(wins[:, at]) * 2 % 1 == 0
         part.check(title, whole, "is no whole number", _OF_WINS)
     lone = np.argwhere(np.isnan(wins) & ~np.isnan(wins.T))
     if len(lone):
@@ -464,23 +458,22 @@ def _from_square(table: Table) -> VoteRows:
     halves = votes % 1 != 0
     if halves.any():
         least = votes[:, :2].min(axis=1)
-        for wrong, remedy in (
-            (halves[:, 0] != halves[:, 1], "a draw is half a point for both"),
-            (least >= 1, "give a row for each pair, with columns wins_a, wins_b and "
-             "ties"),
-        ):  # fmt: skip
+        rules = {
+            "gives half a vote to one of {2} and {3} alone": halves[:, 0]
+            != halves[:, 1],
+            "has draws as halves, and {0:g} to {1:g} for {2} and {3}, which may be wins "
+            "or draws": least >= 1,
+        }
+        remedies = "a draw is half a point for both", _AS_ROWS
+        for (rule, wrong), remedy in zip(rules.items(), remedies, strict=True):
             if wrong.any():
                 at = int(np.argmax(wrong))
-                pair = f"{names[row[at]]} and {names[column[at]]}"
-                rule = f"gives half a vote to one of {pair} alone"
-                if least[at] >= 1 and halves[at, 0] == halves[at, 1]:
-                    rule = f"has draws as halves, and {votes[at, 0]:g} to "
-                    rule += f"{votes[at, 1]:g} for {pair}, which may be wins or draws"
-                refuse(table.name, rule, remedy=remedy)
+                said = *votes[at, :2], names[row[at]], names[column[at]]
+                refuse(table.name, rule.format(*said), remedy=remedy)
         votes[:, 2] = 2 * least
         votes[:, :2] -= least[:, None]
     place = np.argsort(np.argsort(names, kind="stable"))
-    read = {"arms": (corner or "first column",), "wins": tuple(others)}
+    read = {"arms": (corner or "first column",), "wins": tuple(table.titles[1:])}
     return VoteRows(
         sorted(names), place[row], place[column], votes, False, {}, {},
         name=table.name, rows=row, read=read,

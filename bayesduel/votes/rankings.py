@@ -419,7 +419,7 @@ SUFFIXES = (".soc", ".soi", ".toc", ".toi")
 
 _NAME = re.compile(r"#\s*ALTERNATIVE NAME\s+([0-9]{1,9})\s*:\s*(.*)")
 _NUMBER = re.compile(r"#\s*NUMBER ALTERNATIVES\s*:\s*([0-9]+)\s*")
-_TIE = r"\{\s*[0-9]{1,9}(?:\s*,\s*[0-9]{1,9})*\s*\}|[0-9]{1,9}"
+_TIE = r"\{\s*(?:[0-9]{1,9}(?:\s*,\s*[0-9]{1,9})*)?\s*\}|[0-9]{1,9}"
 _ORDER = re.compile(rf"[\s,]*(?:(?:{_TIE})(?:\s*,[\s,]*(?:{_TIE}))*)?[\s,]*")
 _BALLOT = "'number of voters: 3,1,{2,4}'"
 

@@ -311,7 +311,7 @@ def _from_csv(content: bytes, name: str, needed: Needed | None) -> pd.DataFrame:
     if header and not header[-1] and not any(frame[len(header) - 1]):
         frame, header = frame.iloc[:, :-1], header[:-1]  # A separator ends each line.
     frame.columns = header
-    frame.attrs["unread"] = unread
+    frame.attrs |= {"unread": unread} if unread else {}
     if separator == ";":
         frame.attrs["decimal"] = ","
     return frame
@@ -365,7 +365,10 @@ def _from_json(text: str, name: str, needed: Needed | None) -> pd.DataFrame:
             for title, column in columns.items()
         }
     )  # fmt: skip
-    frame.attrs["unread"] = {at for at, title in enumerate(columns) if title in unread}
+    if unread:
+        frame.attrs["unread"] = {
+            at for at, each in enumerate(columns) if each in unread
+        }
     return frame
 
 
