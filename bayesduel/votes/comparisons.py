@@ -517,11 +517,11 @@ class Comparisons(CountedVotes):
         if hasattr(table, "iloc"):
             if table.ndim == 2:
                 columns = [composed(label) for label in table.columns]
-                columns = None if columns == _counted(len(columns)) else columns
+                columns = None if _is_counted(columns) else columns
             rows, arms = joined_labels(list(table.index), self.arm_names)
             if sorted(rows) == sorted(arms):
                 table = table.iloc[[rows.index(arm) for arm in arms]]
-            elif rows != _counted(len(rows)):  # 0, 1, ... are no names.
+            elif not _is_counted(rows):  # 0, 1, ... are no names.
                 listed = shortened(self.arm_names)
                 rule = f"must have one row for each of the arms {listed}"
                 refuse("covariates", rule, rows)
@@ -810,8 +810,8 @@ def both_as_one(
     return counts
 
 
-def _counted(number: int) -> list[str]:
-    return [str(position) for position in range(number)]
+def _is_counted(labels: list[str]) -> bool:
+    return labels == [str(position) for position in range(len(labels))]
 
 
 def _labelled_counts(
@@ -824,7 +824,7 @@ def _labelled_counts(
     if hasattr(values, "iloc") and getattr(values, "ndim", 0) == 2:
         # A crosstab of winners and losers lacks rows of arms that never won.
         rows, columns = (list(map(str, s)) for s in (values.index, values.columns))
-        counted = any(_counted(len(side)) == side for side in (rows, columns))
+        counted = _is_counted(rows) or _is_counted(columns)
         if set(rows) != set(columns) and not (counted and len(rows) == len(columns)):
             sides = ("rows", rows, columns), ("columns", columns, rows)
             lacks = " and its ".join(

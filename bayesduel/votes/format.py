@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -132,12 +132,11 @@ class VoteFormat:
 
         Beside counts of wins any other column may hold ties.
         """
-        given = [self.arms, self.winner, self.scores, self.soft, self.weight]
         named = {*self.kept().values()}
-        for each in given:
-            named |= {*map(str, (each,) if isinstance(each, str) else each or ())}
+        for each in (self.arms, self.winner, self.scores, self.soft, self.weight):
+            named |= {*_listed(each)}
         named = {*map(composed, named)}
-        conditions = (self.where,) if isinstance(self.where, str) else self.where
+        conditions = [each.lstrip() for each in _listed(self.where)]
         counted = self.wins is not None or any(
             plain(each) in _OF_WINS for each in titles
         )
@@ -146,7 +145,7 @@ class VoteFormat:
             for title in titles
             if title in named
             or plain(title) in _OF_VOTES
-            or any(str(each).lstrip().startswith(title) for each in conditions)
+            or any(each.startswith(title) for each in conditions)
         ]
         return titles if counted or len(read) < 2 else read
 
@@ -184,6 +183,11 @@ def columns_of(table: Table, asked: VoteFormat) -> Columns:
     ties = {"ties": ()} if "wins" in ways else {}  # As they are not known yet.
     columns = {"arms": arms} | ways | ties | weight
     return {role: tuple(map(composed, titles)) for role, titles in columns.items()}
+
+
+def _listed(given: Any) -> list[str]:
+    is_one = isinstance(given, str) or not isinstance(given, Iterable)
+    return [str(each) for each in ([given] if is_one else given) if each is not None]
 
 
 def _titles(argument: str, titles: Any) -> tuple[str, ...]:

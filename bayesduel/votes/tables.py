@@ -382,24 +382,22 @@ def _records(text: str, name: str) -> Iterable[list[Any]]:
         while start < len(text):
             end = text.find("\n", start + _BLOCK)
             end = len(text) if end < 0 else end
-            block = text[start:end]
-            number, records = block.count("\n") + 1, []
+            block = text[start:end].rstrip()
             try:
-                joined = block.rstrip().replace("\n", ",")
-                records = json.loads(f"[{joined}]")
+                records = json.loads(f"[{block.replace('\n', ',')}]")
             except ValueError:
-                pass
-            if len(records) != block.rstrip().count("\n") + 1:
+                records = []
+            first = line
+            if len(records) != block.count("\n") + 1:
                 # Some lines are empty, or no record by themselves.
                 records = []
-                for at, each in enumerate(block.split("\n")):
+                for at, each in enumerate(block.split("\n"), first):
+                    line = at
                     if each.strip():
-                        line += at
                         records.append(json.loads(each))
-                        line -= at
             if records:
                 yield records
-            start, line = end + 1, line + number
+            line, start = first + text.count("\n", start, end) + 1, end + 1
     except (ValueError, RecursionError) as error:  # Also a number of too many digits.
         line += getattr(error, "lineno", 1) - 1
         rule = f"is no JSON: line {line}: {str(error).partition(':')[0]}"
