@@ -98,17 +98,14 @@ def read_choices(
         rule += f"offer, else 0, but is {offered[row, arm]:g}"
         refuse(table.name, rule, float(offered[row, arm]))
     index = chosen - first_index
-    fits = (index >= 0) & (index < len(names))
     is_none = np.zeros(len(chosen), dtype=bool) if none is None else chosen == none
-    bad = ~fits & ~is_none
+    bad = ((index < 0) | (index >= len(names))) & ~is_none
     if bad.any():
         row = int(np.argmax(bad))
         rule = f"row {row} chooses {chosen[row]}, but the {len(names)} arms are "
         refuse(table.name, f"{rule}numbered from {first_index}", int(chosen[row]))
-    counts = np.zeros(offered.shape)
-    counts[~is_none, index[~is_none]] = 1.0
-    nobody = None if none is None else is_none
-    return Choices.from_counts(offered, counts, nobody, arm_names=names)
+    picked = np.where(is_none, len(names), index)
+    return _choices_of(names, offered > 0, picked, has_none=none is not None)
 
 
 def read_long_choices(
@@ -167,11 +164,9 @@ def read_long_choices(
 
     Examples
     --------
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "trips.csv")
-    ...     _ = path.write_text("id,alternative,chosen\n1,bus,1\n1,car,0\n")
-    ...     read_long_choices(path)
+    >>> import pandas as pd
+    >>> rows = [(1, "bus", 1), (1, "car", 0)]
+    >>> read_long_choices(pd.DataFrame(rows, columns=["id", "alternative", "chosen"]))
     Choices(2 arms, 1 subsets, 1 choices)
     """
     person, none = _words_of(person=person, none=none)
@@ -217,23 +212,20 @@ def read_long_choices(
         differ = np.bincount(row, of_case[row] != who, len(occurring))
         check(differ == 0, "is of several persons")
         persons = [people[each] for each in of_case]
-    size, values, titles = len(names), [np.zeros((*offered.shape, 0))], []
-    for title in known:
+    values, titles = None, None
+    if known:
         # None of them has no attributes.
-        read = (here & (column < size))[:, None]
-        words, found = _values_of(table, title, [title], read)
-        wider = np.zeros((*offered.shape, len(words)))
-        wider[row, column] = found[:, 0]
-        values, titles = [*values, wider], [*titles, *words]
-    return Choices.from_counts(
-        offered[:, :size] > 0,
-        counts[:, :size],
-        None if none is None else counts[:, -1],
-        arm_names=names,
-        attributes=np.concatenate(values, axis=2)[:, :size] if known else None,
-        attribute_names=titles if known else None,
+        read = (here & (column < len(names)))[:, None]
+        asked = {title: [title] for title in known}
+        titles, of_rows = _attributes_of(table, asked, read)
+        values = np.zeros((*offered.shape, len(titles)))
+        values[row, column] = of_rows[:, 0]
+        values = values[:, : len(names)]
+    return _choices_of(
+        names, offered[:, : len(names)] > 0, counts.argmax(axis=1),
+        has_none=none is not None, attributes=values, attribute_names=titles,
         persons=persons,
-    )
+    )  # fmt: skip
 
 
 def read_wide_choices(
@@ -291,12 +283,10 @@ def read_wide_choices(
 
     Examples
     --------
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "trips.csv")
-    ...     text = "choice,price_bus,price_car\nbus,1.5,4\ncar,2,2.5\n"
-    ...     _ = path.write_text(text)
-    ...     read_wide_choices(path, attributes=["price"])
+    >>> import pandas as pd
+    >>> rows = [("bus", 1.5, 4), ("car", 2, 2.5)]
+    >>> table = pd.DataFrame(rows, columns=["choice", "price_bus", "price_car"])
+    >>> read_wide_choices(table, attributes=["price"])
     Choices(2 arms, 2 choices, 1 attributes)
     """
     person, weight, none = _words_of(person=person, weight=weight, none=none)
@@ -314,8 +304,10 @@ def read_wide_choices(
     elif available is not None:
         columns = labels_of("available", available)
         offers = _titles_of(table, "available", columns, names, left)
-    shown = [_titles_of(table, name, own, names, left) for name, own in asked.items()]
-    read = [title for each in [*shown, offers] for title in each if title]
+    shown = {
+        name: _titles_of(table, name, own, names, left) for name, own in asked.items()
+    }
+    read = [title for each in [*shown.values(), offers] for title in each if title]
     table.say_what_is_read({"choice": left, "attributes": read})
     here = np.ones((table.num_rows, len(names)), dtype=bool)
     for place, title in enumerate(offers):
@@ -323,31 +315,41 @@ def read_wide_choices(
             here[:, place] = table.yes_or_no(title)
     table.check_values([choice, *([person] if person else [])])
     (codes,), labels = table.same_labels(choice)
-    known: dict[str, str | None] = {f"{choice}{name}": name for name in names}
+    known = {f"{choice}{name}": at for at, name in enumerate(names)}
     if not any(name.isdigit() for name in names):
-        known |= {str(place + 1): name for place, name in enumerate(names)}
-    known |= {name: name for name in names} | ({} if none is None else {none: None})
+        known |= {str(at + 1): at for at in range(len(names))}
+    known |= {name: at for at, name in enumerate(names)}
+    known |= {} if none is None else {none: len(names)}
     words = f"is none of the alternatives {', '.join(names)}"
     remedy = "leave such rows out by a condition ({where})"
-    fits = np.array([label in known for label in labels])[codes]
-    table.check(choice, fits, words, remedy)
-    values, titles = [np.zeros((*here.shape, 0))], []
-    for name, columns in zip(asked, shown, strict=True):
-        words, found = _values_of(table, name, columns, here)
-        values, titles = [*values, found], [*titles, *words]
+    picked = np.array([known.get(label, -1) for label in labels])[codes]
+    table.check(choice, picked >= 0, words, remedy)
+    titles, values = _attributes_of(table, shown, here)
     try:
-        return Choices.from_attributes(
-            np.concatenate(values, axis=2),
-            [known[labels[code]] for code in codes],
-            available=here,
+        return _choices_of(
+            names, here, picked, has_none=none is not None,
+            attributes=values, attribute_names=titles,
             persons=None if person is None else table.texts(person).tolist(),
-            weight=None if weight is None else table.numbers(weight),
-            arm_names=names,
-            attribute_names=titles,
-            outside=none is not None,
-        )
+            weights=1.0 if weight is None else table.numbers(weight),
+        )  # fmt: skip
     except ComparisonDataError as error:
         raise table.in_rows_of_file(error) from error
+
+
+def _choices_of(
+    names: tuple[str, ...],
+    offered: NDArray[np.bool_],
+    picked: NDArray[np.int64],
+    *,
+    has_none: bool,
+    weights: Any = 1.0,
+    **known: Any,
+) -> Choices:
+    """Return choices by the place of what was picked; the last one is none of them."""
+    counts = np.zeros((len(picked), len(names) + 1))
+    counts[np.arange(len(picked)), picked] = weights
+    none = counts[:, -1] if has_none else None
+    return Choices.from_counts(offered, counts[:, :-1], none, arm_names=names, **known)
 
 
 def _words_of(**given: Any) -> list[str | None]:
@@ -434,6 +436,19 @@ def _titles_of(
     remedy = near_names(attribute, table.titles)
     remedy += "name its columns, with an empty name where it is 0"
     refuse(table.name, rule, attribute, remedy=remedy)
+
+
+def _attributes_of(
+    table: Table,
+    asked: Mapping[str, Sequence[str | None]],
+    here: NDArray[np.bool_],
+) -> tuple[list[str], NDArray[np.float64]]:
+    """Return attributes, by their columns, in one table, and their names."""
+    found = [_values_of(table, *each, here) for each in asked.items()]
+    values = [np.zeros((*here.shape, 0)), *(each for _, each in found)]
+    return [word for words, _ in found for word in words], np.concatenate(
+        values, axis=2
+    )
 
 
 def _values_of(

@@ -413,14 +413,9 @@ class Comparisons(CountedVotes):
         verdicts = dict(zip(texts, verdicts.values(), strict=True))
         counts = verdict_counts(left, right, codes, arms, answers, verdicts)
         return cls.from_rows(
-            arms,
-            left,
-            right,
-            counts * weights[:, None],
-            order_known=order_known,
-            columns=columns,
-            contest_covariates=contest_covariates,
-        )
+            arms, left, right, counts * weights[:, None], order_known=order_known,
+            columns=columns, contest_covariates=contest_covariates,
+        )  # fmt: skip
 
     @classmethod
     def from_rows(

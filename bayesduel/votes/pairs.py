@@ -533,11 +533,9 @@ def read_covariates(
 
     Examples
     --------
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "drinks.csv")
-    ...     _ = path.write_text("arm,price\ntea,1.5\nmilk,-0.5\n")
-    ...     read_covariates(path, ["milk", "tea"])
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"arm": ["tea", "milk"], "price": [1.5, -0.5]})
+    >>> read_covariates(frame, ["milk", "tea"])
     (array([[-0.5],
            [ 1.5]]), ('price',))
     """

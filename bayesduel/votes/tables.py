@@ -165,16 +165,17 @@ def _read(source: Any, needed: Needed | None) -> pd.DataFrame:
 def _unpacked(content: bytes, file: Path) -> bytes:
     """Unpack what is compressed otherwise than with gzip, up to a limit."""
     stream: Any = None
+    packed = io.BytesIO(content)
     if content.startswith(b"BZh"):
-        stream = bz2.BZ2File(io.BytesIO(content))
+        stream = bz2.BZ2File(packed)
     elif content.startswith(b"\xfd7zXZ"):
-        stream = lzma.LZMAFile(io.BytesIO(content))
+        stream = lzma.LZMAFile(packed)
     elif content.startswith(_ZSTD):
         try:
             # Of Python 3.14.
             from compression import zstd  # pyright: ignore[reportMissingImports]
 
-            stream = zstd.ZstdFile(io.BytesIO(content))
+            stream = zstd.ZstdFile(packed)
         except ImportError:
             try:
                 import zstandard  # pyright: ignore[reportMissingImports]
@@ -182,9 +183,9 @@ def _unpacked(content: bytes, file: Path) -> bytes:
                 remedy = "install zstandard, or unpack it"
                 rule = "is compressed with zstd, which needs a package"
                 refuse(file.name, rule, remedy=remedy)
-            stream = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(content))
-    elif content.startswith(_EXCEL) and zipfile.is_zipfile(io.BytesIO(content)):
-        archive = zipfile.ZipFile(io.BytesIO(content))
+            stream = zstandard.ZstdDecompressor().stream_reader(packed)
+    elif content.startswith(_EXCEL) and zipfile.is_zipfile(packed):
+        archive = zipfile.ZipFile(packed)
         names = [name for name in archive.namelist() if not name.endswith("/")]
         if "[Content_Types].xml" in names:  # An Excel workbook.
             size = sum(each.file_size for each in archive.infolist())
