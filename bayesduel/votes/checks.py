@@ -105,10 +105,7 @@ def arm_names_of(names: Iterable[Any] | None, num_arms: int | None) -> tuple[str
 
 
 def labels_of(name: str, values: Any) -> tuple[Any, ...]:
-    """Return a column of labels: texts, or numbers that stand for them.
-
-    A text such as "abc" is a column of its letters.
-    """
+    """Return a column of labels: texts, or numbers; "abc" is a column of letters."""
     fits = isinstance(values, Iterable) and not isinstance(values, bytes | dict)
     fits = fits and getattr(values, "ndim", 1) == 1
     if not fits or holds_more_than(values, MOST_LABELS):
@@ -333,8 +330,7 @@ def components(
 ) -> list[list[str]]:
     """Return the names in each part of a directed graph, the largest part first.
 
-    ``edges`` is a table (node, node), sparse or not. It may have more nodes than there
-    are arms; those are left out.
+    ``edges`` is a table (node, node), sparse or not; nodes after the arms are left out.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components

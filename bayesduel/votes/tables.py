@@ -454,17 +454,15 @@ class Table:
     name : str, optional
         The name in errors; by default that of the file.
     missing : {"refuse", "skip", "keep"} or None
-        How to treat rows without a value. With "keep" NA, nan, null, None and the
-        like are labels, and only an empty cell has no value. None is "refuse", for
-        readers that have no such option.
+        As in ``read_comparisons``; None where a reader has no such option.
     decimal : {".", ","}, optional
         The decimal sign of numbers. By default the point, and, in files separated by
         semicolons, the comma.
     names : sequence of str or None
         Labels, even if they are words for missing values.
     needed : callable, optional
-        Returns the columns of a file that are read at once, given the titles. Any
-        other column that is asked for later costs reading the file once more.
+        Returns the columns of a file that are read at once, given the titles. A column
+        that is asked for later costs reading the file once more.
     """
 
     def __init__(
@@ -508,10 +506,7 @@ class Table:
         return len(self.rows)
 
     def usual(self, name: str) -> str | None:
-        """Return the title that is a usual name, or the only one much like it.
-
-        It may differ in capitals, and in spaces and signs between words.
-        """
+        """Return a usual title, or the only one that differs in capitals and signs."""
         if name in self.titles:
             return name
         like = [title for title in self.titles if plain(title) == plain(name)]
@@ -577,10 +572,7 @@ class Table:
     def same_labels(
         self, *titles: str
     ) -> tuple[list[Int64[np.ndarray, " row"]], list[str]]:
-        """Return columns as places among the sorted labels of them all.
-
-        A label such as 7.0 is 7, and a message names what was made one.
-        """
+        """Return columns as places among the sorted labels of them all; 7.0 is 7."""
         columns = [self.labels(title) for title in titles]
         used = {name for column in columns for name in _used(*column)}
         for title, (codes, names) in zip(titles, columns, strict=True):
@@ -684,10 +676,7 @@ class Table:
         self._keep(kept)
 
     def check_values(self, titles: Sequence[str], answers: Sequence[str] = ()) -> None:
-        """Raise about the first row without a value in one of the columns.
-
-        Some are ``answers``, without which a row is no vote.
-        """
+        """Raise about the first row without a value, or an answer, in the columns."""
         gaps = np.array([self.labels(title)[0] < 0 for title in (*titles, *answers)])
         if not gaps.any():
             return
@@ -718,10 +707,7 @@ class Table:
         gaps: bool = False,
         flags: bool = False,
     ) -> Float64[np.ndarray, " row"]:
-        """Return a column of numbers; missing values are refused, or nan with ``gaps``.
-
-        With ``flags`` true and false are 1 and 0.
-        """
+        """Return a column of numbers, perhaps with gaps (nan), or true and false."""
         codes, names = self.labels(title)
         values = self.numbers_in(title, names, flags=flags)
         values = np.array([*values, np.nan])[codes]
