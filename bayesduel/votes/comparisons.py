@@ -92,7 +92,7 @@ class CountedVotes:
 class VoteRows:
     """Votes row by row as they were understood; several may belong to one pair."""
 
-    arm_names: Sequence[str]
+    arm_names: list[str] | tuple[str, ...]
     first: Int64[np.ndarray, " n"]  # Positions of arms.
     second: Int64[np.ndarray, " n"]
     counts: Float64[np.ndarray, "n 3"]  # For the first arm, for the second, and ties.
@@ -101,8 +101,8 @@ class VoteRows:
     labels: Mapping[str, tuple[str, ...]]
     contest_covariates: tuple[str, ...] = ()
     name: str = ""  # Of the table that the rows come from,
-    rows: NDArray[np.int64] | None = None  # the number of each there, from 0,
-    read: Mapping[str, tuple[str, ...]] | None = None  # and titles by their roles.
+    rows: Any = None  # the number of each there, from 0, int64 (n,),
+    read: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # and titles.
     both_orders: str | None = None  # What is left to be done.
 
     def chosen(self, places: Any, **changes: Any) -> VoteRows:
