@@ -20,6 +20,7 @@ from scipy import stats
 
 from bayesduel.arguments.limits import MOST_STEPS
 from bayesduel.errors import FitError
+from bayesduel.inference.draws import as_key, generator_of
 from bayesduel.inference.laplace_draws import sample_laplace
 from bayesduel.inference.numpyro_models import (
     SamplerSettings,
@@ -32,7 +33,6 @@ from bayesduel.inference.predictions import (
     log_probabilities_of_rows,
     simulate_arrays,
 )
-from bayesduel.inference.seeds import as_key, generator_of
 from bayesduel.inference.variational import sample_svi
 from bayesduel.models.argument_checks import check_numbers, check_probability
 from bayesduel.models.base import PreferenceModel, check_model
@@ -42,7 +42,7 @@ from theory.arguments import integer_from, one_of, seed_of, true_or_false
 _SIDE_BY_SIDE = 40
 """Data sets that one program fits at once, at most."""
 
-LOG_LIKELIHOOD = "log_likelihood"
+_LOG_LIKELIHOOD = "log_likelihood"
 """A quantity of the data too: it notices a posterior that ignores them."""
 
 
@@ -203,13 +203,11 @@ def calibrate(
         raise FitError("data", "must hold votes to be calibrated on", data)
     if isinstance(data, Rankings) and np.any(data.counts != 1):
         row = int(np.argmax(data.counts != 1))
-        raise FitError(
-            "data",
+        rule = (
             "must hold ballots that are cast once each, to be calibrated on "
-            f"({data.row_names[row]} was cast more often)",
-            float(data.counts[row]),
-            index=row,
+            f"({data.row_names[row]} was cast more often)"
         )
+        raise FitError("data", rule, float(data.counts[row]), index=row)
     key_prior, key_data, key_fit = jax.random.split(key, 3)
     truths = sample_prior(model, arrays, key_prior, num_simulations)
     rng = generator_of(key_data)
@@ -217,18 +215,27 @@ def calibrate(
         simulate_arrays(rng, model, arrays, {k: v[index] for k, v in truths.items()})
         for index in range(num_simulations)
     ]
+    parts: Iterator[dict[str, np.ndarray]]
     if method == "exact":
         parts = (
-            model.exact_posterior(each).sample(rng, num_draws) for each in simulated
+            {
+                name: draws[None]
+                for name, draws in model.exact_posterior(each)
+                .sample(rng, num_draws)
+                .items()
+            }
+            for each in simulated
         )
-        parts = ({name: each[None] for name, each in part.items()} for part in parts)
     elif method == "nuts":
         settings = SamplerSettings(1, num_draws * thinning, num_warmup)
         parts = _fit_in_groups(model, settings, simulated, key_fit)
         parts = ({name: v[:, ::thinning] for name, v in part.items()} for part in parts)
     else:
-        parts = _approximate_each(
-            model, method, simulated, key_fit, num_draws, resample=resample
+        sampler = sample_laplace if method == "laplace" else sample_svi
+        keys = jax.random.split(key_fit, len(simulated))
+        parts = (
+            sampler(model, each, key_each, 1, num_draws, resample=resample).draws
+            for each, key_each in zip(simulated, keys, strict=True)
         )
     fits: list[dict[str, np.ndarray]] = []
     done = 0
@@ -247,39 +254,23 @@ def _ranked(
     truths: dict[str, np.ndarray],
     draws: dict[str, np.ndarray],
 ) -> Calibration:
-    """Rank truths (simulation, ...) among draws (simulation, draw, ...)."""
+    # Log likelihoods of the truth and of the draws, by simulation.
     logs = []
-    for index, arrays in enumerate(simulated):
+    for index, each in enumerate(simulated):
         both = {
-            name: np.concatenate([truths[name][index, None], each[index]])
-            for name, each in draws.items()
+            name: np.concatenate([truths[name][index, None], values[index]])
+            for name, values in draws.items()
         }
-        of_rows = log_probabilities_of(model, arrays, both)
-        logs.append(log_probabilities_of_rows(arrays.counts, of_rows).sum(axis=1))
+        of_rows = log_probabilities_of(model, each, both)
+        logs.append(log_probabilities_of_rows(each.counts, of_rows).sum(axis=1))
     every = np.array(logs)
-    truths[LOG_LIKELIHOOD], draws[LOG_LIKELIHOOD] = every[:, 0], every[:, 1:]
+    truths[_LOG_LIKELIHOOD], draws[_LOG_LIKELIHOOD] = every[:, 0], every[:, 1:]
     ranks = {
         name: np.sum(draws[name] < values[:, None], axis=1)
         for name, values in truths.items()
         if name in draws
     }
-    return Calibration(ranks=ranks, num_draws=draws[LOG_LIKELIHOOD].shape[1])
-
-
-def _approximate_each(
-    model: PreferenceModel,
-    method: str,
-    simulated: list[Any],
-    rng_key: Any,
-    num_draws: int,
-    *,
-    resample: bool,
-) -> Iterator[dict[str, np.ndarray]]:
-    """Yield draws (1, draw, ...) as ``fit`` by laplace or svi has them."""
-    sampler = sample_laplace if method == "laplace" else sample_svi
-    keys = jax.random.split(rng_key, len(simulated))
-    for arrays, each in zip(simulated, keys, strict=True):
-        yield sampler(model, arrays, each, 1, num_draws, resample=resample).draws
+    return Calibration(ranks=ranks, num_draws=every.shape[1] - 1)
 
 
 def _fit_in_groups(
@@ -288,7 +279,6 @@ def _fit_in_groups(
     simulated: list[Any],
     rng_key: Any,
 ) -> Iterator[dict[str, np.ndarray]]:
-    """Yield draws (simulation, draw, ...) of equal groups of data sets."""
     number = len(simulated)
     size = max(n for n in range(1, _SIDE_BY_SIDE + 1) if number % n == 0)
     with jax.enable_x64(True):

@@ -12,14 +12,14 @@ from scipy.linalg import cho_solve
 from scipy.special import expit
 
 from bayesduel.models.bradley_terry import BradleyTerry
-from bayesduel.models.closed_forms.pairwise_curvature import PairwiseDensity
+from bayesduel.models.closed_forms import PairwiseDensity
 from bayesduel.models.identifiability import why_order_is_unidentified
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.models.vote_arrays import Votes, votes_of, with_counts
 from bayesduel.votes.comparisons import NEUTRAL, Comparisons
 
 if TYPE_CHECKING:
-    from bayesduel.inference.fits.fit_result import Fit
+    from bayesduel.inference.fit_result import Fit
 
 _WIDE = 10.0
 """Standard deviation of utilities: too wide to shrink them towards one another."""
@@ -28,7 +28,7 @@ _ROUNDS = 3
 """Estimates, each of which is mended by the leverages of the one before."""
 
 
-class OrderTest(NamedTuple):
+class _OrderTest(NamedTuple):
     """A score test of an advantage of the arm shown first."""
 
     advantage: float  # In units of utility; of a Beta per pair, as log odds.
@@ -46,12 +46,12 @@ def why_not_tested(posterior: Fit) -> str:
     why = why_order_is_unidentified(votes, contest=contest)
     if why or not isinstance(posterior.model, PairwiseBeta):
         return why
-    if _pair_tables(votes).variance > 0.0:
+    if _pair_tables(votes)[1] > 0.0:
         return ""
     return "no pair was shown in both orders with answers that differ"
 
 
-def order_test(posterior: Fit) -> OrderTest:
+def order_test(posterior: Fit) -> _OrderTest:
     """Test whether the arm shown first has an advantage, which the model has not.
 
     Of votes that are no ties. For utilities Rao's score test in Bradley and Terry's
@@ -83,7 +83,7 @@ def order_test(posterior: Fit) -> OrderTest:
     found = null.density.laplace()
     unit = np.eye(len(null.point))[place]
     variance = cho_solve((np.asarray(found.factor), True), unit)[place]
-    return OrderTest(
+    return _OrderTest(
         float(found.mode[place]),
         float(np.sqrt(variance)),
         float(stats.chi2.sf(statistic, 1)),
@@ -102,7 +102,6 @@ class _Null(NamedTuple):
     def of(
         cls, full: BradleyTerry, arrays: Votes, added: Float[np.ndarray, " row"]
     ) -> _Null:
-        """Find the mode, with half of so many votes added for either arm of a row."""
         more = with_counts(arrays, arrays.counts + added[:, None] / 2.0)
         null = replace(full, order_effect=False)
         mode = PairwiseDensity(null, more, null.vote_derivatives).laplace().mode
@@ -114,7 +113,6 @@ class _Null(NamedTuple):
 
 
 def _leverages(votes: Votes, null: _Null) -> Float[np.ndarray, " row"]:
-    """Return how much of its own fit each row decides: a diagonal of the hat matrix."""
     density, inverse = null.density, null.inverse
     number = density.coordinates.extras
     one, other = number + votes.first, number + votes.second
@@ -129,22 +127,10 @@ def _leverages(votes: Votes, null: _Null) -> Float[np.ndarray, " row"]:
     return votes.counts.sum(axis=1) * p * (1.0 - p) * spread
 
 
-class _PairTables(NamedTuple):
-    """Order and winner of the votes on each pair, (pair,) each."""
-
-    first_won: np.ndarray  # Wins of the lower arm, shown first, and its losses.
-    first_lost: np.ndarray
-    then_won: np.ndarray  # The same, shown second.
-    then_lost: np.ndarray
-    variance: float  # Of the wins shown first, of all pairs, given both margins.
-
-    @property
-    def number(self) -> np.ndarray:
-        """The votes on each pair."""
-        return self.first_won + self.first_lost + self.then_won + self.then_lost
-
-
-def _pair_tables(data: Comparisons) -> _PairTables:
+def _pair_tables(data: Comparisons) -> tuple[np.ndarray, float]:
+    # Votes by pair, by whether the lower arm was shown second, and by whether the arm
+    # shown second won; and the variance of the lower arm's wins when it was shown
+    # first, of all pairs, given both margins.
     counts = data.counts * (1.0 - data.columns.get(NEUTRAL, 0.0 * data.first)[:, None])
     low = np.minimum(data.first, data.second)
     pair, index = np.unique(
@@ -152,31 +138,28 @@ def _pair_tables(data: Comparisons) -> _PairTables:
     )
     table = np.zeros((len(pair), 2, 2))
     np.add.at(table, (index, (data.first > low).astype(int)), counts[:, :2])
-    number = table.sum(axis=(1, 2))
-    table, number = table[number > 1], number[number > 1]
-    shown, won = table[:, 0].sum(axis=1), table[:, 0, 0] + table[:, 1, 1]
+    table = table[table.sum(axis=(1, 2)) > 1]
+    number, shown = table.sum(axis=(1, 2)), table[:, 0].sum(axis=1)
+    won = table[:, 0, 0] + table[:, 1, 1]
     variance = shown * (number - shown) * won * (number - won)
-    variance = float(np.sum(variance / (number**2 * (number - 1.0))))
-    return _PairTables(
-        table[:, 0, 0], table[:, 0, 1], table[:, 1, 1], table[:, 1, 0], variance
-    )
+    return table, float(np.sum(variance / (number**2 * (number - 1.0))))
 
 
-def _mantel_haenszel(data: Comparisons) -> OrderTest:
-    """Test a common odds ratio of 1 of order and winner, pair by pair."""
-    pairs = _pair_tables(data)
-    if pairs.variance <= 0.0:
-        return OrderTest(0.0, np.inf, 1.0)
-    number, shown = pairs.number, pairs.first_won + pairs.first_lost
-    won = pairs.first_won + pairs.then_won
-    excess = float(np.sum(pairs.first_won - shown * won / number))
+def _mantel_haenszel(data: Comparisons) -> _OrderTest:
+    # Test a common odds ratio of 1 of order and winner, pair by pair.
+    table, variance = _pair_tables(data)
+    if variance <= 0.0:
+        return _OrderTest(0.0, np.inf, 1.0)
+    (won_first, lost_first), (lost_then, won_then) = table.transpose(1, 2, 0)
+    number, shown = table.sum(axis=(1, 2)), won_first + lost_first
+    excess = float(np.sum(won_first - shown * (won_first + won_then) / number))
     odds = (
-        np.sum(pairs.first_won * pairs.then_lost / number),
-        np.sum(pairs.first_lost * pairs.then_won / number),
+        np.sum(won_first * lost_then / number),
+        np.sum(lost_first * won_then / number),
     )
     # Log odds ratio: the advantage of one order over the other, twice that of either.
     with np.errstate(divide="ignore"):
         advantage = 0.5 * float(np.log(odds[0]) - np.log(odds[1]))
-    error = 0.5 / float(np.sqrt(pairs.variance))
-    p_value = float(stats.chi2.sf(excess**2 / pairs.variance, 1))
-    return OrderTest(advantage, error, p_value)
+    error = 0.5 / float(np.sqrt(variance))
+    p_value = float(stats.chi2.sf(excess**2 / variance, 1))
+    return _OrderTest(advantage, error, p_value)

@@ -10,11 +10,11 @@ from scipy.special import betainc
 
 from bayesduel.diagnostics.cross_validation import loo
 from bayesduel.errors import FitError
-from bayesduel.inference.fits.fit_result import Fit
+from bayesduel.inference.draws import generator_of
+from bayesduel.inference.fit_result import Fit
 from bayesduel.inference.fitting import fit
 from bayesduel.inference.predictions import check_whole, votes_drawn
 from bayesduel.inference.resampling import GOOD_K
-from bayesduel.inference.seeds import generator_of
 from bayesduel.models.argument_checks import check_numbers, check_real, next_seed
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.bradley_terry import BradleyTerry
@@ -215,7 +215,20 @@ def transitivity(
     if len(pairs.parts) > 1:
         condorcet = np.full(votes.num_arms, np.nan)
     cycles = expected_cycles(better, seen)
-    replicates = _replicated_cycles(scale, prior, num_replicates, rng_key)
+    # Expected cycles of votes drawn from the fitted scale.
+    arrays: Any = scale.arrays
+    counts = np.asarray(arrays.counts)
+    first, second = np.asarray(arrays.first), np.asarray(arrays.second)
+    rng, replicates = generator_of(next_seed(rng_key)), np.empty(num_replicates)
+    sampled = scale.sample(next_seed(rng_key, 2), num_replicates)
+    for index, matrix in enumerate(sampled):
+        probability = matrix[first, second]
+        logs = np.log(np.stack([probability, 1.0 - probability], axis=-1))[None]
+        drawn = votes_drawn(rng, counts, logs)[0]
+        won = np.zeros_like(matrix)
+        won[first, second], won[second, first] = drawn[:, 0], drawn[:, 1]
+        likely = probability_of_majority(won, prior)
+        replicates[index] = expected_cycles(likely, (won + won.T) > 0)
     return Transitivity(
         elpd_difference=float(pointwise.sum()),
         standard_error=float(np.sqrt(len(pointwise) * np.var(pointwise, ddof=1))),
@@ -253,23 +266,3 @@ def expected_cycles(
     """
     edges = np.where(seen, better, 0.0)
     return float(np.trace(edges @ edges @ edges) / 3.0)
-
-
-def _replicated_cycles(
-    scale: Fit, prior: float, number: int, rng_key: int
-) -> Float64[np.ndarray, " replicate"]:
-    """Return expected cycles of votes drawn from the fitted scale."""
-    arrays: Any = scale.arrays
-    counts = np.asarray(arrays.counts)
-    first, second = np.asarray(arrays.first), np.asarray(arrays.second)
-    rng = generator_of(next_seed(rng_key))
-    found = np.empty(number)
-    for index, matrix in enumerate(scale.sample(next_seed(rng_key, 2), number)):
-        probability = matrix[first, second]
-        logs = np.log(np.stack([probability, 1.0 - probability], axis=-1))[None]
-        drawn = votes_drawn(rng, counts, logs)[0]
-        wins = np.zeros_like(matrix)
-        wins[first, second], wins[second, first] = drawn[:, 0], drawn[:, 1]
-        better = probability_of_majority(wins, prior)
-        found[index] = expected_cycles(better, (wins + wins.T) > 0)
-    return found

@@ -1,7 +1,7 @@
-from .differences.of_draws import contrasts as contrasts
-from .differences.sparse_mode import ModeFit as ModeFit
-from .differences.sparse_mode import fit_mode as fit_mode
-from .fits.fit_result import Fit as Fit
+from .differences import ModeFit as ModeFit
+from .differences import contrasts as contrasts
+from .differences import fit_mode as fit_mode
+from .fit_result import Fit as Fit
 from .fitting import fit as fit
 from .groups import GroupFits as GroupFits
 from .groups import fit_groups as fit_groups

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,50 +112,39 @@ def check_chains(
 
     Quantities that do not vary are left out.
     """
-    array_stats = _array_stats()
-    names, values = _varying(draws)
-    chains, number = next(iter(draws.values())).shape[:2]
-    if number < _FEWEST or not names:
-        return None
-    stacked = np.stack(values)
-    axes: dict[str, Any] = {"chain_axis": 1, "draw_axis": 2}
-    tails = {"method": "tail", "prob": (0.05, 0.95)}
-    r_hat = np.asarray(array_stats.rhat(stacked, **axes)) if chains > 1 else None
-    bulk = np.asarray(array_stats.ess(stacked, method="bulk", **axes))
-    tail = np.asarray(array_stats.ess(stacked, **tails, **axes))
-    bfmi = array_stats.bfmi(stats["energy"], chain_axis=0, draw_axis=1)
-
-    def worst(each: np.ndarray, place: int) -> Worst:
-        return Worst(float(each[place]), names[place])
-
-    return ChainCheck(
-        chains=chains,
-        draws=chains * number,
-        r_hat=None if r_hat is None else worst(r_hat, int(np.argmax(r_hat))),
-        bulk=worst(bulk, int(np.argmin(bulk))),
-        tail=worst(tail, int(np.argmin(tail))),
-        diverging=int(stats["diverging"].sum()),
-        bfmi=float(np.min(bfmi)),
-    )
-
-
-def _array_stats() -> Any:
-    """Return ArviZ's functions of arrays; xarray comes with them, so not before."""
+    # xarray comes with them, so not before.
     from arviz_stats.base import (
-        array_stats,  # pyright: ignore[reportPrivateImportUsage]
+        array_stats as functions,  # pyright: ignore[reportPrivateImportUsage]
     )
 
-    return array_stats
-
-
-def _varying(
-    draws: dict[str, Shaped[np.ndarray, "chain draw ..."]],
-) -> tuple[list[str], list[np.ndarray]]:
-    """Return every number that varies: its name, and its draws (chain, draw)."""
+    array_stats: Any = functions
     names, values = [], []
     for name, each in draws.items():
         flat = each.reshape(*each.shape[:2], -1)
         for index in np.flatnonzero(np.ptp(flat, axis=(0, 1)) > 0):
             names.append(f"{name}[{index}]" if each.ndim > 2 else name)
             values.append(flat[:, :, index])
-    return names, values
+    chains, number = next(iter(draws.values())).shape[:2]
+    if number < _FEWEST or not names:
+        return None
+    stacked = np.stack(values)
+    axes: dict[str, Any] = {"chain_axis": 1, "draw_axis": 2}
+    tails = {"method": "tail", "prob": (0.05, 0.95)}
+
+    def worst(each: Any, pick: Callable[[Any], Any]) -> Worst:
+        place = int(pick(np.asarray(each)))
+        return Worst(float(np.asarray(each)[place]), names[place])
+
+    return ChainCheck(
+        chains=chains,
+        draws=chains * number,
+        r_hat=worst(array_stats.rhat(stacked, **axes), np.argmax)
+        if chains > 1
+        else None,
+        bulk=worst(array_stats.ess(stacked, method="bulk", **axes), np.argmin),
+        tail=worst(array_stats.ess(stacked, **tails, **axes), np.argmin),
+        diverging=int(stats["diverging"].sum()),
+        bfmi=float(
+            np.min(array_stats.bfmi(stats["energy"], chain_axis=0, draw_axis=1))
+        ),
+    )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from bayesduel.errors import FitError
-from bayesduel.inference.fits.fitted import check_posterior
+from bayesduel.inference.draws import as_key, generator_of
 from bayesduel.inference.numpyro_models import log_prior_densities, sample_prior
 from bayesduel.inference.predictions import (
     UNITS,
@@ -26,15 +26,11 @@ from bayesduel.inference.predictions import (
     thinned_log_probabilities,
     votes_drawn,
 )
-from bayesduel.inference.seeds import as_key, generator_of
-from bayesduel.models.argument_checks import check_numbers, next_seed
-from bayesduel.models.axes import axes_of, labels_along
+from bayesduel.models.argument_checks import check_numbers, check_posterior, next_seed
+from bayesduel.models.base import axes_of, labels_along
 from bayesduel.models.plackett_luce import Ballots
 from bayesduel.version import __version__
 from theory.arguments import one_of, seed_of, true_or_false
-
-if TYPE_CHECKING:
-    from bayesduel.inference.fits.fitted import FitBase
 
 _MOST_POINTWISE = 10**8
 """Pointwise log likelihoods that fit into one group."""
@@ -44,7 +40,7 @@ _MOST_PREDICTED = 10**7
 
 
 def to_datatree(
-    posterior: FitBase,
+    posterior: Any,
     *,
     unit: str = "vote",
     log_likelihood: bool = True,
@@ -108,34 +104,50 @@ def to_datatree(
     rng_key = seed_of(rng_key, "rng_key", kind=FitError)
     check_whole(posterior.data, "to_datatree", posterior.arrays)
     rng = generator_of(as_key(rng_key))
+    model, arrays = posterior.model, posterior.arrays
+    prior = sample_prior(model, arrays, as_key(next_seed(rng_key)), num_prior_draws)
+    prior = {name: values[None] for name, values in prior.items()}
+    row, row_names = rows_of(posterior)
+    name, (dims, observed) = _observed(posterior)
+    coords = _row_coords(posterior, name)
+    chains = posterior.num_chains
+    logs = log_prior_densities(model, arrays, posterior.flat_draws())
+    constants = xr.Dataset(row_constants(posterior))
     groups: dict[str, xr.Dataset | None] = {
         "posterior": _dataset(posterior, posterior.draws),
         "sample_stats": _dataset(posterior, posterior.sample_stats),
         "log_likelihood": _log_likelihood(posterior, unit) if log_likelihood else None,
-        "log_prior": _log_prior(posterior),
+        "log_prior": xr.Dataset(
+            {
+                name: (("chain", "draw"), each.reshape(chains, -1))
+                for name, each in logs.items()
+            },
+            {
+                "chain": np.arange(chains),
+                "draw": np.arange(posterior.num_draws // chains),
+            },
+        ),
+        "prior": _dataset(posterior, prior),
+        "prior_predictive": _predictions(posterior, prior, rng),
+        "posterior_predictive": _predictions(posterior, posterior.draws, rng),
+        "observed_data": xr.Dataset({name: (dims, observed)}, coords),
+        "constant_data": constants.assign_coords(_used(constants, {row: row_names})),
     }
-    prior = sample_prior(
-        posterior.model, posterior.arrays, as_key(next_seed(rng_key)), num_prior_draws
-    )
-    prior = {name: values[None] for name, values in prior.items()}
-    groups["prior"] = _dataset(posterior, prior)
-    groups["prior_predictive"] = _predictions(posterior, prior, rng)
-    groups["posterior_predictive"] = _predictions(posterior, posterior.draws, rng)
-    row, row_names = rows_of(posterior)
-    name, observed = _observed(posterior)
-    groups["observed_data"] = xr.Dataset({name: observed}, _row_coords(posterior, name))
-    constants = xr.Dataset(row_constants(posterior))
-    groups["constant_data"] = constants.assign_coords(
-        _used(constants, {row: row_names})
-    )
-    paired = pairs_of(posterior.model, posterior.data, posterior.arrays) is not None
-    if unit == "row" and paired:
-        _count_first_only(groups)
+    if unit == "row" and pairs_of(model, posterior.data, arrays) is not None:
+        # One number per comparison, the votes for the first arm, in place of all: it is
+        # what ArviZ compares with predictions; ``outcomes`` keeps the rest.
+        outcomes = groups["observed_data"]["votes"]  # pyright: ignore
+        groups["constant_data"] = groups["constant_data"].assign(  # pyright: ignore
+            outcomes=outcomes
+        )
+        for name in ("observed_data", "prior_predictive", "posterior_predictive"):
+            counted: Any = groups[name]
+            groups[name] = counted.isel(outcome=0, drop=True)
     stamp: dict[str, Any] = {
         "created_at": datetime.now(UTC).isoformat(),
         "creation_library": "bayesduel",
         "creation_library_version": __version__,
-        "model": repr(posterior.model),
+        "model": repr(model),
         "inference_method": posterior.inference,
         "sampling_time": posterior.seconds,
         "trusted": int(not posterior.doubts),
@@ -157,54 +169,26 @@ def to_datatree(
     return tree
 
 
-def _dataset(
-    posterior: FitBase, values: dict[str, np.ndarray], step: int = 1
-) -> xr.Dataset:
-    """Label values (chain, draw, ...) by the model's own names of axes."""
+def _dataset(posterior: Any, values: dict[str, np.ndarray]) -> xr.Dataset:
+    # Values (chain, draw, ...) by the model's own names of axes.
     model = posterior.model
-    variables = {
-        name: (("chain", "draw", *axes_of(model, name, each.ndim - 2)), each)
-        for name, each in values.items()
-    }
-    found = xr.Dataset(variables)
-    coords: dict[str, Any] = {**labels_along(model, posterior.data, found.sizes)}
-    coords["chain"] = np.arange(found.sizes.get("chain", 0))
-    coords["draw"] = step * np.arange(found.sizes.get("draw", 0))
-    return found.assign_coords(_used(found, coords))
-
-
-def _log_prior(posterior: FitBase) -> xr.Dataset:
-    """Return the log prior density of each sampled quantity, (chain, draw)."""
-    shape = posterior.num_chains, posterior.num_draws // posterior.num_chains
-    logs = log_prior_densities(
-        posterior.model, posterior.arrays, posterior.flat_draws()
+    dataset = xr.Dataset(
+        {
+            name: (("chain", "draw", *axes_of(model, name, each.ndim - 2)), each)
+            for name, each in values.items()
+        }
     )
-    return xr.Dataset(
-        {name: (("chain", "draw"), each.reshape(shape)) for name, each in logs.items()},
-        {"chain": np.arange(shape[0]), "draw": np.arange(shape[1])},
-    )
-
-
-def _count_first_only(groups: dict[str, xr.Dataset | None]) -> None:
-    """Leave one number per comparison, the votes for the first arm, in place of all.
-
-    It is what ArviZ compares with predictions; ``outcomes`` keeps the rest.
-    """
-    observed = groups["observed_data"]
-    constants = groups["constant_data"]
-    assert observed is not None and constants is not None
-    groups["constant_data"] = constants.assign(outcomes=observed["votes"])
-    for name in ("observed_data", "prior_predictive", "posterior_predictive"):
-        each = groups[name]
-        assert each is not None
-        groups[name] = each.isel(outcome=0, drop=True)
+    coords: dict[str, Any] = {**labels_along(model, posterior.data, dataset.sizes)}
+    for name in ("chain", "draw"):
+        coords[name] = np.arange(dataset.sizes.get(name, 0))
+    return dataset.assign_coords(_used(dataset, coords))
 
 
 def _used(dataset: xr.Dataset, coords: dict[str, Any]) -> dict[str, Any]:
     return {name: labels for name, labels in coords.items() if name in dataset.dims}
 
 
-def _row_coords(posterior: FitBase, name: str) -> dict[str, Any]:
+def _row_coords(posterior: Any, name: str) -> dict[str, Any]:
     row, row_names = rows_of(posterior)
     if name == "places":
         return {row: row_names, "arm": list(posterior.arm_names)}
@@ -212,7 +196,7 @@ def _row_coords(posterior: FitBase, name: str) -> dict[str, Any]:
     return {row: row_names, "outcome": list(outcomes)}
 
 
-def _observed(posterior: FitBase) -> tuple[str, tuple[tuple[str, str], np.ndarray]]:
+def _observed(posterior: Any) -> tuple[str, tuple[tuple[str, str], np.ndarray]]:
     row = rows_of(posterior).axis
     if isinstance(posterior.arrays, Ballots):
         return "places", ((row, "arm"), places_of(posterior.arrays))
@@ -220,7 +204,7 @@ def _observed(posterior: FitBase) -> tuple[str, tuple[tuple[str, str], np.ndarra
     return "votes", ((row, "outcome"), counts)
 
 
-def _log_likelihood(posterior: FitBase, unit: str) -> xr.Dataset | None:
+def _log_likelihood(posterior: Any, unit: str) -> xr.Dataset | None:
     counts = np.asarray(posterior.arrays.counts).astype(np.int64)
     entries = counts.sum() if unit == "vote" else len(counts)
     if posterior.num_draws * entries > _MOST_POINTWISE:
@@ -252,32 +236,26 @@ def _log_likelihood(posterior: FitBase, unit: str) -> xr.Dataset | None:
 
 
 def _predictions(
-    posterior: FitBase, draws: dict[str, np.ndarray], rng: np.random.Generator
+    posterior: Any, draws: dict[str, np.ndarray], rng: np.random.Generator
 ) -> xr.Dataset:
-    """Draw votes anew, as many per row as there were."""
+    # Votes drawn anew, as many per row as there were.
     name, (dims, observed) = _observed(posterior)
-    first = next(iter(draws.values()))
-    step = max(
-        1, -(-first.shape[0] * first.shape[1] * observed.size // _MOST_PREDICTED)
-    )
-    thinned = {key: values[:, ::step] for key, values in draws.items()}
-    chains, number = next(iter(thinned.values())).shape[:2]
+    model, arrays = posterior.model, posterior.arrays
+    chains, number = next(iter(draws.values())).shape[:2]
+    step = max(1, -(-chains * number * observed.size // _MOST_PREDICTED))
+    number = len(range(0, number, step))
     flat = {
-        key: values.reshape(chains * number, *values.shape[2:])
-        for key, values in thinned.items()
+        key: values[:, ::step].reshape(chains * number, *values.shape[2:])
+        for key, values in draws.items()
     }
-    if isinstance(posterior.arrays, Ballots):
-        drawn = ballots_drawn(rng, posterior.model, posterior.arrays, flat["utility"])
+    if isinstance(arrays, Ballots):
+        drawn = ballots_drawn(rng, model, arrays, flat["utility"])
     else:
-        logs = log_probabilities_of(posterior.model, posterior.arrays, flat)
-        drawn = votes_drawn(rng, np.asarray(posterior.arrays.counts), logs)
+        logs = log_probabilities_of(model, arrays, flat)
+        drawn = votes_drawn(rng, np.asarray(arrays.counts), logs)
+    drawn = drawn.reshape(chains, number, *drawn.shape[1:])
     return xr.Dataset(
-        {
-            name: (
-                ("chain", "draw", *dims),
-                drawn.reshape(chains, number, *drawn.shape[1:]),
-            )
-        },
+        {name: (("chain", "draw", *dims), drawn)},
         coords={
             "chain": np.arange(chains),
             "draw": step * np.arange(number),

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from bayesduel.arguments.limits import MOST_DRAWS, MOST_FITTED_ARMS, MOST_FITTED_NUMBERS
 from bayesduel.errors import DisconnectedComparisonsWarning, FitError
-from bayesduel.inference.fits.fit_result import Fit
-from bayesduel.inference.seeds import seed_words
+from bayesduel.inference.draws import seed_words
+from bayesduel.inference.fit_result import Fit
 from bayesduel.models.argument_checks import check_options
 from bayesduel.models.base import PreferenceModel, check_model
 from bayesduel.models.utilities import UtilityModel
@@ -130,29 +130,45 @@ def fit(
             + (" (its posterior has no closed form)" if name == "exact" else ""),
             method,
         )
-    _check_options(name, options)
-    options = check_options(options)
+    options = _checked_options(name, options)
     # How many are too many depends on the arms, and is said below.
     num_draws = integer_from(num_draws, 1, "num_draws", 10**400, kind=FitError)
     num_chains = integer_from(num_chains, 1, "num_chains", 10**400, kind=FitError)
-    _check_arms(len(getattr(data, "arm_names", ())))
+    num_arms = len(getattr(data, "arm_names", ()))
+    if num_arms > MOST_FITTED_ARMS:
+        raise FitError(
+            "data",
+            f"must have at most {MOST_FITTED_ARMS} arms, since tables of all pairs "
+            f"({8 * num_arms**2 / 1e9:.1f} GB each) are made",
+            num_arms,
+            remedy="use fit_mode() (--method mode), which makes none, or fit the arms "
+            "with the most votes",
+        )
     arrays = model.arrays(data)
-    _check_size(name, data, num_draws * num_chains)
+    # More draws would not fit into memory, or take hours to look at.
+    each = num_arms * (num_arms - 1) // 2 if name == "exact" else num_arms
+    most = min(MOST_DRAWS, MOST_FITTED_NUMBERS // each)
+    if num_draws * num_chains > most:
+        rule = f"must be at most {most} in all chains, for {num_arms} arms"
+        total = num_draws * num_chains
+        raise FitError("num_draws", rule, total, remedy="ask for fewer")
     seed_words(rng_key)
     remarks = remarks_on(model, data)
     began = time.perf_counter()
     size = num_chains, num_draws
     sampled = _sampler(name)(model, arrays, rng_key, *size, **options)
-    if method == "auto" and _calls_for_chains(model, sampled):
-        correction = sampled.extras["correction"]
-        name, options = "nuts", {}
-        sampled = _sampler(name)(model, arrays, rng_key, *size)
-        doubt = f"Pareto k {correction.pareto_k:.2f}"
-        why = (
-            "drawn by Markov chains, since draws by method='laplace' would be in doubt "
-            f"here ({doubt if correction.doubts else 'the mode was not found'})"
-        )
-        remarks = (why, *remarks)
+    correction = sampled.extras.get("correction")
+    if method == "auto" and correction is not None and "nuts" in model.methods:
+        doubtful = bool(correction.doubts) or not sampled.converged
+        # Chains would have an answer within a minute.
+        few = sampled.extras["num_unknown"] <= _MOST_FOR_CHAINS
+        if correction.wanted and doubtful and few:
+            name, options = "nuts", {}
+            sampled = _sampler(name)(model, arrays, rng_key, *size)
+            doubt = f"Pareto k {correction.pareto_k:.2f}"
+            why = doubt if correction.doubts else "the mode was not found"
+            chains = "drawn by Markov chains, since draws by method='laplace' would be "
+            remarks = (f"{chains}in doubt here ({why})", *remarks)
     return Fit(
         model=model,
         data=data,
@@ -169,62 +185,20 @@ def fit(
     )
 
 
-def _calls_for_chains(model: PreferenceModel, sampled: Sampled) -> bool:
-    """Whether draws are in doubt, and chains would have an answer within a minute."""
-    correction = sampled.extras.get("correction")
-    if correction is None or "nuts" not in model.methods:
-        return False
-    doubtful = bool(correction.doubts) or not sampled.converged
-    few = sampled.extras["num_unknown"] <= _MOST_FOR_CHAINS
-    return correction.wanted and doubtful and few
-
-
-def _check_arms(num_arms: int) -> None:
-    """Raise where a table of all pairs would not fit into memory, before it is made."""
-    if num_arms > MOST_FITTED_ARMS:
-        table = 8 * num_arms**2 / 1e9
-        raise FitError(
-            "data",
-            f"must have at most {MOST_FITTED_ARMS} arms, since tables of all pairs "
-            f"({table:.1f} GB each) are made",
-            num_arms,
-            remedy="use fit_mode() (--method mode), which makes none, or fit the arms "
-            "with the most votes",
-        )
-
-
-def _check_size(method: str, data: Any, total: int) -> None:
-    """Raise where the draws would not fit into memory, or take hours to look at."""
-    num_arms = len(data.arm_names)
-    each = num_arms * (num_arms - 1) // 2 if method == "exact" else num_arms
-    most = min(MOST_DRAWS, MOST_FITTED_NUMBERS // each)
-    if total > most:
-        raise FitError(
-            "num_draws",
-            f"must be at most {most} in all chains, for {num_arms} arms",
-            total,
-            remedy="ask for fewer",
-        )
-
-
-def _check_options(method: str, options: dict[str, Any]) -> None:
-    signature = inspect.signature(_sampler(method)).parameters
-    known = [
-        name
-        for name, parameter in signature.items()
-        if parameter.kind is inspect.Parameter.KEYWORD_ONLY
-    ]
+def _checked_options(method: str, options: dict[str, Any]) -> dict[str, Any]:
+    parameters = inspect.signature(_sampler(method)).parameters.values()
+    known = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
     for name in options:
         if name not in known:
+            of_chains = name in ("num_warmup", "target_acceptance", "dense_mass")
             raise FitError(
                 name,
                 f"must be left out: method {method!r} has no such option, but "
                 f"{', '.join(known) or 'none'}",
                 options[name],
-                remedy="method='nuts' (--method nuts) has"
-                if name in ("num_warmup", "target_acceptance", "dense_mass")
-                else "",
+                remedy="method='nuts' (--method nuts) has" if of_chains else "",
             )
+    return check_options(options)
 
 
 def remarks_on(model: PreferenceModel, data: Any) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations, islice, permutations, product
 from typing import TYPE_CHECKING, Any
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.errors import BayesduelError, DisconnectedComparisonsWarning, FitError
-from bayesduel.inference.fits.fit_result import Fit
+from bayesduel.inference.draws import generator_of
+from bayesduel.inference.fit_result import Fit
 from bayesduel.inference.fitting import fit, remarks_on
-from bayesduel.inference.seeds import generator_of
 from bayesduel.inference.tables import standing_columns
 from bayesduel.models.base import PreferenceModel, check_kind, check_model
 from bayesduel.models.vote_arrays import columns_read
@@ -150,37 +150,45 @@ def fit_groups(
     if not isinstance(by, str) or by not in data.labels:
         rule = "must be a column of labels that the votes carry, of which there is "
         raise FitError("by", rule + (shortened([*data.labels]) or "none"), by)
-    groups = dict(_groups(data, by))
-    shaped = groups
-    if _may_compile(model, method, data):
-        shaped = dict(_of_one_shape(model, groups))
+    groups = _groups(data, by)
+    # "auto" may end with Markov chains.
+    compiles = model.methods[0] if method == "auto" else method
+    if compiles == "laplace" and method != "auto":
+        arrays = model.arrays(data)
+        closed = model.closed_form(arrays) or model.at_scale(arrays, 1.0)
+        compiles = "exact" if closed is not None else method
+    shaped = groups if compiles == "exact" else _of_one_shape(model, groups)
     seeds = generator_of(rng_key).integers(2**62, size=len(data.labels[by])).tolist()
     fits: dict[str, Fit] = {}
     remarks: dict[str, tuple[str, ...]] = {}
     first = None
-    number = len(seeds)
     for done, (label, seed) in enumerate(zip(data.labels[by], seeds, strict=True)):
         if on_progress is not None:
-            on_progress(done, number)
+            on_progress(done, len(seeds))
         if label not in groups:
             remarks[label] = ("no vote is left in this group",)
             continue
-        few = _remarks_on_few(groups[label])
+        group, few = groups[label], ()
+        if group.num_votes < group.num_arms:
+            few = (
+                f"few votes: {group.num_votes:g} on {group.num_arms} arms, so that the "
+                "prior says most of it",
+            )
         try:
-            found = _fitted(model, groups[label], shaped[label], method, seed, options)
+            fits[label] = _fitted(model, group, shaped[label], method, seed, options)
         except BayesduelError as error:
             first = first or error
             remarks[label] = (*few, f"not fitted: {error}")
             continue
-        fits[label] = found
-        remarks[label] = (*few, *found.remarks)
+        remarks[label] = (*few, *fits[label].remarks)
     if not fits:
         raise first or FitError("data", "must hold votes", data.num_votes)
     return GroupFits(by, fits, remarks)
 
 
-def _groups(data: Comparisons, by: str) -> Iterator[tuple[str, Comparisons]]:
-    """Yield the votes of each group that has some, among the arms that they name."""
+def _groups(data: Comparisons, by: str) -> dict[str, Comparisons]:
+    # The votes of each group that has some, among the arms that they name.
+    groups = {}
     voted = data.counts.sum(axis=1) > 0
     for place, label in enumerate(data.labels[by]):
         rows = np.flatnonzero((data.columns[by] == place) & voted)
@@ -188,85 +196,61 @@ def _groups(data: Comparisons, by: str) -> Iterator[tuple[str, Comparisons]]:
             continue
         arms = np.union1d(data.first[rows], data.second[rows])
         covariates = data.covariates[arms] if data.covariate_names else data.covariates
-        yield (
-            label,
-            replace(
-                data,
-                arm_names=tuple(data.arm_names[arm] for arm in arms),
-                first=np.searchsorted(arms, data.first[rows]),
-                second=np.searchsorted(arms, data.second[rows]),
-                counts=data.counts[rows],
-                covariates=covariates,
-                columns={n: c[rows] for n, c in data.columns.items() if n != by},
-                labels={n: each for n, each in data.labels.items() if n != by},
-            ),
+        groups[label] = replace(
+            data,
+            arm_names=tuple(data.arm_names[arm] for arm in arms),
+            first=np.searchsorted(arms, data.first[rows]),
+            second=np.searchsorted(arms, data.second[rows]),
+            counts=data.counts[rows],
+            covariates=covariates,
+            columns={n: c[rows] for n, c in data.columns.items() if n != by},
+            labels={n: each for n, each in data.labels.items() if n != by},
         )
-
-
-def _may_compile(model: PreferenceModel, method: Any, data: Comparisons) -> bool:
-    """Whether a fit may need a program of JAX: "auto" may end with Markov chains."""
-    if method == "auto":
-        return model.methods[0] != "exact"
-    if method != "laplace":
-        return method != "exact"
-    arrays = model.arrays(data)
-    return model.closed_form(arrays) is None and model.at_scale(arrays, 1.0) is None
+    return groups
 
 
 def _of_one_shape(
     model: PreferenceModel, groups: Mapping[str, Comparisons]
-) -> Iterator[tuple[str, Comparisons]]:
-    """Yield votes with as many arms and rows in each group as in the largest one."""
+) -> dict[str, Comparisons]:
+    # Votes with as many arms and rows in each group as in the largest one.
     least = {
         label: data if columns_read(model, data) else data.without_columns()
         for label, data in groups.items()
     }
-    arms = max(data.num_arms for data in least.values())
-    rows = max(len(data.first) for data in least.values())
+    num_arms = max(data.num_arms for data in least.values())
+    num_rows = max(len(data.first) for data in least.values())
     names = dict.fromkeys(name for data in least.values() for name in data.arm_names)
     for label, data in least.items():
         if not data.covariate_names:
             # Arms of other groups bring nothing that would be known of them.
             others = (name for name in names if name not in data.arm_names)
-            added = tuple(islice(others, arms - data.num_arms))
-            data = replace(data, arm_names=data.arm_names + added)
-        yield label, _with_empty_rows(data, rows)
-
-
-def _with_empty_rows(data: Comparisons, number: int) -> Comparisons:
-    """Return the votes with rows that have none, up to a number of rows."""
-    missing = number - len(data.first)
-    if not missing:
-        return data
-    pairs = (permutations if data.order_known else combinations)(
-        range(data.num_arms), 2
-    )
-    entries = list(dict.fromkeys(zip(*data.columns.values(), strict=True))) or [()]
-    taken = set(zip(data.first, data.second, *data.columns.values(), strict=True))
-    free = ((*pair, *rest) for pair, rest in product(pairs, entries))
-    added = list(islice((row for row in free if row not in taken), missing))
-    if not added:
-        return data
-    first, second, *rest = map(np.array, zip(*added, strict=True))
-    return replace(
-        data,
-        first=np.append(data.first, first),
-        second=np.append(data.second, second),
-        counts=np.append(data.counts, np.zeros((len(added), 3)), axis=0),
-        columns={
-            name: np.append(each, more)
-            for (name, each), more in zip(data.columns.items(), rest, strict=True)
-        },
-    )
-
-
-def _remarks_on_few(data: Comparisons) -> tuple[str, ...]:
-    if data.num_votes >= data.num_arms:
-        return ()
-    return (
-        f"few votes: {data.num_votes:g} on {data.num_arms} arms, so that the prior "
-        "says most of it",
-    )
+            more = tuple(islice(others, num_arms - data.num_arms))
+            data = replace(data, arm_names=data.arm_names + more)
+        least[label] = data
+        missing = num_rows - len(data.first)
+        if not missing:
+            continue
+        ways = permutations if data.order_known else combinations
+        entries = list(dict.fromkeys(zip(*data.columns.values(), strict=True))) or [()]
+        taken = set(zip(data.first, data.second, *data.columns.values(), strict=True))
+        free = ((*pair, *rest) for pair, rest in
+                product(ways(range(data.num_arms), 2), entries))  # fmt: skip
+        added = list(islice((row for row in free if row not in taken), missing))
+        if added:
+            first, second, *rest = map(np.array, zip(*added, strict=True))
+            least[label] = replace(
+                data,
+                first=np.append(data.first, first),
+                second=np.append(data.second, second),
+                counts=np.append(data.counts, np.zeros((len(added), 3)), axis=0),
+                columns={
+                    name: np.append(each, more)
+                    for (name, each), more in zip(
+                        data.columns.items(), rest, strict=True
+                    )
+                },
+            )
+    return least
 
 
 def _fitted(
@@ -277,15 +261,15 @@ def _fitted(
     seed: int,
     options: Mapping[str, Any],
 ) -> Fit:
-    """Fit a group; remark on it as it is, not on what it was filled up with."""
+    # Remarked on as it is, not on what it was filled up with.
     with warnings.catch_warnings():
         # It comes back among the remarks.
         warnings.simplefilter("ignore", DisconnectedComparisonsWarning)
-        found = fit(model, shaped, method=method, rng_key=seed, **options)
+        fitted = fit(model, shaped, method=method, rng_key=seed, **options)
         if shaped is own:
-            return found
-        of_method = len(found.remarks) - len(remarks_on(model, shaped))
-        kept = found.remarks[:of_method] + remarks_on(model, own)
+            return fitted
+        of_method = len(fitted.remarks) - len(remarks_on(model, shaped))
+        kept = fitted.remarks[:of_method] + remarks_on(model, own)
     # Its own rows carry the columns that the model does not read, as judges.
     data = replace(own, arm_names=shaped.arm_names)
-    return replace(found, data=data, arrays=model.arrays(data), remarks=kept)
+    return replace(fitted, data=data, arrays=model.arrays(data), remarks=kept)

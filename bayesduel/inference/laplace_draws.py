@@ -7,31 +7,30 @@ for any other one JAX computes the mode, the densities and the named quantities.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.inference.draws import Sampled, in_chains
-from bayesduel.inference.proposals.learned_scale import ScaleProposer
-from bayesduel.inference.proposals.normal import NormalProposer
-from bayesduel.inference.proposals.pools import Proposer, Weighed, draw_again
+from bayesduel.inference.draws import Sampled, generator_of, in_chains
+from bayesduel.inference.proposals import (
+    NormalProposer,
+    ScaleProposer,
+    Weighed,
+)
 from bayesduel.inference.resampling import (
     FINITE_VARIANCE_K,
     LEAST_BLOCK,
     Correction,
     effective_number,
     largest_shift,
+    smoothed_weights,
     systematic,
 )
-from bayesduel.inference.seeds import generator_of
 from bayesduel.models.base import Density, PreferenceModel
-from bayesduel.models.closed_forms.newton import Status
+from bayesduel.models.newton import Status
 
 if TYPE_CHECKING:
     from bayesduel.types import RunKey
-
 
 _LEAST_WEIGHED = 25
 """Draws whose weights say how far the normal distribution is off."""
@@ -70,11 +69,12 @@ def sample_laplace(
 
     Where a scale is learned, from those of the utilities given many scales.
     """
-    rng, size = generator_of(rng_key), (chains, draws)
-    by_scale = ScaleProposer.of(model, arrays, max_iterations)
-    if by_scale is not None:
-        proposer, status = by_scale, by_scale.status
-        extras: dict[str, Any] = {"num_unknown": by_scale.num_unknown}
+    rng = generator_of(rng_key)
+    proposer = ScaleProposer.of(model, arrays, max_iterations)
+    extras: dict[str, Any]
+    if proposer is not None:
+        status = proposer.status
+        extras = {"num_unknown": 1 + len(proposer.nodes[0].distribution.mode)}
     else:
         target = density_of(model, arrays)
         distribution = target.laplace(max_iterations)
@@ -86,7 +86,7 @@ def sample_laplace(
     return from_approximation(
         proposer,
         rng,
-        size,
+        (chains, draws),
         resample=resample,
         converged=converged,
         remarks=() if converged else (_REMARKS[status],),
@@ -95,7 +95,7 @@ def sample_laplace(
 
 
 def from_approximation(
-    proposer: Proposer,
+    proposer: NormalProposer | ScaleProposer,
     rng: np.random.Generator,
     size: tuple[int, int],
     *,
@@ -108,7 +108,7 @@ def from_approximation(
 
     Parameters
     ----------
-    proposer : Proposer
+    proposer : NormalProposer or ScaleProposer
         The distribution, and others that reach further.
     rng : numpy.random.Generator
         Used up.
@@ -124,10 +124,19 @@ def from_approximation(
     chains, number = size[0], size[0] * size[1]
     # With fewer than 25 weights nothing is known of their tail.
     many = max(number, LEAST_BLOCK if resample else _LEAST_WEIGHED)
-    plain = Weighed.of(proposer.plain(rng, many))
-    better = proposer.better(rng, plain) if resample else ()
-    found = _first_good(better) or plain
-    pool, weights, k, kind, propose = found
+    plain = chosen = Weighed.of(proposer.plain(rng, many))
+    good: list[Weighed] = []
+    for pool in proposer.better(rng, plain) if resample else ():
+        if pool.is_good:
+            good.append(pool)
+            chosen = min(good, key=lambda each: each.pareto_k)
+            # Above k = 1/2 the variance of the weights is infinite, and the error of a
+            # mean several times what their effective number says, though it vanishes
+            # as the pool grows.
+            if pool.pareto_k <= FINITE_VARIANCE_K:
+                chosen = pool
+                break
+    pool, weights, k, kind, propose = chosen
     index = np.arange(number)
     if propose is not None:
         index = systematic(rng, weights, number)
@@ -148,32 +157,20 @@ def from_approximation(
     stats, doubts = {"lp": pool.lp[index]}, correction.doubts
     if propose is None:
         stats["log_weight"] = pool.log_weight[index]
+
+    def fresh(rng_key: RunKey | int, number: int) -> dict[str, np.ndarray]:
+        rng = generator_of(rng_key)
+        if propose is None:
+            return proposer.plain(rng, number).named
+        again = propose(rng, max(number, LEAST_BLOCK))
+        weights, _ = smoothed_weights(again.log_weight)
+        return again.kept(systematic(rng, weights, number))
+
     return Sampled(
         draws=in_chains(pool.kept(index), chains),
         sample_stats=in_chains(stats, chains),
-        fresh=partial(draw_again, propose) if propose else partial(_plain, proposer),
+        fresh=fresh,
         remarks=(*remarks, *(f"{each}; {correction.remedy}" for each in doubts)),
         extras={**extras, "correction": correction},
         **rest,
     )
-
-
-def _first_good(pools: Iterable[Weighed]) -> Weighed | None:
-    """Return the first pool whose weights have a variance, else the best good one.
-
-    Above k = 1/2 their variance is infinite, and the error of a mean several times what
-    their effective number says, though it vanishes as the pool grows.
-    """
-    good: list[Weighed] = []
-    for pool in pools:
-        if pool.is_good:
-            good.append(pool)
-            if pool.pareto_k <= FINITE_VARIANCE_K:
-                break
-    return min(good, key=lambda pool: pool.pareto_k, default=None)
-
-
-def _plain(
-    proposer: Proposer, rng_key: RunKey | int, number: int
-) -> dict[str, np.ndarray]:
-    return proposer.plain(generator_of(rng_key), number).named

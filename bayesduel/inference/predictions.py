@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Num, Shaped
 
 from bayesduel.errors import FitError
 from bayesduel.inference.numpyro_models import log_probabilities_of
-from bayesduel.models.axes import labels_along
-from bayesduel.models.base import PreferenceModel
+from bayesduel.models.base import PreferenceModel, labels_along
 from bayesduel.models.plackett_luce import Ballots, PlackettLuce
 from bayesduel.models.vote_arrays import is_whole, with_counts
 from bayesduel.votes.comparisons import OUTCOMES, Comparisons
-
-if TYPE_CHECKING:
-    from bayesduel.inference.fits.fitted import FitBase
 
 _MOST_LOGS = 4 * 10**7
 """Log probabilities held at once; beyond, every n-th draw is used."""
@@ -25,7 +21,7 @@ _MOST_LOGS = 4 * 10**7
 UNITS = ("vote", "row")
 """What counts as one prediction."""
 
-ROW_NAMES = {"Comparisons": "comparison", "Choices": "subset", "Rankings": "ballot"}
+_ROW_NAMES = {"Comparisons": "comparison", "Choices": "subset", "Rankings": "ballot"}
 """Names of the axis of rows, by the kind of data."""
 
 
@@ -36,7 +32,7 @@ class Rows(NamedTuple):
     names: list[str]
 
 
-def rows_of(posterior: FitBase) -> Rows:
+def rows_of(posterior: Any) -> Rows:
     """Return what the axis of rows is called, and what its rows are.
 
     A model says so by ``dims()["votes"]``, of which the first name is that of the axis,
@@ -48,8 +44,12 @@ def rows_of(posterior: FitBase) -> Rows:
     if isinstance(data, Comparisons) and len(data.counts) != number:
         data = data.without_columns()  # A model that reads none has a row per pair.
     pairs = pairs_of(model, data, posterior.arrays)
-    kept = _are_rows_of_data(data, posterior.arrays, pairs)
-    usual = ROW_NAMES.get(type(data).__name__, "row") if kept else "row"
+    totals = np.asarray(posterior.arrays.counts).sum(axis=1)
+    votes = np.asarray(data.counts).reshape(len(data.counts), -1).sum(axis=1)
+    kept = len(totals) == len(votes) and np.allclose(totals, votes)
+    if kept and pairs is not None:
+        kept = all(map(np.array_equal, pairs, (data.first, data.second)))
+    usual = _ROW_NAMES.get(type(data).__name__, "row") if kept else "row"
     axis = model.dims().get("votes", (usual,))[0]
     labels = labels_along(model, data, {axis: number}).get(axis)
     if labels is None and kept:
@@ -61,15 +61,6 @@ def rows_of(posterior: FitBase) -> Rows:
             for row, (one, other) in enumerate(zip(*pairs, strict=True))
         ]
     return Rows(axis, labels or [str(row) for row in range(number)])
-
-
-def _are_rows_of_data(data: Any, arrays: Any, pairs: Pairs | None) -> bool:
-    totals = np.asarray(arrays.counts).sum(axis=1)
-    own = np.asarray(data.counts).reshape(len(data.counts), -1).sum(axis=1)
-    same = len(totals) == len(own) and np.allclose(totals, own)
-    if not same or pairs is None:
-        return same
-    return all(map(np.array_equal, pairs, (data.first, data.second)))
 
 
 class Pairs(NamedTuple):
@@ -101,7 +92,7 @@ def pairs_of(model: PreferenceModel, data: Any, arrays: Any) -> Pairs | None:
 
 
 def thinned_log_probabilities(
-    posterior: FitBase,
+    posterior: Any,
 ) -> tuple[Float[np.ndarray, "chain draw row outcome"], int]:
     """Return log P(outcome) for the kept draws, or every n-th of them; and n."""
     counts = np.asarray(posterior.arrays.counts)
@@ -118,8 +109,7 @@ def thinned_log_probabilities(
 
 
 def log_probabilities_of_rows(
-    counts: Num[np.ndarray, "row outcome"],
-    logs: Float[np.ndarray, "... row outcome"],
+    counts: Num[np.ndarray, "row outcome"], logs: Float[np.ndarray, "... row outcome"]
 ) -> Float[np.ndarray, "... row"]:
     """Add up the log probabilities of all votes of each row."""
     happened = counts > 0
@@ -151,7 +141,7 @@ class Cells(NamedTuple):
         return np.array(ids, dtype=np.str_)
 
 
-def cells_of(posterior: FitBase) -> Cells:
+def cells_of(posterior: Any) -> Cells:
     """Return the cells of the data that have votes, in the order of their votes.
 
     By pair, by what is said of it, and only then by which arm was shown first: models
@@ -169,8 +159,11 @@ def cells_of(posterior: FitBase) -> Cells:
         said = np.where(turned[row] & (outcome < 2), 1 - outcome, outcome)
         order = np.lexsort((place[row], said, pair))
         row, outcome, said = row[order], outcome[order], said[order]
-        names = [_words(data.arm_names, *each) for each in
-                 zip(pair[order].tolist(), said.tolist(), strict=True)]  # fmt: skip
+        names = []
+        for code, what in zip(pair[order].tolist(), said.tolist(), strict=True):
+            low, high = (data.arm_names[arm] for arm in divmod(code, data.num_arms))
+            beats = f"{low} beats {high}", f"{high} beats {low}"
+            names.append((*beats, f"{low} ties {high}")[what])
     else:
         said = np.array(posterior.model.outcomes(data))[outcome]
         labels = np.array(rows_of(posterior).names)[row]
@@ -179,12 +172,7 @@ def cells_of(posterior: FitBase) -> Cells:
     return Cells(row, outcome, times, names)
 
 
-def _words(names: tuple[str, ...], pair: int, said: int) -> str:
-    low, high = names[pair // len(names)], names[pair % len(names)]
-    return (f"{low} beats {high}", f"{high} beats {low}", f"{low} ties {high}")[said]
-
-
-def rows_in_order(posterior: FitBase) -> Int[np.ndarray, " row"]:
+def rows_in_order(posterior: Any) -> Int[np.ndarray, " row"]:
     """Return the rows with votes by pair, then by which arm was shown first."""
     voted = np.asarray(posterior.arrays.counts).sum(axis=1) > 0
     pairs = pairs_of(posterior.model, posterior.data, posterior.arrays)
@@ -276,7 +264,7 @@ def simulate_arrays(
     return with_counts(arrays, counts.astype(np.float64))
 
 
-def row_constants(posterior: FitBase) -> dict[str, tuple[tuple[str, ...], Any]]:
+def row_constants(posterior: Any) -> dict[str, tuple[tuple[str, ...], Any]]:
     """Return what was given in each row, with the names of the axes.
 
     Whatever the arrays of the model hold beside the counts: one number per row, or one

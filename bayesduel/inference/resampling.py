@@ -10,6 +10,16 @@ they can be trusted (Vehtari et al. 2024).
 Kept draws are found by systematic resampling (Kitagawa 1996) out of four times as many
 proposals: the expected number of copies of a proposal is exactly proportional to its
 weight, and nothing is kept twice unless its weight is above the share of one kept draw.
+
+The smoothing is that of ``arviz_stats``, which the tests hold it against. It is written
+down here because ArviZ cannot be imported without xarray and pandas, which takes ten
+times as long as a fit.
+
+References
+----------
+A. Vehtari, D. Simpson, A. Gelman, Y. Yao, J. Gabry, "Pareto smoothed importance
+sampling", JMLR 25 (2024). J. Zhang and M. A. Stephens, "A new and efficient estimation
+method for the generalized Pareto distribution", Technometrics 51 (2009).
 """
 
 from dataclasses import dataclass
@@ -17,7 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int, Shaped
 
-from bayesduel.inference._pareto_smoothing import smoothed_log_weights, tail_length
+from bayesduel.errors import ArgumentError
 
 GOOD_K = 0.7
 """Pareto k up to which importance sampling is trusted (Vehtari et al. 2024)."""
@@ -38,15 +48,24 @@ HOPELESS = 0.005
 HOPELESS_K = 1.0
 """Pareto k of a few proposals above which no more are made."""
 
-LEAST_EFFECTIVE = 400
+_LEAST_EFFECTIVE = 400
 """Equal draws that are enough for the quantiles of a posterior."""
 
-LARGEST_SHIFT = 0.1
+_LARGEST_SHIFT = 0.1
 """Of a mean, in standard deviations, that draws of an approximation may have: such a
 shift takes 0.002 from the coverage of an interval of 0.9."""
 
-LARGEST_SPREAD = 1.1
+_LARGEST_SPREAD = 1.1
 """Ratio of standard deviations, one way or the other."""
+
+_LEAST_TAIL = 5
+"""Weights without which no distribution is fitted."""
+
+_PRIOR_WEIGHT, _PRIOR_SHAPE = 10.0, 0.5
+"""The prior of k counts as so many weights with such a k (appendix G)."""
+
+_GRID, _GRID_SCALE = 30, 3.0
+"""Zhang and Stephens' grid of the other parameter: m = 30 + sqrt(n) points."""
 
 _NOTHING = 700.0
 """A log weight this far below the largest one is none."""
@@ -113,36 +132,34 @@ class Correction:
     @property
     def fits(self) -> bool:
         """Whether what was fitted is so close that draws from it need no weights."""
-        near = 1.0 / LARGEST_SPREAD <= self.spread <= LARGEST_SPREAD
-        return self.has_good_weights and self.shift <= LARGEST_SHIFT and near
+        near = 1.0 / _LARGEST_SPREAD <= self.spread <= _LARGEST_SPREAD
+        return self.has_good_weights and self.shift <= _LARGEST_SHIFT and near
 
     @property
     def doubts(self) -> tuple[str, ...]:
         """What one should know of draws that do not fit the posterior well."""
-        if not self.wanted and not self.resampled:
-            if self.fits:
+        if self.trusted:
+            if self.effective_proposals >= _LEAST_EFFECTIVE:
                 return ()
-            return (
-                "the draws are those of a normal distribution that does not fit the "
-                "posterior "
-                f"(Pareto k {self.pareto_k:.2f}; means are off by up to "
-                f"{self.shift:.2f} standard deviations), and were not to be resampled",
-            )
-        if not self.trusted:
-            return (
-                "the draws are those of a normal distribution that does not fit the "
-                "posterior "
-                f"(Pareto k {self.pareto_k:.2f}; means are off by {self.shift:.2f} "
-                "standard deviations or more), and no weights could correct them: "
-                "intervals and probabilities may be far off",
-            )
-        if self.resampled and self.effective_proposals < LEAST_EFFECTIVE:
             return (
                 f"of {self.num_proposals} proposals only about "
                 f"{self.effective_proposals:.0f} matter, so that intervals and "
                 "probabilities are rough",
             )
-        return ()
+        plain = not self.wanted and not self.resampled
+        if plain and self.fits:
+            return ()
+        off = (
+            f"by up to {self.shift:.2f} standard deviations), and were not to be "
+            "resampled"
+            if plain
+            else f"by {self.shift:.2f} standard deviations or more), and no weights "
+            "could correct them: intervals and probabilities may be far off"
+        )
+        return (
+            "the draws are those of a normal distribution that does not fit the "
+            f"posterior (Pareto k {self.pareto_k:.2f}; means are off {off}",
+        )
 
     @property
     def remedy(self) -> str:
@@ -184,7 +201,7 @@ def smoothed_weights(
         return np.full(number, 1.0 / number), np.inf
     relative = np.where(finite, log_weight, -np.inf)
     relative = np.maximum(relative - relative.max(), -_NOTHING)
-    tail = np.sort(relative)[-tail_length(number) - 1 :]
+    tail = np.sort(relative)[-_tail_length(number) - 1 :]
     k = 0.0
     if np.ptp(tail) > _SAME:
         relative, k = smoothed_log_weights(relative)
@@ -242,3 +259,82 @@ def largest_shift(
         if abs(np.log(far)) > abs(np.log(spread)):
             spread = float(far)
     return worst, name, spread
+
+
+def smoothed_log_weights(
+    log_weight: Float[np.ndarray, " draw"],
+) -> tuple[Float[np.ndarray, " draw"], float]:
+    """Replace the largest weights by Pareto-distributed order statistics.
+
+    Parameters
+    ----------
+    log_weight : float (S,)
+        Finite; at least 25 of them, and their largest ones differ.
+
+    Returns
+    -------
+    float (S,)
+        Log weights; the weights add up to 1.
+    float
+        Shape k of the distribution. Not finite where none can be fitted, and then
+        nothing is smoothed: nan where the lower quarter of the tail is equal.
+    """
+    length = _tail_length(len(log_weight))
+    if length < _LEAST_TAIL:
+        rule = "must have 25 or more entries"
+        raise ArgumentError("log_weight", rule, len(log_weight))
+    logs = log_weight - np.max(log_weight)
+    order = np.argsort(logs)
+    places = order[-length:]
+    tail = logs[places]
+    if tail[-1] - tail[0] < np.finfo(float).tiny:
+        rule = "must differ in its largest entries, but they are equal"
+        raise ArgumentError("log_weight", rule, log_weight)
+    cutoff = np.exp(logs[order[-length - 1]])
+    k, scale = _pareto_distribution(np.exp(tail) - cutoff)
+    if np.isfinite(k):
+        middle = (np.arange(length) + 0.5) / length
+        if scale <= 0.0:
+            quantiles = np.full_like(middle, np.nan)
+        elif k == 0.0:
+            quantiles = -scale * np.log1p(-middle)
+        else:
+            quantiles = scale * np.expm1(-k * np.log1p(-middle)) / k
+        # No weight becomes larger than the largest one was.
+        logs[places] = np.minimum(np.log(cutoff + quantiles), tail[-1])
+    return logs - _log_sum(logs), k
+
+
+def _tail_length(number: int) -> int:
+    # Weights that make up the tail: min(S / 5, 3 sqrt(S)).
+    return int(3.0 * np.sqrt(number)) if number > 225 else number // 5
+
+
+def _pareto_distribution(excess: Float[np.ndarray, " n"]) -> tuple[float, float]:
+    # Shape k and scale for sorted excesses: posterior means on a grid (Zhang and
+    # Stephens 2009), with k drawn towards 1/2. Both nan where the first quartile is not
+    # above the least one: no such distribution has that. k is inf where the fit is no
+    # number.
+    number = len(excess)
+    quartile = excess[int(number / 4 + 0.5) - 1]
+    if quartile <= excess[0]:
+        return np.nan, np.nan
+    size = _GRID + int(np.sqrt(number))
+    steps = np.arange(1, size + 1) - 0.5
+    grid = (1.0 - np.sqrt(size / steps)) / (_GRID_SCALE * quartile) + 1.0 / excess[-1]
+    shape = np.mean(np.log1p(-grid[:, None] * excess), axis=1)
+    height = number * (np.log(-grid / shape) - shape - 1.0)
+    weight = np.exp(height - _log_sum(height))
+    matters = weight >= 10.0 * np.finfo(float).eps
+    weight, grid = weight[matters], grid[matters]
+    rate = np.sum(grid * weight) / np.sum(weight)
+    own = np.mean(np.log1p(-rate * excess))
+    k = (number * own + _PRIOR_WEIGHT * _PRIOR_SHAPE) / (number + _PRIOR_WEIGHT)
+    if np.isnan(k):
+        return np.inf, np.nan
+    return float(k), float(-own / rate)
+
+
+def _log_sum(logs: np.ndarray) -> float:
+    top = np.max(logs)
+    return float(top + np.log(np.sum(np.exp(logs - top))))

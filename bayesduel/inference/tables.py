@@ -10,12 +10,8 @@ from scipy.special import ndtri
 
 from bayesduel.errors import FitError, near_names
 from bayesduel.inference import winners
-from bayesduel.inference.fits.errors_at_mode import both_errors
-from bayesduel.inference.fits.fitted import check_posterior
-from bayesduel.models.argument_checks import (
-    check_probability,
-)
-from bayesduel.models.axes import axes_of, entries_of
+from bayesduel.models.argument_checks import check_posterior, check_probability
+from bayesduel.models.base import axes_of, entries_of
 from bayesduel.models.thurstone import Thurstone
 from bayesduel.votes.comparisons import Comparisons
 from theory.arguments import number_that, one_of
@@ -23,8 +19,6 @@ from theory.arguments import number_that, one_of
 if TYPE_CHECKING:
     import xarray as xr
     from jaxtyping import Float64, Shaped
-
-    from bayesduel.inference.fits.fitted import FitBase
 
 
 ELO = 400.0 / np.log(10.0)
@@ -34,7 +28,7 @@ ELO_MEAN = 1500.0
 
 
 def standings(
-    posterior: FitBase,
+    posterior: Any,
     probability: float = 0.9,
     *,
     scale: str = "utility",
@@ -112,7 +106,7 @@ def votes_of_arms(data: Comparisons) -> dict[str, Float64[np.ndarray, " K"]]:
 
 
 def standing_columns(
-    posterior: FitBase,
+    posterior: Any,
     probability: float,
     *,
     scale: str = "utility",
@@ -138,6 +132,16 @@ def standing_columns(
     _, ranks = posterior.ranks(probability, by=order)
     low, high = _interval(scores, probability)
     mean = scores.mean(axis=0)
+    errors: dict[str, np.ndarray] = {}
+    if cluster is not None:
+
+        def scores_at(named: Mapping[str, Any]) -> np.ndarray:
+            utilities = posterior.model.utilities(named)
+            centered = winners.centered(posterior.part_of, utilities)
+            return _on_scale(posterior, centered, scale, anchor)
+
+        both = posterior._both_errors(cluster, lambda named: {"": scores_at(named)})
+        errors = {name: each[""] for name, each in both.items()}
     columns = {
         "part": posterior.part_of + 1,
         "rank_lower": ranks["lower"],
@@ -146,7 +150,7 @@ def standing_columns(
         "score": mean,
         "score_lower": low,
         "score_upper": high,
-        **_errors_of_scores(posterior, cluster, scale, anchor),
+        **errors,
         "p_best": probabilities,
     }
     if isinstance(posterior.data, Comparisons):
@@ -164,35 +168,12 @@ def standing_columns(
     return names, {name: each[places] for name, each in columns.items()}, words
 
 
-def _errors_of_scores(
-    posterior: Any,
-    cluster: str | None,
-    scale: str,
-    anchor: tuple[str, float] | None,
-) -> dict[str, Shaped[np.ndarray, " K"]]:
-    """Return both kinds of standard errors of scores, where a cluster is named."""
-    if cluster is None:
-        return {}
-
-    def of(named: Mapping[str, Any]) -> dict[str, np.ndarray]:
-        utilities = posterior.model.utilities(named)
-        scores = winners.centered(posterior.part_of, utilities)
-        return {"score": _on_scale(posterior, scores, scale, anchor)}
-
-    return {
-        name: each["score"]
-        for name, each in both_errors(posterior, cluster, of).items()
-    }
-
-
 def _shared_ranks(
-    part_of: np.ndarray, scores: Shaped[np.ndarray, "draw K"], probability: float
-) -> Shaped[np.ndarray, " K"]:
-    """Return 1 plus the number of arms of the part that are better for sure.
-
-    By a normal distribution of the difference of two scores: a count of draws for each
-    pair would take minutes for a thousand arms.
-    """
+    part_of: np.ndarray, scores: np.ndarray, probability: float
+) -> np.ndarray:
+    # 1 plus the number of arms of the part that are better for sure. By a normal
+    # distribution of the difference of two scores: a count of draws for each pair would
+    # take minutes for a thousand arms.
     mean = scores.mean(axis=0)
     apart = scores - mean
     shared = apart.T @ apart / len(scores)
@@ -207,12 +188,11 @@ def _shared_ranks(
 
 
 def _on_scale(
-    posterior: FitBase,
+    posterior: Any,
     scores: Shaped[np.ndarray, "draw K"],
     scale: str,
     anchor: tuple[str, float] | None,
 ) -> Shaped[np.ndarray, "draw K"]:
-    """Return scores relative to the mean of the part of an arm, or to the anchor."""
     unit, level = 1.0, 0.0
     if scale == "elo":
         unit, level = ELO, ELO_MEAN
@@ -259,7 +239,7 @@ PARAMETERS = {
 
 
 def parameter_summary(
-    posterior: FitBase, probability: float = 0.9, *, cluster: str | None = None
+    posterior: Any, probability: float = 0.9, *, cluster: str | None = None
 ) -> list[dict[str, Any]]:
     """Return the quantities of a fit that the table of arms does not show.
 
@@ -301,7 +281,7 @@ def parameter_summary(
     shown = {("pair",)} | ({("arm",)} if model.utilities(flat) is not None else set())
     errors: dict[str, dict[str, np.ndarray]] = {}
     if cluster is not None:
-        errors = both_errors(posterior, cluster)
+        errors = posterior._both_errors(cluster)
     rows = []
     for name, draws in sorted(flat.items()):
         if name in model.auxiliary or axes_of(model, name, draws.ndim - 1) in shown:

@@ -15,45 +15,24 @@ from numpyro import handlers
 from numpyro.infer import SVI, Trace_ELBO, autoguide, init_to_value
 from numpyro.optim import Adam
 
-from bayesduel.inference.draws import Sampled
-from bayesduel.inference.laplace import LaplaceState, points_of
+from bayesduel.inference.draws import Sampled, generator_of
 from bayesduel.inference.laplace_draws import from_approximation
-from bayesduel.inference.latent import latent_of
 from bayesduel.inference.numpyro_models import (
     NumPyroDensity,
     in_64_bits,
     laplace_program,
+    latent_of,
 )
-from bayesduel.inference.proposals.normal import NormalProposer
-from bayesduel.inference.seeds import generator_of
+from bayesduel.inference.proposals import NormalProposer, points_of
 from bayesduel.models.base import PreferenceModel, sample
+from bayesduel.models.newton import LaplaceState
 from bayesduel.types import RunKey
 
-GUIDES = {
+_GUIDES = {
     "multivariate-normal": autoguide.AutoMultivariateNormal,
     "normal": autoguide.AutoDiagonalNormal,
 }
 """Families of distributions for "svi"."""
-
-
-def _whitened(model: PreferenceModel, arrays: Any, state: LaplaceState) -> Callable:
-    """Return the NumPyro model of z, where the unknown point is mode + L^-T z.
-
-    There the Laplace approximation is a standard normal distribution, so that a guide
-    starts close to its goal however differently the quantities are scaled.
-    """
-    density = latent_of(model, arrays).log_density
-    size = state.mode.shape[0]
-
-    def white() -> None:
-        flat = dist.ImproperUniform(dist.constraints.real_vector, (), (size,))
-        white_point = sample("white_point", flat)
-        # Blocked: the quantities of the model itself are no sites of this one.
-        with handlers.block():
-            joint = density(points_of(state, white_point[None, :])[0])
-        numpyro.factor("joint", joint)
-
-    return white
 
 
 class _Variational(NamedTuple):
@@ -63,10 +42,29 @@ class _Variational(NamedTuple):
     num_steps: int
     step_size: float
 
-    def distribution(self, white: Callable, size: int) -> autoguide.AutoContinuous:
-        """Return the guide, at first a standard normal distribution."""
+    def of(
+        self, model: PreferenceModel, arrays: Any, state: LaplaceState
+    ) -> tuple[Callable, autoguide.AutoContinuous]:
+        """Return a NumPyro model of z, where the point is mode + L^-T z, and its guide.
+
+        There the Laplace approximation is a standard normal distribution, so that a
+        guide, which is one at first, starts close to its goal however differently the
+        quantities are scaled.
+        """
+        density = latent_of(model, arrays).log_density
+        size = state.mode.shape[0]
+
+        def white() -> None:
+            flat = dist.ImproperUniform(dist.constraints.real_vector, (), (size,))
+            white_point = sample("white_point", flat)
+            # Blocked: the quantities of the model itself are no sites of this one.
+            with handlers.block():
+                joint = density(points_of(state, white_point[None, :])[0])
+            numpyro.factor("joint", joint)
+
         start = init_to_value(values={"white_point": jnp.zeros(size)})
-        return GUIDES[self.guide](white, init_loc_fn=start, init_scale=1.0)
+        guide = _GUIDES[self.guide](white, init_loc_fn=start, init_scale=1.0)
+        return white, guide
 
 
 @partial(jax.jit, static_argnums=(0, 1))
@@ -77,17 +75,12 @@ def _fit_distribution(
     state: LaplaceState,
     rng_key: RunKey,
 ) -> tuple[dict[str, Array], Array]:
-    """Minimize the evidence bound; return the guide's parameters and all losses."""
-
+    # Minimizes the evidence bound; the guide's parameters, and all losses.
     def rate(step: Array) -> Array:
         return settings.step_size * 0.01 ** (step / settings.num_steps)
 
-    white = _whitened(model, arrays, state)
     svi = SVI(
-        white,
-        settings.distribution(white, state.mode.shape[0]),
-        Adam(rate),
-        Trace_ELBO(num_particles=8),
+        *settings.of(model, arrays, state), Adam(rate), Trace_ELBO(num_particles=8)
     )
     result = svi.run(rng_key, settings.num_steps, progress_bar=False)
     return result.params, result.losses
@@ -101,12 +94,11 @@ def _normal_distribution(
     state: LaplaceState,
     params: dict[str, Array],
 ) -> LaplaceState:
-    """Return mean and precision of the fit in the coordinates of the model."""
-    white = _whitened(model, arrays, state)
-    distribution = settings.distribution(white, state.mode.shape[0])
+    # Mean and precision of the fit in the coordinates of the model.
+    _, guide = settings.of(model, arrays, state)
     # A guide knows its shapes only after it was run once.
-    jax.eval_shape(handlers.seed(distribution, rng_seed=jax.random.key(0)))
-    posterior = distribution.get_posterior(params)
+    jax.eval_shape(handlers.seed(guide, rng_seed=jax.random.key(0)))
+    posterior = guide.get_posterior(params)
     if settings.guide == "normal":
         scale = jnp.diag(posterior.scale)
     else:
@@ -146,17 +138,21 @@ def sample_svi(
     params, losses = _fit_distribution(model, settings, arrays, state, key_fit)
     distribution = _normal_distribution(model, settings, arrays, state, params)
     losses = np.asarray(losses)
-    settled = _has_settled(losses)
+    # The last two tenths are finite and agree within 4 standard errors, or 0.1 nats.
+    tenth = max(len(losses) // 10, 2)
+    last, before = losses[-tenth:], losses[-2 * tenth : -tenth]
+    settled = bool(np.all(np.isfinite(losses[-2 * tenth :])))
+    if settled:
+        noise = np.sqrt((np.var(last) + np.var(before)) / tenth)
+        apart = abs(np.mean(before) - np.mean(last))
+        settled = bool(apart <= max(4.0 * noise, 0.1))
     remark = (
         "the evidence bound was still moving at the end; raise num_steps, or lower "
         "step_size"
     )
+    plain = jax.tree.map(np.asarray, distribution)
     return from_approximation(
-        NormalProposer(
-            NumPyroDensity(model, arrays),
-            jax.tree.map(np.asarray, distribution),
-            at_mode=False,
-        ),
+        NormalProposer(NumPyroDensity(model, arrays), plain, at_mode=False),
         generator_of(key_draw),
         (chains, draws),
         resample=resample,
@@ -164,16 +160,3 @@ def sample_svi(
         remarks=() if settled else (remark,),
         extras={"losses": losses},
     )
-
-
-def _has_settled(losses: np.ndarray) -> bool:
-    """Say whether the last two tenths of the losses are finite and agree.
-
-    Within 4 standard errors of the noise, or 0.1 nats.
-    """
-    tenth = max(len(losses) // 10, 2)
-    last, before = losses[-tenth:], losses[-2 * tenth : -tenth]
-    if not np.all(np.isfinite(losses[-2 * tenth :])):
-        return False
-    noise = np.sqrt((np.var(last) + np.var(before)) / tenth)
-    return bool(abs(np.mean(before) - np.mean(last)) <= max(4.0 * noise, 0.1))

@@ -1,6 +1,6 @@
 """Who wins, in several senses, in draws of preference matrices."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,19 +12,10 @@ Parts = Sequence[Int[np.ndarray, " arm"]]
 """Arms that votes connect, a part each; every arm is in one."""
 
 
-def copeland_counts(matrices: Matrices) -> Int[np.ndarray, "draw K"]:
-    """Return how many others each arm beats."""
-    return np.sum(matrices > 0.5, axis=2)
-
-
-def borda_scores(matrices: Matrices) -> Float[np.ndarray, "draw K"]:
-    """Return the mean probability of beating one of the others."""
-    return (matrices.sum(axis=2) - 0.5) / (matrices.shape[2] - 1)
-
-
 SCORES: dict[str, Callable[[Matrices], np.ndarray]] = {
-    "borda": borda_scores,
-    "copeland": copeland_counts,
+    # The mean probability of beating one of the others, and how many an arm beats.
+    "borda": lambda matrices: (matrices.sum(axis=2) - 0.5) / (matrices.shape[2] - 1),
+    "copeland": lambda matrices: np.sum(matrices > 0.5, axis=2),
 }
 
 
@@ -35,41 +26,36 @@ def scores_of(
 
     Each arm is compared with those of its own part; alone, it has none: nan.
     """
-    found = [
-        {name: _scores(of, block, parts) for name, of in SCORES.items()}
+
+    def within_parts(score: Callable, block: Matrices) -> np.ndarray:
+        if parts is None or len(parts) == 1:
+            return score(block)
+        values = np.full(block.shape[:2], np.nan)
+        for part in parts:
+            if len(part) > 1:
+                values[:, part] = score(block[:, part[:, None], part])
+        return values
+
+    by_block = [
+        {name: within_parts(score, block) for name, score in SCORES.items()}
         for block in blocks
     ]
-    return {name: np.concatenate([each[name] for each in found]) for name in SCORES}
-
-
-def _scores(
-    of: Callable[[Matrices], np.ndarray], block: Matrices, parts: Parts | None
-) -> Real[np.ndarray, "draw K"]:
-    if parts is None or len(parts) == 1:
-        return of(block)
-    found = np.full(block.shape[:2], np.nan)
-    for part in parts:
-        if len(part) > 1:
-            found[:, part] = of(block[:, part[:, None], part])
-    return found
+    return {name: np.concatenate([each[name] for each in by_block]) for name in SCORES}
 
 
 def over_parts(
-    parts: Parts,
-    scores: Mapping[str, Real[np.ndarray, "draw K"]],
-    of: Callable[[dict[str, Any]], dict[str, Any]],
+    parts: Parts, of: Callable[[Any], dict[str, Any]]
 ) -> dict[str, Shaped[np.ndarray, " K"]]:
-    """Apply a function of scores (draw, arm) to the arms of each part by themselves.
+    """Return what a function says of the arms of each part by themselves.
 
     What it says of an arm that is alone in its part means nothing, and is nan.
     """
     if len(parts) == 1:
-        return of(dict(scores))
+        return of(slice(None))
     found: dict[str, np.ndarray] = {}
     num_arms = sum(map(len, parts))
     for part in parts:
-        own = of({name: values[:, part] for name, values in scores.items()})
-        for name, values in own.items():
+        for name, values in of(part).items():
             every = found.setdefault(name, np.full(num_arms, np.nan))
             if len(part) > 1:
                 every[part] = values

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.errors import FitError
-from bayesduel.inference.fits.fitted import check_posterior
-from bayesduel.models.argument_checks import check_probability
+from bayesduel.models.argument_checks import check_posterior, check_probability
 from bayesduel.plots import style
 from bayesduel.plots.policy_looks import shown_colors, shown_names
 from bayesduel.plots.posteriors import _caption, short_names

@@ -9,8 +9,7 @@ import numpy as np
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.policy import PolicyBase
-from bayesduel.posteriors.beta_arms import BetaArms
-from bayesduel.posteriors.beta_pairs import BetaPairs
+from bayesduel.posteriors.betas import BetaArms, BetaPairs
 from bayesduel.posteriors.names import changed_numbers, is_posterior, numbers_of
 
 

@@ -16,8 +16,7 @@ import numpy as np
 
 from bayesduel.arguments.frozen_classes import value_text
 from bayesduel.errors import ArgumentError
-from bayesduel.posteriors.beta_arms import BetaArms
-from bayesduel.posteriors.beta_pairs import BetaPairs
+from bayesduel.posteriors.betas import BetaArms, BetaPairs
 from bayesduel.posteriors.names import (
     changed_numbers,
     is_posterior,

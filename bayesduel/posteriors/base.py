@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from jax import Array
     from jaxtyping import Bool, Float, Int
 
-    from bayesduel.posteriors.level_worlds import LevelWorld
+    from bayesduel.posteriors.modes import LevelWorld
     from bayesduel.types import Arm, Outcome, RunKey, State
 
 
@@ -83,7 +83,7 @@ class PairPosterior(Protocol):
 
 
 @runtime_checkable
-class ScalePosterior(PairPosterior, Protocol):
+class _ScalePosterior(PairPosterior, Protocol):
     """A posterior that knows utilities, where a sample is described by them alone."""
 
     @property
@@ -96,13 +96,9 @@ class ScalePosterior(PairPosterior, Protocol):
 
     def sample_utilities(
         self, rng_key: RunKey, state: State, num_draws: int
-    ) -> Float[Array, "draw K"]:
-        """Draw the utilities of ``sample`` by the same key."""
-        ...
+    ) -> Float[Array, "draw K"]: ...
 
-    def utilities(self, state: State) -> Float[Array, " K"]:
-        """Return the utilities that are most likely."""
-        ...
+    def utilities(self, state: State) -> Float[Array, " K"]: ...
 
 
 class UtilitiesByNumber(NamedTuple):
@@ -116,7 +112,7 @@ class UtilitiesByNumber(NamedTuple):
 
 
 def utilities_by_number(
-    posterior: ScalePosterior,
+    posterior: _ScalePosterior,
     rng_key: RunKey,
     state: State,
     num_draws: int,
@@ -136,7 +132,7 @@ def utilities_by_number(
 
 
 @runtime_checkable
-class RivalPosterior(ScalePosterior, Protocol):
+class RivalPosterior(_ScalePosterior, Protocol):
     """A posterior on one scale that knows worlds in which a rival is level."""
 
     def level_world(self, state: State, leader: Arm, rival: Arm) -> LevelWorld:
@@ -147,9 +143,9 @@ class RivalPosterior(ScalePosterior, Protocol):
         ...
 
 
-def is_on_a_scale(posterior: PairPosterior) -> TypeGuard[ScalePosterior]:
+def is_on_a_scale(posterior: PairPosterior) -> TypeGuard[_ScalePosterior]:
     """Say whether samples of a posterior are described by utilities."""
-    return isinstance(posterior, ScalePosterior) and posterior.on_a_scale
+    return isinstance(posterior, _ScalePosterior) and posterior.on_a_scale
 
 
 @runtime_checkable

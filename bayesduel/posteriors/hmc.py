@@ -1,20 +1,17 @@
 """The exact posterior of any model of pairs, by Markov chains that move every round."""
 
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 from jax import Array, lax
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.models.base import PreferenceModel
-from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.posteriors.laplace import Laplace, LaplaceBeliefs
-from bayesduel.posteriors.level_worlds import LevelWorld
-from bayesduel.posteriors.normal_modes import NormalApproximation, normal_draws
-from bayesduel.posteriors.pair_models import Covariates, PointDensity, check_count
+from bayesduel.posteriors.modes import NormalApproximation, normal_draws
+from bayesduel.posteriors.pair_models import PointDensity, check_count
 from bayesduel.types import Arm, Outcome, RunKey
 
 _LEAPS = 3
@@ -30,16 +27,9 @@ _WARM_UP = 64
 """Trajectories before the first vote, where the prior is no normal distribution."""
 
 
-class ChainBeliefs(NamedTuple):
-    """Where the chains are, and the normal distribution that scales their steps."""
-
-    laplace: LaplaceBeliefs
-    walkers: Float[Array, "chain D"]
-
-
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
-class HMC:
+class HMC(Laplace):
     """The exact posterior of a model, by Hamiltonian Monte Carlo; slow.
 
     Independent chains follow the posterior. At every update, whether there was a vote
@@ -75,114 +65,67 @@ class HMC:
     (3, 4, 4)
     """
 
-    model: PreferenceModel = field(default=BradleyTerry(), metadata={"static": True})
     mcmc_steps: int = field(default=4, metadata={"static": True})
     chains: int = field(default=2, metadata={"static": True})
-    newton_steps: int = field(default=20, metadata={"static": True})
-    covariates: Covariates = field(default=None, metadata={"static": True})
-    order: Int[Array, " K"] | None = field(default=None, repr=False, compare=False)
 
     independent_draws: ClassVar[bool] = False
+    utilities_by_number: ClassVar[None] = None  # pyright: ignore
 
     @property
     def name(self) -> str:
         """That of the model, and "hmc"."""
-        return f"{self.laplace.name}-hmc"
-
-    @property
-    def laplace(self) -> Laplace:
-        """The normal distribution of the same posterior."""
-        return Laplace(self.model, self.newton_steps, self.covariates, self.order)
-
-    @property
-    def on_a_scale(self) -> bool:
-        """Whether utilities alone describe a sample."""
-        return self.model.utility_decides
+        return f"{super().name}-hmc"
 
     def check(self, num_arms: int | None = None) -> None:
         """Raise ``PolicyParameterError`` where a field or the model does not fit."""
         check_count("mcmc_steps", self.mcmc_steps, 1)
         check_count("chains", self.chains, 2)
-        self.laplace.check(num_arms)
+        super().check(num_arms)
 
-    def in_order(self, order: Int[Array, " K"]) -> Self:
-        """Return the posterior of arms in another order."""
-        return replace(self, order=order)
-
-    def init(self, rng_key: RunKey, num_arms: int) -> ChainBeliefs:
+    def init(self, rng_key: RunKey, num_arms: int) -> LaplaceBeliefs:
         """Return the state before any vote; consumes ``rng_key``."""
-        laplace = self.laplace.init(rng_key, num_arms)
-        if laplace.order is None:  # The prior is that normal distribution.
-            return ChainBeliefs(
-                laplace=laplace,
-                walkers=normal_draws(rng_key, laplace.distribution, self.chains)[0],
-            )
+        state = super().init(rng_key, num_arms)
+        if state.order is None:  # The prior is that normal distribution.
+            walkers = normal_draws(rng_key, state.distribution, self.chains)[0]
+            return state._replace(walkers=walkers)
         key_start, key_walk = jax.random.split(rng_key)
-        walkers = normal_draws(key_start, laplace.distribution, self.chains)[0]
-        density = self._density(laplace)
-        walkers = walk(key_walk, density, walkers, laplace.distribution, _WARM_UP)
-        return ChainBeliefs(laplace=laplace, walkers=walkers)
+        walkers = normal_draws(key_start, state.distribution, self.chains)[0]
+        return self._moved(key_walk, state, walkers, _WARM_UP)
 
     def update(
         self,
         rng_key: RunKey,
-        state: ChainBeliefs,
+        state: LaplaceBeliefs,
         first: Arm,
         second: Arm,
         votes: Outcome,
-    ) -> ChainBeliefs:
+    ) -> LaplaceBeliefs:
         """Count votes, and move the chains; consumes ``rng_key``."""
-        laplace = self.laplace.update(rng_key, state.laplace, first, second, votes)
-        walkers = walk(
-            rng_key,
-            self._density(laplace),
-            state.walkers,
-            laplace.distribution,
-            self.mcmc_steps,
-        )
-        return ChainBeliefs(laplace=laplace, walkers=walkers)
+        counted = super().update(rng_key, state, first, second, votes)
+        return self._moved(rng_key, counted, state.walkers, self.mcmc_steps)
 
-    def sample(
-        self, rng_key: RunKey, state: ChainBeliefs, num_draws: int
-    ) -> Float[Array, "draw K K"]:
-        """Return the preference matrices at which the chains are."""
-        walkers = self._first(state, num_draws)
-        return self.laplace.matrices_at(state.laplace, walkers)
+    def _moved(
+        self, rng_key: RunKey, state: LaplaceBeliefs, walkers: Any, steps: int
+    ) -> LaplaceBeliefs:
+        density = self.pairs(state.votes.won.shape[0]).density(state.votes)
+        walkers = _walk(rng_key, density, walkers, state.distribution, steps)
+        return state._replace(walkers=walkers)
 
-    def sample_utilities(
-        self, rng_key: RunKey, state: ChainBeliefs, num_draws: int
-    ) -> Float[Array, "draw K"]:
-        """Return the utilities at which the chains are, if ``on_a_scale``."""
-        walkers = self._first(state, num_draws)
-        return self.laplace.utilities_at(state.laplace, walkers)
-
-    def utilities(self, state: ChainBeliefs) -> Float[Array, " K"]:
-        """Return the utilities at the mode, if ``on_a_scale``."""
-        return self.laplace.utilities(state.laplace)
-
-    def level_world(self, state: ChainBeliefs, leader: Arm, rival: Arm) -> LevelWorld:
-        """Return the likeliest world in which two arms have the same utility."""
-        return self.laplace.level_world(state.laplace, leader, rival)
-
-    def mean(self, state: ChainBeliefs) -> Float[Array, "K K"]:
-        """Return the mean of the preference matrix by Laplace's method."""
-        return self.laplace.mean(state.laplace)
-
-    def _density(self, laplace: LaplaceBeliefs) -> PointDensity:
-        num_arms = laplace.votes.won.shape[0]
-        return self.laplace.pairs(num_arms).density(laplace.votes)
-
-    def _first(self, state: ChainBeliefs, num_draws: int) -> Float[Array, "draw D"]:
+    def _points(
+        self, rng_key: RunKey, state: LaplaceBeliefs, num_draws: int
+    ) -> Float[Array, "draw D"]:
+        # Where the chains are.
         if num_draws > self.chains:
             raise PolicyParameterError(
                 "chains",
                 f"must be at least {num_draws}, as many as draws are asked for",
                 self.chains,
             )
+        assert state.walkers is not None
         return state.walkers[:num_draws]
 
 
-def walk(
+def _walk(
     rng_key: RunKey,
     density: PointDensity,
     points: Float[Array, "chain D"],

@@ -2,7 +2,7 @@
 
 import warnings
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
@@ -11,27 +11,29 @@ from jax import Array, lax
 from jaxtyping import Float, Int
 
 from bayesduel.errors import NarrowPriorWarning, PolicyParameterError
-from bayesduel.models.arm_covariates import narrow_covariates
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.bradley_terry import BradleyTerry
-from bayesduel.models.pairwise_utilities import PairwiseUtilityModel
-from bayesduel.posteriors._held_models import hyphenated
+from bayesduel.models.identifiability import narrow_covariates
+from bayesduel.models.utilities import PairwiseUtilityModel
 from bayesduel.posteriors.base import UtilitiesByNumber
-from bayesduel.posteriors.level_worlds import LevelWorld, level_point
-from bayesduel.posteriors.normal_modes import (
+from bayesduel.posteriors.modes import (
+    LevelWorld,
     NormalApproximation,
     draw_on_rays,
     follow,
+    level_point,
     normal_draws,
     points_at,
+    points_on_rays,
+    surely_before,
 )
 from bayesduel.posteriors.pair_models import (
     Covariates,
     PairModel,
     VoteTables,
     check_count,
+    hyphenated,
 )
-from bayesduel.posteriors.rays import points_on_rays, surely_before
 from bayesduel.types import Arm, Outcome, RunKey
 
 _ROUNDING = 1e-5
@@ -49,6 +51,8 @@ class LaplaceBeliefs(NamedTuple):
     # What the model calls the arms of the policy; None where it makes no difference
     # between arms. Votes and distribution are in the model's order.
     order: Int[Array, " K"] | None
+    # Where the chains of :class:`HMC` are.
+    walkers: Float[Array, "chain D"] | None = None
 
 
 @jax.tree_util.register_dataclass
@@ -145,9 +149,13 @@ class Laplace:
         pairs.check()
         if num_arms is not None:
             pairs.check_traced()
-            _warn_of_narrow_prior(self.model, table)
+            if table is not None and isinstance(self.model, PairwiseUtilityModel):
+                features, scale = np.asarray(table), self.model.covariate_scale
+                names = tuple(f"feature {at}" for at in range(features.shape[1]))
+                for text in narrow_covariates(names, features, scale):
+                    warnings.warn(text, NarrowPriorWarning, stacklevel=2)
 
-    def in_order(self, order: Int[Array, " K"]) -> "Laplace":
+    def in_order(self, order: Int[Array, " K"]) -> Self:
         """Return the posterior of arms in another order."""
         return replace(self, order=order)
 
@@ -247,7 +255,6 @@ class Laplace:
     def _points(
         self, rng_key: RunKey, state: LaplaceBeliefs, num_draws: int
     ) -> Float[Array, "draw D"]:
-        """Draw points along rays from the mode; consumes ``rng_key``."""
         density = self.pairs(state.votes.won.shape[0]).falling(state.votes)
         return draw_on_rays(rng_key, density, state.distribution, num_draws)
 
@@ -287,7 +294,15 @@ class Laplace:
         in root mean square over 576 sets of votes on 2 to 7 arms, and by 0.014 at most,
         where utilities are far apart and unsure.
         """
+        from scipy.special import ndtri
+        from scipy.stats import qmc
+
         size = state.distribution.mode.shape[0]
+        # Of very many dimensions the first ones are even, the others random.
+        even = qmc.Sobol(min(size, qmc.Sobol.MAXDIM), rng=np.random.default_rng(0))
+        rest = np.random.default_rng(1).random((_NODES, size - even.d))
+        shares = np.concatenate([even.random(_NODES), rest], axis=1)
+        nodes = ndtri(np.clip(shares, 1e-9, 1.0 - 1e-9))
 
         def add(total: Array, white: Array) -> tuple[Array, None]:
             points = points_at(state.distribution, jnp.stack([white, -white], axis=1))
@@ -295,7 +310,7 @@ class Laplace:
 
         num_arms = state.votes.won.shape[0]
         nothing = jnp.zeros((num_arms, num_arms), dtype=jnp.float64)
-        total, _ = lax.scan(add, nothing, jnp.asarray(_even_points(size)))
+        total, _ = lax.scan(add, nothing, jnp.asarray(nodes))
         return total / _NODES
 
     def matrices_at(
@@ -313,25 +328,3 @@ class Laplace:
         """Return the utilities of points, in the policy's order of arms."""
         found = self.pairs(state.votes.won.shape[0]).utilities(points)
         return found if state.order is None else found[:, state.order]
-
-
-def _even_points(size: int) -> Float[np.ndarray, "node D"]:
-    """Return points that fill a standard normal evenly, the same every time."""
-    from scipy.special import ndtri
-    from scipy.stats import qmc
-
-    # Of very many dimensions the first ones are even, the others random.
-    even = qmc.Sobol(min(size, qmc.Sobol.MAXDIM), rng=np.random.default_rng(0))
-    rest = np.random.default_rng(1).random((_NODES, size - even.d))
-    found = np.concatenate([even.random(_NODES), rest], axis=1)
-    return ndtri(np.clip(found, 1e-9, 1.0 - 1e-9))
-
-
-def _warn_of_narrow_prior(model: PreferenceModel, table: Any) -> None:
-    """Warn (``NarrowPriorWarning``) of features that the prior hardly lets matter."""
-    if table is None or not isinstance(model, PairwiseUtilityModel):
-        return
-    features = np.asarray(table)
-    names = tuple(f"feature {place}" for place in range(features.shape[1]))
-    for text in narrow_covariates(names, features, model.covariate_scale):
-        warnings.warn(text, NarrowPriorWarning, stacklevel=3)

@@ -9,8 +9,7 @@ import numpy as np
 from bayesduel.errors import PolicyParameterError
 from bayesduel.models.base import PreferenceModel
 from bayesduel.posteriors.base import PairPosterior, SetPosterior
-from bayesduel.posteriors.beta_arms import BetaArms
-from bayesduel.posteriors.beta_pairs import BetaPairs
+from bayesduel.posteriors.betas import BetaArms, BetaPairs
 
 _MODELS = {
     "bradley-terry": "BradleyTerry",
@@ -18,7 +17,7 @@ _MODELS = {
     "linear": "LinearUtilities",
 }
 
-NAMES = ("beta", *_MODELS, *(f"{name}-hmc" for name in _MODELS))
+_NAMES = ("beta", *_MODELS, *(f"{name}-hmc" for name in _MODELS))
 """Names of posteriors, as the command line has them."""
 
 _OTHER_NAMES = {
@@ -44,7 +43,7 @@ def posterior_named(name: str) -> Any:
     Thurstone(prior_scale=2.0, zero_sum=False, ...)
     """
     name = _OTHER_NAMES.get(name, name)
-    if name not in NAMES:
+    if name not in _NAMES:
         return None
     if name == "beta":
         return BetaPairs()
@@ -73,7 +72,7 @@ def check_pair_posterior(posterior: Any, num_arms: int | None = None) -> Any:
     if not isinstance(posterior, BetaPairs | PairPosterior):
         raise PolicyParameterError(
             "posterior",
-            f"must be one of {', '.join(NAMES)}, or a posterior such as "
+            f"must be one of {', '.join(_NAMES)}, or a posterior such as "
             "Laplace(Thurstone())",
             posterior,
         )
@@ -89,10 +88,10 @@ def numbers_of(posterior: Any) -> dict[str, Any]:
     >>> numbers_of(BetaPairs(prior=2))
     {'prior': 2}
     """
-    found: dict[str, Any] = {}
-    for holder, field in _parameters(posterior):
-        found[field.name] = getattr(holder, field.name)
-    return found
+    return {
+        field.name: getattr(holder, field.name)
+        for holder, field in _parameters(posterior)
+    }
 
 
 def changed_numbers(posterior: Any) -> dict[str, Any]:
@@ -105,11 +104,8 @@ def changed_numbers(posterior: Any) -> dict[str, Any]:
     >>> changed_numbers(Laplace(BradleyTerry(prior_scale=1.0)))
     {'prior_scale': 1.0}
     """
-    return {
-        field.name: getattr(holder, field.name)
-        for holder, field in _parameters(posterior)
-        if not np.array_equal(getattr(holder, field.name), _default(field))
-    }
+    usual = {field.name: _default(field) for _, field in _parameters(posterior)}
+    return _that_differ(numbers_of(posterior), usual)
 
 
 def numbers_that_differ(posterior: Any, other: Any) -> dict[str, Any]:
@@ -120,12 +116,7 @@ def numbers_that_differ(posterior: Any, other: Any) -> dict[str, Any]:
     >>> numbers_that_differ(BetaPairs(prior=1), BetaPairs(prior=5))
     {'prior': 1}
     """
-    others = numbers_of(other)
-    return {
-        name: value
-        for name, value in numbers_of(posterior).items()
-        if not np.array_equal(value, others[name])
-    }
+    return _that_differ(numbers_of(posterior), numbers_of(other))
 
 
 def with_numbers(posterior: Any, changes: dict[str, Any]) -> Any:
@@ -149,19 +140,26 @@ def with_numbers(posterior: Any, changes: dict[str, Any]) -> Any:
     return changed
 
 
+def _that_differ(numbers: dict[str, Any], others: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: value
+        for name, value in numbers.items()
+        if not np.array_equal(value, others[name])
+    }
+
+
 def _parameters(posterior: Any) -> list[tuple[Any, Any]]:
-    """Return (who holds it, field) of every parameter."""
-    found = []
+    # Who holds it, and the field, of every parameter.
+    parameters = []
     for field in fields(posterior):
         value = getattr(posterior, field.name)
         if isinstance(value, PreferenceModel) and is_dataclass(value):
-            found += [(value, each) for each in fields(value)]
+            parameters += [(value, each) for each in fields(value)]
         elif field.compare and value is not None:
-            found.append((posterior, field))
-    return found
+            parameters.append((posterior, field))
+    return parameters
 
 
 def _default(field: Any) -> Any:
-    if field.default_factory is not MISSING:
-        return field.default_factory()
-    return field.default
+    has_factory = field.default_factory is not MISSING
+    return field.default_factory() if has_factory else field.default

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -18,17 +18,59 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float, Int, Shaped
 
-from bayesduel.errors import PolicyParameterError
-from bayesduel.models.base import PreferenceModel
+from bayesduel.errors import FitError, PolicyParameterError, errors_about, errors_as
+from bayesduel.models.base import PreferenceModel, check_model
 from bayesduel.models.bradley_terry import BradleyTerry
-from bayesduel.models.closed_forms.pairwise_curvature import PairwiseDensity
-from bayesduel.models.pairwise_utilities import PairwiseUtilityModel
+from bayesduel.models.closed_forms import PairwiseDensity, come_from
 from bayesduel.models.thurstone import Thurstone
-from bayesduel.models.utilities import come_from
+from bayesduel.models.utilities import PairwiseUtilityModel
 from bayesduel.models.vote_arrays import PairTables, UnorderedPairs, with_counts
-from bayesduel.posteriors._held_models import check_counts, check_held
 from bayesduel.types import Arm, Outcome
 from bayesduel.votes.comparisons import Comparisons
+
+
+def hyphenated(model: PreferenceModel) -> str:
+    """Return the title of a model, in words joined by hyphens."""
+    title = model.title or type(model).__name__
+    return title.lower().replace(" ", "-")
+
+
+def check_held(model: Any, make_arrays: Callable[[], Any]) -> None:
+    """Raise ``PolicyParameterError`` where a model cannot be held by a policy.
+
+    ``make_arrays`` makes the arrays of the model, for data without a vote.
+    """
+    try:
+        with errors_as(PolicyParameterError), errors_about("model", model):
+            check_model(model)
+            hash(model)
+            make_arrays()
+    except TypeError as error:
+        raise PolicyParameterError(
+            "model",
+            "must be hashable, as frozen dataclasses are whose fields are; "
+            f"{type(model).__name__} is not ({error})",
+            model,
+        ) from error
+
+
+def check_counts(
+    model: PreferenceModel, arrays: Any, counts: Float[np.ndarray, "row outcome"]
+) -> None:
+    """Raise ``FitError`` unless arrays hold the counts of the data, row by row.
+
+    Outcomes that the model has no place for may be missing at the end.
+    """
+    found = np.asarray(getattr(arrays, "counts", None))
+    if found.ndim != 2 or not np.array_equal(found, counts[:, : found.shape[1]]):
+        raise FitError(
+            "model",
+            "must have arrays with a field counts, with the votes row by row as "
+            f"they are in the data, but those of {type(model).__name__} have none",
+            model,
+            remedy="a policy replaces it",
+        )
+
 
 Covariates = tuple[tuple[float, ...], ...] | None
 """A row of numbers per arm."""
@@ -56,26 +98,6 @@ class VoteTables(NamedTuple):
         )
 
 
-class PointDensity(Protocol):
-    """The log joint density of a model and its votes, in unconstrained coordinates."""
-
-    def log_density(self, point: Float[Array, " D"], /) -> Float[Array, ""]:
-        """Return its value at a point (D,)."""
-        ...
-
-    def gradient_and_hessian(
-        self, point: Float[Array, " D"], /
-    ) -> tuple[Float[Array, " D"], Float[Array, "D D"]]:
-        """Return its gradient and its Hessian (D, D)."""
-        ...
-
-    def fall(
-        self, point: Float[Array, " D"], way: Float[Array, " D"], /
-    ) -> Callable[[Float[Array, ""]], tuple[Float[Array, ""], Float[Array, ""]]]:
-        """Return how far it falls, and how steeply, after a share of a way."""
-        ...
-
-
 @dataclass(frozen=True)
 class AutomaticDensity:
     """A log density with its derivatives by automatic differentiation."""
@@ -83,10 +105,6 @@ class AutomaticDensity:
     log_density: Callable[[Array], Array]
     # In closed form, where the model has one.
     own_hessian: Callable[[Array], Array] | None = None
-
-    def gradient(self, point: Float[Array, " D"]) -> Float[Array, " D"]:
-        """Return the gradient."""
-        return jax.grad(self.log_density)(point)
 
     def hessian(self, point: Float[Array, " D"]) -> Float[Array, "D D"]:
         """Return the Hessian."""
@@ -96,7 +114,7 @@ class AutomaticDensity:
         self, point: Float[Array, " D"]
     ) -> tuple[Float[Array, " D"], Float[Array, "D D"]]:
         """Return gradient and Hessian."""
-        return self.gradient(point), self.hessian(point)
+        return jax.grad(self.log_density)(point), self.hessian(point)
 
     def fall(
         self, point: Float[Array, " D"], way: Float[Array, " D"]
@@ -105,13 +123,15 @@ class AutomaticDensity:
         top = self.log_density(point)
 
         def fall(share: Array) -> tuple[Array, Array]:
-            def height(share: Array) -> Array:
-                return self.log_density(point + share * way)
-
-            value, slope = jax.jvp(height, (share,), (jnp.ones_like(share),))
+            heights = lambda share: self.log_density(point + share * way)  # noqa: E731
+            value, slope = jax.jvp(heights, (share,), (jnp.ones_like(share),))
             return top - value, -slope
 
         return fall
+
+
+PointDensity = PairwiseDensity | AutomaticDensity
+"""The log joint density of a model and its votes, in unconstrained coordinates."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +154,7 @@ class PairModel:
         return _template(self.model, self.num_arms, self.covariates)
 
     def _closed_form(self, counts: Any) -> PairwiseDensity | None:
-        """Return the log density of counts of all pairs, an arm and itself included."""
+        # The log density of counts of all pairs, an arm and itself included.
         model = self.model
         own = isinstance(model, PairwiseUtilityModel)
         if not own or type(model).closed_form is not PairwiseUtilityModel.closed_form:
@@ -142,14 +162,20 @@ class PairModel:
         return model.closed_form(PairTables(counts, self.num_arms))
 
     @property
-    def _layout(self) -> PairwiseDensity | None:
-        """What coordinates stand for, where there is a closed form."""
-        return self._closed_form(np.zeros((0, 2)))
+    def _layout(self) -> Any:
+        # What coordinates stand for.
+        closed = self._closed_form(np.zeros((0, 2)))
+        if closed is not None:
+            return closed
+        # NumPyro takes long to import, and a closed form does without.
+        from bayesduel.inference.numpyro_models import latent_of
+
+        return latent_of(self.model, self.arrays)
 
     @property
     def in_closed_form(self) -> bool:
         """Whether the derivatives are written down."""
-        return self._layout is not None
+        return self._closed_form(np.zeros((0, 2))) is not None
 
     @property
     def arms_alike(self) -> bool:
@@ -157,27 +183,22 @@ class PairModel:
         return self.in_closed_form and not getattr(self.model, "covariates", False)
 
     @property
-    def _latent(self) -> Any:
-        # NumPyro takes long to import, and a closed form does without.
-        from bayesduel.inference.latent import latent_of
-
-        return latent_of(self.model, self.arrays)
-
-    @property
     def size(self) -> int:
         """D, the number of unconstrained coordinates."""
-        layout = self._layout
-        return self._latent.size if layout is None else layout.size
+        return self._layout.size
 
     def density(self, votes: VoteTables, *, automatic: bool = False) -> PointDensity:
         """Return the log joint density; ``automatic`` forgoes a closed form."""
         counts = self._counts(votes)
         closed = None if automatic else self._closed_form(counts)
         if closed is not None:
-            return replace(closed, derivatives=closed.derivatives)
-        from bayesduel.inference.latent import latent_of
+            return closed
+        from bayesduel.inference.numpyro_models import latent_of
 
-        rows = _off_diagonal(counts, self.num_arms)
+        # Without the rows of an arm and itself, by slices alone.
+        others, width = self.num_arms - 1, counts.shape[1]
+        rows = counts[1:].reshape(others, others + 2, width)[:, :-1]
+        rows = rows.reshape(others * (others + 1), width)
         arrays = with_counts(self.arrays, rows)
         own = None if automatic else self.model.hessian(arrays)
         return AutomaticDensity(latent_of(self.model, arrays).log_density, own)
@@ -206,7 +227,6 @@ class PairModel:
         return come_from(model, names, (BradleyTerry, Thurstone))
 
     def _counts(self, votes: VoteTables) -> Float[Array, "row outcome"]:
-        """Return a row per ordered pair, an arm and itself included."""
         found = [votes.won.reshape(-1), votes.lost.reshape(-1)]
         # Nobody answers "tie" in a duel; the model may have a place for it.
         ties = bool(getattr(self.model, "ties", False))
@@ -220,9 +240,8 @@ class PairModel:
     ) -> dict[str, Shaped[Array, "draw ..."]]:
         """Return the named quantities of points."""
         layout = self._layout
-        if layout is not None:
-            return layout.named(points)
-        return jax.vmap(self._latent.named)(points)
+        named = layout.named if self.in_closed_form else jax.vmap(layout.named)
+        return named(points)
 
     def utilities(self, points: Float[Array, "draw D"]) -> Float[Array, "draw K"]:
         """Return the utilities at points."""
@@ -234,13 +253,9 @@ class PairModel:
 
     def check(self) -> None:
         """Raise ``PolicyParameterError`` where the model cannot be held by a policy."""
-
-        def make_arrays() -> Any:
-            # Of arms alike no row is ever made, and of many arms there are millions.
-            few = replace(self, num_arms=3) if self.arms_alike else self
-            return few.arrays
-
-        check_held(self.model, make_arrays)
+        # Of arms alike no row is ever made, and of many arms there are millions.
+        few = replace(self, num_arms=3) if self.arms_alike else self
+        check_held(self.model, lambda: few.arrays)
 
     def check_traced(self) -> None:
         """Raise ``PolicyParameterError`` where its preferences cannot be compiled."""
@@ -276,7 +291,6 @@ def check_count(name: str, value: int, least: int) -> None:
 
 @lru_cache(maxsize=16)
 def _template(model: PreferenceModel, num_arms: int, covariates: Covariates) -> Any:
-    """Return the arrays of a model for data with a row per ordered pair."""
     first, second = np.nonzero(~np.eye(num_arms, dtype=bool))
     number = np.arange(1.0, len(first) + 1.0)
     counts = np.stack([number, number + 0.5, np.zeros_like(number)], axis=1)
@@ -292,9 +306,3 @@ def _template(model: PreferenceModel, num_arms: int, covariates: Covariates) -> 
     arrays = model.arrays(model.completed(votes))
     check_counts(model, arrays, counts)
     return arrays
-
-
-def _off_diagonal(rows: Array, num_arms: int) -> Array:
-    """Drop the rows of an arm and itself, by slices alone."""
-    rest = rows[1:].reshape(num_arms - 1, num_arms + 1, rows.shape[1])[:, :-1]
-    return rest.reshape(num_arms * (num_arms - 1), rows.shape[1])

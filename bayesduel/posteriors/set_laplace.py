@@ -4,7 +4,6 @@ NumPyro is imported where a model without a closed form is played: the registry 
 this.
 """
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -21,13 +20,17 @@ from jaxtyping import Bool, Float
 from bayesduel.errors import PolicyParameterError
 from bayesduel.inference.laplace_draws import density_of
 from bayesduel.models.base import PreferenceModel
-from bayesduel.models.closed_forms.closed_density import ClosedDensity
-from bayesduel.models.closed_forms.newton import LaplaceState
+from bayesduel.models.closed_forms import ClosedDensity
 from bayesduel.models.multinomial_logit import MultinomialLogit
+from bayesduel.models.newton import newton_mode
 from bayesduel.models.vote_arrays import with_counts
-from bayesduel.posteriors._held_models import check_counts, check_held, hyphenated
-from bayesduel.posteriors.normal_modes import NormalApproximation, draw_on_rays
-from bayesduel.posteriors.pair_models import AutomaticDensity
+from bayesduel.posteriors.modes import NormalApproximation, draw_on_rays
+from bayesduel.posteriors.pair_models import (
+    AutomaticDensity,
+    check_counts,
+    check_held,
+    hyphenated,
+)
 from bayesduel.types import RunKey
 from bayesduel.votes.choices import Choices
 
@@ -92,7 +95,8 @@ class SetLaplace:
         number = num_arms or 3
         # A single set, of all arms: of pairs there may be too many.
         check_held(self.model, lambda: _template(self.model, number, number, no_choice))
-        if type(self.model).utilities is PreferenceModel.utilities:
+        own = type(self.model).utilities is not PreferenceModel.utilities
+        if not own and "utility" not in self.model.dims():
             raise PolicyParameterError(
                 "model", "must have utilities, by which sets are chosen", self.model
             )
@@ -130,7 +134,21 @@ class SetModel:
         sets = all_sets(self.num_arms, self.subset_size)
         here = jnp.all(sets == subset[None, :], axis=1)
         counts = state.counts + jnp.where(here[:, None], outcome[None, :], 0.0)
-        distribution = self._follow(counts, state.mode)
+        arrays, closed = self._given(counts)
+        if closed is not None:
+            distribution = newton_mode(
+                closed.log_density,
+                state.mode,
+                gradient=closed.gradient,
+                hessian=closed.hessian,
+                max_iterations=_STEPS,
+            )
+        else:
+            from bayesduel.inference.numpyro_models import laplace
+
+            distribution = laplace(
+                self.model, arrays, state.mode, max_iterations=_STEPS
+            )
         return SetBeliefs(
             counts=counts,
             mode=jnp.asarray(distribution.mode),
@@ -142,7 +160,14 @@ class SetModel:
     ) -> Float[Array, "draw n"]:
         """Draw utilities along rays from the mode; consumes ``rng_key``."""
         distribution = NormalApproximation(mode=state.mode, factor=state.factor)
-        density = AutomaticDensity(self._log_density(state.counts))
+        arrays, closed = self._given(state.counts)
+        if closed is None:
+            from bayesduel.inference.numpyro_models import latent_of
+
+            log_density = latent_of(self.model, arrays).log_density
+        else:
+            log_density = closed.log_density
+        density = AutomaticDensity(log_density)
         return self._utilities_at(
             draw_on_rays(rng_key, density, distribution, num_draws)
         )
@@ -155,46 +180,18 @@ class SetModel:
     def _key(self) -> tuple[PreferenceModel, int, int, bool]:
         return self.model, self.num_arms, self.subset_size, self.no_choice
 
-    def _follow(
-        self, counts: Float[Array, "S outcome"], mode: Float[Array, " D"]
-    ) -> LaplaceState:
-        """Return the normal distribution of so many choices, from the last mode."""
-        from bayesduel.inference.laplace import laplace, newton_mode
-
-        arrays = with_counts(_template(*self._key), counts)
-        closed = self._closed_form(arrays)
-        if closed is None:
-            return laplace(self.model, arrays, mode, max_iterations=_STEPS)
-        return newton_mode(
-            closed.log_density,
-            mode,
-            gradient=closed.gradient,
-            hessian=closed.hessian,
-            max_iterations=_STEPS,
-        )
-
-    def _log_density(
-        self, counts: Float[Array, "S outcome"]
-    ) -> Callable[[Float[Array, " D"]], Float[Array, ""]]:
-        """Return the log joint density of so many choices."""
-        arrays = with_counts(_template(*self._key), counts)
-        closed = self._closed_form(arrays)
-        if closed is not None:
-            return closed.log_density
-        from bayesduel.inference.latent import latent_of
-
-        return latent_of(self.model, arrays).log_density
-
-    def _closed_form(self, arrays: Any) -> ClosedDensity | None:
-        """Return the log density, where its closed form is one for programs, too."""
-        found = self.model.closed_form(arrays)
-        return found if isinstance(found, ClosedDensity) else None
+    def _given(self, counts: Any = None) -> tuple[Any, ClosedDensity | None]:
+        # The arrays of so many choices, and the log density, where its closed form is
+        # one for programs, too.
+        arrays = _template(*self._key)
+        arrays = arrays if counts is None else with_counts(arrays, counts)
+        closed = self.model.closed_form(arrays)
+        return arrays, closed if isinstance(closed, ClosedDensity) else None
 
     def _utilities_at(self, points: Float[Array, "draw D"]) -> Float[Array, "draw n"]:
-        template = _template(*self._key)
-        closed = self._closed_form(template)
+        template, closed = self._given()
         if closed is None:
-            from bayesduel.inference.latent import latent_of
+            from bayesduel.inference.numpyro_models import latent_of
 
             named = jax.vmap(latent_of(self.model, template).named)(points)
         else:
@@ -206,7 +203,6 @@ class SetModel:
 def _template(
     model: PreferenceModel, num_arms: int, subset_size: int, no_choice: bool
 ) -> Any:
-    """Return the arrays of a model for data with a row per set."""
     offered = all_sets(num_arms, subset_size)
     number = np.arange(1.0, len(offered) + 1.0)
     counts = np.concatenate(
@@ -222,7 +218,6 @@ def _template(
 def _prior(
     model: PreferenceModel, num_arms: int, subset_size: int, no_choice: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return mode and factor of the prior, which is computed outside of any program."""
     arrays = _template(model, num_arms, subset_size, no_choice)
     empty = with_counts(arrays, np.zeros_like(arrays.counts))
     # While a program is traced, this thread would compile every operation by itself.

@@ -19,7 +19,7 @@ from bayesduel.votes.choices import Choices
 from bayesduel.votes.comparisons import Comparisons
 
 if TYPE_CHECKING:
-    from bayesduel.inference.fits.fit_result import Fit
+    from bayesduel.inference.fit_result import Fit
 
 __all__ = [
     "LOOK",

@@ -23,7 +23,7 @@ from bayesduel.studies.stored import snapshots
 from theory.arguments import short_repr
 
 if TYPE_CHECKING:
-    from bayesduel.inference.fits.fit_result import Fit
+    from bayesduel.inference.fit_result import Fit
     from bayesduel.policies.policy import PolicyBase
     from bayesduel.studies.replay.policy_follower import PolicyFollower
 

@@ -20,7 +20,7 @@ from bayesduel.studies.replay.state import StudyState
 if TYPE_CHECKING:
     from jaxtyping import Float64, Int
 
-    from bayesduel.inference.fits.fit_result import Fit
+    from bayesduel.inference.fit_result import Fit
     from bayesduel.policies.policy import PolicyBase
     from bayesduel.stopping.rules import StoppingRule
     from bayesduel.studies._settings import Settings
@@ -244,7 +244,7 @@ def who_is_simulated(settings: Settings) -> Simulated:
     from bayesduel.policies.identification.expected_information import (
         ExpectedInformation,
     )
-    from bayesduel.posteriors.beta_pairs import BetaPairs
+    from bayesduel.posteriors.betas import BetaPairs
 
     distributions = BetaPairs(np.asarray(settings.model.prior, dtype=np.float64))
     return Simulated(ExpectedInformation(posterior=distributions), "")

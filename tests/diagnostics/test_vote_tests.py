@@ -8,7 +8,7 @@ from scipy import stats
 from scipy.special import expit
 
 from bayesduel.diagnostics import report
-from bayesduel.diagnostics.findings import FALSE_ALARM, OF_VOTES
+from bayesduel.diagnostics.fit_report import FALSE_ALARM, OF_VOTES
 from bayesduel.diagnostics.order_effect import order_test
 from bayesduel.inference import fit
 from bayesduel.models import BradleyTerry, PairwiseBeta, Thurstone

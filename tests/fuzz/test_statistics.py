@@ -64,7 +64,7 @@ STARTED = (
     "bayesduel.analysis.simulated.stopping_audits.decisions",
     "bayesduel.experiments.execute.execute",
     "bayesduel.diagnostics.calibration.sample_prior",
-    "bayesduel.diagnostics.left_out_pairs._refits",
+    "bayesduel.diagnostics.cross_validation._refits",
     "bayesduel.inference.datatree.sample_prior",
 )
 """Where a valid request begins to compute."""

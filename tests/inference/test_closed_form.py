@@ -10,11 +10,10 @@ from scipy.special import ndtr
 
 from bayesduel.errors import FitError
 from bayesduel.inference import fit
+from bayesduel.inference.draws import as_key, generator_of, seed_words
 from bayesduel.inference.laplace_draws import from_approximation
-from bayesduel.inference.latent import latent_of
-from bayesduel.inference.numpyro_models import NumPyroDensity, as_jax
-from bayesduel.inference.proposals.normal import NormalProposer
-from bayesduel.inference.seeds import as_key, generator_of, seed_words
+from bayesduel.inference.numpyro_models import NumPyroDensity, as_jax, latent_of
+from bayesduel.inference.proposals import NormalProposer
 from bayesduel.inference.winners import scores_of, winner_shares
 from bayesduel.models import (
     BradleyTerry,
@@ -23,7 +22,7 @@ from bayesduel.models import (
     RaoKupper,
     Thurstone,
 )
-from bayesduel.models.closed_forms.newton import Status, Surface, maximize
+from bayesduel.models.newton import Status, Surface, maximize
 from bayesduel.votes import Choices, Comparisons
 from tests.compiling import quick_jit
 

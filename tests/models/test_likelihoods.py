@@ -10,8 +10,7 @@ import pytest
 from scipy import stats
 from scipy.special import expit, log_expit
 
-from bayesduel.inference.latent import latent_of, log_probabilities
-from bayesduel.inference.numpyro_models import as_jax
+from bayesduel.inference.numpyro_models import as_jax, latent_of, log_probabilities
 from bayesduel.models import (
     BradleyTerry,
     MultinomialLogit,

@@ -11,7 +11,7 @@ from scipy import stats
 
 from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.posteriors import scalar_betas
-from bayesduel.posteriors.beta_tails import TABLE_SIZE, tails_by_duels
+from bayesduel.posteriors.scalar_betas import TABLE_SIZE, tails_by_duels
 
 RELATIVE_ERROR = 5e-12
 SMALLEST_CHECKED = 1e-30

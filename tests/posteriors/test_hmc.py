@@ -10,9 +10,8 @@ from bayesduel.errors import PolicyParameterError
 from bayesduel.inference import fit
 from bayesduel.models import BradleyTerry
 from bayesduel.posteriors import HMC, Laplace
-from bayesduel.posteriors.hmc import ChainBeliefs
 from bayesduel.posteriors.laplace import LaplaceBeliefs
-from bayesduel.posteriors.normal_modes import NormalApproximation
+from bayesduel.posteriors.modes import NormalApproximation
 from bayesduel.posteriors.pair_models import VoteTables
 from tests.posteriors.models_of_ones_own import ShownFirst
 from tests.posteriors.voting import CASES, comparisons, sample, told
@@ -84,8 +83,7 @@ def test_there_are_as_many_draws_as_chains():
     with jax.enable_x64(True):
         mode, walkers = jnp.zeros(4), jnp.asarray(np.arange(8.0).reshape(2, 4))
         distribution = NormalApproximation(mode, jnp.eye(4))
-        beliefs = LaplaceBeliefs(VoteTables.empty(4), distribution, None)
-        state = ChainBeliefs(beliefs, walkers)
+        state = LaplaceBeliefs(VoteTables.empty(4), distribution, None, walkers)
         utility = posterior.sample_utilities(jax.random.key(1), state, 2)
         np.testing.assert_array_equal(utility, walkers)
         with pytest.raises(PolicyParameterError, match="at least 3, as many as draws"):

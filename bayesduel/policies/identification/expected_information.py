@@ -20,7 +20,7 @@ from bayesduel.policies.scalar_choices import (
     takes_over,
 )
 from bayesduel.policies.scalar_kernel import ScalarKernel
-from bayesduel.posteriors.beta_pairs import BetaPairs
+from bayesduel.posteriors.betas import BetaPairs
 from bayesduel.posteriors.names import check_pair_posterior, take_by_name
 from bayesduel.posteriors.scalar_betas import prior_in_order
 from theory.arguments import number_from

@@ -21,7 +21,7 @@ from bayesduel.policies.policy import Duel, KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_choices import among_largest
 from bayesduel.policies.scalar_kernel import ScalarKernel
-from bayesduel.posteriors.beta_arms import BetaArms
+from bayesduel.posteriors.betas import BetaArms
 from theory.arguments import number_above, one_of
 
 INNER = ("ucb", "ts")

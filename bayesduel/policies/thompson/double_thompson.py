@@ -47,7 +47,7 @@ from bayesduel.policies.thompson._scalar_upsets import (
     sample_votes_given,
 )
 from bayesduel.posteriors.base import is_on_a_scale
-from bayesduel.posteriors.beta_pairs import BetaPairs
+from bayesduel.posteriors.betas import BetaPairs
 from bayesduel.posteriors.names import check_pair_posterior, take_by_name
 from bayesduel.posteriors.scalar_betas import prior_in_order
 from theory.arguments import number_above, one_of

@@ -34,7 +34,7 @@ from bayesduel.policies.scalar_bounds import (
 )
 from bayesduel.policies.scalar_choices import place_by_weight, recommend_most_beaten
 from bayesduel.policies.scalar_kernel import ScalarKernel
-from bayesduel.posteriors.beta_pairs import BetaPairs
+from bayesduel.posteriors.betas import BetaPairs
 from bayesduel.posteriors.scalar_betas import (
     half_tail,
     prior_in_order,

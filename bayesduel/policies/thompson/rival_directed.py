@@ -31,7 +31,7 @@ from bayesduel.policies.thompson._scalar_rival_state import (
     refresh_rivals,
 )
 from bayesduel.posteriors.base import RivalPosterior, is_on_a_scale
-from bayesduel.posteriors.beta_pairs import BetaPairs
+from bayesduel.posteriors.betas import BetaPairs
 from bayesduel.posteriors.names import check_pair_posterior, take_by_name
 from bayesduel.posteriors.scalar_betas import prior_in_order
 from theory.arguments import number_above, number_from, number_that, one_of

@@ -12,7 +12,7 @@ from bayesduel.ops.rules import one_of_largest
 from bayesduel.policies.parameter_values import check_beta
 from bayesduel.policies.policy import Policy, Problem
 from bayesduel.policies.registry import register
-from bayesduel.posteriors.beta_arms import BetaArms
+from bayesduel.posteriors.betas import BetaArms
 from theory.arguments import number_above
 
 

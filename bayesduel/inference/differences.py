@@ -1,9 +1,9 @@
-"""The mode and its curvature where arms are many and pairs are few.
+"""Differences of utilities: from draws, and at the mode of very many arms.
 
-The Hessian of a pairwise model is the Laplacian of the graph of pairs, weighted by what
-their votes tell, plus the precision of the prior: sparse, positive definite and well
-conditioned. Factors of it are dense for graphs without a pattern, so equations are
-solved by conjugate gradients, and nothing of the size K x K is made.
+At the mode the Hessian of a pairwise model is the Laplacian of the graph of pairs,
+weighted by what their votes tell, plus the precision of the prior: sparse, positive
+definite and well conditioned. Factors of it are dense for graphs without a pattern, so
+equations are solved by conjugate gradients, and nothing of the size K x K is made.
 """
 
 from __future__ import annotations
@@ -16,28 +16,29 @@ import numpy as np
 from jaxtyping import Float64
 from scipy.sparse import block_array, coo_array, csr_array, diags_array
 from scipy.sparse.linalg import cg
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from bayesduel.arguments.limits import MOST_ARMS_OF_MODE
-from bayesduel.errors import FitError
-from bayesduel.inference.differences.of_draws import contrast_table
+from bayesduel.errors import FitError, near_names
 from bayesduel.inference.fitting import remarks_on
-from bayesduel.inference.tables import PARAMETERS
-from bayesduel.models.argument_checks import check_probability
-from bayesduel.models.axes import entries_of
-from bayesduel.models.closed_forms.pairwise_coordinates import (
+from bayesduel.inference.tables import ELO, PARAMETERS
+from bayesduel.models.argument_checks import check_posterior, check_probability
+from bayesduel.models.base import entries_of
+from bayesduel.models.closed_forms import (
     CoefficientCoordinates,
     PairCoordinates,
+    PairwiseDensity,
     coordinates_of,
 )
-from bayesduel.models.closed_forms.pairwise_curvature import PairwiseDensity, borders
-from bayesduel.models.pairwise_utilities import PairwiseUtilityModel
+from bayesduel.models.utilities import PairwiseUtilityModel
 from bayesduel.models.vote_arrays import Votes
-from bayesduel.votes.checks import arm_positions, labels_of
+from bayesduel.votes.checks import arm_positions, labels_of, shortened
 from bayesduel.votes.comparisons import Comparisons
+from theory.arguments import number_that, one_of
 
 if TYPE_CHECKING:
     import xarray as xr
+
 
 _ENOUGH = 1e-12
 """Share of the residual at which conjugate gradients stop."""
@@ -52,6 +53,124 @@ _OTHERWISE = "use fit(), or leave out --method mode"
 
 _MOST_STEPS = 100
 _MOST_PAIRS = 10_000
+
+
+def contrasts(
+    posterior: Any,
+    reference: str,
+    *,
+    probability: float = 0.9,
+    equivalent: float | None = None,
+    scale: str = "utility",
+) -> xr.Dataset:
+    """Return how far every arm is from a reference arm, the best arm first.
+
+    The interval of a difference is no difference of intervals: two arms whose intervals
+    overlap may be told apart all the same.
+
+    Parameters
+    ----------
+    posterior : Fit
+    reference : str
+        Name of an arm, such as what is used today.
+    probability : float
+        Of the central intervals, in (0, 1).
+    equivalent : float, optional
+        Differences up to this do not matter; in units of what is compared.
+    scale : {"utility", "elo"}
+        The unit of utilities, as in :func:`standings`.
+
+    Returns
+    -------
+    xarray.Dataset (arm)
+        ``mean``, ``lower`` and ``upper`` of the utility of the arm minus that of the
+        reference; without utilities, of the probability that it beats the reference,
+        minus 1/2. ``p_better``, that the difference is above 0, and, where
+        ``equivalent`` is given, ``p_equivalent``, that it is at most as large either
+        way. nan for arms that no votes connect with the reference.
+        ``attrs["difference"]`` says what the difference is one of.
+
+    Raises
+    ------
+    FitError
+        For an unknown arm, or a number out of range.
+
+    Examples
+    --------
+    >>> from bayesduel.inference import contrasts, fit
+    >>> from bayesduel.models import BradleyTerry
+    >>> from bayesduel.votes import Comparisons
+    >>> votes = Comparisons.from_wins([[0, 7], [3, 0]], arm_names=["tea", "milk"])
+    >>> found = contrasts(fit(BradleyTerry(), votes), "milk", equivalent=0.2)
+    >>> found["arm"].values.tolist(), float(found["mean"].sel(arm="milk"))
+    (['tea', 'milk'], 0.0)
+    >>> bool(found["p_equivalent"].sel(arm="tea") < 0.3)
+    True
+    """
+    check_posterior(posterior)
+    probability = check_probability(probability)
+    one_of(scale, ("utility", "elo"), "scale", kind=FitError)
+    names = list(posterior.arm_names)
+    if not isinstance(reference, str) or reference not in names:
+        near = near_names(reference, names) if isinstance(reference, str) else ""
+        remedy = f"{near}the arms: {shortened(names)}"
+        raise FitError("reference", "must be an arm", reference, remedy=remedy)
+    arm = names.index(reference)
+    utilities = posterior.model.utilities(posterior.flat_draws())
+    if utilities is None:
+        blocks = [each[:, :, arm] for each in posterior.matrices()]
+        apart, scale = np.concatenate(blocks) - 0.5, "probability"
+    else:
+        apart = np.asarray(utilities) - np.asarray(utilities)[:, [arm]]
+        apart = apart * (ELO if scale == "elo" else 1.0)
+    tail = (1.0 - probability) / 2.0
+    low, high = np.quantile(apart, [tail, 1.0 - tail], axis=0)
+    columns = {
+        "mean": apart.mean(axis=0),
+        "lower": low,
+        "upper": high,
+        "p_better": np.mean(apart > 0, axis=0),
+    }
+    if equivalent is not None:
+        _check_equivalent(equivalent)
+        columns["p_equivalent"] = np.mean(np.abs(apart) <= equivalent, axis=0)
+    far = posterior.part_of != posterior.part_of[arm]
+    columns = {name: np.where(far, np.nan, each) for name, each in columns.items()}
+    order = np.argsort(-columns["mean"], kind="stable")
+    return _dataset(
+        [names[at] for at in order],
+        {name: each[order] for name, each in columns.items()},
+        reference,
+        probability,
+        scale,
+    )
+
+
+def _check_equivalent(value: object) -> None:
+    number_that(
+        value,
+        "equivalent",
+        "from 0 to 1e6",
+        lambda each: 0.0 <= each <= 1e6,
+        kind=FitError,
+    )
+
+
+def _dataset(
+    arms: list[str], columns: dict[str, np.ndarray], reference: str, *words: Any
+) -> xr.Dataset:
+    import xarray as xr
+
+    probability, difference = words
+    return xr.Dataset(
+        {name: ("arm", values) for name, values in columns.items()},
+        coords={"arm": arms},
+        attrs={
+            "reference": reference,
+            "probability": probability,
+            "difference": difference,
+        },
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -90,7 +209,8 @@ class ModeFit:
     @property
     def coordinates(self) -> PairCoordinates:
         """What the numbers of ``point`` stand for."""
-        model = _with_free_sum(self.model)
+        # Differences of utilities are the same; nothing of the size K x K is needed.
+        model = replace(self.model, zero_sum=False)
         return coordinates_of(model, model.arrays(self.data))
 
     @property
@@ -119,15 +239,35 @@ class ModeFit:
             coefficients of covariates.
         """
         probability = check_probability(probability)
-        coordinates = self.coordinates
-        named = _named_parameters(self.model, self.data, coordinates)
+        model, coordinates = self.model, self.coordinates
+        contest, known = coordinates.contest, coordinates.known
+        # Names, coordinates and units.
+        found: list[tuple[str, int, float]] = []
+
+        def add(quantity: str, start: int, units: Sequence[float]) -> None:
+            names = entries_of(model, self.data, quantity, (len(units),))
+            places = range(start, start + len(units))
+            found.extend(zip(names, places, units, strict=True))
+
+        if isinstance(coordinates, CoefficientCoordinates):
+            add("coefficient", 0, [1.0] * coordinates.size)
+        else:
+            if coordinates.covariate_units is not None:
+                add("coefficient", contest, coordinates.covariate_units.tolist())
+            add("contest_effect", 0, coordinates.units)
+            if model.order_effect:
+                found.append(("first_advantage", contest + known, 1.0))
+            if model.ties:
+                found.append((model.tie_name, coordinates.extras - 1, 1.0))
         wide = float(ndtri(0.5 + probability / 2.0))
         rows = []
-        for name, place, unit in named:
+        for name, place, unit in found:
             way = np.zeros(len(self.point))
             way[place] = 1.0 / unit
-            middle = float(self.point[place] / unit)
-            half = wide * self._spread_along(way)
+            middle, half = (
+                float(self.point[place] / unit),
+                wide * self._spread_along(way),
+            )
             rows.append(
                 {
                     "parameter": name,
@@ -189,52 +329,29 @@ class ModeFit:
         one = arm_positions("arms", arms, self.data.arm_names)
         (other,) = arm_positions("reference", [reference], self.data.arm_names)
         mean = self.utility[one] - self.utility[other]
-        spread = np.array([self._spread(arm, int(other)) for arm in one.tolist()])
-        return contrast_table(
-            list(map(str, arms)), reference, mean, spread, probability, equivalent
-        )
+        ways = (self.coordinates.of_gap(arm, int(other)) for arm in one.tolist())
+        spread = np.array([self._spread_along(way) for way in ways])
+        spread[one == int(other)] = 0.0
+        wide = float(ndtri(0.5 + probability / 2.0))
+        safe = np.where(spread > 0, spread, 1.0)
+        columns = {
+            "mean": mean,
+            "lower": mean - wide * spread,
+            "upper": mean + wide * spread,
+            "p_better": np.where(spread > 0, ndtr(mean / safe), 0.0),
+        }
+        if equivalent is not None:
+            _check_equivalent(equivalent)
+            near = ndtr((equivalent - mean) / safe) - ndtr((-equivalent - mean) / safe)
+            columns["p_equivalent"] = np.where(spread > 0, near, 1.0)
+        names = list(map(str, arms))
+        return _dataset(names, columns, reference, probability, "utility")
 
-    def _spread(self, one: int, other: int) -> float:
-        """Return the standard deviation of the difference of two utilities."""
-        if one == other:
-            return 0.0
-        return self._spread_along(self.coordinates.of_gap(one, other))
-
-    def _spread_along(self, way: Float64[np.ndarray, " D"]) -> float:
-        """Return the standard deviation of way @ point."""
+    def _spread_along(self, way: np.ndarray) -> float:
+        # The standard deviation of way @ point.
         if not way.any():
             return 0.0
         return float(np.sqrt(way @ _solved(self.precision, way, _ENOUGH_OF_VARIANCES)))
-
-
-def _with_free_sum(model: PairwiseUtilityModel) -> PairwiseUtilityModel:
-    """Return the model in whose coordinates the mode is looked for.
-
-    Differences of utilities are the same; nothing of the size K x K is needed.
-    """
-    return replace(model, zero_sum=False)
-
-
-def _named_parameters(
-    model: PairwiseUtilityModel, data: Comparisons, coordinates: PairCoordinates
-) -> list[tuple[str, int, float]]:
-    """Return names, coordinates and units of what belongs to no arm, by name."""
-    if isinstance(coordinates, CoefficientCoordinates):
-        names = entries_of(model, data, "coefficient", (coordinates.size,))
-        return [(name, place, 1.0) for place, name in enumerate(names)]
-    contest, known = coordinates.contest, coordinates.known
-    effects = entries_of(model, data, "contest_effect", (contest,))
-    found = list(zip(effects, range(contest), coordinates.units, strict=True))
-    if coordinates.covariate_units is not None:
-        names = entries_of(model, data, "coefficient", (known,))
-        places = range(contest, contest + known)
-        units = coordinates.covariate_units.tolist()
-        found = [*zip(names, places, units, strict=True), *found]
-    if model.order_effect:
-        found.append(("first_advantage", contest + known, 1.0))
-    if model.ties:
-        found.append((model.tie_name, coordinates.extras - 1, 1.0))
-    return found
 
 
 def fit_mode(model: PairwiseUtilityModel, data: Comparisons) -> ModeFit:
@@ -289,7 +406,7 @@ def fit_mode(model: PairwiseUtilityModel, data: Comparisons) -> ModeFit:
         rule = f"must have at most {MOST_ARMS_OF_MODE} arms"
         raise FitError("data", rule, number, remedy="fit groups of arms apart")
     arrays = model.arrays(data)
-    density = _with_free_sum(model).closed_form(arrays)
+    density = replace(model, zero_sum=False).closed_form(arrays)
     if density is None:
         rule = (
             "must have a density in closed form: no judges, and no learned scale, "
@@ -297,35 +414,30 @@ def fit_mode(model: PairwiseUtilityModel, data: Comparisons) -> ModeFit:
         )
         raise FitError("model", rule, model, remedy=_OTHERWISE)
     remarks = remarks_on(model, data)
-    point, converged = _climbed(density)
-    precision = _precision(density, point)
-    return ModeFit(model, data, point, precision, converged, remarks)
-
-
-def _climbed(density: PairwiseDensity) -> tuple[Float64[np.ndarray, " D"], bool]:
-    """Return the mode, by Newton steps that are halved until they rise."""
-    point = np.zeros(density.size)
+    point, converged = np.zeros(density.size), False
     height, gradient = density.slope(point)
     for _ in range(_MOST_STEPS):
+        # Newton steps that are halved until they rise.
         step = _solved(_precision(density, point), gradient)
         gain = float(gradient @ step)
         if gain <= _TOLERANCE * (1.0 + abs(height)):
-            return point, True
+            converged = True
+            break
         for share in 0.5 ** np.arange(30):
             there, slope = density.slope(point + share * step)
             if there > height:
                 break
         else:
             # Nothing is left to gain but rounding.
-            return point, gain <= 1e-8 * (1.0 + abs(height))
+            converged = gain <= 1e-8 * (1.0 + abs(height))
+            break
         point, height, gradient = point + share * step, there, slope
-    return point, False
+    return ModeFit(model, data, point, _precision(density, point), converged, remarks)
 
 
 def _solved(
     precision: csr_array, right: Float64[np.ndarray, " D"], enough: float = _ENOUGH
 ) -> Float64[np.ndarray, " D"]:
-    """Solve precision @ x = right, preconditioned by the diagonal."""
     near = diags_array(1.0 / precision.diagonal())
     found, failed = cg(precision, right, rtol=enough, atol=0.0, M=near)
     if failed:
@@ -337,7 +449,6 @@ def _solved(
 
 
 def _precision(density: PairwiseDensity, point: Float64[np.ndarray, " D"]) -> csr_array:
-    """Return minus the Hessian of the log density, sparse (D, D)."""
     votes, by, coordinates = density.votes, density.by_row(point), density.coordinates
     prior = diags_array(1.0 / np.square(coordinates.scales))
     if isinstance(coordinates, CoefficientCoordinates):
@@ -346,7 +457,7 @@ def _precision(density: PairwiseDensity, point: Float64[np.ndarray, " D"]) -> cs
         return csr_array(steps.T @ (-by.gap_gap[:, None] * steps) + prior.toarray())
     if not coordinates.extras:
         return csr_array(_laplacian(votes, -by.gap_gap) + prior)
-    corner, sides = borders(coordinates, votes, by)
+    corner, sides = density.borders(by)
     if coordinates.size == coordinates.extras:
         return csr_array(prior.toarray() - corner)
     inner = _laplacian(votes, -by.gap_gap)
@@ -356,7 +467,6 @@ def _precision(density: PairwiseDensity, point: Float64[np.ndarray, " D"]) -> cs
 
 
 def _laplacian(votes: Votes, weight: Float64[np.ndarray, " row"]) -> csr_array:
-    """Return sum over rows of weight (e_first - e_second)(e_first - e_second)^T."""
     first, second = np.asarray(votes.first), np.asarray(votes.second)
     row = np.concatenate([first, second, first, second])
     column = np.concatenate([first, second, second, first])

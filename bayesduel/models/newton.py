@@ -1,8 +1,11 @@
 """Newton's method on a log density, for NumPy arrays and inside JAX programs.
 
 One step is written down once, in what both kinds of arrays have in common; only the
-loop around it differs: :func:`maximize` here, ``newton_mode`` in
-:mod:`bayesduel.inference.laplace`.
+loop around it differs. Nothing here raises: a status says how a search ended. A proper
+prior keeps the mode finite, also where votes alone would send a utility to infinity,
+and the damping keeps every step an ascent. Open the 64-bit scope
+(``jax.enable_x64(True)``) around the outermost call of a program: in 32 bits Newton's
+last steps drown in rounding.
 """
 
 from __future__ import annotations
@@ -12,14 +15,15 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 
 from bayesduel.models.array_modules import Values, cholesky, namespace, scipy_module
 
 if TYPE_CHECKING:
     from jax import Array
 
-HALVINGS = 16
+
+_HALVINGS = 16
 """Lengths of a step that are tried at once: 1, 1/2, 1/4, ..."""
 
 _LONGEST_STEP = 5.0
@@ -66,45 +70,114 @@ class Surface(NamedTuple):
     levels: Callable[[Values], Values] | None = None
 
 
-class Search(NamedTuple):
+class _Search(NamedTuple):
     """Where a search stands."""
 
-    point: Float[Array | np.ndarray, " D"]
-    value: Float[Array | np.ndarray, ""]
-    factor: Float[Array | np.ndarray, "D D"]
-    status: Int[Array | np.ndarray, ""]
-    going: Bool[Array | np.ndarray, ""]
-    iterations: Int[Array | np.ndarray, ""]
+    point: Values
+    value: Values
+    factor: Values
+    status: Values
+    going: Values
+    iterations: Values
     # No coordinate moves by more in the next iteration. It doubles where that was too
     # short: coefficients of features in a small unit are large.
-    longest: Float[Array | np.ndarray, ""]
+    longest: Values
 
-    @classmethod
-    def at(cls, start: Values) -> Search:
-        """Return a search that has not begun."""
-        xp = namespace(start)
-        return cls(
-            point=start,
-            value=xp.zeros((), dtype=start.dtype),
-            factor=xp.eye(start.shape[0], dtype=start.dtype),
-            status=xp.asarray(Status.NOT_CONVERGED, dtype=xp.int32),
-            going=xp.asarray(True),
-            iterations=xp.asarray(0, dtype=xp.int32),
-            longest=xp.asarray(_LONGEST_STEP, dtype=start.dtype),
+
+def maximize(
+    surface: Surface,
+    start: Values,
+    *,
+    max_iterations: int = 100,
+    tolerance: float = 1e-14,
+    going: Values = True,
+) -> LaplaceState:
+    """Return the normal distribution at the maximum of a function.
+
+    By Newton steps that are halved until they rise. A loop of Python for NumPy arrays,
+    one of the program for those of JAX, which ``jit`` and ``vmap`` take.
+
+    Parameters
+    ----------
+    surface : Surface
+        The function.
+    start : float (D,)
+        First point.
+    max_iterations : int
+        Evaluations of the Hessian at most. When they run out, ``mode`` is one step
+        ahead of ``factor`` and ``log_density``.
+    tolerance : float
+        Stop when g' (-H)^-1 g, twice the height that a quadratic promises still to
+        gain, is below this share of 1 + |log density|.
+    going : bool
+        False returns the start.
+
+    Returns
+    -------
+    LaplaceState
+        The best point; the status says whether it is a maximum.
+    """
+    xp = namespace(start)
+    search = _Search(
+        point=start,
+        value=xp.zeros((), dtype=start.dtype),
+        factor=xp.eye(start.shape[0], dtype=start.dtype),
+        status=xp.asarray(Status.NOT_CONVERGED, dtype=xp.int32),
+        going=xp.asarray(going),
+        iterations=xp.asarray(0, dtype=xp.int32),
+        longest=xp.asarray(_LONGEST_STEP, dtype=start.dtype),
+    )
+    if xp is np:
+        # Steps into the far tails are tried, found wanting, and halved.
+        with np.errstate(all="ignore"):
+            while bool(search.going) and int(search.iterations) < max_iterations:
+                search = _advance(surface, search, tolerance)
+    else:
+        from jax import lax
+
+        search = lax.while_loop(
+            lambda at: xp.asarray(at.going & (at.iterations < max_iterations)),
+            lambda at: _advance(surface, at, tolerance),
+            search,
         )
-
-    def found(self) -> LaplaceState:
-        """Return the normal distribution at its end."""
-        return LaplaceState(
-            mode=self.point,
-            factor=self.factor,
-            log_density=self.value,
-            status=self.status,
-            iterations=self.iterations,
-        )
+    return LaplaceState(
+        mode=search.point,
+        factor=search.factor,
+        log_density=search.value,
+        status=search.status,
+        iterations=search.iterations,
+    )
 
 
-def advance(surface: Surface, search: Search, tolerance: float) -> Search:
+def newton_mode(
+    log_density: Callable[[Values], Values],
+    start: Values,
+    *,
+    gradient: Callable[[Values], Values] | None = None,
+    hessian: Callable[[Values], Values] | None = None,
+    max_iterations: int = 100,
+    tolerance: float = 1e-14,
+) -> LaplaceState:
+    """Maximize a smooth log density of a point (D,) of JAX, by :func:`maximize`.
+
+    ``gradient`` and ``hessian`` in closed form; by automatic differentiation otherwise.
+    """
+    import jax
+
+    def slope(point: Values) -> tuple[Values, Values]:
+        if gradient is None:
+            return jax.value_and_grad(log_density)(point)
+        return log_density(point), gradient(point)
+
+    surface = Surface(
+        slope=slope,
+        hessian=hessian or jax.hessian(log_density),
+        heights=jax.vmap(log_density),
+    )
+    return maximize(surface, start, max_iterations=max_iterations, tolerance=tolerance)
+
+
+def _advance(surface: Surface, search: _Search, tolerance: float) -> _Search:
     """Take one Newton step, halved until it rises, or find that it is the last one.
 
     Where a level is to be kept, towards the top of a parabola on it. What rises is then
@@ -135,7 +208,7 @@ def advance(surface: Surface, search: Search, tolerance: float) -> Search:
     cut = search.longest / xp.maximum(xp.max(xp.abs(step)), search.longest)
     step = step * cut
 
-    shares = xp.asarray(2.0 ** -np.arange(HALVINGS), dtype=dtype)
+    shares = xp.asarray(2.0 ** -np.arange(_HALVINGS), dtype=dtype)
     trials = search.point[None, :] + shares[:, None] * step[None, :]
     rises = surface.heights(trials) - value
     if surface.levels is not None:
@@ -154,7 +227,7 @@ def advance(surface: Surface, search: Search, tolerance: float) -> Search:
     status = xp.where(finite, status, int(Status.NOT_FINITE))
     over = settled | stuck | ~finite
     too_short = concave & (cut < 1.0) & (share == 1.0)
-    return Search(
+    return _Search(
         point=xp.where(over, search.point, search.point + share * step),
         value=value,
         factor=xp.where(concave, factor, identity),
@@ -176,22 +249,3 @@ def damped_factor(negative: Values, identity: Values) -> Values:
     shift = xp.maximum(-xp.min(diagonal - radius), 0.0)
     shift = shift + 1e-3 * xp.max(xp.abs(diagonal))
     return cholesky(negative + shift * identity)
-
-
-def maximize(
-    surface: Surface,
-    start: Float[np.ndarray, " D"],
-    *,
-    max_iterations: int = 100,
-    tolerance: float = 1e-14,
-) -> LaplaceState:
-    """Return the normal distribution at the maximum of a function of NumPy arrays.
-
-    As :func:`bayesduel.inference.laplace.newton_mode`, which says what the numbers are.
-    """
-    search = Search.at(start)
-    # Steps into the far tails are tried, found wanting, and halved.
-    with np.errstate(all="ignore"):
-        while bool(search.going) and int(search.iterations) < max_iterations:
-            search = advance(surface, search, tolerance)
-    return search.found()
