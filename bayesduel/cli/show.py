@@ -107,7 +107,7 @@ def described_policies() -> list[Entry]:
 
 def _of_posterior(value: Any) -> dict[str, str]:
     """Return what the numbers of a posterior mean, and of the model that it is over."""
-    from bayesduel.posteriors.names import is_posterior
+    from bayesduel.models.in_policies.names import is_posterior
 
     if not is_posterior(value):
         return {}

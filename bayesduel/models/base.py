@@ -221,7 +221,7 @@ class PreferenceModel:
     ) -> Callable[[Float[Array, " D"]], Float[Array, "D D"]] | None:
         """Return the Hessian of the log joint density in closed form, or None.
 
-        In the coordinates of :func:`~bayesduel.inference.numpyro_models.latent_of`.
+        In the coordinates of :func:`~bayesduel.models.fit.numpyro_models.latent_of`.
         Without one it is found by automatic differentiation.
         """
         return None
@@ -229,7 +229,7 @@ class PreferenceModel:
     def closed_form(self, arrays: Any) -> Density | None:
         """Return the log joint density in closed form, or None.
 
-        In the coordinates of :func:`~bayesduel.inference.numpyro_models.latent_of`.
+        In the coordinates of :func:`~bayesduel.models.fit.numpyro_models.latent_of`.
         With it Laplace's method needs neither JAX nor NumPyro.
         """
         return None

@@ -41,7 +41,7 @@ def home_of(model: Any, name: str) -> type:
 class Coordinates:
     """What the unconstrained coordinates of a point stand for: utilities.
 
-    As in :func:`~bayesduel.inference.numpyro_models.latent_of`. All of them are normal
+    As in :func:`~bayesduel.models.fit.numpyro_models.latent_of`. All of them are normal
     and independent in the prior. The model says ``prior_scale`` and ``zero_sum``.
     """
 

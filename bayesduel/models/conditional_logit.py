@@ -39,7 +39,7 @@ _ROUNDING = 1e-9
 class AttributedChoices:
     """Choices as arrays; the last column is the outside option, where there is one.
 
-    A pytree as soon as :mod:`bayesduel.inference.numpyro_models` is imported.
+    A pytree as soon as :mod:`bayesduel.models.fit.numpyro_models` is imported.
     """
 
     offered: Bool[Array | np.ndarray, "row outcome"]  # What was on offer.

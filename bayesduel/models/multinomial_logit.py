@@ -88,7 +88,7 @@ class _ChoiceDensity(ClosedDensity):
 class OfferedChoices:
     """Choices as arrays; the last column is the outside option, where there is one.
 
-    A pytree as soon as :mod:`bayesduel.inference.numpyro_models` is imported.
+    A pytree as soon as :mod:`bayesduel.models.fit.numpyro_models` is imported.
     ``offered`` and ``counts`` are (row, K) without and (row, K + 1) with it. ``sign``
     is -1 where the worst was chosen, else 1.
     """

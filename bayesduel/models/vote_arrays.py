@@ -51,7 +51,7 @@ class Votes:
 
     Notes
     -----
-    A pytree as soon as :mod:`bayesduel.inference.numpyro_models` is imported, which
+    A pytree as soon as :mod:`bayesduel.models.fit.numpyro_models` is imported, which
     everything that traces it does.
     """
 

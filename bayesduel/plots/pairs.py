@@ -9,11 +9,11 @@ from matplotlib.ticker import MaxNLocator
 from scipy.special import expit, logit
 
 from bayesduel.errors import FitError
-from bayesduel.inference.tables import ELO
 from bayesduel.models.argument_checks import (
     check_numbers,
     check_probability,
 )
+from bayesduel.models.fit.tables import ELO
 from bayesduel.plots import style
 from bayesduel.plots.policy_looks import shown_colors, shown_names
 from bayesduel.plots.posteriors import _caption, check_pairs, short_names
@@ -183,7 +183,7 @@ def predictive_check(
     FitError
         If the fit is to other data, or votes are no whole numbers.
     """
-    from bayesduel.inference.predictions import check_whole, votes_drawn
+    from bayesduel.models.fit.predictions import check_whole, votes_drawn
 
     check_pairs(posterior, "predictive_check")
     check_whole(posterior.data, "predictive_check")

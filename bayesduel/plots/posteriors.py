@@ -10,8 +10,8 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from bayesduel.errors import FitError
-from bayesduel.inference.tables import ELO_MEAN
 from bayesduel.models.argument_checks import check_posterior
+from bayesduel.models.fit.tables import ELO_MEAN
 from bayesduel.plots import style
 from bayesduel.plots.policy_looks import shown_colors, shown_names
 from bayesduel.plots.style import StyledFigure

@@ -9,8 +9,8 @@ from jaxtyping import Float
 
 from bayesduel.code_digest import is_users
 from bayesduel.errors import PolicyParameterError
+from bayesduel.models.in_policies.names import is_posterior
 from bayesduel.policies.policy import KernelPolicy, PolicyBase
-from bayesduel.posteriors.names import is_posterior
 
 
 def with_features[T: PolicyBase](

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.models.in_policies.betas import BetaArms, BetaPairs
+from bayesduel.models.in_policies.names import changed_numbers, is_posterior, numbers_of
 from bayesduel.policies.policy import PolicyBase
-from bayesduel.posteriors.betas import BetaArms, BetaPairs
-from bayesduel.posteriors.names import changed_numbers, is_posterior, numbers_of
 
 
 def check_kinds(policy: PolicyBase) -> None:

@@ -19,7 +19,7 @@ from bayesduel.votes.choices import Choices
 from bayesduel.votes.comparisons import Comparisons
 
 if TYPE_CHECKING:
-    from bayesduel.inference.fit_result import Fit
+    from bayesduel.models.fit.fit_result import Fit
 
 __all__ = [
     "LOOK",
@@ -162,7 +162,7 @@ def fit_votes(
     take seconds for every look.
     """
     # A question of a policy of counts needs none of it, and comes sooner without.
-    from bayesduel.inference.fitting import fit
+    from bayesduel.models.fit.fitting import fit
 
     if votes is None:
         votes = votes_of(state)
@@ -186,7 +186,7 @@ def fit_votes(
 
 def leader_of(posterior: Fit) -> str | None:
     """Return the arm with the largest score, None until votes connect all arms."""
-    from bayesduel.inference.winners import best_first, ordering_scores
+    from bayesduel.models.fit.winners import best_first, ordering_scores
 
     if len(posterior.parts) > 1:
         return None
@@ -271,7 +271,7 @@ def standings_of(
 
     Unless ``full``, without ranks and probabilities, which need draws of all pairs.
     """
-    from bayesduel.inference.tables import standing_columns
+    from bayesduel.models.fit.tables import standing_columns
 
     if full:
         names, columns, words = standing_columns(posterior, probability)
@@ -334,8 +334,8 @@ def _columns_by_moments(
     """
     from scipy.special import ndtri
 
-    from bayesduel.inference.tables import votes_of_arms
-    from bayesduel.inference.winners import best_first
+    from bayesduel.models.fit.tables import votes_of_arms
+    from bayesduel.models.fit.winners import best_first
 
     pairs, number = posterior.extras["posterior"], posterior.num_arms
     a, b = np.zeros((2, number, number))

@@ -23,7 +23,7 @@ from bayesduel.studies.stored import snapshots
 from theory.arguments import short_repr
 
 if TYPE_CHECKING:
-    from bayesduel.inference.fit_result import Fit
+    from bayesduel.models.fit.fit_result import Fit
     from bayesduel.policies.policy import PolicyBase
     from bayesduel.studies.replay.policy_follower import PolicyFollower
 
@@ -173,7 +173,7 @@ class Information(RuleOfState):
         votes = state.epoch, state.num_votes
         if self._known is None or self._known[0] != votes:
             # Not as xarray has it, which takes as long as the rest.
-            from bayesduel.inference.information import information_of_votes
+            from bayesduel.models.fit.information import information_of_votes
 
             found = self._fitted(state)
             table = np.zeros_like(state.wins)

@@ -20,7 +20,7 @@ from bayesduel.studies.replay.state import StudyState
 if TYPE_CHECKING:
     from jaxtyping import Float64, Int
 
-    from bayesduel.inference.fit_result import Fit
+    from bayesduel.models.fit.fit_result import Fit
     from bayesduel.policies.policy import PolicyBase
     from bayesduel.stopping.rules import StoppingRule
     from bayesduel.studies._settings import Settings
@@ -241,10 +241,10 @@ def who_is_simulated(settings: Settings) -> Simulated:
     if not isinstance(settings.model, PairwiseBeta):
         remark = "simulated studies ask the pair with the fewest votes"
         return Simulated("balanced", remark)
+    from bayesduel.models.in_policies.betas import BetaPairs
     from bayesduel.policies.identification.expected_information import (
         ExpectedInformation,
     )
-    from bayesduel.posteriors.betas import BetaPairs
 
     distributions = BetaPairs(np.asarray(settings.model.prior, dtype=np.float64))
     return Simulated(ExpectedInformation(posterior=distributions), "")

@@ -19,7 +19,7 @@ from bayesduel.studies.judges.terms_kept import cheapest
 from bayesduel.studies.replay.state import StudyState
 
 if TYPE_CHECKING:
-    from bayesduel.inference.fit_result import Fit
+    from bayesduel.models.fit.fit_result import Fit
 
 __all__ = ["StoppingLine", "stopping_of", "why_stopped"]
 

@@ -8,8 +8,8 @@ from bayesduel.cli.votes.chosen_models import preference_model
 from bayesduel.cli.votes.options import Model
 from bayesduel.errors import FitError
 from bayesduel.inference import fit, parameter_summary
-from bayesduel.inference.numpyro_models import log_probabilities_of
 from bayesduel.models import JudgedBradleyTerry
+from bayesduel.models.fit.numpyro_models import log_probabilities_of
 from bayesduel.posteriors import Laplace
 from bayesduel.votes import Comparisons
 from tests.command_line import invoke

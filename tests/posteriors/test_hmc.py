@@ -9,10 +9,10 @@ from scipy import stats
 from bayesduel.errors import PolicyParameterError
 from bayesduel.inference import fit
 from bayesduel.models import BradleyTerry
+from bayesduel.models.in_policies.laplace import LaplaceBeliefs
+from bayesduel.models.in_policies.modes import NormalApproximation
+from bayesduel.models.in_policies.pair_models import VoteTables
 from bayesduel.posteriors import HMC, Laplace
-from bayesduel.posteriors.laplace import LaplaceBeliefs
-from bayesduel.posteriors.modes import NormalApproximation
-from bayesduel.posteriors.pair_models import VoteTables
 from tests.posteriors.models_of_ones_own import ShownFirst
 from tests.posteriors.voting import CASES, comparisons, sample, told
 

@@ -14,12 +14,13 @@ from numpyro import distributions as dist
 from bayesduel import policies
 from bayesduel.errors import PolicyParameterError
 from bayesduel.inference import fit
-from bayesduel.inference.laplace_draws import density_of
 from bayesduel.instances import choice
 from bayesduel.models import BradleyTerry, MultinomialLogit
 from bayesduel.models.base import PreferenceModel, count_votes
-from bayesduel.posteriors import SetLaplace, modes
-from bayesduel.posteriors.set_laplace import all_sets
+from bayesduel.models.fit.laplace_draws import density_of
+from bayesduel.models.in_policies import modes
+from bayesduel.models.in_policies.set_laplace import all_sets
+from bayesduel.posteriors import SetLaplace
 from bayesduel.simulation import SubsetEnvironment
 from bayesduel.simulation.driver import run_chunk
 from bayesduel.votes import Choices

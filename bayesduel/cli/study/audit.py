@@ -36,7 +36,7 @@ from bayesduel.cli.votes.options import (
 
 if TYPE_CHECKING:
     from bayesduel.analysis import StoppingAudit
-    from bayesduel.inference.fit_result import Fit
+    from bayesduel.models.fit.fit_result import Fit
     from bayesduel.votes.format import VoteFormat
 
 __all__ = ["audit_stopping"]

@@ -303,7 +303,7 @@ def fit(
     arrays = chosen.arrays(data)  # Says what does not fit before a folder is made.
     _check_arms(data, {"anchor": on.anchor and on.anchor[0], "reference": reference})
     if cluster is not None:
-        from bayesduel.inference.fit_result import density_of_pairs
+        from bayesduel.models.fit.fit_result import density_of_pairs
 
         density_of_pairs(chosen, arrays)
     if out is not None:

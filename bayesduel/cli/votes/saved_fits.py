@@ -50,7 +50,7 @@ def as_record(
     cluster: str | None = None,
 ) -> dict[str, Any]:
     """Return the table and what was fitted as plain values, for JSON."""
-    from bayesduel.inference.tables import parameter_summary, standing_columns
+    from bayesduel.models.fit.tables import parameter_summary, standing_columns
 
     names, columns, words = standing_columns(
         posterior, probability, scale=scale.name, anchor=scale.anchor, cluster=cluster

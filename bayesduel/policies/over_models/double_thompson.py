@@ -13,6 +13,11 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Bool, Float, Int
 
+from bayesduel.models.in_policies.base import (
+    PairPosterior,
+    is_on_a_scale,
+    utilities_by_number,
+)
 from bayesduel.policies.over_models.base import (
     ModelRule,
     model_rule,
@@ -21,7 +26,6 @@ from bayesduel.policies.over_models.base import (
 )
 from bayesduel.policies.over_models.counting import add_wins, choose_among, largest
 from bayesduel.policies.over_models.round_sets import RoundSets, all_arms, round_sets
-from bayesduel.posteriors.base import PairPosterior, is_on_a_scale, utilities_by_number
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 from theory.divergences import kl_to_half
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from bayesduel.models.in_policies.scalar_betas import kl_to_half
 from bayesduel.ops import rules
 from bayesduel.ops.scalar.compiled import compiled
-from bayesduel.posteriors.scalar_betas import kl_to_half
 
 PAIR_FIELDS = [
     ("wins", np.int64),  # [i, j]: duels of the pair that i won.

@@ -20,12 +20,12 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Real
 
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
-from bayesduel.posteriors.scalar_betas import (
+from bayesduel.models.in_policies.scalar_betas import (
     expected_divergence,
     half_tail,
     tail_table,
 )
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
 
 _NOW = np.dtype(
     [

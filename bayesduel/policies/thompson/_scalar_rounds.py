@@ -10,11 +10,11 @@ import math
 import numpy as np
 from numpy.random import Generator
 
+from bayesduel.models.in_policies.scalar_betas import kl_to_half, offset_above_half
 from bayesduel.ops.scalar.compiled import compiled, inlined
 from bayesduel.ops.scalar.draws import choose_index, happens, take_words
 from bayesduel.policies.scalar_choices import among_largest
 from bayesduel.policies.thompson._scalar_state import DoubleThompsonKernel
-from bayesduel.posteriors.scalar_betas import kl_to_half, offset_above_half
 
 _SMALLEST_DIVERGENCE = 1e-300
 

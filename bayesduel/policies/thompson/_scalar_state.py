@@ -11,6 +11,11 @@ import numpy as np
 from jaxtyping import Bool, Float, Int8, Int16, Real, UInt16
 from numpy.random import Generator
 
+from bayesduel.models.in_policies.scalar_betas import (
+    half_tail,
+    rates_above_half,
+    tail_table,
+)
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
 from bayesduel.ops.scalar.draws import Bits, new_bits
 from bayesduel.policies.scalar_bounds import (
@@ -20,7 +25,6 @@ from bayesduel.policies.scalar_bounds import (
     refresh_bounds,
     start_bounds,
 )
-from bayesduel.posteriors.scalar_betas import half_tail, rates_above_half, tail_table
 
 EITHER, STEP, LOOK_AHEAD = 0, 1, 2
 """Forms: step or look ahead, whichever is faster, or always the one."""

@@ -15,6 +15,10 @@ from jaxtyping import Int, Real
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.models.in_policies.base import is_on_a_scale
+from bayesduel.models.in_policies.betas import BetaPairs
+from bayesduel.models.in_policies.names import check_pair_posterior, take_by_name
+from bayesduel.models.in_policies.scalar_betas import prior_in_order
 from bayesduel.ops.scalar.compiled import compiled, inlined
 from bayesduel.ops.scalar.draws import truncated_exponential, waiting_time_and_level
 from bayesduel.ops.scalar.splits import binomial
@@ -46,10 +50,6 @@ from bayesduel.policies.thompson._scalar_upsets import (
     rate_of_upsets,
     sample_votes_given,
 )
-from bayesduel.posteriors.base import is_on_a_scale
-from bayesduel.posteriors.betas import BetaPairs
-from bayesduel.posteriors.names import check_pair_posterior, take_by_name
-from bayesduel.posteriors.scalar_betas import prior_in_order
 from theory.arguments import number_above, one_of
 from theory.theorems import double_thompson_bound, double_thompson_refined_bound
 

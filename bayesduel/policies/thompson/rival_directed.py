@@ -9,6 +9,10 @@ from jaxtyping import Int
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.models.in_policies.base import RivalPosterior, is_on_a_scale
+from bayesduel.models.in_policies.betas import BetaPairs
+from bayesduel.models.in_policies.names import check_pair_posterior, take_by_name
+from bayesduel.models.in_policies.scalar_betas import prior_in_order
 from bayesduel.ops.scalar.compiled import inlined
 from bayesduel.ops.scalar.draws import choose_index, waiting_time
 from bayesduel.ops.scalar.resolved_rounds import NEVER
@@ -30,10 +34,6 @@ from bayesduel.policies.thompson._scalar_rival_state import (
     refresh_pair,
     refresh_rivals,
 )
-from bayesduel.posteriors.base import RivalPosterior, is_on_a_scale
-from bayesduel.posteriors.betas import BetaPairs
-from bayesduel.posteriors.names import check_pair_posterior, take_by_name
-from bayesduel.posteriors.scalar_betas import prior_in_order
 from theory.arguments import number_above, number_from, number_that, one_of
 
 _SKEPTICAL = BetaPairs(prior=5)

@@ -16,13 +16,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from bayesduel.models.in_policies.scalar_betas import kl_to_half, offset_above_half
 from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.ops.scalar.uncompiled import run_uncompiled
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.scalar_kernel import SEVERAL
 from bayesduel.policies.thompson._scalar_state import LOOK_AHEAD, STEP
 from bayesduel.policies.thompson.double_thompson import kernel
-from bayesduel.posteriors.scalar_betas import kl_to_half, offset_above_half
 from bayesduel.simulation.programs import cached_program
 from tests.policies.distributions import (
     chi_square,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from jax import Array
     from jaxtyping import Bool, Float, Int
 
-    from bayesduel.posteriors.modes import LevelWorld
+    from bayesduel.models.in_policies.modes import LevelWorld
     from bayesduel.types import Arm, Outcome, RunKey, State
 
 

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.inference.draws import Sampled, generator_of, in_chains
-from bayesduel.inference.proposals import (
+from bayesduel.models.base import Density, PreferenceModel
+from bayesduel.models.fit.draws import Sampled, generator_of, in_chains
+from bayesduel.models.fit.proposals import (
     NormalProposer,
     ScaleProposer,
     Weighed,
 )
-from bayesduel.inference.resampling import (
+from bayesduel.models.fit.resampling import (
     FINITE_VARIANCE_K,
     LEAST_BLOCK,
     Correction,
@@ -26,7 +27,6 @@ from bayesduel.inference.resampling import (
     smoothed_weights,
     systematic,
 )
-from bayesduel.models.base import Density, PreferenceModel
 from bayesduel.models.newton import Status
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def density_of(model: PreferenceModel, arrays: Any) -> Density:
     closed = model.closed_form(arrays)
     if closed is not None:
         return closed
-    from bayesduel.inference.numpyro_models import NumPyroDensity
+    from bayesduel.models.fit.numpyro_models import NumPyroDensity
 
     return NumPyroDensity(model, arrays)
 

@@ -14,9 +14,8 @@ from bayesduel.errors import NarrowPriorWarning, PolicyParameterError
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.identifiability import narrow_covariates
-from bayesduel.models.utilities import PairwiseUtilityModel
-from bayesduel.posteriors.base import UtilitiesByNumber
-from bayesduel.posteriors.modes import (
+from bayesduel.models.in_policies.base import UtilitiesByNumber
+from bayesduel.models.in_policies.modes import (
     LevelWorld,
     NormalApproximation,
     draw_on_rays,
@@ -27,13 +26,14 @@ from bayesduel.posteriors.modes import (
     points_on_rays,
     surely_before,
 )
-from bayesduel.posteriors.pair_models import (
+from bayesduel.models.in_policies.pair_models import (
     Covariates,
     PairModel,
     VoteTables,
     check_count,
     hyphenated,
 )
+from bayesduel.models.utilities import PairwiseUtilityModel
 from bayesduel.types import Arm, Outcome, RunKey
 
 _ROUNDING = 1e-5

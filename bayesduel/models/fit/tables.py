@@ -9,9 +9,9 @@ import numpy as np
 from scipy.special import ndtri
 
 from bayesduel.errors import FitError, near_names
-from bayesduel.inference import winners
 from bayesduel.models.argument_checks import check_posterior, check_probability
 from bayesduel.models.base import axes_of, entries_of
+from bayesduel.models.fit import winners
 from bayesduel.models.thurstone import Thurstone
 from bayesduel.votes.comparisons import Comparisons
 from theory.arguments import number_that, one_of

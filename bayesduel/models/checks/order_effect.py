@@ -19,7 +19,7 @@ from bayesduel.models.vote_arrays import Votes, votes_of, with_counts
 from bayesduel.votes.comparisons import NEUTRAL, Comparisons
 
 if TYPE_CHECKING:
-    from bayesduel.inference.fit_result import Fit
+    from bayesduel.models.fit.fit_result import Fit
 
 _WIDE = 10.0
 """Standard deviation of utilities: too wide to shrink them towards one another."""

@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, Num, Shaped
 
 from bayesduel.errors import FitError
-from bayesduel.inference.numpyro_models import log_probabilities_of
 from bayesduel.models.base import PreferenceModel, labels_along
+from bayesduel.models.fit.numpyro_models import log_probabilities_of
 from bayesduel.models.plackett_luce import Ballots, PlackettLuce
 from bayesduel.models.vote_arrays import is_whole, with_counts
 from bayesduel.votes.comparisons import OUTCOMES, Comparisons

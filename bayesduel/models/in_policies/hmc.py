@@ -9,9 +9,9 @@ from jax import Array, lax
 from jaxtyping import Float
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.posteriors.laplace import Laplace, LaplaceBeliefs
-from bayesduel.posteriors.modes import NormalApproximation, normal_draws
-from bayesduel.posteriors.pair_models import PointDensity, check_count
+from bayesduel.models.in_policies.laplace import Laplace, LaplaceBeliefs
+from bayesduel.models.in_policies.modes import NormalApproximation, normal_draws
+from bayesduel.models.in_policies.pair_models import PointDensity, check_count
 from bayesduel.types import Arm, Outcome, RunKey
 
 _LEAPS = 3

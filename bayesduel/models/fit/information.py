@@ -11,8 +11,8 @@ import numpy as np
 from jaxtyping import Float64
 from scipy.linalg import solve_triangular
 
-from bayesduel.inference import winners
 from bayesduel.models.closed_forms import PairwiseDensity
+from bayesduel.models.fit import winners
 from bayesduel.models.pairwise_beta import BetaPosterior
 from bayesduel.models.vote_arrays import Votes
 
@@ -75,7 +75,7 @@ def normal_density(posterior: Any) -> PairwiseDensity | None:
 
 
 def _probabilities(posterior: Any, rows: Votes) -> Iterator[np.ndarray]:
-    from bayesduel.inference.numpyro_models import log_probabilities_of
+    from bayesduel.models.fit.numpyro_models import log_probabilities_of
 
     flat = posterior.flat_draws()
     size = max(1, _BLOCK // posterior.num_arms**2)

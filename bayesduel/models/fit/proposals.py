@@ -40,7 +40,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int, Shaped
 
-from bayesduel.inference.resampling import (
+from bayesduel.models.array_modules import Values, namespace, scipy_module
+from bayesduel.models.base import Density
+from bayesduel.models.fit.resampling import (
     BLOCKS,
     HOPELESS,
     HOPELESS_K,
@@ -50,8 +52,6 @@ from bayesduel.inference.resampling import (
     smoothed_weights,
     systematic,
 )
-from bayesduel.models.array_modules import Values, namespace, scipy_module
-from bayesduel.models.base import Density
 from bayesduel.models.newton import LaplaceState, Status
 
 if TYPE_CHECKING:

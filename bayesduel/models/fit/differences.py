@@ -20,8 +20,6 @@ from scipy.special import ndtr, ndtri
 
 from bayesduel.arguments.limits import MOST_ARMS_OF_MODE
 from bayesduel.errors import FitError, near_names
-from bayesduel.inference.fitting import remarks_on
-from bayesduel.inference.tables import ELO, PARAMETERS
 from bayesduel.models.argument_checks import check_posterior, check_probability
 from bayesduel.models.base import entries_of
 from bayesduel.models.closed_forms import (
@@ -30,6 +28,8 @@ from bayesduel.models.closed_forms import (
     PairwiseDensity,
     coordinates_of,
 )
+from bayesduel.models.fit.fitting import remarks_on
+from bayesduel.models.fit.tables import ELO, PARAMETERS
 from bayesduel.models.utilities import PairwiseUtilityModel
 from bayesduel.models.vote_arrays import Votes
 from bayesduel.votes.checks import arm_positions, labels_of, shortened

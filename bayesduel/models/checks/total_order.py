@@ -8,16 +8,16 @@ import xarray as xr
 from jaxtyping import Bool, Float64
 from scipy.special import betainc
 
-from bayesduel.diagnostics.cross_validation import loo
 from bayesduel.errors import FitError
-from bayesduel.inference.draws import generator_of
-from bayesduel.inference.fit_result import Fit
-from bayesduel.inference.fitting import fit
-from bayesduel.inference.predictions import check_whole, votes_drawn
-from bayesduel.inference.resampling import GOOD_K
 from bayesduel.models.argument_checks import check_numbers, check_real, next_seed
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.bradley_terry import BradleyTerry
+from bayesduel.models.checks.cross_validation import loo
+from bayesduel.models.fit.draws import generator_of
+from bayesduel.models.fit.fit_result import Fit
+from bayesduel.models.fit.fitting import fit
+from bayesduel.models.fit.predictions import check_whole, votes_drawn
+from bayesduel.models.fit.resampling import GOOD_K
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.votes.comparisons import Comparisons
 from theory.arguments import seed_of

@@ -8,8 +8,8 @@ import numpy as np
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.models.base import PreferenceModel
-from bayesduel.posteriors.base import PairPosterior, SetPosterior
-from bayesduel.posteriors.betas import BetaArms, BetaPairs
+from bayesduel.models.in_policies.base import PairPosterior, SetPosterior
+from bayesduel.models.in_policies.betas import BetaArms, BetaPairs
 
 _MODELS = {
     "bradley-terry": "BradleyTerry",
@@ -49,8 +49,8 @@ def posterior_named(name: str) -> Any:
         return BetaPairs()
     # JAX takes a second to import.
     from bayesduel import models
-    from bayesduel.posteriors.hmc import HMC
-    from bayesduel.posteriors.laplace import Laplace
+    from bayesduel.models.in_policies.hmc import HMC
+    from bayesduel.models.in_policies.laplace import Laplace
 
     model = getattr(models, _MODELS[name.removesuffix("-hmc")])()
     return HMC(model) if name.endswith("-hmc") else Laplace(model)

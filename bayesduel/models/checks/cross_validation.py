@@ -20,16 +20,18 @@ from numpy.typing import NDArray
 from scipy.special import betaln, logsumexp
 
 from bayesduel.errors import FitError
-from bayesduel.inference.draws import as_key
-from bayesduel.inference.fit_result import Fit
-from bayesduel.inference.numpyro_models import (
+from bayesduel.models.argument_checks import check_numbers, check_posterior
+from bayesduel.models.base import PreferenceModel, check_model
+from bayesduel.models.fit.draws import as_key
+from bayesduel.models.fit.fit_result import Fit
+from bayesduel.models.fit.numpyro_models import (
     as_jax,
     draw_points,
     laplace,
     latent_of,
     log_probabilities,
 )
-from bayesduel.inference.predictions import (
+from bayesduel.models.fit.predictions import (
     UNITS,
     Cells,
     cells_of,
@@ -40,10 +42,8 @@ from bayesduel.inference.predictions import (
     rows_of,
     thinned_log_probabilities,
 )
-from bayesduel.inference.proposals import log_normal_density
-from bayesduel.inference.resampling import good_k
-from bayesduel.models.argument_checks import check_numbers, check_posterior
-from bayesduel.models.base import PreferenceModel, check_model
+from bayesduel.models.fit.proposals import log_normal_density
+from bayesduel.models.fit.resampling import good_k
 from bayesduel.models.pairwise_beta import BetaPosterior, PairwiseBeta
 from bayesduel.models.vote_arrays import Votes, with_counts
 from bayesduel.votes.comparisons import Comparisons

@@ -12,12 +12,12 @@ from jaxtyping import Float, Float64, Int64, Shaped
 from scipy.linalg import block_diag, cho_solve, solve_triangular
 
 from bayesduel.errors import FitError
-from bayesduel.inference import winners
-from bayesduel.inference.draws import generator_of, seed_words
-from bayesduel.inference.resampling import Correction
 from bayesduel.models.argument_checks import check_numbers, check_probability
 from bayesduel.models.base import PreferenceModel, axes_of, labels_along
 from bayesduel.models.closed_forms import ClosedDensity, PairwiseDensity
+from bayesduel.models.fit import winners
+from bayesduel.models.fit.draws import generator_of, seed_words
+from bayesduel.models.fit.resampling import Correction
 from bayesduel.models.vote_arrays import Votes
 from bayesduel.votes.checks import shortened
 from bayesduel.votes.comparisons import NEUTRAL
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from bayesduel.inference.draws import Fresh
+    from bayesduel.models.fit.draws import Fresh
     from bayesduel.types import RunKey
 
 _BLOCK = 2**22
@@ -402,7 +402,7 @@ class Fit:
         xarray.DataArray (arm, opponent)
             Not negative; diagonal 0.
         """
-        from bayesduel.inference.information import information_of_votes
+        from bayesduel.models.fit.information import information_of_votes
 
         return self._by_pair(information_of_votes(self))
 
@@ -414,7 +414,7 @@ class Fit:
         ``resample=False``, where the model has a density in closed form and no order
         effect.
         """
-        from bayesduel.inference.information import normal_density
+        from bayesduel.models.fit.information import normal_density
 
         return self.method == "exact" or normal_density(self) is not None
 
@@ -442,7 +442,7 @@ class Fit:
         if isinstance(density, ClosedDensity):
             total = density.log_likelihoods(distribution.mode[None])
         else:
-            from bayesduel.inference.predictions import (
+            from bayesduel.models.fit.predictions import (
                 log_probabilities_of,
                 log_probabilities_of_rows,
             )
@@ -537,7 +537,7 @@ class Fit:
 
     def _at_mode(self) -> tuple[Any, Any]:
         # The normal distribution there, and the density that it stands for.
-        from bayesduel.inference.laplace_draws import density_of
+        from bayesduel.models.fit.laplace_draws import density_of
 
         if "laplace" not in self.extras or not self.converged:
             raise FitError(
@@ -643,7 +643,7 @@ class Fit:
         >>> fit(PairwiseBeta(), votes).to_dataframe()["wins"].to_dict()
         {'milk': 8.0, 'tea': 2.0}
         """
-        from bayesduel.inference.tables import standings
+        from bayesduel.models.fit.tables import standings
 
         return standings(self, probability, scale=scale).to_dataframe()
 
@@ -655,7 +655,7 @@ class Fit:
         **options
             As in :func:`bayesduel.diagnostics.to_datatree`.
         """
-        from bayesduel.inference.datatree import to_datatree
+        from bayesduel.models.fit.datatree import to_datatree
 
         return to_datatree(self, **options)
 

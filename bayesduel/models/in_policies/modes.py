@@ -34,9 +34,9 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jaxtyping import Bool, Float
 
-from bayesduel.inference.proposals import log_ray_weight
+from bayesduel.models.fit.proposals import log_ray_weight
+from bayesduel.models.in_policies.pair_models import AutomaticDensity, PointDensity
 from bayesduel.models.newton import Surface, damped_factor, maximize
-from bayesduel.posteriors.pair_models import AutomaticDensity, PointDensity
 from bayesduel.types import RunKey
 
 _STEPS = 3

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from bayesduel.arguments.limits import MOST_DRAWS, MOST_FITTED_ARMS, MOST_FITTED_NUMBERS
 from bayesduel.errors import DisconnectedComparisonsWarning, FitError
-from bayesduel.inference.draws import seed_words
-from bayesduel.inference.fit_result import Fit
 from bayesduel.models.argument_checks import check_options
 from bayesduel.models.base import PreferenceModel, check_model
+from bayesduel.models.fit.draws import seed_words
+from bayesduel.models.fit.fit_result import Fit
 from bayesduel.models.utilities import UtilityModel
 from bayesduel.votes.checks import shortened
 from theory.arguments import integer_from, one_of
 
 if TYPE_CHECKING:
-    from bayesduel.inference.draws import Sampled
+    from bayesduel.models.fit.draws import Sampled
     from bayesduel.types import RunKey
 
 _HOMES = {
@@ -37,7 +37,7 @@ _MOST_FOR_CHAINS = 256
 
 
 def _sampler(method: str) -> Callable[..., Sampled]:
-    home = import_module(f"bayesduel.inference.{_HOMES[method]}")
+    home = import_module(f"bayesduel.models.fit.{_HOMES[method]}")
     return getattr(home, f"sample_{method}")
 
 

@@ -20,22 +20,22 @@ from scipy import stats
 
 from bayesduel.arguments.limits import MOST_STEPS
 from bayesduel.errors import FitError
-from bayesduel.inference.draws import as_key, generator_of
-from bayesduel.inference.laplace_draws import sample_laplace
-from bayesduel.inference.numpyro_models import (
+from bayesduel.models.argument_checks import check_numbers, check_probability
+from bayesduel.models.base import PreferenceModel, check_model
+from bayesduel.models.fit.draws import as_key, generator_of
+from bayesduel.models.fit.laplace_draws import sample_laplace
+from bayesduel.models.fit.numpyro_models import (
     SamplerSettings,
     log_probabilities_of,
     run_nuts,
     sample_prior,
 )
-from bayesduel.inference.predictions import (
+from bayesduel.models.fit.predictions import (
     check_whole,
     log_probabilities_of_rows,
     simulate_arrays,
 )
-from bayesduel.inference.variational import sample_svi
-from bayesduel.models.argument_checks import check_numbers, check_probability
-from bayesduel.models.base import PreferenceModel, check_model
+from bayesduel.models.fit.variational import sample_svi
 from bayesduel.votes.rankings import Rankings
 from theory.arguments import integer_from, one_of, seed_of, true_or_false
 

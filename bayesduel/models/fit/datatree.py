@@ -9,9 +9,11 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.errors import FitError
-from bayesduel.inference.draws import as_key, generator_of
-from bayesduel.inference.numpyro_models import log_prior_densities, sample_prior
-from bayesduel.inference.predictions import (
+from bayesduel.models.argument_checks import check_numbers, check_posterior, next_seed
+from bayesduel.models.base import axes_of, labels_along
+from bayesduel.models.fit.draws import as_key, generator_of
+from bayesduel.models.fit.numpyro_models import log_prior_densities, sample_prior
+from bayesduel.models.fit.predictions import (
     UNITS,
     ballots_drawn,
     cells_of,
@@ -26,8 +28,6 @@ from bayesduel.inference.predictions import (
     thinned_log_probabilities,
     votes_drawn,
 )
-from bayesduel.models.argument_checks import check_numbers, check_posterior, next_seed
-from bayesduel.models.base import axes_of, labels_along
 from bayesduel.models.plackett_luce import Ballots
 from bayesduel.version import __version__
 from theory.arguments import one_of, seed_of, true_or_false

@@ -17,16 +17,16 @@ import numpy as np
 from jaxtyping import Float, Int, Num
 
 from bayesduel.errors import FitError
-from bayesduel.inference.chain_checks import (
+from bayesduel.models.argument_checks import check_posterior
+from bayesduel.models.fit.chain_checks import (
     LARGEST_R_HAT,
     LEAST_BFMI,
     LEAST_DRAWS_PER_CHAIN,
     MOST_DIVERGING,
     check_chains,
 )
-from bayesduel.inference.draws import generator_of
-from bayesduel.inference.fit_result import Fit
-from bayesduel.models.argument_checks import check_posterior
+from bayesduel.models.fit.draws import generator_of
+from bayesduel.models.fit.fit_result import Fit
 from bayesduel.models.identifiability import NO_ORDER
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.models.utilities import PairwiseUtilityModel
@@ -332,7 +332,7 @@ def _of_approximation(posterior: Fit) -> list[Finding]:
 
 
 def _of_single_votes(posterior: Fit) -> Finding:
-    from bayesduel.diagnostics.cross_validation import loo
+    from bayesduel.models.checks.cross_validation import loo
 
     left_out = loo(posterior)
     bad = int(np.sum(np.asarray(left_out.pareto_k) > left_out.good_k))
@@ -360,7 +360,7 @@ def _p(value: float) -> str:
 
 def _of_order(posterior: Fit) -> Finding:
     # The test of an order effect that the model has not.
-    from bayesduel.diagnostics.order_effect import order_test, why_not_tested
+    from bayesduel.models.checks.order_effect import order_test, why_not_tested
 
     name, data, model = "order effect", posterior.data, posterior.model
     if getattr(model, "order_effect", False):
@@ -390,7 +390,7 @@ def _of_order(posterior: Fit) -> Finding:
 
 def _of_replicates(posterior: Fit) -> list[Finding]:
     # The tests of judges and of circles, which share votes drawn anew.
-    from bayesduel.inference.predictions import pairs_of, votes_drawn
+    from bayesduel.models.fit.predictions import pairs_of, votes_drawn
 
     data = posterior.data
     no_votes = ""
@@ -438,7 +438,7 @@ def _of_replicates(posterior: Fit) -> list[Finding]:
 
 
 def _probabilities(posterior: Fit) -> Iterator[Float[np.ndarray, "draw row 3"]]:
-    from bayesduel.inference.numpyro_models import log_probabilities_of
+    from bayesduel.models.fit.numpyro_models import log_probabilities_of
 
     model, arrays = posterior.model, posterior.arrays
     flat = posterior.flat_draws()
@@ -461,7 +461,7 @@ def _rows_of_data(
 
     A model that reads no columns has a row per pair, perhaps for both orders at once.
     """
-    from bayesduel.inference.predictions import pairs_of
+    from bayesduel.models.fit.predictions import pairs_of
 
     data, number = posterior.data, posterior.num_arms
     pairs = pairs_of(posterior.model, data, posterior.arrays)
@@ -566,7 +566,7 @@ class _Circles:
     def statistics(
         self, votes: Num[np.ndarray, "sets row 3"], p: Float[np.ndarray, "draw row 3"]
     ) -> list[float]:
-        from bayesduel.diagnostics.total_order import (
+        from bayesduel.models.checks.total_order import (
             expected_cycles,
             probability_of_majority,
         )

@@ -15,16 +15,16 @@ from numpyro import handlers
 from numpyro.infer import SVI, Trace_ELBO, autoguide, init_to_value
 from numpyro.optim import Adam
 
-from bayesduel.inference.draws import Sampled, generator_of
-from bayesduel.inference.laplace_draws import from_approximation
-from bayesduel.inference.numpyro_models import (
+from bayesduel.models.base import PreferenceModel, sample
+from bayesduel.models.fit.draws import Sampled, generator_of
+from bayesduel.models.fit.laplace_draws import from_approximation
+from bayesduel.models.fit.numpyro_models import (
     NumPyroDensity,
     in_64_bits,
     laplace_program,
     latent_of,
 )
-from bayesduel.inference.proposals import NormalProposer, points_of
-from bayesduel.models.base import PreferenceModel, sample
+from bayesduel.models.fit.proposals import NormalProposer, points_of
 from bayesduel.models.newton import LaplaceState
 from bayesduel.types import RunKey
 

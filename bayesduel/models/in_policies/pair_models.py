@@ -168,7 +168,7 @@ class PairModel:
         if closed is not None:
             return closed
         # NumPyro takes long to import, and a closed form does without.
-        from bayesduel.inference.numpyro_models import latent_of
+        from bayesduel.models.fit.numpyro_models import latent_of
 
         return latent_of(self.model, self.arrays)
 
@@ -193,7 +193,7 @@ class PairModel:
         closed = None if automatic else self._closed_form(counts)
         if closed is not None:
             return closed
-        from bayesduel.inference.numpyro_models import latent_of
+        from bayesduel.models.fit.numpyro_models import latent_of
 
         # Without the rows of an arm and itself, by slices alone.
         others, width = self.num_arms - 1, counts.shape[1]

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.errors import BayesduelError, DisconnectedComparisonsWarning, FitError
-from bayesduel.inference.draws import generator_of
-from bayesduel.inference.fit_result import Fit
-from bayesduel.inference.fitting import fit, remarks_on
-from bayesduel.inference.tables import standing_columns
 from bayesduel.models.base import PreferenceModel, check_kind, check_model
+from bayesduel.models.fit.draws import generator_of
+from bayesduel.models.fit.fit_result import Fit
+from bayesduel.models.fit.fitting import fit, remarks_on
+from bayesduel.models.fit.tables import standing_columns
 from bayesduel.models.vote_arrays import columns_read
 from bayesduel.votes.checks import shortened
 from bayesduel.votes.comparisons import Comparisons

@@ -20,11 +20,11 @@ from numpyro.distributions.transforms import biject_to
 from numpyro.infer import MCMC, NUTS
 from numpyro.infer.util import constrain_fn, potential_energy
 
-from bayesduel.inference.chain_checks import check_chains
-from bayesduel.inference.draws import Sampled, as_key
-from bayesduel.inference.proposals import points_of
 from bayesduel.models.base import PreferenceModel, register_arrays
 from bayesduel.models.conditional_logit import AttributedChoices
+from bayesduel.models.fit.chain_checks import check_chains
+from bayesduel.models.fit.draws import Sampled, as_key
+from bayesduel.models.fit.proposals import points_of
 from bayesduel.models.multinomial_logit import OfferedChoices
 from bayesduel.models.newton import LaplaceState, newton_mode
 from bayesduel.models.vote_arrays import Votes

@@ -18,19 +18,19 @@ from jax import Array
 from jaxtyping import Bool, Float
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.inference.laplace_draws import density_of
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.closed_forms import ClosedDensity
-from bayesduel.models.multinomial_logit import MultinomialLogit
-from bayesduel.models.newton import newton_mode
-from bayesduel.models.vote_arrays import with_counts
-from bayesduel.posteriors.modes import NormalApproximation, draw_on_rays
-from bayesduel.posteriors.pair_models import (
+from bayesduel.models.fit.laplace_draws import density_of
+from bayesduel.models.in_policies.modes import NormalApproximation, draw_on_rays
+from bayesduel.models.in_policies.pair_models import (
     AutomaticDensity,
     check_counts,
     check_held,
     hyphenated,
 )
+from bayesduel.models.multinomial_logit import MultinomialLogit
+from bayesduel.models.newton import newton_mode
+from bayesduel.models.vote_arrays import with_counts
 from bayesduel.types import RunKey
 from bayesduel.votes.choices import Choices
 
@@ -144,7 +144,7 @@ class SetModel:
                 max_iterations=_STEPS,
             )
         else:
-            from bayesduel.inference.numpyro_models import laplace
+            from bayesduel.models.fit.numpyro_models import laplace
 
             distribution = laplace(
                 self.model, arrays, state.mode, max_iterations=_STEPS
@@ -162,7 +162,7 @@ class SetModel:
         distribution = NormalApproximation(mode=state.mode, factor=state.factor)
         arrays, closed = self._given(state.counts)
         if closed is None:
-            from bayesduel.inference.numpyro_models import latent_of
+            from bayesduel.models.fit.numpyro_models import latent_of
 
             log_density = latent_of(self.model, arrays).log_density
         else:
@@ -191,7 +191,7 @@ class SetModel:
     def _utilities_at(self, points: Float[Array, "draw D"]) -> Float[Array, "draw n"]:
         template, closed = self._given()
         if closed is None:
-            from bayesduel.inference.numpyro_models import latent_of
+            from bayesduel.models.fit.numpyro_models import latent_of
 
             named = jax.vmap(latent_of(self.model, template).named)(points)
         else:

@@ -111,7 +111,7 @@ class BetaPairs:
     theta_ij = P(i beats j) ~ Beta(prior_ij, prior_ji) before any vote, independently
     for the pairs i < j, and Beta(prior_ij + w, prior_ji + l) after w wins of i and l of
     j: the exact posterior of :class:`bayesduel.models.PairwiseBeta`. Policies keep it
-    in scalar code (:mod:`bayesduel.posteriors.scalar_betas`).
+    in scalar code (:mod:`bayesduel.models.in_policies.scalar_betas`).
 
     Probabilities P(theta_ij > 1/2) keep their relative accuracy down to 1e-30, whatever
     the prior. Integers shift the counts, and are the fastest.
