@@ -63,7 +63,7 @@ def test_sizes_are_counted_from_the_source():
     sources = {
         "a": "from b import c\n",
         "a.used": "def one():\n    '''Say.'''\n    return 1\n",
-        "a.user": "from a.used import one\nclass Base:\n    pass\nclass Sub(Base): ...\n",
+        "a.user": "from a.used import one\nclass Base: ...\nclass Sub(Base): ...\n",
         "b.user": "import a\nclass Twice: ...\nclass X(Twice): ...\nTwice()\n",
     }
     trees = {name: ast.parse(source) for name, source in sources.items()}
