@@ -35,7 +35,7 @@ STRUCTURES: tuple[str, ...] = (*LINKS, "transitive")
 """Models whose lower bound is known here."""
 
 MOST_UTILITIES = 100
-"""Arms at most: a step takes memory in proportion to their fourth power, 0.5 GB."""
+"""Arms at most: they take half a minute, and twice as many ten times as long."""
 
 _ROUNDING = 1e-12
 
@@ -201,7 +201,7 @@ def structured_lower_bound(
         _refuse_many(
             np.shape(preferences)[0] if np.ndim(preferences) else 1,
             MOST_UTILITIES,
-            "a step takes memory in proportion to the fourth power of their number",
+            "twice as many take ten times as long",
         )
         matrix, utilities = read_utility_model(preferences, model, features)
         name, prices = costs_of(cost, matrix)
