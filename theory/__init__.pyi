@@ -8,7 +8,7 @@ from . import theorems as theorems
 from .bayes.forward import bayes_regret as bayes_regret
 from .bayes.optimal import bayes_optimal_regret as bayes_optimal_regret
 from .choice.tables import ChoiceTable as ChoiceTable
-from .copeland_program.bottlenecks import bottlenecks as bottlenecks
+from .copeland_program.allocation import bottlenecks as bottlenecks
 from .copeland_program.constants import copeland_lower_bound as copeland_lower_bound
 from .copeland_program.constants import ecw_rmed_constant as ecw_rmed_constant
 from .copeland_program.optimum import Certificate as Certificate

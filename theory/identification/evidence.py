@@ -13,7 +13,7 @@ An arm i has more wins than w exactly where
 
 j being neither, so that the cheapest F of a rival is made of the smallest |V_ij - V_ji|
 of these pairs: polynomial time for exponentially many tournaments. It is the smallest
-left-hand side of the constraints (P) of `theory.copeland_program._constraints`.
+left-hand side of the constraints (P) of `theory.copeland_program.constraints`.
 """
 
 from __future__ import annotations
