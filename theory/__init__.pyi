@@ -21,6 +21,8 @@ from .errors import TieError as TieError
 from .identification.bound import identification_bound as identification_bound
 from .identification.evidence import anytime_evidence as anytime_evidence
 from .preferences import PreferenceMatrix as PreferenceMatrix
+from .preferences import find_cycle as find_cycle
+from .preferences import find_intransitive_triple as find_intransitive_triple
 from .regret import REGRET_NOTIONS as REGRET_NOTIONS
 from .regret_bound import PowerTerm as PowerTerm
 from .regret_bound import RegretBound as RegretBound
@@ -32,5 +34,3 @@ from .theorems.catalog import all_bounds as all_bounds
 from .theorems.catalog import known_theorems as known_theorems
 from .theorems.catalog import theorem as theorem
 from .theorems.lower_bounds import condorcet_lower_bound as condorcet_lower_bound
-from .transitivity import find_cycle as find_cycle
-from .transitivity import find_intransitive_triple as find_intransitive_triple

@@ -15,9 +15,9 @@ from theory.preferences import PreferenceMatrix
 from theory.regret_bound import RegretBound
 from theory.structured import transitive
 from theory.structured.links import LINKS
-from theory.structured.solved import Solved
 from theory.structured.truth import (
     COSTS,
+    Solved,
     Truth,
     UtilityModel,
     costs_of,
