@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -129,8 +129,10 @@ class PreferenceMatrix:
 
     def __reduce__(self) -> tuple[object, ...]:
         # Pickles and copies are validated and read-only again.
-        words = self.name, self.arm_names, self.source
-        return _rebuild, (self.values, *words, self.features)
+        given = {"name": self.name, "arm_names": self.arm_names, "source": self.source}
+        return partial(PreferenceMatrix, **given, features=self.features), (
+            self.values,
+        )
 
     def __repr__(self) -> str:
         name = f"{self.name!r}, " if self.name else ""
@@ -437,18 +439,6 @@ def require_strong_transitivity(matrix: PreferenceMatrix, bound: str) -> None:
                 float(f"{gaps[i, k]:.15g}"),
                 index=(i, k),
             )
-
-
-def _rebuild(
-    values: NDArray[np.float64],
-    name: str | None,
-    arm_names: tuple[str, ...] | None,
-    source: str | None,
-    features: NDArray[np.float64] | None = None,
-) -> PreferenceMatrix:
-    return PreferenceMatrix(
-        values, name=name, arm_names=arm_names, source=source, features=features
-    )
 
 
 def _read_only[T: np.generic](array: NDArray[T]) -> NDArray[T]:

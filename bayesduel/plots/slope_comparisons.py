@@ -17,9 +17,14 @@ from bayesduel.analysis.anchored_bounds import (
 from bayesduel.analysis.slopes import Slope, slope, slope_span
 from bayesduel.errors import ArgumentError
 from bayesduel.plots import style
-from bayesduel.plots.axes import caption_below, head_panel, runs_text, wrap_label
+from bayesduel.plots.axes import (
+    by_instance,
+    caption_below,
+    head_panel,
+    runs_text,
+    wrap_label,
+)
 from bayesduel.plots.bound_curves import power_text
-from bayesduel.plots.lines import by_instance
 from bayesduel.plots.policy_looks import policy_looks
 from bayesduel.plots.style import StyledFigure
 from theory import ecw_rmed_constant

@@ -21,22 +21,27 @@ from bayesduel.arguments.literals import literal
 from bayesduel.errors import ArgumentError
 from bayesduel.plots import style
 from bayesduel.plots.axes import (
+    BANDS,
+    Line,
+    Panel,
     band_text,
     beyond_text,
+    by_instance,
     caption_below,
     draw_line,
     draw_points,
     head_panel,
     label_ends,
+    line_of,
     notion_label,
     panel_grid,
     scale_regret,
     usual_columns,
+    with_names,
     words_only,
     wrap_label,
 )
 from bayesduel.plots.bound_curves import power_text
-from bayesduel.plots.lines import BANDS, Line, Panel, by_instance, line_of, with_names
 from bayesduel.plots.policy_looks import policy_looks
 from bayesduel.plots.style import StyledFigure
 from theory.arguments import items_of, one_of, true_or_false
@@ -47,7 +52,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from bayesduel.analysis.measured_nodes import Measurement, Result
-    from bayesduel.plots.lines import Panel
+    from bayesduel.plots.axes import Panel
 
 
 _DOTS = (0, (1, 1.5))

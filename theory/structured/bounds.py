@@ -38,8 +38,6 @@ MOST_UTILITIES = 100
 
 _ROUNDING = 1e-12
 
-_SOURCE = "Graves and Lai (1997), Theorem 1, for dueling bandits under a model"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StructuredBound:
@@ -232,6 +230,20 @@ def _result(
             f"alternative at {slack!r} (at least 1). Pairs next to a tie can be too "
             "close for floating point."
         )
+    regret, without_ties = None, {} if matrix.ties else {"copeland": "copeland"}
+    if cost in COSTS:
+        regret = RegretBound(
+            name=f"Lower bound ({model})",
+            log_coefficient=value,
+            kind="asymptotic lower",
+            # Without ties both notions of Copeland regret are the same.
+            regret=(COSTS | without_ties)[cost],
+            assumptions=(
+                f"expected regret o(T^a) for each a > 0 on every {model} matrix",
+            ),
+            remainder="- o(log T)",
+            source="Graves and Lai (1997), Theorem 1, for dueling bandits under a model",
+        )
     alternatives = np.full((len(multipliers), truth.num_arms, truth.num_arms), 0.5)
     alternatives[:, truth.behind, truth.ahead] = solved.alternatives
     alternatives[:, truth.ahead, truth.behind] = 1.0 - solved.alternatives
@@ -255,26 +267,7 @@ def _result(
             num_constraints=len(multipliers),
             num_rounds=solved.rounds,
         ),
-        bound=_as_regret(value, matrix, model, cost),
-    )
-
-
-def _as_regret(
-    value: float, matrix: PreferenceMatrix, model: str, cost: str
-) -> RegretBound | None:
-    if cost not in COSTS:
-        return None
-    notion = COSTS[cost]
-    if cost == "copeland" and not matrix.ties:
-        notion = "copeland"  # Without ties they are the same.
-    return RegretBound(
-        name=f"Lower bound ({model})",
-        log_coefficient=value,
-        kind="asymptotic lower",
-        regret=notion,
-        assumptions=(f"expected regret o(T^a) for each a > 0 on every {model} matrix",),
-        remainder="- o(log T)",
-        source=_SOURCE,
+        bound=regret,
     )
 
 
@@ -490,7 +483,17 @@ class UtilityOracle:
         for _ in range(_MAXIMAL_STEPS):
             x, slopes, hessian, step, decrement = self._newton(weights, beta)
             if last:
-                return self._alternatives(weights, beta, x, slopes, hessian, step)
+                divergences = self.truth.divergences(self.link.probability(x))
+                return Alternatives(
+                    weights=weights,
+                    beta=beta,
+                    utilities=np.matmul(self.bases, beta[..., None])[..., 0],
+                    divergences=divergences,
+                    values=divergences @ weights,
+                    slopes=slopes,
+                    hessian=hessian,
+                    step=step,
+                )
             last = bool(decrement.max(initial=0.0) <= _DECREMENT)
             size = np.abs(np.matmul(self.differences, step[..., None])).max(axis=(1, 2))
             safe = np.log1p(size) / np.maximum(size, np.finfo(float).tiny)
@@ -552,24 +555,3 @@ class UtilityOracle:
         hessian[:, diagonal, diagonal] += _RIDGE * largest[:, None]
         step = np.linalg.solve(hessian, gradient[..., None])[..., 0]
         return x, slopes, hessian, step, (gradient * step).sum(axis=1) / 2
-
-    def _alternatives(
-        self,
-        weights: NDArray[np.float64],
-        beta: NDArray[np.float64],
-        x: NDArray[np.float64],
-        slopes: NDArray[np.float64],
-        hessian: NDArray[np.float64],
-        step: NDArray[np.float64],
-    ) -> Alternatives:
-        divergences = self.truth.divergences(self.link.probability(x))
-        return Alternatives(
-            weights=weights,
-            beta=beta,
-            utilities=np.matmul(self.bases, beta[..., None])[..., 0],
-            divergences=divergences,
-            values=divergences @ weights,
-            slopes=slopes,
-            hessian=hessian,
-            step=step,
-        )
