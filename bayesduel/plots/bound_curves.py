@@ -341,8 +341,39 @@ def _drawn(asked: AskedBound, panel: Panel, anchor: int | None) -> DrawnBound:
     if bound.kind in _NOT_DRAWN:
         return _words(f"{bound.name}: {_NOT_DRAWN[bound.kind]}, not drawn")
     if bound.kind in _GROWTH_ONLY:
-        return _anchored(bound, asked.lines, panel, anchor)
-    return _upper(bound, panel)
+        # Draw growth from the lowest mean of the lines that it is of.
+        title = bound_title(bound)
+        own = tuple(line for line in asked.lines if line.rounds[-1] == panel.horizon)
+        if not own:
+            name = bound.policy or "no policy that it is of"
+            return _words(f"{title}: {name} is not shown, not drawn")
+        round_, value = anchor_of(replace(panel, lines=own), anchor)
+        if round_ < bound.minimum_horizon:
+            return _words(
+                f"{title}: from {power_text(bound.minimum_horizon)} on, not drawn"
+            )
+        line = anchored_bound(bound, round_, value)
+        bent = bool(bound.power_terms or bound.loglog_coefficient)
+        rounds = np.geomspace(round_, panel.horizon, 64)
+        slope = f"slope {format_number(bound.log_coefficient)}"
+        growth = _formula(bound) if bent else slope
+        of = _of_lines(bound, asked.lines, panel)
+        text = f"{title}: {growth}, from {power_text(round_)} on ({of})"
+        return DrawnBound(text, rounds, line(rounds), slope=True)
+    # Draw a bound that holds at finite horizons, where it fits on the axes.
+    text = f"{bound_title(bound)}: {_formula(bound)}"
+    if panel.horizon < bound.minimum_horizon:
+        return _words(f"{text} (from {power_text(bound.minimum_horizon)} on)")
+    first = float(panel.lines[0].rounds[0])
+    if bound.anytime:
+        rounds = np.geomspace(max(bound.minimum_horizon, first), panel.horizon, 64)
+        values = np.asarray(bound(rounds), dtype=np.float64)
+    else:
+        # It is of the end of the run, and regret is not larger before.
+        rounds = np.array([first, float(panel.horizon)])
+        values = np.full(2, float(bound(panel.horizon)))
+        text += f" at t = {power_text(panel.horizon)}"
+    return DrawnBound(text, rounds, values, slope=False)
 
 
 def _words(text: str) -> DrawnBound:
@@ -355,30 +386,6 @@ def bound_title(bound: RegretBound) -> str:
     kind = "" if bound.kind == "asymptotic lower" else bound.kind
     said = ", ".join(part for part in (kind, bound.condition) if part)
     return f"{bound.name} ({said})" if said else bound.name
-
-
-def _anchored(
-    bound: RegretBound, lines: tuple[Line, ...], panel: Panel, anchor: int | None
-) -> DrawnBound:
-    """Draw growth from the lowest mean of the lines that it is of."""
-    title = bound_title(bound)
-    own = tuple(line for line in lines if line.rounds[-1] == panel.horizon)
-    if not own:
-        name = bound.policy or "no policy that it is of"
-        return _words(f"{title}: {name} is not shown, not drawn")
-    round_, value = anchor_of(replace(panel, lines=own), anchor)
-    if round_ < bound.minimum_horizon:
-        return _words(
-            f"{title}: from {power_text(bound.minimum_horizon)} on, not drawn"
-        )
-    line = anchored_bound(bound, round_, value)
-    bent = bool(bound.power_terms or bound.loglog_coefficient)
-    rounds = np.geomspace(round_, panel.horizon, 64)
-    slope = f"slope {format_number(bound.log_coefficient)}"
-    growth = _formula(bound) if bent else slope
-    of = _of_lines(bound, lines, panel)
-    text = f"{title}: {growth}, from {power_text(round_)} on ({of})"
-    return DrawnBound(text, rounds, line(rounds), slope=True)
 
 
 def _of_lines(bound: RegretBound, lines: tuple[Line, ...], panel: Panel) -> str:
@@ -403,23 +410,6 @@ def _formula(bound: RegretBound) -> str:
     if bound.constant:
         terms.append(format_number(bound.constant))
     return " + ".join(terms).replace("+ -", "- ")
-
-
-def _upper(bound: RegretBound, panel: Panel) -> DrawnBound:
-    """Draw a bound that holds at finite horizons, where it fits on the axes."""
-    text = f"{bound_title(bound)}: {_formula(bound)}"
-    if panel.horizon < bound.minimum_horizon:
-        return _words(f"{text} (from {power_text(bound.minimum_horizon)} on)")
-    first = float(panel.lines[0].rounds[0])
-    if bound.anytime:
-        rounds = np.geomspace(max(bound.minimum_horizon, first), panel.horizon, 64)
-        values = np.asarray(bound(rounds), dtype=np.float64)
-    else:
-        # It is of the end of the run, and regret is not larger before.
-        rounds = np.array([first, float(panel.horizon)])
-        values = np.full(2, float(bound(panel.horizon)))
-        text += f" at t = {power_text(panel.horizon)}"
-    return DrawnBound(text, rounds, values, slope=False)
 
 
 def within(drawn: list[DrawnBound], panel: Panel) -> list[DrawnBound]:

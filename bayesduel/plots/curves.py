@@ -15,7 +15,7 @@ from bayesduel.analysis.measured_nodes import (
     measurements,
     recorded_notion,
 )
-from bayesduel.analysis.slopes import Slope, slope, slope_span
+from bayesduel.analysis.slopes import slope, slope_span
 from bayesduel.analysis.text import format_with_error
 from bayesduel.errors import ArgumentError
 from bayesduel.plots import style
@@ -59,7 +59,6 @@ if TYPE_CHECKING:
 
     from bayesduel.analysis.measured_nodes import Result
     from bayesduel.plots.bound_curves import Bounds
-    from theory import RegretBound
 
 
 _LINEAR = 3.0
@@ -150,16 +149,9 @@ def regret(
 
     Examples
     --------
-    >>> import numpy as np, xarray as xr
-    >>> rounds = np.array([100, 1000, 10000])
-    >>> values = np.log(rounds) * np.array([[2.0], [4.0]])
-    >>> data = xr.Dataset(
-    ...     {"regret": (("notion", "run", "checkpoint"), values[None])},
-    ...     coords={"notion": ["copeland"], "checkpoint": rounds},
-    ...     attrs={"instance": "toy", "policy": "P"},
-    ... )
-    >>> figure = regret(data, width="column")
-    >>> figure.axes[0].get_xlabel()
+    >>> import bayesduel
+    >>> result = bayesduel.simulate("cyclic", "d-ts", num_runs=4, horizon=1000)
+    >>> bayesduel.plots.regret(result, width="column").axes[0].get_xlabel()
     'round t'
     """
     notion = recorded_notion(result, notion)
@@ -268,22 +260,17 @@ def slopes(
         Checkpoints between which the slopes are measured. By default the last two
         decades, as in :func:`bayesduel.analysis.summary`: from the checkpoint nearest
         (in log t) to a hundredth of the horizon, to the horizon.
-    notion : str, optional
-        Which recorded regret. By default Copeland regret, or the first
-        notion that was recorded where that was not.
-    band : {"standard error", "quantiles 10-90", "none"}
-        See :func:`regret`.
+    notion, band
+        As in :func:`regret`.
     bound : "auto", None, name, bound or list of these
         Asymptotic ones, as in :func:`regret`; "auto" is "lower".
-    colors, names : mapping, optional
-        See :func:`regret`.
-    width, height
-        See :func:`regret`.
+    colors, names, width, height
+        As in :func:`regret`.
 
     Returns
     -------
     StyledFigure
-        See :func:`regret`.
+        As of :func:`regret`.
 
     Raises
     ------
@@ -294,17 +281,10 @@ def slopes(
 
     Examples
     --------
-    >>> import numpy as np, xarray as xr
-    >>> rounds = np.array([100, 1000, 10000])
-    >>> values = np.log(rounds) * np.array([[2.0], [4.0]])
-    >>> data = xr.Dataset(
-    ...     {"regret": (("notion", "run", "checkpoint"), values[None])},
-    ...     coords={"notion": ["copeland"], "checkpoint": rounds},
-    ...     attrs={"instance": "toy", "policy": "P"},
-    ... )
-    >>> figure = slopes(data)
-    >>> [text.get_text() for text in figure.axes[0].texts][:2]
-    ['P', '3.0 ± 1.0']
+    >>> import bayesduel
+    >>> result = bayesduel.simulate("cyclic", "d-ts", num_runs=4, horizon=1000)
+    >>> bayesduel.plots.slopes(result).axes[0].texts[0].get_text()
+    'D-TS'
     """
     notion = recorded_notion(result, notion)
     groups = panels(result, notion, band)
@@ -347,7 +327,26 @@ def slopes(
         axes.set_ylabel(notion_label(notion))
         caption_below(figure, caption, {})
         shown = [each.bound for each in asked if each.bound is not None]
-        _write_slopes(figure, axes, panel, values, look, shown)
+        # Write name and slope at the end of each line, under one common heading.
+        rows = []
+        for line, value in zip(panel.lines, values, strict=True):
+            color = look[line.policy].text_color
+            number = format_with_error(value.value, value.standard_error)
+            name = end_text(axes, line.title, color, bold=True)
+            rows.append([name, end_text(axes, number, color)])
+        first = values[0]
+        span = f"{power_text(first.from_round)} to {power_text(first.to_round)}"
+        heading = [
+            [end_text(axes, text, style.FAINT)]
+            for text in ("regret per log-round,", span)
+        ]
+        for bound in shown:
+            side = "lower bound" if bound.kind == "asymptotic lower" else "upper bound"
+            side = "under the model" if "(" in bound.name and len(shown) > 1 else side
+            name = end_text(axes, side, style.INK, bold=True)
+            number = end_text(axes, f"{bound.log_coefficient:.1f}", style.INK)
+            heading.append([name, number])
+        place_at_ends(figure, axes, panel, rows, look, heading=heading)
     return figure
 
 
@@ -410,32 +409,3 @@ def _dashes(
         entries.append(Line2D([], [], label=text, **dashed))
     axes.set_ylim(axes.get_ylim()[0], top)
     return entries
-
-
-def _write_slopes(
-    figure: StyledFigure,
-    axes: Axes,
-    panel: Panel,
-    values: list[Slope],
-    look: dict[str, style.Look],
-    bounds: list[RegretBound],
-) -> None:
-    """Write name and slope at the end of each line, under one common heading."""
-    rows = []
-    for line, value in zip(panel.lines, values, strict=True):
-        color = look[line.policy].text_color
-        number = format_with_error(value.value, value.standard_error)
-        name = end_text(axes, line.title, color, bold=True)
-        rows.append([name, end_text(axes, number, color)])
-    first = values[0]
-    span = f"{power_text(first.from_round)} to {power_text(first.to_round)}"
-    heading = [
-        [end_text(axes, text, style.FAINT)] for text in ("regret per log-round,", span)
-    ]
-    for bound in bounds:
-        side = "lower bound" if bound.kind == "asymptotic lower" else "upper bound"
-        side = "under the model" if "(" in bound.name and len(bounds) > 1 else side
-        name = end_text(axes, side, style.INK, bold=True)
-        number = end_text(axes, f"{bound.log_coefficient:.1f}", style.INK)
-        heading.append([name, number])
-    place_at_ends(figure, axes, panel, rows, look, heading=heading)

@@ -154,10 +154,39 @@ def allocation(
             _draw(*each, checked, order, cell, first=index == 0 or not side_by_side)
             for index, each in enumerate(zip(grid, panels, strict=True))
         ]
-        _color_bars(figure, grid, images)
-        _legend(figure, dots=checked.num_arms <= _WITH_DOTS, columns=columns)
+        # Draw one bar for the probabilities, and one for all allocations.
+        where: dict[str, Any] = {"location": "bottom", "aspect": 30, "pad": 0.02}
+        figure.colorbar(images[0], ax=grid[0], label="probability", **where)
+        if len(images) > 1:
+            label = "duels per unit of natural log T (white: none)"
+            bar = figure.colorbar(images[1], ax=list(grid[1:]), label=label, **where)
+            bar.minorticks_off()
+            low, high = images[1].get_clim()
+            if low is not None and high is not None and high / low < _FEW_DECADES:
+                bar.locator = LogLocator(subs=(1.0, 2.0, 5.0))
+                bar.formatter = StrMethodFormatter("{x:g}")
+                bar.update_ticks()
+        dots = checked.num_arms <= _WITH_DOTS
+        dot = Line2D(
+            [], [], linestyle="none", marker="o", color=style.INK, markersize=2.5,
+            label="column beats row (a superior of the row's arm)",
+        )  # fmt: skip
+        bold = Patch(visible=False, label="bold: Copeland winners")
+        legend = figure.legend(
+            handles=[dot, bold] if dots else [bold],
+            loc="outside lower center",
+            ncols=min(columns, 2),
+            borderpad=0.1,
+        )
+        for text in legend.get_texts():
+            text.set_color(style.FAINT)
         if height is None:
-            _trim(figure)
+            # Take away the height that square panels leave empty. Bars and gaps are
+            # shares of the height: the second time takes what they give.
+            for _ in range(2):
+                figure.draw_without_rendering()
+                needed = figure.get_tightbbox().height + 0.1
+                figure.set_size_inches(figure.get_figwidth(), needed)
     return figure
 
 
@@ -241,9 +270,34 @@ def _draw(
     _label_arms(axes, matrix, order, cell, names=first)
     size = min(_LARGEST, cell * 0.8 / _CHARACTERS)
     if count <= _WITH_NUMBERS and size >= _SMALLEST:
-        _write_numbers(axes, panel, shown, size)
+        # Write every number into its cell, in ink that is readable there.
+        digits = (
+            ".2f" if np.allclose(shown, np.round(shown, 2), equal_nan=True) else ".3f"
+        )
+        for (i, j), value in np.ndenumerate(shown):
+            if np.isnan(value):
+                continue
+            red, green, blue, _ = panel.cmap(float(panel.norm(value)))
+            dark = 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.45
+            text = _short(float(value))
+            if panel.is_probability:
+                text = f"{value:{digits}}"[1:] if value < 1 else "1"
+            axes.text(
+                j, i, text,
+                ha="center", va="center", color="white" if dark else style.INK,
+                fontsize=size,
+            )  # fmt: skip
     if count <= _WITH_DOTS:
-        _mark_superiors(axes, matrix.gaps[np.ix_(order, order)])
+        # Put a dot into every cell whose column beats its row.
+        gaps = matrix.gaps[np.ix_(order, order)]
+        rows, columns = np.nonzero(gaps < 0)
+        count = len(gaps)
+        corner = 0.36 if count <= _WITH_NUMBERS else 0.0
+        size = 3.0 if count <= _WITH_NUMBERS else (90.0 / count) ** 2 / 9.0
+        axes.scatter(
+            columns + corner, rows - corner, s=min(size, 5.0), color=style.INK,
+            edgecolors="white", linewidths=0.3,
+        )  # fmt: skip
     return image
 
 
@@ -279,83 +333,11 @@ def _label_arms(
         axes.set_ylabel("arm, best Copeland score first")
 
 
-def _write_numbers(
-    axes: Axes, panel: _Heat, shown: NDArray[np.float64], size: float
-) -> None:
-    """Write every number into its cell, in ink that is readable there."""
-    digits = ".2f" if np.allclose(shown, np.round(shown, 2), equal_nan=True) else ".3f"
-    for (i, j), value in np.ndenumerate(shown):
-        if np.isnan(value):
-            continue
-        red, green, blue, _ = panel.cmap(float(panel.norm(value)))
-        dark = 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.45
-        text = _short(float(value))
-        if panel.is_probability:
-            text = f"{value:{digits}}"[1:] if value < 1 else "1"
-        axes.text(
-            j, i, text,
-            ha="center", va="center", color="white" if dark else style.INK,
-            fontsize=size,
-        )  # fmt: skip
-
-
 def _short(value: float) -> str:
     """Return a number of duels in at most five characters."""
     if value >= 99_950:
         return f"{value / 1000:.0f}k"
     return f"{value:.0f}" if value >= 99.5 else f"{value:.1f}"
-
-
-def _mark_superiors(axes: Axes, gaps: NDArray[np.float64]) -> None:
-    """Put a dot into every cell whose column beats its row."""
-    rows, columns = np.nonzero(gaps < 0)
-    count = len(gaps)
-    corner = 0.36 if count <= _WITH_NUMBERS else 0.0
-    size = 3.0 if count <= _WITH_NUMBERS else (90.0 / count) ** 2 / 9.0
-    axes.scatter(
-        columns + corner, rows - corner, s=min(size, 5.0), color=style.INK,
-        edgecolors="white", linewidths=0.3,
-    )  # fmt: skip
-
-
-def _color_bars(figure: StyledFigure, grid: Any, images: list[AxesImage]) -> None:
-    """Draw one bar for the probabilities, and one for all allocations."""
-    where: dict[str, Any] = {"location": "bottom", "aspect": 30, "pad": 0.02}
-    figure.colorbar(images[0], ax=grid[0], label="probability", **where)
-    if len(images) > 1:
-        label = "duels per unit of natural log T (white: none)"
-        bar = figure.colorbar(images[1], ax=list(grid[1:]), label=label, **where)
-        bar.minorticks_off()
-        low, high = images[1].get_clim()
-        if low is not None and high is not None and high / low < _FEW_DECADES:
-            bar.locator = LogLocator(subs=(1.0, 2.0, 5.0))
-            bar.formatter = StrMethodFormatter("{x:g}")
-            bar.update_ticks()
-
-
-def _legend(figure: StyledFigure, *, dots: bool, columns: int) -> None:
-    dot = Line2D(
-        [], [], linestyle="none", marker="o", color=style.INK, markersize=2.5,
-        label="column beats row (a superior of the row's arm)",
-    )  # fmt: skip
-    bold = Patch(visible=False, label="bold: Copeland winners")
-    legend = figure.legend(
-        handles=[dot, bold] if dots else [bold],
-        loc="outside lower center",
-        ncols=min(columns, 2),
-        borderpad=0.1,
-    )
-    for text in legend.get_texts():
-        text.set_color(style.FAINT)
-
-
-def _trim(figure: StyledFigure) -> None:
-    """Take away the height that square panels leave empty."""
-    # Bars and gaps are shares of the height: the second time takes what they give.
-    for _ in range(2):
-        figure.draw_without_rendering()
-        needed = figure.get_tightbbox().height + 0.1
-        figure.set_size_inches(figure.get_figwidth(), needed)
 
 
 _CELLS_WITH_NUMBERS = 12
@@ -403,10 +385,8 @@ def heat_map(
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
     ['0', '1', '2', '3', '4']
     """
-    max_arms, inches = (
-        integer_from(max_arms, 1, "max_arms"),
-        style.width_in_inches(width),
-    )
+    max_arms = integer_from(max_arms, 1, "max_arms")
+    inches = style.width_in_inches(width)
     fit: Any = posterior
     if isinstance(posterior, PreferenceMatrix | np.ndarray | list | tuple):
         fit, (names_of_arms, probability, votes) = None, _of_matrix(posterior, max_arms)

@@ -99,10 +99,8 @@ def forest(
     called = shown_names(names, posterior.arm_names, "arms")
     usual = dict.fromkeys(posterior.arm_names, style.BLUE)
     colored = shown_colors(colors, usual, "arms")
-    max_arms, inches = (
-        integer_from(max_arms, 1, "max_arms"),
-        style.width_in_inches(width),
-    )
+    max_arms = integer_from(max_arms, 1, "max_arms")
+    inches = style.width_in_inches(width)
     table = standings(posterior, probability, scale=scale, anchor=anchor)
     half = standings(posterior, 0.5, scale=scale, anchor=anchor)
     middle = {"utility": 0.0, "elo": ELO_MEAN}.get(table.attrs["score"], 0.5)
@@ -176,10 +174,8 @@ def winners(
     several arms may share the first place of Copeland: those bars then add up to less,
     or more, than 1.
     """
-    max_arms, inches = (
-        integer_from(max_arms, 1, "max_arms"),
-        style.width_in_inches(width),
-    )
+    max_arms = integer_from(max_arms, 1, "max_arms")
+    inches = style.width_in_inches(width)
     found = check_posterior(posterior).winner_probabilities()
     senses = ["best_utility"] if "best_utility" in found else list(_SENSES)[1:]
     shares = np.stack([found[sense].values for sense in senses])

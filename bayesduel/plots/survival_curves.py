@@ -71,17 +71,14 @@ def survival(
     checkpoint : int, optional
         The round at which regret is read; by default the last of each policy.
     notion : str, optional
-        Which recorded regret. By default Copeland regret, or the first
-        notion that was recorded where that was not.
-    colors, names : mapping, optional
-        See :func:`regret`.
-    width, height
-        See :func:`regret`.
+        As in :func:`regret`.
+    colors, names, width, height
+        As in :func:`regret`.
 
     Returns
     -------
     StyledFigure
-        See :func:`regret`.
+        As of :func:`regret`.
 
     Raises
     ------
@@ -91,15 +88,10 @@ def survival(
 
     Examples
     --------
-    >>> import numpy as np, xarray as xr
-    >>> data = xr.Dataset(
-    ...     {"regret": (("notion", "run", "checkpoint"), [[[1.0], [9.0], [3.0]]])},
-    ...     coords={"notion": ["copeland"], "checkpoint": [100]},
-    ...     attrs={"instance": "toy", "policy": "P"},
-    ... )
-    >>> figure = survival(data)
-    >>> [round(float(y), 2) for y in figure.axes[0].lines[0].get_ydata()]
-    [1.0, 0.67, 0.33]
+    >>> import bayesduel
+    >>> result = bayesduel.simulate("cyclic", "d-ts", num_runs=4, horizon=1000)
+    >>> bayesduel.plots.survival(result).axes[0].get_xscale()
+    'log'
     """
     notion = recorded_notion(result, notion)
     groups = by_instance(result)
@@ -237,7 +229,7 @@ def false_stops(
     Returns
     -------
     StyledFigure
-        See :func:`regret`.
+        As of :func:`regret`.
 
     Examples
     --------
@@ -259,7 +251,11 @@ def false_stops(
     columns = columns if inches >= TWO_COLUMNS else 1
     rows = -(-len(panels) // columns)
     tall = rows * max(1.9, inches / columns * 0.7) + 0.8
-    looked = _looks_of(audit)
+    # Numbers of votes at which there is a look, evenly on a log scale.
+    first, last = audit.look_every, max(audit.budget, audit.look_every)
+    wanted = np.geomspace(first, last, _POINTS) / first
+    found = np.unique(np.floor(wanted + 1e-9).astype(np.int64)) * first
+    looked = np.unique(np.append(found, audit.budget))
     look = rule_looks((each.rule for each in audit.rules), colors=colors, names=names)
     after = "each" if audit.look_every == 1 else f"every {audit.look_every}"
     with style.new_figure(inches, height or tall) as figure:
@@ -287,14 +283,6 @@ def false_stops(
         )
         caption_below(figure, wrap_label(caption, inches), look)
     return figure
-
-
-def _looks_of(audit: StoppingAudit) -> Int[np.ndarray, " look"]:
-    """Return numbers of votes at which there is a look, evenly on a log scale."""
-    first, last = audit.look_every, max(audit.budget, audit.look_every)
-    wanted = np.geomspace(first, last, _POINTS) / first
-    found = np.unique(np.floor(wanted + 1e-9).astype(np.int64)) * first
-    return np.unique(np.append(found, audit.budget))
 
 
 def _draw_false_stops(

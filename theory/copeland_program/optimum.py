@@ -72,6 +72,24 @@ class Certificate:
     num_rounds: int
 
 
+class Certified:
+    """What optima share: each is a number, and prints itself with its proof."""
+
+    value: float
+    winner: int
+    certificate: Certificate
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __repr__(self) -> str:
+        model = f", model={model!r}" if (model := getattr(self, "model", "")) else ""
+        return (
+            f"{type(self).__name__}(value={self.value:.6g}, winner={self.winner}{model}"
+            f", relative_gap={self.certificate.relative_gap:.1e})"
+        )
+
+
 @dataclass(frozen=True)
 class ActiveConstraint:
     """A cheapest way to be wrong, and what it costs to rule it out.
@@ -93,7 +111,7 @@ class ActiveConstraint:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class IdentificationBound:
+class IdentificationBound(Certified):
     """Least cost of naming a Copeland winner, per unit of log(1/delta).
 
     Attributes
@@ -130,18 +148,9 @@ class IdentificationBound:
     active: tuple[ActiveConstraint, ...]
     certificate: Certificate
 
-    def __float__(self) -> float:
-        return self.value
-
-    def __repr__(self) -> str:
-        return (
-            f"IdentificationBound(value={self.value:.6g}, winner={self.winner}, "
-            f"relative_gap={self.certificate.relative_gap:.1e})"
-        )
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Optimum:
+class Optimum(Certified):
     """Solution of an exploration program.
 
     Attributes
@@ -171,15 +180,6 @@ class Optimum:
     duels_per_log_round: NDArray[np.float64]
     certificate: Certificate
     bound: RegretBound
-
-    def __float__(self) -> float:
-        return self.value
-
-    def __repr__(self) -> str:
-        return (
-            f"Optimum(value={self.value:.6g}, winner={self.winner}, "
-            f"relative_gap={self.certificate.relative_gap:.1e})"
-        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from theory.arguments import number_that, one_of
-from theory.copeland_program.optimum import Certificate
+from theory.copeland_program.optimum import Certificate, Certified
 from theory.errors import InvalidPreferenceError, ProgramError
 from theory.preferences import PreferenceMatrix
 from theory.regret_bound import RegretBound
@@ -40,7 +40,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StructuredBound:
+class StructuredBound(Certified):
     """A lower bound under a model, with both halves of its proof.
 
     Attributes
@@ -83,16 +83,6 @@ class StructuredBound:
     multipliers: NDArray[np.float64]
     certificate: Certificate
     bound: RegretBound | None
-
-    def __float__(self) -> float:
-        return self.value
-
-    def __repr__(self) -> str:
-        return (
-            f"StructuredBound(value={self.value:.6g}, winner={self.winner}, "
-            f"model={self.model!r}, "
-            f"relative_gap={self.certificate.relative_gap:.1e})"
-        )
 
 
 def structured_lower_bound(
@@ -242,7 +232,8 @@ def _result(
                 f"expected regret o(T^a) for each a > 0 on every {model} matrix",
             ),
             remainder="- o(log T)",
-            source="Graves and Lai (1997), Theorem 1, for dueling bandits under a model",
+            source="Graves and Lai (1997), Theorem 1, for dueling bandits under a "
+            "model",
         )
     alternatives = np.full((len(multipliers), truth.num_arms, truth.num_arms), 0.5)
     alternatives[:, truth.behind, truth.ahead] = solved.alternatives
