@@ -5,8 +5,8 @@ from . import divergences as divergences
 from . import identification as identification
 from . import structured as structured
 from . import theorems as theorems
-from .bayes.forward import bayes_regret as bayes_regret
-from .bayes.optimal import bayes_optimal_regret as bayes_optimal_regret
+from .bayes.exact import bayes_optimal_regret as bayes_optimal_regret
+from .bayes.exact import bayes_regret as bayes_regret
 from .choice.tables import ChoiceTable as ChoiceTable
 from .copeland_program.allocation import bottlenecks as bottlenecks
 from .copeland_program.constants import copeland_lower_bound as copeland_lower_bound

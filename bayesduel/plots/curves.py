@@ -52,7 +52,6 @@ from bayesduel.plots.bound_curves import (
 from bayesduel.plots.policy_looks import policy_looks
 from bayesduel.plots.style import StyledFigure
 from theory.arguments import integer_from, one_of, true_or_false
-from theory.choice import SUBSET_REGRET_NOTIONS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -356,6 +355,8 @@ def _may_have_bound(panel: Panel) -> bool:
 
 
 def _bounds(bound: Bounds, panel: Panel, notion: str) -> list[AskedBound]:
+    from theory.choice import SUBSET_REGRET_NOTIONS
+
     automatic = isinstance(bound, str) and bound == "auto"
     has_none = notion in SUBSET_REGRET_NOTIONS or not _may_have_bound(panel)
     if bound is None or (automatic and has_none):

@@ -26,7 +26,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from theory.arguments import arm_index, number_from
 from theory.copeland_program.program_data import ProgramData, checked_gaps
@@ -35,7 +35,7 @@ from theory.preferences import PreferenceMatrix
 from theory.validation import real_array, refuse_entries, symmetric_amounts
 
 if TYPE_CHECKING:
-    from jaxtyping import Float64, Int
+    from jaxtyping import Bool, Float64, Int
 
 
 PLAIN, WITH_PAIR, WITHOUT_PAIR = range(3)
@@ -90,7 +90,7 @@ class ConstraintFamilies:
         self.sizes = np.maximum(b, 0)
 
     @cached_property
-    def exists(self) -> NDArray[np.bool_]:
+    def exists(self) -> Bool[np.ndarray, "3 K levels"]:
         """Families whose sets exist, bool (3, K, levels)."""
         a, h = self.num_inferiors, self.inferiors.size
         exists = np.zeros((3, self.instance.num_arms, a.size), dtype=bool)

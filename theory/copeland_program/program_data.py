@@ -28,7 +28,7 @@ from theory.validation import (
 )
 
 if TYPE_CHECKING:
-    from jaxtyping import Bool, Float, Float64, Int32
+    from jaxtyping import Bool, Float, Float64, Int32, Int64
 
 
 PROGRAMS: tuple[str, ...] = ("cw", "ecw")
@@ -89,7 +89,7 @@ class ProgramData:
         return self.gaps.shape[0]
 
     @cached_property
-    def losses(self) -> NDArray[np.int64]:
+    def losses(self) -> Int64[np.ndarray, " K"]:
         """Number of superiors of every arm, (K,)."""
         return np.count_nonzero(self.gaps < 0, axis=1)
 

@@ -22,8 +22,7 @@ from theory.preferences import (
     require_strong_transitivity,
 )
 from theory.regret_bound import PowerTerm, RegretBound
-from theory.theorems._assumptions import CONDORCET, condorcet_winner
-from theory.theorems.catalog import theorem
+from theory.theorems.catalog import CONDORCET, condorcet_winner, theorem
 
 _REGRET = "condorcet_mean"
 _TRANSITIVE = "strong stochastic transitivity and the stochastic triangle inequality"

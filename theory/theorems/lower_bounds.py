@@ -16,8 +16,7 @@ from theory.divergences import kl_to_half
 from theory.preferences import PreferenceMatrix
 from theory.regret_bound import RegretBound
 from theory.structured.bounds import structured_lower_bound
-from theory.theorems._assumptions import CONDORCET, NO_TIES, condorcet_winner
-from theory.theorems.catalog import theorem
+from theory.theorems.catalog import CONDORCET, NO_TIES, condorcet_winner, theorem
 
 theorem("Copeland lower bound")(copeland_lower_bound)
 
