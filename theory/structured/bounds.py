@@ -10,15 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
 from theory.arguments import number_that, one_of
-from theory.copeland_program.optimum import Certificate
+from theory.copeland_program.optimum import Certificate, Certified
 from theory.errors import InvalidPreferenceError, ProgramError
 from theory.preferences import PreferenceMatrix
 from theory.regret_bound import RegretBound
 from theory.structured import transitive
 from theory.structured.links import LINKS
-from theory.structured.solved import Solved
 from theory.structured.truth import (
     COSTS,
+    Solved,
     Truth,
     UtilityModel,
     costs_of,
@@ -39,11 +39,9 @@ MOST_UTILITIES = 100
 
 _ROUNDING = 1e-12
 
-_SOURCE = "Graves and Lai (1997), Theorem 1, for dueling bandits under a model"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StructuredBound:
+class StructuredBound(Certified):
     """A lower bound under a model, with both halves of its proof.
 
     Attributes
@@ -86,16 +84,6 @@ class StructuredBound:
     multipliers: NDArray[np.float64]
     certificate: Certificate
     bound: RegretBound | None
-
-    def __float__(self) -> float:
-        return self.value
-
-    def __repr__(self) -> str:
-        return (
-            f"StructuredBound(value={self.value:.6g}, winner={self.winner}, "
-            f"model={self.model!r}, "
-            f"relative_gap={self.certificate.relative_gap:.1e})"
-        )
 
 
 def structured_lower_bound(
@@ -233,6 +221,21 @@ def _result(
             f"alternative at {slack!r} (at least 1). Pairs next to a tie can be too "
             "close for floating point."
         )
+    regret, without_ties = None, {} if matrix.ties else {"copeland": "copeland"}
+    if cost in COSTS:
+        regret = RegretBound(
+            name=f"Lower bound ({model})",
+            log_coefficient=value,
+            kind="asymptotic lower",
+            # Without ties both notions of Copeland regret are the same.
+            regret=(COSTS | without_ties)[cost],
+            assumptions=(
+                f"expected regret o(T^a) for each a > 0 on every {model} matrix",
+            ),
+            remainder="- o(log T)",
+            source="Graves and Lai (1997), Theorem 1, for dueling bandits under a "
+            "model",
+        )
     alternatives = np.full((len(multipliers), truth.num_arms, truth.num_arms), 0.5)
     alternatives[:, truth.behind, truth.ahead] = solved.alternatives
     alternatives[:, truth.ahead, truth.behind] = 1.0 - solved.alternatives
@@ -256,26 +259,7 @@ def _result(
             num_constraints=len(multipliers),
             num_rounds=solved.rounds,
         ),
-        bound=_as_regret(value, matrix, model, cost),
-    )
-
-
-def _as_regret(
-    value: float, matrix: PreferenceMatrix, model: str, cost: str
-) -> RegretBound | None:
-    if cost not in COSTS:
-        return None
-    notion = COSTS[cost]
-    if cost == "copeland" and not matrix.ties:
-        notion = "copeland"  # Without ties they are the same.
-    return RegretBound(
-        name=f"Lower bound ({model})",
-        log_coefficient=value,
-        kind="asymptotic lower",
-        regret=notion,
-        assumptions=(f"expected regret o(T^a) for each a > 0 on every {model} matrix",),
-        remainder="- o(log T)",
-        source=_SOURCE,
+        bound=regret,
     )
 
 
@@ -588,7 +572,17 @@ class UtilityOracle:
         for _ in range(_MAXIMAL_STEPS):
             x, slopes, hessian, step, decrement = self._newton(weights, beta)
             if last:
-                return self._alternatives(weights, beta, x, slopes, hessian, step)
+                divergences = self.truth.divergences(self.link.probability(x))
+                return Alternatives(
+                    weights=weights,
+                    beta=beta,
+                    utilities=self.utilities(beta),
+                    divergences=divergences,
+                    values=divergences @ weights,
+                    slopes=slopes,
+                    hessian=hessian,
+                    step=step,
+                )
             last = bool(decrement.max(initial=0.0) <= _DECREMENT)
             size = np.abs(self.along_pairs(self.utilities(step))).max(axis=1)
             safe = np.log1p(size) / np.maximum(size, np.finfo(float).tiny)
@@ -646,24 +640,3 @@ class UtilityOracle:
         hessian[:, diagonal, diagonal] += _RIDGE * largest[:, None]
         step = np.linalg.solve(hessian, gradient[..., None])[..., 0]
         return x, slopes, hessian, step, (gradient * step).sum(axis=1) / 2
-
-    def _alternatives(
-        self,
-        weights: NDArray[np.float64],
-        beta: NDArray[np.float64],
-        x: NDArray[np.float64],
-        slopes: NDArray[np.float64],
-        hessian: NDArray[np.float64],
-        step: NDArray[np.float64],
-    ) -> Alternatives:
-        divergences = self.truth.divergences(self.link.probability(x))
-        return Alternatives(
-            weights=weights,
-            beta=beta,
-            utilities=self.utilities(beta),
-            divergences=divergences,
-            values=divergences @ weights,
-            slopes=slopes,
-            hessian=hessian,
-            step=step,
-        )
