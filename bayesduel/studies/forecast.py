@@ -13,9 +13,10 @@ from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.errors import SimulationArgumentError
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.stopping.rules import AnytimeEvidence, PosteriorProbability
-from bayesduel.studies._asked_order import evidence_in_order
-from bayesduel.studies._fits import fit_votes
-from bayesduel.studies.replay.state import StudyState
+from bayesduel.studies.fits import fit_votes
+from bayesduel.studies.settings import Settings
+from bayesduel.studies.state import StudyState
+from bayesduel.studies.stopping import evidence_in_order
 
 if TYPE_CHECKING:
     from jaxtyping import Float64, Int
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from bayesduel.inference.fits.fit_result import Fit
     from bayesduel.policies.policy import PolicyBase
     from bayesduel.stopping.rules import StoppingRule
-    from bayesduel.studies._settings import Settings
 
 __all__ = [
     "Forecast",

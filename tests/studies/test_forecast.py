@@ -22,7 +22,7 @@ from bayesduel.studies.forecast import (
     who_is_simulated,
 )
 from bayesduel.studies.lines import answer_line
-from bayesduel.studies.replay.policy_follower import PolicyFollower
+from bayesduel.studies.policy_rule import PolicyFollower
 from tests.studies.helpers import DRINKS
 
 FALSE_ALARM = 1e-5

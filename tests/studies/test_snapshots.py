@@ -8,10 +8,9 @@ import sys
 import pytest
 
 from bayesduel.errors import StudyError
-from bayesduel.studies import Judging, Study
-from bayesduel.studies.replay.packed import packed, unpacked
-from bayesduel.studies.replay.state import StudyState
-from bayesduel.studies.stored import snapshots
+from bayesduel.studies import Judging, Study, snapshots
+from bayesduel.studies.snapshots import packed, unpacked
+from bayesduel.studies.state import StudyState
 from tests.studies.helpers import DRINKS, same
 from tests.studies.test_contents import vote
 
@@ -165,7 +164,7 @@ KILLED = """
 import os, signal, sys
 from bayesduel.files import folders
 from bayesduel.studies import Study
-from bayesduel.studies.stored import snapshots
+from bayesduel.studies import snapshots
 snapshots.EVERY = snapshots.EVERY_TOLD = 10
 replace = os.replace
 def kill(self, other):

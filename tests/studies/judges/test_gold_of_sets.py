@@ -9,10 +9,10 @@ import pytest
 from bayesduel.errors import StudyError
 from bayesduel.studies import Judging, Study, verify_study
 from bayesduel.studies.lines import answer_line
-from bayesduel.studies.replay.packed import packed, unpacked
-from bayesduel.studies.replay.questions import Question
+from bayesduel.studies.snapshots import packed, unpacked
+from bayesduel.studies.state import Question
 from tests.command_line import invoke
-from tests.studies.helpers import DRINKS, assert_replays, happens, same
+from tests.studies.helpers import DRINKS, append, assert_replays, happens, same
 
 ARMS = [*DRINKS, "juice"]
 GOLD = ("good", "fair", "dull", "bad")
@@ -152,11 +152,11 @@ def test_gold_events_that_nobody_could_have_written_are_refused(
     if kind == "gold asked":
         body = {"question": 1, "gold": 0, "lease": 9.0, **body}
     with pytest.raises(StudyError, match=f"event 3 of the study is broken.*{words}"):
-        study._append(kind, body)
+        append(study, kind, body)
     pairs = make("balanced", ARMS)
     pairs.add_gold("good", "bad")
     with pytest.raises(StudyError, match="in which order it shows its 2 arms"):
-        pairs._append("gold asked", {"question": 1, "gold": 0, "lease": 9.0})
+        append(pairs, "gold asked", {"question": 1, "gold": 0, "lease": 9.0})
 
 
 def test_gold_sets_at_the_command_line_and_by_lines(make):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
 import json
@@ -11,6 +12,7 @@ import re
 import secrets
 import threading
 from collections.abc import Iterable
+from contextlib import suppress
 from html import escape
 from pathlib import Path
 from string import Template
@@ -25,21 +27,19 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from bayesduel.errors import ArgumentError, BayesduelError, StudyError, StudyFileError
-from bayesduel.studies.contents.contexts import Items
-from bayesduel.studies.judges._page_guard import (
-    Pace,
-    PageGuard,
-    PageServer,
-    TimedProtocol,
+from bayesduel.errors import (
+    ArgumentError,
+    BayesduelError,
+    OutputWriteError,
+    StudyError,
+    StudyFileError,
 )
-from bayesduel.studies.judges.arm_files import IMAGE_TYPES, ArmFiles
-from bayesduel.studies.judges.judge_session import JudgeSession
-from bayesduel.studies.judges.links import link_secret, signed_token
-from bayesduel.studies.study import Study
-from bayesduel.studies.tickets import ForeignQuestionError, Ticket, checked_judge
+from bayesduel.studies.contexts import Items
+from bayesduel.studies.page.guard import Pace, PageGuard, PageServer, TimedProtocol
+from bayesduel.studies.page.session import IMAGE_TYPES, ArmFiles, JudgeSession
+from bayesduel.studies.study import ForeignQuestionError, Study, Ticket, checked_judge
 
-__all__ = ["JudgePage"]
+__all__ = ["JudgePage", "link_secret", "signed_token"]
 
 _LOGGER = logging.getLogger(__name__)
 _HERE = Path(__file__).parent
@@ -338,3 +338,37 @@ async def _object_of(request: Request) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise HTTPException(400)
     return found
+
+
+def link_secret(study: Path) -> str:
+    """Return what the links of a study are signed with, made when first needed.
+
+    It is kept beside the study, in a file that only its owner may read; without that
+    file a new secret is made, and older links hold no more.
+    """
+    path = study.with_name(f"{study.name}-links")
+    try:
+        with suppress(FileExistsError):
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(handle, "w", encoding="ascii") as file:
+                file.write(secrets.token_urlsafe(32))
+        found = path.read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise OutputWriteError(f"{path}: cannot be kept or read: {error}") from error
+    if len(found) < 32:
+        raise OutputWriteError(f"{path}: holds no secret; remove it for a new one")
+    return found
+
+
+def signed_token(secret: str, judge: str) -> str:
+    """Return the last part of the address of a judge.
+
+    Examples
+    --------
+    >>> len(signed_token("a secret", "Ada"))
+    32
+    >>> signed_token("a secret", "Ada") == signed_token("a secret", "Bob")
+    False
+    """
+    digest = hmac.digest(secret.encode(), judge.encode(), hashlib.sha256)
+    return base64.urlsafe_b64encode(digest[:24]).decode()
