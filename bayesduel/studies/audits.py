@@ -16,7 +16,6 @@ from theory.arguments import integer_from
 if TYPE_CHECKING:
     from bayesduel.analysis import StoppingAudit
 
-__all__ = ["StoredAudit", "audit_of", "stored_audit"]
 
 _BUDGET = 2000
 """Votes of an audited study without a budget."""

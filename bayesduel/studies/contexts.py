@@ -21,8 +21,6 @@ from bayesduel.studies.fits import (
 from bayesduel.studies.state import Question, StudyState
 from bayesduel.votes.tables import Table
 
-__all__ = ["ContextLine", "ContextTable", "Items", "context_table"]
-
 
 @dataclass(frozen=True)
 class ContextLine:

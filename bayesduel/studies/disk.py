@@ -29,9 +29,6 @@ from bayesduel.studies.events import (
     missing,
 )
 
-__all__ = ["FORMAT", "PRIVATE", "EventLog", "closed_block", "event_of", "reading",
-           "write_new", "writing_to"]  # fmt: skip
-
 FORMAT = 6
 """Version of the layout of the file and of its events.
 
@@ -432,13 +429,11 @@ class EventLog:
         run = self._connection.execute
         with self._turn, writing_to(self.path):
             # A block within another one stores nothing by itself.
-            is_within = self._connection.in_transaction
-            begin, end = "BEGIN IMMEDIATE", ["COMMIT"]
-            back = ["ROLLBACK"]
-            if is_within:
-                begin, end = "SAVEPOINT within", ["RELEASE within"]
+            if is_within := self._connection.in_transaction:
+                begin, end = "SAVEPOINT within", "RELEASE within"
                 back = ["ROLLBACK TO within", "RELEASE within"]
             else:
+                begin, end, back = "BEGIN IMMEDIATE", "COMMIT", ["ROLLBACK"]
                 self._check_place()
             try:
                 # Ctrl-C while it waits for others raises once it has begun.
@@ -446,7 +441,7 @@ class EventLog:
                 yield
                 if not is_within:
                     self._check_place()
-                run(*end)
+                run(end)
             except BaseException:
                 if self._connection.in_transaction:
                     # SQLite itself takes back what a full disk has cut.
@@ -471,7 +466,7 @@ class EventLog:
             self._connection.execute(f"PRAGMA busy_timeout={int(1000 * seconds)}")
 
     def _check_place(self) -> None:
-        if self.is_moved:
+        if _place_of(self.path) != self._place:
             raise StudyFileError(
                 str(self.path),
                 "the file was deleted or replaced while it was open; nothing of this "

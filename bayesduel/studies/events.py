@@ -18,14 +18,6 @@ from typing import Annotated, Any, NamedTuple, Self, get_args, get_type_hints
 from bayesduel.arguments.control_characters import json_text, visible
 from bayesduel.errors import StudyError
 
-__all__ = [
-    "ANSWERS", "BEGINNING", "RESTORE", "Answered", "ArmAdded", "ArmRenamed",
-    "ArmRestored", "ArmRetired", "ArmsMerged", "Asked", "Audited", "Event", "GoldAdded",
-    "GoldAsked", "ImportUndone", "Imported", "JudgeSet", "Record", "Undone", "VoteRow",
-    "Withdrawn", "answers_to", "body_text", "broken", "chained", "check_names",
-    "event_of_record", "missing", "named_places", "record_of", "short",
-]  # fmt: skip
-
 ANSWERS = ("left", "right", "tie", "skip")
 """What may be said of two arms."""
 

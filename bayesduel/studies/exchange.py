@@ -33,8 +33,6 @@ from bayesduel.votes.comparisons import Comparisons
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["answers_frame", "csv_text", "fitting_rows", "is_study", "new_rows",
-           "rows_of", "votes_of_study", "write_frame"]  # fmt: skip
 
 _SQLITE = b"SQLite format 3\0"
 _KEY_LENGTH = 24

@@ -21,8 +21,6 @@ from bayesduel.votes.comparisons import Comparisons
 if TYPE_CHECKING:
     from bayesduel.inference.fits.fit_result import Fit
 
-__all__ = ["LOOK", "MANY", "Standing", "fit_votes", "judged_votes", "leader_of",
-           "num_votes_in", "standings_of", "votes_of"]  # fmt: skip
 
 _CHAINS = 4
 

@@ -25,16 +25,6 @@ if TYPE_CHECKING:
     from bayesduel.policies.policy import PolicyBase
     from bayesduel.stopping.rules import StoppingRule
 
-__all__ = [
-    "Forecast",
-    "ForecastLine",
-    "Simulated",
-    "forecast_of",
-    "simulated_rules",
-    "votes_left",
-    "votes_needed",
-    "who_is_simulated",
-]
 
 _STAND_IN = "d-ts+"
 """In place of policies that no kernel plays."""

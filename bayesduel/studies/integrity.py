@@ -20,8 +20,6 @@ from bayesduel.studies.events import BEGINNING, Asked, Event, GoldAsked, record_
 from bayesduel.studies.questions import next_question, rule_of
 from bayesduel.studies.state import StudyState
 
-__all__ = ["IntegrityReport", "VerifiedQuestions", "check_study", "verify_study"]
-
 
 @dataclass(frozen=True)
 class IntegrityReport:

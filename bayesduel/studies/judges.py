@@ -18,9 +18,6 @@ from bayesduel.studies.fits import LOOK, fit_votes, leader_of
 from bayesduel.studies.state import MIRRORED, Question, StudyState
 from bayesduel.studies.stopping import StoppingLine, leaders_without, stopping_of
 
-__all__ = ["CardShare", "JudgeLine", "JudgeTable", "PairAgreement", "WithEveryone",
-           "judge_table", "krippendorff_alpha"]  # fmt: skip
-
 _FEWEST = 20
 """Answers from which an alpha of implied pairs has an interval."""
 

@@ -17,8 +17,6 @@ from bayesduel.studies.events import Asked
 from bayesduel.studies.rules import Rule, generator, least_of, question_about
 from bayesduel.studies.state import PolicyEvent, StudyState
 
-__all__ = ["PolicyFollower", "PolicyRule"]
-
 _PAIRS_OF_A_VOTE = 2**11
 """Of so many pairs a copy of the policy takes as long as the next vote or question."""
 

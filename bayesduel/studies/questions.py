@@ -29,7 +29,6 @@ from theory.arguments import short_repr
 if TYPE_CHECKING:
     from bayesduel.policies.policy import PolicyBase
 
-__all__ = ["check_policy", "next_question", "rule_of"]
 
 _MOST_OPEN = 1000
 """Questions of one judge without an answer."""
@@ -117,7 +116,10 @@ def next_question(
         found = _proposal(state, rule, judge, number, state.clock_at(now))
         if isinstance(found, str):
             return found
-        if found.replaces is None and (gold := _due_gold(state, judge)) is not None:
+        gold = None
+        if found.replaces is None and state.golds:
+            gold = _due_gold(state, judge)
+        if gold is not None:
             place, order = gold
             if dear := _too_dear(state, judge, state.golds[place]):
                 return dear
@@ -150,7 +152,7 @@ def _due_gold(state: StudyState, judge: str | None) -> tuple[int, list[int]] | N
     # One comes in each run of 1 / share questions, at a random place; of all gold
     # questions one that this judge had least often, in random order.
     share, record = state.settings.judging.gold_share, state.record(judge)
-    if not state.golds or not share:
+    if not share:
         return None
     rng = random.Random(f"{state.settings.seed}/gold/{state.last + 1}")
     # What is due by now, and 1 where the run ends here.

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from bayesduel.studies.forecast import Forecast
 
-__all__ = ["report_html"]
 
 _PAGE_DRAWS = 1.6e7, 400, 4000
 _PAST_DRAWS = 2e6, 200, 2000

@@ -17,8 +17,6 @@ from bayesduel.studies.state import StudyState
 if TYPE_CHECKING:
     from bayesduel.inference.fits.fit_result import Fit
 
-__all__ = ["Balanced", "Information", "Rule", "SetRule", "generator", "least_of",
-           "question_about"]  # fmt: skip
 
 _INFORMATION = 8e5, 80, 1000
 """Draws for expected information, where it cannot do without: a learned scale."""

@@ -26,9 +26,6 @@ from theory.arguments import (
     width_of,
 )
 
-__all__ = ["LEASE", "MODELS", "MOST_ARMS", "RULES", "Judging", "Settings", "Spending",
-           "checked_arm", "checked_name", "checked_price"]  # fmt: skip
-
 RULES = ("information", "balanced")
 """Ways to ask for pairs that are no policies: they learn, and exploit nothing."""
 

@@ -13,6 +13,7 @@ import json
 import os
 import pickle
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import fields, replace
@@ -27,11 +28,8 @@ import numpy as np
 from bayesduel.files.folders import renamed_when_whole
 from bayesduel.program_cache import study_folder
 from bayesduel.studies.disk import PRIVATE
-from bayesduel.studies.state import PolicyEvent, Question, StudyState
+from bayesduel.studies.state import JudgeRecord, PolicyEvent, Question, StudyState
 from bayesduel.version import __version__
-
-__all__ = ["EVERY", "EVERY_TOLD", "Snapshot", "load", "packed", "save", "unpacked",
-           "without_collector"]  # fmt: skip
 
 EVERY = 5000
 """Events: so many are replayed in a fraction of a second."""
@@ -179,6 +177,7 @@ def unpacked(known: dict[str, Any]) -> StudyState:
     def found(numbers: Iterable[int]) -> dict[int, Question]:
         return {number: state.questions[number] for number in numbers}
 
+    state.judges = defaultdict(JudgeRecord, state.judges)
     state.open, state.waiting = found(state.open), found(state.waiting)
     for record in state.judges.values():
         record.halves = found(record.halves)

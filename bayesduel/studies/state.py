@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -15,35 +15,9 @@ from jaxtyping import Bool, Float64, Int64
 
 from bayesduel.models.base import PreferenceModel
 from bayesduel.simulation.steppers import coin
-from bayesduel.studies.events import (
-    Answered,
-    ArmAdded,
-    ArmRenamed,
-    ArmRestored,
-    ArmRetired,
-    ArmsMerged,
-    Asked,
-    Audited,
-    Event,
-    GoldAdded,
-    GoldAsked,
-    Imported,
-    ImportUndone,
-    JudgeSet,
-    Undone,
-    VoteRow,
-    Withdrawn,
-    answers_to,
-    broken,
-    missing,
-    named_places,
-    record_of,
-    short,
-)
+from bayesduel.studies import events
+from bayesduel.studies.events import Event, VoteRow, broken, named_places, short
 from bayesduel.studies.settings import Settings
-
-__all__ = ["MIRRORED", "JudgeRecord", "PolicyEvent", "Question", "StudyState",
-           "VotesFromElsewhere"]  # fmt: skip
 
 MIRRORED = {"left": "right", "right": "left", "tie": "tie"}
 """What an answer would be if the two arms were shown the other way round."""
@@ -215,7 +189,9 @@ class StudyState:
     waiting: dict[int, Question] = field(default_factory=dict)
     golds: list[tuple[str, ...]] = field(default_factory=list)
     imports: dict[int, VotesFromElsewhere] = field(default_factory=dict)
-    judges: dict[str | None, JudgeRecord] = field(default_factory=dict)
+    judges: defaultdict[str | None, JudgeRecord] = field(
+        default_factory=lambda: defaultdict(JudgeRecord)
+    )
     skipped: dict[str | None, set[tuple[int, int]]] = field(default_factory=dict)
     drawn: dict[tuple[int, int], Counter[str]] = field(default_factory=dict)
     """By pair, the lower arm first: questions in each context of the pool."""
@@ -277,13 +253,14 @@ class StudyState:
         After an error the state is not to be used any more.
         """
         if event.number != self.last + 1:
-            raise missing(self.last + 1)
+            raise events.missing(self.last + 1)
         event = event.shown()
-        record = record_of(event)
+        record = events.record_of(event)
         # The number first: what follows may be interrupted, and is done anew then.
         self.last, self.digest = event.number, event.digest
         self.clock, self.time = self.clock_at(event.time), event.time
-        what = _HANDLERS[type(record)](self, record)
+        # The handler of a kind has its name.
+        what = getattr(self, f"_{event.kind.replace(' ', '_')}")(record)
         if what is not None:
             raise broken(event.number, what)
 
@@ -394,7 +371,7 @@ class StudyState:
 
     # Questions. Each handler returns what is wrong with an event, None if nothing is.
 
-    def _asked(self, asked: Asked) -> str | None:
+    def _asked(self, asked: events.Asked) -> str | None:
         arms, size = asked.arms, self.settings.choose_from
         if asked.question != len(self.questions) + 1:
             return self._out_of_turn(asked)
@@ -414,7 +391,7 @@ class StudyState:
             return f"question {asked.replaces}, which it replaces, is not open"
         duel = asked.duel
         named = ("champion", "first", "second")
-        if duel and not self._are_there(duel[name] for name in named):
+        if duel and not self._are_there([duel[name] for name in named]):
             return f"its duel is of arms {duel['first']} and {duel['second']}"
         serves = asked.request == self.last and duel is not None
         if asked.request is not None and not (serves or asked.request in self.requests):
@@ -454,7 +431,7 @@ class StudyState:
         self._waits(question)
         return None
 
-    def _gold_asked(self, asked: GoldAsked) -> str | None:
+    def _gold_asked(self, asked: events.GoldAsked) -> str | None:
         size = self.settings.choose_from
         if asked.gold >= len(self.golds):
             return f"there is no gold question {asked.gold}"
@@ -465,21 +442,21 @@ class StudyState:
             return self._out_of_turn(asked)
         question = self._question(asked, asked.places, "gold", "the answer is known")
         question.gold = self.golds[asked.gold]
-        self._judge(question.judge).gold_asked += 1
+        self.judges[question.judge].gold_asked += 1
         return None
 
-    def _out_of_turn(self, asked: Asked | GoldAsked) -> str:
+    def _out_of_turn(self, asked: events.Asked | events.GoldAsked) -> str:
         return f"question {asked.question} does not follow on {len(self.questions)}"
 
     def _question(
-        self, asked: Asked | GoldAsked, arms: tuple[int, ...], rule: str, reason: str
+        self, asked: Any, arms: tuple[int, ...], rule: str, reason: str
     ) -> Question:
         number, judge = asked.question, asked.judge
         question = Question(
             number, arms, judge, asked.context, rule, reason, self.clock, asked.lease
         )
         self.questions[number] = self.open[number] = question
-        self._judge(judge).asked += 1
+        self.judges[judge].asked += 1
         return question
 
     def _misfit(self, number: int, *, answered: bool | None = None) -> str | None:
@@ -493,17 +470,17 @@ class StudyState:
             return f"question {number} has {'no' if answered else 'an'} answer"
         return None
 
-    def _answered(self, told: Answered) -> str | None:
+    def _answered(self, told: events.Answered) -> str | None:
         if (what := self._misfit(told.question, answered=False)) is not None:
             return what
         question, answer = self.questions[told.question], told.answer
         worst = self.settings.worst
-        if answer not in answers_to(len(question.arms), worst=worst):
+        if answer not in events.answers_to(len(question.arms), worst=worst):
             return f"its answer is {short(answer)}"
         question.answer, question.answered_by = answer, told.judge
         question.first_answer = question.first_answer or answer
         self.open.pop(question.number, None)
-        record = self._judge(question.voter)
+        record = self.judges[question.voter]
         record.answered += 1
         # Of several questions at once a judge reads one after the other.
         question.seconds = self.clock - max(question.asked, record.last)
@@ -543,7 +520,7 @@ class StudyState:
         first, second = answers
         return first if first == MIRRORED[str(second)] else how
 
-    def _withdrawn(self, told: Withdrawn) -> str | None:
+    def _withdrawn(self, told: events.Withdrawn) -> str | None:
         if (what := self._misfit(told.question)) is not None:
             return what
         unit = self.unit_of(self.questions[told.question])
@@ -562,7 +539,7 @@ class StudyState:
                 self._forget(question)
         return None
 
-    def _undone(self, told: Undone) -> str | None:
+    def _undone(self, told: events.Undone) -> str | None:
         if (what := self._misfit(told.question, answered=True)) is not None:
             return what
         question = self.questions[told.question]
@@ -585,7 +562,7 @@ class StudyState:
 
     def _forget(self, question: Question) -> None:
         # Its answer is none of what its judge has said.
-        self._judge(question.voter).answered -= 1
+        self.judges[question.voter].answered -= 1
         if question.gold is not None:
             self._count_gold(question, -1)
 
@@ -597,7 +574,7 @@ class StudyState:
     def _is_compared(self, name: str) -> bool:
         return name in self.arms and not self.is_retired[self.arms.index(name)]
 
-    def _arm_added(self, added: ArmAdded) -> str | None:
+    def _arm_added(self, added: events.ArmAdded) -> str | None:
         if added.name in self.arms:
             return f"arm {added.name!r} is there"
         self.arms.append(added.name)
@@ -611,7 +588,7 @@ class StudyState:
         self._begin_anew()
         return None
 
-    def _arm_retired(self, retired: ArmRetired) -> str | None:
+    def _arm_retired(self, retired: events.ArmRetired) -> str | None:
         if not self._is_compared(retired.name):
             return f"there is no arm {short(retired.name)}"
         arm = self.arms.index(retired.name)
@@ -623,7 +600,7 @@ class StudyState:
         self._begin_anew()
         return None
 
-    def _arm_restored(self, restored: ArmRestored) -> str | None:
+    def _arm_restored(self, restored: events.ArmRestored) -> str | None:
         name = restored.name
         if name not in self.arms or self.arms.index(name) in self.merged:
             return f"there is no arm {short(name)}"
@@ -633,7 +610,7 @@ class StudyState:
         self._begin_anew()
         return None
 
-    def _arm_renamed(self, renamed: ArmRenamed) -> str | None:
+    def _arm_renamed(self, renamed: events.ArmRenamed) -> str | None:
         if renamed.name not in self.arms:
             return f"there is no arm {short(renamed.name)}"
         if renamed.to in self.arms:
@@ -642,7 +619,7 @@ class StudyState:
         self._rename(renamed.name, renamed.to)
         return None
 
-    def _arms_merged(self, merged: ArmsMerged) -> str | None:
+    def _arms_merged(self, merged: events.ArmsMerged) -> str | None:
         for name in (merged.name, merged.into):
             if not self._is_compared(name):
                 return f"there is no arm {short(name)}"
@@ -695,7 +672,7 @@ class StudyState:
 
     # Votes from elsewhere, audits, gold questions, and the terms of judges
 
-    def _imported(self, imported: Imported) -> str | None:
+    def _imported(self, imported: events.Imported) -> str | None:
         rows = imported.rows
         for row in rows:
             arms, extra = row.arms, len(row.counts) - len(row.arms)
@@ -717,25 +694,25 @@ class StudyState:
         self._begin_anew()
         return None
 
-    def _import_undone(self, undone: ImportUndone) -> str | None:
+    def _import_undone(self, undone: events.ImportUndone) -> str | None:
         if undone.event not in self.imports:
             return f"event {undone.event} has no imported votes"
         self._count_imported(self.imports.pop(undone.event).rows, -1)
         self._begin_anew()
         return None
 
-    def _audited(self, audited: Audited) -> None:
+    def _audited(self, audited: events.Audited) -> None:
         self.audit = audited._asdict()
 
-    def _gold_added(self, gold: GoldAdded) -> str | None:
+    def _gold_added(self, gold: events.GoldAdded) -> str | None:
         names, size = gold.names, self.settings.choose_from
         if not len(names) == len({*names}) == size:
             return f"it is about {short(names)}, not {size} different ones"
         self.golds.append(names)
         return None
 
-    def _judge_set(self, terms: JudgeSet) -> None:
-        record = self._judge(terms.name)
+    def _judge_set(self, terms: events.JudgeSet) -> None:
+        record = self.judges[terms.name]
         record.limit, record.price = terms.limit, terms.price
         record.arms = None if terms.arms is None else tuple(terms.arms)
         record.trusted = terms.trusted or False
@@ -743,22 +720,17 @@ class StudyState:
 
     # Judges
 
-    def _judge(self, name: str | None) -> JudgeRecord:
-        if name not in self.judges:
-            self.judges[name] = JudgeRecord()
-        return self.judges[name]
-
     def _count_gold(self, question: Question, change: int) -> None:
         if question.answer == "skip":
             return
-        record = self._judge(question.voter)
+        record = self.judges[question.voter]
         record.gold_answered += change
         record.gold_right += change * question.is_right
         self._look_at(question.voter)
 
     def _look_at(self, judge: str | None) -> None:
         # Set a judge aside, or count them again, by their gold questions.
-        record, terms = self._judge(judge), self.settings.judging
+        record, terms = self.judges[judge], self.settings.judging
         fails = record.gold_right < terms.gold_threshold * record.gold_answered
         enough = record.gold_answered >= terms.gold_least
         aside = fails and enough and not record.trusted
@@ -766,7 +738,7 @@ class StudyState:
             self._set_aside(judge, aside=aside)
 
     def _set_aside(self, judge: str | None, *, aside: bool) -> None:
-        self._judge(judge).is_aside = aside
+        self.judges[judge].is_aside = aside
         before = self.num_votes
         for unit in self.questions.values():
             if unit.voter != judge or unit.twin_of is not None:
@@ -798,7 +770,7 @@ class StudyState:
             # Whoever answered sees the other order, too.
             for record in self.judges.values():
                 record.halves.pop(unit.number, None)
-            self._judge(unit.voter).halves[unit.number] = unit
+            self.judges[unit.voter].halves[unit.number] = unit
 
     def _wait_for(self, unit: Question) -> None:
         # Let a question be out, as the last one of them.
@@ -818,12 +790,10 @@ class StudyState:
                 record.halves.pop(unit.number, None)
 
     def _count_out(self, unit: Question, change: int) -> None:
-        if unit.is_set:
-            return
-        pair = unit.left, unit.right
-        for table in (self.out, self.told_pairs):
-            table[pair] += change
-            table[pair[::-1]] += change
+        if len(unit.arms) == 2:
+            for table in (self.out, self.told_pairs):
+                table[unit.arms] += change
+                table[unit.arms[::-1]] += change
 
     # Counts; a change of -1 takes back what +1 counted.
 
@@ -914,22 +884,3 @@ class StudyState:
             self.unissued.pop(request.number, None)
             request.number = self.last
             self.told.append(request)
-
-
-_HANDLERS: dict[type, Callable[[StudyState, Any], str | None]] = {
-    Asked: StudyState._asked,
-    GoldAsked: StudyState._gold_asked,
-    Answered: StudyState._answered,
-    Withdrawn: StudyState._withdrawn,
-    Undone: StudyState._undone,
-    ArmAdded: StudyState._arm_added,
-    ArmRetired: StudyState._arm_retired,
-    ArmRestored: StudyState._arm_restored,
-    ArmRenamed: StudyState._arm_renamed,
-    ArmsMerged: StudyState._arms_merged,
-    Imported: StudyState._imported,
-    ImportUndone: StudyState._import_undone,
-    Audited: StudyState._audited,
-    GoldAdded: StudyState._gold_added,
-    JudgeSet: StudyState._judge_set,
-}

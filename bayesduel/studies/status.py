@@ -19,8 +19,6 @@ from bayesduel.studies.stopping import StoppingLine, stopping_of
 if TYPE_CHECKING:
     from bayesduel.studies.forecast import Forecast
 
-__all__ = ["StudyStatus", "status_of"]
-
 
 @dataclass(frozen=True)
 class StudyStatus:

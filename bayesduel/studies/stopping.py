@@ -24,9 +24,6 @@ from bayesduel.studies.state import (
 if TYPE_CHECKING:
     from bayesduel.inference.fits.fit_result import Fit
 
-__all__ = ["MeasuredRate", "StoppingLine", "evidence_in_order", "leaders_without",
-           "stopping_of", "why_stopped"]  # fmt: skip
-
 
 @dataclass(frozen=True)
 class MeasuredRate:

@@ -20,28 +20,9 @@ from bayesduel.arguments.control_characters import (
 from bayesduel.errors import OutputWriteError, StudyError, StudyFileError, errors_as
 from bayesduel.files.folders import as_path
 from bayesduel.models.base import PreferenceModel
-from bayesduel.studies import snapshots
+from bayesduel.studies import events, snapshots
 from bayesduel.studies.disk import FORMAT, EventLog, closed_block, reading, write_new
-from bayesduel.studies.events import (
-    BEGINNING,
-    Answered,
-    ArmAdded,
-    ArmRenamed,
-    ArmRestored,
-    ArmRetired,
-    ArmsMerged,
-    Asked,
-    Event,
-    GoldAdded,
-    Imported,
-    ImportUndone,
-    JudgeSet,
-    Record,
-    Undone,
-    Withdrawn,
-    answers_to,
-    event_of_record,
-)
+from bayesduel.studies.events import BEGINNING, Event, Record, answers_to
 from bayesduel.studies.exchange import (
     answers_frame,
     fitting_rows,
@@ -84,7 +65,6 @@ if TYPE_CHECKING:
     from bayesduel.studies.forecast import Forecast
     from bayesduel.studies.status import StudyStatus
 
-__all__ = ["ForeignQuestionError", "Study", "Ticket", "checked_judge"]
 
 _AT_ONCE = 100
 """Questions that are stored together: others need not wait for long."""
@@ -157,14 +137,17 @@ class Study:
     """Comparisons by real judges, asked for by a policy.
 
     One SQLite file holds everything, as events that are appended and never changed;
-    what is known is a replay of them. Several objects, threads and processes may ask
-    and answer at once. What a method has returned is on the disk.
+    the state is a replay of them. Several objects, threads and processes may ask and
+    answer at once. What a method has returned is on the disk. Use :meth:`create` or
+    :meth:`open`; a study is a context manager, which closes the file.
 
-    Made by :meth:`create` and :meth:`open`; a context manager, which closes the file.
+    Methods raise ``StudyError`` where an argument does not fit the study, such as an
+    arm that it does not have, and ``OutputWriteError`` where something cannot be
+    stored; then nothing of it is. New files are never written over old ones.
 
     Notes
     -----
-    Questions without an answer are feedback on its way: the policy goes on, and is told
+    Questions without an answer are delayed feedback: the policy goes on, and is told
     each outcome when it arrives, with the round in which it was asked for. What it
     would play without asking anybody (an arm against itself) is counted as
     ``status().idle_rounds``. It is told a tie as a vote by a fair coin. When an arm
@@ -231,13 +214,13 @@ class Study:
         Parameters
         ----------
         path : path
-            Of a file that does not exist, on a disk of this machine.
+            A file that does not exist, on a disk of this machine.
         arms : sequence of K str
-            What is compared, at least two, at most 4096.
+            What is compared, from 2 to 4096.
         policy : str, optional
-            Who asks: a policy with parameters, as in ``policies.parse_policy``;
-            "information", the pair whose vote is expected to teach most; or "balanced",
-            the pair with the fewest votes. By default "d-ts+".
+            A policy with parameters, as in ``policies.parse_policy``; "information",
+            the pair whose vote is expected to teach most; or "balanced", the pair with
+            the fewest votes. By default "d-ts+".
         model : {"beta", "bradley-terry", "thurstone"} or PreferenceModel, optional
             What standings and expected information assume of the votes; ties are added
             to it when there are any. With ``LinearUtilities(features)`` a policy such
@@ -245,15 +228,13 @@ class Study:
         delta : float
             Error that is accepted when an arm is named, in (0, 1).
         width : float
-            Pairs within it of 1/2 count either way, from 0 to below 1/2: what differs
-            by less need not be told apart.
+            Pairs within it of 1/2 count either way, from 0 to below 1/2.
         budget : int, optional
-            Votes that may be asked for; policies that plan for a horizon need it.
+            Number of votes; policies that plan for a horizon need it.
         seed : int
-            Of everything random: the same answers in the same order, the same
-            questions.
+            The same answers in the same order lead to the same questions.
         floor : int
-            Votes that every pair shall have before the rule decides.
+            Votes of every pair before the rule decides.
         lease : float
             Seconds after which a question without an answer is asked again.
         blocked : pairs of str
@@ -264,29 +245,22 @@ class Study:
             What answers cost, and how much may be spent.
         stop_when : sequence of {"anytime", "posterior", "judges"}
             Nothing more is asked once all of these rules of :meth:`status` have
-            stopped: the two that are certain, and "judges", where the same arm leads
-            without the votes of any one judge.
+            stopped. "judges" stops where the same arm leads without the votes of any
+            one judge.
         contexts : sequence of str
-            A pool, such as prompts, of which each question draws one: that in which its
-            pair was compared least often, then the one with the fewest questions, else
-            at random.
+            A pool, such as prompts. Each question draws one: that in which its pair was
+            compared least often, then the one with the fewest questions, else at
+            random.
         choose_from : int
-            Arms that are shown at once, from 2 to 9; of more than two a judge names the
-            best. The model is a multinomial logit then, and the policy one of "d-ts"
-            (the default: each card the best arm of a posterior draw of its own, of
-            those not yet taken), "logit-ts" (the best arms of one draw) and "balanced"
-            (those that were shown least).
+            Number of arms that are shown at once, from 2 to 9; of more than two a judge
+            names the best. Then the model is a multinomial logit, and the policy one of
+            "d-ts" (the default: each card the best arm of a posterior draw of its own,
+            of those not yet taken), "logit-ts" (the best arms of one draw) and
+            "balanced" (those that were shown least).
         worst : bool
-            Of a set judges name the best and then the worst: one vote that says more.
+            Judges of a set name the best and then the worst: one vote that says more.
         by : str, optional
             Who makes it, and later changes what it is about; see :meth:`open`.
-
-        Raises
-        ------
-        StudyError, PolicyParameterError, UnknownNameError
-            If an argument does not fit.
-        OutputWriteError
-            If the file cannot be written.
         """
         given: Any = (
             arms, policy, model, delta, width, budget, seed, floor, lease, blocked,
@@ -307,13 +281,8 @@ class Study:
         ----------
         path : path
         by : str, optional
-            Who changes what the study is about: kept with each such event, while
-            answers are kept with their judges.
-
-        Raises
-        ------
-        StudyError
-            If it is none, or of a newer format.
+            Who changes what the study is about: stored with each such event, while
+            answers are stored with their judges.
         """
         by = checked_judge(by, "by")
         return cls(EventLog.open(path), by)
@@ -370,18 +339,13 @@ class Study:
         """Go on with the file that is at the path now, if another one was opened.
 
         A file that was moved away and back, or restored from a copy that holds all that
-        was stored, takes answers again.
+        was stored, takes answers again. Anything else raises ``StudyFileError``.
 
         Parameters
         ----------
         anew : bool
-            Open it in any case, as after a ``StudyFileError``: what is kept of a file
+            Open it in any case, as after a ``StudyFileError``: what is known of a file
             that was overwritten in its place may be wrong.
-
-        Raises
-        ------
-        StudyFileError
-            If there is no file, or none that continues this study.
         """
         with self._turn:
             if not (anew or self._log.is_moved):
@@ -508,7 +472,7 @@ class Study:
         fields = record._fields
         if self._by is not None and "by" in fields and "question" not in fields:
             record = record._replace(by=self._by)
-        event = event_of_record(state.last + 1, self._clock(), record)
+        event = events.event_of_record(state.last + 1, self._clock(), record)
         state.apply(self._log.append(event, state.digest))
 
     # Questions
@@ -529,11 +493,11 @@ class Study:
         Parameters
         ----------
         n : int
-            How many, from 1 to 10,000.
+            Number of questions, from 1 to 10,000.
         judge : str, optional
             Who is asked: a pair that the same judge has skipped is not asked again.
         context : JSON value, optional
-            Kept with the question; in place of one of the pool, where there is one.
+            Stored with the question; in place of one of the pool, where there is one.
 
         Returns
         -------
@@ -542,11 +506,6 @@ class Study:
             answers or would only exploit; :attr:`resting` says why. They are stored 100
             at a time, and others may write in between; those before a full disk are
             returned.
-
-        Raises
-        ------
-        OutputWriteError
-            If none can be stored.
         """
         count = integer_from(n, 1, "n", 10**4, kind=StudyError)
         judge = checked_judge(judge)
@@ -593,7 +552,7 @@ class Study:
                     self._resting = found
                     break
                 self._append(found)
-                if isinstance(found, Asked) and found.duel is not None:
+                if isinstance(found, events.Asked) and found.duel is not None:
                     rule.accepted(state)
                 tickets.append(_ticket_of(state, state.questions[found.question]))
         return tickets
@@ -656,21 +615,14 @@ class Study:
             from 1, or "skip"; where the worst is asked for, too, those of both, as
             (1, 3) or "1,3".
         judge : str, optional
-            Who answers, which is kept; must be the one who was asked, if one was.
+            Who answers: the one who was asked, if one was.
 
         Returns
         -------
         bool
-            Whether this is new: False where the same answer is stored already. An
-            answer that comes when the budget is spent is kept, and no vote;
-            :attr:`remark` says so.
-
-        Raises
-        ------
-        StudyError
-            If there is no such question, it was withdrawn, or has another answer.
-        OutputWriteError
-            If it cannot be stored; then it is not.
+            Whether this is new: False where the same answer is stored already; another
+            one is refused. An answer that comes when the budget is spent is stored, and
+            no vote; :attr:`remark` says so.
         """
         judge = checked_judge(judge)
         with self._writing() as state:
@@ -685,7 +637,7 @@ class Study:
                 rule = f"must be {question.answer!r}, as it was told before"
                 remedy = "undo the first answer, if it was wrong"
                 raise StudyError("answer", rule, answer, remedy=remedy)
-            self._append(Answered(question.number, answer, judge))
+            self._append(events.Answered(question.number, answer, judge))
             self._remark = _remark_on(question, state)
         return True
 
@@ -700,17 +652,12 @@ class Study:
         ----------
         ticket : Ticket or int
         judge : str, optional
-            Who does it, which is kept; must be the one who was asked, if one was.
+            Who does it: the one who was asked, if one was.
 
         Returns
         -------
         bool
             Whether there was an answer.
-
-        Raises
-        ------
-        StudyError
-            If there is no such question, or it was withdrawn.
         """
         judge = checked_judge(judge)
         with self._writing() as state:
@@ -718,7 +665,7 @@ class Study:
             _refuse_withdrawn(question)
             if question.answer is None:
                 return False
-            self._append(Undone(question.number, by=judge))
+            self._append(events.Undone(question.number, by=judge))
         return True
 
     def withdraw(self, ticket: Ticket | int, *, judge: str | None = None) -> bool:
@@ -728,7 +675,7 @@ class Study:
         ----------
         ticket : Ticket or int
         judge : str, optional
-            Who does it, which is kept; must be the one who was asked, if one was.
+            Who does it: the one who was asked, if one was.
 
         Returns
         -------
@@ -740,7 +687,7 @@ class Study:
             question = _question_of(state, ticket, judge)
             if question.withdrawn:
                 return False
-            self._append(Withdrawn(question.number, judge))
+            self._append(events.Withdrawn(question.number, judge))
         return True
 
     def comparisons(self, *, judged: bool = False) -> Comparisons:
@@ -749,7 +696,7 @@ class Study:
         Parameters
         ----------
         judged : bool
-            Return those alone that were asked for, with the order in which arms were
+            Return only those that were asked for, with the order in which arms were
             shown, and the columns ``judge`` and, where there was any, ``context``.
         """
         with self._turn:
@@ -762,11 +709,6 @@ class Study:
         Between arms that are not retired: a choice of another one is left out, and one
         out of a set with others is a choice among the rest, as the multinomial logit
         has it.
-
-        Raises
-        ------
-        StudyError
-            If the study is of pairs.
         """
         with self._turn:
             state = self._current()
@@ -787,7 +729,7 @@ class Study:
         Parameters
         ----------
         better : str
-            What is right. No name here need be that of an arm: the page for judges
+            The right answer. No name here need be that of an arm: the page for judges
             shows what files they name.
         worse : str or sequence of str
             The other one. Of a set all others that are shown, as many as in any
@@ -797,12 +739,6 @@ class Study:
         -------
         bool
             Whether this is new.
-
-        Raises
-        ------
-        StudyError
-            If two are the same, there are too many or too few, or others are known to
-            be the best or the worst of them.
         """
         names = _checked_gold(better, worse, self._settings.choose_from)
         first, *also, last = names
@@ -817,7 +753,7 @@ class Study:
                     rule = f"must not end with it, as {known[-1]!r} is known to be the "
                     raise StudyError("worse", f"{rule}worst", last)
                 return False
-            self._append(GoldAdded(first, last, also or None))
+            self._append(events.GoldAdded(first, last, also or None))
         return True
 
     def set_judge(
@@ -829,25 +765,20 @@ class Study:
         price: float | None = None,
         trusted: bool = False,
     ) -> None:
-        """Say what holds for a judge, in place of what held before.
+        """Set the terms of a judge, in place of those before.
 
         Parameters
         ----------
         name : str
         limit : int, optional
-            Answers at most, those to gold questions and in both orders counted; with 0
+            Most answers, those to gold questions and in both orders counted; with 0
             they are asked nothing.
         arms : iterable of str, optional
-            Of which they are asked, at least two; by default of all.
+            Arms that they are asked about, at least two; by default all.
         price : float, optional
-            What an answer of theirs costs; by default ``Spending.price``.
+            Price of an answer; by default ``Spending.price``.
         trusted : bool
             Count their votes whatever they say of gold questions.
-
-        Raises
-        ------
-        StudyError
-            If an argument does not fit.
         """
         checked_judge(name)
         if name is None:
@@ -864,27 +795,24 @@ class Study:
                     checked_arm(arm, state.arms, "arms")
                 if len(set(names)) < 2:
                     raise StudyError("arms", "must be at least two", names)
-            self._append(JudgeSet(name, limit, names, price, trusts))
+            self._append(events.JudgeSet(name, limit, names, price, trusts))
 
     # Arms
 
     def add_arm(self, name: str, *, share: float | None = None) -> None:
         """Compare one more arm from now on.
 
+        A model with features of the arms takes no other one.
+
         Parameters
         ----------
         name : str
+            A name that no arm has or had.
         share : float, optional
             Share of the questions that are about it, in (0, 1), until it has had as
             many votes as the median of the other arms; by default 1/2. It first meets
             the arms in the middle, then those that are nearest to what it has shown.
             For "information" and "balanced" alone: a policy finds its place by itself.
-
-        Raises
-        ------
-        StudyError
-            If an arm has or had this name, there are too many, or the model of the
-            study knows features of the others.
         """
         with self._writing() as state:
             name = checked_name(name, state.arms)
@@ -905,29 +833,17 @@ class Study:
                 remedy = "it finds the place of a new arm by itself"
                 raise StudyError("share", rule, share, remedy=remedy)
             self._check_policy(len(state.active) + 1)
-            self._append(ArmAdded(name, share))
+            self._append(events.ArmAdded(name, share))
 
     def retire_arm(self, name: str) -> None:
-        """Ask about an arm no more; its votes are kept, but count no longer.
-
-        Raises
-        ------
-        StudyError
-            If there is no such arm, or fewer than two would be left.
-        """
+        """Ask about an arm no more; its votes are kept, but count no longer."""
         with self._writing() as state:
             if not state.is_retired[checked_arm(name, state.arms)]:
                 self._check_one_fewer(state)
-                self._append(ArmRetired(name))
+                self._append(events.ArmRetired(name))
 
     def restore_arm(self, name: str) -> None:
-        """Ask about an arm again that was retired; its votes count again.
-
-        Raises
-        ------
-        StudyError
-            If there is no such arm, or it was merged into another one.
-        """
+        """Ask about an arm again that was retired and not merged; its votes count."""
         with self._writing() as state:
             arm = checked_arm(name, state.arms)
             if arm in state.merged:
@@ -935,20 +851,14 @@ class Study:
                 raise StudyError("name", rule, name, remedy="add it by another name")
             if state.is_retired[arm]:
                 self._check_policy(len(state.active) + 1)
-                self._append(ArmRestored(name))
+                self._append(events.ArmRestored(name))
 
     def rename_arm(self, name: str, to: str) -> None:
-        """Call an arm by another name from now on, votes and prices unchanged.
-
-        Raises
-        ------
-        StudyError
-            If there is no such arm, or another one has or had the new name.
-        """
+        """Call an arm by another name from now on, votes and prices unchanged."""
         with self._writing() as state:
             checked_arm(name, state.arms)
             to = checked_name(to, state.arms, "to")
-            self._append(ArmRenamed(name, to))
+            self._append(events.ArmRenamed(name, to))
 
     def merge_arms(self, name: str, into: str) -> None:
         """Let two arms be one: all votes for either of them count for the second.
@@ -964,11 +874,6 @@ class Study:
             Two arms that are not retired. The first is asked no more; nothing else
             gets its name.
 
-        Raises
-        ------
-        StudyError
-            If there are no such arms, or fewer than two would be left.
-
         Notes
         -----
         The anytime rule takes the votes of a pair to have one probability: of two arms
@@ -983,7 +888,7 @@ class Study:
             if name == into:
                 raise StudyError("into", "must be another arm than name", into)
             self._check_one_fewer(state)
-            self._append(ArmsMerged(name, into))
+            self._append(events.ArmsMerged(name, into))
 
     def _check_one_fewer(self, state: StudyState) -> None:
         least = state.settings.choose_from
@@ -1014,13 +919,14 @@ class Study:
         ----------
         votes : path, Comparisons or Choices
             A table as :func:`bayesduel.votes.read_comparisons` reads it, or for a study
-            of sets :func:`bayesduel.votes.read_sets`; every arm in it must be one of
+            of sets :func:`bayesduel.votes.read_sets`, of whole votes between arms of
             the study. A study of sets takes votes between two arms as choices out of
             these, if there are no ties.
         source : str, optional
-            What the history says of where they are from; by default the path.
+            Where they are from, for the history; by default the path.
         again : bool
-            Count votes that were imported before once more.
+            Count votes that were imported before once more; they are refused otherwise,
+            whatever the file was called.
         **columns
             As for that function.
 
@@ -1028,14 +934,6 @@ class Study:
         -------
         int
             Number of votes; the best and the worst of a set are one.
-
-        Raises
-        ------
-        StudyError
-            If an arm is unknown, votes are weighted or split, are of another kind than
-            the study, or were imported before, whatever the file was called.
-        OSError, ComparisonDataError
-            If the file cannot be read.
         """
         from bayesduel.votes import read_comparisons, read_sets
 
@@ -1061,7 +959,7 @@ class Study:
                         remedy="nothing needs to be done; {again=True} counts them "
                         "twice",
                     )
-            self._append(Imported(named, counts))
+            self._append(events.Imported(named, counts))
         return num_votes_in(data)
 
     def import_study(
@@ -1080,19 +978,12 @@ class Study:
             The file of a study, or its history as ``Study.export`` writes it. Every
             arm that votes are about must be one of this study.
         source : str, optional
-            What the history says of where they are from; by default the path.
+            Where they are from, for the history; by default the path.
 
         Returns
         -------
         new, known : int
             Votes that count from now on, and those that did before.
-
-        Raises
-        ------
-        StudyError
-            If it is no study, or an arm is unknown.
-        OutputWriteError
-            If it cannot be stored.
         """
         refuse_control_characters(source, "source", StudyError)
         arms, found = votes_of_study(other)
@@ -1102,7 +993,7 @@ class Study:
             if rows:
                 counts = [row.written() for row in rows]
                 source, keys = source or visible(str(other)), [row.key for row in rows]
-                self._append(Imported(source, counts, keys))
+                self._append(events.Imported(source, counts, keys))
         new = sum(row.num_votes for row in rows)
         return new, sum(row.num_votes for row in found) - new
 
@@ -1112,17 +1003,12 @@ class Study:
         Parameters
         ----------
         event : int
-            Number of the event that brought them; the history has it.
+            Number of the event that brought them, in the history.
 
         Returns
         -------
         bool
             Whether this is new.
-
-        Raises
-        ------
-        StudyError
-            If that event brought no votes.
         """
         number = integer_from(event, 1, "event", kind=StudyError)
         with self._writing() as state:
@@ -1133,7 +1019,7 @@ class Study:
                     rule = f"must be one that imported votes, among {known}"
                     raise StudyError("event", rule, number)
                 return False
-            self._append(ImportUndone(number))
+            self._append(events.ImportUndone(number))
         return True
 
     # Where it stands
@@ -1156,8 +1042,9 @@ class Study:
         """
         from bayesduel.studies.status import status_of
 
-        foreseen = self.forecast() if forecast else None
         full = true_or_false(full, "full", kind=StudyError)
+        forecast = true_or_false(forecast, "forecast", kind=StudyError)
+        foreseen = self.forecast() if forecast else None
         # The collector of garbage would look at every question.
         with self._turn, snapshots.without_collector():
             found = status_of(self._current(), probability, self._clock(), full=full)
@@ -1171,10 +1058,8 @@ class Study:
 
         Parameters
         ----------
-        probability : float
-            Of the intervals.
-        forecast : bool
-            Simulate how many votes are still needed, too; see :meth:`forecast`.
+        probability, forecast
+            As for :meth:`status`.
         """
         from bayesduel.studies.report import report_html
 
@@ -1241,19 +1126,9 @@ class Study:
             return answers_frame(self.events()[: state.last], state)
 
     def export_votes(self, path: str | os.PathLike[str]) -> None:
-        """Write :meth:`to_dataframe` to a new file.
+        """Write :meth:`to_dataframe` to a new file: Parquet for ``.parquet``, else CSV.
 
-        Parameters
-        ----------
-        path : path
-            In Parquet where it ends in ``.parquet``, which needs pyarrow; else in CSV.
-
-        Raises
-        ------
-        StudyError
-            If pyarrow is missing.
-        FileExistsError, OutputWriteError
-            If the file exists, or cannot be written.
+        Parquet needs pyarrow.
         """
         write_frame(self.to_dataframe(), as_path("path", path, StudyError))
 
@@ -1326,18 +1201,18 @@ class Study:
         """Measure how often rules would stop wrongly in studies like this one.
 
         Each of them begins without a vote, with this policy, delta and width; its truth
-        is drawn from the posterior of this study's model, given the votes there are.
-        The result is kept with the study, as an event: :meth:`status` and
-        :meth:`report` have it from then on.
+        is drawn from the posterior of this study's model, given the votes there are. A
+        policy without a kernel raises ``SimulationArgumentError``.
 
         Parameters
         ----------
         budget : int, optional
-            Votes at most; by default the budget of the study, or 2000.
+            Largest number of votes; by default the budget of the study, or 2000.
         look_every, num_runs, seed, on_progress
             As for :func:`bayesduel.analysis.audit_stopping`.
         keep : bool
-            Keep the numbers with the study.
+            Store the result with the study, as an event: :meth:`status` and
+            :meth:`report` show it from then on.
 
         Returns
         -------
@@ -1346,13 +1221,6 @@ class Study:
             the model is no Beta distribution per pair, the posterior rule stands there
             as "posterior by pair": it is that of such a distribution. Remarks say what
             was simulated differently.
-
-        Raises
-        ------
-        SimulationArgumentError
-            If no kernel plays the policy of the study.
-        OutputWriteError
-            If the file cannot be written.
         """
         from bayesduel.studies.audits import StoredAudit, audit_of
 

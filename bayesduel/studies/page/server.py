@@ -39,8 +39,6 @@ from bayesduel.studies.page.guard import Pace, PageGuard, PageServer, TimedProto
 from bayesduel.studies.page.session import IMAGE_TYPES, ArmFiles, JudgeSession
 from bayesduel.studies.study import ForeignQuestionError, Study, Ticket, checked_judge
 
-__all__ = ["JudgePage", "link_secret", "signed_token"]
-
 _LOGGER = logging.getLogger(__name__)
 _HERE = Path(__file__).parent
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,100}")

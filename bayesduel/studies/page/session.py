@@ -9,8 +9,6 @@ from bayesduel.errors import StudyError
 from bayesduel.files.folders import as_path
 from bayesduel.studies.study import Study, Ticket
 
-__all__ = ["IMAGE_TYPES", "ArmFiles", "JudgeSession"]
-
 IMAGE_TYPES = {
     ".avif": "image/avif",
     ".gif": "image/gif",
