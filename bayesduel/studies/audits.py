@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from bayesduel.errors import SimulationArgumentError
 from bayesduel.studies.events import Audited
@@ -154,15 +153,7 @@ def stored_audit(state: StudyState) -> StoredAudit | None:
     )
 
 
-def audit_of(
-    state: StudyState,
-    *,
-    budget: int | None,
-    look_every: int,
-    num_runs: int,
-    seed: int,
-    on_progress: Callable[[float], None] | None,
-) -> StoppingAudit:
+def audit_of(state: StudyState, budget: int | None, **options: Any) -> StoppingAudit:
     """Measure the design of a study; see ``Study.audit_stopping``."""
     from bayesduel.analysis import audit_stopping, usual_rules
     from bayesduel.studies.forecast import simulated_rules, who_is_simulated
@@ -173,26 +164,18 @@ def audit_of(
         budget = settings.budget or _BUDGET
     error = SimulationArgumentError
     budget = integer_from(budget, 1, "budget", 10**9, kind=error)
-    rules = usual_rules(settings.delta, settings.width, budget)
-    own = simulated_rules(settings, posterior)
-    if "posterior" not in own:
-        own["posterior by pair"] = rules["posterior"]
-    others = ("anytime", "posterior")
-    heuristics = {name: rule for name, rule in rules.items() if name not in others}
-    asked = who_is_simulated(settings)
+    usual = usual_rules(settings.delta, settings.width, budget)
+    rules = simulated_rules(settings, posterior)
+    if "posterior" not in rules:
+        rules["posterior by pair"] = usual["posterior"]
+    rules |= {name: rule for name, rule in usual.items()
+              if name not in ("anytime", "posterior")}  # fmt: skip
+    policy, remark = who_is_simulated(settings)
     found = audit_stopping(
-        posterior,
-        asked.policy,
-        rules=own | heuristics,
-        delta=settings.delta,
-        width=settings.width,
-        budget=budget,
-        look_every=look_every,
-        num_runs=num_runs,
-        seed=seed,
-        on_progress=on_progress,
-    )
-    remarks = [asked.remark] if asked.remark else []
+        posterior, policy, rules=rules, delta=settings.delta, width=settings.width,
+        budget=budget, **options,
+    )  # fmt: skip
+    remarks = [remark] if remark else []
     if settings.blocked or settings.floor:
         remarks.append("the floor and blocked pairs are not simulated")
     if settings.spending.cost is not None or settings.stop_when:

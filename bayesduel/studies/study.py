@@ -1230,13 +1230,9 @@ class Study:
             state = deepcopy(self._current())
         keep = true_or_false(keep, "keep", kind=StudyError)
         found = audit_of(
-            state,
-            budget=budget,
-            look_every=look_every,
-            num_runs=num_runs,
-            seed=seed,
+            state, budget, look_every=look_every, num_runs=num_runs, seed=seed,
             on_progress=on_progress,
-        )
+        )  # fmt: skip
         if keep:
             made = StoredAudit.made(state, found, state.settings.width)
             with self._writing():

@@ -37,7 +37,7 @@ from bayesduel.errors import (
 from bayesduel.studies.contexts import Items
 from bayesduel.studies.page.guard import Pace, PageGuard, PageServer, TimedProtocol
 from bayesduel.studies.page.session import IMAGE_TYPES, ArmFiles, JudgeSession
-from bayesduel.studies.study import ForeignQuestionError, Study, Ticket, checked_judge
+from bayesduel.studies.study import ForeignQuestionError, Study, checked_judge
 
 _LOGGER = logging.getLogger(__name__)
 _HERE = Path(__file__).parent
@@ -126,8 +126,10 @@ class JudgePage:
         self._pace = Pace()
         self.token = token or secrets.token_urlsafe(18)
         self._study, self._judge = study, checked_judge(judge)
-        self._texts = _files(texts, study, "texts")
-        self._images = _files(images, study, "images")
+        self._texts, self._images = (
+            None if folder is None else ArmFiles(folder, study.path, argument)
+            for folder, argument in ((texts, "texts"), (images, "images"))
+        )
         self._image_names: dict[str, str] = {}
         self._sessions: dict[str, JudgeSession] = {}
         self._trouble, self._file_failed = "", False
@@ -135,8 +137,8 @@ class JudgePage:
         self._turn = threading.Lock()
         routes = [
             Route("/{token}/", self._page),
-            Route("/{token}/page.js", _static("page.js", "text/javascript")),
-            Route("/{token}/page.css", _static("page.css", "text/css")),
+            Route("/{token}/page.js", self._static),
+            Route("/{token}/page.css", self._static),
             Route("/{token}/image/{key}", self._image),
             *(
                 Route(f"/{{token}}/{deed}", self._posted, methods=["POST"])
@@ -187,6 +189,11 @@ class JudgePage:
         )
         return Response(text, media_type="text/html")
 
+    def _static(self, request: Request) -> Response:
+        name = request.url.path.rpartition("/")[2]
+        kind = {"page.js": "text/javascript", "page.css": "text/css"}[name]
+        return Response((_HERE / name).read_bytes(), media_type=kind)
+
     def _image(self, request: Request) -> Response:
         name = self._image_names.get(request.path_params["key"])
         try:
@@ -221,13 +228,13 @@ class JudgePage:
         return reply
 
     def _report(self, trouble: str) -> None:
-        """Say once to whoever serves the page that judges wait, and that it goes on."""
+        # Say once to whoever serves the page that judges wait, and that it goes on.
         if trouble != self._trouble:
             self._trouble = trouble
             _LOGGER.warning(f"judges wait: {trouble}" if trouble else "judges go on")
 
     def _done(self, deed: str, given: dict[str, Any], known: str | None) -> Response:
-        """Do what a judge has sent; return what is before them then."""
+        # Do what a judge has sent; return what is before them then.
         note = remark = ""
         with self._turn:
             try:
@@ -261,8 +268,21 @@ class JudgePage:
                 raise
             except StudyError as error:
                 note, ticket = str(error), session.next()
+            question = None
+            if ticket is not None:
+                context = ticket.context
+                cards = [
+                    {"answer": answer, **self._shown(arm, context)}
+                    for answer, arm in ticket.answers.items()
+                ]
+                question = {
+                    "number": ticket.number,
+                    "context": context if isinstance(context, str) else None,
+                    "cards": cards,
+                    "worst": ticket.worst,
+                }
             body = {
-                "question": None if ticket is None else self._question(ticket),
+                "question": question,
                 "resting": self._study.resting if ticket is None else "",
                 "answered": session.num_answered,
                 "last": session.last,
@@ -270,22 +290,8 @@ class JudgePage:
             }
         return JSONResponse(body, 409 if note else 200)
 
-    def _question(self, ticket: Ticket) -> dict[str, Any]:
-        context = ticket.context
-        cards = [
-            {"answer": answer, **self._shown(arm, context)}
-            for answer, arm in ticket.answers.items()
-        ]
-        shown = context if isinstance(context, str) else None
-        return {
-            "number": ticket.number,
-            "context": shown,
-            "cards": cards,
-            "worst": ticket.worst,
-        }
-
     def _shown(self, arm: str, context: Any) -> dict[str, str | None]:
-        """Return what a judge sees of an arm: its name only where there is no file."""
+        # What a judge sees of an arm: its name only where there is no file.
         text = image = None
         if self._items is not None:
             text = self._items.text(arm, context)
@@ -300,19 +306,6 @@ class JudgePage:
         return {"name": name, "text": text, "image": image}
 
 
-def _files(
-    folder: str | os.PathLike[str] | None, study: Study, argument: str
-) -> ArmFiles | None:
-    return None if folder is None else ArmFiles(folder, study.path, argument)
-
-
-def _static(name: str, media_type: str) -> Any:
-    def endpoint(request: Request) -> Response:
-        return Response((_HERE / name).read_bytes(), media_type=media_type)
-
-    return endpoint
-
-
 def _number_of(given: dict[str, Any]) -> int:
     number = given.get("number")
     if isinstance(number, bool) or not isinstance(number, int):
@@ -321,7 +314,6 @@ def _number_of(given: dict[str, Any]) -> int:
 
 
 async def _object_of(request: Request) -> dict[str, Any]:
-    """Return the JSON object that was sent."""
     if request.headers.get("content-type", "").partition(";")[0] != "application/json":
         raise HTTPException(415)
     content = b""
