@@ -13,22 +13,15 @@ import json
 import os
 import pickle
 import time
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import fields, replace
 from functools import cache
-from itertools import repeat
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from bayesduel.files.folders import renamed_when_whole
 from bayesduel.program_cache import study_folder
 from bayesduel.studies.disk import PRIVATE
-from bayesduel.studies.state import JudgeRecord, PolicyEvent, Question, StudyState
 from bayesduel.version import __version__
 
 EVERY = 5000
@@ -123,90 +116,3 @@ def without_collector() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
-
-
-# The state as few large objects, which are read back at once
-
-
-class _Sparse(NamedTuple):
-    shape: tuple[int, ...]
-    dtype: str
-    places: np.ndarray
-    values: np.ndarray
-
-
-_COLUMNS = {"questions": Question, "told": PolicyEvent}
-
-
-def packed(state: StudyState) -> dict[str, Any]:
-    """Return what a state knows: each question once, of tables what is not zero."""
-    known = dict(vars(state))
-    for name, value in known.items():
-        if isinstance(value, np.ndarray):
-            places = np.flatnonzero(value)
-            values = value.ravel()[places]
-            known[name] = _Sparse(value.shape, value.dtype.str, places, values)
-    known["questions"] = state.questions.values()
-    for name, kind in _COLUMNS.items():
-        cells = attrgetter(*(field.name for field in fields(kind)))
-        columns = zip(*map(cells, known[name]), strict=True)
-        known[name] = [_column(list(column)) for column in columns]
-    for name in ("open", "waiting"):
-        known[name] = [*known[name]]
-    known["judges"] = {
-        name: replace(record, halves=dict.fromkeys(record.halves))
-        for name, record in state.judges.items()
-    }
-    return known
-
-
-def unpacked(known: dict[str, Any]) -> StudyState:
-    """Return the state."""
-    state: Any = StudyState.__new__(StudyState)
-    for name, value in known.items():
-        if isinstance(value, _Sparse):
-            table = np.zeros(value.shape, value.dtype)
-            table.ravel()[value.places] = value.values
-            value = table
-        elif name in _COLUMNS:
-            rows = zip(*map(_values, value), strict=True)
-            value = [_COLUMNS[name](*row) for row in rows]
-        setattr(state, name, value)
-    state.questions = {question.number: question for question in state.questions}
-
-    def found(numbers: Iterable[int]) -> dict[int, Question]:
-        return {number: state.questions[number] for number in numbers}
-
-    state.judges = defaultdict(JudgeRecord, state.judges)
-    state.open, state.waiting = found(state.open), found(state.waiting)
-    for record in state.judges.values():
-        record.halves = found(record.halves)
-    return state
-
-
-_Column = np.ndarray | tuple[np.ndarray, list[Any]] | list[Any]
-"""Numbers; places among few values, and these; or values as they are."""
-
-
-def _column(values: list[Any]) -> _Column:
-    if set(map(type, values)) in ({int}, {float}):
-        return np.array(values)
-    # A number is another value than the truth that equals it.
-    known: dict[tuple[type, Any], int] = {}
-    try:
-        places = [known.setdefault((type(each), each), len(known)) for each in values]
-    except TypeError:  # Some cannot be looked up.
-        return values
-    few = len(known) < len(values) // 2
-    return (np.array(places), [value for _, value in known]) if few else values
-
-
-def _values(column: _Column) -> Iterable[Any]:
-    if isinstance(column, np.ndarray):
-        return column.tolist()
-    if isinstance(column, list):
-        return column
-    places, few = column
-    if len(few) == 1:
-        return repeat(few[0], len(places))
-    return map(few.__getitem__, places.tolist())

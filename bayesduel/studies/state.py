@@ -8,6 +8,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import combinations
+from operator import attrgetter
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -134,6 +135,23 @@ class PolicyEvent:
     resolved: int = 0  # Those of which is known what became of them.
 
 
+def _pickled_by_fields(kind: Any) -> None:
+    # As its class and the values of its fields: a long study holds very many.
+    values = attrgetter(*kind.__slots__)
+    kind.__reduce__ = lambda self: (kind, values(self))
+
+
+_pickled_by_fields(Question)
+_pickled_by_fields(PolicyEvent)
+
+
+class _Sparse(NamedTuple):
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    places: np.ndarray
+    values: np.ndarray
+
+
 @cache
 def _counts_of(
     answer: str, number: int
@@ -232,6 +250,24 @@ class StudyState:
         for names in self.settings.blocked:
             pair = self.arms.index(names[0]), self.arms.index(names[1])
             self.blocked[pair] = self.blocked[pair[::-1]] = True
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Of tables what is not zero: of many arms they are large.
+        known = dict(vars(self))
+        for name, value in known.items():
+            if isinstance(value, np.ndarray):
+                places = np.flatnonzero(value)
+                values = value.ravel()[places]
+                known[name] = _Sparse(value.shape, value.dtype, places, values)
+        return known
+
+    def __setstate__(self, known: dict[str, Any]) -> None:
+        for name, value in known.items():
+            if isinstance(value, _Sparse):
+                table = np.zeros(value.shape, value.dtype)
+                table.ravel()[value.places] = value.values
+                value = table
+            setattr(self, name, value)
 
     @classmethod
     def begin(cls, created: Event) -> Self:

@@ -397,8 +397,7 @@ class Study:
             return
         found = snapshots.load(self.path, "state")
         if found is not None and self._log.prefix(found.number) == found.prefix:
-            with snapshots.without_collector():
-                self._state = snapshots.unpacked(found.payload)
+            self._state = found.payload
             self._kept = found.number
 
     def _save_snapshots(self) -> None:
@@ -413,8 +412,8 @@ class Study:
                 found = snapshots.Snapshot(number, digest, policy)
                 snapshots.save(path, "policy", found)
             if number >= self._kept + snapshots.EVERY and self._log.is_long(number):
-                prefix, known = self._log.prefix(number), snapshots.packed(state)
-                snapshots.save(path, "state", snapshots.Snapshot(number, prefix, known))
+                found = snapshots.Snapshot(number, self._log.prefix(number), state)
+                snapshots.save(path, "state", found)
 
     def _current(self) -> StudyState:
         # The state after all that is stored.
