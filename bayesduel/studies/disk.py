@@ -1,4 +1,4 @@
-"""The file of a study: events that are appended, and never changed."""
+"""The file of a study on its disk: events that are appended, and never changed."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Generator, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from errno import EEXIST
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -17,21 +18,16 @@ import numpy as np
 
 from bayesduel.errors import OutputWriteError, StudyError, StudyFileError
 from bayesduel.files.folders import as_path, renamed_when_whole
-from bayesduel.studies.stored.disk import (
-    PRIVATE,
+from bayesduel.studies.events import (
+    BEGINNING,
     RESTORE,
-    address_of,
-    closed_block,
-    is_writable,
-    keeps_log,
-    place_of,
-    reading,
-    writing_to,
+    Event,
+    body_text,
+    broken,
+    chained,
+    check_names,
+    missing,
 )
-from bayesduel.studies.stored.event_checks import broken, check_names, missing
-from bayesduel.studies.stored.events import BEGINNING, Event, body_text, chained
-
-__all__ = ["FORMAT", "EventLog", "event_of", "write_new"]
 
 FORMAT = 6
 """Version of the layout of the file and of its events.
@@ -41,6 +37,9 @@ of what answers cost, format 3 of arms that are renamed, restored and merged and
 imports that are taken back, format 4 of sets of arms, format 5 of sets with contexts,
 imported sets, gold sets and the worst of a set; and their files are as they were.
 """
+
+PRIVATE = 0o600
+"""Permissions of new files: votes are nobody else's business."""
 
 _MUST = "must be the file of a study"
 _MAKE_IT = "make it with Study.create or bayesduel study new"
@@ -71,6 +70,157 @@ CREATE TRIGGER events_are_not_deleted BEFORE DELETE ON events
 BEGIN SELECT RAISE(ABORT, 'events of a study are never deleted'); END;
 """
 
+_LOCKED = ("SQLITE_BUSY", "SQLITE_LOCKED")
+_UNWRITABLE = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_BUSY",
+               "SQLITE_CANTOPEN", "SQLITE_PERM")  # fmt: skip
+
+
+# What goes wrong
+
+
+class _ClosedBlock(AbstractContextManager):
+    def __init__(self, steps: Generator[Any]) -> None:
+        self._steps, self._block = steps, contextmanager(lambda: steps)()
+
+    def __enter__(self) -> Any:
+        try:
+            return self._block.__enter__()
+        except BaseException:
+            self._steps.close()
+            raise
+
+    def __exit__(self, *error: Any) -> bool | None:
+        try:
+            return self._block.__exit__(*error)
+        finally:
+            self._steps.close()
+
+
+def closed_block(
+    function: Callable[..., Generator[Any]],
+) -> Callable[..., AbstractContextManager]:
+    """Do as ``contextmanager``, and clean up after an interrupt between two blocks.
+
+    Otherwise the generator would stay suspended for as long as its traceback is kept,
+    as notebooks do: with its transaction open, which the next block would take for its
+    own.
+    """
+    return wraps(function)(lambda *args, **kw: _ClosedBlock(function(*args, **kw)))
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn errors of SQLite into those of this package, which name the file."""
+    try:
+        yield
+    except StudyError as error:
+        if error.argument != "study":
+            raise
+        about = error.renamed(str(path)).as_kind(StudyFileError)
+        raise about from error.__cause__
+    except sqlite3.ProgrammingError as error:
+        raise StudyFileError(
+            str(path), str(error), remedy="open the study again"
+        ) from error
+    except (sqlite3.Error, UnicodeError, OverflowError) as error:
+        rule = f"cannot be read as a study: {' '.join(str(error).split())}"
+        remedy = RESTORE
+        if not os.access(path, os.R_OK):
+            remedy = "allow reading it, or name another file"
+        elif _code_of(error).startswith(_LOCKED):
+            rule = "is locked: another program holds the file"
+            remedy = "end it, and try again"
+        raise StudyFileError(str(path), rule, remedy=remedy) from error
+
+
+def _code_of(error: BaseException | None) -> str:
+    return getattr(error, "sqlite_errorname", "") or ""
+
+
+@contextmanager
+def writing_to(path: Path) -> Iterator[None]:
+    """Do as :func:`reading`, and say what cannot be written."""
+    try:
+        with reading(path):
+            yield
+    except StudyError as error:
+        cause = error.__cause__
+        code = _code_of(cause)
+        if not code.startswith(_UNWRITABLE):
+            raise
+        remedy = (
+            "another program holds the file: end it, and try again"
+            if code.startswith(_LOCKED)
+            else "make room or allow writing, and try again"
+        )
+        raise OutputWriteError(
+            f"{path}: {cause}; nothing of this was stored, and all that was "
+            f"stored before is kept; {remedy}"
+        ) from cause
+    except OSError as error:
+        raise OutputWriteError(
+            f"{path}: {error.strerror or error}; nothing of this was stored"
+        ) from error
+
+
+def write_new(path: Path, text: str) -> None:
+    """Write a text to a file that is new, or nothing at all."""
+    if path.exists():
+        raise FileExistsError(EEXIST, os.strerror(EEXIST), str(path))
+    with writing_to(path), renamed_when_whole(path, PRIVATE) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
+
+
+# The file
+
+
+def _is_writable(path: Path) -> bool:
+    # The folder, too: a journal lies beside the file.
+    return os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK)
+
+
+def _keeps_log(path: Path) -> bool:
+    # Byte 18 says whether SQLite keeps the file with a write-ahead log.
+    try:
+        with path.open("rb") as file:
+            return file.read(20)[18:19] == b"\2"
+    except OSError:
+        return False
+
+
+def _address_of(path: Path, *, read_only: bool) -> str:
+    logged, log = _keeps_log(path), path.with_name(path.name + "-wal")
+    if log.exists() and not logged:
+        # SQLite would take what it holds for votes of this file.
+        raise StudyFileError(
+            str(path),
+            f"the log {log.name} lies beside it and belongs to another file",
+            remedy="move it away, and open the study again",
+        )
+    if _is_writable(path) and not read_only:
+        mode = "rw"
+    elif not logged:
+        mode = "ro"
+    elif log.exists() and log.stat().st_size:
+        raise StudyFileError(
+            str(path),
+            f"the newest votes are in {log.name} beside it, and cannot be taken in "
+            "where nothing can be written",
+            remedy="copy both files to another folder",
+        )
+    else:
+        mode = "ro&immutable=1"
+    return f"{path.absolute().as_uri()}?mode={mode}"
+
+
+def _place_of(path: Path) -> tuple[int, int] | None:
+    # Which file is at a path now.
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
 
 class EventLog:
     """Events in an SQLite file, which is all there is of a study.
@@ -83,38 +233,34 @@ class EventLog:
     def __init__(
         self, path: Path, *, read_only: bool = False, wait: float = _WAIT_SECONDS
     ) -> None:
-        self.path, self._wait = path, wait
+        self.path, self.wait = path, wait
         self._turn = threading.RLock()
-        self._place = place_of(path)
+        self._place = _place_of(path)
         with reading(path):
             # One object may serve several threads; `writing` and `read` take turns.
             self._connection = sqlite3.connect(
-                address_of(path, read_only=read_only),
+                _address_of(path, read_only=read_only),
                 uri=True,
                 timeout=wait,
                 isolation_level=None,
                 check_same_thread=False,
             )
+        run = self._connection.execute
         try:
             with reading(path):
                 # EXTRA: the folder, too, is on the disk without the journal.
-                self._connection.execute("PRAGMA synchronous=EXTRA")
-                if not read_only:
-                    self._fold_log()
+                run("PRAGMA synchronous=EXTRA")
+                if not read_only and _keeps_log(path) and _is_writable(path):
+                    # Take in the log of an older version, unless it is open elsewhere.
+                    run("PRAGMA busy_timeout=0")
+                    with suppress(sqlite3.OperationalError):
+                        run("PRAGMA wal_checkpoint(TRUNCATE)")
+                        run("PRAGMA journal_mode=DELETE")
+                    self.wait_at_most(wait)
                 self._format = self._number("user_version")
         except BaseException:
             self._connection.close()
             raise
-
-    def _fold_log(self) -> None:
-        """Take in the log of an older version, unless others have it open."""
-        if keeps_log(self.path) and is_writable(self.path):
-            run = self._connection.execute
-            run("PRAGMA busy_timeout=0")
-            with suppress(sqlite3.OperationalError):
-                run("PRAGMA wal_checkpoint(TRUNCATE)")
-                run("PRAGMA journal_mode=DELETE")
-            self.wait_at_most(self._wait)
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], time: float, body: dict) -> EventLog:
@@ -134,14 +280,15 @@ class EventLog:
         try:
             log = cls(path)
             with writing_to(path):
-                script = f"""
+                log._connection.executescript(
+                    f"""
                     BEGIN;
                     PRAGMA application_id={_APPLICATION};
                     PRAGMA user_version={FORMAT};
                     {_TABLES} {_TRIGGERS}
                     COMMIT;
-                """
-                log._connection.executescript(script)
+                    """
+                )
                 log._format = FORMAT
             with log.writing():
                 log.append(Event(1, time, "created", body), BEGINNING)
@@ -200,19 +347,25 @@ class EventLog:
         StudyError
             If the file holds anything but a continuation of it.
         """
-        with self._turn, reading(self.path), self._same_moment():
-            run = self._connection.execute
-            if self._format == 1:  # Another one may have chained it.
-                self._format = self._number("user_version")
-            column = "digest" if self._format > 1 else "NULL"
-            rows = run(
-                f"SELECT number, time, kind, body, {column} FROM events "
-                "WHERE number > ? ORDER BY number",
-                (after,),
-            ).fetchall()
-            seal = run("SELECT count, digest FROM seal").fetchall() if (
-                self._format > 1
-            ) else None  # fmt: skip
+        run = self._connection.execute
+        with self._turn, reading(self.path):
+            is_within, seal = self._connection.in_transaction, None
+            try:
+                if not is_within:  # Both tables at the same moment.
+                    run("BEGIN")
+                if self._format == 1:  # Another program may have chained it.
+                    self._format = self._number("user_version")
+                column = "digest" if self._format > 1 else "NULL"
+                rows = run(
+                    f"SELECT number, time, kind, body, {column} FROM events "
+                    "WHERE number > ? ORDER BY number",
+                    (after,),
+                ).fetchall()
+                if self._format > 1:
+                    seal = run("SELECT count, digest FROM seal").fetchall()
+            finally:
+                if not is_within and self._connection.in_transaction:
+                    run("ROLLBACK")
         found = []
         with reading(self.path):
             for row in rows:
@@ -248,33 +401,19 @@ class EventLog:
 
         Unlike the chain it is one checksum for all: many times as fast.
         """
-        with self._turn, reading(self.path), self._same_moment():
-            run = self._connection.execute
-            rows = run(
+        found = hashlib.sha256()
+        with self._turn, reading(self.path):
+            rows = self._connection.execute(
                 "SELECT number, time, kind || '/' || body || digest FROM events "
                 "WHERE number <= ? ORDER BY number",
                 (count,),
             )
-            found = hashlib.sha256()
             while some := rows.fetchmany(_ROWS_AT_ONCE):
                 *numbers, texts = zip(*some, strict=True)
                 # Written out in decimals, times would take longer than all else.
                 found.update(np.array(numbers).tobytes())
-                found.update("\n".join(texts).encode())
-            return found.hexdigest()
-
-    @closed_block
-    def _same_moment(self) -> Generator[None]:
-        """Let several queries see the file as it was at the first of them."""
-        if self._connection.in_transaction:
-            yield
-            return
-        try:
-            self._connection.execute("BEGIN")
-            yield
-        finally:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
+                found.update("".join(texts).encode())
+        return found.hexdigest()
 
     @closed_block
     def writing(self) -> Generator[None]:
@@ -287,44 +426,28 @@ class EventLog:
         StudyError
             If the file that was opened is no longer the one at its path.
         """
+        run = self._connection.execute
         with self._turn, writing_to(self.path):
-            run = self._connection.execute
-            if self._connection.in_transaction:
-                with self._within():
-                    yield
-                return
-            self._check_place()
+            # A block within another one stores nothing by itself.
+            if is_within := self._connection.in_transaction:
+                begin, end = "SAVEPOINT within", "RELEASE within"
+                back = ["ROLLBACK TO within", "RELEASE within"]
+            else:
+                begin, end, back = "BEGIN IMMEDIATE", "COMMIT", ["ROLLBACK"]
+                self._check_place()
             try:
                 # Ctrl-C while it waits for others raises once it has begun.
-                run("BEGIN IMMEDIATE")
+                run(begin)
                 yield
-                self._check_place()
-                run("COMMIT")
+                if not is_within:
+                    self._check_place()
+                run(end)
             except BaseException:
                 if self._connection.in_transaction:
                     # SQLite itself takes back what a full disk has cut.
                     with suppress(sqlite3.Error):
-                        run("ROLLBACK")
+                        [run(statement) for statement in back]
                 raise
-
-    @contextmanager
-    def _within(self) -> Iterator[None]:
-        """Be a block within another, which stores what is left of both."""
-        run = self._connection.execute
-        run("SAVEPOINT within")
-        try:
-            yield
-        except BaseException:
-            with suppress(sqlite3.Error):
-                run("ROLLBACK TO within")
-                run("RELEASE within")
-            raise
-        run("RELEASE within")
-
-    @property
-    def wait(self) -> float:
-        """Seconds to wait for other programs that hold the file."""
-        return self._wait
 
     @property
     def is_writing(self) -> bool:
@@ -334,16 +457,16 @@ class EventLog:
     @property
     def is_moved(self) -> bool:
         """Whether the file that was opened is no longer the one at its path."""
-        return place_of(self.path) != self._place
+        return _place_of(self.path) != self._place
 
     def wait_at_most(self, seconds: float) -> None:
-        """Wait so long for others who hold the file, and not two minutes."""
-        self._wait = seconds
+        """Wait so long for other programs that hold the file, and not two minutes."""
+        self.wait = seconds
         with self._turn, reading(self.path):
             self._connection.execute(f"PRAGMA busy_timeout={int(1000 * seconds)}")
 
     def _check_place(self) -> None:
-        if self.is_moved:
+        if _place_of(self.path) != self._place:
             raise StudyFileError(
                 str(self.path),
                 "the file was deleted or replaced while it was open; nothing of this "
@@ -367,18 +490,18 @@ class EventLog:
         return event._replace(body=json.loads(text), digest=digest)
 
     def _chain(self) -> None:
-        """Give the events of format 1 their checksums; they stay as they are."""
+        # Give the events of format 1 their checksums; they stay as they are.
         run = self._connection.execute
         rows = run("SELECT number, time, kind, body, NULL FROM events ORDER BY number")
-        kept, digest = [], BEGINNING
+        chain, digest = [], BEGINNING
         for place, row in enumerate(rows.fetchall(), 1):
             digest = event_of(row, place, digest).digest
-            kept.append((*row[:4], digest))
+            chain.append((*row[:4], digest))
         run("ALTER TABLE events RENAME TO unchained")
         for statement in _TABLES.split(";")[:-1]:
             run(statement)
-        self._connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", kept)
-        run("UPDATE seal SET count = ?, digest = ?", (len(kept), digest))
+        self._connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", chain)
+        run("UPDATE seal SET count = ?, digest = ?", (len(chain), digest))
         run("DROP TABLE unchained")
         for statement in _TRIGGERS.split("END;")[:-1]:
             run(f"{statement}END")
@@ -411,13 +534,13 @@ class EventLog:
 
 def event_of(row: tuple[Any, ...], number: int, before: str) -> Event:
     """Return the event that a row of the file holds, if it follows on a checksum."""
-    found, time, kind, text, kept = row
+    found, time, kind, text, stored = row
     if found != number:
         raise missing(number)
     if type(time) is not float or type(kind) is not str or type(text) is not str:
         raise broken(number, "a column of it is of another type")
     digest = chained(before, number, time, kind, text)
-    if kept is not None and kept != digest:
+    if stored is not None and stored != digest:
         raise broken(number, "its checksum is another one than when it was stored")
     try:
         body = json.loads(text)
@@ -426,11 +549,3 @@ def event_of(row: tuple[Any, ...], number: int, before: str) -> Event:
     if not isinstance(body, dict):
         raise broken(number, "it is no object of JSON")
     return Event(number, time, kind, body, digest)
-
-
-def write_new(path: Path, text: str) -> None:
-    """Write a text to a file that is new, or nothing at all."""
-    if path.exists():
-        raise FileExistsError(EEXIST, os.strerror(EEXIST), str(path))
-    with writing_to(path), renamed_when_whole(path, PRIVATE) as unfinished:
-        unfinished.write_text(text, encoding="utf-8")

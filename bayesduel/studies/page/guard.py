@@ -17,8 +17,6 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-__all__ = ["PageGuard", "PageServer", "Pace", "TimedProtocol"]
-
 REQUEST_SECONDS = 20.0
 
 _OWN_NAMES = ("127.0.0.1", "localhost")

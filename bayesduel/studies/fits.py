@@ -7,32 +7,20 @@ import math
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesduel.errors import DisconnectedComparisonsWarning
-from bayesduel.studies.replay.questions import Question, VoteRow
-from bayesduel.studies.replay.state import StudyState
+from bayesduel.studies.events import VoteRow
+from bayesduel.studies.state import Question, StudyState
 from bayesduel.votes.choices import Choices
 from bayesduel.votes.comparisons import Comparisons
 
 if TYPE_CHECKING:
     from bayesduel.inference.fits.fit_result import Fit
 
-__all__ = [
-    "LOOK",
-    "MANY",
-    "Standing",
-    "fit_votes",
-    "judged_votes",
-    "known",
-    "leader_of",
-    "num_votes_in",
-    "standings_of",
-    "votes_of",
-]
 
 _CHAINS = 4
 
@@ -41,6 +29,8 @@ LOOK = 6e6, 200, 4000
 
 MANY = 200
 """Arms; of more, draws of all pairs take longer than one waits for a look."""
+
+_NOBODY = "(not said)"
 
 
 def votes_of(
@@ -55,12 +45,15 @@ def votes_of(
     """
     if state.is_of_sets:
         gone = {unit.number for unit in without}
-        asked = state.questions.values() if only is None else only
-        units = [each for each in asked if each.number not in gone]
-        votes = [each for each in units if state.is_vote(each)]
-        rows = [row for each in votes for row in state.rows_of(each)]
+        units = state.questions.values() if only is None else only
+        rows = [
+            row
+            for unit in units
+            if unit.number not in gone and state.is_vote(unit)
+            for row in state.rows_of(unit)
+        ]
         if only is None:
-            rows += [row for each in state.imports.values() for row in each.rows]
+            rows += [row for votes in state.imports.values() for row in votes.rows]
         return _choices(state, rows)
     wins, ties = state.wins, state.ties
     if only is not None:
@@ -74,16 +67,14 @@ def votes_of(
         wins[second, first] += change * for_second
         ties[[first, second], [second, first]] += change * tied
     both = np.ix_(state.active, state.active)
-    names = [state.arms[arm] for arm in state.active]
-    return Comparisons.from_wins(wins[both], ties=ties[both], arm_names=names)
+    return Comparisons.from_wins(
+        wins[both], ties=ties[both], arm_names=state.active_names
+    )
 
 
 def _choices(state: StudyState, rows: Iterable[VoteRow]) -> Choices:
-    """Return choices among arms that are not retired.
-
-    What is chosen of a part of a set has the same probabilities as if that part had
-    been shown.
-    """
+    # Choices among arms that are not retired. What is chosen of a part of a set has the
+    # same probabilities as if that part had been shown.
     arms = state.active
     place = {arm: at for at, arm in enumerate(arms)}
     counts: dict[tuple[tuple[int, ...], bool], Counter[int]] = {}
@@ -99,8 +90,10 @@ def _choices(state: StudyState, rows: Iterable[VoteRow]) -> Choices:
     for row, ((shown, _), best) in enumerate(counts.items()):
         offered[row, [*shown]] = 1
         chosen[row, [*best]] = [*best.values()]
-    names, worst = [state.arms[arm] for arm in arms], [last for _, last in counts]
-    return Choices.from_counts(offered, chosen, arm_names=names, worst=worst)
+    worst = [last for _, last in counts]
+    return Choices.from_counts(
+        offered, chosen, arm_names=state.active_names, worst=worst
+    )
 
 
 def num_votes_in(data: Comparisons | Choices) -> int:
@@ -117,34 +110,30 @@ def judged_votes(state: StudyState) -> Comparisons:
     Between arms that are not retired; both orders are one vote, in the first of them.
     Imported ones do not say who judged them.
     """
-    arms = state.active
-    place = {arm: at for at, arm in enumerate(arms)}
-    asked = [
-        each
-        for each in state.questions.values()
-        if state.is_vote(each) and {each.left, each.right} <= set(place)
+    place = {arm: at for at, arm in enumerate(state.active)}
+    votes = [
+        unit
+        for unit in state.questions.values()
+        if state.is_vote(unit) and {*unit.arms} <= set(place)
     ]
-    columns = {"judge": [each.voter or _NOBODY for each in asked]}
-    if any(each.context is not None for each in asked):
-        columns["context"] = [_as_label(each.context) for each in asked]
+    columns = {"judge": [unit.voter or _NOBODY for unit in votes]}
+    if any(unit.context is not None for unit in votes):
+        columns["context"] = [
+            _NOBODY
+            if unit.context in (None, "")
+            else unit.context
+            if isinstance(unit.context, str)
+            else json.dumps(unit.context)
+            for unit in votes
+        ]
     return Comparisons.from_rows(
-        [state.arms[arm] for arm in arms],
-        [place[each.left] for each in asked],
-        [place[each.right] for each in asked],
-        np.array([state.rows_of(each)[0].counts for each in asked]).reshape(-1, 3),
+        state.active_names,
+        [place[unit.left] for unit in votes],
+        [place[unit.right] for unit in votes],
+        np.array([state.rows_of(unit)[0].counts for unit in votes]).reshape(-1, 3),
         order_known=True,
         columns=columns,
     )
-
-
-_NOBODY = "(not said)"
-
-
-def _as_label(context: Any) -> str:
-    """Return what a question was asked with as the text of a label."""
-    if context is None or context == "":
-        return _NOBODY
-    return context if isinstance(context, str) else json.dumps(context)
 
 
 def fit_votes(
@@ -235,33 +224,24 @@ class Standing:
         """Return what tables show of an arm, by header; "-" where nothing is known."""
         low, high = self.rank_lower, self.rank_upper
         rank = "-" if low is None else str(low) if low == high else f"{low}-{high}"
-        ends = [_cell(each, "z.3f") for each in (self.score_lower, self.score_upper)]
+
+        def cell(value: float | None, digits: str) -> str:
+            return "-" if value is None else format(value, digits)
+
+        ends = [cell(each, "z.3f") for each in (self.score_lower, self.score_upper)]
         return {
             "part": str(self.part),
             "rank": rank,
-            "score": _cell(self.score, "z.3f"),
+            "score": cell(self.score, "z.3f"),
             "interval": "-" if self.score is None else " to ".join(ends),
-            "Condorcet": _cell(self.condorcet, ".3f"),
-            "Copeland": _cell(self.copeland, ".3f"),
-            "Borda": _cell(self.borda, ".3f"),
+            "Condorcet": cell(self.condorcet, ".3f"),
+            "Copeland": cell(self.copeland, ".3f"),
+            "Borda": cell(self.borda, ".3f"),
             "votes": str(self.votes),
             "won": str(self.won),
             "lost": str(self.lost),
             "tied": str(self.tied),
         }
-
-
-def _cell(value: float | None, digits: str) -> str:
-    return "-" if value is None else format(value, digits)
-
-
-def known(value: float) -> float | None:
-    """Return a number, or None where it is not defined."""
-    return None if math.isnan(value) else float(value)
-
-
-def _rank(value: float) -> int | None:
-    return None if math.isnan(value) else int(value)
 
 
 def standings_of(
@@ -280,39 +260,30 @@ def standings_of(
         names, columns, words = _columns_by_moments(posterior, probability)
         unknown = np.full(posterior.num_arms, np.nan)
         columns |= {"rank_lower": unknown, "rank_upper": unknown}
-        shares = {"condorcet": unknown, "copeland": unknown, "borda": unknown}
+        shares = dict.fromkeys(("condorcet", "copeland", "borda"), unknown)
     if isinstance(posterior.data, Choices):
         columns |= _counts_of(posterior.data, names)
+    for ours, theirs in _COUNTS.items():
+        columns[ours] = columns[theirs]
+    arms = [posterior.arm_names.index(name) for name in names]
+    columns |= {name: values[arms] for name, values in shares.items()}
     rows = []
     for place, name in enumerate(names):
-        arm = posterior.arm_names.index(name)
-        found = {key: values[place] for key, values in columns.items()}
-        rows.append(
-            Standing(
-                arm=name,
-                part=int(found["part"]),
-                rank_lower=_rank(found["rank_lower"]),
-                rank_upper=_rank(found["rank_upper"]),
-                score=known(found["score"]),
-                score_lower=known(found["score_lower"]),
-                score_upper=known(found["score_upper"]),
-                condorcet=known(shares["condorcet"][arm]),
-                copeland=known(shares["copeland"][arm]),
-                borda=known(shares["borda"][arm]),
-                votes=int(found["comparisons"]),
-                won=int(found["wins"]),
-                lost=int(found["losses"]),
-                tied=int(found["ties"]),
-            )
-        )
+        cells: dict[str, Any] = {"arm": name}
+        for field in fields(Standing)[1:]:
+            value = columns[field.name][place]
+            number = float if field.type == "float | None" else int
+            cells[field.name] = None if math.isnan(value) else number(value)
+        rows.append(Standing(**cells))
     return tuple(rows), words
 
 
-def _counts_of(choices: Choices, names: list[str]) -> dict[str, np.ndarray]:
-    """Return in how many choices each arm stood, was the best one, and was not.
+_COUNTS = {"votes": "comparisons", "won": "wins", "lost": "losses", "tied": "ties"}
 
-    Where the worst is named, how often it was that, and not how often it was not best.
-    """
+
+def _counts_of(choices: Choices, names: list[str]) -> dict[str, np.ndarray]:
+    # In how many choices each arm stood, was the best one, and was not. Where the worst
+    # is named, how often it was that, and not how often it was not best.
     places = [choices.arm_names.index(name) for name in names]
     worst = np.zeros(len(choices.counts), dtype=bool)
     if choices.worst is not None:
@@ -321,17 +292,15 @@ def _counts_of(choices: Choices, names: list[str]) -> dict[str, np.ndarray]:
     best, last = (choices.counts[rows].sum(axis=0)[:-1] for rows in (~worst, worst))
     lost = last if worst.any() else stood - best
     found = {"comparisons": stood, "wins": best, "losses": lost, "ties": 0.0 * best}
-    return {name: each[places] for name, each in found.items()}
+    return {name: values[places] for name, values in found.items()}
 
 
 def _columns_by_moments(
     posterior: Fit, probability: float
 ) -> tuple[list[str], dict[str, np.ndarray], dict[str, Any]]:
-    """Return scores under one Beta distribution per pair, without a draw.
-
-    The mean of an arm's pairs within its part, exactly; its interval as that of the
-    normal distribution with the same variance: a mean of many independent quantities.
-    """
+    # Scores under one Beta distribution per pair, without a draw: the mean of an arm's
+    # pairs within its part, exactly; its interval as that of the normal distribution
+    # with the same variance, as it is a mean of many independent quantities.
     from scipy.special import ndtri
 
     from bayesduel.inference.tables import votes_of_arms
@@ -364,4 +333,4 @@ def _columns_by_moments(
         "parts": len(posterior.parts),
         "condorcet_exists": math.nan,
     }
-    return names, {name: each[places] for name, each in columns.items()}, words
+    return names, {name: values[places] for name, values in columns.items()}, words

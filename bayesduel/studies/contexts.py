@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,18 +11,15 @@ import numpy as np
 
 from bayesduel.arguments.control_characters import refuse_control_characters
 from bayesduel.errors import StudyError
-from bayesduel.studies._fits import (
+from bayesduel.studies.fits import (
     LOOK,
     fit_votes,
     num_votes_in,
     standings_of,
     votes_of,
 )
-from bayesduel.studies.replay.questions import Question
-from bayesduel.studies.replay.state import StudyState
+from bayesduel.studies.state import Question, StudyState
 from bayesduel.votes.tables import Table
-
-__all__ = ["ContextLine", "ContextTable", "Items", "context_table"]
 
 
 @dataclass(frozen=True)
@@ -114,17 +112,11 @@ def context_table(state: StudyState) -> ContextTable:
             continue
         lines.append(ContextLine(context, number, rows[0].arm, rows[0].copeland))
         scores.append({row.arm: float(row.score or 0.0) for row in rows})
-    leads: dict[str, int] = {}
-    for line in lines:
-        if line.leader is not None:
-            leads[line.leader] = leads.get(line.leader, 0) + 1
+    leads = Counter(line.leader for line in lines if line.leader is not None)
     arms = scores[0] if scores else ()
     means = {arm: float(np.mean([each[arm] for each in scores])) for arm in arms}
-    return ContextTable(tuple(lines), _largest_first(leads), _largest_first(means))
-
-
-def _largest_first[V: (int, float)](values: dict[str, V]) -> dict[str, V]:
-    return dict(sorted(values.items(), key=lambda item: -item[1]))
+    means = dict(sorted(means.items(), key=lambda item: -item[1]))
+    return ContextTable(tuple(lines), dict(leads.most_common()), means)
 
 
 class Items:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
 import json
@@ -11,6 +12,7 @@ import re
 import secrets
 import threading
 from collections.abc import Iterable
+from contextlib import suppress
 from html import escape
 from pathlib import Path
 from string import Template
@@ -25,21 +27,17 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from bayesduel.errors import ArgumentError, BayesduelError, StudyError, StudyFileError
-from bayesduel.studies.contents.contexts import Items
-from bayesduel.studies.judges._page_guard import (
-    Pace,
-    PageGuard,
-    PageServer,
-    TimedProtocol,
+from bayesduel.errors import (
+    ArgumentError,
+    BayesduelError,
+    OutputWriteError,
+    StudyError,
+    StudyFileError,
 )
-from bayesduel.studies.judges.arm_files import IMAGE_TYPES, ArmFiles
-from bayesduel.studies.judges.judge_session import JudgeSession
-from bayesduel.studies.judges.links import link_secret, signed_token
-from bayesduel.studies.study import Study
-from bayesduel.studies.tickets import ForeignQuestionError, Ticket, checked_judge
-
-__all__ = ["JudgePage"]
+from bayesduel.studies.contexts import Items
+from bayesduel.studies.page.guard import Pace, PageGuard, PageServer, TimedProtocol
+from bayesduel.studies.page.session import IMAGE_TYPES, ArmFiles, JudgeSession
+from bayesduel.studies.study import ForeignQuestionError, Study, checked_judge
 
 _LOGGER = logging.getLogger(__name__)
 _HERE = Path(__file__).parent
@@ -128,8 +126,10 @@ class JudgePage:
         self._pace = Pace()
         self.token = token or secrets.token_urlsafe(18)
         self._study, self._judge = study, checked_judge(judge)
-        self._texts = _files(texts, study, "texts")
-        self._images = _files(images, study, "images")
+        self._texts, self._images = (
+            None if folder is None else ArmFiles(folder, study.path, argument)
+            for folder, argument in ((texts, "texts"), (images, "images"))
+        )
         self._image_names: dict[str, str] = {}
         self._sessions: dict[str, JudgeSession] = {}
         self._trouble, self._file_failed = "", False
@@ -137,8 +137,8 @@ class JudgePage:
         self._turn = threading.Lock()
         routes = [
             Route("/{token}/", self._page),
-            Route("/{token}/page.js", _static("page.js", "text/javascript")),
-            Route("/{token}/page.css", _static("page.css", "text/css")),
+            Route("/{token}/page.js", self._static),
+            Route("/{token}/page.css", self._static),
             Route("/{token}/image/{key}", self._image),
             *(
                 Route(f"/{{token}}/{deed}", self._posted, methods=["POST"])
@@ -189,6 +189,11 @@ class JudgePage:
         )
         return Response(text, media_type="text/html")
 
+    def _static(self, request: Request) -> Response:
+        name = request.url.path.rpartition("/")[2]
+        kind = {"page.js": "text/javascript", "page.css": "text/css"}[name]
+        return Response((_HERE / name).read_bytes(), media_type=kind)
+
     def _image(self, request: Request) -> Response:
         name = self._image_names.get(request.path_params["key"])
         try:
@@ -223,13 +228,13 @@ class JudgePage:
         return reply
 
     def _report(self, trouble: str) -> None:
-        """Say once to whoever serves the page that judges wait, and that it goes on."""
+        # Say once to whoever serves the page that judges wait, and that it goes on.
         if trouble != self._trouble:
             self._trouble = trouble
             _LOGGER.warning(f"judges wait: {trouble}" if trouble else "judges go on")
 
     def _done(self, deed: str, given: dict[str, Any], known: str | None) -> Response:
-        """Do what a judge has sent; return what is before them then."""
+        # Do what a judge has sent; return what is before them then.
         note = remark = ""
         with self._turn:
             try:
@@ -263,8 +268,21 @@ class JudgePage:
                 raise
             except StudyError as error:
                 note, ticket = str(error), session.next()
+            question = None
+            if ticket is not None:
+                context = ticket.context
+                cards = [
+                    {"answer": answer, **self._shown(arm, context)}
+                    for answer, arm in ticket.answers.items()
+                ]
+                question = {
+                    "number": ticket.number,
+                    "context": context if isinstance(context, str) else None,
+                    "cards": cards,
+                    "worst": ticket.worst,
+                }
             body = {
-                "question": None if ticket is None else self._question(ticket),
+                "question": question,
                 "resting": self._study.resting if ticket is None else "",
                 "answered": session.num_answered,
                 "last": session.last,
@@ -272,22 +290,8 @@ class JudgePage:
             }
         return JSONResponse(body, 409 if note else 200)
 
-    def _question(self, ticket: Ticket) -> dict[str, Any]:
-        context = ticket.context
-        cards = [
-            {"answer": answer, **self._shown(arm, context)}
-            for answer, arm in ticket.answers.items()
-        ]
-        shown = context if isinstance(context, str) else None
-        return {
-            "number": ticket.number,
-            "context": shown,
-            "cards": cards,
-            "worst": ticket.worst,
-        }
-
     def _shown(self, arm: str, context: Any) -> dict[str, str | None]:
-        """Return what a judge sees of an arm: its name only where there is no file."""
+        # What a judge sees of an arm: its name only where there is no file.
         text = image = None
         if self._items is not None:
             text = self._items.text(arm, context)
@@ -302,19 +306,6 @@ class JudgePage:
         return {"name": name, "text": text, "image": image}
 
 
-def _files(
-    folder: str | os.PathLike[str] | None, study: Study, argument: str
-) -> ArmFiles | None:
-    return None if folder is None else ArmFiles(folder, study.path, argument)
-
-
-def _static(name: str, media_type: str) -> Any:
-    def endpoint(request: Request) -> Response:
-        return Response((_HERE / name).read_bytes(), media_type=media_type)
-
-    return endpoint
-
-
 def _number_of(given: dict[str, Any]) -> int:
     number = given.get("number")
     if isinstance(number, bool) or not isinstance(number, int):
@@ -323,7 +314,6 @@ def _number_of(given: dict[str, Any]) -> int:
 
 
 async def _object_of(request: Request) -> dict[str, Any]:
-    """Return the JSON object that was sent."""
     if request.headers.get("content-type", "").partition(";")[0] != "application/json":
         raise HTTPException(415)
     content = b""
@@ -338,3 +328,37 @@ async def _object_of(request: Request) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise HTTPException(400)
     return found
+
+
+def link_secret(study: Path) -> str:
+    """Return what the links of a study are signed with, made when first needed.
+
+    It is kept beside the study, in a file that only its owner may read; without that
+    file a new secret is made, and older links hold no more.
+    """
+    path = study.with_name(f"{study.name}-links")
+    try:
+        with suppress(FileExistsError):
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(handle, "w", encoding="ascii") as file:
+                file.write(secrets.token_urlsafe(32))
+        found = path.read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise OutputWriteError(f"{path}: cannot be kept or read: {error}") from error
+    if len(found) < 32:
+        raise OutputWriteError(f"{path}: holds no secret; remove it for a new one")
+    return found
+
+
+def signed_token(secret: str, judge: str) -> str:
+    """Return the last part of the address of a judge.
+
+    Examples
+    --------
+    >>> len(signed_token("a secret", "Ada"))
+    32
+    >>> signed_token("a secret", "Ada") == signed_token("a secret", "Bob")
+    False
+    """
+    digest = hmac.digest(secret.encode(), judge.encode(), hashlib.sha256)
+    return base64.urlsafe_b64encode(digest[:24]).decode()

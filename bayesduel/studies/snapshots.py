@@ -21,10 +21,8 @@ from typing import Any, NamedTuple
 
 from bayesduel.files.folders import renamed_when_whole
 from bayesduel.program_cache import study_folder
-from bayesduel.studies.stored.disk import PRIVATE
+from bayesduel.studies.disk import PRIVATE
 from bayesduel.version import __version__
-
-__all__ = ["EVERY", "EVERY_TOLD", "Kept", "keep", "kept", "without_collector"]
 
 EVERY = 5000
 """Events: so many are replayed in a fraction of a second."""
@@ -35,16 +33,16 @@ EVERY_TOLD = 100
 _FORGOTTEN_SECONDS = 60 * 86_400.0
 
 
-class Kept(NamedTuple):
-    """Something that was known after ``number`` events, and a checksum of these."""
+class Snapshot(NamedTuple):
+    """What was known after ``number`` events, and a checksum of these."""
 
     number: int
     prefix: str
     payload: Any
 
 
-def kept(path: Path, what: str) -> Kept | None:
-    """Return what is kept of the study at a path, None where there is nothing sound."""
+def load(path: Path, what: str) -> Snapshot | None:
+    """Return the snapshot of the study at a path, None where there is nothing sound."""
     file = _file(path, what)
     if file is None:
         return None
@@ -61,27 +59,25 @@ def kept(path: Path, what: str) -> Kept | None:
         if head.pop("sum") != hashlib.sha256(data).hexdigest():
             return None
         with without_collector():
-            found = Kept(**head, payload=pickle.loads(data))
+            snapshot = Snapshot(**head, payload=pickle.loads(data))
         os.utime(file)
     except Exception:  # A damaged file, or one of anything else, is as good as none.
         return None
-    return found
+    return snapshot
 
 
-def keep(path: Path, what: str, found: Kept) -> None:
-    """Keep something, if that is possible."""
+def save(path: Path, what: str, snapshot: Snapshot) -> None:
+    """Keep a snapshot, if that is possible."""
     file = _file(path, what)
     if file is None:
         return
     try:
-        data = pickle.dumps(found.payload, pickle.HIGHEST_PROTOCOL)
+        data = pickle.dumps(snapshot.payload, pickle.HIGHEST_PROTOCOL)
     except Exception:  # The state of a user's policy may hold anything.
         return
-    head = found._asdict() | {
-        "program": _program(),
-        "sum": hashlib.sha256(data).hexdigest(),
-    }
-    del head["payload"]
+    number, prefix, _ = snapshot
+    head = {"number": number, "prefix": prefix, "program": _program()}
+    head["sum"] = hashlib.sha256(data).hexdigest()
     with suppress(OSError):
         with renamed_when_whole(file, PRIVATE) as unfinished:
             unfinished.write_bytes(json.dumps(head).encode() + b"\n" + data)
@@ -100,9 +96,9 @@ def _file(path: Path, what: str) -> Path | None:
 
 @cache
 def _program() -> str:
-    """Name the sources that a snapshot depends on: any may change what events mean."""
+    # Names the sources that a snapshot depends on: any may change what events mean.
     digest = hashlib.sha256(f"{__version__}\n".encode())
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[1]
     for source in sorted(root.rglob("*.py")):
         state = source.stat()
         name = source.relative_to(root)
