@@ -13,7 +13,7 @@ import bayesduel
 import theory
 from bayesduel import policies, stopping
 from bayesduel.simulation.driver import run_chunk
-from bayesduel.simulation.environments import PairwiseEnvironment
+from bayesduel.simulation.runs import PairwiseEnvironment
 
 RULES = {
     "evidence": stopping.AnytimeEvidence,

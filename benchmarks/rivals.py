@@ -11,9 +11,9 @@ import numpy as np
 from scipy.special import expit
 
 from bayesduel import policies
-from bayesduel.policies.arm_features import with_features
+from bayesduel.policies.parameter_values import with_features
 from bayesduel.simulation.driver import run_chunk
-from bayesduel.simulation.environments import PairwiseEnvironment
+from bayesduel.simulation.runs import PairwiseEnvironment
 from theory import structured_lower_bound
 
 from .timing import report

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesduel import instances, policies
 from bayesduel.simulation.driver import run_chunk
-from bayesduel.simulation.environments import PairwiseEnvironment
+from bayesduel.simulation.runs import PairwiseEnvironment
 from theory import PreferenceMatrix, copeland_lower_bound, ecw_rmed_constant
 
 from .timing import report

@@ -14,7 +14,7 @@ from rich.table import Table
 from bayesduel import instances
 from bayesduel.policies import Policy
 from bayesduel.simulation.driver import RunRecords, run_chunk
-from bayesduel.simulation.environments import PairwiseEnvironment
+from bayesduel.simulation.runs import PairwiseEnvironment
 
 
 def pin_to_one_core() -> None:

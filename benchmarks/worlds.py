@@ -15,7 +15,7 @@ from bayesduel.instances.world import LAST_ROUND
 from bayesduel.policies import get
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.simulation.driver import run_chunk
-from bayesduel.simulation.environments import PairwiseEnvironment, WorldEnvironment
+from bayesduel.simulation.runs import PairwiseEnvironment, WorldEnvironment
 
 from .timing import report
 

@@ -7,8 +7,8 @@ import pytest
 import xarray as xr
 
 from bayesduel.models.fit.fit_result import Fit
+from bayesduel.plots.axes import panels
 from bayesduel.plots.bound_curves import bounds_of_panel
-from bayesduel.plots.lines import panels
 from bayesduel.plots.style import StyledFigure
 
 

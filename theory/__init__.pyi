@@ -5,10 +5,10 @@ from . import divergences as divergences
 from . import identification as identification
 from . import structured as structured
 from . import theorems as theorems
-from .bayes.forward import bayes_regret as bayes_regret
-from .bayes.optimal import bayes_optimal_regret as bayes_optimal_regret
+from .bayes.exact import bayes_optimal_regret as bayes_optimal_regret
+from .bayes.exact import bayes_regret as bayes_regret
 from .choice.tables import ChoiceTable as ChoiceTable
-from .copeland_program.bottlenecks import bottlenecks as bottlenecks
+from .copeland_program.allocation import bottlenecks as bottlenecks
 from .copeland_program.constants import copeland_lower_bound as copeland_lower_bound
 from .copeland_program.constants import ecw_rmed_constant as ecw_rmed_constant
 from .copeland_program.optimum import Certificate as Certificate
@@ -21,6 +21,8 @@ from .errors import TieError as TieError
 from .identification.bound import identification_bound as identification_bound
 from .identification.evidence import anytime_evidence as anytime_evidence
 from .preferences import PreferenceMatrix as PreferenceMatrix
+from .preferences import find_cycle as find_cycle
+from .preferences import find_intransitive_triple as find_intransitive_triple
 from .regret import REGRET_NOTIONS as REGRET_NOTIONS
 from .regret_bound import PowerTerm as PowerTerm
 from .regret_bound import RegretBound as RegretBound
@@ -32,5 +34,3 @@ from .theorems.catalog import all_bounds as all_bounds
 from .theorems.catalog import known_theorems as known_theorems
 from .theorems.catalog import theorem as theorem
 from .theorems.lower_bounds import condorcet_lower_bound as condorcet_lower_bound
-from .transitivity import find_cycle as find_cycle
-from .transitivity import find_intransitive_triple as find_intransitive_triple

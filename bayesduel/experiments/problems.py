@@ -29,7 +29,7 @@ from bayesduel.errors import (
 from bayesduel.instances.choice.catalog import is_world_name, load_world
 from bayesduel.instances.subset_world import SubsetWorld, check_subset_world
 from bayesduel.instances.world import KNOWN_HORIZON, World, WorldBase, check_world
-from bayesduel.policies.arm_features import check_fields, with_features
+from bayesduel.policies.parameter_values import check_fields, with_features
 from bayesduel.policies.policy import PolicyBase, declared
 from bayesduel.policies.policy_around import innermost, manner_of
 from bayesduel.policies.subset_base import OfferingPolicy
@@ -39,7 +39,7 @@ from theory.preferences import as_preference_matrix
 
 if TYPE_CHECKING:
     from bayesduel.instances.choice import ChoiceWorld
-    from bayesduel.simulation.environments import Environment
+    from bayesduel.simulation.runs import Environment
 
 type Instance = PreferenceMatrix | World | SubsetWorld
 """What answers: duels, or offers of subsets."""
@@ -264,7 +264,7 @@ class WorldProblem(ComparedInstance):
 
     def environment(self, notions: tuple[str, ...], *, shuffle: bool) -> "Environment":
         """Return the world, with room for all its notions of regret."""
-        from bayesduel.simulation.environments import WorldEnvironment
+        from bayesduel.simulation.runs import WorldEnvironment
 
         return WorldEnvironment(self.instance, len(self.known_notions), shuffle)
 

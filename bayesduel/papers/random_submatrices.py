@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from functools import partial
+from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,11 +24,11 @@ from bayesduel.experiments.folder import RunFolder
 from bayesduel.experiments.progress import progress_reporter
 from bayesduel.files.folders import read_checked, require_folder
 from bayesduel.instances.submatrices import SubmatrixSampler
-from bayesduel.papers import _submatrix_table
-from bayesduel.papers._submatrix_table import SubmatrixRow, from_csv, to_csv
 from bayesduel.signals import signals_wait
 from bayesduel.version import __version__
+from theory import ProgramError, copeland_lower_bound, ecw_rmed_constant
 from theory.arguments import integer_from, one_of, true_or_false
+from theory.theorems import ccb_order
 
 if TYPE_CHECKING:
     from jaxtyping import Float64
@@ -203,7 +205,7 @@ def _computed(
             folder.note(request=request)
         yield from rows.values()
         todo = [number for number in range(total) if number not in rows]
-        size = _submatrix_table.PER_JOB
+        size = PER_JOB
         size = max(1, min(size, -(-len(todo) // options["workers"])))
         jobs = [tuple(todo[x : x + size]) for x in range(0, len(todo), size)]
         with (
@@ -212,7 +214,7 @@ def _computed(
         ):
             report.expect(len(jobs))
             outcomes = execute(
-                partial(_submatrix_table.submatrix_rows, sampler),
+                partial(submatrix_rows, sampler),
                 jobs,
                 report=report,
                 words=lambda _: "bounds of submatrices",
@@ -253,3 +255,90 @@ def _stored(folder: RunFolder, request: dict[str, Any]) -> Iterator[SubmatrixRow
     for digest in sorted(folder.digests()):
         if (data := folder.load(digest)) is not None:
             yield from from_csv(data)
+
+
+# --- Rows of `submatrix_constants`: computed, and as CSV ------------------------------
+
+
+PER_JOB = 25
+"""What an interrupt can lose, and what cores can share: some 0.1 s at 16 arms."""
+
+_HEADER = ("number", "draws", "cw", "ecw", "ccb", "arms")
+
+
+class SubmatrixRow(NamedTuple):
+    """Constants of one random submatrix, per unit of natural log T.
+
+    Attributes
+    ----------
+    number : int
+        Which submatrix of the seed.
+    num_draws : int
+        Random subsets that were tried until one was admissible.
+    cw, ecw : float
+        Optimum of the exploration program (lower bound on Copeland regret, attained by
+        CW-RMED), and of the efficient program (ECW-RMED); both certified.
+    ccb : float
+        K (C + L + 1) / Delta^2, the order of the regret of CCB.
+    arms : tuple of int
+        Arms of the large matrix, numbered from 0.
+    """
+
+    number: int
+    num_draws: int
+    cw: float
+    ecw: float
+    ccb: float
+    arms: tuple[int, ...]
+
+
+def submatrix_rows(
+    sampler: SubmatrixSampler,
+    numbers: Sequence[int],
+    on_progress: Callable[[float], None] | None = None,
+) -> list[SubmatrixRow]:
+    """Draw submatrices and compute their constants."""
+    rows = []
+    for number in numbers:
+        rows.append(_row(sampler, number))
+        if on_progress is not None:
+            on_progress(len(rows) / len(numbers))
+    return rows
+
+
+def to_csv(rows: Sequence[SubmatrixRow]) -> bytes:
+    """Return rows as CSV; floats are written with all their digits."""
+    file = StringIO(newline="")
+    table = csv.writer(file)
+    table.writerow(_HEADER)
+    table.writerows((*row[:5], " ".join(map(str, row.arms))) for row in rows)
+    return file.getvalue().encode()
+
+
+def from_csv(data: bytes) -> list[SubmatrixRow]:
+    """Read what :func:`to_csv` gave."""
+    return [
+        SubmatrixRow(
+            int(row["number"]),
+            int(row["draws"]),
+            float(row["cw"]),
+            float(row["ecw"]),
+            float(row["ccb"]),
+            tuple(int(arm) for arm in row["arms"].split()),
+        )
+        for row in csv.DictReader(StringIO(data.decode(), newline=""))
+    ]
+
+
+def _row(sampler: SubmatrixSampler, number: int) -> SubmatrixRow:
+    arms, num_draws = sampler.draw(number)
+    part = sampler.matrix.submatrix(arms.tolist())
+    try:
+        cw, ecw = copeland_lower_bound(part).value, ecw_rmed_constant(part).value
+    except ProgramError as error:
+        raise ProgramError(
+            f"submatrix {number} (arms {', '.join(map(str, arms))}): {error} Ask for a "
+            "larger smallest gap."
+        ) from error
+    ccb = ccb_order(part).log_coefficient
+    return SubmatrixRow(number, num_draws, cw, ecw, ccb, tuple(arms.tolist()))

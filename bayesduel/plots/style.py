@@ -10,25 +10,88 @@ import io
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from os import PathLike
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
 
 import matplotlib as mpl
+from matplotlib import font_manager
 from matplotlib.backend_bases import RendererBase
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
+from matplotlib.ft2font import FT2Font
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from bayesduel.errors import ArgumentError, MissingGlyphWarning
 from bayesduel.files.folders import as_path, write_whole
-from bayesduel.plots.fonts import USUAL_FONT, give_fonts
 from theory.arguments import items_of, number_within, one_of
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+
+
+USUAL_FONT = "DejaVu Sans"
+"""It comes with matplotlib."""
+
+
+def give_fonts(texts: Iterable[Text]) -> str:
+    """Let texts fall back on installed fonts; return the characters that none has."""
+    wanting = {}
+    for text in texts:
+        if letters := lacking(text.get_text()):
+            wanting[text] = letters
+    left = set().union(*wanting.values())
+    families = []
+    for family in _families() if left else ():
+        has = left & _letters(_families()[family])
+        if has:
+            families.append(family)
+            left -= has
+        if not left:
+            break
+    for text in wanting:
+        text.set_fontfamily([USUAL_FONT, *families])
+    return "".join(sorted(left))
+
+
+def lacking(text: str) -> set[str]:
+    """Return the characters of a text that the usual font does not have."""
+    if text.isascii():
+        return set()
+    return {each for each in text if each.isprintable()} - _letters(
+        font_manager.findfont(USUAL_FONT)
+    )
+
+
+@cache
+def _families() -> dict[str, str]:
+    """Return a file of each installed family, those of usual weight first."""
+    fonts = sorted(
+        font_manager.fontManager.ttflist,
+        # A weight that has a name is the usual one, 400, or near it.
+        key=lambda font: (
+            font.style != "normal",
+            abs(font.weight - 400) if isinstance(font.weight, int) else 0,
+        ),
+    )
+    found: dict[str, str] = {}
+    for font in fonts:
+        if font.name.startswith("Last Resort"):
+            continue  # It has a box for every character.
+        found.setdefault(font.name, font.fname)
+    return found
+
+
+@cache
+def _letters(path: str) -> frozenset[str]:
+    try:
+        return frozenset(map(chr, FT2Font(path).get_charmap()))
+    except (OSError, RuntimeError):  # Gone, or of no use.
+        return frozenset()
+
 
 #: Widths in inches of one column and of the text of a two-column paper.
 WIDTHS = {"column": 3.4, "full": 7.0}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 from matplotlib.ticker import (
@@ -14,38 +16,44 @@ from matplotlib.ticker import (
     NullLocator,
 )
 
-from bayesduel.analysis.measured_nodes import recorded_notion
+from bayesduel.analysis.measured_nodes import checkpoint_index, recorded_notion
+from bayesduel.arguments.literals import literal
 from bayesduel.errors import ArgumentError
 from bayesduel.plots import style
 from bayesduel.plots.axes import (
+    BANDS,
+    Line,
+    Panel,
     band_text,
     beyond_text,
+    by_instance,
     caption_below,
     draw_line,
     draw_points,
     head_panel,
     label_ends,
+    line_of,
     notion_label,
     panel_grid,
     scale_regret,
     usual_columns,
+    with_names,
     words_only,
     wrap_label,
 )
 from bayesduel.plots.bound_curves import power_text
-from bayesduel.plots.lines import BANDS, with_names
 from bayesduel.plots.policy_looks import policy_looks
 from bayesduel.plots.style import StyledFigure
-from bayesduel.plots.sweep_lines import Sweep, sweep_of
-from theory.arguments import one_of, true_or_false
+from theory.arguments import items_of, one_of, true_or_false
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
 
-    from bayesduel.analysis.measured_nodes import Result
-    from bayesduel.plots.lines import Panel
+    from bayesduel.analysis.measured_nodes import Measurement, Result
+    from bayesduel.plots.axes import Panel
+
 
 _DOTS = (0, (1, 1.5))
 _MOST_TICKS = 7
@@ -87,8 +95,7 @@ def sweep(
         Checkpoints at which regret is read, a panel each; by default the last one of
         each policy.
     notion : str, optional
-        Which recorded regret. By default Copeland regret, or the first
-        notion that was recorded where that was not.
+        As in :func:`regret`.
     band : {"standard error", "quantiles 10-90", "quantiles 25-75", "none"}
         See :func:`regret`. It is measured at the markers, and drawn between them where
         a line has three values; two are not joined, and have bars.
@@ -97,10 +104,8 @@ def sweep(
         equal ratios than to equal steps.
     log_y : bool
         Logarithmic axis of regret.
-    colors, names : mapping, optional
-        See :func:`regret`.
-    width, height
-        See :func:`regret`.
+    colors, names, width, height
+        As in :func:`regret`.
 
     Returns
     -------
@@ -152,7 +157,33 @@ def sweep(
         )
         for axes, panel in zip(grid, found.panels, strict=True):
             style.name_in_file(axes, panel.instance)
-            _draw(axes, panel, found, look, log_x=log_x, log_y=log_y)
+            for line in panel.lines:
+                if line.rounds.size < _TREND and not line.is_level:
+                    draw_points(axes, line, look[line.policy])
+                else:
+                    draw_line(
+                        axes, line, look[line.policy], log_x=log_x, all_marked=True
+                    )
+            scale_regret(axes, panel, log_y=log_y)
+            values = np.array(found.values)
+            first, last = values[0], values[-1]
+            if log_x:
+                axes.set_xscale("log")
+            # A default at the least value is apart from the axis.
+            step = _MARGIN * np.log(last / first) if log_x else _MARGIN * (last - first)
+            axes.set_xlim(first * np.exp(-step) if log_x else first - step, last)
+            _set_ticks(axes, values, log_x=log_x)
+            own = {line.policy: found.defaults.get(line.policy) for line in panel.lines}
+            inside = {
+                k: x for k, x in own.items() if x is not None and first <= x <= last
+            }
+            common = len({*inside.values()}) == 1
+            for value in {*inside.values()}:
+                label = next(each for each in inside if inside[each] == value)
+                color = style.FAINT if common else look[label].color
+                axes.axvline(
+                    value, color=color, linestyle=_DOTS, linewidth=1.1, zorder=1
+                )
             words = words_only(beyond_text(panel, log_y=log_y))
             head_panel(axes, panel.instance, words, inches / columns)
         caption = wrap_label(_caption(found, band), inches)
@@ -179,38 +210,6 @@ def _log_x(found: Sweep, asked: bool | None) -> bool:
             remedy="a logarithmic axis has numbers above 0 only",
         )
     return asked
-
-
-def _draw(
-    axes: Axes,
-    panel: Panel,
-    found: Sweep,
-    look: dict[str, style.Look],
-    *,
-    log_x: bool,
-    log_y: bool,
-) -> None:
-    for line in panel.lines:
-        if line.rounds.size < _TREND and not line.is_level:
-            draw_points(axes, line, look[line.policy])
-        else:
-            draw_line(axes, line, look[line.policy], log_x=log_x, all_marked=True)
-    scale_regret(axes, panel, log_y=log_y)
-    values = np.array(found.values)
-    first, last = values[0], values[-1]
-    if log_x:
-        axes.set_xscale("log")
-    # A default at the least value is apart from the axis.
-    step = _MARGIN * np.log(last / first) if log_x else _MARGIN * (last - first)
-    axes.set_xlim(first * np.exp(-step) if log_x else first - step, last)
-    _set_ticks(axes, values, log_x=log_x)
-    own = {line.policy: found.defaults.get(line.policy) for line in panel.lines}
-    inside = {k: x for k, x in own.items() if x is not None and first <= x <= last}
-    common = len({*inside.values()}) == 1
-    for value in {*inside.values()}:
-        label = next(each for each in inside if inside[each] == value)
-        color = style.FAINT if common else look[label].color
-        axes.axvline(value, color=color, linestyle=_DOTS, linewidth=1.1, zorder=1)
 
 
 def _set_ticks(axes: Axes, values: np.ndarray, *, log_x: bool) -> None:
@@ -240,3 +239,272 @@ def _caption(found: Sweep, band: str) -> str:
     if found.left_out:
         text += f"; without {', '.join(found.left_out)} (no {found.parameter})"
     return text
+
+
+# --- From a result tree to lines over a parameter, panel by panel ---------------------
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Regret over the values of a parameter.
+
+    Attributes
+    ----------
+    parameter : str
+        Its name.
+    panels : tuple of Panel
+        One for each instance and round. The ``rounds`` of their lines are the values
+        of the parameter; a policy without it has one level from the least to the
+        largest value.
+    moved : tuple of str
+        Other parameters that move along with it.
+    defaults : mapping
+        Its default by the label of a line, where it has one.
+    left_out : tuple of str
+        Instances without the parameter.
+    rounds : tuple of int
+        At which regret is read.
+    """
+
+    parameter: str
+    panels: tuple[Panel, ...]
+    moved: tuple[str, ...]
+    defaults: Mapping[str, float]
+    left_out: tuple[str, ...]
+    rounds: tuple[int, ...]
+
+    @property
+    def values(self) -> list[float]:
+        """All values of the parameter, ascending."""
+        lines = [line for panel in self.panels for line in panel.lines]
+        return sorted({float(value) for line in lines for value in line.rounds})
+
+
+@dataclass(frozen=True)
+class _Point:
+    """One policy on one instance, as a point of a line of a panel."""
+
+    measured: Measurement
+    line: Line
+    panel: str
+    base: str
+    """What its line is called, without parameters that tell it from others."""
+
+    parameters: Mapping[str, Any]
+    """Of the policy, or of the instance."""
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Where it stands: the panel, and the line or several of them."""
+        return self.panel, self.base
+
+
+def sweep_of(
+    result: Result, parameter: str | None, at: Any, notion: str, band: str
+) -> Sweep:
+    """Find the lines of a sweep; see :func:`bayesduel.plots.sweep`."""
+    found = [
+        (each, line_of(each, notion, band))
+        for members in by_instance(result).values()
+        for each in members
+    ]
+    of_policies = [_of_policy(*each) for each in found]
+    of_instances = [_of_instance(*each) for each in found]
+    name, points = _chosen(parameter, of_policies, of_instances)
+    swept = [each for each in points if _is_number(each.parameters.get(name))]
+    apart, moved = _others(swept, name)
+    labels = {id(each): _label(each, apart) for each in swept}
+    rounds = [at] if at is None or np.ndim(at) == 0 else items_of(at, "at")
+    if not rounds:
+        raise ArgumentError("at", "must hold at least one round", at)
+    level = [each for each in points if each not in swept]
+    if points is of_instances:
+        level = []
+    panels = [
+        panel
+        for each in rounds
+        for panel in _panels(swept, level, name, labels, each, several=len(rounds) > 1)
+    ]
+    names = dict.fromkeys(each.measured.instance for each in points)
+    kept = {each.measured.instance for each in (*swept, *level)}
+    return Sweep(
+        parameter=name,
+        panels=tuple(panels),
+        moved=tuple(moved),
+        defaults=_defaults(swept, name, labels, of_policies=points is of_policies),
+        left_out=tuple(each for each in names if each not in kept),
+        rounds=tuple(
+            sorted({int(r or each.line.rounds[-1]) for r in rounds for each in swept})
+        ),
+    )
+
+
+def _of_policy(measured: Measurement, line: Line) -> _Point:
+    acronym = measured.policy.partition(":")[0].partition(",")[0]
+    return _Point(measured, line, measured.instance, acronym, _flat(line.parameters))
+
+
+def _of_instance(measured: Measurement, line: Line) -> _Point:
+    family, _, rest = measured.instance.partition(":")
+    pairs = [part.partition("=") for part in rest.split(",") if "=" in part]
+    parameters = {key.strip(): literal(value.strip()) for key, _, value in pairs}
+    return _Point(measured, line, family, measured.policy, parameters)
+
+
+def _flat(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a policy, with those of what is within it."""
+    found: dict[str, Any] = {}
+    for name, value in parameters.items():
+        if isinstance(value, Mapping):
+            inner = dict(value)
+            found[name] = inner.pop("name", None)
+            found = _flat(inner) | found
+        else:
+            found[name] = json.dumps(value) if isinstance(value, list) else value
+    return found
+
+
+def _is_number(value: Any) -> TypeGuard[float]:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and bool(np.isfinite(value))
+
+
+def _chosen(parameter: str | None, *kinds: list[_Point]) -> tuple[str, list[_Point]]:
+    """Return the parameter, and the points of who has it: policies first.
+
+    Raises ``ValueError`` where it takes a single value, or none takes several.
+    """
+    found: dict[str, tuple[int, list[_Point]]] = {}
+    for points in kinds:
+        for name in dict.fromkeys(name for each in points for name in each.parameters):
+            values: dict[tuple[str, str], set[float]] = {}
+            for point in points:
+                if _is_number(value := point.parameters.get(name)):
+                    values.setdefault(point.place, set()).add(value)
+            most = max(map(len, values.values()), default=0)
+            if most > 1:
+                found.setdefault(name, (most, points))
+    if not found:
+        raise ArgumentError(
+            "result",
+            "no number among the parameters of a policy or a matrix takes several "
+            "values",
+            remedy="compare some, such as d-ts:alpha=0.6|1|2",
+        )
+    if parameter is None:
+        parameter = max(found, key=lambda name: found[name][0])
+    if not isinstance(parameter, str) or parameter not in found:
+        raise ArgumentError(
+            "parameter",
+            f"must be one that takes several values here, {', '.join(found)}",
+            parameter,
+        )
+    return parameter, found[parameter][1]
+
+
+def _others(swept: Sequence[_Point], name: str) -> tuple[list[str], list[str]]:
+    """Return which other parameters tell lines apart, and which move along.
+
+    One that takes several values at one value of the parameter tells lines apart.
+    """
+    apart, moved = [], []
+    for other in dict.fromkeys(key for each in swept for key in each.parameters):
+        if other == name:
+            continue
+        at_one_value: dict[Any, set[Any]] = {}
+        on_one_line: dict[Any, set[Any]] = {}
+        for each in swept:
+            value, of_parameter = each.parameters.get(other), each.parameters[name]
+            on_one_line.setdefault(each.place, set()).add(value)
+            at_one_value.setdefault((each.place, of_parameter), set()).add(value)
+        if max(map(len, at_one_value.values())) > 1:
+            apart.append(other)
+        elif max(map(len, on_one_line.values())) > 1:
+            moved.append(other)
+    return apart, moved
+
+
+def _label(point: _Point, apart: Sequence[str]) -> str:
+    known = {name: point.parameters.get(name) for name in apart}
+    words = [f"{name}={_word(x)}" for name, x in known.items() if x is not None]
+    return ", ".join([point.base, *words])
+
+
+def _word(value: Any) -> str:
+    if _is_number(value):
+        return f"{value:g}"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _panels(
+    swept: Sequence[_Point],
+    level: Sequence[_Point],
+    name: str,
+    labels: Mapping[int, str],
+    round_: int | None,
+    *,
+    several: bool,
+) -> list[Panel]:
+    """Return a panel per instance, at one round."""
+    panels = []
+    for panel in dict.fromkeys(each.panel for each in swept):
+        own = [each for each in swept if each.panel == panel]
+        ends = [point.parameters[name] for point in own]
+        lines = []
+        for label in dict.fromkeys(labels[id(each)] for each in own):
+            points = [each for each in own if labels[id(each)] == label]
+            points.sort(key=lambda each: each.parameters[name])
+            values = [each.parameters[name] for each in points]
+            lines.append(_line(label, points, values, round_))
+        lines += [
+            replace(
+                _line(each.line.policy, [each, each], [min(ends), max(ends)], round_),
+                is_level=True,
+            )
+            for each in level
+            if each.panel == panel
+        ]
+        title = f"{panel}, {power_text(round_)} rounds" if several and round_ else panel
+        panels.append(Panel(title, tuple(lines), own[0].measured))
+    return panels
+
+
+def _line(
+    label: str, points: Sequence[_Point], values: Sequence[float], round_: int | None
+) -> Line:
+    """Return the regret of some points at a round, over the parameter."""
+    places = [
+        -1 if round_ is None else checkpoint_index(each.line.rounds, round_, "at")
+        for each in points
+    ]
+    pairs = list(zip(points, places, strict=True))
+    mean, low, high = (
+        np.array([getattr(each.line, what)[place] for each, place in pairs])
+        for what in ("mean", "low", "high")
+    )
+    runs = points[0].line.num_runs
+    return Line(label, np.array(values, dtype=np.float64), mean, low, high, runs)
+
+
+def _defaults(
+    swept: Sequence[_Point], name: str, labels: Mapping[int, str], *, of_policies: bool
+) -> dict[str, float]:
+    """Return the default of the parameter, by the label of a line."""
+    from bayesduel.instances.families import FAMILIES, family_parameters
+    from bayesduel.policies.lookup import settable
+    from bayesduel.policies.registry import entry, registered_names
+
+    known = registered_names()
+    found: dict[str, float] = {}
+    for point in swept:
+        usual: dict[str, Any] = {}
+        if of_policies:
+            attrs = point.measured.data.attrs
+            policy = str(attrs.get("policy_name")).partition(",")[0]
+            usual = settable(entry(policy).default) if policy in known else {}
+        elif point.panel in FAMILIES:
+            usual = dict(family_parameters(point.panel))
+        value = usual.get(name)
+        if _is_number(value):
+            found[labels[id(point)]] = float(value)
+    return found

@@ -2,7 +2,6 @@ from . import over_models as over_models
 from .batched.candidate_comparisons import CandidateComparisons as CandidateComparisons
 from .batched.pairwise_comparisons import PairwiseComparisons as PairwiseComparisons
 from .batched.seeded_comparisons import SeededComparisons as SeededComparisons
-from .delayed_feedback import DelayedFeedback as DelayedFeedback
 from .elimination.beat_the_mean import BeatTheMean as BeatTheMean
 from .elimination.generic_exploration import Savage as Savage
 from .elimination.interleaved_filter import InterleavedFilter as InterleavedFilter
@@ -28,6 +27,8 @@ from .policy import Duel as Duel
 from .policy import Policy as Policy
 from .policy import Problem as Problem
 from .policy import Wins as Wins
+from .policy_around import DelayedFeedback as DelayedFeedback
+from .policy_around import WithoutSelfDuels as WithoutSelfDuels
 from .random_pairs import RandomPairs as RandomPairs
 from .reductions.doubler import Doubler as Doubler
 from .reductions.singleton_machines import MultiSBM as MultiSBM
@@ -35,9 +36,9 @@ from .reductions.sparring import Sparring as Sparring
 from .registry import register as register
 from .rmed.copeland_winner import CWRMED as CWRMED
 from .rmed.efficient_copeland_winner import ECWRMED as ECWRMED
-from .rmed.rmed1 import RMED1 as RMED1
-from .rmed.rmed2 import RMED2 as RMED2
-from .rmed.rmed2_fixed_horizon import RMED2FH as RMED2FH
+from .rmed.rmed import RMED1 as RMED1
+from .rmed.rmed import RMED2 as RMED2
+from .rmed.rmed import RMED2FH as RMED2FH
 from .subset_base import Offer as Offer
 from .subset_base import SubsetPolicy as SubsetPolicy
 from .subsets.choice_bandits import ChoiceBandits as ChoiceBandits
@@ -63,4 +64,3 @@ from .ucb.copeland_confidence_bound import (
 from .ucb.merge_relative_ucb import MergeRUCB as MergeRUCB
 from .ucb.relative_ucb import RelativeUCB as RelativeUCB
 from .ucb.sup_kl_ucb import SupKLUCB as SupKLUCB
-from .without_self_duels import WithoutSelfDuels as WithoutSelfDuels

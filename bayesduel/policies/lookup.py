@@ -15,16 +15,15 @@ from bayesduel.arguments.named_objects import (
 )
 from bayesduel.errors import PolicyParameterError, UnknownNameError, near_and_all
 from bayesduel.models.in_policies.names import is_posterior, numbers_of, with_numbers
-from bayesduel.policies.delayed_feedback import DelayedFeedback
 from bayesduel.policies.parameter_values import (
     check_policy,
     parameters,
     parameters_json,
 )
 from bayesduel.policies.policy import PolicyBase
+from bayesduel.policies.policy_around import DelayedFeedback, WithoutSelfDuels
 from bayesduel.policies.registry import MODULES, entry, registered_names
 from bayesduel.policies.subset_base import OfferingPolicy
-from bayesduel.policies.without_self_duels import WithoutSelfDuels
 from theory.arguments import short_repr
 
 _POLICIES = NamedKind(

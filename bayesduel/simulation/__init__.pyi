@@ -1,2 +1,2 @@
-from .environments import PairwiseEnvironment as PairwiseEnvironment
-from .subset_environment import SubsetEnvironment as SubsetEnvironment
+from .runs import PairwiseEnvironment as PairwiseEnvironment
+from .runs import SubsetEnvironment as SubsetEnvironment

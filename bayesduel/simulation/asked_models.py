@@ -16,9 +16,8 @@ from jaxtyping import Bool, Float, Int, Shaped, UInt32
 
 from bayesduel.arguments.limits import LONGEST_HORIZON, PATIENCE
 from bayesduel.program_cache import enable_program_cache
-from bayesduel.simulation.run_orders import INIT
-from bayesduel.simulation.runs import PROGRAMS
-from bayesduel.simulation.steppers import Memory, Question, pairs_of
+from bayesduel.simulation.runs import INIT, PROGRAMS
+from bayesduel.simulation.steppers import Memory, Question, Stepper, pairs_of
 from bayesduel.types import (
     Action,
     Arm,
@@ -200,7 +199,7 @@ _BEGINS = 2**31
 _RECOMMENDATION = 2**31 - 1
 
 
-class ModelStepper:
+class ModelStepper(Stepper):
     """Advances a policy in JAX."""
 
     program = PROGRAMS["jax"]
@@ -237,9 +236,6 @@ class ModelStepper:
         """Return it with arrays of JAX."""
         with jax.enable_x64(True):
             return Memory(jax.tree.map(jnp.asarray, memory.state), memory.round)
-
-    def expect(self, more: int) -> None:
-        """Do nothing."""
 
     def ask(self, memory: Memory, number: int) -> Question | None:
         """Let the policy choose."""

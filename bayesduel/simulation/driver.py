@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Int
 
 from bayesduel.errors import SimulationArgumentError
-from bayesduel.policies.arm_features import with_features
+from bayesduel.policies.parameter_values import with_features
 from bayesduel.policies.policy import (
     PolicyBase,
     has_kernel_above,
@@ -19,13 +19,14 @@ from bayesduel.policies.policy import (
     over_model,
 )
 from bayesduel.policies.policy_around import STRAIGHT, innermost, manner_of, rule_of
-from bayesduel.simulation.environments import (
+from bayesduel.simulation.rule_runs import run_chunk as run_rule
+from bayesduel.simulation.runs import (
+    PROGRAMS,
     Environment,
     PairwiseEnvironment,
+    RunRecords,
     WorldEnvironment,
 )
-from bayesduel.simulation.rule_runs import run_chunk as run_rule
-from bayesduel.simulation.runs import PROGRAMS, RunRecords
 from bayesduel.stopping.base import StoppingRule
 
 EVENT_LIMIT = 2**31 - 2

@@ -23,13 +23,19 @@ from bayesduel.policies.subset_base import Offer
 from bayesduel.program_cache import enable_program_cache
 from bayesduel.simulation import asked_models
 from bayesduel.simulation.asked_models import Feedback, as_leaf
-from bayesduel.simulation.environments import Environment, WorldEnvironment
-from bayesduel.simulation.rounds import BAD_ARM
+from bayesduel.simulation.rounds import BAD_ARM, CLOCK, EVENTS, PLAYED
 from bayesduel.simulation.rule_runs import PairTables, PolicyRuns, WorldTables
-from bayesduel.simulation.run_orders import orders_and_words
-from bayesduel.simulation.run_progress import CLOCK, EVENTS, PLAYED
-from bayesduel.simulation.runs import GoOn, RunRecords, new_generator, play_runs, reseed
-from bayesduel.simulation.subset_environment import SetTables, SubsetEnvironment
+from bayesduel.simulation.runs import (
+    Environment,
+    GoOn,
+    RunRecords,
+    WorldEnvironment,
+    new_generator,
+    orders_and_words,
+    play_runs,
+    reseed,
+)
+from bayesduel.simulation.set_rounds import SetTables, SubsetEnvironment
 
 
 @dataclass(eq=False)

@@ -21,14 +21,15 @@ from bayesduel.policies import scalar_kernel
 from bayesduel.policies.scalar_kernel import SEVERAL, ScalarKernel
 from bayesduel.simulation import rounds
 from bayesduel.simulation.kernel_calls import KernelCalls
-from bayesduel.simulation.pair_ledger import PairLedger, add_shared_rounds
-from bayesduel.simulation.rounds import count_wins
-from bayesduel.simulation.run_progress import (
+from bayesduel.simulation.rounds import (
     CHECKPOINT,
     FAULT,
     NO_FAULT,
     PLAYED,
     WRONG,
+    PairLedger,
+    add_shared_rounds,
+    count_wins,
 )
 
 BAD_PROBABILITY, BAD_REGRET = 11, 12

@@ -19,10 +19,13 @@ from bayesduel.errors import (
     errors_about,
     near_and_all,
 )
-from bayesduel.policies.arm_features import check_fields, with_features
-from bayesduel.policies.delayed_feedback import DelayedFeedback
 from bayesduel.policies.lookup import parse_policy
-from bayesduel.policies.parameter_values import check_kinds, check_policy
+from bayesduel.policies.parameter_values import (
+    check_fields,
+    check_kinds,
+    check_policy,
+    with_features,
+)
 from bayesduel.policies.policy import (
     Policy,
     PolicyBase,
@@ -30,7 +33,7 @@ from bayesduel.policies.policy import (
     kernel_of,
     over_model,
 )
-from bayesduel.policies.policy_around import innermost, rule_of
+from bayesduel.policies.policy_around import DelayedFeedback, innermost, rule_of
 from bayesduel.policies.subset_base import OfferingPolicy
 from bayesduel.simulation.steppers import (
     KernelStepper,
@@ -140,8 +143,9 @@ class Player:
     compiled : bool or None
         Whether compiled code runs a policy of this package. Loading it takes a second,
         and compiling it on a machine that never did takes several. With None, Python
-        begins, a millisecond for a question, and compiled code takes over once that
-        pays. With False, Python goes on. The questions are the same.
+        runs it, which takes milliseconds for a question, unless there are more than 96
+        arms or very many votes are told at once. With False, Python always does. The
+        questions are the same.
 
     Attributes
     ----------

@@ -18,7 +18,7 @@ from bayesduel.policies import scalar_kernel
 from bayesduel.policies.scalar_kernel import SEVERAL
 from bayesduel.program_cache import kernel_folder
 from bayesduel.simulation import rounds
-from bayesduel.simulation.pair_ledger import PairLedger, add_shared_rounds
+from bayesduel.simulation.rounds import PairLedger, add_shared_rounds
 
 _settings: Any = config
 

@@ -6,7 +6,7 @@ generator of NumPy, so both play the same run.
 """
 
 from operator import index
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Int
@@ -14,7 +14,8 @@ from numpy.random import Generator
 
 from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.errors import PolicyParameterError
-from bayesduel.ops.scalar.compiled import inlined
+from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.splits import take_first
 from bayesduel.policies.policy import Duel, Wins, declared
 from bayesduel.policies.scalar_kernel import (
     init,
@@ -24,27 +25,128 @@ from bayesduel.policies.scalar_kernel import (
     recall,
     share_idle_rounds,
 )
-from bayesduel.simulation.pair_ledger import (
-    PairLedger,
-    add_rounds,
-    write_down,
-)
-from bayesduel.simulation.run_progress import (
-    ALONE,
-    ANSWER,
-    CHECKPOINT,
-    CLOCK,
-    EVENTS,
-    FAULT,
-    NO_FAULT,
-    PLAYED,
-    RECOMMENDED,
-    STOPPED,
-    TOLD,
-    WAITING,
-    WRONG,
-)
 from bayesduel.stopping.scalar_rules import GO_ON, observe
+
+# --- How far a run is, and its record ------------------------------------------------
+
+PLAYED, EVENTS, CHECKPOINT, RECOMMENDED, FAULT = range(5)
+WRONG, CLOCK, WAITING, TOLD, ALONE, STOPPED, ANSWER = range(5, 12)
+"""Places of a run's progress: rounds so far, events, the number of the next checkpoint,
+the arm that is recommended at the end, what went wrong with which number, the rounds of
+the policy's own clock, how many outcomes arrive next and how many of them it has been
+told, its choices in a row without a duel, the round in which a rule for stopping ended
+it or 0, and the arm that this named, or -1."""
+
+NO_FAULT = 0
+
+
+def new_progress(num_runs: int) -> Int[np.ndarray, "run 12"]:
+    """Return how far runs are before their first rounds."""
+    return np.zeros((num_runs, 12), dtype=np.int64)
+
+
+def when_stopped(
+    progress: Int[np.ndarray, "run 12"], orders: Int[np.ndarray, "run K"]
+) -> dict[str, Int[np.ndarray, " run"]]:
+    """Return when rules for stopping ended runs, and the arms they named; or -1."""
+    stopped, answer = progress[:, STOPPED], progress[:, ANSWER]
+    named = np.where((stopped > 0) & (answer >= 0), answer, -1)
+    arms = orders[np.arange(len(orders)), named].astype(np.int64)
+    return {
+        "stopped_at": np.where(stopped > 0, stopped, -1),
+        "answer": np.where(named >= 0, arms, -1),
+    }
+
+
+class PairLedger(NamedTuple):
+    """What is written down of a run, arms by their positions."""
+
+    checkpoints: Int[np.ndarray, " C"]
+    plays: Int[np.ndarray, "K K"]
+    """Rounds so far of ordered pairs."""
+
+    plays_at: Int[np.ndarray, "C K K"]
+    """The same at the checkpoints."""
+
+    shares: Int[np.ndarray, "3 K"]
+    """Of a stretch with several champions: ``ops.scalar.splits.take_first``."""
+
+
+@compiled
+def write_down(ledger: PairLedger, progress: Int[np.ndarray, " 12"]) -> None:
+    """Copy the plays so far into the ledger, as those of the next checkpoint."""
+    place = progress[CHECKPOINT]
+    for one in range(len(ledger.plays)):
+        for other in range(len(ledger.plays)):
+            ledger.plays_at[place, one, other] = ledger.plays[one, other]
+    progress[CHECKPOINT] += 1
+
+
+@compiled
+def pass_checkpoints(
+    ledger: PairLedger,
+    progress: Int[np.ndarray, " 12"],
+    first: int,
+    second: int,
+    rounds: int,
+) -> None:
+    """Write down the plays at the checkpoints among so many rounds of one pair."""
+    for place in range(progress[CHECKPOINT], ledger.checkpoints.size):
+        more = ledger.checkpoints[place] - progress[PLAYED]
+        if more > rounds:
+            return
+        write_down(ledger, progress)
+        ledger.plays_at[place, first, second] += more
+
+
+@inlined
+def add_rounds(
+    ledger: PairLedger,
+    progress: Int[np.ndarray, " 12"],
+    first: int,
+    second: int,
+    rounds: int,
+) -> None:
+    """Count rounds of one pair."""
+    place, end = progress[CHECKPOINT], progress[PLAYED] + rounds
+    if place < ledger.checkpoints.size and ledger.checkpoints[place] <= end:
+        pass_checkpoints(ledger, progress, first, second, rounds)
+    ledger.plays[first, second] += rounds
+    progress[PLAYED] = end
+
+
+@compiled
+def add_shared_rounds(
+    ledger: PairLedger,
+    progress: Int[np.ndarray, " 12"],
+    key: np.uint64,
+    whole: int,
+    rounds: int,
+) -> None:
+    """Count the first ``rounds`` of ``whole`` self-duels, shared as ``shares[0]`` says.
+
+    Which is 0 afterwards.
+    """
+    parts, num_arms = ledger.shares[2], len(ledger.plays)
+    for place in range(progress[CHECKPOINT], ledger.checkpoints.size):
+        more = ledger.checkpoints[place] - progress[PLAYED]
+        if more > rounds:
+            break
+        write_down(ledger, progress)
+        take_first(ledger.shares, whole, more, key)
+        for arm in range(num_arms):
+            ledger.plays_at[place, arm, arm] += parts[arm]
+    if rounds < whole:
+        take_first(ledger.shares, whole, rounds, key)
+    else:
+        parts = ledger.shares[0]
+    for arm in range(num_arms):
+        ledger.plays[arm, arm] += parts[arm]
+        ledger.shares[0, arm] = 0
+    progress[PLAYED] += rounds
+
+
+# --- The loop ------------------------------------------------------------------------
 
 BAD_ARM, BAD_IDLE_ROUNDS, BAD_ROUNDS, BAD_RECOMMENDATION = range(1, 5)
 """What may go wrong."""

@@ -23,11 +23,6 @@ from bayesduel.policies.policy import Problem, check_rule, declared
 from bayesduel.policies.policy_around import STRAIGHT, Manner
 from bayesduel.policies.scalar_kernel import ScalarKernel
 from bayesduel.simulation import rounds
-from bayesduel.simulation.environments import (
-    Environment,
-    PairwiseEnvironment,
-    WorldEnvironment,
-)
 from bayesduel.simulation.open_worlds import (
     BAD_PROBABILITY,
     BAD_REGRET,
@@ -35,9 +30,7 @@ from bayesduel.simulation.open_worlds import (
     WorldRun,
     python_loop,
 )
-from bayesduel.simulation.pair_ledger import PairLedger
-from bayesduel.simulation.run_orders import orders_and_words
-from bayesduel.simulation.run_progress import (
+from bayesduel.simulation.rounds import (
     CLOCK,
     EVENTS,
     FAULT,
@@ -45,15 +38,20 @@ from bayesduel.simulation.run_progress import (
     PLAYED,
     RECOMMENDED,
     WRONG,
+    PairLedger,
     new_progress,
     when_stopped,
 )
 from bayesduel.simulation.runs import (
     OF_WORLDS,
+    Environment,
     Found,
     GoOn,
+    PairwiseEnvironment,
     RunRecords,
+    WorldEnvironment,
     new_generator,
+    orders_and_words,
     play_runs,
     reseed,
 )
@@ -457,7 +455,7 @@ def run_chunk(
     grid = np.ascontiguousarray(checkpoints, dtype=np.int64)
     tables: Any
     if not isinstance(environment, PairwiseEnvironment | WorldEnvironment):
-        from bayesduel.simulation.subset_environment import SetTables
+        from bayesduel.simulation.set_rounds import SetTables
 
         tables = SetTables(environment, policy, np.array(runs), words, grid)
     else:

@@ -1,4 +1,9 @@
-"""Runs one after the other, in segments that can be interrupted; what comes of them."""
+"""Runs: who answers, the order of the arms, the seeds, and playing in segments.
+
+The order and the seed of a run are a function of the seed and the number of the run,
+and of nothing else: in NumPy, so that nothing is compiled for it, by the rules of
+``jax.random`` for its default generator.
+"""
 
 import time
 from collections.abc import Callable
@@ -6,9 +11,216 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import UInt32
+from jaxtyping import Bool, Float, Int, Num, UInt32
 
 from bayesduel.errors import SimulationError
+from bayesduel.instances.subset_world import SubsetWorld
+from bayesduel.instances.world import World
+
+# --- Who answers ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PairwiseEnvironment:
+    """Independent answers with fixed probabilities.
+
+    Parameters
+    ----------
+    preference : float64 (K, K)
+        P(arm i is preferred to arm j).
+    shuffle : bool
+        Relabel the arms at random in each run, so that no policy profits from their
+        order.
+    features : float64 (K, d), optional
+        What policies know of the arms.
+    """
+
+    preference: Float[np.ndarray, "K K"]
+    shuffle: bool = True
+    features: Float[np.ndarray, "K d"] | None = None
+
+    @property
+    def num_arms(self) -> int:
+        """Number of arms K."""
+        return self.preference.shape[0]
+
+    def with_original_labels(
+        self,
+        ledger: dict[str, Num[np.ndarray, "run C ..."]],
+        recommendation: Int[np.ndarray, " run"],
+        order: Int[np.ndarray, "run K"],
+    ) -> tuple[dict[str, Num[np.ndarray, "run C ..."]], Int[np.ndarray, " run"]]:
+        """Turn positions into arms, in what was recorded and recommended.
+
+        Rounds of {i, j} go to [min(i, j), max(i, j)]; self-duels stay on the diagonal.
+        """
+        best = np.take_along_axis(order, recommendation[:, None], axis=1)[:, 0]
+        plays = plays_by_arm(ledger["plays"], order)
+        return ledger | {"plays": plays}, best.astype(np.int64)
+
+
+@dataclass(frozen=True)
+class WorldEnvironment:
+    """A world other than a preference matrix, which adds up regret itself.
+
+    Parameters
+    ----------
+    world : World
+        The world.
+    num_notions : int
+        Number of its notions of regret.
+    shuffle : bool
+        Relabel the arms at random in each run.
+    """
+
+    world: World
+    num_notions: int
+    shuffle: bool = True
+
+    @property
+    def num_arms(self) -> int:
+        """Number of arms K."""
+        return self.world.num_arms  # pyright: ignore[reportAttributeAccessIssue]
+
+    @property
+    def features(self) -> Float[np.ndarray, "K d"] | None:
+        """Features of the arms that hold in all rounds."""
+        return self.world.arm_features
+
+    with_original_labels = PairwiseEnvironment.with_original_labels
+
+
+@dataclass(frozen=True, eq=False)
+class SubsetEnvironment:
+    """A world of subset choice, and what is recorded there.
+
+    Parameters
+    ----------
+    world : SubsetWorld
+        Answers offers.
+    notions : tuple of str
+        The notions of regret that are recorded.
+    shuffle : bool
+        Relabel the arms at random in each run.
+    """
+
+    world: SubsetWorld
+    notions: tuple[str, ...]
+    shuffle: bool = True
+
+    @property
+    def num_arms(self) -> int:
+        """Number of arms n."""
+        return self.world.num_arms
+
+    @property
+    def features(self) -> Float[np.ndarray, "n d"] | None:
+        """Features of the arms that hold in all rounds."""
+        table = self.world.arm_features
+        return None if table is None else np.array(table, dtype=np.float64)
+
+    def with_original_labels(
+        self,
+        ledger: dict[str, Num[np.ndarray, "run C ..."]],
+        recommendation: Bool[np.ndarray, "run n"],
+        order: Int[np.ndarray, "run n"],
+    ) -> tuple[dict[str, Num[np.ndarray, "run C ..."]], Bool[np.ndarray, "run n"]]:
+        """Turn positions into arms, in what was recorded and recommended."""
+        position = np.argsort(order, axis=1)
+        offers = np.take_along_axis(ledger["offers"], position[:, None, :], axis=2)
+        best = np.take_along_axis(recommendation, position, axis=1)
+        return {"offers": offers, "regret": ledger["regret"]}, best
+
+
+type Environment = PairwiseEnvironment | WorldEnvironment | SubsetEnvironment
+"""What a policy is simulated in: duels, or offers of sets, with what only they need."""
+
+
+def plays_by_arm(
+    plays: Int[np.ndarray, "run C K K"], order: Int[np.ndarray, "run K"]
+) -> Int[np.ndarray, "run C K K"]:
+    """Return plays by arms, in the upper triangle, from plays by positions."""
+    num_arms = plays.shape[-1]
+    position = np.argsort(order, axis=1)
+    run = np.arange(len(plays))[:, None, None, None]
+    checkpoint = np.arange(plays.shape[1])[None, :, None, None]
+    row = position[:, None, :, None]
+    column = position[:, None, None, :]
+    own = plays[run, checkpoint, row, column]
+    both = own + np.swapaxes(own, 2, 3)
+    upper = np.triu(np.ones((num_arms, num_arms), dtype=bool), 1)
+    diagonal = np.eye(num_arms, dtype=bool)
+    return np.where(upper, both, np.where(diagonal, own, 0))
+
+
+# --- Orders and seeds ----------------------------------------------------------------
+
+Word = UInt32[np.ndarray, "..."]
+
+INIT = 2**32 - 1
+"""What is folded in instead of an event number when a run starts."""
+
+
+def orders_and_words(
+    environment: Environment, runs: range, seed: int
+) -> tuple[Int[np.ndarray, "run K"], UInt32[np.ndarray, "run 2"]]:
+    """Return the order of the arms in every run, and the words of its key.
+
+    Orders are int32 (run, K): the arm at each position. Words are uint32 (run, 2), as
+    ``jax.random.key_data(fold_in(key(seed), number))``; ``seed`` is below 2^63, numbers
+    of runs are below 2^32.
+
+    The order of a shuffled environment is drawn by ``split(fold_in(key, INIT))[0]``:
+    arms by 32 random bits each, as ``jax.random.permutation`` sorts them. Two with
+    equal bits, one pair in 2^32, keep their order.
+    """
+    root = (_row(seed >> 32), _row(seed & 0xFFFFFFFF))
+    key = _folded(root, np.arange(runs.start, runs.stop, dtype=np.uint32)[:, None])
+    words = np.concatenate(key, axis=1)
+    num_arms = environment.num_arms
+    if not environment.shuffle:
+        order = np.arange(num_arms, dtype=np.int32)
+        return np.tile(order, (len(runs), 1)), words
+    key_environment = _folded(_folded(key, _row(INIT)), _row(0))
+    key_bits = _folded(key_environment, _row(1))
+    high, low = threefry(key_bits, (_row(0), _row(*range(num_arms))))
+    order = np.argsort(high ^ low, axis=1, kind="stable")
+    return order.astype(np.int32), words
+
+
+def _folded(key: tuple[Word, Word], number: Word) -> tuple[Word, Word]:
+    """Return ``fold_in(key, number)``, which is ``split(key, n)[number]`` as well."""
+    return threefry(key, (np.zeros_like(number), number))
+
+
+def _row(*numbers: int) -> UInt32[np.ndarray, "1 n"]:
+    return np.array([numbers], dtype=np.uint32)
+
+
+_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+_PARITY = np.uint32(0x1BD11BDA)
+_WORD = 32
+
+
+def threefry(key: tuple[Word, Word], count: tuple[Word, Word]) -> tuple[Word, Word]:
+    """Return Threefry-2x32 with 20 rounds of counts by keys, the generator of JAX.
+
+    Arrays of one rank, which broadcast. J. K. Salmon, M. A. Moraes, R. O. Dror and
+    D. E. Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011.
+    """
+    schedule = (*key, key[0] ^ key[1] ^ _PARITY)
+    one, other = count[0] + schedule[0], count[1] + schedule[1]
+    for group in range(1, 6):
+        for rotation in _ROTATIONS[(group - 1) % 2]:
+            one = one + other
+            left = other << np.uint32(rotation)
+            other = (left | other >> np.uint32(_WORD - rotation)) ^ one
+        one = one + schedule[group % 3]
+        other = other + schedule[(group + 1) % 3] + np.uint32(group)
+    return one, other
+
+
+# --- Playing -------------------------------------------------------------------------
 
 PROGRAMS = {
     "scalar": "kernel-1",
@@ -59,8 +271,8 @@ def play_runs(
 ) -> RunRecords:
     """Play the runs numbered ``runs``, each with a generator seeded by its words.
 
-    ``own`` is a :class:`bayesduel.simulation.rule_runs.PolicyRuns`, and the words are
-    those of :func:`bayesduel.simulation.run_orders.orders_and_words`.
+    ``own`` is a :class:`bayesduel.simulation.driver.PolicyRuns`, and the words are
+    those of :func:`bayesduel.simulation.runs.orders_and_words`.
     Runs are played in segments of about ``segment_seconds``, between which
     ``on_progress`` is called with the share of rounds played, on a log scale.
 

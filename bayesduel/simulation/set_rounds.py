@@ -10,31 +10,41 @@ from operator import index
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, UInt32
+from jaxtyping import Bool, Float, Int, Shaped, UInt32
 from numpy.random import Generator
 
 from bayesduel.errors import ArgumentError, PolicyParameterError, SimulationError
 from bayesduel.instances.subset_world import SubsetWorld, as_probabilities, as_rewards
 from bayesduel.instances.world import check_features, costs_of
 from bayesduel.ops.scalar.compiled import compiled
+from bayesduel.policies.policy import Problem, declared
 from bayesduel.policies.subset_base import Offer
-from bayesduel.simulation.rounds import choose, recommend
-from bayesduel.simulation.run_progress import (
+from bayesduel.simulation.rounds import (
     CHECKPOINT,
     EVENTS,
     FAULT,
     NO_FAULT,
     PLAYED,
     WRONG,
+    choose,
+    recommend,
 )
-from bayesduel.simulation.runs import OF_WORLDS, new_generator, reseed
+from bayesduel.simulation.runs import (
+    OF_WORLDS,
+    SubsetEnvironment,
+    new_generator,
+    reseed,
+)
 from bayesduel.simulation.set_worlds import (
     RANKING,
     WINNER,
     SetLane,
     SetWorld,
     answer,
+    has_formulas,
+    new_lane,
     put_forward,
+    set_world,
 )
 
 BAD_LENGTH, BAD_SIZE, BAD_ROUNDS, BAD_RECOMMENDATION = range(1, 5)
@@ -344,3 +354,87 @@ def play_offer(
         is_over = until and record.feedback == WINNER and lane.rewards.sum() < gone
         is_over = is_over or record.feedback == RANKING
     return rewards
+
+
+class SetTables:
+    """What runs of offers read and write, ``words`` being those of their keys.
+
+    Worlds of choice are played by their formulas, and all other worlds by the open
+    loop; so are policies that read the features of rounds.
+    """
+
+    def __init__(
+        self,
+        environment: SubsetEnvironment,
+        policy: Any,
+        runs: Int[np.ndarray, " run"],
+        words: UInt32[np.ndarray, "run W"],
+        grid: Int[np.ndarray, " C"],
+    ) -> None:
+        self._environment = environment
+        self._contextual = declared(policy, "contextual")
+        self._runs, self._words, self.grid = runs, words, grid
+        self.is_open = self._contextual or not has_formulas(environment.world)
+        self.play: Any = play_open if self.is_open else play
+        self._world = world = set_world(
+            environment.world, environment.notions, is_open=self.is_open
+        )
+        self.revenues = np.ones(environment.num_arms)
+        if environment.world.revenues is not None:
+            self.revenues = np.array(environment.world.revenues, dtype=np.float64)
+        num_arms, checkpoints = environment.num_arms, (len(runs), len(grid))
+        self._offers = np.zeros((*checkpoints, num_arms), dtype=np.int64)
+        self._regret = np.zeros((*checkpoints, len(environment.notions)))
+        self._best = np.zeros((len(runs), num_arms), dtype=bool)
+        least, most = world.least_size, world.most_size
+        sizes = f"{least} to {most}" if least < most else f"{most}"
+        length = f"returned a set with {{wrong}} entries; there are {num_arms} arms"
+        self.faults = {
+            BAD_LENGTH: f"choose {length}",
+            BAD_SIZE: f"choose offered {{wrong}} arms; offer {sizes}",
+            BAD_ROUNDS: "choose asked for {wrong} rounds; ask for 1 or more",
+            BAD_RECOMMENDATION: f"recommend {length}",
+        }
+
+    def start(
+        self, policy: Any, order: Int[np.ndarray, " n"], rng: np.random.Generator
+    ) -> Any:
+        """Return the state of a policy before the first round."""
+        features = self._environment.features
+        problem = Problem(
+            num_arms=len(order),
+            horizon=int(self.grid[-1]),
+            features=None if features is None else features[order],
+            subset_size=self._world.most_size,
+            revenues=self.revenues[order],
+        )
+        return policy.start(problem, rng)
+
+    def of_run(
+        self, place: int, order: Int[np.ndarray, " n"], progress: Int[np.ndarray, " 12"]
+    ) -> tuple[Any, ...]:
+        """Return what the loop is given of a run, in its order."""
+        ledger = SetLedger(
+            offers=np.zeros(len(order), dtype=np.int64),
+            regret=np.zeros(len(self._environment.notions)),
+            offers_at=self._offers[place],
+            regret_at=self._regret[place],
+            best=self._best[place],
+        )
+        lane = new_lane(self._world, order)
+        if not self.is_open:
+            return self._world, lane, self.grid, ledger, progress
+        given = self._environment, self._world, lane, int(self.grid[-1])
+        key = int(self._runs[place]), self._words[place]
+        run = OpenRun(*given, *key, contextual=self._contextual)
+        return run, self.grid, ledger, progress
+
+    def best_of(
+        self, progress: Int[np.ndarray, "run 12"]
+    ) -> Shaped[np.ndarray, "run ..."]:
+        """Return where recommended sets are written."""
+        return self._best
+
+    def found(self, done: int) -> dict[str, Shaped[np.ndarray, "run ..."]]:
+        """Return offers and regret of the first runs, by positions."""
+        return {"offers": self._offers[:done], "regret": self._regret[:done]}

@@ -8,10 +8,11 @@ same events give the same questions. Arms are positions from 0, in the order giv
 from __future__ import annotations
 
 import zlib
+from abc import ABC, abstractmethod
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -73,41 +74,38 @@ class Question(NamedTuple):
     note: tuple[int, ...] = ()
 
 
-class Stepper(Protocol):
-    """What advances a policy."""
+class Stepper(ABC):
+    """Advances a policy; ``program`` is the version of its random stream, if any."""
 
-    @property
-    def program(self) -> str | None:
-        """The version of the random stream; None for rules in NumPy."""
-        ...
+    program: str | None = None
 
+    @abstractmethod
     def begin(self, wins: Int[np.ndarray, "K K"]) -> Memory:
         """Return the memory after votes that the policy did not ask for."""
-        ...
 
+    @abstractmethod
     def copied(self, memory: Memory) -> Memory:
         """Return a copy that later events leave alone."""
-        ...
 
     def packed(self, memory: Memory) -> Memory:
         """Return a memory to be pickled, without tables that all states share."""
-        ...
+        return memory
 
     def restored(self, memory: Memory) -> Memory:
         """Return what :meth:`packed` returned with these tables."""
-        ...
+        return memory
 
-    def expect(self, more: int) -> None:
+    def expect(self, more: int) -> None:  # noqa: B027
         """Prepare for so many more votes and questions."""
-        ...
 
+    @abstractmethod
     def ask(self, memory: Memory, number: int) -> Question | None:
         """Let the policy choose until it names different arms; None where it does not.
 
         That is the event ``number``.
         """
-        ...
 
+    @abstractmethod
     def tell(
         self,
         memory: Memory,
@@ -122,11 +120,10 @@ class Stepper(Protocol):
         Votes that it did not ask for have no question, and take rounds now. Votes of a
         question may be fewer than it asked for, or none.
         """
-        ...
 
+    @abstractmethod
     def recommend(self, memory: Memory) -> int:
         """Return the arm that the policy believes to be best."""
-        ...
 
 
 class Seeds:
@@ -186,10 +183,8 @@ def _arrays(state: Any) -> list[np.ndarray]:
     return [state]
 
 
-class RuleStepper:
+class RuleStepper(Stepper):
     """Advances a policy in NumPy."""
-
-    program = None
 
     def __init__(
         self,
@@ -225,17 +220,6 @@ class RuleStepper:
     def copied(self, memory: Memory) -> Memory:
         """Copy all that the state holds."""
         return deepcopy(memory)
-
-    def packed(self, memory: Memory) -> Memory:
-        """Return it as it is."""
-        return memory
-
-    def restored(self, memory: Memory) -> Memory:
-        """Return it as it is."""
-        return memory
-
-    def expect(self, more: int) -> None:
-        """Do nothing."""
 
     def ask(self, memory: Memory, number: int) -> Question | None:
         """Let the policy choose."""
@@ -305,7 +289,7 @@ class RuleStepper:
         return arm
 
 
-class KernelStepper:
+class KernelStepper(Stepper):
     """Advances the kernel of a policy."""
 
     program = PROGRAMS["scalar"]
@@ -320,7 +304,7 @@ class KernelStepper:
     ) -> None:
         self._kernel, self._num_arms, self._seeds = kernel, num_arms, seeds
         self._horizon = LONGEST_HORIZON if horizon is None else horizon
-        self._calls = KernelCalls(kernel, compiled)
+        self._calls = KernelCalls(kernel, compiled, num_arms)
 
     def begin(self, wins: Int[np.ndarray, "K K"]) -> Memory:
         """Tell votes pair by pair."""

@@ -8,15 +8,18 @@ chosen, they name wrong arms more often than their level says.
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
 from bayesduel.errors import StoppingRuleError
-from bayesduel.stopping.base import NOBODY, StoppingRule, StoppingState
+from bayesduel.ops.scalar.compiled import Records, compiled, implement_one, inlined
+from bayesduel.stopping._scalar_bets import lower_half
+from bayesduel.stopping.base import StoppingRule, StoppingState, concluded
 from bayesduel.stopping.rules import check_duels
+from bayesduel.stopping.scalar_rules import GO_ON, ScalarStopping, observe
 from theory.arguments import share_of
 from theory.identification.evidence import checked_wins
 
@@ -54,12 +57,10 @@ class FixedNumber(StoppingRule):
         counts = checked_wins(wins)
         leader = int(shares_won(counts)[0].argmax())
         spent, limit = float(counts.sum()), float(self.duels)
-        return _state(leader, spent, limit, stopped=spent >= limit)
+        return concluded(leader, spent, limit, stopped=spent >= limit)
 
     def scalar_stopping(self) -> Any:
         """Return what stops runs of the scalar engine."""
-        from bayesduel.stopping._scalar_heuristics import FIXED, stopping
-
         return stopping(FIXED, duels=int(self.duels))
 
 
@@ -113,12 +114,10 @@ class SeparateIntervals(StoppingRule):
         highs = np.where(met > 0, centers + halves, 1.0)
         low = float(centers[leader] - halves[leader]) if met[leader] else 0.0
         apart = low - float(np.delete(highs, leader).max())
-        return _state(leader, apart, 0.0, stopped=apart > 0.0)
+        return concluded(leader, apart, 0.0, stopped=apart > 0.0)
 
     def scalar_stopping(self) -> Any:
         """Return what stops runs of the scalar engine."""
-        from bayesduel.stopping._scalar_heuristics import INTERVALS, stopping
-
         return stopping(INTERVALS, square=_normal_quantile(self.level) ** 2)
 
 
@@ -165,12 +164,10 @@ class LeaderTest(StoppingRule):
             probability = 2.0 * float(betainc(won, lost + 1.0, 0.5))
         evidence = -math.log(probability) if probability > 0.0 else math.inf
         stopped = probability < self.alpha * (1.0 - ROUNDING)
-        return _state(leader, evidence, -math.log(self.alpha), stopped=stopped)
+        return concluded(leader, evidence, -math.log(self.alpha), stopped=stopped)
 
     def scalar_stopping(self) -> Any:
         """Return what stops runs of the scalar engine."""
-        from bayesduel.stopping._scalar_heuristics import TEST, stopping
-
         return stopping(TEST, level=float(self.alpha) * (1.0 - ROUNDING))
 
 
@@ -192,8 +189,111 @@ def _normal_quantile(level: float) -> float:
     return float(ndtri(0.5 + float(level) / 2.0))
 
 
-def _state(
-    leader: int, evidence: float, threshold: float, *, stopped: bool
-) -> StoppingState:
-    answer = leader if stopped else NOBODY
-    return StoppingState(stopped, answer, leader, evidence, threshold)
+# --- The kernel of the heuristics: shares of duels won, and what is made of them ------
+
+
+FIXED, INTERVALS, TEST = 0, 1, 2
+
+_NOW = np.dtype(
+    [
+        ("kind", np.int64),
+        ("left", np.int64),  # Of a fixed number of duels.
+        ("square", np.float64),  # Of the normal quantile of the intervals.
+        ("level", np.float64),  # Of the test.
+    ]
+)
+
+_ARM = np.dtype([("won", np.int64), ("met", np.int64)])
+
+_PAIR = np.dtype([("wins", np.int64)])
+
+
+class HeuristicKernel(NamedTuple):
+    """The state of one run."""
+
+    now: Records
+    arms: Records
+    pairs: Records
+
+
+def stopping(
+    kind: int, *, duels: int = 0, square: float = 0.0, level: float = 0.0
+) -> ScalarStopping:
+    """Return what stops by one of the heuristics."""
+
+    def initial_state(num_arms: int) -> HeuristicKernel:
+        now = np.zeros(1, dtype=_NOW)
+        now["kind"], now["left"], now["square"], now["level"] = (
+            kind, duels, square, level,
+        )  # fmt: skip
+        return HeuristicKernel(
+            now=now,
+            arms=np.zeros(num_arms, dtype=_ARM),
+            pairs=np.zeros((num_arms, num_arms), dtype=_PAIR),
+        )
+
+    return ScalarStopping("heuristic", initial_state)
+
+
+@inlined
+def _observe(state: HeuristicKernel, first: int, second: int, won: bool) -> int:
+    """Count a duel; return the leader if the heuristic is content with it."""
+    winner, loser = (first, second) if won else (second, first)
+    state.pairs[winner, loser].wins += 1
+    state.arms[winner].won += 1
+    state.arms[winner].met += 1
+    state.arms[loser].met += 1
+    return _look(state)
+
+
+@compiled
+def _look(state: HeuristicKernel) -> int:
+    now = state.now[0]
+    if now.kind == FIXED:
+        now.left -= 1
+        return _leader(state, -1) if now.left <= 0 else GO_ON
+    leader = _leader(state, -1)
+    if now.kind == INTERVALS:
+        return leader if _is_apart(state, leader) else GO_ON
+    second = _leader(state, leader)
+    won, lost = state.pairs[leader, second].wins, state.pairs[second, leader].wins
+    if won <= lost + 1:
+        return GO_ON
+    return leader if 2.0 * lower_half(won, lost + 1) < now.level else GO_ON
+
+
+@inlined
+def _leader(state: HeuristicKernel, without: int) -> int:
+    """Return the arm with the largest share won, but for one arm."""
+    best, most = -1, -math.inf
+    for arm in range(state.arms.size):
+        each = state.arms[arm]
+        share = each.won / each.met if each.met > 0 else -1.0
+        if arm != without and share > most:
+            best, most = arm, share
+    return best
+
+
+@inlined
+def _is_apart(state: HeuristicKernel, leader: int) -> bool:
+    """Say whether the lower end of the leader's interval is above all upper ends."""
+    low = _end(state, leader, -1.0)
+    for arm in range(state.arms.size):
+        if arm != leader and _end(state, arm, 1.0) >= low:
+            return False
+    return True
+
+
+@inlined
+def _end(state: HeuristicKernel, arm: int, sign: float) -> float:
+    """Return the lower (-1) or upper (1) end of the interval of Wilson."""
+    played, square = state.arms[arm].met, state.now[0].square
+    if played == 0:
+        return 0.5 + 0.5 * sign
+    rate = state.arms[arm].won / played
+    spread = rate * (1.0 - rate) / played + square / (4.0 * played * played)
+    center = rate + square / (2.0 * played)
+    return (center + sign * math.sqrt(square * spread)) / (1.0 + square / played)
+
+
+implement_one(observe, HeuristicKernel, _observe)

@@ -1,19 +1,18 @@
-"""Labels, numbers of votes and tables of arrays, checked once at the boundary."""
+"""Labels, numbers and arrays of votes, checked once at the boundary."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NoReturn
 from unicodedata import normalize
 
 import numpy as np
-from jaxtyping import Bool, Float64, Int64, Num, Shaped
+from jaxtyping import Bool, Float64, Int64, Shaped
 from numpy.typing import ArrayLike
 
 from bayesduel.errors import ComparisonDataError, errors_as, near_names
 from bayesduel.files.csv_cells import unguarded
-from theory.arguments import items_of
-from theory.labels import aligned_table
+from theory.arguments import items_of, true_or_false
 from theory.validation import any_array, holds_more_than, refuse_entries
 
 MOST_LABELS = 10**8
@@ -22,40 +21,39 @@ MOST_LABELS = 10**8
 MOST_VOTES = 1e15
 """Sums of numbers up to here are exact in float64."""
 
+# Characters without a width, which copying from a page puts around a name.
 _INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
-"""Characters without a width, which copying from a page puts around a name."""
-
+# The end of a text in C, and halves of pairs, which UTF-8 cannot write.
 _UNWRITABLE = frozenset(["\0", *map(chr, range(0xD800, 0xE000))])
-"""What ends a text in C, and halves of pairs, which UTF-8 has none of."""
-
 _WHOLE_FLOAT = re.compile(r"(-?(?:0|[1-9][0-9]*))[.,]0")
 _DECIMAL = re.compile(r"-?[0-9]*[.,][0-9]+")
+
+
+def refuse(
+    argument: str, rule: str, value: Any = None, *, index: Any = None, remedy: str = ""
+) -> NoReturn:
+    """Raise a ``ComparisonDataError``."""
+    raise ComparisonDataError(argument, rule, value, index=index, remedy=remedy)
+
+
+def flag(value: object, argument: str) -> bool:
+    """Return True or False; nothing else is either."""
+    return true_or_false(value, argument, kind=ComparisonDataError)
 
 
 def composed(label: Any) -> str:
     """Return a label as text, accented letters in one character (Unicode's NFC).
 
-    Spaces of any kind and characters without a width are taken away from both ends, and
-    the apostrophe that exports put before what a spreadsheet would take for a formula.
+    Spaces and characters without a width are removed from both ends, and so is the
+    apostrophe that exports put before what a spreadsheet would take for a formula.
     """
     text = str(label)
     if text.isascii():
         return unguarded(text.strip())
     text, before = normalize("NFC", text), ""
-    # Either may stand outside the other.
-    while text != before:
+    while text != before:  # Either may stand outside the other.
         text, before = text.strip().strip(_INVISIBLE), text
     return unguarded(text)
-
-
-def all_composed(labels: Sequence[Any]) -> list[str]:
-    """Return labels as texts, each different one composed once: there are few."""
-    if not set(map(type, labels)) <= {str, np.str_}:
-        return list(map(composed, labels))  # 1, 1.0 and True are equal.
-    texts = {label: composed(label) for label in set(labels)}
-    if all(type(label) is str and label == text for label, text in texts.items()):
-        return list(labels)
-    return list(map(texts.__getitem__, labels))
 
 
 def whole_numbers_as_text(labels: Iterable[str]) -> dict[str, str]:
@@ -66,9 +64,8 @@ def whole_numbers_as_text(labels: Iterable[str]) -> dict[str, str]:
     decimals, as versions 1.0 and 1.1 are, only those change that occur in both forms.
     """
     texts = set(labels)
-    whole = {
-        text: found[1] for text in texts if (found := _WHOLE_FLOAT.fullmatch(text))
-    }
+    matches = {text: _WHOLE_FLOAT.fullmatch(text) for text in texts}
+    whole = {text: match[1] for text, match in matches.items() if match}
     if any(_DECIMAL.fullmatch(text) for text in texts - whole.keys()):
         return {text: number for text, number in whole.items() if number in texts}
     return whole
@@ -76,11 +73,17 @@ def whole_numbers_as_text(labels: Iterable[str]) -> dict[str, str]:
 
 def joined_labels(*columns: Sequence[Any]) -> list[list[str]]:
     """Return columns of labels of the same things as texts, 7.0 and 7 as one label."""
-    texts = [all_composed(column) for column in columns]
-    renamed = whole_numbers_as_text(set().union(*texts))
-    if renamed:
+    texts = list(map(_texts_of, columns))
+    if renamed := whole_numbers_as_text(set().union(*texts)):
         texts = [[renamed.get(text, text) for text in column] for column in texts]
     return texts
+
+
+def _texts_of(labels: Sequence[Any]) -> list[str]:
+    if not set(map(type, labels)) <= {str, np.str_}:
+        return list(map(composed, labels))  # 1, 1.0 and True are equal.
+    texts = {label: composed(label) for label in set(labels)}
+    return [texts[label] for label in labels]
 
 
 def arm_names_of(names: Iterable[Any] | None, num_arms: int | None) -> tuple[str, ...]:
@@ -89,16 +92,14 @@ def arm_names_of(names: Iterable[Any] | None, num_arms: int | None) -> tuple[str
         names = [str(arm) for arm in range(num_arms or 0)]
     checked = tuple(composed(name) for name in labels_of("arm_names", names))
     if num_arms is not None and len(checked) != num_arms:
-        rule = f"must name each of the {num_arms} arms"
-        raise ComparisonDataError("arm_names", rule, checked)
+        refuse("arm_names", f"must name each of the {num_arms} arms", checked)
     if len(checked) < 2:
-        rule = "must be of at least two arms, to be compared"
-        raise ComparisonDataError("arm_names", rule, checked)
+        refuse("arm_names", "must be of at least two arms, to be compared", checked)
     seen: set[str] = set()
     for position, name in enumerate(checked):
         if not name or name in seen:
             rule = "must be different from the others, and not empty"
-            raise ComparisonDataError("arm_names", rule, name, index=position)
+            refuse("arm_names", rule, name, index=position)
         seen.add(name)
     return checked
 
@@ -111,30 +112,27 @@ def labels_of(name: str, values: Any) -> tuple[Any, ...]:
     fits = isinstance(values, Iterable) and not isinstance(values, bytes | dict)
     fits = fits and getattr(values, "ndim", 1) == 1
     if not fits or holds_more_than(values, MOST_LABELS):
-        raise ComparisonDataError(name, "must be a sequence of names", values)
+        refuse(name, "must be a sequence of names", values)
     labels = tuple(values)
     try:
         different: Iterable[Any] = dict.fromkeys(labels)
     except TypeError:  # A list among them.
         different = labels
     for label in different:
-        # Numbers are names too, as those of the columns of a table.
-        if is_missing(label):
-            row = next(row for row, each in enumerate(labels) if is_missing(each))
+        if _is_missing(label):
+            row = next(row for row, each in enumerate(labels) if _is_missing(each))
             remedy = "name it, or leave out its row, as with dropna() of pandas"
-            raise ComparisonDataError(
-                name, "is missing", label, index=row, remedy=remedy
-            )
+            refuse(name, "is missing", label, index=row, remedy=remedy)
+        # Numbers are names too, as those of the columns of a table.
         plain = isinstance(label, str | int | float | np.generic)
         if not plain or not _UNWRITABLE.isdisjoint(str(label)):
             row = next(row for row, each in enumerate(labels) if each is label)
-            rule = "must be a name that can be written to a file"
-            raise ComparisonDataError(name, rule, label, index=row)
+            refuse(name, "must be a name that can be written to a file", label,
+                   index=row)  # fmt: skip
     return labels
 
 
-def is_missing(label: Any) -> bool:
-    """Return whether a label is None, nan, or what pandas or NumPy has for it."""
+def _is_missing(label: Any) -> bool:
     if label is None or label is np.ma.masked:
         return True
     if type(label).__name__ in ("NAType", "NaTType"):
@@ -145,8 +143,8 @@ def is_missing(label: Any) -> bool:
 def rows_of(name: str, values: Any) -> tuple[Any, ...]:
     """Return the rows of a table, whatever each of them is."""
     if holds_more_than(values, MOST_LABELS):
-        rule = f"must hold at most {MOST_LABELS:,} names"
-        raise ComparisonDataError(name, rule, getattr(values, "shape", values))
+        shape = getattr(values, "shape", values)
+        refuse(name, f"must hold at most {MOST_LABELS:,} names", shape)
     return items_of(values, name, kind=ComparisonDataError)
 
 
@@ -158,10 +156,10 @@ def numbers_of(name: str, values: ArrayLike) -> Float64[np.ndarray, "..."]:
         # Numbers may hide among objects, as in a column of Decimal; texts do not count,
         # and no imaginary part is dropped.
         read, numbers = np.zeros(given.shape, dtype=bool), np.zeros(given.shape)
-        for place, value in np.ndenumerate(given):
+        for at, value in np.ndenumerate(given):
             if given.dtype.kind == "O" and not isinstance(value, str | bytes):
                 with suppress(TypeError, ValueError, OverflowError):
-                    numbers[place], read[place] = float(value), True
+                    numbers[at], read[at] = float(value), True
         check_each(name, given, read, "must be a number")
         given = numbers
     numbers = np.array(given, dtype=np.float64)
@@ -187,96 +185,23 @@ def vote_counts(name: str, values: ArrayLike) -> Float64[np.ndarray, "..."]:
     return counts
 
 
+def weights_of(
+    name: str, values: ArrayLike | None, number: int, things: str
+) -> Float64[np.ndarray, " row"]:
+    """Return how often each of some things counts, 1 by default."""
+    counts = np.ones(number) if values is None else vote_counts(name, values)
+    if counts.shape != (number,):
+        rule = f"must have the shape ({number},), one number for each of the {things}"
+        refuse(name, rule, counts.shape)
+    return counts
+
+
 def whole_numbers(name: str, values: ArrayLike) -> Int64[np.ndarray, "..."]:
     """Return positions or places as int64; nothing is rounded."""
     numbers = numbers_of(name, values)
     fits = (numbers == np.round(numbers)) & (np.abs(numbers) <= MOST_VOTES)
     check_each(name, numbers, fits, "must be a whole number")
     return numbers.astype(np.int64)
-
-
-def labelled_counts(
-    name: str, values: ArrayLike, order: Sequence[str] | None = None
-) -> tuple[Float64[np.ndarray, "..."], tuple[str, ...] | None]:
-    """Return a table of votes, and the labels of a data frame.
-
-    Columns are brought into the order of the rows, and both into `order`.
-    """
-    _check_crosstab(name, values)
-    with errors_as(ComparisonDataError):
-        table, labels = aligned_table(values, name)
-    counts = vote_counts(name, table)
-    labels = None if labels is None else tuple(map(composed, labels))
-    if order is None or labels is None or tuple(order) == labels:
-        return counts, labels
-    if set(order) != set(labels):
-        rule = f"must name the arms {shortened(order)}"
-        raise ComparisonDataError(name, rule, labels)
-    places = [labels.index(label) for label in order]
-    return counts[np.ix_(places, places)], tuple(order)
-
-
-def _check_crosstab(name: str, values: Any) -> None:
-    """Refuse a data frame without a row of an arm that never won, or a column."""
-    if not hasattr(values, "iloc") or getattr(values, "ndim", 0) != 2:
-        return
-    rows, columns = (
-        [str(label) for label in side] for side in (values.index, values.columns)
-    )
-    counted = [_counted(len(side)) == side for side in (rows, columns)]
-    if set(rows) == set(columns) or (any(counted) and len(rows) == len(columns)):
-        return
-    sides = (("rows", rows, columns), ("columns", columns, rows))
-    lacks = " and its ".join(
-        f"{side} lack {shortened([each for each in other if each not in own])}"
-        for side, own, other in sides
-        if not set(other) <= set(own)
-    )
-    raise ComparisonDataError(
-        name,
-        f"must name the same arms in its rows and columns; its {lacks}",
-        values.shape,
-        remedy="rename what is one arm; or, where an arm never won or never lost, add "
-        "zeros: names = sorted({*wins.index, *wins.columns}); "
-        "wins.reindex(index=names, columns=names, fill_value=0)",
-    )
-
-
-def covariates_of(
-    values: Any, names: Any, arm_names: tuple[str, ...]
-) -> tuple[Float64[np.ndarray, "arm covariate"], tuple[str, ...]]:
-    """Return a table with a row per arm, and the names of its columns.
-
-    The rows of a data frame are brought into the order of the arms by their labels;
-    rows that count 0, 1, ... are taken as they stand, as those of an array are.
-    """
-    columns = None
-    if hasattr(values, "iloc"):
-        if values.ndim == 2:
-            columns = [composed(label) for label in values.columns]
-            columns = None if columns == _counted(len(columns)) else columns
-        rows, arms = joined_labels(list(values.index), arm_names)
-        if sorted(rows) == sorted(arms):
-            values = values.iloc[[rows.index(arm) for arm in arms]]
-        elif rows != _counted(len(rows)):
-            rule = f"must have one row for each of the arms {shortened(arm_names)}"
-            raise ComparisonDataError("covariates", rule, rows)
-    names = columns if names is None else labels_of("names", names)
-    table = numbers_of("covariates", values)
-    if table.ndim == 1:
-        table = table[:, None]
-    if table.ndim != 2 or len(table) != len(arm_names):
-        rule = f"must have one row for each of the {len(arm_names)} arms in its shape"
-        raise ComparisonDataError("covariates", rule, table.shape)
-    labels = names or [f"covariate {index}" for index in range(table.shape[1])]
-    if len(labels) != table.shape[1]:
-        rule = f"must name each of the {table.shape[1]} columns"
-        raise ComparisonDataError("names", rule, labels)
-    return table, tuple(map(str, labels))
-
-
-def _counted(number: int) -> list[str]:
-    return [str(position) for position in range(number)]
 
 
 def arm_positions(
@@ -286,23 +211,17 @@ def arm_positions(
     position = {arm: index for index, arm in enumerate(arm_names)}
     for arm, number in whole_numbers_as_text(arm_names).items():
         position.setdefault(number, position[arm])
-    texts = all_composed(labels)
-    places = list(map(position.get, texts))
-    for row, place in enumerate(places):
-        if place is not None:
-            continue
-        number = _WHOLE_FLOAT.fullmatch(texts[row])
-        places[row] = position.get(number[1]) if number else None
-        if places[row] is None:
-            raise ComparisonDataError(
-                name,
-                f"names the unknown arm {texts[row]!r}",
-                texts[row],
-                index=row,
-                remedy=f"{near_names(texts[row], arm_names)}the {len(arm_names)} arms: "
-                f"{shortened(arm_names)}",
-            )
-    return np.array(places, dtype=np.int64)
+    positions = np.zeros(len(labels), dtype=np.int64)
+    for row, text in enumerate(_texts_of(labels)):
+        if text not in position and (number := _WHOLE_FLOAT.fullmatch(text)):
+            text = number[1] if number[1] in position else text
+        if text not in position:
+            rule = f"names the unknown arm {text!r}"
+            remedy = f"{near_names(text, arm_names)}the {len(arm_names)} arms: "
+            remedy += shortened(arm_names)
+            refuse(name, rule, text, index=row, remedy=remedy)
+        positions[row] = position[text]
+    return positions
 
 
 def shortened(names: Sequence[str], most: int = 6) -> str:
@@ -311,55 +230,24 @@ def shortened(names: Sequence[str], most: int = 6) -> str:
     return shown + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def check_opponents(
-    first: Int64[np.ndarray, " row"],
-    second: Int64[np.ndarray, " row"],
-    arm_names: Sequence[str],
-) -> None:
-    """Raise unless both columns hold positions of arms that differ in every row."""
-    for name, arms in (("first", first), ("second", second)):
-        rule = f"must be an arm, numbered from 0 to {len(arm_names) - 1}"
-        check_each(name, arms, (arms >= 0) & (arms < len(arm_names)), rule)
-    if np.any(first == second):
-        row = int(np.argmax(first == second))
-        arm = arm_names[first[row]]
-        rule = f"compares {arm!r} with itself, which says nothing"
-        remedy = "leave such rows out"
-        raise ComparisonDataError("row", rule, arm, index=row, remedy=remedy)
-
-
-def check_lengths(**columns: Sized) -> None:
+def check_lengths(**columns: Any) -> None:
     """Raise unless all columns are equally long."""
     lengths = [len(each) for each in columns.values()]
     if len(set(lengths)) > 1:
         *names, last = columns
-        rule = "must be equally long"
-        raise ComparisonDataError(f"{', '.join(names)} and {last}", rule, lengths)
-
-
-def check_one_each(
-    name: str, values: Float64[np.ndarray, "..."], number: int, things: str
-) -> None:
-    """Raise unless there is one value for each of some things."""
-    if values.shape != (number,):
-        rule = f"must have the shape ({number},), one number for each of the {things}"
-        raise ComparisonDataError(name, rule, values.shape)
+        refuse(f"{', '.join(names)} and {last}", "must be equally long", lengths)
 
 
 def check_names(names: Any, constructor: str) -> int:
     """Raise unless names of arms are a tuple of different names; return how many."""
     if not isinstance(names, tuple) or arm_names_of(names, None) != names:
-        rule, remedy = "must be a tuple of names", f"use {constructor}()"
-        raise ComparisonDataError("arm_names", rule, names, remedy=remedy)
+        remedy = f"use {constructor}()"
+        refuse("arm_names", "must be a tuple of names", names, remedy=remedy)
     return len(names)
 
 
 def check_array(
-    name: str,
-    values: Any,
-    shape: tuple[int | None, ...],
-    kind: str,
-    constructor: str,
+    name: str, values: Any, shape: tuple[int | None, ...], kind: str, constructor: str
 ) -> None:
     """Raise unless a field is an array of a kind; None stands for any length."""
     fits = isinstance(values, np.ndarray) and values.dtype.kind == kind
@@ -369,36 +257,44 @@ def check_array(
     ):
         words = {"i": "integers", "f": "floats", "b": "True and False"}[kind]
         size = ", ".join("n" if each is None else str(each) for each in shape)
-        rule = f"must be an array of {words} of the shape ({size})"
-        remedy = f"use {constructor}(), which converts what it is given"
         if isinstance(values, np.ndarray):
             values = f"{values.dtype}{list(values.shape)}"
-        raise ComparisonDataError(name, rule, values, remedy=remedy)
+        rule = f"must be an array of {words} of the shape ({size})"
+        remedy = f"use {constructor}(), which converts what it is given"
+        refuse(name, rule, values, remedy=remedy)
 
 
 def check_different(
     name: str,
-    rows: Shaped[np.ndarray, "..."],
-    places: Int64[np.ndarray, " place"],
+    rows: Shaped[np.ndarray, "row column"],
+    keys: Sequence[Shaped[np.ndarray, " row"]],
     what: str,
     constructor: str,
 ) -> None:
-    """Raise where two rows are the same: not all are among the places."""
+    """Raise where two rows have the same keys."""
+    # Rows in the order of their keys, as most are, need not be grouped.
+    alike = np.ones(max(len(rows) - 1, 0), dtype=bool)
+    for key in keys:
+        if np.any(alike & (key[1:] < key[:-1])):
+            alike[:] = True
+            break
+        alike &= key[1:] == key[:-1]
+    if not alike.any():
+        return
+    places, _ = groups_of(keys)
     if len(places) < len(rows):
         row = int(np.setdiff1d(np.arange(len(rows)), places)[0])
         remedy = f"use {constructor}(), which adds up the rows of a {what}"
         rule = f"is the second row of one {what}"
-        raise ComparisonDataError(
-            name, rule, rows[row].tolist(), index=row, remedy=remedy
-        )
+        refuse(name, rule, rows[row].tolist(), index=row, remedy=remedy)
 
 
 def groups_of(
-    keys: Sequence[Num[np.ndarray, " vote"]],
+    keys: Sequence[Shaped[np.ndarray, " vote"]],
 ) -> tuple[Int64[np.ndarray, " group"], Int64[np.ndarray, " vote"]]:
-    """Return a place of each group of equal rows, in order, and the group of each row.
+    """Return the first row of each group of equal rows, and the group of each row.
 
-    Rows are told apart, and sorted, by the first key, then by the second, and so on.
+    Groups are sorted by the first key, then by the second, and so on.
     """
     joint, size = np.zeros(len(keys[0]), dtype=np.int64), 1
     for key in keys:
@@ -412,15 +308,15 @@ def groups_of(
             size = len(different)
         joint, size = joint * number + codes, size * max(number, 1)
     if size > 16 * len(joint):
-        _, places, index = np.unique(joint, return_index=True, return_inverse=True)
-        return places, index
+        _, rows, index = np.unique(joint, return_index=True, return_inverse=True)
+        return rows, index
     # Without sorting the rows: there is room for all that could be.
-    there = np.zeros(size, dtype=bool)
-    there[joint] = True
-    index = (np.cumsum(there) - 1)[joint]
-    places = np.zeros(int(there.sum()), dtype=np.int64)
-    places[index[::-1]] = np.arange(len(joint))[::-1]
-    return places, index
+    first = np.full(size, -1, dtype=np.int32)  # There are at most 10^8 rows.
+    first[joint[::-1]] = np.arange(len(joint), dtype=np.int32)[::-1]
+    groups = np.flatnonzero(first >= 0)
+    rows = first[groups].astype(np.int64)
+    first[groups] = np.arange(len(groups))
+    return rows, first[joint].astype(np.int64)
 
 
 def codes_of(
@@ -428,7 +324,7 @@ def codes_of(
 ) -> tuple[Int64[np.ndarray, " row"], tuple[str, ...]]:
     """Return the place of each label among the different ones, and these, sorted."""
     names = tuple(sorted(set(labels)))
-    place: Mapping[str, int] = {label: at for at, label in enumerate(names)}
+    place = {label: at for at, label in enumerate(names)}
     return np.array([place[label] for label in labels], dtype=np.int64), names
 
 
@@ -443,9 +339,8 @@ def components(
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    count, label = connected_components(
-        csr_array(edges), directed=True, connection=connection
-    )
+    graph = csr_array(edges)
+    count, label = connected_components(graph, directed=True, connection=connection)
     parts: list[list[str]] = [[] for _ in range(count)]
     for name, part in zip(arm_names, label.tolist(), strict=False):
         parts[part].append(name)

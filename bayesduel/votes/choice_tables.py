@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Bool, Float64
 from numpy.typing import NDArray
 
 from bayesduel.errors import ComparisonDataError, near_names
@@ -17,6 +16,7 @@ from bayesduel.votes.checks import (
     arm_positions,
     composed,
     labels_of,
+    refuse,
     shortened,
 )
 from bayesduel.votes.choices import Choices
@@ -28,20 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["read_choices", "read_long_choices", "read_wide_choices"]
 
-_BETWEEN = "_.-: "
-"""What may stand between an attribute and an alternative in a title."""
-
-_MOST_WORDS = 50
-"""Different words of an attribute that is no number."""
-
-type Titles = list[str | None]
-"""For each alternative a column, or None where an attribute is 0."""
-
-
-def _index(argument: str, value: Any) -> int:
-    """Return the number that stands for an arm, or for none of them, in a file."""
-    most = int(MOST_VOTES)
-    return integer_from(value, -most, argument, most, kind=ComparisonDataError)
+_BETWEEN = "_.-: "  # What may stand between an attribute and an alternative.
+_MOST_WORDS = 50  # Different words of an attribute that is no number.
 
 
 def read_choices(
@@ -79,40 +67,38 @@ def read_choices(
     ComparisonDataError
         If columns are missing, or an arm was chosen that was not on offer.
     """
+    most = int(MOST_VOTES)
+    first_index = integer_from(
+        first_index, -most, "first_index", most, kind=ComparisonDataError
+    )
+    if none is not None:
+        none = integer_from(none, -most, "none", most, kind=ComparisonDataError)
     table = Table(source, missing="keep")
-    first_index = _index("first_index", first_index)
-    none = None if none is None else _index("none", none)
     # A number such as -1 may stand for none.
     chosen = table.whole_numbers(choice, least=-MOST_VOTES).astype(np.int64)
     names = [each for each in table.titles if each != choice]
-    names = list(arm_names_of(names if arm_names is None else arm_names, None))
+    names = arm_names_of(names if arm_names is None else arm_names, None)
     table.say_what_is_read({"choice": [choice], "arms": names})
-    offered = [table.whole_numbers(each, flags=True) for each in names]
-    offered = np.stack(offered, axis=1)
+    offered = np.stack(
+        [table.whole_numbers(each, flags=True) for each in names], axis=1
+    )
     if np.any(offered > 1):
         row, arm = np.argwhere(offered > 1)[0]
-        raise ComparisonDataError(
-            table.name,
-            f"row {row} of column {names[arm]!r} must be 1 where the arm was on "
-            f"offer, else 0, but is {offered[row, arm]:g}",
-            float(offered[row, arm]),
-        )
-    is_none = np.zeros(len(chosen), dtype=bool) if none is None else chosen == none
+        rule = f"row {row} of column {names[arm]!r} must be 1 where the arm was on "
+        rule += f"offer, else 0, but is {offered[row, arm]:g}"
+        refuse(table.name, rule, float(offered[row, arm]))
     index = chosen - first_index
-    bad = ~is_none & ((index < 0) | (index >= len(names)))
-    if np.any(bad):
+    fits = (index >= 0) & (index < len(names))
+    is_none = np.zeros(len(chosen), dtype=bool) if none is None else chosen == none
+    bad = ~fits & ~is_none
+    if bad.any():
         row = int(np.argmax(bad))
-        raise ComparisonDataError(
-            table.name,
-            f"row {row} chooses {chosen[row]}, but the {len(names)} arms are "
-            f"numbered from {first_index}",
-            int(chosen[row]),
-        )
+        rule = f"row {row} chooses {chosen[row]}, but the {len(names)} arms are "
+        refuse(table.name, f"{rule}numbered from {first_index}", int(chosen[row]))
     counts = np.zeros(offered.shape)
-    counts[np.flatnonzero(~is_none), index[~is_none]] = 1.0
-    return Choices.from_counts(
-        offered > 0, counts, None if none is None else is_none, arm_names=names
-    )
+    counts[~is_none, index[~is_none]] = 1.0
+    nobody = None if none is None else is_none
+    return Choices.from_counts(offered, counts, nobody, arm_names=names)
 
 
 def read_long_choices(
@@ -178,10 +164,10 @@ def read_long_choices(
     ...     read_long_choices(path)
     Choices(2 arms, 1 subsets, 1 choices)
     """
-    person, none = words_of(person=person, none=none)
+    person, none = _words_of(person=person, none=none)
     table = Table(source, names=[none, *(arm_names or ())])
     table.keep_rows(where)
-    known = list(attributes_asked(attributes))
+    known = list(_attributes_asked(attributes))
     others = [title for title in (available, person) if title is not None]
     table.say_what_is_read(
         {"case": [case], "alternative": [alternative], "chosen": [chosen],
@@ -195,56 +181,49 @@ def read_long_choices(
     # None of them is the last column.
     wide = names if none is None else (*names, none)
     column = arm_positions(alternative, different, wide)[labels]
-    case_of = table.texts(case).tolist()
-    cases = {name: row for row, name in enumerate(dict.fromkeys(case_of))}
-    row = np.array([cases[name] for name in case_of])
-    marks = {title: table.yes_or_no(title) for title in (chosen, available) if title}
-    offered = np.zeros((len(cases), len(wide)), dtype=np.int64)
+    codes, cases = table.labels(case)
+    occurring, row = np.unique(codes, return_inverse=True)
+
+    def check(fits: NDArray[np.bool_], rule: str) -> None:
+        if not fits.all():
+            name = cases[occurring[np.argmin(fits)]]
+            refuse(table.name, f"the choice {name!r} {rule}", name)
+
+    offered = np.zeros((len(occurring), len(wide)), dtype=np.int64)
     np.add.at(offered, (row, column), 1)
-    _check_cases(table, cases, offered.max(axis=1) <= 1, "names an alternative twice")
-    here = marks[available] if available else np.ones(table.num_rows, dtype=bool)
-    offered[row, column] = here
-    counts = np.zeros(offered.shape)
-    counts[row, column] = marks[chosen]
-    fits = counts.sum(axis=1) == 1
-    _check_cases(table, cases, fits, "must choose one alternative")
-    on_offer = (counts <= offered).all(axis=1)
-    _check_cases(table, cases, on_offer, "chooses what was not on offer")
-    size = len(names)
-    nothing = None if none is None else counts[:, -1]
-    values = np.zeros((len(cases), len(wide), 0))
-    titles: list[str] = []
-    persons = None if person is None else _persons(table, person, cases, row)
-    # None of them has no attributes.
-    read = here & (column < size)
+    check(offered.max(axis=1) <= 1, "names an alternative twice")
+    counts, here = np.zeros(offered.shape), np.ones(table.num_rows, dtype=bool)
+    counts[row, column] = table.yes_or_no(chosen)
+    if available:
+        here = table.yes_or_no(available)
+        offered[row, column] = here
+    check(counts.sum(axis=1) == 1, "must choose one alternative")
+    check((counts <= offered).all(axis=1), "chooses what was not on offer")
+    persons = None
+    if person is not None:
+        who, people = table.labels(person)
+        of_case = np.zeros(len(occurring), dtype=np.int64)
+        of_case[row] = who
+        differ = np.bincount(row, of_case[row] != who, len(occurring))
+        check(differ == 0, "is of several persons")
+        persons = [people[each] for each in of_case]
+    size, values, titles = len(names), [np.zeros((*offered.shape, 0))], []
     for title in known:
-        words, found = values_of(table, title, [title], read[:, None])
+        # None of them has no attributes.
+        read = (here & (column < size))[:, None]
+        words, found = _values_of(table, title, [title], read)
         wider = np.zeros((*offered.shape, len(words)))
         wider[row, column] = found[:, 0]
-        values, titles = np.concatenate([values, wider], axis=2), [*titles, *words]
+        values, titles = [*values, wider], [*titles, *words]
     return Choices.from_counts(
         offered[:, :size] > 0,
         counts[:, :size],
-        nothing,
+        None if none is None else counts[:, -1],
         arm_names=names,
-        attributes=values[:, :size] if known else None,
+        attributes=np.concatenate(values, axis=2)[:, :size] if known else None,
         attribute_names=titles if known else None,
         persons=persons,
     )
-
-
-def _persons(
-    table: Table, title: str, cases: dict[str, int], row: NDArray[np.int64]
-) -> list[str]:
-    """Return who made each choice, who must be one and the same in all its rows."""
-    people = table.texts(title).tolist()
-    # Of the last row of each choice.
-    last = dict(zip(row.tolist(), people, strict=True))
-    fits = np.ones(len(cases), dtype=bool)
-    for place, each in zip(row.tolist(), people, strict=True):
-        fits[place] &= each == last[place]
-    _check_cases(table, cases, fits, "is of several persons")
-    return [last[place] for place in range(len(cases))]
 
 
 def read_wide_choices(
@@ -310,23 +289,22 @@ def read_wide_choices(
     ...     read_wide_choices(path, attributes=["price"])
     Choices(2 arms, 2 choices, 1 attributes)
     """
-    person, weight, none = words_of(person=person, weight=weight, none=none)
+    person, weight, none = _words_of(person=person, weight=weight, none=none)
     table = Table(source, names=[none, *(alternatives or ())])
     table.keep_rows(where)
-    asked = attributes_asked(attributes)
+    asked = _attributes_asked(attributes)
     choice = composed(choice)
     left = [title for title in (choice, person, weight) if title is not None]
     if alternatives is None:
-        plain = [name for name, titles in asked.items() if titles is None]
-        alternatives = alternatives_in(table, plain, left)
+        alternatives = _alternatives_in(table, asked, left)
     names = arm_names_of(alternatives, None)
-    shown = [titles_of(table, name, own, names, left) for name, own in asked.items()]
-    offers = []
+    offers: list[str | None] = []
     if isinstance(available, str):
-        offers = titles_of(table, available, None, names, left)
+        offers = _titles_of(table, available, None, names, left)
     elif available is not None:
         columns = labels_of("available", available)
-        offers = titles_of(table, "available", columns, names, left)
+        offers = _titles_of(table, "available", columns, names, left)
+    shown = [_titles_of(table, name, own, names, left) for name, own in asked.items()]
     read = [title for each in [*shown, offers] for title in each if title]
     table.say_what_is_read({"choice": left, "attributes": read})
     here = np.ones((table.num_rows, len(names)), dtype=bool)
@@ -334,15 +312,23 @@ def read_wide_choices(
         if title is not None:
             here[:, place] = table.yes_or_no(title)
     table.check_values([choice, *([person] if person else [])])
-    chosen = _chosen(table, choice, names, none)
+    (codes,), labels = table.same_labels(choice)
+    known: dict[str, str | None] = {f"{choice}{name}": name for name in names}
+    if not any(name.isdigit() for name in names):
+        known |= {str(place + 1): name for place, name in enumerate(names)}
+    known |= {name: name for name in names} | ({} if none is None else {none: None})
+    words = f"is none of the alternatives {', '.join(names)}"
+    remedy = "leave such rows out by a condition ({where})"
+    fits = np.array([label in known for label in labels])[codes]
+    table.check(choice, fits, words, remedy)
     values, titles = [np.zeros((*here.shape, 0))], []
     for name, columns in zip(asked, shown, strict=True):
-        words, found = values_of(table, name, columns, here)
+        words, found = _values_of(table, name, columns, here)
         values, titles = [*values, found], [*titles, *words]
     try:
         return Choices.from_attributes(
             np.concatenate(values, axis=2),
-            chosen,
+            [known[labels[code]] for code in codes],
             available=here,
             persons=None if person is None else table.texts(person).tolist(),
             weight=None if weight is None else table.numbers(weight),
@@ -354,35 +340,7 @@ def read_wide_choices(
         raise table.in_rows_of_file(error) from error
 
 
-def _chosen(
-    table: Table, choice: str, names: Sequence[str], none: str | None
-) -> list[str | None]:
-    """Return the chosen alternative of every row, None for none of them."""
-    (codes,), labels = table.same_labels(choice)
-    cells = np.array(labels, dtype=object)[codes].tolist()
-    known: dict[str, str | None] = {f"{choice}{name}": name for name in names}
-    numbered = {str(place + 1): name for place, name in enumerate(names)}
-    if not any(name.isdigit() for name in names):
-        known |= numbered
-    known |= {name: name for name in names}
-    known |= {} if none is None else {none: None}
-    for row, cell in enumerate(cells):
-        if cell not in known:
-            words = f"is none of the alternatives {', '.join(names)}"
-            remedy = "leave such rows out by a condition ({where})"
-            table.refuse(choice, row, words, remedy)
-    return [known[cell] for cell in cells]
-
-
-def _check_cases(
-    table: Table, cases: dict[str, int], fits: NDArray[np.bool_], rule: str
-) -> None:
-    if not fits.all():
-        name = list(cases)[int(np.argmax(~fits))]
-        raise ComparisonDataError(table.name, f"the choice {name!r} {rule}", name)
-
-
-def words_of(**given: Any) -> list[str | None]:
+def _words_of(**given: Any) -> list[str | None]:
     """Return single titles or words, without the space around them; None stays."""
     return [
         None if each is None else composed(labels_of(name, [each])[0])
@@ -390,8 +348,8 @@ def words_of(**given: Any) -> list[str | None]:
     ]
 
 
-def attributes_asked(given: Any) -> dict[str, tuple[str, ...] | None]:
-    """Return what was asked for: attributes, perhaps with a column per alternative."""
+def _attributes_asked(given: Any) -> dict[str, tuple[str, ...] | None]:
+    """Return attributes, perhaps with a column per alternative."""
     if isinstance(given, Mapping):
         return {
             str(name): None if titles is None else labels_of(str(name), titles)
@@ -399,99 +357,82 @@ def attributes_asked(given: Any) -> dict[str, tuple[str, ...] | None]:
         }
     names = labels_of("attributes", given)
     if isinstance(given, str):
-        remedy = f"[{given!r}]"
-        raise ComparisonDataError("attributes", "must be a list", given, remedy=remedy)
+        refuse("attributes", "must be a list", given, remedy=f"[{given!r}]")
     return {composed(name): None for name in names}
 
 
-def parted_titles(
-    table: Table, attribute: str, left: Sequence[str] = ()
-) -> dict[str, dict[str, str]]:
+def _parted_titles(
+    table: Table, attribute: str, left: Sequence[str]
+) -> list[dict[str, str]]:
     """Return columns of an attribute by alternative, for either place of its name.
 
-    ``pf1`` and ``pf_1`` are of the attribute pf and the alternative 1 ("after"),
-    ``TRAIN_TT`` of TT and TRAIN ("before").
+    ``pf1`` and ``pf_1`` are of the attribute pf and the alternative 1, in the first,
+    ``TRAIN_TT`` of TT and TRAIN, in the second.
     """
-    found: dict[str, dict[str, str]] = {"after": {}, "before": {}}
-    for title in table.titles:
-        if title in left:
-            continue
-        rests = {"after": title.removeprefix(attribute),
-                 "before": title.removesuffix(attribute)}  # fmt: skip
-        for where, rest in rests.items():
-            if rest != title and rest.strip(_BETWEEN):
-                found[where][rest.strip(_BETWEEN)] = title
-    for titles in found.values():
-        numbered = [each for each in titles if each.isdigit()]
-        if len(numbered) > 1:  # And not the rest of a word, as "ass" of class and cl.
-            for each in set(titles) - set(numbered):
-                del titles[each]
+    found: list[dict[str, str]] = []
+    for remove in (str.removeprefix, str.removesuffix):
+        rests = {
+            remove(title, attribute).strip(_BETWEEN): title
+            for title in table.titles
+            if title not in left and remove(title, attribute) != title
+        }
+        rests.pop("", None)
+        numbered = {name: title for name, title in rests.items() if name.isdigit()}
+        # And not the rest of a word, as "ass" of class and cl.
+        found.append(numbered if len(numbered) > 1 else rests)
     return found
 
 
-def alternatives_in(
-    table: Table, attributes: Sequence[str], left: Sequence[str]
+def _alternatives_in(
+    table: Table, asked: Mapping[str, Any], left: Sequence[str]
 ) -> list[str]:
-    """Return the alternatives that all attributes have a column for.
-
-    ``ComparisonDataError`` if there are fewer than two.
-    """
-    parted = [parted_titles(table, attribute, left) for attribute in attributes]
-    for where in ("after", "before"):
-        common = [
-            name
-            for name in (parted[0][where] if parted else ())
-            if all(name in each[where] for each in parted)
-        ]
+    """Return the alternatives that all attributes have a column for."""
+    attributes = [name for name, titles in asked.items() if titles is None]
+    parted = [_parted_titles(table, attribute, left) for attribute in attributes]
+    for first, *others in zip(*parted, strict=True):
+        common = [name for name in first if all(name in each for each in others)]
         if len(common) > 1:
             return common
-    raise ComparisonDataError(
-        table.name,
+    rule = (
         "there are no two alternatives with a column for each of the attributes "
         f"{', '.join(attributes)}, as in price_bus and price_car; its columns are "
-        f"{shortened(table.titles, 12)}",
-        list(attributes),
-        remedy="name the alternatives, or the columns of each attribute",
+        f"{shortened(table.titles, 12)}"
     )
+    remedy = "name the alternatives, or the columns of each attribute"
+    refuse(table.name, rule, attributes, remedy=remedy)
 
 
-def titles_of(
+def _titles_of(
     table: Table,
     attribute: str,
     asked: Sequence[str] | None,
     alternatives: Sequence[str],
     left: Sequence[str],
-) -> Titles:
-    """Return the column of an attribute for each alternative."""
+) -> list[str | None]:
+    """Return the column of an attribute for each alternative, None where it is 0."""
+    listed = ", ".join(alternatives)
     if asked is not None:
         if len(asked) != len(alternatives):
-            rule = f"must have a column for each of {', '.join(alternatives)}"
+            rule = f"must have a column for each of {listed}"
             remedy = "an empty name says that it is 0"
-            raise ComparisonDataError(attribute, rule, asked, remedy=remedy)
+            refuse(attribute, rule, asked, remedy=remedy)
         return [composed(title) or None for title in asked]
-    for titles in parted_titles(table, attribute, left).values():
+    for titles in _parted_titles(table, attribute, left):
         if all(name in titles for name in alternatives):
             return [titles[name] for name in alternatives]
-    rule = f"{attribute!r} has no column for each of {', '.join(alternatives)}"
-    remedy = near_names(attribute, table.titles) + (
-        "name its columns, with an empty name where it is 0"
-    )
-    raise ComparisonDataError(table.name, rule, attribute, remedy=remedy)
+    rule = f"{attribute!r} has no column for each of {listed}"
+    remedy = near_names(attribute, table.titles)
+    remedy += "name its columns, with an empty name where it is 0"
+    refuse(table.name, rule, attribute, remedy=remedy)
 
 
-def values_of(
-    table: Table,
-    attribute: str,
-    titles: Titles,
-    here: Bool[np.ndarray, "row place"],
-) -> tuple[list[str], Float64[np.ndarray, "row place value"]]:
+def _values_of(
+    table: Table, attribute: str, titles: Sequence[str | None], here: NDArray[np.bool_]
+) -> tuple[list[str], NDArray[np.float64]]:
     """Return an attribute as numbers, and their names: one, or one for each word.
 
-    A column of words becomes a 1 for each word but the first in the alphabet. Read
-    where something was on offer.
-
-    ``ComparisonDataError`` for a cell that is empty, no number while others are, or
-    one with a decimal comma; or too many words.
+    A column of words becomes a 1 for each word but the first in the alphabet. Cells
+    are read where something was on offer.
     """
     cells = np.full(here.shape, "0", dtype=object)
     for place, title in enumerate(titles):
@@ -501,8 +442,8 @@ def values_of(
     read = cells[there].tolist()
     numbers = table.numbers_in(attribute, read)
     bad = np.flatnonzero(np.isnan(numbers)).tolist()
-    found = np.zeros(here.shape)
     if not bad:
+        found = np.zeros(here.shape)
         found[there] = numbers
         return [attribute], found[:, :, None]
     empty = [at for at, cell in enumerate(read) if not cell]
@@ -510,15 +451,13 @@ def values_of(
         at = (empty or bad)[0]
         row, place = np.argwhere(there)[at].tolist()
         words, remedy = "is empty" if empty else "is no number, as others are", ""
-        if not empty and has_comma(read[at]):
+        if has_comma(read[at]):
             words, remedy = "is a number with a comma", "write a point"
         table.refuse(str(titles[place]), row, words, remedy)
     words = sorted(set(read))
     if len(words) > _MOST_WORDS:
         rule = f"{attribute!r} has {len(words)} different words, at most {_MOST_WORDS}"
-        raise ComparisonDataError(table.name, f"{rule} are read", attribute)
+        refuse(table.name, f"{rule} are read", attribute)
     marks = [(cells == word) & there for word in words[1:]]
     names = [f"{attribute}={word}" for word in words[1:]]
-    if not marks:
-        return [], np.zeros((*here.shape, 0))
-    return names, np.stack(marks, axis=2).astype(np.float64)
+    return names, np.stack([*marks, there], axis=2)[:, :, :-1].astype(np.float64)

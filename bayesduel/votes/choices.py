@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Bool, Float64, Int64, Shaped
+from jaxtyping import Float64, Shaped
 from numpy.typing import ArrayLike, NDArray
 
 from bayesduel.errors import ComparisonDataError, errors_as
@@ -19,19 +19,20 @@ from bayesduel.votes.checks import (
     check_each,
     check_lengths,
     check_names,
-    check_one_each,
     codes_of,
     components,
     composed,
+    flag,
     joined_labels,
     labels_of,
     numbers_of,
+    refuse,
     rows_of,
     vote_counts,
+    weights_of,
     whole_numbers,
 )
 from bayesduel.votes.comparisons import CountedVotes
-from theory.arguments import true_or_false
 from theory.validation import any_array
 
 if TYPE_CHECKING:
@@ -68,8 +69,7 @@ class Choices(CountedVotes):
     Examples
     --------
     >>> choices = Choices.from_subsets(
-    ...     [["tea", "milk"], ["tea", "coffee"], ["tea", "milk"]],
-    ...     ["tea", None, "milk"],
+    ...     [["tea", "milk"], ["tea", "coffee"], ["tea", "milk"]], ["tea", None, "milk"]
     ... )
     >>> choices
     Choices(3 arms, 2 subsets, 3 choices, 1 of none)
@@ -87,36 +87,31 @@ class Choices(CountedVotes):
 
     def __post_init__(self) -> None:
         """Check every field."""
-        num_arms = check_names(self.arm_names, "from_counts")
-        check_array("offered", self.offered, (None, num_arms), "b", "from_counts")
+        num_arms, make = check_names(self.arm_names, "from_counts"), "from_counts"
+        check_array("offered", self.offered, (None, num_arms), "b", make)
         rows = len(self.offered)
-        check_array("counts", self.counts, (rows, num_arms + 1), "f", "from_counts")
+        check_array("counts", self.counts, (rows, num_arms + 1), "f", make)
         vote_counts("counts", self.counts)
-        true_or_false(self.outside, "outside", kind=ComparisonDataError)
-        table, who, constructor = self.attributes, self.persons, "from_counts"
-        last = self.worst
+        flag(self.outside, "outside")
+        table, who, last = self.attributes, self.persons, self.worst
         if last is not None:
-            check_array("worst", last, (rows,), "b", constructor)
+            check_array("worst", last, (rows,), "b", make)
             if self.outside or table is not None:
                 rule = "must be left out where none can be chosen, and with attributes"
-                raise ComparisonDataError("worst", rule, last)
-        if table is None and who is None:
-            marked = (
-                self.offered if last is None else np.column_stack([self.offered, last])
-            )
-            _, places = np.unique(marked, axis=0, return_index=True)
-            check_different("offered", marked, places, "subset", constructor)
+                refuse("worst", rule, last)
+        if self._are_subsets:
+            marked = np.column_stack([self.offered, *([] if last is None else [last])])
+            check_different("offered", marked, [*marked.T], "subset", make)
         for name, of in (("attribute_names", table), ("person_names", who)):
             names = getattr(self, name)
             if not isinstance(names, tuple) or (of is None and names):
-                rule, remedy = "must be a tuple of names", f"use {constructor}()"
-                raise ComparisonDataError(name, rule, names, remedy=remedy)
+                refuse(name, "must be a tuple of names", names, remedy=f"use {make}()")
         if table is not None:
-            width = len(self.attribute_names)
-            check_array("attributes", table, (rows, num_arms, width), "f", constructor)
+            shape = rows, num_arms, len(self.attribute_names)
+            check_array("attributes", table, shape, "f", make)
             check_each("attributes", table, np.isfinite(table), "must be finite")
         if who is not None:
-            check_array("persons", who, (rows,), "i", constructor)
+            check_array("persons", who, (rows,), "i", make)
             most = len(self.person_names) - 1
             rule = f"must be the place of a person, from 0 to {most}"
             check_each("persons", who, (who >= 0) & (who <= most), rule)
@@ -168,35 +163,51 @@ class Choices(CountedVotes):
         subsets = np.atleast_2d(given != 0)
         chosen = np.atleast_2d(vote_counts("counts", counts))
         if subsets.shape != chosen.shape or subsets.ndim != 2:
-            rule, shapes = "must be tables of one shape", (subsets.shape, chosen.shape)
-            raise ComparisonDataError("offered and counts", rule, shapes)
-        names = arm_names_of(arm_names, subsets.shape[1])
-        if np.any((chosen > 0) & ~subsets):
-            row, arm = np.argwhere((chosen > 0) & ~subsets)[0]
+            shapes = subsets.shape, chosen.shape
+            refuse("offered and counts", "must be tables of one shape", shapes)
+        number, size = subsets.shape
+        names = arm_names_of(arm_names, size)
+        wrong = (chosen > 0) & ~subsets
+        if wrong.any():
+            row, arm = np.argwhere(wrong)[0]
             rule = f"chooses {names[arm]!r}, which was not on offer"
-            raise ComparisonDataError("counts", rule, names[arm], index=int(row))
-        nothing = np.zeros(len(subsets)) if none is None else vote_counts("none", none)
-        check_one_each("none", nothing, len(subsets), "rows")
-        least = 1 if none is not None else 2
-        if np.any(subsets.sum(axis=1) < least):
-            row = int(np.argmax(subsets.sum(axis=1) < least))
+            refuse("counts", rule, names[arm], index=int(row))
+        nothing = np.zeros(number)
+        if none is not None:
+            nothing = weights_of("none", none, number, "rows")
+        too_few = subsets.sum(axis=1) < (1 if none is not None else 2)
+        if too_few.any():
+            row = int(np.argmax(too_few))
             remedy = "offer two arms at least, or the option of none"
-            raise ComparisonDataError(
-                "offered", "leaves no choice", subsets[row], index=row, remedy=remedy
-            )
-        total = np.concatenate([chosen, nothing[:, None]], axis=1)
-        last = _worst_rows(worst, len(subsets))
+            refuse("offered", "leaves no choice", subsets[row], index=row,
+                   remedy=remedy)  # fmt: skip
+        last = None
+        if worst is not None:
+            last = np.asarray(worst)
+            if last.shape != (number,) or last.dtype.kind != "b":
+                rule = f"must be True or False for each of the {number} rows"
+                refuse("worst", rule, worst)
+            last = last if last.any() else None
+        total = np.column_stack([chosen, nothing])
         if attributes is None and persons is None:
-            marked = subsets if last is None else np.column_stack([subsets, last])
+            marked = np.column_stack([subsets, *([] if last is None else [last])])
             marked, index = np.unique(marked, axis=0, return_inverse=True)
-            subsets, rows = marked[:, : len(names)], total
-            last = None if last is None else marked[:, -1]
-            total = np.zeros((len(subsets), len(names) + 1))
+            rows, total = total, np.zeros((len(marked), size + 1))
             np.add.at(total, index.reshape(-1), rows)
-        table, titles = _attributes_of(attributes, attribute_names, subsets)
-        who, people = _persons_of(persons, len(subsets))
-        none_ = none is not None
-        return cls(names, subsets, total, none_, table, titles, who, people, last)
+            subsets, last = marked[:, :size], None if last is None else marked[:, -1]
+        table, titles, who, people = None, (), None, ()
+        if attributes is not None:
+            table, titles = _attributes_of(attributes, attribute_names, subsets)
+        elif attribute_names is not None:
+            refuse("attribute_names", "needs attributes", attribute_names)
+        if persons is not None:
+            (labels,) = joined_labels(labels_of("persons", persons))
+            if len(labels) != number:
+                rule = f"must name one person for each of the {number} rows"
+                refuse("persons", rule, labels)
+            who, people = codes_of(labels)
+        outside = none is not None
+        return cls(names, subsets, total, outside, table, titles, who, people, last)
 
     @classmethod
     def from_attributes(
@@ -258,16 +269,12 @@ class Choices(CountedVotes):
         labels = labels_of("chosen", [chosen[row] for row in picked])
         counts[picked, arm_positions("chosen", labels, names)] = 1.0
         counts[:, -1] = 1.0 - counts.sum(axis=1)
-        if weight is not None:
-            weights = vote_counts("weight", weight)
-            check_one_each("weight", weights, len(chosen), "choices")
-            counts *= weights[:, None]
+        counts *= weights_of("weight", weight, len(chosen), "choices")[:, None]
         offered = np.ones(table.shape[:2]) if available is None else available
-        none = _nobody(counts[:, -1], outside)
         return cls.from_counts(
             offered,
             counts[:, :-1],
-            none,
+            _nobody(counts[:, -1], outside),
             arm_names=names,
             attributes=table,
             attribute_names=attribute_names,
@@ -315,33 +322,28 @@ class Choices(CountedVotes):
         >>> Choices.from_subsets([["tea", "milk", "ale"]], ["ale"], worst=["tea"])
         Choices(3 arms, 2 subsets, 2 choices)
         """
-        subsets = tuple(
+        subsets = [
             labels_of(f"subset {row}", subset)
             for row, subset in enumerate(rows_of("subsets", subsets))
-        )
-        (found,) = joined_labels([label for subset in subsets for label in subset])
+        ]
         chosen = rows_of("chosen", chosen)
         last = rows_of("worst", [None] * len(chosen) if worst is None else worst)
         check_lengths(subsets=subsets, chosen=chosen, worst=last)
-        names = arm_names_of(
-            sorted(set(found)) if arm_names is None else arm_names, None
-        )
-        weights = (
-            np.ones(len(chosen)) if weight is None else vote_counts("weight", weight)
-        )
-        check_one_each("weight", weights, len(chosen), "choices")
+        if arm_names is None:
+            (found,) = joined_labels([label for subset in subsets for label in subset])
+            arm_names = sorted(set(found))
+        names = arm_names_of(arm_names, None)
+        weights = weights_of("weight", weight, len(chosen), "choices")
+        # First of the best, then of the worst among the others.
         offered = np.zeros((2, len(subsets), len(names)), dtype=bool)
-        counts = np.zeros((2, len(subsets), len(names)))
-        none = np.zeros(len(subsets))
+        counts, none = np.zeros(offered.shape), np.zeros(len(subsets))
         for row, (subset, *both) in enumerate(zip(subsets, chosen, last, strict=True)):
-            arms = arm_positions(f"subset {row}", subset, names)
-            for place, arm in enumerate(arms):
-                if arm in arms[:place]:
-                    remedy = "name every arm on offer once"
-                    rule = f"offers {names[arm]!r} twice"
-                    raise ComparisonDataError(
-                        f"subset {row}", rule, names[arm], index=place, remedy=remedy
-                    )
+            arms = arm_positions(f"subset {row}", subset, names).tolist()
+            if len(set(arms)) < len(arms):
+                at = next(at for at, arm in enumerate(arms) if arm in arms[:at])
+                name, remedy = names[arms[at]], "name every arm on offer once"
+                rule = f"offers {name!r} twice"
+                refuse(f"subset {row}", rule, name, index=at, remedy=remedy)
             offered[:, row, arms] = True
             for turn, choice in enumerate(both):
                 if choice is not None:
@@ -349,8 +351,7 @@ class Choices(CountedVotes):
                     (arm,) = arm_positions(what, labels_of(what, [choice]), names)
                     counts[turn, row, arm] = weights[row]
                     offered[1, row, arm] &= turn == 1
-            if both[0] is None:
-                none[row] = weights[row]
+            none[row] = weights[row] if both[0] is None else 0.0
         nothing = _nobody(none, outside)
         if worst is None:
             return cls.from_counts(offered[0], counts[0], nothing, arm_names=names)
@@ -359,7 +360,7 @@ class Choices(CountedVotes):
             row, arm = np.argwhere(wrong)[0]
             is_best = offered[0, row, arm]
             rule = "is the best, too" if is_best else "was not on offer"
-            raise ComparisonDataError("worst", rule, names[arm], index=int(row))
+            refuse("worst", rule, names[arm], index=int(row))
         told = counts[1].any(axis=1) & (offered[1].sum(axis=1) > 1)
         return cls.from_counts(
             np.concatenate([offered[0], offered[1, told]]),
@@ -439,14 +440,10 @@ def _nobody(
 ) -> Float64[np.ndarray, " row"] | None:
     """Return how often none was chosen, or None where it could not be."""
     chosen = bool(none.sum() > 0)
-    possible = (
-        chosen
-        if outside is None
-        else true_or_false(outside, "outside", kind=ComparisonDataError)
-    )
+    possible = chosen if outside is None else flag(outside, "outside")
     if chosen and not possible:
-        rule, row = "is None, which outside=False rules out", np.argmax(none > 0)
-        raise ComparisonDataError("chosen", rule, None, index=int(row))
+        rule = "is None, which outside=False rules out"
+        refuse("chosen", rule, None, index=int(np.argmax(none > 0)))
     return none if possible else None
 
 
@@ -456,53 +453,25 @@ def _attribute_table(values: Any) -> Shaped[np.ndarray, "row arm attribute"]:
         table = any_array(values, "attributes")
     if table.ndim not in (2, 3):
         rule = "must be of the shape (n, K, d), or (n, K)"
-        raise ComparisonDataError("attributes", rule, table.shape)
+        refuse("attributes", rule, table.shape)
     return table[:, :, None] if table.ndim == 2 else table
 
 
 def _attributes_of(
-    values: Any, names: Any, offered: Bool[np.ndarray, "row arm"]
-) -> tuple[Float64[np.ndarray, "row arm attribute"] | None, tuple[str, ...]]:
+    values: Any, names: Any, offered: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], tuple[str, ...]]:
     """Return attributes (row, K, d), 0 where nothing was on offer, and their names."""
-    if values is None:
-        if names is not None:
-            raise ComparisonDataError("attribute_names", "needs attributes", names)
-        return None, ()
     table = _attribute_table(values)
     if table.shape[:2] != offered.shape:
         size = ", ".join(map(str, offered.shape))
         rule = f"must be of the shape ({size}, d), d numbers for each alternative"
-        raise ComparisonDataError("attributes", rule, table.shape)
+        refuse("attributes", rule, table.shape)
     width = table.shape[2]
     if names is None:
         names = [f"attribute {place}" for place in range(width)]
-    titles = tuple(composed(each) for each in labels_of("attribute_names", names))
+    titles = tuple(map(composed, labels_of("attribute_names", names)))
     if len(titles) != width or len(set(titles)) < width:
         rule = f"must be {width} different names, one for each attribute"
-        raise ComparisonDataError("attribute_names", rule, titles)
+        refuse("attribute_names", rule, titles)
     here = np.where(offered[:, :, None], table, np.zeros((), table.dtype))
     return numbers_of("attributes", here), titles
-
-
-def _persons_of(
-    persons: Any, number: int
-) -> tuple[Int64[np.ndarray, " row"] | None, tuple[str, ...]]:
-    """Return the place of the person of each row among the names, and these."""
-    if persons is None:
-        return None, ()
-    (labels,) = joined_labels(labels_of("persons", persons))
-    if len(labels) != number:
-        rule = f"must name one person for each of the {number} rows"
-        raise ComparisonDataError("persons", rule, labels)
-    return codes_of(labels)
-
-
-def _worst_rows(worst: Any, number: int) -> Bool[np.ndarray, " row"] | None:
-    """Return which rows name the worst, None where there is none."""
-    if worst is None:
-        return None
-    given = np.asarray(worst)
-    if given.shape != (number,) or given.dtype.kind != "b":
-        rule = f"must be True or False for each of the {number} rows"
-        raise ComparisonDataError("worst", rule, worst)
-    return given if given.any() else None

@@ -6,13 +6,13 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
-from jaxtyping import Bool, Float, Float64, Int64
+from jaxtyping import Bool, Float64, Int64
 from numpy.typing import ArrayLike, NDArray
 
-from bayesduel.errors import ComparisonDataError
+from bayesduel.errors import ComparisonDataError, errors_as
 from bayesduel.votes.checks import (
     arm_names_of,
     arm_positions,
@@ -21,22 +21,22 @@ from bayesduel.votes.checks import (
     check_each,
     check_lengths,
     check_names,
-    check_one_each,
-    check_opponents,
     codes_of,
     components,
     composed,
-    covariates_of,
+    flag,
     groups_of,
     joined_labels,
-    labelled_counts,
     labels_of,
     numbers_of,
+    refuse,
     shortened,
     vote_counts,
+    weights_of,
     whole_numbers,
 )
-from theory.arguments import one_of, true_or_false
+from theory.arguments import one_of
+from theory.validation import aligned_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,12 +52,14 @@ LABELS = ("judge", "context", "group", "cluster")
 NEUTRAL = "neutral"
 """The column that says where neither arm was shown first, or was at home."""
 
+# Names that stand for something else in what is made of votes.
 _TAKEN = ("first", "second", "counts", "covariates", "num_arms", "arm", "pair", "vote",
           "outcome", "total", "chain", "draw", "row", "comparison")  # fmt: skip
-"""Names that stand for something else in what is made of votes."""
-
-_ALL_PAIRS = 4096
-"""Pairs that are kept whether they have votes or not."""
+_ALL_PAIRS = 4096  # Pairs that are kept whether they have votes or not.
+_ONE_QUESTION = (
+    "name what was asked (context) and who judged (judge), so that each of them has "
+    "one vote in either order"
+)
 
 type Words = tuple[Any, Any, Any]
 """For the first arm, the second one, and a tie: a word, several, or how many votes each
@@ -84,6 +86,95 @@ class CountedVotes:
     def is_whole(self) -> bool:
         """Whether all counts are whole numbers, that is, numbers of votes."""
         return bool(np.all(self.counts == np.round(self.counts)))
+
+
+@dataclass(frozen=True, eq=False)
+class VoteRows:
+    """Votes row by row as they were understood; several may belong to one pair."""
+
+    arm_names: Sequence[str]
+    first: Int64[np.ndarray, " n"]  # Positions of arms.
+    second: Int64[np.ndarray, " n"]
+    counts: Float64[np.ndarray, "n 3"]  # For the first arm, for the second, and ties.
+    order_known: bool
+    columns: Mapping[str, NDArray[Any]]  # Numbers, or places among the labels.
+    labels: Mapping[str, tuple[str, ...]]
+    contest_covariates: tuple[str, ...] = ()
+    name: str = ""  # Of the table that the rows come from,
+    rows: NDArray[np.int64] | None = None  # the number of each there, from 0,
+    read: Mapping[str, tuple[str, ...]] | None = None  # and titles by their roles.
+    both_orders: str | None = None  # What is left to be done.
+
+    def chosen(self, places: Any, **changes: Any) -> VoteRows:
+        """Return the rows at some places."""
+        columns = {name: each[places] for name, each in self.columns.items()}
+        if "counts" not in changes:
+            changes["counts"] = self.counts[places]
+        first, second = self.first[places], self.second[places]
+        return replace(self, first=first, second=second, columns=columns, **changes)
+
+    def turned(self, swap: Bool[np.ndarray, " n"]) -> VoteRows:
+        """Return the same votes with the two arms of some rows in the other order."""
+        if not swap.any():
+            return self
+        # Adding 0 makes 0 of -0, which is printed otherwise.
+        sign = np.where(swap, -1.0, 1.0)
+        contest = {
+            name: sign * self.columns[name] + 0.0 for name in self.contest_covariates
+        }
+        return replace(
+            self,
+            first=np.where(swap, self.second, self.first),
+            second=np.where(swap, self.first, self.second),
+            counts=np.where(swap[:, None], self.counts[:, [1, 0, 2]], self.counts),
+            columns={**self.columns, **contest},
+        )
+
+    def added_up(self) -> VoteRows:
+        """Add up the rows of the same pair, with the same entries of columns.
+
+        Sorted by pair, then by the columns; rows without a vote are left out. Where the
+        order is not known the arm of the lower position comes first, and so it does
+        where neither was shown first.
+        """
+        rows, free = self, np.ones(len(self.first), dtype=bool)
+        if self.order_known:
+            free = self.columns.get(NEUTRAL, np.zeros(len(free))) != 0
+        elif NEUTRAL in self.columns:
+            columns = {**self.columns}
+            del columns[NEUTRAL]
+            rows = replace(self, columns=columns)
+        rows = rows.turned(free & (self.first > self.second))
+        groups, index = groups_of([rows.first, rows.second, *rows.columns.values()])
+        sums = [np.bincount(index, each, len(groups)) for each in rows.counts.T]
+        # Of no votes bincount returns integers.
+        counts = np.stack(sums, axis=1).astype(np.float64)
+        voted = counts.any(axis=1)
+        if not voted.all():
+            groups, counts = groups[voted], counts[voted]
+        return rows.chosen(groups, counts=counts)
+
+    def comparisons(self, arm_names: Sequence[str] | None = None) -> Comparisons:
+        """Return the votes, counted per pair; the arms in another order, or more."""
+        first, second = self.first, self.second
+        names = arm_names_of(self.arm_names if arm_names is None else arm_names, None)
+        if arm_names is not None:
+            used = np.union1d(first, second)
+            place = np.zeros(len(self.arm_names), dtype=np.int64)
+            place[used] = arm_positions(
+                "arm_names", [self.arm_names[arm] for arm in used], names
+            )
+            first, second = place[first], place[second]
+        check_opponents(first, second, names, self.rows)
+        rows = replace(self, first=first, second=second).added_up()
+        data = Comparisons(
+            names, rows.first, rows.second, rows.counts, self.order_known,
+            columns={**rows.columns}, labels={**self.labels},
+            contest_covariates=self.contest_covariates,
+        )  # fmt: skip
+        if self.both_orders is not None and data.num_votes:
+            return data.with_both_orders_as_one(self.both_orders)
+        return data
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -143,31 +234,48 @@ class Comparisons(CountedVotes):
 
     def __post_init__(self) -> None:
         """Check every field."""
-        num_arms = check_names(self.arm_names, "from_rows")
+        num_arms, make = check_names(self.arm_names, "from_rows"), "from_rows"
         first, second = self.first, self.second
         rows = len(first) if isinstance(first, np.ndarray) and first.ndim == 1 else None
-        check_array("first", first, (rows,), "i", "from_rows")
-        check_array("second", second, (rows,), "i", "from_rows")
-        check_array("counts", self.counts, (rows, 3), "f", "from_rows")
+        check_array("first", first, (rows,), "i", make)
+        check_array("second", second, (rows,), "i", make)
+        check_array("counts", self.counts, (rows, 3), "f", make)
         check_opponents(first, second, self.arm_names)
         vote_counts("counts", self.counts)
-        ordered = true_or_false(
-            self.order_known, "order_known", kind=ComparisonDataError
-        )
-        _check_columns(self, len(first))
-        remedy = "use from_rows(), which adds up the rows of a pair"
+        columns, labels, contest = self.columns, self.labels, self.contest_covariates
+        fits = isinstance(columns, dict) and isinstance(labels, dict)
+        if not fits or not set(labels) <= set(columns):
+            rule = "must be dictionaries, with labels of columns that are there"
+            refuse("columns and labels", rule, columns, remedy=f"use {make}()")
+        for name, column in columns.items():
+            check_array(name, column, (rows,), "i" if name in labels else "f", make)
+            if name in labels:
+                most = len(labels[name]) - 1
+                rule = f"must be the place of a label, from 0 to {most}"
+                check_each(name, column, (column >= 0) & (column <= most), rule)
+            else:
+                check_each(name, column, np.isfinite(column), "must be finite")
+        known = [each for each in columns if each not in (*labels, *LABELS, NEUTRAL)]
+        fits = isinstance(contest, tuple) and len(set(contest)) == len(contest)
+        if not fits or not set(contest) <= set(known):
+            rule = "must be different columns of numbers that the votes carry, "
+            rule += shortened(known) or "none"
+            refuse("contest_covariates", rule, contest)
+        ordered = flag(self.order_known, "order_known")
+        if NEUTRAL in columns and not ordered:
+            rule = "needs order_known=True: it says where the known order means nothing"
+            refuse(NEUTRAL, rule, ordered, remedy=f"use {make}()")
         if not ordered and np.any(first > second):
             row = int(np.argmax(first > second))
             rule = "must be the lower position of the two, since the order is not known"
-            raise ComparisonDataError(
-                "first", rule, int(first[row]), index=row, remedy=remedy
-            )
-        places, _ = groups_of([first, second, *self.columns.values()])
-        check_different("row", self._pairs, places, "pair", "from_rows")
+            remedy = f"use {make}(), which adds up the rows of a pair"
+            refuse("first", rule, int(first[row]), index=row, remedy=remedy)
+        keys = [first, second, *columns.values()]
+        check_different("row", self._pairs, keys, "pair", make)
         names, table = self.covariate_names, self.covariates
         if not isinstance(names, tuple):
-            rule, remedy = "must be a tuple", "use with_covariates()"
-            raise ComparisonDataError("covariate_names", rule, names, remedy=remedy)
+            remedy = "use with_covariates()"
+            refuse("covariate_names", "must be a tuple", names, remedy=remedy)
         shape = num_arms if names else None, len(names)
         check_array("covariates", table, shape, "f", "with_covariates")
         check_each("covariates", table, np.isfinite(table), "must be finite")
@@ -210,25 +318,23 @@ class Comparisons(CountedVotes):
             If a number is negative or not finite, the tables are not square or of one
             size, ties are not symmetric, or an arm meets itself.
         """
-        won, labels = labelled_counts("wins", wins)
+        won, labels = _labelled_counts("wins", wins)
         if won.ndim != 2 or won.shape[0] != won.shape[1]:
-            raise ComparisonDataError("wins", "must have a square shape", won.shape)
+            refuse("wins", "must have a square shape", won.shape)
         names = arm_names_of(labels if arm_names is None else arm_names, len(won))
         tied = np.zeros_like(won)
         if ties is not None:
-            tied, _ = labelled_counts("ties", ties, labels)
+            tied, _ = _labelled_counts("ties", ties, labels)
         if tied.shape != won.shape or not np.array_equal(tied, tied.T):
             rule = f"must be a symmetric table of the shape {won.shape}"
             remedy = "give each pair's number in both places"
-            raise ComparisonDataError("ties", rule, tied.shape, remedy=remedy)
+            refuse("ties", rule, tied.shape, remedy=remedy)
         own = np.diagonal(won) + np.diagonal(tied)
-        if not true_or_false(
-            ignore_self, "ignore_self", kind=ComparisonDataError
-        ) and np.any(own > 0):
+        if not flag(ignore_self, "ignore_self") and np.any(own > 0):
             arm = int(np.argmax(own > 0))
             rule = f"gives {names[arm]!r} {own[arm]:g} votes against itself"
             remedy = "they say nothing: drop them with ignore_self=True"
-            raise ComparisonDataError("wins", rule, wins, remedy=remedy)
+            refuse("wins", rule, wins, remedy=remedy)
         # The number of rows hardly depends on the votes: a program is compiled for a
         # number of rows, and the first vote on another pair would make it anew.
         row, column = np.triu_indices(len(won), 1)
@@ -291,20 +397,20 @@ class Comparisons(CountedVotes):
             or of a bad weight.
         """
         given = {"first": first, "second": second, "winner": winner}
-        check_lengths(**{name: labels_of(name, each) for name, each in given.items()})
+        given = {name: labels_of(name, each) for name, each in given.items()}
+        check_lengths(**given)
         verdicts = verdicts_of(words)
         names = [] if arm_names is None else list(arm_names_of(arm_names, None))
         one, other, said, names, texts = joined_labels(
-            *map(tuple, given.values()), names, list(verdicts)
+            *given.values(), names, list(verdicts)
         )
-        verdicts = dict(zip(texts, verdicts.values(), strict=True))
-        arms = arm_names_of(names if names else sorted({*one, *other}), None)
+        arms = arm_names_of(names or sorted({*one, *other}), None)
         left = arm_positions("first", one, arms)
         right = arm_positions("second", other, arms)
-        weights = np.ones(len(one)) if weight is None else vote_counts("weight", weight)
-        check_one_each("weight", weights, len(one), "votes")
+        weights = weights_of("weight", weight, len(one), "votes")
         check_opponents(left, right, arms)
         codes, answers = codes_of(said)
+        verdicts = dict(zip(texts, verdicts.values(), strict=True))
         counts = verdict_counts(left, right, codes, arms, answers, verdicts)
         return cls.from_rows(
             arms,
@@ -375,27 +481,16 @@ class Comparisons(CountedVotes):
         names = arm_names_of(arm_names, None)
         votes = vote_counts("counts", counts)
         if votes.size % 3 or (votes.ndim == 2 and votes.shape[1] != 3):
-            rule = "must have 3 columns, the shape (n, 3)"
-            raise ComparisonDataError("counts", rule, votes.shape)
+            refuse("counts", "must have 3 columns, the shape (n, 3)", votes.shape)
         votes = votes.reshape(-1, 3)
         one = whole_numbers("first", first).reshape(-1)
         other = whole_numbers("second", second).reshape(-1)
         check_lengths(first=one, second=other, counts=votes)
+        known = flag(order_known, "order_known")
         check_opponents(one, other, names)
-        known = true_or_false(order_known, "order_known", kind=ComparisonDataError)
-        extra = row_columns(columns, len(one), contest_covariates)
-        rows = added_up(len(names), one, other, votes, order_known=known, extra=extra)
-        first, second, votes, extra = rows
-        return cls(
-            names,
-            first,
-            second,
-            votes,
-            known,
-            columns=extra.columns,
-            labels=extra.labels,
-            contest_covariates=extra.contest,
-        )
+        extra = _row_columns(columns, len(one))
+        contest = tuple(map(str, labels_of("contest_covariates", contest_covariates)))
+        return VoteRows(names, one, other, votes, known, *extra, contest).comparisons()
 
     def with_covariates(
         self, values: ArrayLike, names: Sequence[str] | None = None
@@ -417,20 +512,42 @@ class Comparisons(CountedVotes):
             If the table does not have K rows of finite numbers, or a data frame names
             other arms.
         """
-        table, labels = covariates_of(values, names, self.arm_names)
-        return replace(self, covariates=table, covariate_names=labels)
+        table: Any = values
+        columns = None
+        if hasattr(table, "iloc"):
+            if table.ndim == 2:
+                columns = [composed(label) for label in table.columns]
+                columns = None if columns == _counted(len(columns)) else columns
+            rows, arms = joined_labels(list(table.index), self.arm_names)
+            if sorted(rows) == sorted(arms):
+                table = table.iloc[[rows.index(arm) for arm in arms]]
+            elif rows != _counted(len(rows)):  # 0, 1, ... are no names.
+                listed = shortened(self.arm_names)
+                rule = f"must have one row for each of the arms {listed}"
+                refuse("covariates", rule, rows)
+        titles = columns if names is None else labels_of("names", names)
+        table = numbers_of("covariates", table)
+        table = table[:, None] if table.ndim == 1 else table
+        if table.ndim != 2 or len(table) != self.num_arms:
+            rule = f"must have one row for each of the {self.num_arms} arms"
+            refuse("covariates", f"{rule} in its shape", table.shape)
+        titles = titles or [f"covariate {index}" for index in range(table.shape[1])]
+        if len(titles) != table.shape[1]:
+            refuse("names", f"must name each of the {table.shape[1]} columns", titles)
+        names = tuple(map(str, titles))
+        return replace(self, covariates=table, covariate_names=names)
 
     def without_empty_pairs(self) -> Comparisons:
         """Return the same votes without rows that have none."""
-        return self._with_rows(self.counts, self.order_known)
+        return self._with_rows()
 
     def without_order(self) -> Comparisons:
         """Return the votes per pair, whichever arm was shown first."""
-        return self._with_rows(self.counts, order_known=False)
+        return self._with_rows(order_known=False)
 
     def without_ties(self) -> Comparisons:
         """Return the votes that are no ties."""
-        return self._with_rows(self.counts * [1.0, 1.0, 0.0], self.order_known)
+        return self._with_rows(counts=self.counts * [1.0, 1.0, 0.0])
 
     def with_split_ties(self) -> Comparisons:
         """Return the votes with each tie as half a vote for either arm.
@@ -439,7 +556,7 @@ class Comparisons(CountedVotes):
         """
         half = self.counts[:, 2:] / 2.0
         counts = np.concatenate([self.counts[:, :2] + half, 0.0 * half], axis=1)
-        return self._with_rows(counts, self.order_known)
+        return self._with_rows(counts=counts)
 
     def without_columns(self) -> Comparisons:
         """Return the votes per pair, whoever judged them and whatever else they carry.
@@ -448,29 +565,21 @@ class Comparisons(CountedVotes):
         """
         if not self.columns:
             return self
-        return self._with_rows(self.counts, self.order_known, RowColumns({}, {}))
+        return self._with_rows(columns={}, labels={}, contest_covariates=())
 
-    def _with_rows(
-        self, counts: NDArray, order_known: bool, extra: RowColumns | None = None
-    ) -> Comparisons:
-        first, second, counts, extra = added_up(
-            self.num_arms,
-            self.first,
-            self.second,
-            counts,
-            order_known=order_known,
-            extra=self._extra if extra is None else extra,
-        )
-        return Comparisons(
-            self.arm_names,
-            first,
-            second,
-            counts,
-            order_known,
-            self.covariates,
-            self.covariate_names,
-            *extra,
-        )
+    def _with_rows(self, **changes: Any) -> Comparisons:
+        return self._with(replace(self._rows, **changes))
+
+    def _with(self, rows: VoteRows) -> Comparisons:
+        known = {"covariates": self.covariates, "covariate_names": self.covariate_names}
+        return replace(rows.comparisons(), **known)
+
+    @property
+    def _rows(self) -> VoteRows:
+        return VoteRows(
+            self.arm_names, self.first, self.second, self.counts, self.order_known,
+            self.columns, self.labels, self.contest_covariates,
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         pairs = self.num_arms * (self.num_arms - 1) // 2
@@ -490,10 +599,6 @@ class Comparisons(CountedVotes):
     @property
     def _pairs(self) -> NDArray[np.int64]:
         return np.stack([self.first, self.second], axis=1)
-
-    @property
-    def _extra(self) -> RowColumns:
-        return RowColumns(self.columns, self.labels, self.contest_covariates)
 
     @property
     def has_ties(self) -> bool:
@@ -519,17 +624,18 @@ class Comparisons(CountedVotes):
     @property
     def row_names(self) -> list[str]:
         """A name for each row, such as "tea vs coffee (judge 58, turn 2)"."""
-        carried = [[] for _ in self.first]
-        for name, column in self.columns.items():
-            words = self.labels.get(name)
-            for row, entry in zip(carried, column.tolist(), strict=True):
-                row.append(
-                    f"{name} {entry:g}" if words is None else f"{name} {words[entry]}"
-                )
+        carried = [
+            [f"{name} {self.labels[name][entry]}" for entry in column]
+            if name in self.labels
+            else [f"{name} {entry:g}" for entry in column]
+            for name, column in self.columns.items()
+        ]
+        more = [f" ({', '.join(row)})" for row in zip(*carried, strict=True)]
         return [
-            f"{self.arm_names[one]} vs {self.arm_names[other]}"
-            + (f" ({', '.join(row)})" if row else "")
-            for (one, other), row in zip(self._pairs.tolist(), carried, strict=True)
+            f"{self.arm_names[one]} vs {self.arm_names[other]}{end}"
+            for (one, other), end in zip(
+                self._pairs.tolist(), more or [""] * len(self.first), strict=True
+            )
         ]
 
     def to_dataframe(self) -> pd.DataFrame:
@@ -551,17 +657,12 @@ class Comparisons(CountedVotes):
         import pandas as pd
 
         names = np.array(self.arm_names, dtype=object)
-        columns: dict[str, Any] = {
-            "first": names[self.first],
-            "second": names[self.second],
-            **dict(
-                zip(("wins_first", "wins_second", "ties"), self.counts.T, strict=True)
-            ),
-        }
+        table = pd.DataFrame({"first": names[self.first], "second": names[self.second]})
+        table[["wins_first", "wins_second", "ties"]] = self.counts
         for name, values in self.columns.items():
             labels = self.labels.get(name)
-            columns[name] = values if labels is None else np.array(labels)[values]
-        return pd.DataFrame(columns)
+            table[name] = values if labels is None else np.array(labels)[values]
+        return table
 
     def with_both_orders_as_one(self, contradiction: str = "tie") -> Comparisons:
         """Return one vote for each question that was asked in both orders.
@@ -602,62 +703,39 @@ class Comparisons(CountedVotes):
         >>> votes.with_both_orders_as_one("nothing")
         Comparisons(2 arms, 1 of 1 pairs, 1 votes, with 2 contexts)
         """
-        one_of(
-            contradiction, ("tie", "nothing"), "contradiction", kind=ComparisonDataError
-        )
+        known = "tie", "nothing"
+        one_of(contradiction, known, "contradiction", kind=ComparisonDataError)
         if not self.order_known or NEUTRAL in self.columns:
-            rule = (
-                "must be True for all votes (no column 'neutral'), for two orders to "
-                "meet"
-            )
-            raise ComparisonDataError("order_known", rule, self.order_known)
-        rows = np.flatnonzero(self.counts.sum(axis=1) > 0)
-        low, high = np.sort([self.first[rows], self.second[rows]], axis=0)
-        backward = (self.first[rows] > self.second[rows]).astype(np.int64)
-        extra = self._extra.of_rows(rows).turned(backward == 1)
-        places, unit = groups_of([low * self.num_arms + high, *extra.columns.values()])
+            rule = "must be True for all votes (no column 'neutral'), for two orders "
+            refuse("order_known", f"{rule}to meet", self.order_known)
+        voted = np.flatnonzero(self.counts.sum(axis=1) > 0)
+        rows = self._rows.chosen(voted)
+        backward = rows.first > rows.second
+        turned = rows.turned(backward)
+        keys = [turned.first, turned.second, *turned.columns.values()]
+        groups, question = groups_of(keys)
         # The row of each question in either order, -1 where there is none.
-        row_of = np.full((len(places), 2), -1)
-        row_of[unit, backward] = rows
+        row_of = np.full((len(groups), 2), -1)
+        row_of[question, backward.astype(np.int64)] = voted
         complete = np.all(row_of >= 0, axis=1)
-        self._say_what_is_alone(row_of[~complete], len(rows))
-        pairs = row_of[complete]
-        there, back = self.counts[pairs[:, 0]], self.counts[pairs[:, 1]][:, [1, 0, 2]]
-        for order, votes in zip(pairs.T, (there, back), strict=True):
-            several = (votes > 0).sum(axis=1) > 1
-            if np.any(several):
-                row = int(order[np.argmax(several)])
-                rule = f"holds votes that differ, of {self.row_names[row]} in one order"
-                value = self.counts[row].tolist()
-                raise ComparisonDataError(
-                    "counts", rule, value, index=row, remedy=_ONE_QUESTION
-                )
-        counts = both_as_one(there, back, contradiction)
-        counted = counts.sum(axis=1) > 0
-        kept = pairs[counted, 0]
-        return replace(
-            self,
-            first=self.first[kept],
-            second=self.second[kept],
-            counts=counts[counted],
-            order_known=False,
-            columns={name: column[kept] for name, column in self.columns.items()},
-        )
-
-    def _say_what_is_alone(
-        self, alone: Int64[np.ndarray, "unit 2"], num_rows: int
-    ) -> None:
-        """Tell of votes without one in the other order, which all of them may be."""
-        if len(alone) == num_rows:
+        alone, pairs = row_of[~complete], row_of[complete]
+        if not len(pairs):
             rule = "holds no question that was answered in both orders"
-            raise ComparisonDataError("data", rule, num_rows, remedy=_ONE_QUESTION)
+            refuse("data", rule, len(voted), remedy=_ONE_QUESTION)
         if len(alone):
-            _LOGGER.warning(
-                "%d of %d rows of votes left out without one in the other order, as %s",
-                len(alone),
-                num_rows,
-                self.row_names[int(alone.max(axis=1)[0])],
-            )
+            words = "%d of %d rows of votes left out without one in the other order, "
+            name = self.row_names[int(alone.max(axis=1)[0])]
+            _LOGGER.warning(words + "as %s", len(alone), len(voted), name)
+        several = (self.counts[pairs] > 0).sum(axis=2) > 1
+        if several.any():
+            row = int(pairs.T[several.T][0])
+            rule = f"holds votes that differ, of {self.row_names[row]} in one order"
+            refuse("counts", rule, self.counts[row].tolist(), index=row,
+                   remedy=_ONE_QUESTION)  # fmt: skip
+        there, back = self.counts[pairs[:, 0]], self.counts[pairs[:, 1]][:, [1, 0, 2]]
+        counts = both_as_one(there, back, contradiction)
+        rows = self._rows.chosen(pairs[:, 0], counts=counts, order_known=False)
+        return self._with(rows)
 
     def parts(self) -> list[list[str]]:
         """Return the parts of the graph whose edges are pairs with votes.
@@ -669,7 +747,7 @@ class Comparisons(CountedVotes):
             with every other one, at least through others.
         """
         first, second = self._pairs[self.counts.sum(axis=1) > 0].T
-        return components(self._edges(first, second), "weak", self.arm_names)
+        return self._components(first, second, "weak")
 
     def strong_parts(self) -> list[list[str]]:
         """Return the parts within which every arm beat every other, through others.
@@ -682,14 +760,37 @@ class Comparisons(CountedVotes):
         beat, beaten = won + tied > 0, lost + tied > 0
         winners = np.concatenate([one[beat], other[beaten]])
         losers = np.concatenate([other[beat], one[beaten]])
-        return components(self._edges(winners, losers), "strong", self.arm_names)
+        return self._components(winners, losers, "strong")
 
-    def _edges(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> Any:
-        """Return a sparse table (K, K) of directed edges."""
+    def _components(
+        self, first: NDArray[np.int64], second: NDArray[np.int64], connection: str
+    ) -> list[list[str]]:
         from scipy.sparse import csr_array
 
         entries = np.ones(len(first), dtype=bool), (first, second)
-        return csr_array(entries, shape=(self.num_arms, self.num_arms))
+        edges = csr_array(entries, shape=(self.num_arms, self.num_arms))
+        return components(edges, connection, self.arm_names)
+
+
+def check_opponents(
+    first: Int64[np.ndarray, " row"],
+    second: Int64[np.ndarray, " row"],
+    arm_names: Sequence[str],
+    rows: Int64[np.ndarray, " row"] | None = None,
+) -> None:
+    """Raise unless both columns hold positions of arms that differ in every row.
+
+    The error names the row by its number among ``rows``.
+    """
+    for name, arms in (("first", first), ("second", second)):
+        rule = f"must be an arm, numbered from 0 to {len(arm_names) - 1}"
+        check_each(name, arms, (arms >= 0) & (arms < len(arm_names)), rule)
+    if np.any(first == second):
+        row = int(np.argmax(first == second))
+        arm = arm_names[first[row]]
+        rule = f"compares {arm!r} with itself, which says nothing"
+        at = row if rows is None else int(rows[row])
+        refuse("row", rule, arm, index=at, remedy="leave such rows out")
 
 
 def both_as_one(
@@ -709,171 +810,98 @@ def both_as_one(
     return counts
 
 
-_ONE_QUESTION = (
-    "name what was asked (context) and who judged (judge), so that each of them has "
-    "one vote in either order"
-)
+def _counted(number: int) -> list[str]:
+    return [str(position) for position in range(number)]
 
 
-class RowColumns(NamedTuple):
-    """The columns that rows carry beside arms and counts: numbers, or label places."""
+def _labelled_counts(
+    name: str, values: Any, order: Sequence[str] | None = None
+) -> tuple[NDArray[np.float64], tuple[str, ...] | None]:
+    """Return a table of votes, and the labels of a data frame.
 
-    columns: dict[str, NDArray[Any]]
-    labels: dict[str, tuple[str, ...]]
-    # Covariates of the contest change their sign with the order of the arms.
-    contest: tuple[str, ...] = ()
-
-    def of_rows(self, chosen: Any) -> RowColumns:
-        """Return the columns of some rows."""
-        rows = {name: column[chosen] for name, column in self.columns.items()}
-        return self._replace(columns=rows)
-
-    def turned(self, swap: Bool[np.ndarray, " vote"]) -> RowColumns:
-        """Return the columns after the two arms of some rows changed places."""
-        sign = np.where(swap, -1.0, 1.0)
-        # Adding 0 makes 0 of -0, which is printed otherwise.
-        turned = {name: sign * self.columns[name] + 0.0 for name in self.contest}
-        return self._replace(columns=self.columns | turned)
-
-
-def row_columns(given: Any, number: int, contest: Any) -> RowColumns:
-    """Read columns by name: numbers, True and False, or labels.
-
-    ``ComparisonDataError`` for a name that stands for something else, a column of
-    another length than the ``number`` of rows, or an entry that is missing; names the
-    row.
+    Columns are brought into the order of the rows, and both into ``order``.
     """
+    if hasattr(values, "iloc") and getattr(values, "ndim", 0) == 2:
+        # A crosstab of winners and losers lacks rows of arms that never won.
+        rows, columns = (list(map(str, s)) for s in (values.index, values.columns))
+        counted = any(_counted(len(side)) == side for side in (rows, columns))
+        if set(rows) != set(columns) and not (counted and len(rows) == len(columns)):
+            sides = ("rows", rows, columns), ("columns", columns, rows)
+            lacks = " and its ".join(
+                f"{side} lack {shortened([each for each in other if each not in own])}"
+                for side, own, other in sides
+                if not {*other} <= {*own}
+            )
+            rule = f"must name the same arms in its rows and columns; its {lacks}"
+            remedy = (
+                "rename what is one arm; or, where an arm never won or never lost, add "
+                "zeros: names = sorted({*wins.index, *wins.columns}); "
+                "wins.reindex(index=names, columns=names, fill_value=0)"
+            )
+            refuse(name, rule, values.shape, remedy=remedy)
+    with errors_as(ComparisonDataError):
+        table, labels = aligned_table(values, name)
+    counts = vote_counts(name, table)
+    labels = None if labels is None else tuple(map(composed, labels))
+    if order is None or labels is None or tuple(order) == labels:
+        return counts, labels
+    if set(order) != set(labels):
+        refuse(name, f"must name the arms {shortened(order)}", labels)
+    places = [labels.index(label) for label in order]
+    return counts[np.ix_(places, places)], tuple(order)
+
+
+def check_column_name(name: Any) -> None:
+    """Raise where a column of votes is called as something else."""
+    if not isinstance(name, str) or not name.strip() or name in _TAKEN:
+        rule = f"must be called by a text, and none of {', '.join(_TAKEN)}"
+        refuse("columns", rule, name)
+
+
+def _row_columns(
+    given: Any, number: int
+) -> tuple[dict[str, NDArray[Any]], dict[str, tuple[str, ...]]]:
+    """Read columns by name: numbers, True and False, or labels."""
     columns, labels = {}, {}
     if given is not None and not isinstance(given, Mapping):
         rule = "must be a mapping from names to one entry for each vote"
-        raise ComparisonDataError("columns", rule, given)
+        refuse("columns", rule, given)
     for name, values in (given or {}).items():
         if values is None:
             continue
-        if not isinstance(name, str) or not name.strip() or name in _TAKEN:
-            rule = f"must be called by a text, and none of {', '.join(_TAKEN)}"
-            raise ComparisonDataError("columns", rule, name)
-        if hasattr(values, "codes") and hasattr(values, "categories"):
-            # A Categorical of pandas, whose categories are sorted texts.
-            column, names = np.array(values.codes, dtype=np.int64), values.categories
-            if np.any(column < 0):
-                _refuse_empty(name, int(np.argmax(column < 0)))
-            used, column = np.unique(column, return_inverse=True)
-            labels[name] = tuple(names[used])
-        elif name not in LABELS and _are_numbers(values):
+        check_column_name(name)
+        if name not in LABELS and _are_numbers(values):
             column = numbers_of(name, values)
             if name == NEUTRAL:
                 check_each(name, column, np.isin(column, (0, 1)), "must be 0 or 1")
         else:
             (texts,) = joined_labels(labels_of(name, values))
             if "" in texts:
-                _refuse_empty(name, texts.index(""))
+                refuse_empty(name, texts.index(""))
             column, labels[name] = codes_of(texts)
         if column.shape != (number,):
             rule = f"must have one entry for each of the {number} votes"
-            raise ComparisonDataError(name, rule, column.shape)
+            refuse(name, rule, column.shape)
         columns[name] = column
     if NEUTRAL in labels:
-        rule, words = "must be True or False", labels[NEUTRAL]
-        raise ComparisonDataError(NEUTRAL, rule, shortened(words))
-    return RowColumns(
-        columns, labels, tuple(map(str, labels_of("contest_covariates", contest)))
-    )
+        refuse(NEUTRAL, "must be True or False", shortened(labels[NEUTRAL]))
+    return columns, labels
 
 
-def _refuse_empty(name: str, row: int) -> NoReturn:
+def refuse_empty(name: str, row: int) -> NoReturn:
+    """Raise about an entry of a column that is no label."""
     remedy = "name it, or leave the row out ({missing='skip'})"
-    raise ComparisonDataError(name, "is empty", "", index=row, remedy=remedy)
+    refuse(name, "is empty", "", index=row, remedy=remedy)
 
 
 def _are_numbers(values: Any) -> bool:
-    if isinstance(values, np.ndarray) or hasattr(values, "dtype"):
-        kind = getattr(values.dtype, "kind", "O")
-        if kind != "O":
-            return kind in "fiub"
+    kind = getattr(getattr(values, "dtype", None), "kind", "O")
+    if kind != "O":
+        return kind in "fiub"
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
         return False
     plain = int, float, bool, np.number, np.bool_
     return bool(len(values)) and all(isinstance(each, plain) for each in values)
-
-
-def added_up(
-    num_arms: int,
-    first: Int64[np.ndarray, " vote"],
-    second: Int64[np.ndarray, " vote"],
-    counts: Float[np.ndarray, "vote 3"],
-    *,
-    order_known: bool,
-    extra: RowColumns,
-) -> tuple[
-    Int64[np.ndarray, " row"],
-    Int64[np.ndarray, " row"],
-    Float64[np.ndarray, "row 3"],
-    RowColumns,
-]:
-    """Add up the counts of rows of the same pair, with the same entries of columns.
-
-    Sorted by pair, then by the columns; rows without a vote are left out. Where the
-    order is not known the arm of the lower position comes first, and so it does where
-    neither was shown first.
-    """
-    columns = extra.columns
-    free = columns.get(NEUTRAL, np.zeros(len(first))) != 0
-    if not order_known:
-        free = np.ones(len(first), dtype=bool)
-        columns = {name: each for name, each in columns.items() if name != NEUTRAL}
-        extra = extra._replace(columns=columns)
-    swap = free & (first > second)
-    if np.any(swap):
-        first, second = np.where(swap, second, first), np.where(swap, first, second)
-        counts = np.where(swap[:, None], counts[:, [1, 0, 2]], counts)
-        extra = extra.turned(swap)
-    pair = first * num_arms + second
-    if columns:
-        places, index = groups_of([pair, *extra.columns.values()])
-        pair, extra = pair[places], extra.of_rows(places)
-    elif num_arms**2 <= len(pair):  # Without sorting: there is room for all pairs.
-        pair, index = np.arange(num_arms**2), pair
-    else:
-        pair, index = np.unique(pair, return_inverse=True)
-    sums = [np.bincount(index, each, len(pair)) for each in counts.T]
-    # Of no votes bincount returns integers.
-    total = np.stack(sums, axis=1).astype(np.float64)
-    kept = total.sum(axis=1) > 0
-    pair = pair[kept]
-    return pair // num_arms, pair % num_arms, total[kept], extra.of_rows(kept)
-
-
-def _check_columns(data: Comparisons, rows: int) -> None:
-    """Raise unless columns of ``Comparisons`` are what they are documented to be."""
-    columns, labels, contest = data.columns, data.labels, data.contest_covariates
-    remedy = "use from_rows(), which converts what it is given"
-    fits = isinstance(columns, dict) and isinstance(labels, dict)
-    if not fits or not set(labels) <= set(columns):
-        rule = "must be dictionaries, with labels of columns that are there"
-        raise ComparisonDataError("columns and labels", rule, columns, remedy=remedy)
-    for name, column in columns.items():
-        kind = "i" if name in labels else "f"
-        shaped = isinstance(column, np.ndarray) and column.shape == (rows,)
-        if not shaped or column.dtype.kind != kind:
-            words = "places of labels, integers" if kind == "i" else "floats"
-            rule = f"must be an array of {words}, of the shape ({rows},)"
-            raise ComparisonDataError(name, rule, column, remedy=remedy)
-        if kind == "i":
-            number = len(labels[name])
-            rule = f"must be the place of a label, from 0 to {number - 1}"
-            check_each(name, column, (column >= 0) & (column < number), rule)
-        else:
-            check_each(name, column, np.isfinite(column), "must be finite")
-    known = [each for each in columns if each not in (*labels, *LABELS, NEUTRAL)]
-    fits = isinstance(contest, tuple) and len(set(contest)) == len(contest)
-    if not fits or not set(contest) <= set(known):
-        carried = shortened(known) or "none"
-        rule = f"must be different columns of numbers that the votes carry, {carried}"
-        raise ComparisonDataError("contest_covariates", rule, contest)
-    if NEUTRAL in columns and not data.order_known:
-        rule = "needs order_known=True: it says where the known order means nothing"
-        raise ComparisonDataError(NEUTRAL, rule, data.order_known, remedy=remedy)
 
 
 type Verdict = tuple[int, float]
@@ -894,23 +922,20 @@ def verdicts_of(words: Any) -> dict[str, Verdict]:
     entries = list(whole) if many else []
     empty = [each is None or (isinstance(each, Sized) and not len(each))
              for each in entries]  # fmt: skip
+    rule = "must be three different ones"
     if len(entries) != len(_MEANT) or any(empty):
-        rule = "must be three different ones: for the first arm, the second, and a tie"
-        raise ComparisonDataError("words", rule, words)
+        refuse("words", f"{rule}: for the first arm, the second, and a tie", words)
     verdicts: dict[str, Verdict] = {}
     for outcome, entry in enumerate(entries):
+        several = entry if isinstance(entry, Mapping | tuple | list | set) else [entry]
+        votes = [1.0] * len(several)
         if isinstance(entry, Mapping):
             votes = vote_counts("words", list(entry.values())).tolist()
-            labels = map(composed, entry)
-        else:
-            several = entry if isinstance(entry, tuple | list | set) else [entry]
-            labels = [composed(label) for label in labels_of("words", list(several))]
-            votes = [1.0] * len(labels)
+        labels = map(composed, labels_of("words", list(several)))
         for word, number in zip(labels, votes, strict=True):
-            if verdicts.get(word, (outcome, number)) != (outcome, number):
-                rule = f"must be three different ones, but {word!r} is there twice"
-                raise ComparisonDataError("words", rule, words, index=outcome)
-            verdicts[word] = outcome, number
+            if verdicts.setdefault(word, (outcome, number)) != (outcome, number):
+                refuse("words", f"{rule}, but {word!r} is there twice", words,
+                       index=outcome)  # fmt: skip
     return verdicts
 
 
@@ -932,38 +957,38 @@ def verdict_counts(
     place = {arm: position for position, arm in enumerate(arms)}
     by_word = [verdicts.get(answer, (-1, 1.0)) for answer in answers]
     # A last entry of each table is for the rows without an answer.
-    word = np.array([*(outcome for outcome, _ in by_word), -1])[said]
-    votes = np.array([*(number for _, number in by_word), 1.0])
-    named = np.full(len(said), -1)
+    outcomes, votes = map(np.array, zip(*by_word, (-1, 1.0), strict=True))
+    word, named = outcomes[said], np.full(len(said), -1)
     if not place.keys().isdisjoint(answers):
         arm = np.array([*(place.get(answer, -2) for answer in answers), -2])[said]
         named[arm == second] = 1
         named[arm == first] = 0
-    wrong = (named != word) & ((named < 0) == (word < 0)) | (word < 0) & (named < 0)
+    meant = np.where(word < 0, named, word)
+    wrong = (meant < 0) | ((named >= 0) & (named != meant))
     if np.any(wrong):
         at = int(np.argmax(wrong))
         answer = answers[said[at]] if said[at] >= 0 else ""
-        row = at if rows is None else int(rows[at])
-        listed = ", ".join(map(repr, verdicts))
+        rule = f"row {at if rows is None else int(rows[at])} "
         if not answer:
-            rule = f"row {row} has no answer"
+            rule += "has no answer"
             tie = next(word for word, (outcome, _) in verdicts.items() if outcome == 2)
             remedy = (
                 f"leave the row out ({{missing='skip'}}), or write {tie!r} for a tie"
             )
-        elif word[at] < 0:
-            rule = (
-                f"row {row} is {answer!r}, but must be {arms[first[at]]!r}, "
-                f"{arms[second[at]]!r}, or one of the words {listed}"
+        elif meant[at] < 0:
+            rule += (
+                f"is {answer!r}, but must be {arms[first[at]]!r}, "
+                f"{arms[second[at]]!r}, or one of the words "
+                f"{', '.join(map(repr, verdicts))}"
             )
             remedy = "say what other words mean ({words})"
         else:
-            rule = (
-                f"row {row} is {answer!r}, which is {_MEANT[named[at]]} by name, but "
+            rule += (
+                f"is {answer!r}, which is {_MEANT[named[at]]} by name, but "
                 f"{_MEANT[word[at]]} by words={tuple(verdicts)}"
             )
             remedy = "rename the arms or the words so that only one can be meant"
-        raise ComparisonDataError("winner", rule, answer, remedy=remedy)
+        refuse("winner", rule, answer, remedy=remedy)
     counts = np.zeros((len(said), 3))
-    counts[np.arange(len(said)), np.where(word < 0, named, word)] = votes[said]
+    counts[np.arange(len(said)), meant] = votes[said]
     return counts

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from bayesduel.errors import ComparisonDataError
-from bayesduel.votes.checks import composed, labels_of, shortened
-from bayesduel.votes.tables import Table
-from theory.arguments import one_of, true_or_false
+from bayesduel.votes.checks import composed, flag, labels_of, refuse, shortened
+from bayesduel.votes.tables import Table, plain
+from theory.arguments import one_of
 
 _STEMS = ("model", "team", "item", "option", "arm", "player", "system", "generator")
 _ENDS = (("_a", "_b"), ("_1", "_2"))
@@ -33,31 +33,38 @@ _WON = re.compile(r"(?:winner|winning|won|chosen|preferred|better)(.*)", re.IGNO
 _LOST = re.compile(
     r"(?:loser|losing|lost|rejected|dispreferred|worse)(.*)", re.IGNORECASE
 )
-_ONE_HOT = ("winner_model_a", "winner_model_b")
-_KNOWN_WINS = (("wins_a", "wins_b"), ("wins_first", "wins_second"), _ONE_HOT)
+ONE_HOT = ("winner_model_a", "winner_model_b")
+_KNOWN_WINS = (("wins_a", "wins_b"), ("wins_first", "wins_second"), ONE_HOT)
 _KNOWN_SCORES = (
     ("home_score", "away_score"),
     ("home_goals", "away_goals"),
     ("score_a", "score_b"),
 )
+# Dates, universally unique identifiers, and texts that are compared themselves.
 _NO_NAME = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}.*|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{2,4}.*"
     r"|[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}|.{200,}",
     re.DOTALL,
 )
-"""Dates, universally unique identifiers, and texts that are compared themselves."""
-
 _KNOWN_TIES = ("ties", "draws", "tie")
-_ONE_HOT_TIE = "winner_tie"
 _LIKE_TIES = re.compile(
     r"(?:(?:.*_)?(?:ties?|tied|draws?|drawn|both_?bad|neither)(?:_?both_?bad)?"
     r"|(?:n_|num_|number_of_|count_)?[td])"
     r"(?:_?ij|_?ab|_a_b|_count)?"
 )
+_ZERO_OR_ONE = {"0", "1", "0.0", "1.0", "true", "false"}
+_OF_WINS = {plain(title) for pair in _KNOWN_WINS for title in pair}
+_OF_VOTES = {"winner", "preference"} | {
+    plain(title) for pair in (*_KNOWN_PAIRS, *_KNOWN_SCORES) for title in pair
+}
+
 TIE_WORDS = ("tie", "draw", "tie (bothbad)", "both_bad", "bothbad")
 """What usually stands for a tie where nobody said what does."""
 
 NOT_WHOLE = "give what a vote counts as a weight instead ({weight})"
+
+type Columns = dict[str, tuple[str, ...]]
+"""Titles by role: arms, weight, ties, and one of winner, wins, scores and soft."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +100,7 @@ class VoteFormat:
             if getattr(self, name) is not None:
                 one_of(getattr(self, name), known, name, kind=ComparisonDataError)
         if self.order_known is not None:
-            true_or_false(self.order_known, "order_known", kind=ComparisonDataError)
+            flag(self.order_known, "order_known")
 
     def kept(self) -> dict[str, str]:
         """Return the columns that stay with each vote, by what they are called there.
@@ -105,12 +112,12 @@ class VoteFormat:
         kept = {name: title for name, title in kept.items() if title is not None}
         for name, title in kept.items():
             if not isinstance(title, str):
-                raise ComparisonDataError(name, "must be the title of a column", title)
+                refuse(name, "must be the title of a column", title)
         for name in "columns", "contest_covariates":
             for title in map(str, labels_of(name, getattr(self, name))):
                 if title in kept:
                     rule = "must not be called as one that is read otherwise"
-                    raise ComparisonDataError(name, rule, title)
+                    refuse(name, rule, title)
                 kept[title] = title
         return kept
 
@@ -120,96 +127,82 @@ class VoteFormat:
                  self.weight)  # fmt: skip
         return all(each is None for each in named) and not self.kept()
 
+    def needed(self, titles: Sequence[str]) -> Sequence[str]:
+        """Return the titles of a file that are read for sure, or all where wins count.
 
-@dataclass(frozen=True)
-class VoteColumns:
-    """The columns that hold votes. Just one of winner, wins, scores, soft is there."""
+        Beside counts of wins any other column may hold ties.
+        """
+        given = [self.arms, self.winner, self.scores, self.soft, self.weight]
+        named = {*self.kept().values()}
+        for each in given:
+            named |= {*map(str, (each,) if isinstance(each, str) else each or ())}
+        named = {*map(composed, named)}
+        conditions = (self.where,) if isinstance(self.where, str) else self.where
+        counted = self.wins is not None or any(
+            plain(each) in _OF_WINS for each in titles
+        )
+        read = [
+            title
+            for title in titles
+            if title in named
+            or plain(title) in _OF_VOTES
+            or any(str(each).lstrip().startswith(title) for each in conditions)
+        ]
+        return titles if counted or len(read) < 2 else read
 
-    arms: tuple[str, ...]
-    winner: tuple[str, ...] = ()  # One column, or one for each order.
-    wins: tuple[str, ...] = ()
-    ties: tuple[str, ...] = ()
-    scores: tuple[str, ...] = ()
-    soft: tuple[str, ...] = ()
-    weight: tuple[str, ...] = ()
 
-    def titles(self) -> dict[str, tuple[str, ...]]:
-        """Return the titles that are read, by what they are read as."""
-        return {
-            role: tuple(map(composed, titles))
-            for role, titles in vars(self).items()
-            if titles
-        }
-
-
-def columns_of(table: Table, asked: VoteFormat) -> VoteColumns:
+def columns_of(table: Table, asked: VoteFormat) -> Columns:
     """Return the columns of votes: those that were named, or the only usual ones.
 
     ``ComparisonDataError`` where several could be meant, or a guess cannot be right.
     """
-    arms = _titles("arms", asked.arms, 2) or _usual_arms(table)
-    weight = () if asked.weight is None else (str(asked.weight),)
-    ways = {
-        "winner": _winners(asked.winner),
-        "wins": _titles("wins", asked.wins, 2),
-        "scores": _titles("scores", asked.scores, 2),
-        "soft": () if asked.soft is None else (str(_soft_parts(asked.soft)[0]),),
+    arms = _titles("arms", asked.arms) or _usual_arms(table)
+    is_one = asked.winner is None or isinstance(asked.winner, str | int)
+    ways: Columns = {
+        "winner": _titles("winner", None if is_one else asked.winner),
+        "wins": _titles("wins", asked.wins),
+        "scores": _titles("scores", asked.scores),
+        "soft": () if asked.soft is None else (soft_parts(asked.soft)[0],),
     }
-    named = [name for name, titles in ways.items() if titles]
-    if len(named) > 1:
-        said = [f"{name} ({' and '.join(ways[name])})" for name in reversed(named)]
-        raise ComparisonDataError(
-            table.name,
-            f"{said[0]} say who won, and so does {said[1]}",
-            remedy="name one of them, not both",
-        )
-    if not named:
-        way, titles = _usual_way(table, arms)
-        ways[way] = titles
-    one_way = {name: titles for name, titles in ways.items() if titles}
+    if is_one and asked.winner is not None:
+        ways["winner"] = (str(asked.winner),)
+    ways = {way: titles for way, titles in ways.items() if titles}
+    if len(ways) > 1:
+        said = [f"{way} ({' and '.join(titles)})" for way, titles in ways.items()][::-1]
+        rule = f"{said[0]} say who won, and so does {said[1]}"
+        refuse(table.name, rule, remedy="name one of them, not both")
+    ways = ways or dict([_usual_way(table, arms)])
     if asked.ties is not None:
         labels_of("ties", asked.ties)
-        if not ways["wins"]:
-            said = " and ".join(next(iter(one_way.values())))
-            raise ComparisonDataError(
-                table.name,
-                f"ties are columns of counts, but {said} says who won each single vote,"
-                " and which were ties",
-                remedy="leave ties ({ties}) out, or name columns of counts ({wins})",
-            )
-    return VoteColumns(arms, weight=weight, **one_way)
+        if "wins" not in ways:
+            said = " and ".join(next(iter(ways.values())))
+            rule = f"ties are columns of counts, but {said} says who won each single "
+            rule += "vote, and which were ties"
+            remedy = "leave ties ({ties}) out, or name columns of counts ({wins})"
+            refuse(table.name, rule, remedy=remedy)
+    weight = {} if asked.weight is None else {"weight": (str(asked.weight),)}
+    ties = {"ties": ()} if "wins" in ways else {}  # As they are not known yet.
+    columns = {"arms": arms} | ways | ties | weight
+    return {role: tuple(map(composed, titles)) for role, titles in columns.items()}
 
 
-def _titles(argument: str, titles: Any, count: int) -> tuple[str, ...]:
-    if titles is None:
-        return ()
-    names = tuple(map(str, labels_of(argument, titles)))
-    if len(names) != count:
-        raise ComparisonDataError(argument, "must name two columns", shortened(names))
+def _titles(argument: str, titles: Any) -> tuple[str, ...]:
+    names = () if titles is None else tuple(map(str, labels_of(argument, titles)))
+    if titles is not None and len(names) != 2:
+        refuse(argument, "must name two columns", shortened(names))
     return names
 
 
-def _winners(winner: Any) -> tuple[str, ...]:
-    """Return one column, or two: asked in the order of the arms, and the other way."""
-    if winner is None or isinstance(winner, str | int):
-        return () if winner is None else (str(winner),)
-    return _titles("winner", winner, 2)
-
-
-def _soft_parts(soft: Any) -> tuple[str, float, float]:
+def soft_parts(soft: Any) -> tuple[str, float, float]:
     """Return a column, and the values that are sure votes for either arm."""
+    if soft is None:
+        return "preference", 1.0, 2.0
     parts = soft if isinstance(soft, Sequence) and not isinstance(soft, str) else ()
     numbers = [each for each in parts[1:] if isinstance(each, int | float)]
     if len(parts) != 3 or len(numbers) != 2 or numbers[0] == numbers[1]:
         rule = "must be a column and the values for the first arm and for the second"
-        remedy = 'such as ("preference", 1, 2)'
-        raise ComparisonDataError("soft", rule, soft, remedy=remedy)
+        refuse("soft", rule, soft, remedy='such as ("preference", 1, 2)')
     return str(parts[0]), float(numbers[0]), float(numbers[1])
-
-
-def soft_scale(soft: Any) -> tuple[float, float]:
-    """Return the values of a soft preference that are sure votes for either arm."""
-    return (1.0, 2.0) if soft is None else _soft_parts(soft)[1:]
 
 
 def _usual(table: Table, known: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -220,60 +213,50 @@ def _usual(table: Table, known: Sequence[tuple[str, str]]) -> list[tuple[str, st
     return [*dict.fromkeys((one, other) for one, other in like if one and other)]
 
 
+def _refuse_several(table: Table, pairs: list[tuple[str, str]], remedy: str) -> None:
+    if len(pairs) > 1:
+        both = " or ".join(" and ".join(pair) for pair in pairs)
+        refuse(table.name, f"the two columns could be {both}", pairs, remedy=remedy)
+
+
 def _usual_arms(table: Table) -> tuple[str, str]:
     usual = _usual(table, _KNOWN_PAIRS)
-    if len(usual) > 1:
-        both = " or ".join(" and ".join(pair) for pair in usual)
-        rule, remedy = f"the two columns could be {both}", "say which: arms ({arms})"
-        raise ComparisonDataError(table.name, rule, usual, remedy=remedy)
+    _refuse_several(table, usual, "say which: arms ({arms})")
     if not usual:
         known = "; ".join(" and ".join(pair) for pair in _KNOWN_PAIRS[:7])
-        rule = (
-            f"none of the usual columns ({known}; ...) is there, only "
-            f"{shortened(table.titles)}"
-        )
+        rule = f"none of the usual columns ({known}; ...) is there, only "
+        rule += shortened(table.titles)
         remedy = "name the two with arms ({arms})"
-        raise ComparisonDataError(table.name, rule, table.titles, remedy=remedy)
+        refuse(table.name, rule, table.titles, remedy=remedy)
     for title in usual[0]:
         names = table.labels(title)[1]
         if len(names) > 1 and all(map(_NO_NAME.fullmatch, names)):
-            rule = (
-                f"the column {title!r} holds dates, ids or texts such as {names[0]!r}"
-            )
+            rule = f"the column {title!r} holds dates, ids or texts such as "
             remedy = "name the columns of the two arms ({arms})"
-            raise ComparisonDataError(table.name, rule, None, remedy=remedy)
+            refuse(table.name, f"{rule}{names[0]!r}", remedy=remedy)
     return usual[0]
 
 
 def _usual_way(table: Table, arms: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     """Return the usual columns that say who won, and what they are."""
-    counts, scores = _usual(table, _KNOWN_WINS), _usual(table, _KNOWN_SCORES)
+    ways = {"wins": _usual(table, _KNOWN_WINS), "scores": _usual(table, _KNOWN_SCORES)}
     if winner := table.usual("winner"):
-        if counts:
-            raise ComparisonDataError(
-                table.name,
-                f"has both a column {winner!r} and counts in {' and '.join(counts[0])}",
-                remedy="say which with winner ({winner}) or wins ({wins})",
-            )
+        if counts := ways["wins"]:
+            rule = f"has both a column {winner!r} and counts in "
+            remedy = "say which with winner ({winner}) or wins ({wins})"
+            refuse(table.name, rule + " and ".join(counts[0]), remedy=remedy)
         return "winner", (winner,)
-    for way, known in (("wins", counts), ("scores", scores)):
-        if len(known) == 1:
-            return way, known[0]
-        if known:
-            both = " or ".join(" and ".join(pair) for pair in known)
-            rule, remedy = f"the two columns could be {both}", f"say which: {{{way}}}"
-            raise ComparisonDataError(table.name, rule, known, remedy=remedy)
+    for way, usual in ways.items():
+        _refuse_several(table, usual, f"say which: {{{way}}}")
+        if usual:
+            return way, usual[0]
     won, lost = _WON.fullmatch(arms[0]), _LOST.fullmatch(arms[1])
     if won and lost and won[1].lower() == lost[1].lower():
         return "winner", (arms[0],)
-    if won is None and (won := _WON.fullmatch(arms[1])) and _LOST.fullmatch(arms[0]):
+    if not won and _WON.fullmatch(arms[1]) and _LOST.fullmatch(arms[0]):
         return "winner", (arms[1],)
     if arms[0].startswith("generator") and "preference" in table:
         return "soft", ("preference",)
-    _refuse_without_winner(table, arms)
-
-
-def _refuse_without_winner(table: Table, arms: tuple[str, ...]) -> NoReturn:
     rule = (
         f"no column says who won: none of the usual columns (winner; wins_a and "
         f"wins_b; score_a and score_b) is there, only {shortened(table.titles)}"
@@ -282,35 +265,29 @@ def _refuse_without_winner(table: Table, arms: tuple[str, ...]) -> NoReturn:
         "name a column of winners, which may be one of the arms ({winner}), or two of "
         "counts ({wins}), of scores ({scores}), or a soft preference ({soft})"
     )
-    raise ComparisonDataError(table.name, rule, arms, remedy=remedy)
+    refuse(table.name, rule, arms, remedy=remedy)
 
 
-def tie_columns(table: Table, columns: VoteColumns, asked: Any) -> tuple[str, ...]:
+def tie_columns(table: Table, columns: Columns, asked: Any) -> tuple[str, ...]:
     """Return the columns that count ties, where votes are counted per pair.
 
     ``ComparisonDataError`` where columns look like ties that nobody named.
     """
-    if asked is not None:
-        ties = [str(title) for title in labels_of("ties", asked)]
-    else:
-        ties = _usual_ties(table, columns)
-    named = [*columns.wins, *ties]
+    ties = _usual_ties(table, columns) if asked is None else labels_of("ties", asked)
+    ties = tuple(map(composed, ties))
+    named = [*columns["wins"], *ties]
     for title in named:
         if named.count(title) > 1:
-            raise ComparisonDataError(
-                table.name,
-                f"the column {title!r} is named twice among wins and ties",
-                title,
-                remedy="leave one out",
-            )
-    return tuple(ties)
+            rule = f"the column {title!r} is named twice among wins and ties"
+            refuse(table.name, rule, title, remedy="leave one out")
+    return ties
 
 
-def _usual_ties(table: Table, columns: VoteColumns) -> list[str]:
-    wins = columns.wins
-    known = (*_KNOWN_TIES, _ONE_HOT_TIE) if wins == _ONE_HOT else _KNOWN_TIES
+def _usual_ties(table: Table, columns: Columns) -> list[str]:
+    wins = columns["wins"]
+    known = (*_KNOWN_TIES, "winner_tie") if wins == ONE_HOT else _KNOWN_TIES
     sums = {}
-    taken = {composed(each) for each in (*columns.arms, *columns.weight, *wins)}
+    taken = {title for titles in columns.values() for title in titles}
     for title in table.titles:
         if title in taken:
             continue
@@ -318,16 +295,15 @@ def _usual_ties(table: Table, columns: VoteColumns) -> list[str]:
         like = _LIKE_TIES.fullmatch(words) and table.has_numbers(title)
         if title.lower() in known or like or _fills_gaps(table, title, wins):
             sums[title] = table.whole_numbers(title, NOT_WHOLE, flags=True).sum()
-    lost = [title for title in sums if title.lower() not in known and sums[title]]
     usual = [title for title in sums if title.lower() in known]
+    lost = [title for title in sums if title not in usual and sums[title]]
     if lost or len(usual) > 1:
-        named = ", ".join(f"{title} ({sums[title]:g})" for title in (*usual, *lost))
-        raise ComparisonDataError(
-            table.name,
-            f"these columns look like numbers of ties: {named}",
-            remedy=f"name those to add up, ties={usual + lost} (--tie-columns "
-            f"{','.join(usual + lost)}), or none, ties=[] (--tie-columns '')",
-        )
+        both = usual + lost
+        named = ", ".join(f"{title} ({sums[title]:g})" for title in both)
+        remedy = f"name those to add up, ties={both} (--tie-columns {','.join(both)}), "
+        remedy += "or none, ties=[] (--tie-columns '')"
+        rule = f"these columns look like numbers of ties: {named}"
+        refuse(table.name, rule, remedy=remedy)
     return usual
 
 
@@ -341,6 +317,3 @@ def _fills_gaps(table: Table, title: str, wins: tuple[str, ...]) -> bool:
     undecided = votes.sum(axis=0) == 0
     said = table.numbers(title, flags=True, gaps=True) == 1
     return bool(said.any() and np.all(undecided[said]))
-
-
-_ZERO_OR_ONE = {"0", "1", "0.0", "1.0", "true", "false"}

@@ -5,45 +5,45 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
 import numpy as np
-from jaxtyping import Float64, Int64
+from jaxtyping import Float64
 from numpy.typing import NDArray
 
-from bayesduel.errors import ComparisonDataError
 from bayesduel.files.user_files import number
 from bayesduel.votes.checks import (
     MOST_VOTES,
     arm_names_of,
-    arm_positions,
     composed,
     joined_labels,
     labels_of,
+    refuse,
     shortened,
 )
 from bayesduel.votes.comparisons import (
     LABELS,
     NEUTRAL,
     Comparisons,
+    VoteRows,
     Words,
-    added_up,
     both_as_one,
-    row_columns,
+    check_column_name,
+    refuse_empty,
     verdict_counts,
     verdicts_of,
 )
 from bayesduel.votes.format import (
     NOT_WHOLE,
+    ONE_HOT,
     TIE_WORDS,
-    VoteColumns,
+    Columns,
     VoteFormat,
     columns_of,
-    soft_scale,
+    soft_parts,
     tie_columns,
 )
 from bayesduel.votes.tables import Table
@@ -58,11 +58,9 @@ _LOGGER = logging.getLogger(__name__)
 SEVERAL = re.compile(r'\[\s*("+[^"]*"+\s*,\s*){2}')
 """A list of three names or more as JSON, perhaps with the quotes of a table doubled."""
 
-_DIAGONAL = frozenset(
-    ["-", "x", "X", "*", "#", "\\", "/", "\u2013", "\u2014", "\u00d7"]
-)
+_DIAGONAL = frozenset("-xX*#\\/\u2013\u2014\u00d7")
+_AS_ROWS = "give a row for each pair, with columns wins_a, wins_b and ties"
 _OF_WINS = "give numbers of wins; `bayesduel compare` reads probabilities"
-_HALVES = {"1/2": "0.5", "=": "0.5"}
 
 
 def read_comparisons(
@@ -211,65 +209,14 @@ def read_comparisons(
     return parse_pairs(source, asked, names).comparisons(names)
 
 
-@dataclass(frozen=True, eq=False)
-class VoteRows:
-    """The votes of a table, row by row, as they were understood."""
-
-    name: str  # Of the table.
-    rows: NDArray[np.int64]  # The row of the table that each comes from, from 0.
-    arm_names: list[str]
-    first: Int64[np.ndarray, " n"]  # Places among the arms.
-    second: Int64[np.ndarray, " n"]
-    counts: Float64[np.ndarray, "n 3"]  # For the first arm, for the second, and ties.
-    order_known: bool
-    read: Mapping[str, tuple[str, ...]]  # Titles, by what they are read as.
-    columns: Mapping[str, Any] | None = None
-    contest_covariates: tuple[str, ...] = ()
-    both_orders: str | None = None  # What is left to be done.
-
-    @contextmanager
-    def in_rows_of_table(self) -> Iterator[None]:
-        """Let errors about a row that is left name its number in the table."""
-        try:
-            yield
-        except ComparisonDataError as error:
-            if not isinstance(error.index, int):
-                raise
-            row = int(self.rows[error.index])
-            raise error.renamed(error.argument, row) from error
-
-    def comparisons(self, arm_names: Sequence[str] | None = None) -> Comparisons:
-        """Return the votes, counted per pair."""
-        first, second = self.first, self.second
-        names = arm_names_of(self.arm_names if arm_names is None else arm_names, None)
-        if arm_names is not None:
-            used = np.zeros(len(self.arm_names), dtype=bool)
-            used[first] = used[second] = True
-            place = np.zeros(len(self.arm_names), dtype=np.int64)
-            labels = [name for name, is_used in zip(self.arm_names, used, strict=True)
-                      if is_used]  # fmt: skip
-            place[used] = arm_positions("arm_names", labels, names)
-            first, second = place[first], place[second]
-        with self.in_rows_of_table():
-            data = Comparisons.from_rows(
-                names,
-                first,
-                second,
-                self.counts,
-                order_known=self.order_known,
-                columns=self.columns,
-                contest_covariates=self.contest_covariates,
-            )
-        if self.both_orders is not None and data.num_votes:
-            return data.with_both_orders_as_one(self.both_orders)
-        return data
-
-
 def parse_pairs(
     votes: Any, asked: VoteFormat, arm_names: Sequence[str] | None = None
 ) -> VoteRows:
     """Read votes row by row; those of a square table of wins, pair by pair."""
-    table = Table(votes, missing=asked.missing, decimal=asked.decimal, names=arm_names)
+    table = Table(
+        votes, missing=asked.missing, decimal=asked.decimal, names=arm_names,
+        needed=asked.needed,
+    )  # fmt: skip
     table.keep_rows(asked.where)
     if asked.names_no_column() and _is_square(table):
         return _from_square(table)
@@ -277,164 +224,150 @@ def parse_pairs(
         SEVERAL.match(name) for name in table.labels("shown")[1]
     ):
         rule = "holds sets of several arms, of which judges named the best"
-        raise ComparisonDataError(table.name, rule, remedy="votes.read_sets reads it")
-    columns = columns_of(table, asked)
-    kept = asked.kept()
-    needed = [title for titles in columns.titles().values() for title in titles]
-    needed += [*kept.values(), *map(str, labels_of("ties", asked.ties or ()))]
+        refuse(table.name, rule, remedy="votes.read_sets reads it")
+    columns, kept = columns_of(table, asked), asked.kept()
     if asked.missing == "skip":
-        table.skip_missing(needed)
-    if columns.wins:
-        columns = replace(columns, ties=tie_columns(table, columns, asked.ties))
-    is_arm = bool(columns.winner) and columns.winner[0] in columns.arms
-    table.check_values(columns.arms, () if is_arm else columns.winner)
-    read = columns.titles() | {name: (title,) for name, title in kept.items()}
+        needed = [title for titles in columns.values() for title in titles]
+        ties = map(str, labels_of("ties", asked.ties or ()))
+        table.skip_missing([*needed, *kept.values(), *ties])
+    if "wins" in columns:
+        columns["ties"] = tie_columns(table, columns, asked.ties)
+    winner = columns.get("winner", ())
+    is_arm = bool(winner) and winner[0] in columns["arms"]
+    table.check_values(columns["arms"], () if is_arm else winner)
+    read = columns | {name: (composed(title),) for name, title in kept.items()}
+    read = {role: titles for role, titles in read.items() if titles}
     table.say_what_is_read(read)
-    rows = _rows_of(table, columns, asked, kept)
-    _say_what_looks_alike(table.name, rows.arm_names)
-    return _mirrored(replace(rows, read=read), asked)
 
-
-def _rows_of(
-    table: Table, columns: VoteColumns, asked: VoteFormat, kept: Mapping[str, str]
-) -> VoteRows:
-    """Return the votes of a table by its columns."""
-    import pandas as pd
-
-    (first, second), names = table.same_labels(*columns.arms)
-    counts, both = _counts(table, columns, asked, first, second, names)
-    if columns.weight:
-        weights = table.numbers(columns.weight[0])[:, None]
-        counts, both = counts * weights, None if both is None else both * weights
-    contest = tuple(map(str, labels_of("contest_covariates", asked.contest_covariates)))
-    carried: dict[str, Any] = {}
-    for name, title in kept.items():
-        if name == NEUTRAL:
-            carried[name] = table.yes_or_no(title)
-        elif name in contest or (name not in LABELS and table.has_numbers(title)):
-            carried[name] = table.numbers(title, least=-MOST_VOTES)
-        else:
-            (codes,), labels = table.same_labels(title)
-            carried[name] = pd.Categorical.from_codes(codes, labels)
-    one_hot = bool(columns.wins) and _is_one_hot(table, columns)
-    if one_hot and np.any(several := (counts > 0).sum(axis=1) > 1):
-        title = columns.wins[0]
+    (first, second), names = table.same_labels(*columns["arms"])
+    counts = _counts(table, columns, asked, first, second, names)
+    if "weight" in columns:
+        weights = table.numbers(columns["weight"][0])[:, None]
+        counts = [each * weights for each in counts]
+    marks = counts[0] > 0 if "wins" in columns and _is_one_hot(table, columns) else None
+    if marks is not None:
         words = "says who won, and so does another column of the row"
         remedy = "leave such rows out by conditions ({where})"
-        table.refuse(title, int(np.argmax(several)), words, remedy)
-    single = not columns.wins or one_hot
-    order_known = single if asked.order_known is None else asked.order_known
-    if columns.winner and columns.winner[0] in columns.arms:
-        if asked.order_known:
-            one, other = columns.arms
-            raise ComparisonDataError(
-                table.name,
-                "order_known=True needs columns of the arm shown first and of the "
-                f"other one, but {one!r} and {other!r} say who won",
-                remedy="leave it out",
-            )
-        order_known = False
-    rows, both_orders = table.rows, asked.both_orders
-    if both is not None and both_orders is not None:
-        counts = both_as_one(counts, both, both_orders)
-        both_orders, order_known = None, False
-    elif both is not None:
-        rows = np.concatenate([rows, rows])
-        counts = np.concatenate([counts, both[:, [1, 0, 2]]])
-        first, second = (
-            np.concatenate([first, second]),
-            np.concatenate([second, first]),
-        )
-        for name, each in carried.items():
-            if name in contest or isinstance(each, np.ndarray):
-                again = -each if name in contest else each
-                carried[name] = np.concatenate([each, again])
-            else:
-                codes = np.tile(each.codes, 2)
-                carried[name] = pd.Categorical.from_codes(codes, each.categories)
-    return VoteRows(
-        table.name, rows, names, first, second, counts, order_known, {},
-        columns=carried, contest_covariates=contest, both_orders=both_orders,
+        table.check(columns["wins"][0], marks.sum(axis=1) <= 1, words, remedy)
+    if is_arm and asked.order_known:
+        one, other = columns["arms"]
+        rule = "order_known=True needs columns of the arm shown first and of the other "
+        rule += f"one, but {one!r} and {other!r} say who won"
+        refuse(table.name, rule, remedy="leave it out")
+    known = ("wins" not in columns or marks is not None) and not is_arm
+    rows = VoteRows(
+        names, first, second, counts[0],
+        known if asked.order_known is None else asked.order_known,
+        *_kept_columns(table, kept, asked), name=table.name, rows=table.rows, read=read,
+        both_orders=asked.both_orders,
     )  # fmt: skip
+    if len(counts) == 2 and asked.both_orders is not None:
+        joined = both_as_one(counts[0], counts[1], asked.both_orders)
+        rows = replace(rows, counts=joined, order_known=False, both_orders=None)
+    elif len(counts) == 2:
+        twice = np.tile(np.arange(len(first)), 2)
+        counted = np.concatenate(counts)
+        both = rows.chosen(twice, counts=counted, rows=table.rows[twice])
+        rows = both.turned(np.arange(len(twice)) >= len(first))
+    _say_what_looks_alike(table.name, names)
+    return _mirrored(rows, asked)
 
 
-def _is_one_hot(table: Table, columns: VoteColumns) -> bool:
+def _kept_columns(
+    table: Table, kept: Mapping[str, str], asked: VoteFormat
+) -> tuple[dict[str, Any], dict[str, tuple[str, ...]], tuple[str, ...]]:
+    """Return columns that stay with votes, their labels, and covariates of contests."""
+    columns, labels = {}, {}
+    contest = tuple(map(str, labels_of("contest_covariates", asked.contest_covariates)))
+    for name, title in kept.items():
+        check_column_name(name)
+        if name == NEUTRAL:
+            columns[name] = table.yes_or_no(title).astype(np.float64)
+        elif name in contest or (name not in LABELS and table.has_numbers(title)):
+            columns[name] = table.numbers(title, least=-MOST_VOTES)
+        else:
+            (columns[name],), names = table.same_labels(title)
+            labels[name] = tuple(names)
+            if np.any(columns[name] < 0):
+                refuse_empty(name, int(table.rows[np.argmax(columns[name] < 0)]))
+    return columns, labels, contest
+
+
+def _is_one_hot(table: Table, columns: Columns) -> bool:
     """Return whether each row is one vote, with a 1 or true in one of the columns."""
-    if columns.titles()["wins"] == ("winner_model_a", "winner_model_b"):
-        return True
-    words = {"true", "false"}
-    return all({n.lower() for n in table.labels(t)[1]} <= words for t in columns.wins)
+    cells = {
+        name.lower() for title in columns["wins"] for name in table.labels(title)[1]
+    }
+    return columns["wins"] == ONE_HOT or cells <= {"true", "false"}
 
 
 def _counts(
     table: Table,
-    columns: VoteColumns,
+    columns: Columns,
     asked: VoteFormat,
     first: NDArray[np.int64],
     second: NDArray[np.int64],
     names: Sequence[str],
-) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+) -> list[NDArray[np.float64]]:
     """Return the votes of every row for its two arms, and ties.
 
-    Where a row holds the answers in both orders, also those of the second one.
+    Two tables where rows hold the answers in both orders, of the same two arms.
     """
-    counts = np.zeros((table.num_rows, 3))
-    if columns.wins:
-        for place, title in enumerate((*columns.wins, *columns.ties)):
+    counts, winner = np.zeros((table.num_rows, 3)), columns.get("winner", ())
+    if "wins" in columns:
+        for place, title in enumerate((*columns["wins"], *columns["ties"])):
             votes = table.whole_numbers(title, NOT_WHOLE, flags=True)
             counts[:, min(place, 2)] += votes
-        return counts, None
-    if columns.scores:
+    elif "scores" in columns:
         one, other = (
-            table.numbers(title, least=-np.inf, most=np.inf) for title in columns.scores
+            table.numbers(title, least=-np.inf, most=np.inf)
+            for title in columns["scores"]
         )
-        for outcome, met in enumerate((one > other, one < other, one == other)):
-            counts[met, outcome] = 1.0
-        return counts, None
-    if columns.soft:
-        low, high = soft_scale(asked.soft)
-        values = table.numbers(columns.soft[0], least=-np.inf)
-        share = (values - low) / (high - low)
-        outside = (share < 0) | (share > 1)
-        if outside.any():
-            rule = f"is not between {low:g} and {high:g}"
-            remedy = "say which values are sure votes ({soft})"
-            table.refuse(columns.soft[0], int(np.argmax(outside)), rule, remedy)
-        return np.stack([1.0 - share, share, 0.0 * share], axis=1), None
-    if columns.winner[0] in columns.arms:
-        counts[:, columns.arms.index(columns.winner[0])] = 1.0
-        return counts, None
-    if asked.words is None:
-        usual = {"left": 0, "right": 1} if len(columns.winner) == 1 else {}
-        usual |= dict.fromkeys(TIE_WORDS, 2)
-        usual |= {composed(title): place for place, title in enumerate(columns.arms)}
-        verdicts = {word: (outcome, 1.0) for word, outcome in usual.items()}
+        counts[:] = np.stack([one > other, one < other, one == other], axis=1)
+    elif "soft" in columns:
+        title, low, high = soft_parts(asked.soft)
+        share = (table.numbers(title, least=-np.inf) - low) / (high - low)
+        rule = f"is not between {low:g} and {high:g}"
+        remedy = "say which values are sure votes ({soft})"
+        table.check(title, (share >= 0) & (share <= 1), rule, remedy)
+        counts[:, 0], counts[:, 1] = 1.0 - share, share
+    elif winner[0] in columns["arms"]:
+        counts[:, columns["arms"].index(winner[0])] = 1.0
     else:
-        verdicts = verdicts_of(asked.words)
-    for word in [each for each in verdicts if each.lower() in ("true", "false")]:
-        # pandas writes them otherwise than JSON and spreadsheets do.
-        for same in (word.lower(), word.capitalize(), word.upper()):
-            verdicts.setdefault(same, verdicts[word])
-    found = []
-    for title in columns.winner:
-        codes, answers = table.labels(title)
-        arms, answers, texts = joined_labels(names, answers, list(verdicts))
-        by_text = dict(zip(texts, verdicts.values(), strict=True))
-        votes = verdict_counts(first, second, codes, arms, answers, by_text, table.rows)
-        found.append(votes)
-    return found[0], found[1] if len(found) > 1 else None
+        if asked.words is None:
+            usual = {"left": 0, "right": 1} if len(winner) == 1 else {}
+            usual |= dict.fromkeys(TIE_WORDS, 2)
+            usual |= {title: place for place, title in enumerate(columns["arms"])}
+            verdicts = {word: (outcome, 1.0) for word, outcome in usual.items()}
+        else:
+            verdicts = verdicts_of(asked.words)
+        for word in [each for each in verdicts if each.lower() in ("true", "false")]:
+            # pandas writes them otherwise than JSON and spreadsheets do.
+            for same in (word.lower(), word.capitalize(), word.upper()):
+                verdicts.setdefault(same, verdicts[word])
+        said = []
+        for title in winner:
+            codes, answers = table.labels(title)
+            arms, answers, texts = joined_labels(names, answers, list(verdicts))
+            known = dict(zip(texts, verdicts.values(), strict=True))
+            said.append(
+                verdict_counts(first, second, codes, arms, answers, known, table.rows)
+            )
+        return said
+    return [counts]
 
 
 def _mirrored(rows: VoteRows, asked: VoteFormat) -> VoteRows:
     """Look for a table that lists every match from both sides."""
-    if asked.mirrored == "twice" or asked.both_orders:
+    first, second, names = rows.first, rows.second, rows.arm_names
+    # What counts rows of an arm against itself refuses them.
+    if asked.mirrored == "twice" or asked.both_orders or np.any(first == second):
         return rows
-    if np.any(rows.first == rows.second):  # What counts these rows refuses them.
-        return rows
-    is_mirror = _is_own_mirror(rows, {})
-    if is_mirror and rows.columns:
-        columns = {name: each for name, each in rows.columns.items() if name != NEUTRAL}
-        is_mirror = _is_own_mirror(rows, columns)
+    one, other = (np.bincount(each, minlength=len(names)) for each in (first, second))
+    is_mirror = np.array_equal(one, other)  # Or else there is no need to count pairs.
+    columns = {name: each for name, each in rows.columns.items() if name != NEUTRAL}
+    for carried in ({}, columns) if columns else ({},):
+        is_mirror = is_mirror and _is_own_mirror(rows, carried)
     if asked.mirrored is None:
         if is_mirror and rows.counts.any():
             _LOGGER.warning(
@@ -447,30 +380,22 @@ def _mirrored(rows: VoteRows, asked: VoteFormat) -> VoteRows:
         return rows
     if not is_mirror:
         rule = "is 'once', but some rows of the table have no mirror image"
-        raise ComparisonDataError("mirrored", rule, asked.mirrored)
+        refuse("mirrored", rule, asked.mirrored)
     return replace(rows, counts=rows.counts / 2.0, order_known=False)
 
 
 def _is_own_mirror(rows: VoteRows, columns: Mapping[str, Any]) -> bool:
     """Return whether the same rows are left after both arms changed places in each."""
-    number = len(rows.first)
-    with rows.in_rows_of_table():
-        contest = rows.contest_covariates if columns else ()
-        extra = row_columns(columns, number, contest)
-    turned = extra.turned(np.ones(number, dtype=bool))
-    first, second, counts = rows.first, rows.second, rows.counts
-    sides = ((first, second, counts, extra),
-             (second, first, counts[:, [1, 0, 2]], turned))  # fmt: skip
-    here, there = (
-        added_up(len(rows.arm_names), *side[:3], order_known=True, extra=side[3])
-        for side in sides
-    )
-    if not all(map(np.array_equal, here[:2], there[:2])):
-        return False
-    # 1 - 0.9 is not quite 0.1.
-    return np.allclose(here[2], there[2], rtol=1e-9, atol=1e-9) and all(
-        np.array_equal(here[3].columns[name], there[3].columns[name])
-        for name in columns
+    contest = rows.contest_covariates if columns else ()
+    rows = replace(rows, order_known=True, columns=columns, contest_covariates=contest)
+    here = rows.added_up()
+    there = rows.turned(np.ones(len(rows.first), dtype=bool)).added_up()
+    same = [(here.first, there.first), (here.second, there.second)]
+    same += [(here.columns[name], there.columns[name]) for name in columns]
+    return (
+        all(np.array_equal(one, other) for one, other in same)
+        # 1 - 0.9 is not quite 0.1.
+        and np.allclose(here.counts, there.counts, rtol=1e-9, atol=1e-9)
     )
 
 
@@ -483,15 +408,16 @@ def _is_square(table: Table) -> bool:
     if sorted(rows) != sorted(titles) or table.usual("winner") == corner:
         return False
     # Two votes may also be of the arms whose titles are the words of their winners.
-    cells = table.frame.to_numpy().ravel().tolist()
     return any(
-        number(_points(str(cell)).replace(",", ".")) is not None for cell in cells
+        number(_points(cell).replace(",", ".")) is not None
+        for title in table.titles
+        for cell in table.labels(title)[1]
     )
 
 
 def _points(cell: str) -> str:
     """Return a cell of a square table with halves as decimals."""
-    return _HALVES.get(cell, cell.replace("\u00bd", ".5"))
+    return {"1/2": "0.5", "=": "0.5"}.get(cell, cell.replace("\u00bd", ".5"))
 
 
 def _from_square(table: Table) -> VoteRows:
@@ -505,59 +431,52 @@ def _from_square(table: Table) -> VoteRows:
 
     corner, *others = table.titles
     names = table.texts(corner).tolist()
-    position = {name: row for row, name in enumerate(joined_labels(names)[0])}
-    wins = np.full((len(names), len(names)), np.nan)
-    for title, name in zip(others, joined_labels(others)[0], strict=True):
-        column = position[name]
-        cells = list(map(_points, table.texts(title)))
-        if cells[column] in _DIAGONAL or not cells[column]:
-            cells[column] = "0"
-        frame = pd.DataFrame({title: pd.Series(cells, dtype=object)})
-        frame.attrs = table.frame.attrs
-        part = Table(frame, table.name, decimal=table.decimal)
-        wins[:, column] = part.numbers(title, gaps=True)
-        if wins[column, column]:
-            rule = f"gives {name!r} {wins[column, column]:g} votes against itself"
-            raise ComparisonDataError(table.name, rule, name, index=column)
-        broken = np.nan_to_num(wins[:, column]) * 2 % 1 != 0
-        if broken.any():
-            part.refuse(title, int(np.argmax(broken)), "is no whole number", _OF_WINS)
+    rows, titles = joined_labels(names, others)
+    others = [others[titles.index(row)] for row in rows]
+    cells = np.array([[*map(_points, table.texts(each))] for each in others], object).T
+    for at, cell in enumerate(np.diagonal(cells)):
+        if cell in _DIAGONAL or not cell:
+            cells[at, at] = "0"
+    frame = pd.DataFrame(cells, columns=others, dtype=object)
+    frame.attrs = table.frame.attrs
+    part = Table(frame, table.name, decimal=table.decimal)
+    wins = np.stack([part.numbers(title, gaps=True) for title in others], axis=1)
+    for at, (name, title) in enumerate(zip(names, others, strict=True)):
+        if wins[at, at]:
+            rule = f"gives {name!r} {wins[at, at]:g} votes against itself"
+            refuse(table.name, rule, name, index=at)
+        whole = np.nan_to_num(wins[:, at]) * 2 % 1 == 0
+        part.check(title, whole, "is no whole number", _OF_WINS)
     lone = np.argwhere(np.isnan(wins) & ~np.isnan(wins.T))
     if len(lone):
         one, other = (names[each] for each in lone[0])
         rule = f"says how often {other!r} won against {one!r}, but not the other way"
-        raise ComparisonDataError(table.name, rule, remedy="write 0 for never")
+        refuse(table.name, rule, remedy="write 0 for never")
     wins = np.nan_to_num(wins)
     row, column = np.triu_indices(len(names), 1)
     votes = np.stack([wins[row, column], wins[column, row], np.zeros(len(row))], axis=1)
     halves = votes % 1 != 0
     if halves.any():
-        uneven = halves[:, 0] != halves[:, 1]
-        if uneven.any():
-            at = int(np.argmax(uneven))
-            pair = f"{names[row[at]]} and {names[column[at]]}"
-            rule = f"gives half a vote to one of {pair} alone"
-            remedy = "a draw is half a point for both"
-            raise ComparisonDataError(table.name, rule, None, remedy=remedy)
         least = votes[:, :2].min(axis=1)
-        unclear = least >= 1
-        if unclear.any():
-            at = int(np.argmax(unclear))
-            pair = f"{names[row[at]]} and {names[column[at]]}"
-            rule = (
-                f"has draws as halves, and {votes[at, 0]:g} to {votes[at, 1]:g} for "
-                f"{pair}, which may be wins or draws"
-            )
-            remedy = "give a row for each pair, with columns wins_a, wins_b and ties"
-            raise ComparisonDataError(table.name, rule, None, remedy=remedy)
+        rules = {
+            "gives half a vote to one of {2} and {3} alone": halves[:, 0]
+            != halves[:, 1],
+            "has draws as halves, and {0:g} to {1:g} for {2} and {3}, which may be wins "
+            "or draws": least >= 1,
+        }
+        remedies = "a draw is half a point for both", _AS_ROWS
+        for (rule, wrong), remedy in zip(rules.items(), remedies, strict=True):
+            if wrong.any():
+                at = int(np.argmax(wrong))
+                said = *votes[at, :2], names[row[at]], names[column[at]]
+                refuse(table.name, rule.format(*said), remedy=remedy)
         votes[:, 2] = 2 * least
         votes[:, :2] -= least[:, None]
-    order = np.argsort(names, kind="stable")
-    place = np.empty(len(names), dtype=np.int64)
-    place[order] = np.arange(len(names))
+    place = np.argsort(np.argsort(names, kind="stable"))
+    read = {"arms": (corner or "first column",), "wins": tuple(table.titles[1:])}
     return VoteRows(
-        table.name, row, [names[each] for each in order], place[row], place[column],
-        votes, False, {"arms": (corner or "first column",), "wins": tuple(others)},
+        sorted(names), place[row], place[column], votes, False, {}, {},
+        name=table.name, rows=row, read=read,
     )  # fmt: skip
 
 
@@ -565,25 +484,22 @@ def _say_what_looks_alike(name: str, arms: Sequence[str]) -> None:
     """Tell of names that differ in capitals, spaces or kinds of dashes alone."""
     alike: dict[str, list[str]] = {}
     for arm in arms:
-        plain = normalize("NFKC", arm).casefold()
-        plain = re.sub(r"[\u2010-\u2015\u2212\u00ad_-]", "-", plain)
-        plain = re.sub(r"[\u200b-\u200f\u2060\ufeff]", "", plain)
-        alike.setdefault(" ".join(plain.split()), []).append(arm)
+        folded = normalize("NFKC", arm).casefold()
+        folded = re.sub(r"[\u2010-\u2015\u2212\u00ad_-]", "-", folded)
+        folded = re.sub(r"[\u200b-\u200f\u2060\ufeff]", "", folded)
+        alike.setdefault(" ".join(folded.split()), []).append(arm)
     for twins in alike.values():
         if len(twins) > 1:
-            listed = " and ".join(map(ascii_repr, twins))
-            plain = {" ".join(each.casefold().split()) for each in twins}
-            what = "in capitals and spaces alone" if len(plain) == 1 else "hardly"
+            listed = " and ".join(
+                # A code for what looks like another character.
+                "".join(ascii(c)[1:-1] if c in _LIKE_OTHERS else c for c in repr(arm))
+                for arm in twins
+            )
+            folded = {" ".join(each.casefold().split()) for each in twins}
+            what = "in capitals and spaces alone" if len(folded) == 1 else "hardly"
             _LOGGER.warning(
                 "%s: %s differ %s, and are different arms", name, listed, what
             )
-
-
-def ascii_repr(name: str) -> str:
-    """Return a name in quotes, with a code for what looks like another character."""
-    return "".join(
-        ascii(each)[1:-1] if each in _LIKE_OTHERS else each for each in repr(name)
-    )
 
 
 _LIKE_OTHERS = frozenset(map(chr, [*range(0x2010, 0x2016), 0x2212, 0xAD, 0xA0]))
@@ -632,17 +548,17 @@ def read_covariates(
     titles = [title for title in table.titles if title != arm]
     if not titles:
         rule = f"needs a column of numbers beside {arm!r}, which names the arms"
-        raise ComparisonDataError(table.name, rule, table.titles)
+        refuse(table.name, rule, table.titles)
     names, wanted_names = joined_labels(table.texts(arm).tolist(), wanted)
     rows = {name: row for row, name in enumerate(names)}
     if len(rows) < table.num_rows:
         row = next(row for row, name in enumerate(names) if rows[name] != row)
         rule = f"row {row} of column {arm!r} is not the only one of {names[row]!r}"
-        raise ComparisonDataError(table.name, rule, names[row])
+        refuse(table.name, rule, names[row])
     if lacking := [name for name in wanted_names if name not in rows]:
         rule = f"column {arm!r} lacks the arms {shortened(lacking)}"
         remedy = "add a row for each arm of the votes"
-        raise ComparisonDataError(table.name, rule, names, remedy=remedy)
+        refuse(table.name, rule, names, remedy=remedy)
     if others := [name for name in rows if name not in wanted_names]:
         _LOGGER.warning(
             "%s: not read: rows of %s, in no vote", table.name, shortened(others)

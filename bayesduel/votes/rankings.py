@@ -23,13 +23,14 @@ from bayesduel.votes.checks import (
     check_different,
     check_each,
     check_names,
-    check_one_each,
     composed,
     joined_labels,
     labels_of,
+    refuse,
     rows_of,
     shortened,
     vote_counts,
+    weights_of,
     whole_numbers,
 )
 from bayesduel.votes.comparisons import Comparisons, CountedVotes
@@ -71,8 +72,9 @@ class Rankings(CountedVotes):
         num_arms = check_names(self.arm_names, "from_places")
         check_array("places", self.places, (None, num_arms), "i", "from_places")
         check_array("counts", self.counts, (len(self.places),), "f", "from_places")
-        _, places = np.unique(self.places, axis=0, return_index=True)
-        check_different("places", self.places, places, "ballot", "from_places")
+        check_different(
+            "places", self.places, [*self.places.T], "ballot", "from_places"
+        )
         vote_counts("counts", self.counts)
         check_each("places", self.places, self.places >= 0, "must not be negative")
 
@@ -102,14 +104,10 @@ class Rankings(CountedVotes):
         """
         table = np.atleast_2d(whole_numbers("places", places))
         if table.ndim != 2:
-            rule = "must have the shape (ballot, arm)"
-            raise ComparisonDataError("places", rule, table.shape)
+            refuse("places", "must have the shape (ballot, arm)", table.shape)
         check_each("places", table, table >= 0, "must not be negative")
         names = arm_names_of(arm_names, table.shape[1])
-        number = (
-            np.ones(len(table)) if counts is None else vote_counts("counts", counts)
-        )
-        check_one_each("counts", number, len(table), "ballots")
+        number = weights_of("counts", counts, len(table), "ballots")
         dense = np.array([_dense(row) for row in table]).reshape(table.shape)
         unique, index = np.unique(dense, axis=0, return_inverse=True)
         total = np.zeros(len(unique))
@@ -148,20 +146,17 @@ class Rankings(CountedVotes):
             ]
             for row, order in enumerate(rows_of("orders", orders))
         ]
-        found = [label for order in groups for group in order for label in group]
-        (found,) = joined_labels(found)
-        names = arm_names_of(
-            sorted(set(found)) if arm_names is None else arm_names, None
-        )
+        if arm_names is None:
+            labels = [label for order in groups for group in order for label in group]
+            arm_names = sorted(set(joined_labels(labels)[0]))
+        names = arm_names_of(arm_names, None)
         places = np.zeros((len(groups), len(names)), dtype=np.int64)
         for ballot, order in enumerate(groups):
             for place, group in enumerate(order, start=1):
                 for arm in arm_positions(f"orders: ballot {ballot}", group, names):
                     if places[ballot, arm]:
                         rule = f"ranks {names[arm]!r} twice"
-                        raise ComparisonDataError(
-                            "orders", rule, names[arm], index=ballot
-                        )
+                        refuse("orders", rule, names[arm], index=ballot)
                     places[ballot, arm] = place
         return cls.from_places(places, counts=counts, arm_names=names)
 
@@ -247,10 +242,9 @@ class Rankings(CountedVotes):
 
 
 def _tied(item: Any) -> Any:
-    """Return the arms that share a place: one, or a tuple, list or set of them."""
-    if not isinstance(item, tuple | list | set | frozenset):
-        return [item]
-    return sorted(item, key=composed)
+    # The arms that share a place: one, or a tuple, list or set of them.
+    is_tie = isinstance(item, tuple | list | set | frozenset)
+    return sorted(item, key=composed) if is_tie else [item]
 
 
 def _dense(places: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -335,8 +329,8 @@ def read_rankings(
     table = Table(source, missing=missing, names=arm_names)
     table.keep_rows(where)
     if order is not None and places is not None:
-        rule, remedy = "and order must not both be given", "name one of them"
-        raise ComparisonDataError("places", rule, None, remedy=remedy)
+        rule = "and order must not both be given"
+        refuse("places", rule, remedy="name one of them")
     is_guess = order is None and places is None
     if is_guess:
         order, places = ranking_columns(table.titles)
@@ -346,12 +340,12 @@ def read_rankings(
                 f" and 'Order [milk]', only {shortened(table.titles, 12)}"
             )
             remedy = "name columns of arms ({order}), or of places ({places})"
-            raise ComparisonDataError(table.name, rule, None, remedy=remedy)
-    name = "order" if order else "places"
-    titles = [str(title) for title in labels_of(name, order or places)]
-    read = {name: titles} | ({} if count is None else {"count": [count]})
+            refuse(table.name, rule, remedy=remedy)
+    role = "order" if order else "places"
+    titles = [str(title) for title in labels_of(role, order or places)]
+    read = {role: titles} | ({} if count is None else {"count": [count]})
     table.say_what_is_read(read)
-    voters = None if count is None else table.numbers(count)
+    voters = np.ones(table.num_rows) if count is None else table.numbers(count)
     if order:
         codes, names = table.same_labels(*titles)
         arms = arm_names_of(names if arm_names is None else arm_names, None)
@@ -359,33 +353,38 @@ def read_rankings(
         ranked = np.zeros((table.num_rows, len(arms)), dtype=np.int64)
         for place, column in enumerate(codes):
             rows = np.flatnonzero(column >= 0)
-            chosen = position[column[rows]]
-            twice = ranked[rows, chosen] > 0
-            if twice.any():
-                row = int(rows[np.argmax(twice)])
-                words = "names an arm for the second time in its row"
-                table.refuse(titles[place], row, words)
-            ranked[rows, chosen] = place + 1
+            once = np.ones(table.num_rows, dtype=bool)
+            once[rows] = ranked[rows, position[column[rows]]] == 0
+            table.check(titles[place], once, "names an arm for the second time in "
+                        "its row")  # fmt: skip
+            ranked[rows, position[column[rows]]] = place + 1
     else:
-        grid = [_GRID_TITLE.fullmatch(title) for title in titles]
-        names = [found[2] if found else title
-                 for found, title in zip(grid, titles, strict=True)]  # fmt: skip
+        names = [
+            grid[2] if (grid := _GRID_TITLE.fullmatch(title)) else title
+            for title in titles
+        ]
         arms = arm_names_of(names if arm_names is None else arm_names, None)
         ranked = np.zeros((table.num_rows, len(arms)), dtype=np.int64)
-        for title, arm in zip(
-            titles, arm_positions("places", names, arms), strict=True
-        ):
-            ranked[:, arm] = _places(table, title)
-        if is_guess:
-            _refuse_ratings(table, titles, ranked)
+        positions = arm_positions("places", names, arms)
+        for title, arm in zip(titles, positions, strict=True):
+            codes, cells = table.labels(title)
+            ranked[:, arm] = np.array([*map(_place, cells), 0], dtype=np.int64)[codes]
+            fits = (ranked[:, arm] > 0) | (codes < 0)
+            table.check(title, fits, "is no place such as 1 or 1st")
+        last = np.sort(ranked, axis=1)
+        wrong = (ranked > len(arms)).any(axis=1)
+        wrong |= ((last[:, 1:] == last[:, :-1]) & (last[:, 1:] > 0)).any(axis=1)
+        if is_guess and wrong.any():
+            rule = (
+                f"row {table.rows[np.argmax(wrong)]} of {shortened(titles)} holds a "
+                "place twice, or one beyond the number of columns: these may be ratings"
+            )
+            remedy = "if 1 is the best and equals are ties, say so: name them with "
+            refuse(table.name, rule, remedy=remedy + "{places}")
     empty = ~ranked.any(axis=1)
     if empty.any() and missing != "skip":
-        row = int(table.rows[int(np.argmax(empty))])
-        remedy = "leave such rows out ({missing='skip'})"
-        raise ComparisonDataError(
-            table.name, f"row {row} ranks no arm", None, remedy=remedy
-        )
-    voters = np.ones(len(ranked)) if voters is None else voters
+        rule = f"row {table.rows[np.argmax(empty)]} ranks no arm"
+        refuse(table.name, rule, remedy="leave such rows out ({missing='skip'})")
     return Rankings.from_places(ranked[~empty], counts=voters[~empty], arm_names=arms)
 
 
@@ -407,23 +406,6 @@ def ranking_columns(titles: Sequence[str]) -> tuple[list[str], list[str]]:
     return [], next(iter(grids.values())) if len(grids) == 1 else []
 
 
-def _refuse_ratings(
-    table: Table, titles: Sequence[str], places: NDArray[np.int64]
-) -> None:
-    """Refuse a grid that was guessed to hold places where a row is no ranking."""
-    last = np.sort(places, axis=1)
-    wrong = (places > places.shape[1]).any(axis=1)
-    wrong |= ((last[:, 1:] == last[:, :-1]) & (last[:, 1:] > 0)).any(axis=1)
-    if wrong.any():
-        row = table.rows[int(np.argmax(wrong))]
-        rule = (
-            f"row {row} of {shortened(titles)} holds a place twice, or one beyond the "
-            "number of columns: these may be ratings"
-        )
-        remedy = "if 1 is the best and equals are ties, say so: name them with {places}"
-        raise ComparisonDataError(table.name, rule, None, remedy=remedy)
-
-
 def _place(text: str) -> int:
     """Return the place that a title or a cell names, 0 for none."""
     found = _PLACE.fullmatch(text)
@@ -432,23 +414,13 @@ def _place(text: str) -> int:
     return int(found[1]) if found[1] else _ORDINALS.index(found[2].lower()) + 1
 
 
-def _places(table: Table, title: str) -> NDArray[np.int64]:
-    """Return a column of places, 0 where there is none."""
-    codes, names = table.labels(title)
-    places = np.array([*map(_place, names), 0], dtype=np.int64)[codes]
-    wrong = (places < 1) & (codes >= 0)
-    if wrong.any():
-        table.refuse(title, int(np.argmax(wrong)), "is no place such as 1 or 1st")
-    return places
-
-
 SUFFIXES = (".soc", ".soi", ".toc", ".toi")
 """Orders: strict or with ties, complete or incomplete."""
 
 _NAME = re.compile(r"#\s*ALTERNATIVE NAME\s+([0-9]{1,9})\s*:\s*(.*)")
 _NUMBER = re.compile(r"#\s*NUMBER ALTERNATIVES\s*:\s*([0-9]+)\s*")
-_ALTERNATIVE = re.compile(r"\s*([0-9]{1,9})\s*")
-_ITEM = re.compile(r"\{([^{}]*)\}|([^{},]+)")
+_TIE = r"\{\s*(?:[0-9]{1,9}(?:\s*,\s*[0-9]{1,9})*)?\s*\}|[0-9]{1,9}"
+_ORDER = re.compile(rf"[\s,]*(?:(?:{_TIE})(?:\s*,[\s,]*(?:{_TIE}))*)?[\s,]*")
 _BALLOT = "'number of voters: 3,1,{2,4}'"
 
 
@@ -493,65 +465,50 @@ def read_preflib(path: str | os.PathLike[str]) -> Rankings:
     """
     path = as_path("path", path, ComparisonDataError)
     if path.suffix.lower() not in SUFFIXES:
-        raise ComparisonDataError(
-            path.name, f"a PrefLib file of orders ends with {', '.join(SUFFIXES)}", path
-        )
+        rule = f"a PrefLib file of orders ends with {', '.join(SUFFIXES)}"
+        refuse(path.name, rule, path)
     names: dict[int, str] = {}
     declared = ""
-    ballots: list[tuple[int, float, list[list[int]]]] = []
+    ballots: list[tuple[int, list[list[int]]]] = []
+    counts: list[float] = []
     text = read_text(path, error=ComparisonDataError)
     # Not splitlines(): names may hold other characters that it cuts at.
     for at, line in enumerate(re.split("\r\n|\r|\n", text), 1):
+        where = f"{path.name}, line {at}"
         if found := _NAME.match(line):
             if int(found[1]) in names:
-                where = f"{path.name}, line {at}"
-                rule = f"alternative {found[1]} is named twice"
-                raise ComparisonDataError(where, rule, line)
+                refuse(where, f"alternative {found[1]} is named twice", line)
             names[int(found[1])] = found[2].strip()
         elif found := _NUMBER.fullmatch(line):
             declared = found[1].lstrip("0")
         elif line.strip() and not line.startswith("#"):
-            ballots.append((at, *_ballot(path.name, at, line)))
+            count, colon, order = line.partition(":")
+            voters = number(count.strip())
+            if not colon or voters is None or not _ORDER.fullmatch(order):
+                refuse(f"{where}:", f"must be {_BALLOT}", line)
+            if not 0 <= voters <= MOST_VOTES:
+                rule = f"the number of voters is not between 0 and {MOST_VOTES:.0e}"
+                refuse(where, rule, count.strip())
+            counts.append(voters)
+            groups = [re.findall("[0-9]+", tie) for tie in re.findall(_TIE, order)]
+            ballots.append((at, [list(map(int, group)) for group in groups]))
     num_arms = len(names)
     # Compared as texts: a number of thousands of digits is no int.
     if declared not in ("", str(num_arms)) or set(names) != set(range(1, num_arms + 1)):
         there = shortened(list(map(str, sorted(names))), 20)
-        raise ComparisonDataError(
-            path.name,
-            f"the {declared[:12] or num_arms} alternatives must be named by lines "
-            f"'# ALTERNATIVE NAME k: name', k from 1; found names for {there}",
-            there,
-        )
+        rule = f"the {declared[:12] or num_arms} alternatives must be named by lines "
+        rule += f"'# ALTERNATIVE NAME k: name', k from 1; found names for {there}"
+        refuse(path.name, rule, there)
     if not ballots:
-        raise ComparisonDataError(path.name, f"holds no ballot such as {_BALLOT}", "")
+        refuse(path.name, f"holds no ballot such as {_BALLOT}", "")
     places = np.zeros((len(ballots), num_arms), dtype=np.int64)
-    for row, (at, _, order) in enumerate(ballots):
+    for row, (at, order) in enumerate(ballots):
         for place, group in enumerate(order, start=1):
             for arm in group:
                 if not 1 <= arm <= num_arms or places[row, arm - 1]:
                     what = "twice" if 1 <= arm <= num_arms else "but there is none"
-                    where = f"{path.name}, line {at}"
                     rule = f"alternative {arm} is ranked {what}"
-                    raise ComparisonDataError(where, rule, arm)
+                    refuse(f"{path.name}, line {at}", rule, arm)
                 places[row, arm - 1] = place
-    counts = [count for _, count, _ in ballots]
     arm_names = [names[arm] for arm in range(1, num_arms + 1)]
     return Rankings.from_places(places, counts=counts, arm_names=arm_names)
-
-
-def _ballot(name: str, at: int, line: str) -> tuple[float, list[list[int]]]:
-    """Split a line into the number of voters and groups of alternatives."""
-    count, colon, order = line.partition(":")
-    voters = number(count.strip())
-    groups = [
-        [_ALTERNATIVE.fullmatch(each) for each in (tied or single).split(",")]
-        for tied, single in _ITEM.findall(order)
-        if (tied or single).strip()
-    ]
-    rest = _ITEM.sub("", order).replace(",", "").strip()
-    if not colon or voters is None or rest or not all(map(all, groups)):
-        raise ComparisonDataError(f"{name}, line {at}:", f"must be {_BALLOT}", line)
-    if not 0 <= voters <= MOST_VOTES:
-        rule = f"the number of voters is not between 0 and {MOST_VOTES:.0e}"
-        raise ComparisonDataError(f"{name}, line {at}", rule, count.strip())
-    return voters, [[int(each[1]) for each in group if each] for group in groups]

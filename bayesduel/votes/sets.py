@@ -11,8 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.errors import ComparisonDataError
-from bayesduel.votes.checks import arm_names_of, joined_labels, labels_of, shortened
+from bayesduel.votes.checks import (
+    arm_names_of,
+    joined_labels,
+    labels_of,
+    refuse,
+    shortened,
+)
 from bayesduel.votes.choices import Choices
 from bayesduel.votes.tables import Table
 
@@ -98,57 +103,53 @@ def read_sets(
         table.skip_missing([best], say=False)
     if best == "best":
         best = table.usual("best") or table.usual("most") or best
-    table.labels(best)
     if worst == "worst":
         worst = table.usual("worst") or table.usual("least")
-    elif worst is not None:
-        table.labels(worst)
     if worst == best:
-        rule = "must be another column than that of the best"
-        raise ComparisonDataError("worst", rule, worst)
+        refuse("worst", "must be another column than that of the best", worst)
     picked = [title for title in (best, worst) if title is not None]
-    if missing == "skip" and not is_export:
-        table.skip_missing(picked)
-    if not is_export:
+    if is_export:
+        table.labels(best)
+    else:
+        if missing == "skip":
+            table.skip_missing(picked)
         table.check_values(picked)
+    said = [table.texts(title).tolist() for title in picked]
     if is_listed:
         rows = [_listed(table, row) for row in range(table.num_rows)]
-        answers = [table.texts(title).tolist() for title in picked]
     else:
         titles = _shown(table, picked, shown)
-        table.say_what_is_read(
-            {"shown": titles, "best": picked[:1], "worst": picked[1:]}
-        )
+        read = {"shown": titles, "best": picked[:1], "worst": picked[1:]}
+        table.say_what_is_read(read)
         columns, names = table.same_labels(*titles)
         cells = [np.array([*names, ""], dtype=object)[codes] for codes in columns]
         given = list(zip(*(each.tolist() for each in cells), strict=True))
-        answers = _answers(table, picked, titles, given)
-        rows = [[arm for arm in row if arm] for row in given]
+        said = _answers(table, picked, said, titles, given)
         if shown is None:
-            _check_guess(table, titles, given, answers)
+            _check_guess(table, titles, given, said)
+        rows = [[arm for arm in row if arm] for row in given]
     names = {arm for row in rows for arm in row}
     arms = arm_names_of(sorted(names) if arm_names is None else arm_names, None)
     for at, row in enumerate(rows):
-        both = [each[at] for each in answers if each[at] or not is_export]
-        place = int(table.rows[at])
+        both = [each[at] for each in said if each[at] or not is_export]
+        where = f"row {int(table.rows[at])}"
+        listed = ", ".join(row)
         if len(set(row)) < len(row):
-            rule = f"row {place} shows an arm twice: {', '.join(row)}"
-            raise ComparisonDataError(table.name, rule, row)
+            refuse(table.name, f"{where} shows an arm twice: {listed}", row)
         if len(row) < 2:
-            rule = f"row {place} shows fewer than two arms, which leaves no choice"
-            raise ComparisonDataError(table.name, rule, row)
+            rule = f"{where} shows fewer than two arms, which leaves no choice"
+            refuse(table.name, rule, row)
         for arm in both:
             if arm not in row:
-                rule = f"row {place} picks {arm!r}, but shows {', '.join(row)}"
-                raise ComparisonDataError(table.name, rule, arm)
+                refuse(table.name, f"{where} picks {arm!r}, but shows {listed}", arm)
         if len(set(both)) < len(both):
-            rule = f"row {place} picks {both[0]!r} as best and as worst"
-            raise ComparisonDataError(table.name, rule, both)
-    last = None if worst is None else [each or None for each in answers[-1]]
-    return Choices.from_subsets(rows, answers[0], worst=last, arm_names=arms)
+            rule = f"{where} picks {both[0]!r} as best and as worst"
+            refuse(table.name, rule, both)
+    last = None if worst is None else [each or None for each in said[-1]]
+    return Choices.from_subsets(rows, said[0], worst=last, arm_names=arms)
 
 
-def set_columns(titles: Sequence[str]) -> list[list[str]]:
+def _groups_of(titles: Sequence[str]) -> list[list[str]]:
     """Return groups of titles that differ in a number or a letter alone."""
     groups: dict[tuple[str, bool], list[str]] = {}
     for title in titles:
@@ -166,58 +167,48 @@ def _shown(
     """Return the columns of the arms that were shown: those named, or numbered ones."""
     if shown is not None:
         return [str(title) for title in labels_of("shown", shown)]
-    groups = set_columns([title for title in table.titles if title not in picked])
+    others = [title for title in table.titles if title not in picked]
+    groups = _groups_of(others)
     if len(groups) > 1:
         # Such as item1, item2 and rating1, rating2: those that hold what was picked.
         said = {name for title in picked for name in table.labels(title)[1]}
-        held = [
-            group
-            for group in groups
-            if _share(
-                said, {name for title in group for name in table.labels(title)[1]}
-            )
-            or said & {*group}
-        ]
+        held = []
+        for group in groups:
+            names = {name for title in group for name in table.labels(title)[1]}
+            one, other = joined_labels([*said], [*names])  # 7.0 and 7 are one label.
+            if {*one} & {*other} or said & {*group}:
+                held.append(group)
         # Numbers may also be places in any of them.
         places = {str(at + 1) for at in range(max(map(len, groups)))}
         is_place = {*joined_labels([*said])[0]} <= places
         groups = held if len(held) == 1 and not is_place else groups
     if len(groups) == 1:
         return groups[0]
-    others = [title for title in table.titles if title not in picked]
-    what = (
-        "could be " + " or ".join(map(shortened, groups)) if groups else "are unknown"
-    )
+    what = f"could be {' or '.join(map(shortened, groups))}"
+    what = what if groups else "are unknown"
     rule = f"the columns of the arms that were shown {what}"
     remedy = f"name them with shown ({{arms}}), out of {shortened(others, 12)}"
-    raise ComparisonDataError(table.name, rule, others, remedy=remedy)
-
-
-def _share(some: set[str], others: set[str]) -> bool:
-    """Return whether two sets of labels have one in common, 7.0 and 7 being one."""
-    one, other = joined_labels([*some], [*others])
-    return not {*one}.isdisjoint(other)
+    refuse(table.name, rule, others, remedy=remedy)
 
 
 def _answers(
     table: Table,
     picked: Sequence[str],
+    said: list[list[str]],
     titles: Sequence[str],
     rows: Sequence[Sequence[str]],
 ) -> list[list[str]]:
     """Return the arms that each row picks: by name, or by column or place for all."""
-    said = joined_labels(*(table.texts(title).tolist() for title in picked))
+    said = joined_labels(*said)
     place = {str(at + 1): at for at in range(len(titles))}
     place |= {each: at for at, each in enumerate(titles)}
+    pairs = [list(zip(column, rows, strict=True)) for column in said]
     meant = [
-        [row[place[each]] if each in place else "" for each, row in
-         zip(column, rows, strict=True)]
-        for column in said
-    ]  # fmt: skip
+        [row[place[each]] if each in place else "" for each, row in column]
+        for column in pairs
+    ]
     is_place = all(map(all, meant))
-    if not all(
-        each in row for column in said for each, row in zip(column, rows, strict=True)
-    ):
+    if not all(each in row for column in pairs for each, row in column):
         return meant if is_place else said
     if is_place and meant != said:
         _LOGGER.warning(
@@ -242,12 +233,10 @@ def _check_guess(
     for title, cells in columns.items():
         others = {arm for name in titles if name != title for arm in columns[name]}
         if len({*cells}) == len(rows) > 2 and not {*cells} & (picked | others):
-            rule = (
-                f"column {title!r} was taken for one of the arms that were shown, but "
-                "differs in every row, and is never picked"
-            )
+            rule = f"column {title!r} was taken for one of the arms that were shown, "
+            rule += "but differs in every row, and is never picked"
             remedy = "name the columns of the arms with shown ({arms})"
-            raise ComparisonDataError(table.name, rule, title, remedy=remedy)
+            refuse(table.name, rule, title, remedy=remedy)
 
 
 def _listed(table: Table, row: int) -> list[str]:

@@ -13,7 +13,7 @@ import re
 import warnings
 import zipfile
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -35,6 +35,7 @@ from bayesduel.votes.checks import (
     MOST_LABELS,
     MOST_VOTES,
     composed,
+    refuse,
     shortened,
     whole_numbers_as_text,
 )
@@ -53,30 +54,30 @@ MISSING = frozenset(
 )  # fmt: skip
 """Cells without a value, as pandas reads them."""
 
-_YES_OR_NO = {
-    word: value
-    for value, words in ((True, "true yes 1 1.0 t y"), (False, "false no 0 0.0 f n"))
-    for word in words.split()
-}
+_YES_OR_NO = {word: True for word in "true yes 1 1.0 t y".split()}
+_YES_OR_NO |= {word: False for word in "false no 0 0.0 f n".split()}
 
 _EXCEL, _PARQUET, _ZSTD = b"PK\x03\x04", b"PAR1", b"\x28\xb5\x2f\xfd"
 _OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 _STATA = re.compile(rb"<stata_dta>|[\x69-\x73][\x01\x02]\x01\x00")
 _SEPARATOR = re.compile(r'"?sep=(.)"?\r?\n', re.IGNORECASE)
 _QUOTED = re.compile(r'"[^"]*"')
+_LONGEST_HEADER = 2**20  # Characters.
+_BLOCK = 2**20  # Characters of JSON lines that are parsed at once.
+
+# What may be a decimal comma, and may be a thousand as well.
 _COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
 _GROUPS = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+")
-"""What may be a decimal comma, and may be a thousand as well."""
-
-_LONGEST_HEADER = 2**20
-"""Characters."""
-
-_TEXT_OF_NUMBERS = re.compile(r"[0-9.eE+\-\n]*")
-_ROUNDED = re.compile(r"[0-9](?:\.[0-9]+)?[eE]\+[0-9]+")
-"""Large whole numbers as pandas and Excel write them once they are floats."""
-
 _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:\.[0-9]{3})+")
+_TEXT_OF_NUMBERS = re.compile(r"[0-9.eE+\-\n]*")
+# Large whole numbers as pandas and Excel write them once they are floats.
+_ROUNDED = re.compile(r"[0-9](?:\.[0-9]+)?[eE]\+[0-9]+")
 _CONDITION = re.compile(r"\s*(==|!=|>=|<=|=|<|>)\s*(.*)", re.DOTALL)
+_COMPARE = {"<": np.less, "<=": np.less_equal,
+            ">": np.greater, ">=": np.greater_equal}  # fmt: skip
+
+type Needed = Callable[[Sequence[str]], Collection[str]]
+"""Given the titles of a table, returns those of the columns that will be read."""
 
 
 def read_table(source: str | os.PathLike[str]) -> pd.DataFrame:
@@ -88,9 +89,8 @@ def read_table(source: str | os.PathLike[str]) -> pd.DataFrame:
         CSV or TSV in UTF-8 with a header, separated by commas, semicolons, tabs or bars
         (also named in a first line ``sep=;``); JSON, an array of records or one record
         a line; Parquet, the first sheet of an Excel workbook, or Stata, where pandas
-        finds the package that reads them.
-        Text may be compressed with gzip, bzip2, xz, zstd or zip. The content decides
-        what a file is, not its name.
+        finds the package that reads them. Text may be compressed with gzip, bzip2, xz,
+        zstd or zip. The content decides what a file is, not its name.
 
     Returns
     -------
@@ -117,26 +117,28 @@ def read_table(source: str | os.PathLike[str]) -> pd.DataFrame:
       left right winner
     0  007    NA   left
     """
+    return _read(source, None)
+
+
+# Columns that are not needed stand there as bytes of length 1, without their text:
+# making texts of a column that nobody reads takes longer than all the rest.
+def _read(source: Any, needed: Needed | None) -> pd.DataFrame:
     import pandas as pd
 
     file = as_path("source", source, ComparisonDataError)
     content = _unpacked(read_bytes(file, error=ComparisonDataError), file)
     readers = {"Parquet": _read_parquet, "Excel": _read_excel, "Stata": pd.read_stata}
-    kind = ""
-    if content.startswith(_PARQUET):
-        kind = "Parquet"
-    elif content.startswith((_EXCEL, _OLD_EXCEL)):
-        kind = "Excel"
-    elif _STATA.match(content):
-        kind = "Stata"
+    packages = {"Parquet": "pyarrow", "Excel": "openpyxl"}
+    kind = "Stata" if _STATA.match(content) else ""
+    kind = "Parquet" if content.startswith(_PARQUET) else kind
+    kind = "Excel" if content.startswith((_EXCEL, _OLD_EXCEL)) else kind
     if kind:
         try:
-            frame = readers[kind](io.BytesIO(content))
+            frame = readers[kind](io.BytesIO(content)).reset_index(drop=True)
         except ImportError as error:
             rule = f"is in the format of {kind}, which needs a package: {error}"
-            package = {"Parquet": "pyarrow", "Excel": "openpyxl"}.get(kind, "it")
-            remedy = f"install {package}, or save the table as CSV"
-            if package != "it":
+            remedy = f"install {packages.get(kind, 'it')}, or save the table as CSV"
+            if kind in packages:
                 remedy += "; pip install 'bayesduel[tables]' brings it"
             raise ComparisonDataError(file.name, rule, None, remedy=remedy) from error
         except ComparisonDataError as error:
@@ -144,15 +146,18 @@ def read_table(source: str | os.PathLike[str]) -> pd.DataFrame:
         except Exception as error:  # What a damaged file raises depends on the package.
             rule = f"is in the format of {kind}, and cannot be read: {error}"
             raise ComparisonDataError(file.name, rule, str(error)) from error
-        frame = frame.reset_index(drop=True)
     else:
         text = decoded(content, file, ComparisonDataError)
-        is_array = is_json(text.lstrip())
-        frame = _from_json(text, file.name) if is_array else _from_csv(text, file)
+        if is_json(text.lstrip()):
+            del content
+            frame = _from_json(text, file.name, needed)
+        else:
+            content = content if content.isascii() else text.encode()
+            del text
+            frame = _from_csv(content, file.name, needed)
     frame.columns = [composed(title) for title in frame.columns]
     if not len(frame):
-        rule = "needs a header and at least one row"
-        raise ComparisonDataError(file.name, rule, list(frame.columns))
+        refuse(file.name, "needs a header and at least one row", list(frame.columns))
     frame.attrs["file"] = file.name
     return frame
 
@@ -173,12 +178,10 @@ def _unpacked(content: bytes, file: Path) -> bytes:
         except ImportError:
             try:
                 import zstandard  # pyright: ignore[reportMissingImports]
-            except ImportError as error:
-                rule = "is compressed with zstd, which needs a package"
+            except ImportError:
                 remedy = "install zstandard, or unpack it"
-                raise ComparisonDataError(
-                    file.name, rule, None, remedy=remedy
-                ) from error
+                rule = "is compressed with zstd, which needs a package"
+                refuse(file.name, rule, remedy=remedy)
             stream = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(content))
     elif content.startswith(_EXCEL) and zipfile.is_zipfile(io.BytesIO(content)):
         archive = zipfile.ZipFile(io.BytesIO(content))
@@ -187,40 +190,33 @@ def _unpacked(content: bytes, file: Path) -> bytes:
             size = sum(each.file_size for each in archive.infolist())
             if size > most_unpacked(len(content)):
                 rule = f"is a workbook that unpacks to {size:.0e} bytes"
-                remedy = "save the table as CSV"
-                raise ComparisonDataError(file.name, rule, None, remedy=remedy)
+                refuse(file.name, rule, remedy="save the table as CSV")
             return content
         names = [name for name in names if not name.startswith("__MACOSX/")]
         if len(names) != 1:
             rule = f"must hold one file, but holds {shortened(names) or 'none'}"
             remedy = "unpack it, and give the path of the table"
-            raise ComparisonDataError(file.name, rule, None, remedy=remedy)
+            refuse(file.name, rule, remedy=remedy)
         stream = archive.open(names[0])
     if stream is None:
         return content
-    parts, total = [], 0
-    most = most_unpacked(len(content))
+    most, parts, total = most_unpacked(len(content)), [], 0
     try:
         while part := stream.read(2**20):
             parts.append(part)
             total += len(part)
             if total > most:
                 rule = f"unpacks to more than {most:.0e} bytes"
-                remedy = "unpack it, and look what it holds"
-                raise ComparisonDataError(file.name, rule, None, remedy=remedy)
+                refuse(file.name, rule, remedy="unpack it, and look what it holds")
     except (OSError, EOFError, lzma.LZMAError, zipfile.BadZipFile, zlib.error) as error:
         rule = f"is compressed, and cut off or damaged ({error})"
-        raise ComparisonDataError(
-            file.name, rule, None, remedy="copy or pack it again"
-        ) from error
+        refuse(file.name, rule, remedy="copy or pack it again")
     return b"".join(parts)
 
 
+# A text that is repeated a million times is stored once, in a few bytes: what the
+# columns take in memory is asked before they are read.
 def _read_parquet(file: io.BytesIO) -> pd.DataFrame:
-    """Read a file whose columns fit into memory, each different text once.
-
-    A text that is repeated a million times is stored once, in a few bytes.
-    """
     import pandas as pd
 
     try:
@@ -239,8 +235,7 @@ def _read_parquet(file: io.BytesIO) -> pd.DataFrame:
     cells = sum(part.num_values for part in parts)
     if size > most_unpacked(len(file.getvalue())) or cells > MOST_LABELS:
         rule = f"unpacks to {size:.0e} bytes and {cells:.0e} cells"
-        remedy = "save the columns of votes alone"
-        raise ComparisonDataError("source", rule, remedy=remedy)
+        refuse("source", rule, remedy="save the columns of votes alone")
     columns = map(about.schema.column, range(about.num_columns))
     texts = [each.path for each in columns if each.physical_type == "BYTE_ARRAY"]
     return pd.read_parquet(file, engine="pyarrow", read_dictionary=texts)
@@ -257,112 +252,159 @@ def _read_excel(file: io.BytesIO) -> pd.DataFrame:
     return pd.read_excel(book, dtype=object, keep_default_na=False, na_values=[""])
 
 
-def _from_csv(text: str, file: Path) -> pd.DataFrame:
+def _from_csv(content: bytes, name: str, needed: Needed | None) -> pd.DataFrame:
     """Read text with separators by the parser of pandas, which leaves cells alone."""
     import pandas as pd
 
-    if problem := no_table(text, file.name):
-        raise ComparisonDataError(file.name, problem[0], text[:40], remedy=problem[1])
-    if found := _SEPARATOR.match(text):  # Excel names the separator before the header.
-        separator, text = found[1], text[found.end() :]
+    head = content[:_LONGEST_HEADER].decode(errors="ignore")
+    if problem := no_table(head, name):
+        refuse(name, problem[0], head[:40], remedy=problem[1])
+    if found := _SEPARATOR.match(head):  # Excel names the separator before the header.
+        separator, skipped = found[1], found.end()
     else:
-        text = text.lstrip("\r\n")
-        titles = _QUOTED.sub("", text[:_LONGEST_HEADER]).partition("\n")[0]
+        skipped = len(head) - len(head.lstrip("\r\n"))
+        titles = _QUOTED.sub("", head[skipped:]).partition("\n")[0]
         separator = max(",;\t|", key=titles.count)
     header: list[str] = []
     try:
-        start = io.StringIO(text[:_LONGEST_HEADER], newline="")
+        start = io.StringIO(head, newline="")
+        start.seek(skipped)
         header = next(csv.reader(start, delimiter=separator, strict=True), [])
-        if start.tell() == _LONGEST_HEADER < len(text):
+        if start.tell() == len(head) and len(content) > _LONGEST_HEADER:
             rule = f"has a header of more than {_LONGEST_HEADER:,} characters"
-            remedy = "save the columns of votes alone"
-            raise ComparisonDataError(file.name, rule, remedy=remedy)
+            refuse(name, rule, remedy="save the columns of votes alone")
+        data = io.BytesIO(content)
+        data.seek(len(head[: start.tell()].encode()))
+        unread = _unread(header, needed)
+        kinds: Any = {at: "S1" if at in unread else object for at in range(len(header))}
         with warnings.catch_warnings():
             # Of a first row that is too long pandas leaves out what is too much.
             warnings.simplefilter("error", pd.errors.ParserWarning)
             # A column more than the header has: a row that is too long fills it.
             frame = pd.read_csv(
-                io.BytesIO(text[start.tell() :].encode()), sep=separator, header=None,
-                names=range(len(header) + 1),
-                dtype=object, na_filter=False, index_col=False,
+                data, sep=separator, header=None,
+                names=range(len(header) + 1), dtype=kinds | {len(header): "S1"},
+                na_filter=False, index_col=False,
             )  # fmt: skip
-    except pd.errors.ParserWarning as error:
+    except pd.errors.ParserWarning:
         rule = f"row 0 has more cells than the header, {len(header)}"
         remedy = "remove lines above the header, such as comments"
-        raise ComparisonDataError(file.name, rule, header, remedy=remedy) from error
+        refuse(name, rule, header, remedy=remedy)
     except (pd.errors.ParserError, csv.Error) as error:
         where = re.search(r"line (\d+), saw (\d+)", str(error))
         rule, remedy = str(error), ""
         if where:
-            row = int(where[1]) - 1
-            rule = f"row {row} has {where[2]} cells, the header {len(header)}"
+            rule = f"row {int(where[1]) - 1} has {where[2]} cells, the header "
+            rule += str(len(header))
             remedy = "look for a separator within a cell, which needs quotes"
         elif "EOF inside string" in rule or isinstance(error, csv.Error):
             rule = f"has a quote that is not closed ({rule})"
             remedy = "double quotes within a quoted cell"
-        raise ComparisonDataError(file.name, rule, None, remedy=remedy) from error
+        refuse(name, rule, remedy=remedy)
     except pd.errors.EmptyDataError:
-        frame = pd.DataFrame([], columns=range(len(header) + 1), dtype=object)
-    extra = frame.pop(len(header))
-    if set(extra.unique()) - {""}:
-        row = int((extra != "").to_numpy().argmax())
+        return pd.DataFrame([], columns=header, dtype=object)
+    too_long = frame.pop(len(header)).to_numpy() != b""
+    if too_long.any():
+        row = int(np.argmax(too_long))
         rule = f"row {row} has {len(header) + 1} cells, the header {len(header)}"
-        raise ComparisonDataError(file.name, rule, extra.iloc[row])
-    if header and not header[-1] and {*frame[len(header) - 1]} == {""}:
+        refuse(name, rule)
+    if header and not header[-1] and not any(frame[len(header) - 1]):
         frame, header = frame.iloc[:, :-1], header[:-1]  # A separator ends each line.
     frame.columns = header
+    frame.attrs |= {"unread": unread} if unread else {}
     if separator == ";":
         frame.attrs["decimal"] = ","
     return frame
 
 
-def _from_json(text: str, name: str) -> pd.DataFrame:
+def _unread(titles: Sequence[str], needed: Needed | None) -> set[int]:
+    """Return the positions of columns that are not needed."""
+    named = [composed(title) for title in titles]
+    read = {*named} if needed is None else {"", *needed(named)}
+    return {at for at, title in enumerate(named) if title not in read}
+
+
+def _from_json(text: str, name: str, needed: Needed | None) -> pd.DataFrame:
     """Read records, whose cells keep their types; missing fields are None."""
     import pandas as pd
 
-    line = 1
+    columns: dict[str, list[Any]] = {}
+    known: dict[str, dict[str, str]] = {}  # Each text is kept once.
+    row, unread, records = 0, None, []
+    remedy = "pandas writes such a file by to_json(..., orient='records')"
+    for records in _records(text, name):
+        titles: dict[str, None] = {}
+        for at, record in enumerate(records, row):
+            if not isinstance(record, dict):
+                rule = f"row {at} must be a record, as {{'left': 'tea', ...}}"
+                refuse(name, rule, record, remedy=remedy)
+            if record.keys() != titles.keys():
+                titles |= dict.fromkeys(record)
+        for title in titles:
+            columns.setdefault(title, [None] * row)
+        if unread is None:
+            names = [*titles]
+            unread = {names[at] for at in _unread(names, needed)}
+        for title, column in columns.items():
+            if title not in unread:
+                cells = [record.get(title) for record in records]
+                if set(map(type, cells)) == {str}:
+                    cells = map(known.setdefault(title, {}).setdefault, cells, cells)
+                column.extend(cells)
+        row += len(records)
+    if not row:
+        refuse(name, "needs at least one record", [])
+    if row == 1 and all(isinstance(each, dict | list) for each in records[0].values()):
+        rule = "is one object of objects or lists, and no list of records"
+        refuse(name, rule, [*columns], remedy=remedy)
+    unread = unread or set()
+    frame = pd.DataFrame(
+        {
+            title: np.zeros(row, np.int8) if title in unread
+            else pd.Series(column, dtype=object)
+            for title, column in columns.items()
+        }
+    )  # fmt: skip
+    if unread:
+        frame.attrs["unread"] = {
+            at for at, each in enumerate(columns) if each in unread
+        }
+    return frame
+
+
+def _records(text: str, name: str) -> Iterable[list[Any]]:
+    """Yield the records of an array, or of lines, many at once."""
+    start, line = 0, 1
     try:
         if text.lstrip().startswith("["):
-            records = json.loads(text)
-        else:
-            # One call instead of one for each line; a line that is no record by itself
-            # is found by the slow way.
-            lines = [each for each in enumerate(text.split("\n"), 1) if each[1].strip()]
+            yield json.loads(text)
+            return
+        while start < len(text):
+            end = text.find("\n", start + _BLOCK)
+            end = len(text) if end < 0 else end
+            block = text[start:end]
+            number, records = block.count("\n") + 1, []
             try:
-                records = json.loads(f"[{','.join(each for _, each in lines)}]")
+                joined = block.rstrip().replace("\n", ",")
+                records = json.loads(f"[{joined}]")
             except ValueError:
+                pass
+            if len(records) != block.rstrip().count("\n") + 1:
+                # Some lines are empty, or no record by themselves.
                 records = []
-            if len(records) != len(lines):
-                records = []
-                for at, each in lines:
-                    line = at
-                    records.append(json.loads(each))
+                for at, each in enumerate(block.split("\n")):
+                    if each.strip():
+                        line += at
+                        records.append(json.loads(each))
+                        line -= at
+            if records:
+                yield records
+            start, line = end + 1, line + number
     except (ValueError, RecursionError) as error:  # Also a number of too many digits.
         line += getattr(error, "lineno", 1) - 1
         rule = f"is no JSON: line {line}: {str(error).partition(':')[0]}"
         remedy = "give an array of records, or one record a line"
-        raise ComparisonDataError(name, rule, text[:40], remedy=remedy) from error
-    if not records:
-        raise ComparisonDataError(name, "needs at least one record", records)
-    titles: dict[str, None] = {}
-    remedy = "pandas writes such a file by to_json(..., orient='records')"
-    for row, record in enumerate(records):
-        if not isinstance(record, dict):
-            rule = f"row {row} must be a record, as {{'left': 'tea', ...}}"
-            raise ComparisonDataError(name, rule, record, remedy=remedy)
-        if record.keys() != titles.keys():
-            titles |= dict.fromkeys(record)
-    if len(records) == 1 and all(
-        isinstance(each, dict | list) for each in records[0].values()
-    ):
-        rule = "is one object of objects or lists, and no list of records"
-        raise ComparisonDataError(name, rule, [*titles], remedy=remedy)
-    return pd.DataFrame(
-        {
-            title: pd.Series([each.get(title) for each in records], dtype=object)
-            for title in titles
-        }
-    )
+        refuse(name, rule, text[:40], remedy=remedy)
 
 
 def keep_rows(frame: pd.DataFrame, conditions: str | Sequence[str]) -> pd.DataFrame:
@@ -421,6 +463,9 @@ class Table:
         semicolons, the comma.
     names : sequence of str or None
         Labels, even if they are words for missing values.
+    needed : callable, optional
+        Returns the columns of a file that are read at once, given the titles. Any
+        other column that is asked for later costs reading the file once more.
     """
 
     def __init__(
@@ -431,24 +476,22 @@ class Table:
         missing: str | None = None,
         decimal: str | None = None,
         names: Iterable[Any] | None = None,
+        needed: Needed | None = None,
     ) -> None:
         if missing is not None:
             known = "refuse", "skip", "keep"
             one_of(missing, known, "missing", kind=ComparisonDataError)
         if decimal is not None:
             one_of(decimal, (".", ","), "decimal", kind=ComparisonDataError)
-        if hasattr(source, "iloc"):
-            if getattr(source, "ndim", 0) != 2 or not len(source):
-                rule = "must be a data frame with at least one row"
-                raise ComparisonDataError(
-                    "votes", rule, getattr(source, "shape", source)
-                )
-            self.frame = source
-        else:
-            self.frame = read_table(source)
+        is_frame = hasattr(source, "iloc")
+        if is_frame and (getattr(source, "ndim", 0) != 2 or not len(source)):
+            rule = "must be a data frame with at least one row"
+            refuse("votes", rule, getattr(source, "shape", source))
+        self._source = source
+        self.frame = source if is_frame else _read(source, needed)
         self.name = name or self.frame.attrs.get("file", "data frame")
         self.decimal = decimal
-        self._commas: list[str] = []
+        self._commas: set[str] = set()  # Columns whose decimal commas were told of.
         how = {None: " by a condition ({where})", "keep": ""}
         how = how.get(missing, " ({missing='skip'})")
         self._left_out = f"leave such rows out{how}"
@@ -456,9 +499,6 @@ class Table:
         nothing = {""} if missing == "keep" else MISSING
         self._nothing = nothing - {composed(name) for name in names or () if name}
         self.titles = [composed(title) for title in self.frame.columns]
-        self._plain: dict[str, list[str]] = {}
-        for title in self.titles:
-            self._plain.setdefault(_plain(title), []).append(title)
         self.rows = np.arange(len(self.frame))
         """The numbers, in the file, of the rows that are left."""
         self._labels: dict[str, tuple[NDArray[np.int64], list[str]]] = {}
@@ -473,8 +513,10 @@ class Table:
 
         It may differ in capitals, and in spaces and signs between words.
         """
-        like = self._plain.get(_plain(name), [])
-        return name if name in self.titles else like[0] if len(like) == 1 else None
+        if name in self.titles:
+            return name
+        like = [title for title in self.titles if plain(title) == plain(name)]
+        return like[0] if len(like) == 1 else None
 
     def __contains__(self, title: object) -> bool:
         return title in self.titles
@@ -485,21 +527,25 @@ class Table:
         if not places:
             rule = f"there is no column {title!r}, only {shortened(self.titles)}"
             remedy = near_names(str(title), self.titles).rstrip()
-            raise ComparisonDataError(self.name, rule, title, remedy=remedy)
+            refuse(self.name, rule, title, remedy=remedy)
         if len(places) > 1:
             both = " and ".join(str(place + 1) for place in places)
             rule = f"columns {both} are both called {title!r}"
-            remedy = "rename or remove all but one"
-            raise ComparisonDataError(self.name, rule, title, remedy=remedy)
+            refuse(self.name, rule, title, remedy="rename or remove all but one")
+        if self._source is not self.frame and places[0] in self.frame.attrs.get(
+            "unread", ()
+        ):
+            self.frame = _read(self._source, None)
         return self.frame.iloc[:, places[0]]
 
     def labels(self, title: str) -> tuple[Int64[np.ndarray, " row"], list[str]]:
         """Return a column as places among its labels, -1 where a value is missing."""
         title = composed(title)
         if title not in self._labels:
-            self._labels[title] = self._read_labels(self._cells(title))
-        codes, names = self._labels[title]
-        return codes[self.rows], names
+            codes, names = self._read_labels(self._cells(title))
+            is_cut = len(codes) != self.num_rows
+            self._labels[title] = codes[self.rows] if is_cut else codes, names
+        return self._labels[title]
 
     def _read_labels(self, cells: Any) -> tuple[NDArray[np.int64], list[str]]:
         import pandas as pd
@@ -520,6 +566,8 @@ class Table:
             -1 if text in self._nothing else place.setdefault(text, len(place))
             for text in texts
         ]
+        if renamed == [*range(len(renamed))] and not (codes < 0).any():
+            return codes.astype(np.int64, copy=False), list(place)
         return np.array([*renamed, -1], dtype=np.int64)[codes], list(place)
 
     def texts(self, title: str) -> Shaped[np.ndarray, " row"]:
@@ -535,20 +583,14 @@ class Table:
         A label such as 7.0 is 7, and a message names what was made one.
         """
         columns = [self.labels(title) for title in titles]
-        used = {name for codes, names in columns for name in _used(codes, names)}
-        renamed = whole_numbers_as_text(used)
-        if rounded := [name for name in used if _ROUNDED.fullmatch(name)]:
-            title, (codes, names) = next(
-                each
-                for each in zip(titles, columns, strict=True)
-                if rounded[0] in _used(*each[1])
-            )
-            row = int(np.argmax(codes == names.index(rounded[0])))
-            words = "is a number whose last digits are lost, and no name"
+        used = {name for column in columns for name in _used(*column)}
+        for title, (codes, names) in zip(titles, columns, strict=True):
+            lost = np.array([*map(_is_rounded, names), False])[codes]
             remedy = "read such numbers as text (dtype=str) where the table was made"
-            self.refuse(title, row, words, remedy)
-        merged = sorted({new for old, new in renamed.items() if new in used})
-        if merged:
+            words = "is a number whose last digits are lost, and no name"
+            self.check(title, ~lost, words, remedy)
+        renamed = whole_numbers_as_text(used)
+        if merged := sorted({new for old, new in renamed.items() if new in used}):
             _LOGGER.warning(
                 "%s: whole numbers written as decimals are the same labels: %s",
                 self.name,
@@ -557,9 +599,7 @@ class Table:
         labels = sorted({renamed.get(name, name) for name in used})
         place = {label: at for at, label in enumerate(labels)}
         return [
-            np.array([place.get(renamed.get(name, name), -1) for name in names] + [-1])[
-                codes
-            ]
+            np.array([*(place.get(renamed.get(n, n), -1) for n in names), -1])[codes]
             for codes, names in columns
         ], labels
 
@@ -567,43 +607,49 @@ class Table:
         """Leave out the rows that do not meet all conditions; see :func:`keep_rows`."""
         given = [conditions] if isinstance(conditions, str) else conditions
         if not isinstance(given, Sequence) or not all(
-            isinstance(c, str) for c in given
+            isinstance(each, str) for each in given
         ):
             rule = "must be a condition such as language=English, or several in a list"
-            raise ComparisonDataError("where", rule, conditions)
+            refuse("where", rule, conditions)
         for condition in given:
-            kept = self._meets(condition)
+            title, sign, value = self._parsed(condition)
+            kept = self._meets(condition, title, sign, value)
             if not kept.any():
-                rule = f"holds in none of the {self.num_rows} rows"
-                title, _, value = self._parsed(condition)
-                held = _used(*self.labels(title))
-                remedy = f"column {title!r} holds {shortened(held) or 'no value'}"
+                held = shortened(_used(*self.labels(title))) or "no value"
+                remedy = f"column {title!r} holds {held}"
                 if re.search(r"\b(and|or)\b|&|\|", value):
                     remedy += "; repeat {where} for several conditions"
-                raise ComparisonDataError("where", rule, condition, remedy=remedy)
-            self.rows = self.rows[kept]
+                rule = f"holds in none of the {self.num_rows} rows"
+                refuse("where", rule, condition, remedy=remedy)
+            self._keep(kept)
+
+    def _keep(self, kept: NDArray[np.bool_]) -> None:
+        self.rows = self.rows[kept]
+        self._labels = {
+            title: (codes[kept], names)
+            for title, (codes, names) in self._labels.items()
+        }
 
     def _parsed(self, condition: str) -> tuple[str, str, str]:
         text = composed(condition)
-        for title in sorted(self.titles, key=len, reverse=True):
-            if title and text.startswith(title):
-                found = _CONDITION.fullmatch(text[len(title) :])
-                if found:
-                    value = composed(found[2])
-                    held = self.labels(title)[1]
-                    quoted = len(value) > 1 and value[0] == value[-1] in "'\""
-                    if quoted and value not in held:
-                        value = composed(value[1:-1])
-                    return title, found[1].replace("==", "="), value
+        for title in sorted(filter(None, self.titles), key=len, reverse=True):
+            found = _CONDITION.fullmatch(text.removeprefix(title))
+            if text.startswith(title) and found:
+                value = composed(found[2])
+                quoted = len(value) > 1 and value[0] == value[-1] in "'\""
+                if quoted and value not in self.labels(title)[1]:
+                    value = composed(value[1:-1])
+                return title, found[1].replace("==", "="), value
         rule = (
             "must be COLUMN=VALUE, or with !=, <, <=, > or >=, where COLUMN is one of "
             f"{shortened(self.titles, 12)}"
         )
         remedy = "repeat {where} for several conditions, or select rows with pandas"
-        raise ComparisonDataError("where", rule, condition, remedy=remedy)
+        refuse("where", rule, condition, remedy=remedy)
 
-    def _meets(self, condition: str) -> Bool[np.ndarray, " row"]:
-        title, sign, value = self._parsed(condition)
+    def _meets(
+        self, condition: str, title: str, sign: str, value: str
+    ) -> Bool[np.ndarray, " row"]:
         codes, names = self.labels(title)
         if sign in ("=", "!="):
             whole = whole_numbers_as_text([value]).get(value, value)
@@ -619,31 +665,24 @@ class Table:
             compared: Any = self.texts(title)
             held = self.numbers_in(title, _used(codes, names))
             if not value or (held.size and not np.isnan(held).any()):
-                rule = f"must compare column {title!r} with a number"
-                raise ComparisonDataError("where", rule, condition)
+                refuse("where", f"must compare column {title!r} with a number",
+                       condition)  # fmt: skip
         else:
             compared = self.numbers(title, least=-np.inf, most=np.inf, gaps=True)
-        there = codes >= 0
-        bound = value if is_text else limit
-        met = np.zeros(self.num_rows, dtype=bool)
-        compare = {"<": np.less, "<=": np.less_equal, ">": np.greater,
-                   ">=": np.greater_equal}  # fmt: skip
-        met[there] = compare[sign](compared[there], bound)
+        there, met = codes >= 0, np.zeros(self.num_rows, dtype=bool)
+        met[there] = _COMPARE[sign](compared[there], value if is_text else limit)
         return met
 
     def skip_missing(self, titles: Sequence[str], *, say: bool = True) -> None:
         """Leave out the rows without a value in one of the columns, and log it."""
-        kept = np.ones(self.num_rows, dtype=bool)
-        for title in titles:
-            kept &= self.labels(title)[0] >= 0
+        kept = np.all([self.labels(title)[0] >= 0 for title in titles], axis=0)
         if not kept.any():
             rule = f"has no row with a value in each of {', '.join(titles)}"
-            raise ComparisonDataError(self.name, rule, list(titles))
-        skipped = int(np.sum(~kept))
-        if skipped and say:
+            refuse(self.name, rule, list(titles))
+        if say and not kept.all():
             words = "%s: %d of %d rows left out, where something is missing"
-            _LOGGER.warning(words, self.name, skipped, self.num_rows)
-        self.rows = self.rows[kept]
+            _LOGGER.warning(words, self.name, np.sum(~kept), self.num_rows)
+        self._keep(kept)
 
     def check_values(self, titles: Sequence[str], answers: Sequence[str] = ()) -> None:
         """Raise about the first row without a value in one of the columns.
@@ -662,17 +701,14 @@ class Table:
         if place < len(titles):
             self.refuse(title, row, "has no value", self._left_out + is_name)
         what = f"is {cell!r}, which is no answer" if cell else "has no answer"
-        rule = f"row {self.rows[row]} {what}"
         remedy = f"{self._left_out}, or write the word for a tie{is_name}"
-        raise ComparisonDataError("winner", rule, cell, remedy=remedy)
+        refuse("winner", f"row {self.rows[row]} {what}", cell, remedy=remedy)
 
     def has_numbers(self, title: str) -> bool:
         """Return whether all cells of a column are numbers."""
         codes, names = self.labels(title)
-        used = _used(codes, names)
-        return bool((codes >= 0).all()) and all(
-            number(name) is not None for name in used
-        )
+        there = bool((codes >= 0).all())
+        return there and all(number(name) is not None for name in _used(codes, names))
 
     def numbers(
         self,
@@ -692,16 +728,17 @@ class Table:
         values = np.array([*values, np.nan])[codes]
         if (self.decimal or self.frame.attrs.get("decimal")) == ",":
             self._refuse_thousands(title, codes, names)
-        wrong = np.isnan(values) & ((codes >= 0) | (not gaps))
+        nothing = np.isnan(values)
+        wrong = nothing & ((codes >= 0) | (not gaps))
         for fits, rule in (
             (~wrong, "is no number"),
-            (wrong | np.isnan(values) | (values >= least), "is negative"),
-            (wrong | np.isnan(values) | (values <= most), f"is above {most:.0e}"),
+            (nothing | (values >= least), "is negative"),
+            (nothing | (values <= most), f"is above {most:.0e}"),
         ):
             if not fits.all():
                 row = int(np.argmin(fits))
                 remedy = self._left_out * bool(codes[row] < 0)
-                if _COMMA.fullmatch(self.text_at(title, row)):
+                if has_comma(self.text_at(title, row)):
                     rule = "is a number with a comma"
                     remedy = "say what it is ({decimal=','}), or write a point"
                 self.refuse(title, row, rule, remedy)
@@ -716,9 +753,8 @@ class Table:
             return
         row = int(np.argmax(codes == names.index(points[0])))
         if isinstance(self._cells(title).iloc[self.rows[row]], str):
-            remedy = (
-                "write it without a point, or say that it is decimal ({decimal='.'})"
-            )
+            remedy = "write it without a point, or say that it is decimal "
+            remedy += "({decimal='.'})"
             self.refuse(title, row, "may be a thousand or have a decimal point", remedy)
 
     def numbers_in(
@@ -730,17 +766,14 @@ class Table:
                 return np.array(names, dtype=np.float64)
             except ValueError:
                 pass  # Some are not, such as 1-2.
-        values = [number(name) for name in names]
-        if flags:
-            words = {"true": 1.0, "false": 0.0}
-            values = [
-                words.get(name.lower()) if value is None else value
-                for name, value in zip(names, values, strict=True)
-            ]
-        usual = self.frame.attrs.get("decimal", ".")
-        decimal = usual if self.decimal is None else self.decimal
+        words = {"true": 1.0, "false": 0.0} if flags else {}
+        values = [
+            words.get(name.lower()) if (value := number(name)) is None else value
+            for name in names
+        ]
+        decimal = self.decimal or self.frame.attrs.get("decimal", ".")
         if decimal == "," and None in values:
-            commas = [name for name in names if _COMMA.fullmatch(name)]
+            commas = [name for name in names if has_comma(name)]
             # 1,000 alone may be a thousand; said to be a decimal comma it is 1.
             if self.decimal or not all(map(_GROUPS.fullmatch, commas)):
                 values = [
@@ -748,12 +781,9 @@ class Table:
                     for name, value in zip(names, values, strict=True)
                 ]
                 if commas and self.decimal is None and title not in self._commas:
-                    self._commas.append(title)
-                    _LOGGER.warning(
-                        "%s: commas in column %r were read as decimal commas",
-                        self.name,
-                        title,
-                    )
+                    self._commas.add(title)
+                    words = "%s: commas in column %r were read as decimal commas"
+                    _LOGGER.warning(words, self.name, title)
         return np.array([np.nan if v is None else v for v in values], dtype=np.float64)
 
     def whole_numbers(
@@ -761,20 +791,16 @@ class Table:
     ) -> Float64[np.ndarray, " row"]:
         """Return a column of whole numbers from ``least``, 0 by default, to 10^15."""
         values = self.numbers(title, least=least, flags=flags)
-        broken = values != np.round(values)
-        if np.any(broken):
-            self.refuse(title, int(np.argmax(broken)), "is no whole number", remedy)
+        self.check(title, values == np.round(values), "is no whole number", remedy)
         return values
 
     def yes_or_no(self, title: str) -> Bool[np.ndarray, " row"]:
         """Return a column of 0 and 1, which may be written as words."""
         codes, names = self.labels(title)
         words = [_YES_OR_NO.get(name.lower()) for name in names]
-        unknown = np.array([*(word is None for word in words), True])[codes]
-        if unknown.any():
-            row = int(np.argmax(unknown))
-            self.refuse(title, row, "must be 1 or 0, and is neither true nor false")
-        return np.array([bool(word) for word in words] + [False])[codes]
+        known = np.array([*(word is not None for word in words), False])[codes]
+        self.check(title, known, "must be 1 or 0, and is neither true nor false")
+        return np.array([*map(bool, words), False])[codes]
 
     def text_at(self, title: str, row: int) -> str:
         """Return the cell of a row that is left, as text."""
@@ -786,7 +812,14 @@ class Table:
         cell = self.text_at(title, row)
         shown = cell if len(cell) <= 40 else f"{cell[:40]}..."
         rule = f"row {self.rows[row]} of column {composed(title)!r} {words}: {shown!r}"
-        raise ComparisonDataError(self.name, rule, cell, remedy=remedy)
+        refuse(self.name, rule, cell, remedy=remedy)
+
+    def check(
+        self, title: str, fits: Bool[np.ndarray, " row"], words: str, remedy: str = ""
+    ) -> None:
+        """Raise an error about the first row of a column that does not fit."""
+        if not fits.all():
+            self.refuse(title, int(np.argmin(fits)), words, remedy)
 
     def in_rows_of_file(self, error: ComparisonDataError) -> ComparisonDataError:
         """Return an error about a row that is left, with its number in the file."""
@@ -798,25 +831,27 @@ class Table:
         """Log which columns are read, and which are not, if there are any."""
         read = {role: list(map(composed, titles)) for role, titles in read.items()}
         known = {title for titles in read.values() for title in titles}
-        others = [title for title in self.titles if title not in known]
-        if others:
+        if others := [title for title in self.titles if title not in known]:
             said = "; ".join(
                 f"{role}: {', '.join(each)}" for role, each in read.items() if each
             )
             words = "column" if len(others) == 1 else "columns"
-            listed = ", ".join(map(repr, others))
-            _LOGGER.warning(
-                "%s: read %s; not read: %s %s", self.name, said, words, listed
-            )
+            words = f"%s: read %s; not read: {words} %s"
+            _LOGGER.warning(words, self.name, said, ", ".join(map(repr, others)))
 
 
-def _plain(title: str) -> str:
+def plain(title: str) -> str:
+    """Return a title in small letters, without spaces and signs between words."""
     return re.sub(r"[\W_]+", "", title).casefold()
 
 
 def has_comma(text: str) -> bool:
     """Return whether a text is a number with a comma."""
     return _COMMA.fullmatch(text) is not None
+
+
+def _is_rounded(name: str) -> bool:
+    return _ROUNDED.fullmatch(name) is not None
 
 
 def _used(codes: NDArray[np.int64], names: Sequence[str]) -> list[str]:

@@ -148,8 +148,8 @@ def test_balanced_designs_ask_every_pair_alike():
     kernel = asking_kernel("balanced", 4, 600).kernel
     matrix = np.full((5, 4, 4), 0.5)
     rule = stopping.FixedNumber(60)
-    from bayesduel.simulation.environments import PairwiseEnvironment
     from bayesduel.simulation.rule_runs import run_chunk
+    from bayesduel.simulation.runs import PairwiseEnvironment
 
     records = run_chunk(
         PairwiseEnvironment(matrix[0]),

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from bayesduel.cli.output import version
-from bayesduel.papers import _submatrix_table
+from bayesduel.papers import random_submatrices
 
 KEYS = [
     "matrices", "size", "cw_mean", "cw_se", "ecw_mean", "ecw_se", "ccb_mean", "ccb_se",
@@ -47,7 +47,7 @@ def test_table(run):
 
 def test_the_folder_keeps_what_is_finished(run, tmp_path, monkeypatch):
     out = tmp_path / "out"
-    plain, calls = _submatrix_table.submatrix_rows, []
+    plain, calls = random_submatrices.submatrix_rows, []
 
     def interrupted(sampler, numbers, on_progress=None):
         calls.append(numbers)
@@ -55,8 +55,8 @@ def test_the_folder_keeps_what_is_finished(run, tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return plain(sampler, numbers)
 
-    monkeypatch.setattr(_submatrix_table, "PER_JOB", 5)
-    monkeypatch.setattr(_submatrix_table, "submatrix_rows", interrupted)
+    monkeypatch.setattr(random_submatrices, "PER_JOB", 5)
+    monkeypatch.setattr(random_submatrices, "submatrix_rows", interrupted)
     result = run(*BASIC, "--json", "--out", out, code=130)
     assert result.stdout == ""
     assert f"kept 5 of 12 submatrices in {out}" in result.stderr

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesduel import instances
-from bayesduel.instances.text_tables import parse_table
+from bayesduel.instances.files import parse_table
 from theory import InvalidPreferenceError, PreferenceMatrix, identification_bound
 
 VALUES = [[0.5, 0.7, 0.9], [0.3, 0.5, 0.625], [0.1, 0.375, 0.5]]

@@ -7,7 +7,7 @@ import pytest
 
 from bayesduel.errors import OutputFolderError, ProgramError
 from bayesduel.instances import SubmatrixSampler, load
-from bayesduel.papers import _submatrix_table, submatrix_constants
+from bayesduel.papers import random_submatrices, submatrix_constants
 from tests.folders import chunks_of
 from theory import copeland_lower_bound, ecw_rmed_constant
 from theory.theorems import ccb_order
@@ -53,7 +53,7 @@ def test_a_longer_table_begins_with_the_shorter_one(found):
 
 
 def test_interrupted_and_resumed_equals_uninterrupted(found, tmp_path, monkeypatch):
-    plain, asked = _submatrix_table.submatrix_rows, []
+    plain, asked = random_submatrices.submatrix_rows, []
 
     def rows(sampler, numbers, on_progress=None):
         asked.extend(numbers)
@@ -61,8 +61,8 @@ def test_interrupted_and_resumed_equals_uninterrupted(found, tmp_path, monkeypat
             raise KeyboardInterrupt
         return plain(sampler, numbers)
 
-    monkeypatch.setattr(_submatrix_table, "submatrix_rows", rows)
-    monkeypatch.setattr(_submatrix_table, "PER_JOB", 12)
+    monkeypatch.setattr(random_submatrices, "submatrix_rows", rows)
+    monkeypatch.setattr(random_submatrices, "PER_JOB", 12)
     with pytest.raises(KeyboardInterrupt) as interrupt:
         submatrix_constants(load("sushi"), 60, **REQUEST, out=tmp_path)
     assert interrupt.value.kept == 24
@@ -121,8 +121,8 @@ def test_a_constant_without_a_certificate_names_its_submatrix(tmp_path, monkeypa
             raise ProgramError("the program was not solved.")
         return copeland_lower_bound(part)
 
-    monkeypatch.setattr(_submatrix_table, "PER_JOB", 1)
-    monkeypatch.setattr(_submatrix_table, "copeland_lower_bound", fails)
+    monkeypatch.setattr(random_submatrices, "PER_JOB", 1)
+    monkeypatch.setattr(random_submatrices, "copeland_lower_bound", fails)
     with pytest.raises(ProgramError, match=r"submatrix 2 \(arms .*larger smallest gap"):
         submatrix_constants(load("sushi"), 5, **REQUEST, out=tmp_path)
     assert len(chunks_of(tmp_path)) == 2

@@ -16,7 +16,7 @@ from bayesduel.diagnostics import Calibration
 from bayesduel.errors import FitError, MissingGlyphWarning
 from bayesduel.inference import fit, standings
 from bayesduel.models import ConditionalLogit, PairwiseBeta
-from bayesduel.plots import fonts, pairs
+from bayesduel.plots import posteriors, style
 from bayesduel.plots.posteriors import short_names
 from bayesduel.votes import Choices, Comparisons, Rankings
 
@@ -161,14 +161,14 @@ def test_predictive_check_finds_what_does_not_fit():
 
 
 def test_many_pairs_of_one_place_are_one_large_point(monkeypatch):
-    monkeypatch.setattr(pairs, "_MOST_ROWS", 0)
+    monkeypatch.setattr(posteriors, "_MOST_ROWS", 0)
     wins = 2 * (np.ones((6, 6)) - np.eye(6))
     posterior = fit(PairwiseBeta(prior=50.0), Comparisons.from_wins(wins))
     axes = plots.predictive_check(posterior).axes[0]
     points = [each for each in axes.collections if isinstance(each, PathCollection)]
     areas = [each.get_sizes() for each in points if len(each.get_offsets())]
-    assert sum(map(np.sum, areas)) == pytest.approx(15 * pairs._POINT)
-    assert max(map(np.max, areas)) > 10 * pairs._POINT
+    assert sum(map(np.sum, areas)) == pytest.approx(15 * posteriors._POINT)
+    assert max(map(np.max, areas)) > 10 * posteriors._POINT
 
 
 def test_other_data_are_refused():
@@ -200,24 +200,24 @@ def test_other_scripts_get_a_font_that_has_them_or_are_said(monkeypatch, tmp_pat
     names = ["東京", "Ålesund", "x", "y"]
     votes = Comparisons.from_wins(WINS, arm_names=names)
     posterior = fit(PairwiseBeta(), votes, num_draws=100)
-    monkeypatch.setattr(fonts, "_families", lambda: {"Nothing": "no/such/font"})
+    monkeypatch.setattr(style, "_families", lambda: {"Nothing": "no/such/font"})
     figure = plots.forest(posterior)
     with pytest.warns(MissingGlyphWarning, match="no installed font has 京東") as said:
         plots.save(figure, tmp_path / "figure", ("png", "svg"))
     assert len(said) == 1 and figure.missing == "京東"
     monkeypatch.undo()
     # The font of last resort, which comes with matplotlib too, has boxes for all.
-    assert not any("Resort" in family for family in fonts._families())
+    assert not any("Resort" in family for family in style._families())
     # STIX comes with matplotlib: has it what the usual font lacks?
     letter = min(
-        fonts._letters(find("STIXGeneral")) - fonts._letters(find(fonts.USUAL_FONT))
+        style._letters(find("STIXGeneral")) - style._letters(find(style.USUAL_FONT))
     )
     monkeypatch.setattr(
-        fonts, "_families", lambda: {"STIXGeneral": find("STIXGeneral")}
+        style, "_families", lambda: {"STIXGeneral": find("STIXGeneral")}
     )
     text = Text(text=f"a{letter}")
-    assert not fonts.give_fonts([text])
-    assert text.get_fontfamily() == [fonts.USUAL_FONT, "STIXGeneral"]
+    assert not style.give_fonts([text])
+    assert text.get_fontfamily() == [style.USUAL_FONT, "STIXGeneral"]
 
 
 def find(family):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from bayesduel.simulation.driver import RunRecords, run_chunk
-from bayesduel.simulation.environments import PairwiseEnvironment
+from bayesduel.simulation.runs import PairwiseEnvironment
 
 CHECKPOINTS = (40, 120, 300, 700)
 NUM_RUNS = 256

@@ -8,10 +8,13 @@ from bayesduel.ops.scalar.compiled import with_names
 from bayesduel.ops.scalar.uncompiled import run_uncompiled
 from bayesduel.policies.policy import kernel_of
 from bayesduel.policies.policy_around import STRAIGHT, innermost, manner_of
-from bayesduel.simulation.pair_ledger import PairLedger
 from bayesduel.simulation.programs import _with_kernels
-from bayesduel.simulation.rounds import new_reports
-from bayesduel.simulation.run_progress import RECOMMENDED, new_progress
+from bayesduel.simulation.rounds import (
+    RECOMMENDED,
+    PairLedger,
+    new_progress,
+    new_reports,
+)
 from bayesduel.stopping.scalar_rules import NEVER_STOPS
 
 

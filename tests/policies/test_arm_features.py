@@ -19,7 +19,7 @@ from bayesduel.errors import (
 from bayesduel.experiments.problems import problem_of
 from bayesduel.instances import choice, generators
 from bayesduel.models import LinearUtilities
-from bayesduel.policies.arm_features import check_fields
+from bayesduel.policies.parameter_values import check_fields
 from bayesduel.studies import Study
 from tests.command_line import invoke
 

@@ -14,8 +14,8 @@ from bayesduel import policies
 from bayesduel.errors import NarrowPriorWarning, PolicyParameterError
 from bayesduel.instances import generators
 from bayesduel.models import LinearUtilities
-from bayesduel.policies.arm_features import with_features
 from bayesduel.policies.lookup import policy_text
+from bayesduel.policies.parameter_values import with_features
 from bayesduel.posteriors import HMC, Laplace
 from tests.posteriors.voting import (
     CASES,

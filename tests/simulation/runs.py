@@ -8,7 +8,7 @@ with every registered policy.
 import numpy as np
 
 from bayesduel.simulation.driver import run_chunk
-from bayesduel.simulation.environments import PairwiseEnvironment
+from bayesduel.simulation.runs import PairwiseEnvironment
 from tests.policies.instances import CONDORCET
 
 CHECKPOINTS = (10, 100, 1000, 3000)

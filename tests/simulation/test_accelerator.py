@@ -10,7 +10,7 @@ from scipy import stats
 
 from bayesduel import policies
 from bayesduel.simulation.driver import run_chunk
-from bayesduel.simulation.environments import PairwiseEnvironment
+from bayesduel.simulation.runs import PairwiseEnvironment
 from tests.policies.instances import CONDORCET
 
 pytestmark = pytest.mark.gpu

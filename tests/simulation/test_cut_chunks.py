@@ -8,7 +8,7 @@ import pytest
 from bayesduel import policies, stopping
 from bayesduel.simulation import SubsetEnvironment
 from bayesduel.simulation.driver import run_chunk
-from bayesduel.simulation.environments import PairwiseEnvironment
+from bayesduel.simulation.runs import PairwiseEnvironment
 from tests.policies.instances import CONDORCET
 from tests.rules import Greedy
 from tests.simulation.model_fakes import Scripted

@@ -14,8 +14,8 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.simulation.driver import EVENT_LIMIT
-from bayesduel.simulation.environments import PairwiseEnvironment
 from bayesduel.simulation.rule_runs import PLAIN, Variations, run_chunk
+from bayesduel.simulation.runs import PairwiseEnvironment
 from tests.policies.distributions import disagreements
 from tests.policies.instances import CYCLIC, MATRICES
 from tests.reference import CopelandConfidenceBound, plays_of_twins

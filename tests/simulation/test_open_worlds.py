@@ -22,8 +22,11 @@ from bayesduel.errors import (
 from bayesduel.instances.world import LAST_ROUND, FixedWorld
 from bayesduel.policies import parse_policy
 from bayesduel.simulation.driver import run_chunk
-from bayesduel.simulation.environments import PairwiseEnvironment, WorldEnvironment
-from bayesduel.simulation.run_orders import orders_and_words
+from bayesduel.simulation.runs import (
+    PairwiseEnvironment,
+    WorldEnvironment,
+    orders_and_words,
+)
 from bayesduel.stopping import parse_rule
 from tests.policies.instances import CONDORCET
 from tests.rules import Greedy

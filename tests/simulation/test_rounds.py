@@ -15,7 +15,7 @@ from bayesduel.errors import PolicyParameterError, SimulationError
 from bayesduel.policies import WithoutSelfDuels
 from bayesduel.simulation import compiled_rounds, rounds
 from bayesduel.simulation.driver import run_chunk
-from bayesduel.simulation.environments import PairwiseEnvironment
+from bayesduel.simulation.runs import PairwiseEnvironment
 from tests.rules import ExploreFirst, FirstPair, Greedy, next_pair
 
 FALSE_ALARM = 1e-6

@@ -9,8 +9,8 @@ from bayesduel import Duel
 from bayesduel.errors import SimulationError
 from bayesduel.policies.policy_around import Manner
 from bayesduel.simulation.driver import run_chunk
-from bayesduel.simulation.environments import PairwiseEnvironment
 from bayesduel.simulation.rule_runs import run_chunk as run_rule
+from bayesduel.simulation.runs import PairwiseEnvironment
 
 FALSE_ALARM = 1e-6
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from bayesduel.simulation import asked_models, run_orders
-from bayesduel.simulation.environments import PairwiseEnvironment
-from bayesduel.simulation.run_orders import orders_and_words, threefry
+from bayesduel.simulation import asked_models
+from bayesduel.simulation import runs as simulated_runs
+from bayesduel.simulation.runs import PairwiseEnvironment, orders_and_words, threefry
 from tests.policies.instances import CONDORCET
 
 
@@ -34,7 +34,7 @@ def test_keys_and_orders_are_those_of_jax(num_arms, seed, runs):
         for number, order, word in zip(runs, orders, words, strict=True):
             key = jax.random.fold_in(jax.random.key(seed), np.uint32(number))
             np.testing.assert_array_equal(word, jax.random.key_data(key))
-            begins = jax.random.fold_in(key, run_orders.INIT)
+            begins = jax.random.fold_in(key, simulated_runs.INIT)
             key_order, _ = jax.random.split(begins)
             arms = jnp.arange(num_arms, dtype=jnp.int32)
             drawn = jax.random.permutation(key_order, arms)
@@ -59,7 +59,7 @@ def test_arms_with_equal_bits_stay_in_place(monkeypatch):
             return bits, np.zeros_like(bits)
         return threefry(key, count)
 
-    monkeypatch.setattr(run_orders, "threefry", few_bits)
+    monkeypatch.setattr(simulated_runs, "threefry", few_bits)
     orders, _ = orders_and_words(of_arms(bits.size), range(1), 0)
     np.testing.assert_array_equal(orders, np.argsort(bits, axis=1, kind="stable"))
 

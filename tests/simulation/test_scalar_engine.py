@@ -17,7 +17,7 @@ from bayesduel.ops.scalar.uncompiled import run_uncompiled
 from bayesduel.policies.scalar_kernel import init
 from bayesduel.policies.thompson.double_thompson import kernel
 from bayesduel.simulation import driver
-from bayesduel.simulation.environments import PairwiseEnvironment
+from bayesduel.simulation.runs import PairwiseEnvironment
 from tests.policies.instances import CONDORCET, TWO_WINNERS
 from tests.processes import PATIENCE
 from tests.simulation.model_fakes import Wanderer

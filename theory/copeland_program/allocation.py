@@ -1,14 +1,19 @@
-"""The allocation of an exploration program as a table, one record per pair."""
+"""The allocation of an exploration program as a table, and its bottlenecks."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import combinations
 from typing import TypedDict
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from theory.arguments import instance_of, true_or_false
+from theory.arguments import instance_of, integer_from, one_of, true_or_false
+from theory.copeland_program.constants import copeland_lower_bound, ecw_rmed_constant
 from theory.copeland_program.optimum import Optimum
+from theory.copeland_program.program_data import PROGRAMS
+from theory.copeland_program.sensitivity import sensitivity
 from theory.divergences import kl_to_half
 from theory.errors import InvalidPreferenceError
 from theory.preferences import PreferenceMatrix, as_preference_matrix
@@ -109,18 +114,32 @@ def allocation_table(
     instance_of(optimum, Optimum, "optimum")
     true_or_false(used_only, "used_only")
     checked = as_preference_matrix(matrix)
-    gaps = checked.gaps
-    decided = gaps != 0
-    divergence = np.where(decided, kl_to_half(gaps), 0.0)
+    gaps, num_arms = checked.gaps, optimum.evidence.shape[0]
+    if checked.num_arms != num_arms:
+        rule = f"must be the one of the optimum, with {num_arms} arms"
+        raise InvalidPreferenceError("matrix", rule, checked.num_arms)
+    divergence = np.where(gaps != 0, kl_to_half(gaps), 0.0)
     regret = checked.regret_per_pair("copeland_losses")
-    spent = _regret_of_pairs(optimum, regret)
+    spent = regret * optimum.duels_per_log_round
+    total = float(np.triu(spent, k=1).sum())
+    if abs(total - optimum.value) > _SAME_VALUE * max(total, optimum.value):
+        raise InvalidPreferenceError(
+            "matrix",
+            "must be the one of the optimum, on which its allocation costs "
+            f"{optimum.value:.10g}",
+            total,
+            remedy="compute the optimum of this matrix",
+        )
     value = max(optimum.value, 0.0)
-    names = checked.arm_names or tuple(map(str, range(checked.num_arms)))
+    names = _names_of(checked)
     table: list[AllocationRecord] = []
-    for i, j in np.argwhere(np.triu(np.ones_like(decided), k=1)).tolist():
+    for i, j in combinations(range(num_arms), 2):
         if used_only and optimum.evidence[i, j] == 0:
             continue
-        superior = (i if gaps[i, j] > 0 else j) if decided[i, j] else None
+        superior = (i if gaps[i, j] > 0 else j) if gaps[i, j] else None
+        relation = "won" if superior == optimum.winner else "lost"
+        if optimum.winner not in (i, j) or superior is None:
+            relation = "others"
         d = float(divergence[i, j])
         table.append(
             AllocationRecord(
@@ -128,7 +147,7 @@ def allocation_table(
                 second=j,
                 first_name=names[i],
                 second_name=names[j],
-                relation=_relation(i, j, optimum.winner, superior),
+                relation=relation,
                 superior=superior,
                 preference=float(checked.values[i, j]),
                 gap=float(gaps[i, j]),
@@ -144,31 +163,169 @@ def allocation_table(
     return table
 
 
-def _relation(first: int, second: int, winner: int, superior: int | None) -> str:
-    if winner not in (first, second) or superior is None:
-        return "others"
-    return "won" if superior == winner else "lost"
+def _names_of(matrix: PreferenceMatrix) -> tuple[str, ...]:
+    return matrix.arm_names or tuple(map(str, range(matrix.num_arms)))
 
 
-def _regret_of_pairs(
-    optimum: Optimum, regret: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Regret per unit of log T of every pair, after a check that it adds up."""
-    num_arms = optimum.evidence.shape[0]
-    if regret.shape[0] != num_arms:
-        raise InvalidPreferenceError(
-            "matrix",
-            f"must be the one of the optimum, with {num_arms} arms",
-            regret.shape[0],
+ORDERS: tuple[str, ...] = ("share", "elasticity")
+"""Ways to order pairs, the largest amount first."""
+
+
+class BottleneckRecord(AllocationRecord):
+    """A record of the allocation with the reaction of the constant to its gap.
+
+    Attributes
+    ----------
+    derivative : float
+        Change of the constant per unit of abs(gap); never positive.
+    elasticity : float
+        Relative change of the constant per relative change of the gap; never positive.
+        Minus infinity for a pair with regret and a certain outcome.
+    cumulative_share : float
+        Share of this pair and of those before it.
+    """
+
+    derivative: float
+    elasticity: float
+    cumulative_share: float
+
+
+@dataclass(frozen=True, eq=False)
+class Bottlenecks:
+    """Pairs in the order of what they contribute to a constant.
+
+    Attributes
+    ----------
+    program : str
+        "cw" or "ecw".
+    value : float
+        The constant.
+    winner : int
+        The winner that is cheapest to certify.
+    unique : bool
+        Whether the optimum is differentiable, see
+        `theory.copeland_program.Sensitivity`.
+    records : tuple of BottleneckRecord
+        Pairs with evidence and regret; ready for JSON, CSV, or a data frame.
+    names : tuple of str
+        Names of the arms; their numbers if the matrix has none.
+    """
+
+    program: str
+    value: float
+    winner: int
+    unique: bool
+    records: tuple[BottleneckRecord, ...]
+    names: tuple[str, ...]
+
+    def report(self, limit: int = 10) -> str:
+        """Write the first ``limit`` pairs as a table, "a > b" if a wins more often."""
+        most = integer_from(limit, 0, "limit")
+        symbol, title = {
+            "cw": ("C*", "Copeland lower bound"),
+            "ecw": ("C_E", "constant of ECW-RMED"),
+        }[self.program]
+        lines = [
+            f"{title}: {symbol} = {self.value:.6g}, Copeland regret per unit of log T; "
+            f"winner {self.names[self.winner]}"
+        ]
+        shown = self.records[:most]
+        labels = [
+            f"{row['first_name']} > {row['second_name']}"
+            if row["gap"] > 0
+            else f"{row['second_name']} > {row['first_name']}"
+            for row in shown
+        ]
+        width = max(map(len, ("pair", *labels)))
+        lines.append(
+            f"{'pair':<{width}}  {'P':>6}  {'share':>6}  {'so far':>6}  "
+            f"{'duels':>9}  {'elasticity':>10}"
         )
-    spent = regret * optimum.duels_per_log_round
-    total = float(np.triu(spent, k=1).sum())
-    if abs(total - optimum.value) > _SAME_VALUE * max(total, optimum.value):
-        raise InvalidPreferenceError(
-            "matrix",
-            "must be the one of the optimum, on which its allocation costs "
-            f"{optimum.value:.10g}",
-            total,
-            remedy="compute the optimum of this matrix",
+        for label, record in zip(labels, shown, strict=True):
+            ahead = 0.5 + abs(record["gap"])
+            lines.append(
+                f"{label:<{width}}  {ahead:>6.3f}  {record['share']:>6.1%}  "
+                f"{record['cumulative_share']:>6.1%}  "
+                f"{record['duels_per_log_round']:>9.4g}  {record['elasticity']:>10.3f}"
+            )
+        if len(self.records) > most:
+            rest = sum(record["share"] for record in self.records[most:])
+            lines.append(f"and {len(self.records) - most} more pairs with {rest:.1%}")
+        if not self.unique:
+            lines.append(
+                "More than one allocation is optimal: shares and elasticities are "
+                "those of one of them."
+            )
+        return "\n".join(lines)
+
+
+def bottlenecks(
+    matrix: PreferenceMatrix | ArrayLike, *, program: str = "cw", order: str = "share"
+) -> Bottlenecks:
+    """Order the pairs of arms by what they contribute to a constant.
+
+    Parameters
+    ----------
+    matrix : PreferenceMatrix or array-like (K, K), no ties
+    program : {"cw", "ecw"}
+        The constant of `theory.copeland_lower_bound`, or of `theory.ecw_rmed_constant`.
+    order : {"share", "elasticity"}
+        By the part of the constant that a pair costs, or by how strongly the constant
+        reacts to its gap. The orders differ where gaps are large. Equal amounts in
+        reading order.
+
+    Returns
+    -------
+    Bottlenecks
+        Records, and a report.
+
+    Raises
+    ------
+    ProgramError
+        If a solver fails, or its result cannot be certified.
+
+    Examples
+    --------
+    >>> matrix = PreferenceMatrix(
+    ...     [[0.5, 0.6, 0.8], [0.4, 0.5, 0.7], [0.2, 0.3, 0.5]],
+    ...     arm_names=["tea", "coffee", "water"],
+    ... )
+    >>> print(bottlenecks(matrix).report())
+    Copeland lower bound: C* = 15.01, Copeland regret per unit of log T; winner tea
+    pair               P   share  so far      duels  elasticity
+    tea > coffee   0.600   82.7%   82.7%      49.66      -1.666
+    tea > water    0.800   17.3%  100.0%      5.188      -0.373
+    """
+    one_of(program, PROGRAMS, "program")
+    one_of(order, ORDERS, "order")
+    checked = as_preference_matrix(matrix)
+    found = sensitivity(checked, program=program)
+    solve = copeland_lower_bound if program == "cw" else ecw_rmed_constant
+    table = [
+        row
+        for row in allocation_table(solve(checked), checked, used_only=True)
+        if row["regret_per_log_round"] > 0
+    ]
+    amounts = found.share if order == "share" else -found.elasticity
+    table.sort(key=lambda row: -amounts[row["first"], row["second"]])
+    records: list[BottleneckRecord] = []
+    cumulative = 0.0
+    for row in table:
+        pair = row["first"], row["second"]
+        cumulative += row["share"]
+        records.append(
+            BottleneckRecord(
+                **row,
+                derivative=float(found.derivative[pair]),
+                elasticity=float(found.elasticity[pair]),
+                cumulative_share=min(cumulative, 1.0),
+            )
         )
-    return spent
+    return Bottlenecks(
+        program=program,
+        value=found.value,
+        winner=found.winner,
+        unique=found.unique,
+        records=tuple(records),
+        names=_names_of(checked),
+    )

@@ -23,15 +23,14 @@ is minus infinity for a pair that carries regret.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from itertools import product
+from dataclasses import dataclass
+from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from theory.arguments import arm_index, items_of, one_of
-from theory.copeland_program._superiors import superiors_of_costs
 from theory.copeland_program.constants import (
     Solved,
     cheapest_winners,
@@ -39,10 +38,10 @@ from theory.copeland_program.constants import (
     solve_with_prefixes,
 )
 from theory.copeland_program.prices import checked_prices, priced_programs
-from theory.copeland_program.program_data import ProgramData, check_ties
+from theory.copeland_program.program_data import ProgramData, matrix_without_ties
 from theory.divergences import kl_to_half
 from theory.errors import ArgumentError, InvalidPreferenceError
-from theory.preferences import PreferenceMatrix, as_preference_matrix
+from theory.preferences import PreferenceMatrix
 
 if TYPE_CHECKING:
     from jaxtyping import Float64
@@ -146,34 +145,34 @@ def sensitivity(
     >>> found.elasticity.round(3)[0]
     array([ 0.   , -1.666, -0.373])
     """
-    problems, unit = _problems(matrix, program, prices)
-    solve = PROGRAMS[program]
-    best = _best_winners(problems, program)
-    winner, chosen = next(iter(best.items()))
-    instance = problems[winner]
+    best, unit = _best_programs(matrix, program, prices)
+    winner, (instance, chosen) = next(iter(best.items()))
     value, evidence = chosen.certificate.primal_value, chosen.evidence
-    priced = instance.costs > 0
-    weights = _generic_weights(instance.num_arms)
-    unique = True
-    for arm, solved in best.items():
-        unique &= _same(solved.evidence, evidence, priced)
+    # Symmetric numbers in [1/2, 1) without simple relations, always the same.
+    first, second = np.triu_indices(instance.num_arms, k=1)
+    spread = np.modf(np.abs(np.sin(np.arange(1.0, first.size + 1)) * 1e4))[0]
+    weights = np.full_like(evidence, 0.5)
+    weights[first, second] = weights[second, first] = 0.5 + spread / 2
+    optima = [solved.evidence for _, solved in best.values()]
+    for arm, (part, _) in best.items():
         for sign in (1, -1):
-            costs = instance.costs * (1 + sign * _STEP * weights)
-            moved = _with_costs(problems[arm], costs)
-            unique &= _same(solve(moved, arm).evidence, evidence, priced)
-    slopes = _price_slopes(instance)
-    derivative = _times(evidence, slopes)
-    sizes = np.abs(instance.gaps)
+            moved = ProgramData(
+                part.gaps, instance.costs * (1 + sign * _STEP * weights)
+            )
+            optima.append(PROGRAMS[program](moved, arm).evidence)
+    differs = np.abs(optima - evidence) > _EQUAL_EVIDENCE
+    derivative = _times(evidence, _price_slopes(instance))
     spent = instance.costs * evidence
+    relative = _times(np.abs(instance.gaps), derivative)
     return Sensitivity(
         program=program,
         value=unit * value,
         winner=winner,
         evidence=evidence,
         derivative=unit * derivative,
-        elasticity=_times(sizes, derivative) / value if value else 0 * spent,
+        elasticity=relative / value if value else 0 * spent,
         share=spent / value if value else 0 * spent,
-        unique=bool(unique),
+        unique=not (differs & (instance.costs > 0)).any(),
     )
 
 
@@ -226,61 +225,52 @@ def one_sided_derivatives(
     >>> float(left[0, 3]), float(right[0, 3])
     (0.0, -9.32...)
     """
-    problems, unit = _problems(matrix, program, prices)
-    solve = PROGRAMS[program]
-    best = _best_winners(problems, program)
-    instance = problems[next(iter(best))]
-    least, most = np.zeros((2, instance.num_arms, instance.num_arms))
-    for i, j in _checked_pairs(pairs, instance.num_arms):
+    best, unit = _best_programs(matrix, program, prices)
+    instance, _ = next(iter(best.values()))
+    num_arms = instance.num_arms
+    least, most = np.zeros((2, num_arms, num_arms))
+    for pair in (
+        combinations(range(num_arms), 2) if pairs is None else items_of(pairs, "pairs")
+    ):
+        i, j = (arm_index(arm, num_arms, "pairs") for arm in items_of(pair, "pairs", 2))
+        if i == j:
+            raise ArgumentError("pairs", "must consist of different arms", (i, j))
         if instance.costs[i, j] == 0:
             continue
-        found = []
-        for arm, sign in product(best, (1, -1)):
+        amounts = []
+        for (arm, (part, _)), sign in product(best.items(), (1, -1)):
             costs = instance.costs.copy()
             costs[i, j] = costs[j, i] = costs[i, j] * (1 + sign * _STEP)
-            found.append(solve(_with_costs(problems[arm], costs), arm).evidence[i, j])
-        least[i, j] = least[j, i] = min(found)
-        most[i, j] = most[j, i] = max(found)
+            moved = PROGRAMS[program](ProgramData(part.gaps, costs), arm)
+            amounts.append(moved.evidence[i, j])
+        least[i, j] = least[j, i] = min(amounts)
+        most[i, j] = most[j, i] = max(amounts)
     slopes = unit * _price_slopes(instance)
     return _times(least, slopes), _times(most, slopes)
 
 
-def _problems(
+def _best_programs(
     matrix: PreferenceMatrix | ArrayLike, program: str, prices: ArrayLike | None
-) -> tuple[dict[int, ProgramData], float]:
-    """Return the program of every winner, and the unit of its costs."""
+) -> tuple[dict[int, tuple[ProgramData, Solved]], float]:
+    """Solve the program of every winner; return the cheapest, and the unit of costs."""
     one_of(program, PROGRAMS, "program")
-    checked = as_preference_matrix(matrix)
-    check_ties(checked, "error")
+    checked = matrix_without_ties(matrix)
     if program == "identify":
-        priced = priced_programs(checked, checked_prices(prices, checked))
-        return priced.by_winner, priced.unit
-    if prices is not None:
+        problems, unit = priced_programs(checked, checked_prices(prices, checked))
+    elif prices is not None:
         raise InvalidPreferenceError(
             "prices",
             "must be None unless the program is 'identify'",
             program,
             remedy="the others have the regret of a duel as its price",
         )
-    instance = ProgramData.from_matrix(checked, "error")
-    return dict.fromkeys(instance.winners, instance), 1.0
-
-
-def _best_winners(problems: dict[int, ProgramData], program: str) -> dict[int, Solved]:
-    """Solve for every winner, and keep those with the smallest value."""
+    else:
+        instance, unit = ProgramData.from_gaps(checked.gaps), 1.0
+        problems = dict.fromkeys(instance.winners, instance)
     solved = {arm: PROGRAMS[program](part, arm) for arm, part in problems.items()}
     values = {arm: part.certificate.primal_value for arm, part in solved.items()}
-    return {arm: solved[arm] for arm in cheapest_winners(values)}
-
-
-def _with_costs(instance: ProgramData, costs: NDArray[np.float64]) -> ProgramData:
-    return replace(instance, superiors=superiors_of_costs(instance.gaps, costs))
-
-
-def _same(
-    first: NDArray[np.float64], second: NDArray[np.float64], where: NDArray[np.bool_]
-) -> bool:
-    return bool((np.abs(first - second)[where] <= _EQUAL_EVIDENCE).all())
+    best = cheapest_winners(values)
+    return {arm: (problems[arm], solved[arm]) for arm in best}, unit
 
 
 def _price_slopes(instance: ProgramData) -> NDArray[np.float64]:
@@ -299,27 +289,3 @@ def _times(
     """Multiply; nothing times minus infinity is nothing."""
     used = amounts > 0
     return np.where(used, amounts, 0.0) * np.where(used, slopes, 0.0)
-
-
-def _generic_weights(num_arms: int) -> NDArray[np.float64]:
-    """Symmetric numbers in [1/2, 1) without simple relations, always the same."""
-    first, second = np.triu_indices(num_arms, k=1)
-    spread = np.modf(np.abs(np.sin(np.arange(1.0, first.size + 1)) * 1e4))[0]
-    weights = np.full((num_arms, num_arms), 0.5)
-    weights[first, second] = weights[second, first] = 0.5 + spread / 2
-    return weights
-
-
-def _checked_pairs(
-    pairs: Iterable[tuple[int, int]] | None, num_arms: int
-) -> list[tuple[int, int]]:
-    if pairs is None:
-        return [(i, j) for i in range(num_arms) for j in range(i + 1, num_arms)]
-    checked = []
-    for pair in items_of(pairs, "pairs"):
-        first, second = items_of(pair, "pairs", 2)
-        i, j = (arm_index(arm, num_arms, "pairs") for arm in (first, second))
-        if i == j:
-            raise ArgumentError("pairs", "must consist of different arms", (i, j))
-        checked.append((i, j))
-    return checked

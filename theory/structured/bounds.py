@@ -3,40 +3,45 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import linalg
 
 from theory.arguments import number_that, one_of
-from theory.copeland_program.optimum import Certificate
+from theory.copeland_program.optimum import Certificate, Certified
 from theory.errors import InvalidPreferenceError, ProgramError
 from theory.preferences import PreferenceMatrix
 from theory.regret_bound import RegretBound
-from theory.structured import interior_point, transitive
+from theory.structured import transitive
 from theory.structured.links import LINKS
-from theory.structured.solved import Solved
 from theory.structured.truth import (
     COSTS,
+    Solved,
     Truth,
+    UtilityModel,
     costs_of,
     read_transitive,
     read_utility_model,
     truth_of,
 )
 
+if TYPE_CHECKING:
+    from jaxtyping import Float64
+
+
 STRUCTURES: tuple[str, ...] = (*LINKS, "transitive")
 """Models whose lower bound is known here."""
 
 MOST_UTILITIES = 100
-"""Arms at most: a step takes memory in proportion to their fourth power, 0.5 GB."""
+"""Arms at most: they take half a minute, and twice as many ten times as long."""
 
 _ROUNDING = 1e-12
 
-_SOURCE = "Graves and Lai (1997), Theorem 1, for dueling bandits under a model"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StructuredBound:
+class StructuredBound(Certified):
     """A lower bound under a model, with both halves of its proof.
 
     Attributes
@@ -79,16 +84,6 @@ class StructuredBound:
     multipliers: NDArray[np.float64]
     certificate: Certificate
     bound: RegretBound | None
-
-    def __float__(self) -> float:
-        return self.value
-
-    def __repr__(self) -> str:
-        return (
-            f"StructuredBound(value={self.value:.6g}, winner={self.winner}, "
-            f"model={self.model!r}, "
-            f"relative_gap={self.certificate.relative_gap:.1e})"
-        )
 
 
 def structured_lower_bound(
@@ -194,12 +189,12 @@ def structured_lower_bound(
         _refuse_many(
             np.shape(preferences)[0] if np.ndim(preferences) else 1,
             MOST_UTILITIES,
-            "a step takes memory in proportion to the fourth power of their number",
+            "twice as many take ten times as long",
         )
         matrix, utilities = read_utility_model(preferences, model, features)
         name, prices = costs_of(cost, matrix)
         truth = truth_of(matrix, prices)
-        solved = interior_point.solve(truth, utilities, aim)
+        solved = _solve_utilities(truth, utilities, aim)
     structure = model if features is None else f"{model} with features"
     return _result(matrix, prices, truth, solved, structure, name)
 
@@ -226,6 +221,21 @@ def _result(
             f"alternative at {slack!r} (at least 1). Pairs next to a tie can be too "
             "close for floating point."
         )
+    regret, without_ties = None, {} if matrix.ties else {"copeland": "copeland"}
+    if cost in COSTS:
+        regret = RegretBound(
+            name=f"Lower bound ({model})",
+            log_coefficient=value,
+            kind="asymptotic lower",
+            # Without ties both notions of Copeland regret are the same.
+            regret=(COSTS | without_ties)[cost],
+            assumptions=(
+                f"expected regret o(T^a) for each a > 0 on every {model} matrix",
+            ),
+            remainder="- o(log T)",
+            source="Graves and Lai (1997), Theorem 1, for dueling bandits under a "
+            "model",
+        )
     alternatives = np.full((len(multipliers), truth.num_arms, truth.num_arms), 0.5)
     alternatives[:, truth.behind, truth.ahead] = solved.alternatives
     alternatives[:, truth.ahead, truth.behind] = 1.0 - solved.alternatives
@@ -249,26 +259,7 @@ def _result(
             num_constraints=len(multipliers),
             num_rounds=solved.rounds,
         ),
-        bound=_as_regret(value, matrix, model, cost),
-    )
-
-
-def _as_regret(
-    value: float, matrix: PreferenceMatrix, model: str, cost: str
-) -> RegretBound | None:
-    if cost not in COSTS:
-        return None
-    notion = COSTS[cost]
-    if cost == "copeland" and not matrix.ties:
-        notion = "copeland"  # Without ties they are the same.
-    return RegretBound(
-        name=f"Lower bound ({model})",
-        log_coefficient=value,
-        kind="asymptotic lower",
-        regret=notion,
-        assumptions=(f"expected regret o(T^a) for each a > 0 on every {model} matrix",),
-        remainder="- o(log T)",
-        source=_SOURCE,
+        bound=regret,
     )
 
 
@@ -280,3 +271,372 @@ def _refuse_many(num_arms: int, most: int, why: str) -> None:
             num_arms,
             remedy="take fewer arms",
         )
+
+
+# --- The bound under a utility model, by a primal-dual interior-point method ----------
+
+
+MAXIMAL_ROUNDS = 300
+
+_NOTHING = 1e-13
+# A step keeps this part of every slack.
+_KEPT = 0.05
+# Conjugate gradients: at most so many products, or until the residual is that small.
+_MAXIMAL_PRODUCTS = 500
+_RESIDUAL = 1e-8
+
+
+@dataclass(eq=False)
+class _Point:
+    """Duels u in units of their cost, and multipliers of both kinds of constraints."""
+
+    u: NDArray[np.float64]
+    of_rivals: NDArray[np.float64]
+    of_pairs: NDArray[np.float64]
+    found: Alternatives
+
+    def complementarity(self) -> float:
+        slack = self.found.values - 1.0
+        total = self.of_rivals @ slack + self.of_pairs @ self.u
+        return float(total) / (slack.size + self.u.size)
+
+
+def _solve_utilities(truth: Truth, model: UtilityModel, tolerance: float) -> Solved:
+    """Solve the program to a certified relative gap.
+
+    `InvalidPreferenceError` if the pairs that can be asked leave the constant infinite,
+    `ProgramError` if the gap stays larger.
+    """
+    oracle = UtilityOracle(truth, model)
+    point, scale = _start(oracle)
+    unit = float(truth.prices @ (point.u * scale)) / float(point.u.sum())
+    best, aim = 0.0, 0.3
+    multipliers, proof = point.of_rivals, point.found
+    for rounds in range(MAXIMAL_ROUNDS):
+        found = point.found
+        load = (point.of_rivals @ (found.divergences * scale)).max()
+        bound = float(point.of_rivals.sum() / load)
+        if bound > best:
+            best, multipliers, proof = bound, point.of_rivals / load, found
+        if point.u.sum() / found.values.min() * (1 - tolerance) <= best:
+            least = float(oracle.lower_values(found).min())
+            upper = float(point.u.sum() / least) if least > 0 else np.inf
+            if upper * (1 - tolerance) <= best:
+                return Solved(
+                    duels=point.u * scale / least,
+                    multipliers=multipliers * unit,
+                    rivals=oracle.rivals,
+                    alternatives=model.link.probability(
+                        proof.utilities[:, truth.behind]
+                        - proof.utilities[:, truth.ahead]
+                    ),
+                    rounds=rounds + 1,
+                )
+        length = _advance(oracle, point, scale, aim)
+        aim = 0.1 if length > 0.6 else 0.3 if length > 0.25 else 0.6
+    raise ProgramError(
+        f"the program was not solved: after {MAXIMAL_ROUNDS} rounds the relative gap "
+        f"was still above {tolerance:g}. Pairs next to a tie, or prices far apart, can "
+        "be too much for floating point."
+    )
+
+
+def _start(oracle: UtilityOracle) -> tuple[_Point, NDArray[np.float64]]:
+    """Ask the best arm's pairs at the rate of the unstructured bound, others a bit."""
+    truth = oracle.truth
+    own = truth.ahead == truth.best
+    information = truth.divergences(np.full_like(truth.shares, 0.5))
+    floor = information[own].min() if own.any() else information.max()
+    duels = 1.0 / np.maximum(information, floor)
+    if len(set(truth.behind[own])) == truth.num_arms - 1:
+        duels = np.where(own, duels, 0.0)
+    spread = duels @ truth.prices / (2 * truth.prices.size * truth.prices)
+    duels = duels + spread
+    found = oracle.solve(duels, oracle.start)
+    least = found.values.min()
+    if not least > _NOTHING * found.values.max(initial=1.0):
+        arm = int(oracle.rivals[found.values.argmin()])
+        raise InvalidPreferenceError(
+            "cost",
+            "must let enough pairs be asked: those with a finite price do not tell "
+            f"arm {truth.best}, the best one, from an equal of arm {arm}, and the "
+            "constant is infinite",
+            np.inf,
+            remedy="make more of them finite",
+        )
+    duels = 2.0 * duels / least
+    scale = float(duels @ truth.prices) / truth.prices
+    u = duels / scale
+    found = oracle.solve(duels, found.beta)
+    mean = 1.0 / (u.size + found.values.size)
+    return _Point(u, mean / (found.values - 1.0), mean / u, found), scale
+
+
+def _advance(
+    oracle: UtilityOracle, point: _Point, scale: NDArray[np.float64], aim: float
+) -> float:
+    """Take one step towards ``aim`` times the complementarity; return its length."""
+    found, u = point.found, point.u
+    slack = found.values - 1.0
+    target = aim * point.complementarity()
+    du, change = _direction(oracle, point, scale, target)
+    d_rivals = target / slack - point.of_rivals - change
+    d_pairs = (target - point.of_pairs * (u + du)) / u
+    turn = oracle.derivative(found, du * scale)
+    length = _room(u, du)
+    while True:
+        start = found.beta + length * turn
+        after = oracle.solve((u + length * du) * scale, start)
+        if (after.values - 1.0 > _KEPT * slack).all():
+            break
+        if length < 1e-10:
+            raise ProgramError(
+                "the program was not solved: no step keeps the allocation feasible."
+            )
+        length *= 0.6
+    dual = min(_room(point.of_rivals, d_rivals), _room(point.of_pairs, d_pairs))
+    # A step that short is cut by curvature, which the multipliers do not see.
+    dual = min(dual, length) if length < 0.2 else dual
+    point.u, point.found = u + length * du, after
+    point.of_rivals = point.of_rivals + dual * d_rivals
+    point.of_pairs = point.of_pairs + dual * d_pairs
+    return min(length, dual)
+
+
+def _direction(
+    oracle: UtilityOracle, point: _Point, scale: NDArray[np.float64], target: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the step of u, and the change of the rivals' multipliers without it.
+
+    The linear system is (A + D + V^T W V) du = b with the curvature A of all c_a, and
+    diagonal D and W. A has as many rows as there are pairs, and a product with it takes
+    a step along the graph of pairs per rival, so conjugate gradients solve it: in about
+    20 to 30 products at any K. The rows of V, the gradients of the c_a, have weights W
+    that grow without bound towards the optimum; y = W V du is a second unknown, so that
+    only its bounded inverse occurs (constraint preconditioning: Dollar, Gould,
+    Schilders and Wathen 2006). The diagonal stands for A + D in the preconditioner.
+    """
+    found, u = point.found, point.u
+    slack = found.values - 1.0
+    rows = found.divergences * scale
+    delta = slack / point.of_rivals
+    right = (target / slack) @ rows + target / u - 1.0
+    root = np.linalg.cholesky(found.hessian)
+    half = np.linalg.solve(root, np.swapaxes(oracle.bases, 1, 2))
+    half *= np.sqrt(point.of_rivals)[:, None, None]
+    slopes = found.slopes * scale
+    diagonal = point.of_pairs / u
+    spread = diagonal.copy()
+    for one, slope in zip(half, slopes, strict=True):
+        spread += (oracle.along_pairs(one) ** 2).sum(axis=0) * slope**2
+    # In units in which the diagonal is 1.
+    unit = 1.0 / np.sqrt(spread)
+    slopes, rows, right = slopes * unit, rows * unit, right * unit
+    share = diagonal / spread
+    factor = linalg.cho_factor(rows @ rows.T + np.diag(delta))
+    turned = np.swapaxes(half, 1, 2)
+
+    def product(v: NDArray[np.float64]) -> NDArray[np.float64]:
+        flow = oracle.into_arms(slopes * v)[..., None]
+        potential = np.matmul(turned, np.matmul(half, flow))[..., 0]
+        return (slopes * oracle.along_pairs(potential)).sum(axis=0) + share * v
+
+    def precondition(
+        r: NDArray[np.float64],
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        y = linalg.cho_solve(factor, rows @ r)
+        return r - y @ rows, y
+
+    x, y, rest = np.zeros_like(right), np.zeros_like(delta), right
+    to_x, to_y = precondition(rest)
+    first = left = float(to_x @ to_x + delta @ to_y**2)
+    step_x, step_y = to_x, to_y
+    for _ in range(_MAXIMAL_PRODUCTS):
+        after = product(step_x)
+        curved = float(step_x @ after + delta @ step_y**2)
+        if not (left > _RESIDUAL**2 * first and curved > 0):
+            break
+        x, y = x + left / curved * step_x, y + left / curved * step_y
+        rest = rest - left / curved * (after + step_y @ rows)
+        to_x, to_y = precondition(rest)
+        before, left = left, float(to_x @ to_x + delta @ to_y**2)
+        step_x = to_x + left / before * step_x
+        step_y = to_y + left / before * step_y
+    # Rounding has moved x off the rows, whose slack may be 1e-9.
+    mend = linalg.cho_solve(factor, delta * y - rows @ x)
+    return (x + mend @ rows) * unit, y - mend
+
+
+def _room(values: NDArray[np.float64], change: NDArray[np.float64]) -> float:
+    """Return the longest step, at most 1, that keeps part of every value."""
+    falling = change < 0
+    if not falling.any():
+        return 1.0
+    return min(1.0, (1 - _KEPT) * float((values / -change)[falling].min()))
+
+
+# --- The utilities that are hardest to tell from the truth, one vector per rival ------
+
+
+_MAXIMAL_STEPS = 200
+# Half of Newton's decrement, in units of the constraint "sum >= 1", before a last step:
+# divergences are as far off as its root.
+_DECREMENT = 1e-12
+# Of the largest diagonal entry: pairs that are hardly asked leave directions open.
+_RIDGE = 1e-14
+_ENCLOSURE = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class Alternatives:
+    """Minimizers for one allocation, R of them, one per rival."""
+
+    weights: NDArray[np.float64]  # (E,): The allocation.
+    beta: NDArray[np.float64]  # (R, n): Coordinates of the utilities.
+    utilities: NDArray[np.float64]  # (R, K): The alternatives theta'.
+    divergences: NDArray[np.float64]  # (R, E): KL(p_e, p'_e).
+    values: NDArray[np.float64]  # (R,): Their sums with the weights: c_a, from above.
+    slopes: NDArray[np.float64]  # (R, E): f'_e(x'_e).
+    hessian: NDArray[np.float64]  # (R, n, n): Of the sum, by beta.
+    # (R, n): What Newton's method would still subtract from beta.
+    step: NDArray[np.float64]
+
+
+class UtilityOracle:
+    """Solve the inner programs of all ``rivals``, the arms but the best one.
+
+    ``bases``, (R, K, n), lead from the coordinates of an alternative to utilities.
+    """
+
+    def __init__(self, truth: Truth, model: UtilityModel) -> None:
+        self.truth, self.link = truth, model.link
+        self.rivals = np.delete(np.arange(truth.num_arms), truth.best)
+        # The directions in which a rival and the best arm stay equal; of free utilities
+        # those of all other arms.
+        arms = np.delete(np.arange(truth.num_arms), truth.best)
+        free = np.delete(np.eye(truth.num_arms), truth.best, axis=1)
+        self._free: NDArray[np.intp] | None = None
+        if np.array_equal(model.directions, free):
+            self._free = np.stack([arms[arms != a] for a in self.rivals])
+            self.bases = np.stack([np.eye(truth.num_arms)[:, x] for x in self._free])
+        else:
+            self.bases = np.stack(
+                [
+                    model.directions
+                    @ np.linalg.qr(model.directions[a, :, None], mode="complete")[0][
+                        :, 1:
+                    ]
+                    for a in self.rivals
+                ]
+            )
+        self._incidence = np.zeros((truth.behind.size, truth.num_arms))
+        pairs = np.arange(truth.behind.size)
+        self._incidence[pairs, truth.behind] = 1.0
+        self._incidence[pairs, truth.ahead] = -1.0
+        fitted = [np.linalg.lstsq(b, model.utilities)[0] for b in self.bases]
+        self.start: Float64[np.ndarray, "R n"] = np.stack(fitted)
+
+    def along_pairs(
+        self, utilities: Float64[np.ndarray, "*rows K"]
+    ) -> Float64[np.ndarray, "*rows E"]:
+        """Return differences of utilities on the pairs."""
+        return utilities[..., self.truth.behind] - utilities[..., self.truth.ahead]
+
+    def into_arms(
+        self, flows: Float64[np.ndarray, "*rows E"]
+    ) -> Float64[np.ndarray, "*rows K"]:
+        """Return the transpose of :meth:`along_pairs`."""
+        return flows @ self._incidence
+
+    def utilities(self, beta: Float64[np.ndarray, "R n"]) -> Float64[np.ndarray, "R K"]:
+        """Return the utilities of coordinates."""
+        return np.matmul(self.bases, beta[..., None])[..., 0]
+
+    def derivative(
+        self, found: Alternatives, change: Float64[np.ndarray, " E"]
+    ) -> Float64[np.ndarray, "R n"]:
+        """Return how the minimizers move with the allocation, in first order."""
+        pull = self._coordinates(self.into_arms(change * found.slopes))
+        return -np.linalg.solve(found.hessian, pull[..., None])[..., 0]
+
+    def _coordinates(
+        self, forces: Float64[np.ndarray, "R K"]
+    ) -> Float64[np.ndarray, "R n"]:
+        return np.matmul(forces[:, None, :], self.bases)[:, 0]
+
+    def solve(
+        self, weights: Float64[np.ndarray, " E"], start: Float64[np.ndarray, "R n"]
+    ) -> Alternatives:
+        """Run Newton's method; steps change no difference by much more than 1."""
+        beta, last = start, False
+        for _ in range(_MAXIMAL_STEPS):
+            x, slopes, hessian, step, decrement = self._newton(weights, beta)
+            if last:
+                divergences = self.truth.divergences(self.link.probability(x))
+                return Alternatives(
+                    weights=weights,
+                    beta=beta,
+                    utilities=self.utilities(beta),
+                    divergences=divergences,
+                    values=divergences @ weights,
+                    slopes=slopes,
+                    hessian=hessian,
+                    step=step,
+                )
+            last = bool(decrement.max(initial=0.0) <= _DECREMENT)
+            size = np.abs(self.along_pairs(self.utilities(step))).max(axis=1)
+            safe = np.log1p(size) / np.maximum(size, np.finfo(float).tiny)
+            beta = beta - np.where(size > 0, safe, 1.0)[:, None] * step
+        raise ProgramError(
+            f"no nearest alternative was found in {_MAXIMAL_STEPS} steps of Newton's "
+            "method: pairs next to a tie, or prices far apart, can be too much for "
+            "floating point."
+        )
+
+    def lower_values(self, found: Alternatives) -> Float64[np.ndarray, " R"]:
+        """Return a lower bound on c_a(w) for every rival; minus infinity if unproved.
+
+        Up to the rounding of B_a^T A^T y = 0.
+        """
+        p, link, w = self.truth.shares, self.link, found.weights
+        x = self.along_pairs(found.utilities)
+        along = self.along_pairs(self.utilities(found.step))
+        target = found.slopes - link.curvature(p, x) * along
+        z = x - along
+        for _ in range(4):
+            z = z - (link.slope(p, z) - target) / link.curvature(p, z)
+        error = np.abs(link.slope(p, z) - target)
+        enclosed = (link.slope(p, z - _ENCLOSURE) < target) & (
+            link.slope(p, z + _ENCLOSURE) > target
+        )
+        # Convex: over the enclosure it falls below its value at z by no more.
+        least = self.truth.divergences(link.probability(z)) - target * (z - x)
+        least = least - _ENCLOSURE * error
+        return np.where(
+            (enclosed | (w == 0)).all(axis=1), (w * least).sum(axis=1), -np.inf
+        )
+
+    def _newton(
+        self, weights: Float64[np.ndarray, " E"], beta: Float64[np.ndarray, "R n"]
+    ) -> tuple[NDArray[np.float64], ...]:
+        truth = self.truth
+        x = self.along_pairs(self.utilities(beta))
+        slopes = self.link.slope(truth.shares, x)
+        gradient = self._coordinates(self.into_arms(weights * slopes))
+        pairs = weights * self.link.curvature(truth.shares, x)
+        arms = np.arange(truth.num_arms)
+        laplacian = np.zeros((len(x), truth.num_arms, truth.num_arms))
+        laplacian[:, truth.behind, truth.ahead] = -pairs
+        laplacian[:, truth.ahead, truth.behind] = -pairs
+        laplacian[:, arms, arms] = -laplacian.sum(axis=2)
+        if self._free is None:
+            turned = np.swapaxes(self.bases, 1, 2)
+            hessian = np.matmul(np.matmul(turned, laplacian), self.bases)
+        else:
+            rivals, free = np.arange(len(x))[:, None, None], self._free
+            hessian = laplacian[rivals, free[:, :, None], free[:, None, :]]
+        diagonal = np.arange(hessian.shape[1])
+        largest = hessian[:, diagonal, diagonal].max(axis=1, initial=0.0)
+        hessian[:, diagonal, diagonal] += _RIDGE * largest[:, None]
+        step = np.linalg.solve(hessian, gradient[..., None])[..., 0]
+        return x, slopes, hessian, step, (gradient * step).sum(axis=1) / 2

@@ -1,8 +1,7 @@
 """Lower bounds on the regret of every consistent algorithm, for one matrix.
 
 Natural logarithms. The lower bound of batched algorithms stands in
-`theory.theorems.batched`, those of subset choice in `theory.theorems.subsets`, those
-under a model in `theory.theorems.model_bounds`.
+`theory.theorems.batched`, those of subset choice in `theory.theorems.subsets`.
 """
 
 from __future__ import annotations
@@ -11,14 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from theory.arguments import one_of
-from theory.copeland_program._costs import evidence_costs
 from theory.copeland_program.constants import copeland_lower_bound
-from theory.copeland_program.program_data import matrix_without_ties
+from theory.copeland_program.program_data import evidence_costs, matrix_without_ties
 from theory.divergences import kl_to_half
 from theory.preferences import PreferenceMatrix
 from theory.regret_bound import RegretBound
-from theory.theorems._assumptions import CONDORCET, NO_TIES, condorcet_winner
-from theory.theorems.catalog import theorem
+from theory.structured.bounds import structured_lower_bound
+from theory.theorems.catalog import CONDORCET, NO_TIES, condorcet_winner, theorem
 
 theorem("Copeland lower bound")(copeland_lower_bound)
 
@@ -89,3 +87,12 @@ def condorcet_lower_bound(
 def _divergences(gaps: NDArray[np.float64]) -> NDArray[np.float64]:
     """Divergence of every pair from 1/2; 1 on the diagonal, which is never used."""
     return np.where(gaps != 0, kl_to_half(gaps), 1.0)
+
+
+for _title, _model in (("Bradley-Terry", "bradley-terry"), ("Thurstone", "thurstone")):
+    # Both posteriors are over the same model.
+    _knows = (_model, f"{_model}-hmc")
+    theorem(f"{_title} lower bound", knows=_knows, model=_model)(structured_lower_bound)
+    theorem(f"{_title} lower bound, gaps", knows=_knows, model=_model, cost="gap")(
+        structured_lower_bound
+    )

@@ -11,11 +11,16 @@ from bayesduel.arguments.limits import PATIENCE
 from bayesduel.errors import SimulationArgumentError, errors_about
 from bayesduel.policies.lookup import parse_policy
 from bayesduel.policies.policy import KernelPolicy, PolicyBase, kernel_of
-from bayesduel.policies.policy_around import STRAIGHT, Manner, innermost, manner_of
-from bayesduel.policies.without_self_duels import WithoutSelfDuels
+from bayesduel.policies.policy_around import (
+    STRAIGHT,
+    Manner,
+    WithoutSelfDuels,
+    innermost,
+    manner_of,
+)
 from bayesduel.simulation.driver import EVENT_LIMIT
-from bayesduel.simulation.environments import PairwiseEnvironment
 from bayesduel.simulation.rule_runs import Variations, run_chunk
+from bayesduel.simulation.runs import PairwiseEnvironment
 
 if TYPE_CHECKING:
     from jaxtyping import Float64, Int

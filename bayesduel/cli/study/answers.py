@@ -11,7 +11,7 @@ from bayesduel.cli.errors import option_error
 from bayesduel.cli.options import quiet_flag
 from bayesduel.cli.output import say
 from bayesduel.cli.study.options import File, Judge, Number, opened
-from bayesduel.studies.stored.events import ANSWERS
+from bayesduel.studies.events import ANSWERS
 
 __all__ = ["tell", "undo", "withdraw"]
 

@@ -161,7 +161,7 @@ def import_(
     the arms that were shown in all others (--arms); what export --votes wrote; --long.
     """
     from bayesduel.arguments.control_characters import visible
-    from bayesduel.studies.contents.other_studies import is_study
+    from bayesduel.studies.exchange import is_study
 
     if is_study(votes):
         with opened(file, by) as study:

@@ -51,7 +51,7 @@ def export(
 def _export_votes(frame: pd.DataFrame, out: Path | None) -> None:
     """Write answers as a table, and say what was done to cells."""
     from bayesduel.files.csv_cells import GUARDED, guarded_frame
-    from bayesduel.studies.contents.vote_table import csv_text, write_frame
+    from bayesduel.studies.exchange import csv_text, write_frame
 
     if out is None:
         print_data(csv_text(frame))

@@ -57,8 +57,7 @@ def page(
     word on what for, while the file is away, locked or cannot be written.
     """
     try:
-        from bayesduel.studies import Items
-        from bayesduel.studies.judges.page import JudgePage
+        from bayesduel.studies import Items, JudgePage
     except ModuleNotFoundError as error:
         raise option_error(
             "page",

@@ -21,7 +21,7 @@ def serve_stdin(file: File) -> None:
     trusted); status ("forecast": true simulates how many votes more). What cannot be
     done gives {"error": ...}, and the next line is read.
     """
-    from bayesduel.studies.lines import answer_line
+    from bayesduel.studies import answer_line
 
     with opened(file) as study:
         for line in sys.stdin:

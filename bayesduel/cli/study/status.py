@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from bayesduel.cli.tables import FittingTable
     from bayesduel.studies import Forecast, StudyStatus
-    from bayesduel.studies.contents.contexts import ContextTable
+    from bayesduel.studies.contexts import ContextTable
 
 __all__ = ["status"]
 

@@ -10,9 +10,7 @@ from bayesduel.cli.output import console, say, say_warning
 from bayesduel.cli.study.options import File, Judge, Texts, opened
 
 if TYPE_CHECKING:
-    from bayesduel.studies import Ticket
-    from bayesduel.studies.judges.arm_files import ArmFiles
-    from bayesduel.studies.judges.judge_session import JudgeSession
+    from bayesduel.studies import ArmFiles, JudgeSession, Ticket
 
 __all__ = ["vote"]
 
@@ -44,8 +42,7 @@ def vote(
     and the one before it when it is pressed again. A named judge who comes back gets
     the question that was left open.
     """
-    from bayesduel.studies.judges.arm_files import ArmFiles
-    from bayesduel.studies.judges.judge_session import JudgeSession
+    from bayesduel.studies import ArmFiles, JudgeSession
 
     files = None if texts is None else ArmFiles(texts, file, "texts")
     with opened(file) as study:

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Bool, Float, Int
 
+from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.models.in_policies.base import (
     PairPosterior,
     is_on_a_scale,
@@ -25,9 +26,68 @@ from bayesduel.policies.over_models.base import (
     up_to_another,
 )
 from bayesduel.policies.over_models.counting import add_wins, choose_among, largest
-from bayesduel.policies.over_models.round_sets import RoundSets, all_arms, round_sets
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 from theory.divergences import kl_to_half
+
+
+class RoundSets(NamedTuple):
+    """The sets that the rule of a round is made of; constant until ``last_round``."""
+
+    candidates: Bool[Array, " K"]  # C: arms with the largest optimistic Copeland score.
+    # [i, a]: i may be the second arm against a (l_ia <= 1/2); false at i = a.
+    eligible: Bool[Array, "K K"]
+    last_round: RoundCount  # Last round for which these sets hold if no count changes.
+
+
+def all_arms(num_arms: int) -> RoundSets:
+    """Return the sets where there are no bounds."""
+    return RoundSets(
+        candidates=jnp.ones(num_arms, dtype=bool),
+        eligible=~jnp.eye(num_arms, dtype=bool),
+        last_round=jnp.int64(LONGEST_HORIZON),
+    )
+
+
+def round_sets(
+    wins: Int[Array, "K K"], alpha: Float[Array, ""] | float, round_: RoundCount
+) -> RoundSets:
+    """Evaluate the confidence bounds at ``round_``: of the duels, without any prior.
+
+    Strictness as in Wu and Liu (2016), Algorithm 1: u > 1/2 for an optimistic win,
+    l <= 1/2 for an eligible challenger.
+    """
+    others = ~jnp.eye(len(wins), dtype=bool)
+    duels, gap = wins + wins.T, (wins - wins.T).astype(jnp.float64)
+    last = gap * gap / (4.0 * alpha * jnp.maximum(duels, 1).astype(jnp.float64))
+    last = jnp.where(others, jnp.where(duels > 0, last, -1.0), jnp.inf)
+    unresolved = _log(round_) > last
+    ahead = wins > wins.T
+    optimistic = jnp.sum(ahead | unresolved, axis=1)
+    next_flip = jnp.min(jnp.where(unresolved, jnp.inf, last))
+    return RoundSets(
+        candidates=optimistic == jnp.max(optimistic),
+        eligible=(~ahead | unresolved) & others,
+        last_round=_last_round(round_, next_flip),
+    )
+
+
+def _log(round_: RoundCount) -> Float[Array, ""]:
+    return jnp.log(round_.astype(jnp.float64))
+
+
+def _last_round(round_: RoundCount, last_log: Float[Array, ""]) -> RoundCount:
+    """Return the last round, not before ``round_``, of at most this logarithm.
+
+    ``floor(exp(x))`` corrected against the predicate itself: rounding moves it by one
+    at most.
+    """
+    far = last_log > jnp.log(float(LONGEST_HORIZON))
+    guess = jnp.floor(jnp.exp(jnp.where(far, 0.0, last_log))).astype(jnp.int64)
+    guess = jnp.maximum(round_, guess)
+    guess = guess + jnp.where(_log(guess + 1) > last_log, 0, 1)
+    late = (_log(guess) > last_log) & (guess > round_)
+    return jnp.where(far, LONGEST_HORIZON, guess - jnp.where(late, 1, 0))
+
 
 _SMALLEST_DIVERGENCE = 1e-300
 

@@ -12,11 +12,13 @@ from jaxtyping import Float, Int
 
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
 from bayesduel.policies.rmed._scalar_lists import (
+    DRAWS_FIELDS,
     ELEMENT_FIELDS,
     LIST_FIELDS,
+    PAIR_FIELDS,
+    count_duel,
     first_pass,
 )
-from bayesduel.policies.rmed._scalar_pairs import DRAWS_FIELDS, PAIR_FIELDS, count_duel
 
 NOBODY = -1
 

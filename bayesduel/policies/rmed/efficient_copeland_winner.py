@@ -2,7 +2,7 @@
 
 Algorithm 1 with the efficient program in closed form. Of a stretch of self-duels only
 the last one, which alone can fail, is tested. The program is that of
-``theory.copeland_program``, whose ``_superiors`` states it with the rules for ties.
+``theory.copeland_program.efficient``, which states the rules for ties.
 """
 
 import math
@@ -28,14 +28,16 @@ from bayesduel.policies.rmed._scalar_copeland import (
 )
 from bayesduel.policies.rmed._scalar_lists import (
     append,
+    count_draw,
+    find_fewest,
     is_only_element,
+    lowest,
     note,
     reads_self_duels,
     recall,
     refill_if_empty,
     take,
 )
-from bayesduel.policies.rmed._scalar_pairs import count_draw, find_fewest, lowest
 from bayesduel.policies.scalar_kernel import ScalarKernel
 from theory.arguments import number_above, number_from
 from theory.theorems import ecw_kl_sum_bound, ecw_kl_worst_case_bound, ecw_rmed_bound

@@ -8,48 +8,53 @@ comes is that of either form.
 """
 
 import math
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from jaxtyping import Int, Real
+from jaxtyping import Bool, Float, Int, Int8, Int16, Real, UInt16
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.models.in_policies.base import is_on_a_scale
 from bayesduel.models.in_policies.betas import BetaPairs
 from bayesduel.models.in_policies.names import check_pair_posterior, take_by_name
-from bayesduel.models.in_policies.scalar_betas import prior_in_order
-from bayesduel.ops.scalar.compiled import compiled, inlined
-from bayesduel.ops.scalar.draws import truncated_exponential, waiting_time_and_level
+from bayesduel.models.in_policies.scalar_betas import (
+    half_tail,
+    kl_to_half,
+    offset_above_half,
+    prior_in_order,
+    rates_above_half,
+    tail_table,
+)
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
+from bayesduel.ops.scalar.draws import (
+    Bits,
+    choose_index,
+    happens,
+    new_bits,
+    take_words,
+    truncated_exponential,
+    waiting_time_and_level,
+)
 from bayesduel.ops.scalar.splits import binomial
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.policy import Duel, KernelPolicy
 from bayesduel.policies.registry import register
-from bayesduel.policies.scalar_bounds import count_ahead, let_expire
-from bayesduel.policies.scalar_choices import place_by_weight, recommend_most_beaten
+from bayesduel.policies.scalar_bounds import (
+    ARM_FIELDS,
+    NOW_FIELDS,
+    PAIR_FIELDS,
+    count_ahead,
+    let_expire,
+    refresh_bounds,
+    start_bounds,
+)
+from bayesduel.policies.scalar_choices import (
+    among_largest,
+    place_by_weight,
+    recommend_most_beaten,
+)
 from bayesduel.policies.scalar_kernel import SEVERAL, ScalarKernel
-from bayesduel.policies.thompson._scalar_rounds import (
-    best_challenger,
-    first_arm,
-    sample_votes,
-    successes,
-    successes_given_one,
-)
-from bayesduel.policies.thompson._scalar_state import (
-    EITHER,
-    LOOK_AHEAD,
-    STEP,
-    DoubleThompsonKernel,
-    count_duel,
-    find_sets,
-    new_state,
-    start,
-)
-from bayesduel.policies.thompson._scalar_upsets import (
-    NO_UPSET,
-    rate_of_upsets,
-    sample_votes_given,
-)
 from theory.arguments import number_above, one_of
 from theory.theorems import double_thompson_bound, double_thompson_refined_bound
 
@@ -217,7 +222,7 @@ which there is an upset; one in which there is none and a challenger succeeds.""
 def kernel(prior: Real[np.ndarray, "*shape"], **options: Any) -> ScalarKernel:
     """Return the kernel; ``prior`` is one number or a table, in the order of the arms.
 
-    ``options`` are those of ``_scalar_state.new_state``.
+    ``options`` are those of :func:`new_state`.
     """
 
     def initial_state(
@@ -226,6 +231,115 @@ def kernel(prior: Real[np.ndarray, "*shape"], **options: Any) -> ScalarKernel:
         return new_state(prior_in_order(prior, order), **options)
 
     return ScalarKernel("double_thompson", initial_state)
+
+
+# --- The state of a run, and its rounds ----------------------------------------------
+
+
+EITHER, STEP, LOOK_AHEAD = 0, 1, 2
+"""Forms: step or look ahead, whichever is faster, or always the one."""
+
+_NOW = np.dtype(
+    [
+        *NOW_FIELDS,
+        # What stands still in a run.
+        ("elimination", np.int64),
+        ("ties_by_regret", np.int64),
+        ("form", np.int64),
+        # How many arms are in the sets.
+        ("num_candidates", np.int64),
+        ("num_leaders", np.int64),
+        ("num_listed", np.int64),
+        # Rounds to be stepped before looking ahead again; self-duels among the last.
+        ("steps_left", np.int64),
+        ("idle_steps", np.int64),
+        # In which several leaders share what is idle from here on.
+        ("round", np.int64),
+    ]
+)
+"""Single numbers."""
+
+_ARM = np.dtype(
+    [
+        *ARM_FIELDS,
+        ("votes", np.int64),  # Arms that it more likely beats.
+        ("is_candidate", np.int64),  # It has the fewest sure losses.
+        ("is_leader", np.int64),
+        # What may change the winners of a sample, as the upsets say.
+        ("lacking", np.int64),  # Flips that make the upset of the arm; 0: it has none.
+        ("upset_rate", np.float64),  # -log P(no upset)
+        ("upset_is_known", np.int64),  # The rate is that of now.
+        # Not of the arm, but lists: the candidates, the leaders with the rate at which
+        # some challenger succeeds against them, and arms of a round with their weights.
+        ("candidate", np.int64),
+        ("leader", np.int64),
+        ("column_rate", np.float64),
+        ("listed", np.int64),
+        ("weight", np.float64),
+    ]
+)
+
+_PAIR = np.dtype(
+    [
+        *PAIR_FIELDS,  # [a, i] is eligible: i may be second against a.
+        ("prior", np.float64),  # [i, j]: pseudo-wins of i over j.
+        ("flip_rate", np.float64),  # -log P(no flip); both entries are the same.
+        ("win_rate", np.float64),  # [a, i]: -log P(theta_ia <= 1/2): i succeeds.
+        ("remainder", np.float64),  # What ``threshold`` leaves of P(flip).
+    ]
+)
+
+
+class DoubleThompsonKernel(NamedTuple):
+    """The state of one run.
+
+    Numbers of a pair stand together, but those that make the signs of a sample: they
+    are read row by row, many at a time.
+    """
+
+    now: Records  # One of ``_NOW``.
+    arms: Records  # K of ``_ARM``.
+    pairs: Records  # K x K of ``_PAIR``.
+    # [i, j]: 1 if j more likely beats i, -1 if i does; of an even pair, the lower
+    # index: what a flip against the majority adds to the votes of i.
+    trails: Int8[np.ndarray, "K K"]
+    threshold: UInt16[np.ndarray, "K K"]  # P(flip) in units of 2^-16, rounded down.
+    # Whether pairs flip in the sample; see :func:`flipped`.
+    flips: Bool[np.ndarray, "K K"]
+    sampled_votes: Int16[np.ndarray, " K"]
+
+    upset_tails: Float[np.ndarray, "K K"]  # See ``double_thompson``.
+    bits: Bits
+    tails: Float[np.ndarray, "B N"]
+
+
+def new_state(
+    prior: Real[np.ndarray, "K K"],
+    *,
+    alpha: float,
+    elimination: bool,
+    ties_by_regret: bool,
+    form: int = EITHER,
+) -> DoubleThompsonKernel:
+    """Return the state before the first round."""
+    num_arms = len(prior)
+    square = (num_arms, num_arms)
+    state = DoubleThompsonKernel(
+        *tables(num_arms, _NOW, _ARM, _PAIR),
+        trails=np.zeros(square, dtype=np.int8),
+        threshold=np.zeros(square, dtype=np.uint16),
+        flips=np.zeros(square, dtype=bool),
+        sampled_votes=np.zeros(num_arms, dtype=np.int16),
+        upset_tails=np.zeros(square),
+        bits=new_bits(num_arms),
+        tails=tail_table(),
+    )
+    state.now["elimination"] = elimination
+    state.now["ties_by_regret"] = ties_by_regret
+    state.now["form"] = form
+    state.pairs["prior"] = prior
+    start_bounds(state, alpha=alpha)
+    return state
 
 
 @inlined
@@ -423,6 +537,504 @@ def _success_rate(state: DoubleThompsonKernel) -> float:
     for rank in range(count):
         lacking -= math.expm1(safest - arms[rank].column_rate)
     return safest - math.log1p(-lacking / count)
+
+
+# --- Upsets of D-TS: what may change the winners of its first sample ------------------
+
+
+NO_UPSET = math.inf
+"""Target of ``sample_votes_given``."""
+
+
+@inlined
+def _owns(state: DoubleThompsonKernel, i: int, j: int) -> bool:
+    """Say whether the pair of i and j belongs to i, which has an upset."""
+    arms = state.arms
+    if arms[i].is_leader:
+        return j > i or not arms[j].is_leader
+    return state.trails[i, j] > 0 and not arms[j].is_leader
+
+
+@inlined
+def rate_of_upsets(state: DoubleThompsonKernel) -> float:
+    """Return -log P(no upset)."""
+    arms, total = state.arms, 0.0
+    for place in range(state.now[0].num_candidates):
+        i = arms[place].candidate
+        if arms[i].lacking == 0:
+            continue
+        if not arms[i].upset_is_known:
+            arms[i].upset_rate = _upset_rate(state, i)
+            arms[i].upset_is_known = True
+        total += arms[i].upset_rate
+    return total
+
+
+@compiled
+def _upset_rate(state: DoubleThompsonKernel, i: int) -> float:
+    """Return -log P(no upset of one arm)."""
+    if state.arms[i].lacking > 1:
+        _list_pairs(state, i)
+        probability = _find_tails(state, i, 1.0)
+        if probability < 0.5:
+            return -math.log1p(-probability)
+        return -math.log(_find_tails(state, i, 0.0))
+    total = 0.0
+    for j in range(state.arms.size):
+        if _owns(state, i, j):
+            total += state.pairs[i, j].flip_rate
+    return total
+
+
+@inlined
+def _list_pairs(state: DoubleThompsonKernel, i: int) -> None:
+    """List the other arms of the pairs that belong to i."""
+    state.now[0].num_listed = 0
+    for j in range(state.arms.size):
+        if _owns(state, i, j):
+            state.arms[state.now[0].num_listed].listed = j
+            state.now[0].num_listed += 1
+
+
+@inlined
+def _flip_probability(state: DoubleThompsonKernel, i: int, j: int) -> float:
+    return (state.threshold[i, j] + state.pairs[i, j].remainder) / 65536.0
+
+
+@compiled
+def _find_tails(state: DoubleThompsonKernel, i: int, enough: float) -> float:
+    """Fill ``upset_tails`` for an arm whose pairs are listed; return its first entry.
+
+    [row, n] is the probability that of the listed pairs from ``row`` on at least n
+    flip, or with ``enough`` 0 instead of 1 that fewer do. Found are those n that can
+    still be needed after the rows before, and one more than there are rows left.
+    """
+    tails, rows, most = (
+        state.upset_tails,
+        state.now[0].num_listed,
+        state.arms[i].lacking,
+    )
+    tails[rows, 0], tails[rows, 1] = enough, 1.0 - enough
+    for row in range(rows - 1, -1, -1):
+        left = rows - row
+        yes = _flip_probability(state, i, state.arms[row].listed)
+        no = 1.0 - yes
+        tails[row, 0] = enough
+        for needed in range(max(1, most - row), min(most, left) + 1):
+            supplied = yes * tails[row + 1, needed - 1]
+            tails[row, needed] = supplied + no * tails[row + 1, needed]
+        if left < most:
+            tails[row, left + 1] = 1.0 - enough
+    return tails[0, most]
+
+
+@compiled
+def sample_votes_given(
+    state: DoubleThompsonKernel, rng: Generator, target: float
+) -> None:
+    """Count the votes given the first upset, or given none.
+
+    The first one is that of the candidate with which the running rate passes
+    ``target``. Before it there is none, after it all pairs flip freely, as do those
+    that belong to nobody. ``rate_of_upsets`` adds in the same order, so that a target
+    below its total is always passed.
+    """
+    arms = state.arms
+    running, found = 0.0, False
+    for i in range(arms.size):
+        state.sampled_votes[i] = arms[i].votes
+    for place in range(state.now[0].num_candidates):
+        i = arms[place].candidate
+        has_upset = arms[i].lacking > 0
+        conditioned = has_upset and not found
+        for j in range(arms.size):
+            if has_upset and _owns(state, i, j):
+                flips = not conditioned and flip(state, rng, i, j)
+            elif j == i or (j < i and arms[j].is_candidate):
+                continue
+            elif arms[j].lacking > 0 and _owns(state, j, i):
+                continue
+            else:
+                flips = flip(state, rng, i, j)
+            _note_flip(state, i, j, flips)
+        if conditioned:
+            before = running
+            running += arms[i].upset_rate
+            found = arms[i].upset_rate > 0.0 and running >= target
+            if arms[i].lacking > 1:
+                _flip_listed(state, rng, i, found)
+            elif found:
+                _flip_some(state, rng, i, target - before)
+
+
+@compiled
+def _flip_some(
+    state: DoubleThompsonKernel, rng: Generator, i: int, target: float
+) -> None:
+    """Flip pairs of an arm given that one of them flips.
+
+    The first lies where the running rate passes ``target``.
+    """
+    target = min(target, state.arms[i].upset_rate)
+    running, found = 0.0, False
+    for j in range(state.arms.size):
+        if not _owns(state, i, j):
+            continue
+        if found:
+            flips = flip(state, rng, i, j)
+        else:
+            running += state.pairs[i, j].flip_rate
+            found = flips = state.pairs[i, j].flip_rate > 0.0 and running >= target
+        _note_flip(state, i, j, flips)
+
+
+@compiled
+def _flip_listed(
+    state: DoubleThompsonKernel, rng: Generator, i: int, upset: bool
+) -> None:
+    """Flip pairs of an arm given its upset, or that it does not happen.
+
+    Pair after pair, each with its own probability times the probability that those
+    behind it supply what is then still needed, or do not.
+    """
+    _list_pairs(state, i)
+    _find_tails(state, i, 1.0 if upset else 0.0)
+    rows, needed = state.now[0].num_listed, state.arms[i].lacking
+    for row in range(rows):
+        j = state.arms[row].listed
+        yes = _flip_probability(state, i, j)
+        no = 1.0 - yes
+        # Beyond these the condition is met whatever comes.
+        if 0 < needed <= rows - row:
+            yes *= state.upset_tails[row + 1, needed - 1]
+            no *= state.upset_tails[row + 1, needed]
+        flips = rng.random() * (yes + no) < yes
+        needed -= flips and needed > 0
+        _note_flip(state, i, j, flips)
+
+
+@inlined
+def _note_flip(state: DoubleThompsonKernel, i: int, j: int, flips: bool) -> None:
+    state.flips[i, j] = state.flips[j, i] = flips
+    if flips:
+        state.sampled_votes[i] += state.trails[i, j]
+        state.sampled_votes[j] -= state.trails[i, j]
+
+
+# --- The two arms of one round of D-TS, drawn from signs ------------------------------
+
+
+_SMALLEST_DIVERGENCE = 1e-300
+
+
+@inlined
+def sample_votes(state: DoubleThompsonKernel, rng: Generator) -> None:
+    """Draw the flips of all pairs of candidates, and count the votes."""
+    num_arms = state.arms.size
+    for i in range(num_arms):
+        state.sampled_votes[i] = state.arms[i].votes
+    parts = 1 if state.now[0].num_candidates == num_arms else 2
+    for place in range(state.now[0].num_candidates):
+        i = state.arms[place].candidate
+        begin, end = i + 1, num_arms
+        for part in range(parts):
+            flip_row(state, rng, i, begin, end, part == 1)
+            begin, end = 0, i
+
+
+@compiled
+def flip_row(
+    state: DoubleThompsonKernel,
+    rng: Generator,
+    i: int,
+    begin: int,
+    end: int,
+    skip_candidates: bool,
+) -> None:
+    """Let the pairs of one arm with those from ``begin`` to ``end`` flip.
+
+    A pair of two candidates belongs to the row of the lower one.
+    """
+    count = end - begin
+    if count == 0:
+        return
+    start = take_words(state.bits, rng, count)
+    words = state.bits.words[start : start + count]
+    threshold = state.threshold[i, begin:end]
+    flips = state.flips[i, begin:end]
+    undecided = False
+    for k in range(count):
+        flips[k] = words[k] < threshold[k]
+        undecided |= words[k] == threshold[k]
+    if undecided:
+        for k in range(count):
+            if words[k] == threshold[k]:
+                flips[k] = rng.random() < state.pairs[i, begin + k].remainder
+    if skip_candidates:
+        for k in range(count):
+            flips[k] &= not state.arms[begin + k].is_candidate
+    trails = state.trails[i, begin:end]
+    votes = state.sampled_votes[begin:end]
+    gained = np.int16(0)
+    for k in range(count):
+        gain = np.int16(trails[k] if flips[k] else 0)
+        gained += gain
+        votes[k] -= gain
+    state.sampled_votes[i] += gained
+
+
+@inlined
+def flipped(state: DoubleThompsonKernel, i: int, j: int) -> bool:
+    """Say whether a pair with a candidate i has flipped: in the row it belongs to."""
+    if j > i or not state.arms[j].is_candidate:
+        return state.flips[i, j]
+    return state.flips[j, i]
+
+
+@inlined
+def first_arm(state: DoubleThompsonKernel, rng: Generator) -> int:
+    """Return the candidate with the most sampled votes, ties by the rule."""
+    arms, now = state.arms, state.now[0]
+    most = -1
+    for place in range(now.num_candidates):
+        i = arms[place].candidate
+        votes = state.sampled_votes[i]
+        if votes > most:
+            most, now.num_listed = votes, 0
+        if votes == most:
+            arms[now.num_listed].listed = i
+            now.num_listed += 1
+    if now.ties_by_regret and now.num_listed > 1:
+        _keep_least_regret(state, rng)
+    if now.num_listed == 1:
+        return arms[0].listed
+    return arms[choose_index(rng, now.num_listed)].listed
+
+
+@compiled
+def _keep_least_regret(state: DoubleThompsonKernel, rng: Generator) -> None:
+    """Keep those listed arms that D-TS+ prefers (Wu and Liu 2016, Section 4.3).
+
+    R_i = sum over j of r_ij / KL(theta_ij, 1/2) with r_ij = zeta_max - (zeta_i +
+    zeta_j) / 2, where zeta_max is of all arms: so the votes of those that are no
+    candidates are needed, and the magnitudes of tied arms that cost regret.
+    """
+    arms, votes, now = state.arms, state.sampled_votes, state.now[0]
+    count = now.num_listed
+    most = _most_votes_of_all(state, rng)
+    for rank in range(count):
+        arms[rank].weight = 0.0
+    for rank in range(count):
+        i = arms[rank].listed
+        other_rank = 0
+        for j in range(arms.size):
+            is_tied = other_rank < count and arms[other_rank].listed == j
+            other_rank += is_tied
+            loss = 2 * most - votes[i] - votes[j]
+            # A pair of two tied arms has one magnitude: it counts for both.
+            if j == i or loss == 0 or (is_tied and j < i):
+                continue
+            term = loss / _divergence(state, rng, i, j)
+            arms[rank].weight += term
+            if is_tied:
+                arms[other_rank - 1].weight += term
+    least = math.inf
+    for rank in range(count):
+        if arms[rank].weight < least:
+            least, now.num_listed = arms[rank].weight, 0
+        if arms[rank].weight == least:
+            arms[now.num_listed].listed = arms[rank].listed
+            now.num_listed += 1
+
+
+@inlined
+def _most_votes_of_all(state: DoubleThompsonKernel, rng: Generator) -> int:
+    """Draw the pairs without a candidate too; return the most votes of any arm."""
+    num_arms, most = state.arms.size, 0
+    for i in range(num_arms):
+        alone = not state.arms[i].is_candidate
+        if alone:
+            flip_row(state, rng, i, i + 1, num_arms, alone)
+    for i in range(num_arms):
+        most = max(most, state.sampled_votes[i])
+    return most
+
+
+@inlined
+def _divergence(state: DoubleThompsonKernel, rng: Generator, i: int, j: int) -> float:
+    """Draw how far theta_ij is from 1/2, given its sign."""
+    above = (state.trails[i, j] > 0) == flipped(state, i, j)
+    first, second = (i, j) if above else (j, i)
+    one, other = state.pairs[first, second], state.pairs[second, first]
+    offset = offset_above_half(one.wins + one.prior, other.wins + other.prior, rng)
+    return max(kl_to_half(offset), _SMALLEST_DIVERGENCE)
+
+
+@inlined
+def successes(state: DoubleThompsonKernel, rng: Generator, first: int) -> int:
+    """List the arms whose second sample exceeds 1/2; return how many there are."""
+    start = take_words(state.bits, rng, state.arms.size)
+    count = 0
+    for i in range(state.arms.size):
+        pair = state.pairs[first, i]
+        word, threshold = state.bits.words[start + i], state.threshold[first, i]
+        flips = happens(word, threshold, pair.remainder, rng)
+        if pair.eligible and flips == (state.trails[first, i] < 0):
+            state.arms[count].listed = i
+            count += 1
+    return count
+
+
+@inlined
+def successes_given_one(
+    state: DoubleThompsonKernel, rng: Generator, first: int, target: float
+) -> int:
+    """As ``successes``, given that there is at least one.
+
+    The first success lies where the running rate passes ``target``, an exponential
+    variable below the rate of the column; those after it are free.
+    """
+    running, last, count = 0.0, first, 0
+    for i in range(state.arms.size):
+        pair = state.pairs[first, i]
+        if not pair.eligible:
+            continue
+        if count == 0:
+            running += pair.win_rate
+            if pair.win_rate > 0.0:
+                last = i
+            succeeds = running >= target
+        else:
+            succeeds = flip(state, rng, first, i) == (state.trails[first, i] < 0)
+        if succeeds:
+            state.arms[count].listed = i
+            count += 1
+    if count == 0:
+        # Rounding may have left the last one just below the target.
+        state.arms[0].listed = last
+        count = 1
+    return count
+
+
+@inlined
+def flip(state: DoubleThompsonKernel, rng: Generator, i: int, j: int) -> bool:
+    """Let one pair flip or not."""
+    word = state.bits.words[take_words(state.bits, rng, 1)]
+    return happens(word, state.threshold[i, j], state.pairs[i, j].remainder, rng)
+
+
+@inlined
+def best_challenger(
+    state: DoubleThompsonKernel, rng: Generator, first: int, count: int
+) -> int:
+    """Return the largest second sample of the listed arms; the first if there is none.
+
+    All are above 1/2. Under a prior below 1 several may be rounded to 1.
+    """
+    if count == 0:
+        return first
+    best, largest, number = state.arms[0].listed, -1.0, 0
+    if count > 1:
+        for rank in range(count):
+            i = state.arms[rank].listed
+            one, other = state.pairs[i, first], state.pairs[first, i]
+            won, lost = one.wins + one.prior, other.wins + other.prior
+            offset = offset_above_half(won, lost, rng)
+            largest, number, leads = among_largest(rng, offset, largest, number)
+            if leads:
+                best = i
+    return best
+
+
+# --- Counts, bounds, and the sets that follow from them ------------------------------
+
+
+@compiled
+def start(state: DoubleThompsonKernel) -> None:
+    """Fill in what the prior says of all pairs."""
+    num_arms = state.arms.size
+    for i in range(num_arms):
+        for j in range(i + 1, num_arms):
+            state.trails[i, j], state.trails[j, i] = -1, 1
+            state.arms[i].votes += 1
+            refresh_tail(state, i, j)
+
+
+@compiled
+def refresh_tail(state: DoubleThompsonKernel, one: int, other: int) -> None:
+    """Bring up to date what the samples of a pair do."""
+    i, j = min(one, other), max(one, other)
+    forward, backward = state.pairs[i, j], state.pairs[j, i]
+    won, lost = forward.wins + forward.prior, backward.wins + backward.prior
+    small = half_tail(won, lost, state.tails)
+    scaled = small * 65536.0
+    whole = math.floor(scaled)
+    state.threshold[i, j] = state.threshold[j, i] = np.uint16(whole)
+    forward.remainder = backward.remainder = scaled - whole
+    one_rate, other_rate = rates_above_half(won, lost, small)
+    forward.win_rate, backward.win_rate = one_rate, other_rate
+    forward.flip_rate = backward.flip_rate = min(one_rate, other_rate)
+    leads = won >= lost
+    if leads == (state.trails[i, j] > 0):
+        gain = 1 if leads else -1
+        state.trails[i, j], state.trails[j, i] = -gain, gain
+        state.arms[i].votes += gain
+        state.arms[j].votes -= gain
+        state.now[0].stale = True
+
+
+@inlined
+def count_duel(
+    state: DoubleThompsonKernel,
+    rng: Generator,
+    round_: int,
+    first: int,
+    second: int,
+    won: bool,
+) -> None:
+    """Take in the duel of ``round_``: ``update`` of D-TS."""
+    winner, loser = (first, second) if won else (second, first)
+    state.pairs[winner, loser].wins += 1
+    refresh_tail(state, first, second)
+    # A pair with a leader belongs to a leader, any other to either arm.
+    one, other = state.arms[first], state.arms[second]
+    one.upset_is_known &= other.is_leader > one.is_leader
+    other.upset_is_known &= one.is_leader > other.is_leader
+    if state.now[0].elimination:
+        refresh_bounds(state, first, second, round_ + 1)
+
+
+@compiled
+def find_sets(state: DoubleThompsonKernel) -> None:
+    """Find the candidates, the leaders, and what may unseat them."""
+    now, arms = state.now[0], state.arms
+    fewest = arms.size
+    for i in range(arms.size):
+        fewest = min(fewest, arms[i].sure_losses)
+    count, most = 0, -1
+    for i in range(arms.size):
+        arms[i].is_candidate = arms[i].sure_losses == fewest
+        arms[i].is_leader = arms[i].upset_is_known = False
+        arms[i].lacking = 0
+        if arms[i].is_candidate:
+            arms[count].candidate = i
+            count += 1
+            most = max(most, arms[i].votes)
+    leading = 0
+    for place in range(count):
+        i = arms[place].candidate
+        if arms[i].votes == most:
+            arms[i].is_leader, arms[i].lacking = True, count > 1
+            arms[leading].leader = i
+            leading += 1
+    for place in range(count):
+        i = arms[place].candidate
+        if not arms[i].is_leader:
+            reached = arms.size - leading - 1
+            for rank in range(leading):
+                reached += state.trails[i, arms[rank].leader] < 0
+            arms[i].lacking = most - arms[i].votes if reached >= most else 0
+    now.num_candidates, now.num_leaders, now.stale = count, leading, False
 
 
 scalar_kernel.implement(

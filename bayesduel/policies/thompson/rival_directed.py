@@ -2,38 +2,30 @@
 
 import math
 from dataclasses import fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Float, Int, Real
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.models.in_policies.base import RivalPosterior, is_on_a_scale
 from bayesduel.models.in_policies.betas import BetaPairs
 from bayesduel.models.in_policies.names import check_pair_posterior, take_by_name
-from bayesduel.models.in_policies.scalar_betas import prior_in_order
-from bayesduel.ops.scalar.compiled import inlined
+from bayesduel.models.in_policies.scalar_betas import (
+    expected_divergence,
+    half_tail,
+    prior_in_order,
+    tail_table,
+)
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
 from bayesduel.ops.scalar.draws import choose_index, waiting_time
 from bayesduel.ops.scalar.resolved_rounds import NEVER
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.policy import Duel, KernelPolicy
 from bayesduel.policies.registry import register
-from bayesduel.policies.scalar_choices import place_by_weight
+from bayesduel.policies.scalar_choices import place_by_weight, takes_over
 from bayesduel.policies.scalar_kernel import ScalarKernel
-from bayesduel.policies.thompson._scalar_rival_pairs import (
-    draw_leader,
-    flipped_pair,
-    steepest_pair,
-)
-from bayesduel.policies.thompson._scalar_rival_state import (
-    RivalDirectedKernel,
-    new_state,
-    refresh_defeats,
-    refresh_everything,
-    refresh_pair,
-    refresh_rivals,
-)
 from theory.arguments import number_above, number_from, number_that, one_of
 
 _SKEPTICAL = BetaPairs(prior=5)
@@ -227,6 +219,105 @@ class RivalDirectedThompson(KernelPolicy):
         )
 
 
+# --- The state of a run, and its rounds ----------------------------------------------
+
+
+_NOW = np.dtype(
+    [
+        ("c", np.float64),
+        ("eta", np.float64),
+        ("floor", np.float64),
+        ("doubts", np.float64),
+        ("flips_only", np.int64),
+        ("costs_regret", np.int64),
+        ("by_gradient", np.int64),  # The steepest pair is played, not a flipped one.
+        ("steps", np.int64),  # Self-duels are rounds like all others.
+        ("leader", np.int64),
+        ("best_score", np.float64),
+        ("total", np.float64),  # Sum of the probabilities of all rivals.
+    ]
+)
+"""Single numbers."""
+
+_ARM = np.dtype(
+    [
+        ("score", np.float64),  # s_i: sum of the probabilities to beat the others.
+        ("losses", np.int64),  # Twice the losses by majority, even pairs one.
+        ("weight", np.float64),  # Phi_i, by which a rival is drawn; 0 of the leader.
+        # Not of the arm, but lists.
+        ("listed", np.int64),
+        ("cost", np.float64),
+    ]
+)
+
+_PAIR = np.dtype(
+    [
+        ("wins", np.int64),  # [i, j]: duels of the pair that i won.
+        ("prior", np.float64),  # [i, j]: pseudo-wins of i over j.
+        ("lead", np.int64),  # [i, j]: sign of what i is ahead.
+        ("probability", np.float64),  # [i, j]: P(theta_ij > 1/2).
+        ("favorable", np.float64),  # [i, j]: i beats j in a world that favors i,
+        ("unfavorable", np.float64),  # and does not.
+        ("divergence", np.float64),
+        ("worth", np.float64),  # Divergence times (duels + 1)^eta.
+        ("steepness", np.float64),  # [i, j], i < j: slopes of all Phi, for a round.
+    ]
+)
+
+_FLIPPED = np.dtype([("first", np.int64), ("second", np.int64), ("weight", np.float64)])
+
+
+class RivalDirectedKernel(NamedTuple):
+    """The state of one run; N = K + 1 entries are what may be needed, 0 to K."""
+
+    now: Records
+    arms: Records
+    pairs: Records
+    # [i, r]: P(i beats at least r arms, itself and the leader apart).
+    own_wins: Float[np.ndarray, "K N"]
+    # [i, s]: P(the leader loses to s arms other than i); P a power of two.
+    defeats: Float[np.ndarray, "P N"]
+    spare: Float[np.ndarray, "P N"]
+    # [row, r]: P(the rows from this one on supply r), of the drawn rival.
+    tails: Float[np.ndarray, "E N"]
+    flipped: Records
+    table: Float[np.ndarray, "B D"]
+
+
+def new_state(
+    prior: Real[np.ndarray, "K K"],
+    *,
+    c: float,
+    eta: float,
+    floor: float,
+    costs_regret: bool,
+    doubts: float,
+    flips_only: bool,
+    by_gradient: bool = False,
+    steps: bool = False,
+) -> RivalDirectedKernel:
+    """Return the state before the first round."""
+    num_arms = len(prior)
+    padded = 1 << (num_arms - 1).bit_length()
+    state = RivalDirectedKernel(
+        *tables(num_arms, _NOW, _ARM, _PAIR),
+        own_wins=np.zeros((num_arms, num_arms + 1)),
+        defeats=np.zeros((padded, num_arms + 1)),
+        spare=np.zeros((padded, num_arms + 1)),
+        tails=np.zeros((2 * num_arms, num_arms + 1)),
+        flipped=np.zeros(2 * num_arms, dtype=_FLIPPED),
+        table=tail_table(),
+    )
+    state.now["c"], state.now["eta"], state.now["floor"] = c, eta, floor
+    state.now["flips_only"], state.now["doubts"] = flips_only, doubts
+    state.now["leader"], state.now["costs_regret"] = -1, costs_regret
+    state.now["by_gradient"], state.now["steps"] = by_gradient, steps
+    state.pairs["prior"] = prior
+    # Every pair is even until it is refreshed.
+    state.arms["losses"] = num_arms - 1
+    return state
+
+
 @inlined
 def init(state: RivalDirectedKernel, rng: Generator) -> None:
     """Fill in what the prior says, and draw a leader."""
@@ -297,3 +388,395 @@ def recommend(state: RivalDirectedKernel, rng: Generator) -> int:
 scalar_kernel.implement(
     RivalDirectedKernel, init=init, choose=choose, update=update, recommend=recommend
 )
+
+
+# --- Whom the rule of RD-TS takes for its leader, and which pair it plays -------------
+
+
+EQUAL_COSTS = 1e-9
+"""Costs that differ by less, relatively, are equal: their order must not depend on the
+order in which numbers were added."""
+
+
+@compiled
+def flipped_pair(
+    state: RivalDirectedKernel, rng: Generator, rival: int
+) -> tuple[int, int]:
+    """Draw a world in which a rival dethrones the leader, and a flipped pair of it."""
+    now, num_arms = state.now[0], state.arms.size
+    rows = _find_tails(state, rival)
+    needed, count = num_arms, 0
+    for row in range(rows):
+        one, other = _pair_of_row(state, rival, row)
+        pair = state.pairs[one, other]
+        less = max(needed - (2 if row == 0 else 1), 0)
+        yes = pair.favorable * state.tails[row + 1, less]
+        no = pair.unfavorable * state.tails[row + 1, needed]
+        favorable = rng.random() * (yes + no) < yes
+        needed = less if favorable else needed
+        worth = pair.worth
+        flips = pair.lead <= 0 if favorable else pair.lead >= 0
+        if now.doubts > 0.0 and pair.unfavorable == 0.0:
+            flips = rng.random() < state.pairs[other, one].probability
+            worth = now.doubts * pair.divergence
+        if flips:
+            state.flipped[count].first = one
+            state.flipped[count].second = other
+            state.flipped[count].weight = worth / regret(state, one, other)
+            count += 1
+    # Without a flip, which only rounding can bring, the leader meets the rival.
+    if count == 0:
+        return rival, now.leader
+    chosen = state.flipped[place_by_weight(state.flipped, count, rng)]
+    return chosen.first, chosen.second
+
+
+@compiled
+def steepest_pair(state: RivalDirectedKernel, rng: Generator) -> tuple[int, int]:
+    """Return the pair that moves the sum of all Phi_i the most, per cost."""
+    num_arms = state.arms.size
+    for one in range(num_arms):
+        for other in range(one + 1, num_arms):
+            state.pairs[one, other].steepness = 0.0
+    for rival in range(num_arms):
+        if rival != state.now[0].leader:
+            _add_slopes(state, rival)
+    steepest = 0.0
+    for one in range(num_arms):
+        for other in range(one + 1, num_arms):
+            steepest = max(steepest, _gain(state, one, other))
+    first, second, number = 0, 1, 0
+    for one in range(num_arms):
+        for other in range(one + 1, num_arms):
+            if _gain(state, one, other) >= steepest * (1.0 - EQUAL_COSTS):
+                number += 1
+                if takes_over(rng, number):
+                    first, second = one, other
+    return first, second
+
+
+@inlined
+def _gain(state: RivalDirectedKernel, one: int, other: int) -> float:
+    pair = state.pairs[one, other]
+    moved = pair.divergence * pair.probability * state.pairs[other, one].probability
+    return moved * pair.steepness / regret(state, one, other)
+
+
+@compiled
+def _add_slopes(state: RivalDirectedKernel, rival: int) -> None:
+    """Add the derivatives of Phi of a rival by the probabilities of its rows.
+
+    Each is P(enough | the row speaks for the rival) - P(enough | it does not); none is
+    of a sign that is certain.
+    """
+    num_arms, rows = state.arms.size, _find_tails(state, rival)
+    # P(so many are still needed), before a row: ``spare`` is free now.
+    needed = state.spare[0]
+    for count in range(num_arms + 1):
+        needed[count] = 0.0
+    needed[num_arms] = 1.0
+    for row in range(rows):
+        one, other = _pair_of_row(state, rival, row)
+        pair, supply = state.pairs[one, other], 2 if row == 0 else 1
+        yes, no, slope = pair.favorable, pair.unfavorable, 0.0
+        for count in range(num_arms + 1):
+            probability, less = needed[count], max(count - supply, 0)
+            slope += probability * (
+                state.tails[row + 1, less] - state.tails[row + 1, count]
+            )
+            needed[count] = 0.0
+            needed[less] += yes * probability
+            needed[count] += no * probability
+        if yes > 0.0 and no > 0.0:
+            state.pairs[min(one, other), max(one, other)].steepness += slope
+
+
+@inlined
+def _pair_of_row(state: RivalDirectedKernel, rival: int, row: int) -> tuple[int, int]:
+    """Return (i, j) such that "i beats j" speaks for the rival.
+
+    Row 0 is the rival and the leader; then come the rival and all others, then all
+    others and the leader.
+    """
+    leader, others = state.now[0].leader, state.arms.size - 2
+    if row == 0:
+        return rival, leader
+    other = row - 1 if row <= others else row - 1 - others
+    # Leave out both, the lower one first.
+    if other >= min(rival, leader):
+        other += 1
+    if other >= max(rival, leader):
+        other += 1
+    return (rival, other) if row <= others else (other, leader)
+
+
+@inlined
+def _find_tails(state: RivalDirectedKernel, rival: int) -> int:
+    """Fill ``tails`` for a rival from its last row to the second; return the number."""
+    num_arms = state.arms.size
+    rows = 2 * num_arms - 3
+    for needed in range(1, num_arms + 1):
+        state.tails[rows, needed] = 0.0
+    state.tails[rows, 0] = 1.0
+    for row in range(rows - 1, 0, -1):
+        one, other = _pair_of_row(state, rival, row)
+        pair = state.pairs[one, other]
+        yes, no = pair.favorable, pair.unfavorable
+        state.tails[row, 0] = 1.0
+        for needed in range(1, num_arms + 1):
+            supplied = yes * state.tails[row + 1, needed - 1]
+            state.tails[row, needed] = supplied + no * state.tails[row + 1, needed]
+    return rows
+
+
+@compiled
+def draw_leader(state: RivalDirectedKernel, rng: Generator) -> int:
+    """Draw one of the arms with the fewest losses that are cheapest to prove."""
+    arms = state.arms
+    fewest, count = 2 * arms.size, 0
+    for arm in range(arms.size):
+        if arms[arm].losses < fewest:
+            fewest, count = arms[arm].losses, 0
+        if arms[arm].losses == fewest:
+            arms[count].listed = arm
+            count += 1
+    if count == 1:
+        return arms[0].listed
+    least = math.inf
+    for place in range(count):
+        arms[place].cost = _cost_of_proof(state, arms[place].listed)
+        least = min(least, arms[place].cost)
+    kept = 0
+    for place in range(count):
+        if arms[place].cost <= least * (1.0 + EQUAL_COSTS):
+            arms[kept].listed = arms[place].listed
+            kept += 1
+    return arms[choose_index(rng, kept)].listed
+
+
+@inlined
+def _price(state: RivalDirectedKernel, one: int, other: int) -> float:
+    return regret(state, one, other) / state.pairs[one, other].divergence
+
+
+@inlined
+def _strict_losses(state: RivalDirectedKernel, arm: int) -> int:
+    count = 0
+    for other in range(state.arms.size):
+        count += state.pairs[arm, other].lead < 0
+    return count
+
+
+@compiled
+def _cost_of_proof(state: RivalDirectedKernel, winner: int) -> float:
+    """Solve the efficient program for one winner in closed form, as ``ecw_costs``.
+
+    Infinite for an arm that has not the fewest losses, even pairs left out.
+    """
+    num_arms, total = state.arms.size, 0.0
+    losses = _strict_losses(state, winner)
+    for arm in range(num_arms):
+        if _strict_losses(state, arm) < losses:
+            return math.inf
+        if state.pairs[winner, arm].lead > 0:
+            total += _price(state, winner, arm)
+    for rival in range(num_arms):
+        excess = losses - 1 - (state.pairs[winner, rival].lead > 0)
+        if rival != winner and excess >= 0:
+            total += _block_cost(state, winner, rival, excess)
+    return total
+
+
+@inlined
+def _block_cost(
+    state: RivalDirectedKernel, winner: int, rival: int, excess: int
+) -> float:
+    """Return the least (c_1 + ... + c_h) / (h - k), h > k, of sorted prices c."""
+    # The list of flipped pairs is free now.
+    prices, count = state.flipped, 0
+    for superior in range(state.arms.size):
+        if superior != winner and state.pairs[superior, rival].lead > 0:
+            price, place = _price(state, superior, rival), count
+            while place > 0 and prices[place - 1].weight > price:
+                prices[place].weight = prices[place - 1].weight
+                place -= 1
+            prices[place].weight = price
+            count += 1
+    running, least = 0.0, math.inf
+    for place in range(count):
+        running += prices[place].weight
+        if place + 1 > excess:
+            least = min(least, running / (place + 1 - excess))
+    return least
+
+
+# --- How likely each rival is --------------------------------------------------------
+
+
+@compiled
+def refresh_pair(state: RivalDirectedKernel, one: int, other: int) -> None:
+    """Bring up to date what the counts of a pair say."""
+    now, forward, backward = (
+        state.now[0],
+        state.pairs[one, other],
+        state.pairs[other, one],
+    )
+    won, lost = forward.wins + forward.prior, backward.wins + backward.prior
+    small = half_tail(won, lost, state.table)
+    forward.probability = small if won < lost else 1.0 - small
+    backward.probability = 1.0 - small if won < lost else small
+    lead = (won > lost) - (won < lost)
+    state.arms[one].losses += forward.lead - lead
+    state.arms[other].losses += lead - forward.lead
+    forward.lead, backward.lead = lead, -lead
+    forward.favorable, forward.unfavorable = forward.probability, backward.probability
+    backward.favorable, backward.unfavorable = backward.probability, forward.probability
+    if now.flips_only and lead > 0:
+        forward.favorable, forward.unfavorable = 1.0, 0.0
+    if now.flips_only and lead < 0:
+        backward.favorable, backward.unfavorable = 1.0, 0.0
+    divergence = expected_divergence(won, lost)
+    forward.divergence = backward.divergence = divergence
+    duels = forward.wins + backward.wins
+    forward.worth = backward.worth = divergence * (duels + 1.0) ** now.eta
+    _score(state, one)
+    _score(state, other)
+    now.best_score = 0.0
+    for arm in range(state.arms.size):
+        now.best_score = max(now.best_score, state.arms[arm].score)
+
+
+@inlined
+def _score(state: RivalDirectedKernel, arm: int) -> None:
+    total = 0.0
+    for other in range(state.arms.size):
+        total += state.pairs[arm, other].probability
+    state.arms[arm].score = total
+
+
+@inlined
+def regret(state: RivalDirectedKernel, one: int, other: int) -> float:
+    """Return K - 1 times r_ij, or 1: only ratios matter."""
+    if not state.now[0].costs_regret:
+        return 1.0
+    mean = 0.5 * (state.arms[one].score + state.arms[other].score)
+    return state.now[0].best_score - mean + state.now[0].floor
+
+
+@compiled
+def refresh_everything(state: RivalDirectedKernel) -> None:
+    """Find all distributions anew, after another arm has become the leader."""
+    for rival in range(state.arms.size):
+        if rival != state.now[0].leader:
+            _refresh_own_wins(state, rival)
+    refresh_defeats(state)
+
+
+@compiled
+def refresh_rivals(state: RivalDirectedKernel, one: int, other: int) -> None:
+    """Bring two rivals up to date that have met."""
+    for rival in (one, other):
+        _refresh_own_wins(state, rival)
+        _refresh_probability(state, rival)
+    _refresh_total(state)
+
+
+@compiled
+def refresh_defeats(state: RivalDirectedKernel) -> None:
+    """Bring all rivals up to date after a duel of the leader.
+
+    For every rival the distribution of the leader's defeats by the others: the arms are
+    halved again and again, and each half takes in the pairs of the other one. Leaving a
+    factor out of a product by division would lose the digits of small probabilities.
+    """
+    padded, size = len(state.defeats), state.arms.size + 1
+    current, following = state.defeats, state.spare
+    _empty_product(current, 0, size)
+    segments = 1
+    while segments < padded:
+        half = padded // (2 * segments)
+        for segment in range(segments):
+            for side in range(2):
+                child, sibling = 2 * segment + side, 2 * segment + 1 - side
+                for needed in range(size):
+                    following[child, needed] = current[segment, needed]
+                for arm in range(sibling * half, (sibling + 1) * half):
+                    _multiply_in(state, following, child, arm)
+        current, following = following, current
+        segments *= 2
+    for rival in range(state.arms.size):
+        if rival != state.now[0].leader:
+            # The distributions of the leaves stand in one of the two arrays.
+            for count in range(size):
+                state.defeats[rival, count] = current[rival, count]
+            _refresh_probability(state, rival)
+    _refresh_total(state)
+
+
+@inlined
+def _empty_product(
+    distributions: Float[np.ndarray, "P N"], row: int, size: int
+) -> None:
+    for count in range(size):
+        distributions[row, count] = 0.0
+    distributions[row, 0] = 1.0
+
+
+@inlined
+def _multiply_in(
+    state: RivalDirectedKernel,
+    distributions: Float[np.ndarray, "P N"],
+    row: int,
+    arm: int,
+) -> None:
+    """Add the sign of "the leader loses to this arm" to a distribution."""
+    leader = state.now[0].leader
+    if arm >= state.arms.size or arm == leader:
+        return
+    pair = state.pairs[arm, leader]
+    loses, wins = pair.favorable, pair.unfavorable
+    for count in range(state.arms.size, 0, -1):
+        distributions[row, count] = (
+            wins * distributions[row, count] + loses * distributions[row, count - 1]
+        )
+    distributions[row, 0] *= wins
+
+
+@compiled
+def _refresh_own_wins(state: RivalDirectedKernel, rival: int) -> None:
+    """Find the tail of the rival's wins against all but the leader."""
+    num_arms = state.arms.size
+    tail = state.own_wins[rival]
+    for needed in range(1, num_arms + 1):
+        tail[needed] = 0.0
+    tail[0] = 1.0
+    pairs = 0
+    for other in range(num_arms):
+        if other != rival and other != state.now[0].leader:
+            pairs += 1
+            pair = state.pairs[rival, other]
+            wins, loses = pair.favorable, pair.unfavorable
+            for needed in range(pairs, 0, -1):
+                tail[needed] = wins * tail[needed - 1] + loses * tail[needed]
+
+
+@inlined
+def _refresh_probability(state: RivalDirectedKernel, rival: int) -> None:
+    """Sum Phi of a rival over the leader's defeats by others."""
+    num_arms = state.arms.size
+    direct = state.pairs[rival, state.now[0].leader]
+    tail, probability = state.own_wins[rival], 0.0
+    for defeats in range(num_arms - 1):
+        with_duel = direct.favorable * tail[max(num_arms - 2 - defeats, 0)]
+        without = direct.unfavorable * tail[num_arms - defeats]
+        probability += state.defeats[rival, defeats] * (with_duel + without)
+    state.arms[rival].weight = probability
+
+
+@inlined
+def _refresh_total(state: RivalDirectedKernel) -> None:
+    state.arms[state.now[0].leader].weight = 0.0
+    total = 0.0
+    for rival in range(state.arms.size):
+        total += state.arms[rival].weight
+    state.now[0].total = total

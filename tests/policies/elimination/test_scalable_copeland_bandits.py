@@ -7,17 +7,15 @@ import pytest
 from scipy import stats
 
 from bayesduel import policies
-from bayesduel.policies.elimination import _copeland_elimination
-from bayesduel.policies.elimination._copeland_elimination import (
+from bayesduel.policies.elimination import scalable_copeland_bandits
+from bayesduel.policies.elimination.scalable_copeland_bandits import (
     NOBODY,
     begin_search,
     draw_opponents,
-    end_stage,
-    new_search,
-)
-from bayesduel.policies.elimination.scalable_copeland_bandits import (
     duels_without_decision,
+    end_stage,
     evidence,
+    new_search,
 )
 from bayesduel.policies.policy import Problem, Wins
 from tests.policies.driving import simulate_runs
@@ -86,7 +84,7 @@ def told_and_duels(policy, outcomes, seed):
 
     epochs = {}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_copeland_elimination, "draw_opponents", noted)
+        patch.setattr(scalable_copeland_bandits, "draw_opponents", noted)
         run = play_rule(policy, outcomes, HORIZON, seed, watch)
     assert (max(asked) > 1) == policy.look_ahead
     return drawn, answers, run.duels

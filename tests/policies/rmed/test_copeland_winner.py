@@ -9,7 +9,7 @@ import bayesduel
 import theory
 from bayesduel import policies
 from bayesduel.errors import ProgramError
-from bayesduel.policies.rmed import _scalar_copeland_program
+from bayesduel.policies.rmed import copeland_winner
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import CYCLIC, random_outcomes
 from tests.policies.kernel_driving import play_policy
@@ -37,14 +37,14 @@ def test_programs_are_counted_and_few_are_solved():
 def test_a_program_that_fails_costs_no_run(monkeypatch):
     """The run goes on with the efficient program; other runs do not notice."""
     whole = first_runs()
-    solve = _scalar_copeland_program.optimal_basis
+    solve = copeland_winner.optimal_basis
 
     def often_failing(gaps):
         if int(np.abs(gaps).sum() * 1e6) % 50 == 0:
             raise ProgramError("not today")
         return solve(gaps)
 
-    monkeypatch.setattr(_scalar_copeland_program, "optimal_basis", often_failing)
+    monkeypatch.setattr(copeland_winner, "optimal_basis", often_failing)
     policy = policies.get("cw-rmed")
     records = simulate_runs(policy, CYCLIC, runs=RUNS)
     failed = records.info["programs_failed"] > 0

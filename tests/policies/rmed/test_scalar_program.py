@@ -5,7 +5,7 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.ops.scalar.compiler import standalone
-from bayesduel.policies.rmed._scalar_copeland_program import (
+from bayesduel.policies.rmed.copeland_winner import (
     is_solved,
     learn,
     new_program,

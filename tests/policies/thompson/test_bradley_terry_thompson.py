@@ -10,7 +10,9 @@ from scipy.special import log_expit
 
 from bayesduel import policies
 from bayesduel.policies.over_models.base import one_round
-from bayesduel.policies.over_models.round_sets import round_sets as eager_round_sets
+from bayesduel.policies.over_models.double_thompson import (
+    round_sets as eager_round_sets,
+)
 from bayesduel.policies.policy import over_model
 from bayesduel.types import Outcome
 from tests.compiling import quick_jit

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
-from bayesduel.policies.thompson._scalar_state import LOOK_AHEAD, STEP
-from bayesduel.policies.thompson.double_thompson import kernel
+from bayesduel.policies.thompson.double_thompson import LOOK_AHEAD, STEP, kernel
 from tests.policies.driving import simulate_runs
 from tests.policies.thompson.test_scalar_rounds import program
 

@@ -21,8 +21,7 @@ from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.ops.scalar.uncompiled import run_uncompiled
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.scalar_kernel import SEVERAL
-from bayesduel.policies.thompson._scalar_state import LOOK_AHEAD, STEP
-from bayesduel.policies.thompson.double_thompson import kernel
+from bayesduel.policies.thompson.double_thompson import LOOK_AHEAD, STEP, kernel
 from bayesduel.simulation.programs import cached_program
 from tests.policies.distributions import (
     chi_square,

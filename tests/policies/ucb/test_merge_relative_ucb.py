@@ -6,7 +6,7 @@ import pytest
 from bayesduel import policies
 from bayesduel.ops.rules import record
 from bayesduel.policies.policy import Problem
-from bayesduel.policies.ucb._arm_groups import (
+from bayesduel.policies.ucb.merge_relative_ucb import (
     REMOVED,
     ArmGroups,
     merge_when_few,

@@ -1,0 +1,501 @@
+"""RMED1, RMED2 and RMED2FH (Komiyama, Honda, Kashima and Nakagawa 2015)."""
+
+import math
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from jaxtyping import Int
+from numpy.random import Generator
+
+from bayesduel.errors import PolicyParameterError
+from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
+from bayesduel.ops.scalar.resolved_rounds import last_round_within
+from bayesduel.policies import scalar_kernel
+from bayesduel.policies.policy import Duel, KernelPolicy
+from bayesduel.policies.registry import register
+from bayesduel.policies.rmed._scalar_lists import (
+    DRAWS_FIELDS,
+    ELEMENT_FIELDS,
+    LIST_FIELDS,
+    PAIR_FIELDS,
+    append,
+    count_ahead,
+    count_draw,
+    count_duel,
+    find_fewest,
+    first_pass,
+    is_only_element,
+    lowest,
+    note,
+    reads_self_duels,
+    recall,
+    refill_if_empty,
+    take,
+)
+from bayesduel.policies.scalar_kernel import ScalarKernel
+from theory.arguments import number_above, number_from
+from theory.theorems import rmed1_bound
+
+
+@register("rmed1", acronym="RMED1", theorems=(rmed1_bound,))
+class RMED1(KernelPolicy):
+    """Relative Minimum Empirical Divergence, first version (RMED1).
+
+    I_i = sum of N_ij KL(mu_ij, 1/2) over the arms j that i does not beat (mu_ij <= 1/2)
+    is the evidence against i being the Condorcet winner; i* has the least, I*. After
+    one duel of every pair, the algorithm passes through a list of arms l, each against
+    i* if i* is among those that l does not beat (or if there is none of them), else
+    against the arm it does worst against; arms j with I_j - I* <= log t + f(K) enter
+    the next list. An arm leaves the list when it is played, before its outcome is known
+    (``every=`` and studies tell that later). While the list is i* alone, only log t
+    moves: ``look_ahead`` computes the round at which another arm enters (that round is
+    still a self-duel). Natural logarithm.
+
+    The list order is the order of the arms (the environment shuffles them by default),
+    and ties, of which there are many early on, go to the lowest position.
+
+    Parameters
+    ----------
+    f_scale, f_power : float
+        f(K) = f_scale K^f_power; 0.3 K^1.01 in the paper.
+    look_ahead : bool
+        Jump over self-duels. Both forms play the same duels.
+
+    References
+    ----------
+    J. Komiyama, J. Honda, H. Kashima, H. Nakagawa, "Regret Lower Bound and Optimal
+    Algorithm in Dueling Bandit Problem", COLT 2015, Algorithms 1 and 2.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("rmed1", f_scale=0.45).label
+    'RMED1:f_scale=0.45'
+    """
+
+    assumes = FIXED_PREFERENCES, CONDORCET_WINNER
+
+    f_scale: float = 0.3
+    f_power: float = 1.01
+    look_ahead: bool = True
+
+    title: ClassVar[str] = "Relative Minimum Empirical Divergence 1"
+
+    def check(self, num_arms: int, horizon: int) -> None:
+        """Raise ``PolicyParameterError`` for a bad parameter."""
+        number_from(self.f_scale, 0, "f_scale", kind=PolicyParameterError)
+        number_from(self.f_power, 0, "f_power", kind=PolicyParameterError)
+
+    def scalar_kernel(self) -> Any:
+        """Return the kernel."""
+        return kernel("rmed1", **vars(self))
+
+
+# --- RMED2 ----------------------------------------------------------------------------
+
+
+@register("rmed2", acronym="RMED2")
+class RMED2(RMED1):
+    """Relative Minimum Empirical Divergence, second version (RMED2).
+
+    As :class:`RMED1`, with two changes. At the head of each pass every pair compared
+    fewer than alpha log log t times is drawn, outside the lists. And arm l meets, in
+    place of RMED1's opponent, the arm that proves it not to be the Condorcet winner at
+    the least cost,
+
+        b_l = argmin over j with mu_lj < 1/2 of
+              (mu_{i*l} + mu_{i*j} - 1) / KL(mu_lj, 1/2),
+
+    unless l was compared with i* fewer than N_{l b_l} / log log t times. The numerator,
+    twice the regret of the pair, is estimated and floored. Natural logarithms; log log
+    t is taken at t >= 3 in the first place and at t >= 16, where it is about 1, in the
+    second. Both rules count duels when they are asked for, so also those whose outcomes
+    are on their way (delayed feedback).
+
+    The list order is the order of the arms, and ties go to the lowest position, as in
+    RMED1. Rare pairs are drawn in lexicographic order, one at a time, with t moving on.
+
+    Parameters
+    ----------
+    f_scale, f_power : float
+        f(K) = f_scale K^f_power; 0.3 K^1.01 in the paper.
+    alpha : float
+        Of the forced draws; 3 in the paper.
+    numerator_floor : float
+        Smallest numerator of b_l; estimates may be negative early on. 0.01 as in the
+        authors' program, the paper has no floor, which is -1 here.
+    look_ahead : bool
+        Jump over self-duels. Both forms play the same duels.
+
+    References
+    ----------
+    J. Komiyama, J. Honda, H. Kashima, H. Nakagawa, "Regret Lower Bound and Optimal
+    Algorithm in Dueling Bandit Problem", COLT 2015, Algorithms 1 and 3.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("rmed2", f_scale=0.45).label
+    'RMED2:f_scale=0.45'
+    """
+
+    alpha: float = 3.0
+    numerator_floor: float = 0.01
+
+    title: ClassVar[str] = "Relative Minimum Empirical Divergence 2"
+
+    def check(self, num_arms: int, horizon: int) -> None:
+        """Raise ``PolicyParameterError`` for a bad parameter."""
+        super().check(num_arms, horizon)
+        number_above(self.alpha, 0, "alpha", kind=PolicyParameterError)
+        number_from(
+            self.numerator_floor, -1, "numerator_floor", kind=PolicyParameterError
+        )
+
+    def scalar_kernel(self) -> Any:
+        """Return the kernel."""
+        return kernel("rmed2", **vars(self))
+
+
+# --- RMED2FH --------------------------------------------------------------------------
+
+
+@register("rmed2fh", acronym="RMED2FH")
+class RMED2FH(RMED2):
+    """Relative Minimum Empirical Divergence 2, fixed horizon (RMED2FH).
+
+    :class:`RMED2` made simple by the knowledge of the horizon T: every pair is drawn
+    L = max(1, ceil(alpha log log T)) times at first, then the targets b_l are computed
+    once and for all, and no pair is drawn outside the lists any more. Arm l meets its
+    b_l, where l does not beat it, unless l was compared with i* fewer than
+    N_{l b_l} / log log T times. Natural logarithms; log log T is taken at T >= 3 in the
+    first place and at T >= 16 in the second. Duels count when they are asked for; the
+    targets wait for the outcomes of all initial draws (delayed feedback).
+
+    The initial draws are L sweeps over all pairs in lexicographic order (the paper has
+    no order). Order of the lists and ties as in RMED1: the order of the arms, and the
+    lowest position.
+
+    Parameters
+    ----------
+    f_scale, f_power : float
+        f(K) = f_scale K^f_power; 0.3 K^1.01 in the paper.
+    alpha : float
+        Of the initial draws; 3 in the paper.
+    numerator_floor : float
+        Smallest numerator of b_l, as in RMED2.
+    look_ahead : bool
+        Jump over self-duels. Both forms play the same duels.
+
+    References
+    ----------
+    J. Komiyama, J. Honda, H. Kashima, H. Nakagawa, "Regret Lower Bound and Optimal
+    Algorithm in Dueling Bandit Problem", COLT 2015, Algorithms 1 and 3.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("rmed2fh", f_scale=0.45).label
+    'RMED2FH:f_scale=0.45'
+    """
+
+    title: ClassVar[str] = "Relative Minimum Empirical Divergence 2, fixed horizon"
+    needs_horizon: ClassVar[bool] = True
+
+    def scalar_kernel(self) -> Any:
+        """Return the kernel."""
+        return kernel("rmed2fh", **vars(self))
+
+
+# --- Rounds and idle rounds of all three ----------------------------------------------
+
+
+_RULES = "rmed1", "rmed2", "rmed2fh"
+_RMED1, _RMED2, _RMED2FH = range(3)
+
+_NOBODY = -1
+
+_NOW = np.dtype(
+    [
+        *LIST_FIELDS,
+        *DRAWS_FIELDS,
+        ("look_ahead", np.int64),  # Whether idle rounds are jumped over.
+        ("allowance", np.float64),  # f(K)
+        ("rule", np.int64),
+        ("alpha", np.float64),
+        ("numerator_floor", np.float64),
+        ("horizon", np.int64),
+        # Initial sweeps that are not over, and the pair of them to be drawn next.
+        ("sweeps_left", np.int64),
+        ("row", np.int64),
+        ("column", np.int64),
+        ("best", np.int64),  # i*
+    ]
+)
+
+_ARM = np.dtype(
+    [
+        *ELEMENT_FIELDS,
+        ("against", np.float64),  # I_i
+        ("num_unbeaten", np.int64),
+        ("cost", np.float64),  # Not of the arm: of all arms as targets of one.
+        ("target", np.int64),  # b_l of RMED2FH, -1 if there is none.
+    ]
+)
+
+
+class RMEDKernel(NamedTuple):
+    """The state of one run."""
+
+    now: Records  # One of ``_NOW``.
+    arms: Records  # K of ``_ARM``.
+    pairs: Records  # K x K of ``PAIR_FIELDS``.
+
+
+def kernel(
+    rule: str,
+    *,
+    look_ahead: bool,
+    f_scale: float,
+    f_power: float,
+    alpha: float = 1.0,
+    numerator_floor: float = 0.0,
+) -> ScalarKernel:
+    """Return the kernel of a rule with the parameters of its policy.
+
+    RMED1 has not the last two.
+    """
+
+    def initial_state(order: Int[np.ndarray, " K"], horizon: int) -> RMEDKernel:
+        num_arms = len(order)
+        state = RMEDKernel(*tables(num_arms, _NOW, _ARM, np.dtype(PAIR_FIELDS)))
+        state.now["look_ahead"] = look_ahead
+        state.now["allowance"] = float(f_scale) * float(num_arms) ** float(f_power)
+        state.now["rule"] = _RULES.index(rule)
+        state.now["alpha"] = alpha
+        state.now["numerator_floor"] = numerator_floor
+        state.now["horizon"] = horizon
+        draws = math.ceil(float(alpha) * math.log(math.log(max(horizon, 3))))
+        state.now["sweeps_left"] = max(1, draws) if rule == "rmed2fh" else 1
+        state.now["column"] = 1
+        state.arms["num_unbeaten"] = num_arms - 1
+        state.arms["target"] = _NOBODY
+        first_pass(state, state.arms, num_arms)
+        return state
+
+    return ScalarKernel("rmed", initial_state)
+
+
+@inlined
+def init(state: RMEDKernel, rng: Generator) -> None:
+    """Count the pairs that were never drawn."""
+    find_fewest(state)
+
+
+@inlined
+def choose(state: RMEDKernel, rng: Generator, round_: int) -> Duel:
+    """Choose the next duel of the sweep or of the pass."""
+    now, arms = state.now[0], state.arms
+    now.is_in_turn = False
+    if now.sweeps_left > 0:
+        first, second = now.row, now.column
+        _go_on_with_sweep(now, arms.size)
+        count_draw(state, first, second)
+        return Duel(first, 0, first, second, True)
+    if now.rule == _RMED2 and now.left_in_pass == 0 and _some_pair_is_rare(now, round_):
+        first, second = _first_rare_pair(state, round_)
+        count_draw(state, first, second)
+        return Duel(first, 0, first, second, True)
+    now.is_in_turn = True
+    refill_if_empty(now, arms)
+    arm = arms[now.head].listed
+    opponent = _opponent(state, arm, round_)
+    idle = 0
+    if opponent != arm:
+        count_draw(state, arm, opponent)
+    elif now.look_ahead and is_only_element(now):
+        idle = _self_duels(state, round_) - 1
+    take(now, arms)
+    return Duel(arm, idle, arm, opponent, True)
+
+
+@inlined
+def _go_on_with_sweep(now: Records, num_arms: int) -> None:
+    now.column += 1
+    if now.column == num_arms:
+        now.row += 1
+        if now.row == num_arms - 1:
+            now.row = 0
+            now.sweeps_left -= 1
+        now.column = now.row + 1
+
+
+@inlined
+def _some_pair_is_rare(now: Records, round_: int) -> bool:
+    """Say whether N < alpha log log t for some pair."""
+    return math.log(float(max(round_, 3))) > _count_limit(now)
+
+
+@inlined
+def _count_limit(now: Records) -> float:
+    """Log of the last round at which all pairs were drawn often enough."""
+    return math.exp(now.fewest / now.alpha)
+
+
+@compiled
+def _first_rare_pair(state: RMEDKernel, round_: int) -> tuple[int, int]:
+    """Return the first pair in lexicographic order that was drawn too rarely."""
+    now, num_arms = state.now[0], state.arms.size
+    log_t = math.log(float(max(round_, 3)))
+    for i in range(num_arms):
+        for j in range(i + 1, num_arms):
+            if log_t > math.exp(state.pairs[i, j].draws / now.alpha):
+                return i, j
+    return 0, 0
+
+
+@inlined
+def _opponent(state: RMEDKernel, arm: int, round_: int) -> int:
+    """Return whom an arm of the lists meets."""
+    now, best = state.now[0], state.now[0].best
+    if now.rule != _RMED1:
+        target = _pursued(state, arm, round_)
+        if target >= 0:
+            return target
+    unbeaten = arm != best and state.pairs[arm, best].gap <= 0.0
+    if unbeaten or state.arms[arm].num_unbeaten == 0:
+        return best
+    worst = -1
+    for other in range(state.arms.size):
+        if other != arm:
+            if worst < 0 or state.pairs[arm, other].gap < state.pairs[arm, worst].gap:
+                worst = other
+    return worst
+
+
+@compiled
+def _pursued(state: RMEDKernel, arm: int, round_: int) -> int:
+    """Return b_l; -1 if there is none, or it is beaten, or was met too often."""
+    now, row = state.now[0], state.pairs[arm]
+    if now.rule == _RMED2FH:
+        target, round_ = state.arms[arm].target, now.horizon
+    else:
+        target = _target(state, arm)
+    if target < 0 or row[target].gap > 0.0:
+        return _NOBODY
+    scale = math.log(math.log(float(max(round_, 16))))
+    enough = row[now.best].draws * scale >= row[target].draws
+    return target if enough else _NOBODY
+
+
+@compiled
+def _target(state: RMEDKernel, arm: int) -> int:
+    """Return who proves at the least cost that an arm is not the best one, or -1."""
+    now, arms, best = state.now[0], state.arms, state.now[0].best
+    row = state.pairs[arm]
+    found = False
+    for other in range(arms.size):
+        arms[other].cost = math.inf
+        if row[other].gap < 0.0:
+            found = True
+            regret = state.pairs[best, arm].gap + state.pairs[best, other].gap
+            regret = max(regret, now.numerator_floor)
+            arms[other].cost = regret / row[other].divergence
+    return lowest(arms.cost) if found else _NOBODY
+
+
+@inlined
+def _self_duels(state: RMEDKernel, round_: int) -> int:
+    """Count the rounds up to and with the first whose test lets another arm in.
+
+    In RMED2 they may end before, where a pair becomes rare.
+    """
+    now, arms = state.now[0], state.arms
+    nearest = math.inf
+    for i in range(arms.size):
+        if i != now.best:
+            nearest = min(nearest, arms[i].against)
+    nearest = nearest - _least_against(state) - now.allowance
+    rounds = 1
+    if math.log(float(round_)) < nearest:
+        rounds = last_round_within(nearest, round_) - round_ + 2
+    if now.rule == _RMED2:
+        until_rare = last_round_within(_count_limit(now), round_) - round_ + 1
+        rounds = min(rounds, until_rare)
+    return rounds
+
+
+@inlined
+def _least_against(state: RMEDKernel) -> float:
+    """I*; that of i* may be larger by rounding."""
+    least = math.inf
+    for i in range(state.arms.size):
+        least = min(least, state.arms[i].against)
+    return least
+
+
+@compiled
+def _append_arms_due(state: RMEDKernel, round_: int) -> None:
+    """Test which arms are due in the next pass: I_j - I* - f(K) <= log t."""
+    now, arms = state.now[0], state.arms
+    least, log_t = _least_against(state), math.log(float(round_))
+    now.tests += 1
+    for i in range(arms.size):
+        if arms[i].against - least - now.allowance <= log_t:
+            append(now, arms, i)
+
+
+@inlined
+def update(
+    state: RMEDKernel, rng: Generator, round_: int, first: int, second: int, won: bool
+) -> None:
+    """Count the outcome, then test which arms are due in the next pass."""
+    if first != second:
+        _learn(state, first, second, won)
+    if state.now[0].is_in_turn:
+        _append_arms_due(state, round_)
+
+
+@compiled
+def _learn(state: RMEDKernel, first: int, second: int, won: bool) -> None:
+    """Count the outcome of different arms."""
+    count_duel(state, first, second, won)
+    _refresh_evidence_against(state, first)
+    _refresh_evidence_against(state, second)
+    state.now[0].best = lowest(state.arms.against)
+    is_last = state.now[0].sweeps_left == 0 and not state.now[0].is_in_turn
+    if state.now[0].rule == _RMED2FH and is_last:
+        for arm in range(state.arms.size):
+            state.arms[arm].target = _target(state, arm)
+
+
+@compiled
+def _refresh_evidence_against(state: RMEDKernel, arm: int) -> None:
+    """Add up I_i and count the arms behind it: those that ``arm`` does not beat."""
+    total, number = 0.0, 0
+    for other in range(state.arms.size):
+        pair = state.pairs[arm, other]
+        if other != arm and pair.gap <= 0.0:
+            total += pair.evidence
+            number += 1
+    state.arms[arm].against, state.arms[arm].num_unbeaten = total, number
+
+
+@inlined
+def recommend(state: RMEDKernel, rng: Generator) -> int:
+    """Return i*."""
+    return state.now[0].best
+
+
+scalar_kernel.implement(
+    RMEDKernel,
+    init=init,
+    choose=choose,
+    update=update,
+    recommend=recommend,
+    count_ahead=count_ahead,
+    reads_self_duels=reads_self_duels,
+    note=note,
+    recall=recall,
+)
