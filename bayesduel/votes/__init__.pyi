@@ -1,5 +1,6 @@
 from .choice_tables import read_choices as read_choices
 from .choice_tables import read_long_choices as read_long_choices
+from .choice_tables import read_sets as read_sets
 from .choice_tables import read_wide_choices as read_wide_choices
 from .choices import Choices as Choices
 from .comparisons import Comparisons as Comparisons
@@ -8,6 +9,5 @@ from .pairs import read_covariates as read_covariates
 from .rankings import Rankings as Rankings
 from .rankings import read_preflib as read_preflib
 from .rankings import read_rankings as read_rankings
-from .sets import read_sets as read_sets
 from .tables import keep_rows as keep_rows
 from .tables import read_table as read_table

@@ -105,10 +105,7 @@ def arm_names_of(names: Iterable[Any] | None, num_arms: int | None) -> tuple[str
 
 
 def labels_of(name: str, values: Any) -> tuple[Any, ...]:
-    """Return a column of labels: texts, or numbers that stand for them.
-
-    A text such as "abc" is a column of its letters.
-    """
+    """Return a column of labels: texts, or numbers; "abc" is a column of letters."""
     fits = isinstance(values, Iterable) and not isinstance(values, bytes | dict)
     fits = fits and getattr(values, "ndim", 1) == 1
     if not fits or holds_more_than(values, MOST_LABELS):
@@ -211,17 +208,17 @@ def arm_positions(
     position = {arm: index for index, arm in enumerate(arm_names)}
     for arm, number in whole_numbers_as_text(arm_names).items():
         position.setdefault(number, position[arm])
-    positions = np.zeros(len(labels), dtype=np.int64)
-    for row, text in enumerate(_texts_of(labels)):
-        if text not in position and (number := _WHOLE_FLOAT.fullmatch(text)):
-            text = number[1] if number[1] in position else text
-        if text not in position:
+    texts = _texts_of(labels)
+    for text in set(texts) - position.keys():
+        number = _WHOLE_FLOAT.fullmatch(text)
+        if number is None or number[1] not in position:
+            row = next(row for row, each in enumerate(texts) if each not in position)
+            text, listed = texts[row], shortened(arm_names)
+            remedy = f"{near_names(text, arm_names)}the {len(arm_names)} arms: {listed}"
             rule = f"names the unknown arm {text!r}"
-            remedy = f"{near_names(text, arm_names)}the {len(arm_names)} arms: "
-            remedy += shortened(arm_names)
             refuse(name, rule, text, index=row, remedy=remedy)
-        positions[row] = position[text]
-    return positions
+        position[text] = position[number[1]]
+    return np.array([position[text] for text in texts], dtype=np.int64)
 
 
 def shortened(names: Sequence[str], most: int = 6) -> str:
@@ -333,8 +330,7 @@ def components(
 ) -> list[list[str]]:
     """Return the names in each part of a directed graph, the largest part first.
 
-    ``edges`` is a table (node, node), sparse or not. It may have more nodes than there
-    are arms; those are left out.
+    ``edges`` is a table (node, node), sparse or not; nodes after the arms are left out.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components

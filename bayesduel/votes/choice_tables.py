@@ -1,8 +1,11 @@
-"""Read choices, with or without attributes of the alternatives, from users' tables."""
+"""Read choices from users' tables: out of sets, or of alternatives with attributes."""
 
 from __future__ import annotations
 
+import json
+import logging
 import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +18,7 @@ from bayesduel.votes.checks import (
     arm_names_of,
     arm_positions,
     composed,
+    joined_labels,
     labels_of,
     refuse,
     shortened,
@@ -26,10 +30,16 @@ from theory.arguments import integer_from
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["read_choices", "read_long_choices", "read_wide_choices"]
+__all__ = ["read_choices", "read_long_choices", "read_sets", "read_wide_choices"]
+
+_LOGGER = logging.getLogger(__name__)
 
 _BETWEEN = "_.-: "  # What may stand between an attribute and an alternative.
 _MOST_WORDS = 50  # Different words of an attribute that is no number.
+# Columns of a table that ``Study.export_votes`` has written.
+_OF_A_STUDY = ("shown", "winner", "counts")
+_NUMBERED = re.compile(r"(.*?)[ _.-]*([0-9]+|[a-z])", re.IGNORECASE | re.DOTALL)
+_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight")
 
 
 def read_choices(
@@ -88,17 +98,14 @@ def read_choices(
         rule += f"offer, else 0, but is {offered[row, arm]:g}"
         refuse(table.name, rule, float(offered[row, arm]))
     index = chosen - first_index
-    fits = (index >= 0) & (index < len(names))
     is_none = np.zeros(len(chosen), dtype=bool) if none is None else chosen == none
-    bad = ~fits & ~is_none
+    bad = ((index < 0) | (index >= len(names))) & ~is_none
     if bad.any():
         row = int(np.argmax(bad))
         rule = f"row {row} chooses {chosen[row]}, but the {len(names)} arms are "
         refuse(table.name, f"{rule}numbered from {first_index}", int(chosen[row]))
-    counts = np.zeros(offered.shape)
-    counts[~is_none, index[~is_none]] = 1.0
-    nobody = None if none is None else is_none
-    return Choices.from_counts(offered, counts, nobody, arm_names=names)
+    picked = np.where(is_none, len(names), index)
+    return _choices_of(names, offered > 0, picked, has_none=none is not None)
 
 
 def read_long_choices(
@@ -157,11 +164,9 @@ def read_long_choices(
 
     Examples
     --------
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "trips.csv")
-    ...     _ = path.write_text("id,alternative,chosen\n1,bus,1\n1,car,0\n")
-    ...     read_long_choices(path)
+    >>> import pandas as pd
+    >>> rows = [(1, "bus", 1), (1, "car", 0)]
+    >>> read_long_choices(pd.DataFrame(rows, columns=["id", "alternative", "chosen"]))
     Choices(2 arms, 1 subsets, 1 choices)
     """
     person, none = _words_of(person=person, none=none)
@@ -207,23 +212,20 @@ def read_long_choices(
         differ = np.bincount(row, of_case[row] != who, len(occurring))
         check(differ == 0, "is of several persons")
         persons = [people[each] for each in of_case]
-    size, values, titles = len(names), [np.zeros((*offered.shape, 0))], []
-    for title in known:
+    values, titles = None, None
+    if known:
         # None of them has no attributes.
-        read = (here & (column < size))[:, None]
-        words, found = _values_of(table, title, [title], read)
-        wider = np.zeros((*offered.shape, len(words)))
-        wider[row, column] = found[:, 0]
-        values, titles = [*values, wider], [*titles, *words]
-    return Choices.from_counts(
-        offered[:, :size] > 0,
-        counts[:, :size],
-        None if none is None else counts[:, -1],
-        arm_names=names,
-        attributes=np.concatenate(values, axis=2)[:, :size] if known else None,
-        attribute_names=titles if known else None,
+        read = (here & (column < len(names)))[:, None]
+        asked = {title: [title] for title in known}
+        titles, of_rows = _attributes_of(table, asked, read)
+        values = np.zeros((*offered.shape, len(titles)))
+        values[row, column] = of_rows[:, 0]
+        values = values[:, : len(names)]
+    return _choices_of(
+        names, offered[:, : len(names)] > 0, counts.argmax(axis=1),
+        has_none=none is not None, attributes=values, attribute_names=titles,
         persons=persons,
-    )
+    )  # fmt: skip
 
 
 def read_wide_choices(
@@ -281,12 +283,10 @@ def read_wide_choices(
 
     Examples
     --------
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "trips.csv")
-    ...     text = "choice,price_bus,price_car\nbus,1.5,4\ncar,2,2.5\n"
-    ...     _ = path.write_text(text)
-    ...     read_wide_choices(path, attributes=["price"])
+    >>> import pandas as pd
+    >>> rows = [("bus", 1.5, 4), ("car", 2, 2.5)]
+    >>> table = pd.DataFrame(rows, columns=["choice", "price_bus", "price_car"])
+    >>> read_wide_choices(table, attributes=["price"])
     Choices(2 arms, 2 choices, 1 attributes)
     """
     person, weight, none = _words_of(person=person, weight=weight, none=none)
@@ -304,8 +304,10 @@ def read_wide_choices(
     elif available is not None:
         columns = labels_of("available", available)
         offers = _titles_of(table, "available", columns, names, left)
-    shown = [_titles_of(table, name, own, names, left) for name, own in asked.items()]
-    read = [title for each in [*shown, offers] for title in each if title]
+    shown = {
+        name: _titles_of(table, name, own, names, left) for name, own in asked.items()
+    }
+    read = [title for each in [*shown.values(), offers] for title in each if title]
     table.say_what_is_read({"choice": left, "attributes": read})
     here = np.ones((table.num_rows, len(names)), dtype=bool)
     for place, title in enumerate(offers):
@@ -313,31 +315,41 @@ def read_wide_choices(
             here[:, place] = table.yes_or_no(title)
     table.check_values([choice, *([person] if person else [])])
     (codes,), labels = table.same_labels(choice)
-    known: dict[str, str | None] = {f"{choice}{name}": name for name in names}
+    known = {f"{choice}{name}": at for at, name in enumerate(names)}
     if not any(name.isdigit() for name in names):
-        known |= {str(place + 1): name for place, name in enumerate(names)}
-    known |= {name: name for name in names} | ({} if none is None else {none: None})
+        known |= {str(at + 1): at for at in range(len(names))}
+    known |= {name: at for at, name in enumerate(names)}
+    known |= {} if none is None else {none: len(names)}
     words = f"is none of the alternatives {', '.join(names)}"
     remedy = "leave such rows out by a condition ({where})"
-    fits = np.array([label in known for label in labels])[codes]
-    table.check(choice, fits, words, remedy)
-    values, titles = [np.zeros((*here.shape, 0))], []
-    for name, columns in zip(asked, shown, strict=True):
-        words, found = _values_of(table, name, columns, here)
-        values, titles = [*values, found], [*titles, *words]
+    picked = np.array([known.get(label, -1) for label in labels])[codes]
+    table.check(choice, picked >= 0, words, remedy)
+    titles, values = _attributes_of(table, shown, here)
     try:
-        return Choices.from_attributes(
-            np.concatenate(values, axis=2),
-            [known[labels[code]] for code in codes],
-            available=here,
+        return _choices_of(
+            names, here, picked, has_none=none is not None,
+            attributes=values, attribute_names=titles,
             persons=None if person is None else table.texts(person).tolist(),
-            weight=None if weight is None else table.numbers(weight),
-            arm_names=names,
-            attribute_names=titles,
-            outside=none is not None,
-        )
+            weights=1.0 if weight is None else table.numbers(weight),
+        )  # fmt: skip
     except ComparisonDataError as error:
         raise table.in_rows_of_file(error) from error
+
+
+def _choices_of(
+    names: tuple[str, ...],
+    offered: NDArray[np.bool_],
+    picked: NDArray[np.int64],
+    *,
+    has_none: bool,
+    weights: Any = 1.0,
+    **known: Any,
+) -> Choices:
+    """Return choices by the place of what was picked; the last one is none of them."""
+    counts = np.zeros((len(picked), len(names) + 1))
+    counts[np.arange(len(picked)), picked] = weights
+    none = counts[:, -1] if has_none else None
+    return Choices.from_counts(offered, counts[:, :-1], none, arm_names=names, **known)
 
 
 def _words_of(**given: Any) -> list[str | None]:
@@ -426,6 +438,19 @@ def _titles_of(
     refuse(table.name, rule, attribute, remedy=remedy)
 
 
+def _attributes_of(
+    table: Table,
+    asked: Mapping[str, Sequence[str | None]],
+    here: NDArray[np.bool_],
+) -> tuple[list[str], NDArray[np.float64]]:
+    """Return attributes, by their columns, in one table, and their names."""
+    found = [_values_of(table, *each, here) for each in asked.items()]
+    values = [np.zeros((*here.shape, 0)), *(each for _, each in found)]
+    return [word for words, _ in found for word in words], np.concatenate(
+        values, axis=2
+    )
+
+
 def _values_of(
     table: Table, attribute: str, titles: Sequence[str | None], here: NDArray[np.bool_]
 ) -> tuple[list[str], NDArray[np.float64]]:
@@ -461,3 +486,217 @@ def _values_of(
     marks = [(cells == word) & there for word in words[1:]]
     names = [f"{attribute}={word}" for word in words[1:]]
     return names, np.stack([*marks, there], axis=2)[:, :, :-1].astype(np.float64)
+
+
+def read_sets(
+    source: str | os.PathLike[str] | pd.DataFrame,
+    *,
+    shown: Sequence[str] | None = None,
+    best: str = "best",
+    worst: str | None = "worst",
+    where: str | Sequence[str] = (),
+    missing: str = "refuse",
+    arm_names: Sequence[str] | None = None,
+) -> Choices:
+    r"""Read a table whose rows show several arms, and name the best, or the worst too.
+
+    Parameters
+    ----------
+    source : str, path-like or pandas.DataFrame
+        A table as :func:`read_table` reads it, or a data frame. One that
+        ``Study.export_votes`` has written of a study of sets is known by its columns,
+        and needs no names; its answers that are no votes are left out.
+    shown : sequence of str, optional
+        Columns with the names of the arms that were shown; an empty cell is none. By
+        default a column "shown" of lists, or numbered columns such as item1, item2,
+        item3, or a, b, c, if there is one such group.
+    best : str
+        Column with the arm that was picked as the best: its name, the title of its
+        column, or its place in ``shown`` from 1. By default "best" or "most".
+    worst : str or None
+        Column with the worst; nobody was asked for it where there is no such column.
+        By default "worst" or "least".
+    where : str or sequence of str
+        Conditions on the columns, as in :func:`read_comparisons`.
+    missing : {"refuse", "skip", "keep"}
+        How to treat rows without a best, or without a worst where it was asked for;
+        as in :func:`read_comparisons`.
+    arm_names : sequence of str, optional
+        All arms, in the wanted order; any other name is an error.
+
+    Returns
+    -------
+    Choices
+        The best out of all that were shown, and the worst out of the others.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    ComparisonDataError
+        If columns are missing or could be others, an arm is shown twice in a row, or
+        one was picked that was not shown, or the same as best and worst; names the row,
+        from 0.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame([["p1", "tea", "milk", "ale", "milk", "ale"]])
+    >>> frame.columns = ["respondent", "item1", "item2", "item3", "best", "worst"]
+    >>> read_sets(frame).row_names
+    ['ale | tea (worst)', 'ale | milk | tea']
+    """
+    table = Table(source, missing=missing, names=arm_names)
+    table.keep_rows(where)
+    is_listed = shown is None and "shown" in table
+    is_export = is_listed and all(title in table for title in _OF_A_STUDY)
+    if is_export:
+        best = "winner"
+        table.keep_rows("counts=true")
+        table.skip_missing([best], say=False)
+    if best == "best":
+        best = table.usual("best") or table.usual("most") or best
+    if worst == "worst":
+        worst = table.usual("worst") or table.usual("least")
+    if worst == best:
+        refuse("worst", "must be another column than that of the best", worst)
+    picked = [title for title in (best, worst) if title is not None]
+    if is_export:
+        table.labels(best)
+    else:
+        if missing == "skip":
+            table.skip_missing(picked)
+        table.check_values(picked)
+    said = [table.texts(title).tolist() for title in picked]
+    if is_listed:
+        rows = [_listed(table, row) for row in range(table.num_rows)]
+    else:
+        titles = _shown(table, picked, shown)
+        read = {"shown": titles, "best": picked[:1], "worst": picked[1:]}
+        table.say_what_is_read(read)
+        columns, names = table.same_labels(*titles)
+        cells = [np.array([*names, ""], dtype=object)[codes] for codes in columns]
+        given = list(zip(*(each.tolist() for each in cells), strict=True))
+        said = _answers(table, picked, said, titles, given)
+        if shown is None:
+            _check_guess(table, titles, given, said)
+        rows = [[arm for arm in row if arm] for row in given]
+    names = {arm for row in rows for arm in row}
+    arms = arm_names_of(sorted(names) if arm_names is None else arm_names, None)
+    for at, row in enumerate(rows):
+        both = [each[at] for each in said if each[at] or not is_export]
+        where = f"row {int(table.rows[at])}"
+        listed = ", ".join(row)
+        if len(set(row)) < len(row):
+            refuse(table.name, f"{where} shows an arm twice: {listed}", row)
+        if len(row) < 2:
+            rule = f"{where} shows fewer than two arms, which leaves no choice"
+            refuse(table.name, rule, row)
+        for arm in both:
+            if arm not in row:
+                refuse(table.name, f"{where} picks {arm!r}, but shows {listed}", arm)
+        if len(set(both)) < len(both):
+            rule = f"{where} picks {both[0]!r} as best and as worst"
+            refuse(table.name, rule, both)
+    last = None if worst is None else [each or None for each in said[-1]]
+    return Choices.from_subsets(rows, said[0], worst=last, arm_names=arms)
+
+
+def _groups_of(titles: Sequence[str]) -> list[list[str]]:
+    """Return groups of titles that differ in a number or a letter alone."""
+    groups: dict[tuple[str, bool], list[str]] = {}
+    for title in titles:
+        found = _NUMBERED.fullmatch(title)
+        if found and (found[2].isdigit() or not found[1] or found[1] != title[:-1]):
+            # A letter counts where it stands alone, or after a separator.
+            groups.setdefault((found[1], found[2].isdigit()), []).append(title)
+    groups["one", True] = [title for title in titles if title.lower() in _WORDS]
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _shown(
+    table: Table, picked: Sequence[str], shown: Sequence[str] | None
+) -> list[str]:
+    """Return the columns of the arms that were shown: those named, or numbered ones."""
+    if shown is not None:
+        return [str(title) for title in labels_of("shown", shown)]
+    others = [title for title in table.titles if title not in picked]
+    groups = _groups_of(others)
+    if len(groups) > 1:
+        # Such as item1, item2 and rating1, rating2: those that hold what was picked.
+        said = {name for title in picked for name in table.labels(title)[1]}
+        held = []
+        for group in groups:
+            names = {name for title in group for name in table.labels(title)[1]}
+            one, other = joined_labels([*said], [*names])  # 7.0 and 7 are one label.
+            if {*one} & {*other} or said & {*group}:
+                held.append(group)
+        # Numbers may also be places in any of them.
+        places = {str(at + 1) for at in range(max(map(len, groups)))}
+        is_place = {*joined_labels([*said])[0]} <= places
+        groups = held if len(held) == 1 and not is_place else groups
+    if len(groups) == 1:
+        return groups[0]
+    what = f"could be {' or '.join(map(shortened, groups))}"
+    what = what if groups else "are unknown"
+    rule = f"the columns of the arms that were shown {what}"
+    remedy = f"name them with shown ({{arms}}), out of {shortened(others, 12)}"
+    refuse(table.name, rule, others, remedy=remedy)
+
+
+def _answers(
+    table: Table,
+    picked: Sequence[str],
+    said: list[list[str]],
+    titles: Sequence[str],
+    rows: Sequence[Sequence[str]],
+) -> list[list[str]]:
+    """Return the arms that each row picks: by name, or by column or place for all."""
+    said = joined_labels(*said)
+    place = {str(at + 1): at for at in range(len(titles))}
+    place |= {each: at for at, each in enumerate(titles)}
+    pairs = [list(zip(column, rows, strict=True)) for column in said]
+    meant = [
+        [row[place[each]] if each in place else "" for each, row in column]
+        for column in pairs
+    ]
+    is_place = all(map(all, meant))
+    if not all(each in row for column in pairs for each, row in column):
+        return meant if is_place else said
+    if is_place and meant != said:
+        _LOGGER.warning(
+            "%s: the answers in %s are names of arms, and could be places from 1 to %d "
+            "as well; they were read as names",
+            table.name,
+            " and ".join(picked),
+            len(titles),
+        )
+    return said
+
+
+def _check_guess(
+    table: Table,
+    titles: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    answers: Sequence[Sequence[str]],
+) -> None:
+    """Refuse columns that were guessed, but hold no arms: none is ever picked."""
+    picked = {arm for column in answers for arm in column}
+    columns = dict(zip(titles, zip(*rows, strict=True), strict=True))
+    for title, cells in columns.items():
+        others = {arm for name in titles if name != title for arm in columns[name]}
+        if len({*cells}) == len(rows) > 2 and not {*cells} & (picked | others):
+            rule = f"column {title!r} was taken for one of the arms that were shown, "
+            rule += "but differs in every row, and is never picked"
+            remedy = "name the columns of the arms with shown ({arms})"
+            refuse(table.name, rule, title, remedy=remedy)
+
+
+def _listed(table: Table, row: int) -> list[str]:
+    try:
+        names = json.loads(table.text_at("shown", row))
+    except ValueError:
+        names = None
+    if not isinstance(names, list):
+        table.refuse("shown", row, "is no list of names as JSON")
+    return [str(name) for name in names]

@@ -272,14 +272,9 @@ class Choices(CountedVotes):
         counts *= weights_of("weight", weight, len(chosen), "choices")[:, None]
         offered = np.ones(table.shape[:2]) if available is None else available
         return cls.from_counts(
-            offered,
-            counts[:, :-1],
-            _nobody(counts[:, -1], outside),
-            arm_names=names,
-            attributes=table,
-            attribute_names=attribute_names,
-            persons=persons,
-        )
+            offered, counts[:, :-1], _nobody(counts[:, -1], outside), arm_names=names,
+            attributes=table, attribute_names=attribute_names, persons=persons,
+        )  # fmt: skip
 
     @classmethod
     def from_subsets(
@@ -364,11 +359,9 @@ class Choices(CountedVotes):
         told = counts[1].any(axis=1) & (offered[1].sum(axis=1) > 1)
         return cls.from_counts(
             np.concatenate([offered[0], offered[1, told]]),
-            np.concatenate([counts[0], counts[1, told]]),
-            nothing,
-            arm_names=names,
+            np.concatenate([counts[0], counts[1, told]]), nothing, arm_names=names,
             worst=np.arange(len(subsets) + told.sum()) >= len(subsets),
-        )
+        )  # fmt: skip
 
     def to_dataframe(self) -> pd.DataFrame:
         """Return a row per offered subset and choice, with its count.

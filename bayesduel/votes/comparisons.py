@@ -413,14 +413,9 @@ class Comparisons(CountedVotes):
         verdicts = dict(zip(texts, verdicts.values(), strict=True))
         counts = verdict_counts(left, right, codes, arms, answers, verdicts)
         return cls.from_rows(
-            arms,
-            left,
-            right,
-            counts * weights[:, None],
-            order_known=order_known,
-            columns=columns,
-            contest_covariates=contest_covariates,
-        )
+            arms, left, right, counts * weights[:, None], order_known=order_known,
+            columns=columns, contest_covariates=contest_covariates,
+        )  # fmt: skip
 
     @classmethod
     def from_rows(
@@ -517,11 +512,11 @@ class Comparisons(CountedVotes):
         if hasattr(table, "iloc"):
             if table.ndim == 2:
                 columns = [composed(label) for label in table.columns]
-                columns = None if columns == _counted(len(columns)) else columns
+                columns = None if _is_counted(columns) else columns
             rows, arms = joined_labels(list(table.index), self.arm_names)
             if sorted(rows) == sorted(arms):
                 table = table.iloc[[rows.index(arm) for arm in arms]]
-            elif rows != _counted(len(rows)):  # 0, 1, ... are no names.
+            elif not _is_counted(rows):  # 0, 1, ... are no names.
                 listed = shortened(self.arm_names)
                 rule = f"must have one row for each of the arms {listed}"
                 refuse("covariates", rule, rows)
@@ -778,10 +773,7 @@ def check_opponents(
     arm_names: Sequence[str],
     rows: Int64[np.ndarray, " row"] | None = None,
 ) -> None:
-    """Raise unless both columns hold positions of arms that differ in every row.
-
-    The error names the row by its number among ``rows``.
-    """
+    """Raise unless the two arms of a row differ; ``rows`` are their numbers."""
     for name, arms in (("first", first), ("second", second)):
         rule = f"must be an arm, numbered from 0 to {len(arm_names) - 1}"
         check_each(name, arms, (arms >= 0) & (arms < len(arm_names)), rule)
@@ -798,11 +790,7 @@ def both_as_one(
     back: Float64[np.ndarray, "unit 3"],
     contradiction: str,
 ) -> Float64[np.ndarray, "unit 3"]:
-    """Return the votes of two answers to each question, of one outcome each.
-
-    Both are votes for the same first arm, the same second arm, and ties. Answers that
-    contradict each other are a tie, or nothing.
-    """
+    """Return the votes of two answers to each question, for the same two arms each."""
     agree = np.argmax(there, axis=1) == np.argmax(back, axis=1)
     counts = np.where(agree[:, None], (there + back) / 2.0, 0.0)
     if contradiction == "tie":
@@ -810,21 +798,18 @@ def both_as_one(
     return counts
 
 
-def _counted(number: int) -> list[str]:
-    return [str(position) for position in range(number)]
+def _is_counted(labels: list[str]) -> bool:
+    return labels == [str(position) for position in range(len(labels))]
 
 
 def _labelled_counts(
     name: str, values: Any, order: Sequence[str] | None = None
 ) -> tuple[NDArray[np.float64], tuple[str, ...] | None]:
-    """Return a table of votes, and the labels of a data frame.
-
-    Columns are brought into the order of the rows, and both into ``order``.
-    """
+    """Return a table of votes in the order of its rows, or another, and its labels."""
     if hasattr(values, "iloc") and getattr(values, "ndim", 0) == 2:
         # A crosstab of winners and losers lacks rows of arms that never won.
         rows, columns = (list(map(str, s)) for s in (values.index, values.columns))
-        counted = any(_counted(len(side)) == side for side in (rows, columns))
+        counted = _is_counted(rows) or _is_counted(columns)
         if set(rows) != set(columns) and not (counted and len(rows) == len(columns)):
             sides = ("rows", rows, columns), ("columns", columns, rows)
             lacks = " and its ".join(
@@ -911,11 +896,7 @@ _MEANT = ("the first arm", "the second arm", "a tie")
 
 
 def verdicts_of(words: Any) -> dict[str, Verdict]:
-    """Return what each word of a column of winners says, in order.
-
-    ``ComparisonDataError`` if there are not three entries, one has no word, two share
-    one, or a word counts a number of votes that is negative or not finite.
-    """
+    """Return what each word of a column of winners says, in order."""
     whole = [words] if isinstance(words, str | Mapping) else words
     # An array of no dimensions counts as iterable, and is not.
     many = isinstance(whole, Iterable) and getattr(whole, "ndim", 1) > 0
@@ -950,9 +931,8 @@ def verdict_counts(
 ) -> Float64[np.ndarray, "vote 3"]:
     """Return the votes of each row for its two arms, and ties.
 
-    ``said`` are places among the ``answers``: names of arms, or words. A row without an
-    answer has the place -1. ``ComparisonDataError`` where an answer is neither, or both
-    and they differ; names the row by its number among ``rows``.
+    ``said`` are places among the ``answers``, names of arms or words; -1 is no answer.
+    An error names the row by its number among ``rows``.
     """
     place = {arm: position for position, arm in enumerate(arms)}
     by_word = [verdicts.get(answer, (-1, 1.0)) for answer in answers]

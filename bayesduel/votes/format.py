@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,10 +103,7 @@ class VoteFormat:
             flag(self.order_known, "order_known")
 
     def kept(self) -> dict[str, str]:
-        """Return the columns that stay with each vote, by what they are called there.
-
-        ``ComparisonDataError`` if one of them is no title, or two are called the same.
-        """
+        """Return the columns that stay with each vote, by their names there."""
         names = "judge", "context", "neutral", "group", "cluster"
         kept = {name: getattr(self, name) for name in names}
         kept = {name: title for name, title in kept.items() if title is not None}
@@ -128,16 +125,12 @@ class VoteFormat:
         return all(each is None for each in named) and not self.kept()
 
     def needed(self, titles: Sequence[str]) -> Sequence[str]:
-        """Return the titles of a file that are read for sure, or all where wins count.
-
-        Beside counts of wins any other column may hold ties.
-        """
-        given = [self.arms, self.winner, self.scores, self.soft, self.weight]
+        """Return the titles that are read for sure; beside wins any may hold ties."""
         named = {*self.kept().values()}
-        for each in given:
-            named |= {*map(str, (each,) if isinstance(each, str) else each or ())}
+        for each in (self.arms, self.winner, self.scores, self.soft, self.weight):
+            named |= {*_listed(each)}
         named = {*map(composed, named)}
-        conditions = (self.where,) if isinstance(self.where, str) else self.where
+        conditions = [each.lstrip() for each in _listed(self.where)]
         counted = self.wins is not None or any(
             plain(each) in _OF_WINS for each in titles
         )
@@ -146,16 +139,13 @@ class VoteFormat:
             for title in titles
             if title in named
             or plain(title) in _OF_VOTES
-            or any(str(each).lstrip().startswith(title) for each in conditions)
+            or any(each.startswith(title) for each in conditions)
         ]
         return titles if counted or len(read) < 2 else read
 
 
 def columns_of(table: Table, asked: VoteFormat) -> Columns:
-    """Return the columns of votes: those that were named, or the only usual ones.
-
-    ``ComparisonDataError`` where several could be meant, or a guess cannot be right.
-    """
+    """Return the columns of votes: those that were named, or the only usual ones."""
     arms = _titles("arms", asked.arms) or _usual_arms(table)
     is_one = asked.winner is None or isinstance(asked.winner, str | int)
     ways: Columns = {
@@ -184,6 +174,11 @@ def columns_of(table: Table, asked: VoteFormat) -> Columns:
     ties = {"ties": ()} if "wins" in ways else {}  # As they are not known yet.
     columns = {"arms": arms} | ways | ties | weight
     return {role: tuple(map(composed, titles)) for role, titles in columns.items()}
+
+
+def _listed(given: Any) -> list[str]:
+    is_one = isinstance(given, str) or not isinstance(given, Iterable)
+    return [str(each) for each in ([given] if is_one else given) if each is not None]
 
 
 def _titles(argument: str, titles: Any) -> tuple[str, ...]:
@@ -269,10 +264,7 @@ def _usual_way(table: Table, arms: tuple[str, ...]) -> tuple[str, tuple[str, ...
 
 
 def tie_columns(table: Table, columns: Columns, asked: Any) -> tuple[str, ...]:
-    """Return the columns that count ties, where votes are counted per pair.
-
-    ``ComparisonDataError`` where columns look like ties that nobody named.
-    """
+    """Return the columns that count ties, where votes are counted per pair."""
     ties = _usual_ties(table, columns) if asked is None else labels_of("ties", asked)
     ties = tuple(map(composed, ties))
     named = [*columns["wins"], *ties]

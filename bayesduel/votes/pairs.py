@@ -458,14 +458,13 @@ def _from_square(table: Table) -> VoteRows:
     halves = votes % 1 != 0
     if halves.any():
         least = votes[:, :2].min(axis=1)
-        rules = {
-            "gives half a vote to one of {2} and {3} alone": halves[:, 0]
-            != halves[:, 1],
-            "has draws as halves, and {0:g} to {1:g} for {2} and {3}, which may be wins "
-            "or draws": least >= 1,
-        }
-        remedies = "a draw is half a point for both", _AS_ROWS
-        for (rule, wrong), remedy in zip(rules.items(), remedies, strict=True):
+        uneven = halves[:, 0] != halves[:, 1]
+        for wrong, rule, remedy in (
+            (uneven, "gives half a vote to one of {2} and {3} alone",
+             "a draw is half a point for both"),
+            (least >= 1, "has draws as halves, and {0:g} to {1:g} for {2} and {3}, "
+             "which may be wins or draws", _AS_ROWS),
+        ):  # fmt: skip
             if wrong.any():
                 at = int(np.argmax(wrong))
                 said = *votes[at, :2], names[row[at]], names[column[at]]
@@ -534,11 +533,9 @@ def read_covariates(
 
     Examples
     --------
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "drinks.csv")
-    ...     _ = path.write_text("arm,price\ntea,1.5\nmilk,-0.5\n")
-    ...     read_covariates(path, ["milk", "tea"])
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"arm": ["tea", "milk"], "price": [1.5, -0.5]})
+    >>> read_covariates(frame, ["milk", "tea"])
     (array([[-0.5],
            [ 1.5]]), ('price',))
     """

@@ -165,16 +165,17 @@ def _read(source: Any, needed: Needed | None) -> pd.DataFrame:
 def _unpacked(content: bytes, file: Path) -> bytes:
     """Unpack what is compressed otherwise than with gzip, up to a limit."""
     stream: Any = None
+    packed = io.BytesIO(content)
     if content.startswith(b"BZh"):
-        stream = bz2.BZ2File(io.BytesIO(content))
+        stream = bz2.BZ2File(packed)
     elif content.startswith(b"\xfd7zXZ"):
-        stream = lzma.LZMAFile(io.BytesIO(content))
+        stream = lzma.LZMAFile(packed)
     elif content.startswith(_ZSTD):
         try:
             # Of Python 3.14.
             from compression import zstd  # pyright: ignore[reportMissingImports]
 
-            stream = zstd.ZstdFile(io.BytesIO(content))
+            stream = zstd.ZstdFile(packed)
         except ImportError:
             try:
                 import zstandard  # pyright: ignore[reportMissingImports]
@@ -182,9 +183,9 @@ def _unpacked(content: bytes, file: Path) -> bytes:
                 remedy = "install zstandard, or unpack it"
                 rule = "is compressed with zstd, which needs a package"
                 refuse(file.name, rule, remedy=remedy)
-            stream = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(content))
-    elif content.startswith(_EXCEL) and zipfile.is_zipfile(io.BytesIO(content)):
-        archive = zipfile.ZipFile(io.BytesIO(content))
+            stream = zstandard.ZstdDecompressor().stream_reader(packed)
+    elif content.startswith(_EXCEL) and zipfile.is_zipfile(packed):
+        archive = zipfile.ZipFile(packed)
         names = [name for name in archive.namelist() if not name.endswith("/")]
         if "[Content_Types].xml" in names:  # An Excel workbook.
             size = sum(each.file_size for each in archive.infolist())
@@ -382,24 +383,22 @@ def _records(text: str, name: str) -> Iterable[list[Any]]:
         while start < len(text):
             end = text.find("\n", start + _BLOCK)
             end = len(text) if end < 0 else end
-            block = text[start:end]
-            number, records = block.count("\n") + 1, []
+            block = text[start:end].rstrip()
             try:
-                joined = block.rstrip().replace("\n", ",")
-                records = json.loads(f"[{joined}]")
+                records = json.loads(f"[{block.replace('\n', ',')}]")
             except ValueError:
-                pass
-            if len(records) != block.rstrip().count("\n") + 1:
+                records = []
+            first = line
+            if len(records) != block.count("\n") + 1:
                 # Some lines are empty, or no record by themselves.
                 records = []
-                for at, each in enumerate(block.split("\n")):
+                for at, each in enumerate(block.split("\n"), first):
+                    line = at
                     if each.strip():
-                        line += at
                         records.append(json.loads(each))
-                        line -= at
             if records:
                 yield records
-            start, line = end + 1, line + number
+            line, start = first + text.count("\n", start, end) + 1, end + 1
     except (ValueError, RecursionError) as error:  # Also a number of too many digits.
         line += getattr(error, "lineno", 1) - 1
         rule = f"is no JSON: line {line}: {str(error).partition(':')[0]}"
@@ -455,17 +454,15 @@ class Table:
     name : str, optional
         The name in errors; by default that of the file.
     missing : {"refuse", "skip", "keep"} or None
-        How to treat rows without a value. With "keep" NA, nan, null, None and the
-        like are labels, and only an empty cell has no value. None is "refuse", for
-        readers that have no such option.
+        As in ``read_comparisons``; None where a reader has no such option.
     decimal : {".", ","}, optional
         The decimal sign of numbers. By default the point, and, in files separated by
         semicolons, the comma.
     names : sequence of str or None
         Labels, even if they are words for missing values.
     needed : callable, optional
-        Returns the columns of a file that are read at once, given the titles. Any
-        other column that is asked for later costs reading the file once more.
+        Returns the columns of a file that are read at once, given the titles. A column
+        that is asked for later costs reading the file once more.
     """
 
     def __init__(
@@ -509,10 +506,7 @@ class Table:
         return len(self.rows)
 
     def usual(self, name: str) -> str | None:
-        """Return the title that is a usual name, or the only one much like it.
-
-        It may differ in capitals, and in spaces and signs between words.
-        """
+        """Return a usual title, or the only one that differs in capitals and signs."""
         if name in self.titles:
             return name
         like = [title for title in self.titles if plain(title) == plain(name)]
@@ -578,10 +572,7 @@ class Table:
     def same_labels(
         self, *titles: str
     ) -> tuple[list[Int64[np.ndarray, " row"]], list[str]]:
-        """Return columns as places among the sorted labels of them all.
-
-        A label such as 7.0 is 7, and a message names what was made one.
-        """
+        """Return columns as places among the sorted labels of them all; 7.0 is 7."""
         columns = [self.labels(title) for title in titles]
         used = {name for column in columns for name in _used(*column)}
         for title, (codes, names) in zip(titles, columns, strict=True):
@@ -685,10 +676,7 @@ class Table:
         self._keep(kept)
 
     def check_values(self, titles: Sequence[str], answers: Sequence[str] = ()) -> None:
-        """Raise about the first row without a value in one of the columns.
-
-        Some are ``answers``, without which a row is no vote.
-        """
+        """Raise about the first row without a value, or an answer, in the columns."""
         gaps = np.array([self.labels(title)[0] < 0 for title in (*titles, *answers)])
         if not gaps.any():
             return
@@ -719,10 +707,7 @@ class Table:
         gaps: bool = False,
         flags: bool = False,
     ) -> Float64[np.ndarray, " row"]:
-        """Return a column of numbers; missing values are refused, or nan with ``gaps``.
-
-        With ``flags`` true and false are 1 and 0.
-        """
+        """Return a column of numbers, perhaps with gaps (nan), or true and false."""
         codes, names = self.labels(title)
         values = self.numbers_in(title, names, flags=flags)
         values = np.array([*values, np.nan])[codes]

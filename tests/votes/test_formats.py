@@ -14,6 +14,7 @@ from bayesduel.votes import (
     read_comparisons,
     read_long_choices,
     read_sets,
+    read_table,
 )
 
 VOTES = [
@@ -256,3 +257,44 @@ def test_long_tables_of_choices(tmp_path):
         broken = written(tmp_path, long.replace(old, new), "broken.csv")
         with pytest.raises(ComparisonDataError, match=words):
             read_long_choices(broken, **options)
+
+
+@pytest.mark.parametrize("kind", ["csv", "json lines"])
+def test_columns_that_nobody_reads_change_nothing(tmp_path, caplog, kind):
+    """They are not made into texts, and are read where a rule asks for them."""
+    frame = pd.DataFrame(VOTES * 3)
+    frame.insert(0, "id", [f"vote {row}" for row in range(9)])
+    frame["note"] = ['so, "they"\nsay', "d\u00e9j\u00e0 vu", ""] * 3
+    text = frame.to_csv(index=False)
+    if kind == "json lines":
+        text = frame.to_json(orient="records", lines=True)
+    path = written(tmp_path, text)
+    whole = read_table(path)
+    assert "unread" not in whole.attrs and whole["id"][8] == "vote 8"
+    for options in ({}, {"where": "note!="}, {"judge": "id"}, {"columns": ["turn"]}):
+        caplog.clear()
+        one, told = read_comparisons(path, **options), caplog.messages
+        caplog.clear()
+        other = read_comparisons(whole, **options)
+        assert one.row_names == other.row_names and told == caplog.messages
+        np.testing.assert_array_equal(one.counts, other.counts)
+    if kind == "csv":
+        for more, cells in ((",x", 7), (",,", 8)):
+            longer = written(tmp_path, text.rstrip("\n") + f"{more}\n")
+            with pytest.raises(ComparisonDataError, match=f"row 8 has {cells} cells"):
+                read_comparisons(longer)
+
+
+def test_json_lines_are_parsed_in_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr("bayesduel.votes.tables._BLOCK", 70)
+    lines = [json.dumps(vote) for vote in VOTES * 4]
+    late = lines[:5] + ["", '{"left": "ale", "later": 1}'] + lines[5:] + [""]
+    frame = read_table(written(tmp_path, "\n".join(late)))
+    assert len(frame) == 13 and frame["later"][5] == 1 and frame["later"][4] is None
+    assert frame["left"].tolist()[6:] == [vote["left"] for vote in (VOTES * 4)[5:]]
+    late[9] = '{"left": 3'
+    with pytest.raises(ComparisonDataError, match="is no JSON: line 10"):
+        read_table(written(tmp_path, "\n".join(late)))
+    late[9] = "[1]"
+    with pytest.raises(ComparisonDataError, match="row 8 must be a record"):
+        read_table(written(tmp_path, "\n".join(late)))
