@@ -9,12 +9,12 @@ from .bayes.exact import bayes_optimal_regret as bayes_optimal_regret
 from .bayes.exact import bayes_regret as bayes_regret
 from .choice.tables import ChoiceTable as ChoiceTable
 from .copeland_program.allocation import bottlenecks as bottlenecks
+from .copeland_program.allocation import sensitivity as sensitivity
 from .copeland_program.constants import copeland_lower_bound as copeland_lower_bound
 from .copeland_program.constants import ecw_rmed_constant as ecw_rmed_constant
 from .copeland_program.optimum import Certificate as Certificate
 from .copeland_program.optimum import IdentificationBound as IdentificationBound
 from .copeland_program.optimum import Optimum as Optimum
-from .copeland_program.sensitivity import sensitivity as sensitivity
 from .errors import InvalidPreferenceError as InvalidPreferenceError
 from .errors import ProgramError as ProgramError
 from .errors import TieError as TieError

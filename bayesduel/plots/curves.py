@@ -41,7 +41,6 @@ from bayesduel.plots.axes import (
 )
 from bayesduel.plots.bound_curves import (
     AskedBound,
-    DrawnBound,
     asked_bounds,
     bound_title,
     bounds_of_panel,
@@ -166,17 +165,23 @@ def regret(
     height = style.check_height(height)
     direct = labels == "direct" or (labels == "auto" and len(groups) == 1)
     inches = style.width_in_inches(width)
-    usual = usual_columns(len(groups), inches)
-    if columns is not None:
-        usual = min(integer_from(columns, 1, "columns"), len(groups))
-    columns = usual
+    if columns is None:
+        columns = usual_columns(len(groups), inches)
+    columns = min(integer_from(columns, 1, "columns"), len(groups))
     rows = -(-len(groups) // columns)
     drawn = {
         panel.instance: bounds_of_panel(bounds, panel, notion, anchor)
         for panel in groups
     }
-    asked = None if log_y is None else true_or_false(log_y, "log_y")
-    log_y, drawn = _axis_of_regret(asked, groups, drawn)
+    if log_y is None:
+        log_y = any(
+            each.makes_room and each.highest > _LINEAR * panel.top
+            for panel in groups
+            for each in drawn[panel.instance]
+        )
+    elif not true_or_false(log_y, "log_y"):
+        # Bounds far above a linear axis are words.
+        drawn = {x.instance: within(drawn[x.instance], x) for x in groups}
     beyond = [beyond_text(panel, log_y=log_y) for panel in groups]
     heads = [
         head_height(
@@ -211,21 +216,6 @@ def regret(
             for axes, panel in zip(grid, groups, strict=True):
                 label_ends(figure, axes, panel, look)
     return figure
-
-
-def _axis_of_regret(
-    log_y: bool | None, groups: list[Panel], drawn: dict[str, list[DrawnBound]]
-) -> tuple[bool, dict[str, list[DrawnBound]]]:
-    """Choose the scale unless told; on a linear one, bounds far above are words."""
-    if log_y is None:
-        log_y = any(
-            each.makes_room and each.highest > _LINEAR * panel.top
-            for panel in groups
-            for each in drawn[panel.instance]
-        )
-    elif not log_y:
-        drawn = {x.instance: within(drawn[x.instance], x) for x in groups}
-    return log_y, drawn
 
 
 _DASHES = ((0, (4, 2)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
@@ -349,16 +339,15 @@ def slopes(
     return figure
 
 
-def _may_have_bound(panel: Panel) -> bool:
-    """Return whether the result holds a matrix, or bounds that its world provides."""
-    return panel.first.matrix is not None or "lower_bounds" in panel.first.data.attrs
-
-
 def _bounds(bound: Bounds, panel: Panel, notion: str) -> list[AskedBound]:
     from theory.choice import SUBSET_REGRET_NOTIONS
 
     automatic = isinstance(bound, str) and bound == "auto"
-    has_none = notion in SUBSET_REGRET_NOTIONS or not _may_have_bound(panel)
+    # Without a matrix the world of the result may provide bounds.
+    first = panel.first
+    has_none = notion in SUBSET_REGRET_NOTIONS or (
+        first.matrix is None and "lower_bounds" not in first.data.attrs
+    )
     if bound is None or (automatic and has_none):
         return []
     asked = asked_bounds("lower" if automatic else bound, panel, notion)

@@ -279,7 +279,10 @@ def _draw(
                 continue
             red, green, blue, _ = panel.cmap(float(panel.norm(value)))
             dark = 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.45
-            text = _short(float(value))
+            # At most five characters.
+            text = f"{value:.0f}" if value >= 99.5 else f"{value:.1f}"
+            if value >= 99_950:
+                text = f"{value / 1000:.0f}k"
             if panel.is_probability:
                 text = f"{value:{digits}}"[1:] if value < 1 else "1"
             axes.text(
@@ -331,13 +334,6 @@ def _label_arms(
                 label.set_fontweight("bold")
     if names:
         axes.set_ylabel("arm, best Copeland score first")
-
-
-def _short(value: float) -> str:
-    """Return a number of duels in at most five characters."""
-    if value >= 99_950:
-        return f"{value / 1000:.0f}k"
-    return f"{value:.0f}" if value >= 99.5 else f"{value:.1f}"
 
 
 _CELLS_WITH_NUMBERS = 12

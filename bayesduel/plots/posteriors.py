@@ -25,7 +25,6 @@ from theory.arguments import integer_from, one_of, seed_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    import xarray as xr
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
@@ -134,7 +133,13 @@ def forest(
                 MaxNLocator(8, integer=True, min_n_ticks=2, steps=[1, 2, 5, 10])
             )
             axes.set_xlim(0.3, posterior.num_arms + 0.7)
-        axes.set_yticks(rows, _labels(table, called))
+        labels = short_names(called[name] for name in table["arm"].values.tolist())
+        if table.attrs["parts"] > 1:
+            parts = table["part"].values.tolist()
+            labels = [
+                f"{one} ({part})" for one, part in zip(labels, parts, strict=True)
+            ]
+        axes.set_yticks(rows, labels)
         axes.set_ylim(count - 0.4, -0.6)
         axes.tick_params(axis="y", length=0)
         style.light_grid(axes, "x")
@@ -224,15 +229,6 @@ def winners(
             words += f"; {left_out} arms left out" if left_out else ""
         _caption(figure, posterior, within + words)
     return figure
-
-
-def _labels(table: xr.Dataset, called: dict[str, str]) -> list[str]:
-    """Return the names of the arms, with the parts they are in where there are more."""
-    names = short_names(called[name] for name in table["arm"].values.tolist())
-    if table.attrs["parts"] == 1:
-        return names
-    parts = table["part"].values.tolist()
-    return [f"{name} ({part})" for name, part in zip(names, parts, strict=True)]
 
 
 def short_names(names: Iterable[str]) -> list[str]:

@@ -96,7 +96,13 @@ def survival(
     notion = recorded_notion(result, notion)
     groups = by_instance(result)
     found = [measured for members in groups.values() for measured in members]
-    values = {id(each): _final(each, checkpoint, notion) for each in found}
+    # Regret at the checkpoint, ascending.
+    values = {}
+    for each in found:
+        place = -1
+        if checkpoint is not None:
+            place = checkpoint_index(each.rounds, checkpoint, "checkpoint")
+        values[id(each)] = np.sort(each.regret(notion)[:, place])
     look = policy_looks((x.policy for x in found), colors=colors, names=names)
     inches, height = style.width_in_inches(width), style.check_height(height)
     columns = usual_columns(len(groups), inches)
@@ -114,19 +120,14 @@ def survival(
             style.name_in_file(axes, name)
             _draw_survival(axes, members, values, look)
             head_panel(axes, name, [], inches / columns)
-        caption = wrap_label(_survival_caption(found, values, checkpoint), inches)
-        caption_below(figure, caption, look)
+        rounds = sorted({checkpoint or int(each.rounds[-1]) for each in found})
+        until = " to ".join(map(power_text, dict.fromkeys([rounds[0], rounds[-1]])))
+        caption = (
+            f"{runs_text(values[id(each)].size for each in found)}, regret after "
+            f"{until} rounds; a marker is the largest; dashed: falls like 1/x"
+        )
+        caption_below(figure, wrap_label(caption, inches), look)
     return figure
-
-
-def _final(
-    measured: Measurement, checkpoint: int | None, notion: str
-) -> Float64[np.ndarray, " run"]:
-    """Return regret at the checkpoint, ascending."""
-    place = -1
-    if checkpoint is not None:
-        place = checkpoint_index(measured.rounds, checkpoint, "checkpoint")
-    return np.sort(measured.regret(notion)[:, place])
 
 
 def _draw_survival(
@@ -178,19 +179,6 @@ def _label_regret(axes: Axes) -> None:
     ticks = MaxNLocator(4) if within else LogLocator(base=10.0, subs=(1.0, 2.0, 5.0))
     axes.xaxis.set_major_locator(ticks)
     axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.9g}"))
-
-
-def _survival_caption(
-    found: list[Measurement],
-    values: dict[int, Float64[np.ndarray, " run"]],
-    checkpoint: int | None,
-) -> str:
-    rounds = sorted({checkpoint or int(each.rounds[-1]) for each in found})
-    until = " to ".join(map(power_text, dict.fromkeys([rounds[0], rounds[-1]])))
-    return (
-        f"{runs_text(values[id(each)].size for each in found)}, regret after {until} "
-        "rounds; a marker is the largest; dashed: falls like 1/x"
-    )
 
 
 _POINTS = 120

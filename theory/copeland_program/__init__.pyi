@@ -6,7 +6,9 @@ from ._basis import price_table as price_table
 from .allocation import AllocationRecord as AllocationRecord
 from .allocation import BottleneckRecord as BottleneckRecord
 from .allocation import Bottlenecks as Bottlenecks
+from .allocation import Sensitivity as Sensitivity
 from .allocation import allocation_table as allocation_table
+from .allocation import one_sided_derivatives as one_sided_derivatives
 from .constraints import Violation as Violation
 from .constraints import candidate_slack as candidate_slack
 from .constraints import constraint_slack as constraint_slack
@@ -16,5 +18,3 @@ from .efficient import ecw_costs as ecw_costs
 from .efficient import ecw_evidence as ecw_evidence
 from .optimum import ActiveConstraint as ActiveConstraint
 from .program_data import losses as losses
-from .sensitivity import Sensitivity as Sensitivity
-from .sensitivity import one_sided_derivatives as one_sided_derivatives

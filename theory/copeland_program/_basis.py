@@ -254,14 +254,14 @@ def _basis_of(program: CuttingPlanes) -> Basis:
     loads = np.zeros((len(rows), *square), dtype=np.int8)
     num_superiors = instance.superiors_without(winner).sum(axis=1)
     t = np.arange(1, instance.num_arms + 1)
-    for dense, load, row in zip(matrix, loads, rows.values(), strict=True):
-        dense[row.columns] = row.entries
+    for index, row in enumerate(rows.values()):
+        matrix[index, row.columns] = row.entries
         inferiors, rival = families.inferiors[row.chosen], row.rival
-        load[winner, inferiors] = 1
+        loads[index, winner, inferiors] = 1
         size = instance.losses[rival] - row.level - (rival in inferiors)
         if size > 0:
             gains = np.maximum(size - num_superiors[rival] + t, 0)
-            load[rival] = np.where(t <= num_superiors[rival], gains, 0)
+            loads[index, rival] = np.where(t <= num_superiors[rival], gains, 0)
 
     # A prefix that leaves s of n superiors out ends at place n - s - 1.
     ends = num_superiors[prefixes.rivals] - prefixes.left_out - 1
