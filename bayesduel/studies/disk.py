@@ -381,14 +381,6 @@ class EventLog:
             )
         return found
 
-    def is_long(self, number: int) -> bool:
-        """Say whether there are so many events, each with a checksum."""
-        if self._format == 1:
-            return False
-        with self._turn, reading(self.path):
-            rows = self._connection.execute("SELECT count FROM seal").fetchall()
-        return len(rows) == 1 and type(rows[0][0]) is int and rows[0][0] >= number
-
     def digest_of(self, number: int) -> str | None:
         """Return the checksum that the file has of an event."""
         with self._turn, reading(self.path):
@@ -397,10 +389,12 @@ class EventLog:
         return None if row is None else row[0]
 
     def prefix(self, count: int) -> str:
-        """Return a checksum of the first events as they lie there.
+        """Return a checksum of the first events as they lie there, "" in format 1.
 
         Unlike the chain it is one checksum for all: many times as fast.
         """
+        if self._format == 1:
+            return ""
         found = hashlib.sha256()
         with self._turn, reading(self.path):
             rows = self._connection.execute(

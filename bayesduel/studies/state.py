@@ -63,6 +63,9 @@ class Question:
     is_aside: bool = False  # where the judge is set aside,
     is_within: bool = False  # or its two arms were merged into one.
 
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
+        return Question, _fields_of_question(self)
+
     @property
     def left(self) -> int:
         """The first arm."""
@@ -134,15 +137,13 @@ class PolicyEvent:
     issued: int = 0  # Votes that judges were asked for.
     resolved: int = 0  # Those of which is known what became of them.
 
-
-def _pickled_by_fields(kind: Any) -> None:
-    # As its class and the values of its fields: a long study holds very many.
-    values = attrgetter(*kind.__slots__)
-    kind.__reduce__ = lambda self: (kind, values(self))
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
+        return PolicyEvent, _fields_of_event(self)
 
 
-_pickled_by_fields(Question)
-_pickled_by_fields(PolicyEvent)
+# Pickled as a class and the values of its fields: a long study holds very many.
+_fields_of_question = attrgetter(*Question.__slots__)
+_fields_of_event = attrgetter(*PolicyEvent.__slots__)
 
 
 class _Sparse(NamedTuple):
