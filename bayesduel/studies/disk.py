@@ -340,13 +340,7 @@ class EventLog:
         return int(self._connection.execute(f"PRAGMA {pragma}").fetchone()[0])
 
     def read(self, after: int, digest: str = BEGINNING) -> list[Event]:
-        """Return the events behind the one of a number and checksum, in their order.
-
-        Raises
-        ------
-        StudyError
-            If the file holds anything but a continuation of it.
-        """
+        """Return the events behind the one of a number and checksum, in their order."""
         run = self._connection.execute
         with self._turn, reading(self.path):
             is_within, seal = self._connection.in_transaction, None
@@ -411,15 +405,7 @@ class EventLog:
 
     @closed_block
     def writing(self) -> Generator[None]:
-        """Keep all other writers out; on the way out everything is stored, or nothing.
-
-        Raises
-        ------
-        OutputWriteError
-            If it cannot be stored, as when the disk is full.
-        StudyError
-            If the file that was opened is no longer the one at its path.
-        """
+        """Keep other writers out; at the end everything is stored, or nothing."""
         run = self._connection.execute
         with self._turn, writing_to(self.path):
             # A block within another one stores nothing by itself.

@@ -1237,19 +1237,11 @@ class Study:
 
 
 def _ticket_of(state: StudyState, question: Question) -> Ticket:
-    shown = state.names_of(question)
+    shown, worst = state.names_of(question), state.settings.worst
     return Ticket(
-        number=question.number,
-        left=shown[0],
-        right=shown[1],
-        rule=question.rule,
-        reason=question.reason,
-        judge=question.judge,
-        context=question.context,
-        lease=question.lease,
-        shown=shown,
-        worst=state.settings.worst,
-    )
+        question.number, shown[0], shown[1], question.rule, question.reason,
+        question.judge, question.context, question.lease, shown, worst,
+    )  # fmt: skip
 
 
 def _question_of(
