@@ -340,13 +340,7 @@ class EventLog:
         return int(self._connection.execute(f"PRAGMA {pragma}").fetchone()[0])
 
     def read(self, after: int, digest: str = BEGINNING) -> list[Event]:
-        """Return the events behind the one of a number and checksum, in their order.
-
-        Raises
-        ------
-        StudyError
-            If the file holds anything but a continuation of it.
-        """
+        """Return the events behind the one of a number and checksum, in their order."""
         run = self._connection.execute
         with self._turn, reading(self.path):
             is_within, seal = self._connection.in_transaction, None
@@ -381,14 +375,6 @@ class EventLog:
             )
         return found
 
-    def is_long(self, number: int) -> bool:
-        """Say whether there are so many events, each with a checksum."""
-        if self._format == 1:
-            return False
-        with self._turn, reading(self.path):
-            rows = self._connection.execute("SELECT count FROM seal").fetchall()
-        return len(rows) == 1 and type(rows[0][0]) is int and rows[0][0] >= number
-
     def digest_of(self, number: int) -> str | None:
         """Return the checksum that the file has of an event."""
         with self._turn, reading(self.path):
@@ -397,10 +383,12 @@ class EventLog:
         return None if row is None else row[0]
 
     def prefix(self, count: int) -> str:
-        """Return a checksum of the first events as they lie there.
+        """Return a checksum of the first events as they lie there, "" in format 1.
 
         Unlike the chain it is one checksum for all: many times as fast.
         """
+        if self._format == 1:
+            return ""
         found = hashlib.sha256()
         with self._turn, reading(self.path):
             rows = self._connection.execute(
@@ -417,15 +405,7 @@ class EventLog:
 
     @closed_block
     def writing(self) -> Generator[None]:
-        """Keep all other writers out; on the way out everything is stored, or nothing.
-
-        Raises
-        ------
-        OutputWriteError
-            If it cannot be stored, as when the disk is full.
-        StudyError
-            If the file that was opened is no longer the one at its path.
-        """
+        """Keep other writers out; at the end everything is stored, or nothing."""
         run = self._connection.execute
         with self._turn, writing_to(self.path):
             # A block within another one stores nothing by itself.

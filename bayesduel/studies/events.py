@@ -149,26 +149,13 @@ def named_places(answer: str) -> tuple[int, ...]:
 
 
 class VoteRow(NamedTuple):
-    """Votes between the same arms: choices of each of them; of a pair also ties.
+    """Votes between the same arms: choices of each of them; of a pair also ties."""
 
-    Attributes
-    ----------
-    arms : tuple of int
-        Both are the same once they were merged; then nothing counts.
-    counts : tuple of int
-    told : int
-        Ties that the policy is told as votes for the first arm.
-    key : str
-        Identifies the vote in other studies.
-    worst : bool
-        Whether it names the worst of what the best left: not a vote by itself.
-    """
-
-    arms: tuple[int, ...]
+    arms: tuple[int, ...]  # Both are the same once they were merged: nothing counts.
     counts: tuple[int, ...]
-    told: int = 0
-    key: str = ""
-    worst: bool = False
+    told: int = 0  # Ties that the policy is told as votes for the first arm.
+    key: str = ""  # Identifies the vote in other studies.
+    worst: bool = False  # The worst of what the best left: not a vote by itself.
 
     @property
     def num_votes(self) -> int:
@@ -490,13 +477,7 @@ def _schema(kind: type[Record]) -> tuple[list[str], dict[str, Any]]:
 
 
 def record_of(event: Event) -> Record:
-    """Return what an event holds.
-
-    Raises
-    ------
-    StudyError
-        If its kind is unknown, or a field is missing or has no possible value.
-    """
+    """Return what an event holds."""
     kind, body = _KINDS.get(event.kind), event.body
     if kind is None:
         raise StudyError(

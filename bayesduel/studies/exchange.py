@@ -43,13 +43,7 @@ _KEY_LENGTH = 24
 
 
 def rows_of(data: Comparisons | Choices) -> list[VoteRow]:
-    """Return the rows of a table that have votes; arms are places in the table.
-
-    Raises
-    ------
-    StudyError
-        If votes are weighted or split, or some chose none of the arms.
-    """
+    """Return the rows of a table that have votes; arms are places in the table."""
     if not data.is_whole:
         rule, remedy = "must hold whole votes", "count every vote once"
         raise StudyError("votes", rule, data, remedy=remedy)
@@ -79,11 +73,6 @@ def fitting_rows(
 
     Those of arms that were merged into the same one are left out. A study of sets takes
     votes between two arms as choices out of these.
-
-    Raises
-    ------
-    StudyError
-        If an arm is unknown, or rows are of another kind than the study.
     """
     places = [checked_arm(name, state.arms, argument) for name in names]
     places = [state.merged.get(place, place) for place in places]

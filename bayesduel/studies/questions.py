@@ -50,14 +50,7 @@ def rule_of(settings: Settings) -> Rule:
 
 
 def check_policy(settings: Settings, num_arms: int | None = None) -> PolicyBase:
-    """Return the policy that a study names.
-
-    Raises
-    ------
-    StudyError, PolicyParameterError, UnknownNameError
-        If there is none, it is about subsets or has a delay of its own, or does not fit
-        the number of arms.
-    """
+    """Return the policy that a study names."""
     from bayesduel import policies
     from bayesduel.arguments.limits import LONGEST_HORIZON
     from bayesduel.arguments.named_objects import is_own_name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Num
@@ -13,10 +13,6 @@ from bayesduel.studies.events import Asked
 from bayesduel.studies.fits import fit_votes
 from bayesduel.studies.settings import Settings
 from bayesduel.studies.state import StudyState
-
-if TYPE_CHECKING:
-    from bayesduel.models.fit.fit_result import Fit
-
 
 _INFORMATION = 8e5, 80, 1000
 """Draws for expected information, where it cannot do without: a learned scale."""
@@ -90,36 +86,33 @@ class Information(Rule):
     divided by one more than their number.
     """
 
-    _known: tuple[Any, np.ndarray] | None = None
+    _votes: Any = None
 
     def prepare(self, state: StudyState) -> None:
-        """Fit the model."""
-        self._table(state)
+        """Fit the model where votes have come."""
+        if self._votes == (state.epoch, state.num_votes):
+            return
+        # Not as xarray has it, which takes as long as the rest.
+        from bayesduel.models.fit.information import information_of_votes
 
-    def _table(self, state: StudyState) -> np.ndarray:
-        votes = state.epoch, state.num_votes
-        if self._known is None or self._known[0] != votes:
-            # Not as xarray has it, which takes as long as the rest.
-            from bayesduel.models.fit.information import information_of_votes
-
-            # Quickly: what is compared are pairs, by the same draws.
-            if state.settings.model.methods[0] == "exact":  # Draws are not used.
-                posterior = fit_votes(state, 0, 4, 4)
-            else:
-                posterior = fit_votes(state, 0, 4, 4, resample=False)
-                if not posterior.knows_information:
-                    posterior = fit_votes(state, *_INFORMATION, resample=False)
-            table = np.zeros_like(state.wins)
-            gains = information_of_votes(posterior)
-            table[np.ix_(state.active, state.active)] = gains
-            self._known = votes, np.maximum(table, table.T)
-        return self._known[1]
+        # Quickly: what is compared are pairs, by the same draws.
+        if state.settings.model.methods[0] == "exact":  # Draws are not used.
+            posterior = fit_votes(state, 0, 4, 4)
+        else:
+            posterior = fit_votes(state, 0, 4, 4, resample=False)
+            if not posterior.knows_information:
+                posterior = fit_votes(state, *_INFORMATION, resample=False)
+        table = np.zeros_like(state.wins)
+        table[np.ix_(state.active, state.active)] = information_of_votes(posterior)
+        self._table = np.maximum(table, table.T)
+        self._votes = state.epoch, state.num_votes
 
     def propose(
         self, state: StudyState, allowed: Bool[np.ndarray, "K K"], number: int
     ) -> Asked | str:
         """Return the pair."""
-        table = self._table(state)
+        self.prepare(state)
+        table = self._table
         pair = least_of(-table / (1 + state.out), allowed, generator(state, number))
         gain = float(table[pair])
         reason = f"the vote is expected to teach {gain:.3g} nats"
@@ -137,19 +130,16 @@ class SetRule(Rule):
 
     def __init__(self, settings: Settings) -> None:
         self._name, self._size = settings.policy, settings.choose_from
-        self._known: tuple[Any, Fit] | None = None
+        self._votes: Any = None
+        self._posterior: Any = None
 
     def prepare(self, state: StudyState) -> None:
-        """Fit the model."""
-        if self._name != "balanced":
-            self._fitted(state)
-
-    def _fitted(self, state: StudyState) -> Fit:
+        """Fit the model where votes have come."""
         votes = state.epoch, state.num_votes
-        if self._known is None or self._known[0] != votes:
+        if self._name != "balanced" and self._votes != votes:
             # Its draws are not used: each question takes its own.
-            self._known = votes, fit_votes(state, 0, 4, 4, resample=False)
-        return self._known[1]
+            self._posterior = fit_votes(state, 0, 4, 4, resample=False)
+            self._votes = votes
 
     def propose(
         self, state: StudyState, allowed: Bool[np.ndarray, "K K"], number: int
@@ -168,7 +158,8 @@ class SetRule(Rule):
         else:
             scores = np.full((size, count), -np.inf)
             draws = 1 if self._name == "logit-ts" else size
-            found = self._fitted(state).sample_utilities(rng.getrandbits(32), draws)
+            self.prepare(state)
+            found = self._posterior.sample_utilities(rng.getrandbits(32), draws)
             scores[:, state.active] = found
             reason = "the best arms of a draw"
             if draws > 1:

@@ -54,7 +54,7 @@ LEASE = 3600.0
 """Seconds."""
 
 _MOST_CONTEXTS, _LONGEST_CONTEXT = 10**4, 50_000
-_MOST_SECONDS = 10.0**9
+_LONGEST_LEASE = 10.0**9
 _MOST = 1e12
 """Largest number of seconds, and largest amount of money."""
 
@@ -246,9 +246,9 @@ class Settings:
         known["width"] = width_of(self.width, "width", kind=error)
         known["seed"] = seed_of(self.seed, "seed", kind=error)
         known["floor"] = integer_from(self.floor, 0, "floor", 10**6, kind=error)
-        seconds = f"a number of seconds above 0, at most {_MOST_SECONDS:g}"
+        seconds = f"a number of seconds above 0, at most {_LONGEST_LEASE:g}"
         known["lease"] = _number(
-            self.lease, "lease", seconds, lambda value: 0.0 < value <= _MOST_SECONDS
+            self.lease, "lease", seconds, lambda value: 0.0 < value <= _LONGEST_LEASE
         )
         known["blocked"] = _checked_pairs(self.blocked, names)
         for name, kind in (("judging", Judging), ("spending", Spending)):

@@ -63,6 +63,9 @@ class Question:
     is_aside: bool = False  # where the judge is set aside,
     is_within: bool = False  # or its two arms were merged into one.
 
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
+        return Question, _fields_of_question(self)
+
     @property
     def left(self) -> int:
         """The first arm."""
@@ -134,15 +137,13 @@ class PolicyEvent:
     issued: int = 0  # Votes that judges were asked for.
     resolved: int = 0  # Those of which is known what became of them.
 
-
-def _pickled_by_fields(kind: Any) -> None:
-    # As its class and the values of its fields: a long study holds very many.
-    values = attrgetter(*kind.__slots__)
-    kind.__reduce__ = lambda self: (kind, values(self))
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
+        return PolicyEvent, _fields_of_event(self)
 
 
-_pickled_by_fields(Question)
-_pickled_by_fields(PolicyEvent)
+# Pickled as a class and the values of its fields: a long study holds very many.
+_fields_of_question = attrgetter(*Question.__slots__)
+_fields_of_event = attrgetter(*PolicyEvent.__slots__)
 
 
 class _Sparse(NamedTuple):
@@ -165,15 +166,11 @@ def _counts_of(
     return counts, left if worst else ()
 
 
-@dataclass
 class StudyState:
-    """All that is known after so many events.
+    """All that is known after so many events, beginning without a vote.
 
     Attributes
     ----------
-    settings : Settings
-    arms, is_retired : list
-        Names, and whether an arm is compared no more.
     questions : dict
         By number. Of these ``open`` have no answer and were not withdrawn or asked
         anew; ``waiting`` may still become a vote, both orders as one, by ``since``.
@@ -190,55 +187,39 @@ class StudyState:
         How often the policy began anew from counts alone, and from which.
     """
 
-    settings: Settings
-    last: int = 0
-    digest: str = ""
-    time: float = 0.0
-    clock: float = 0.0  # Seconds that have passed; a clock put back adds none.
-    arms: list[str] = field(default_factory=list)
-    is_retired: list[bool] = field(default_factory=list)
-    merged: dict[int, int] = field(default_factory=dict)  # Into which other arm.
-    arm_prices: dict[str, float] = field(default_factory=dict)
-    shares: dict[int, float] = field(default_factory=dict)
-    """Of the questions that are to be about an arm that came late."""
-
-    questions: dict[int, Question] = field(default_factory=dict)
-    open: dict[int, Question] = field(default_factory=dict)
-    waiting: dict[int, Question] = field(default_factory=dict)
-    golds: list[tuple[str, ...]] = field(default_factory=list)
-    imports: dict[int, VotesFromElsewhere] = field(default_factory=dict)
-    judges: defaultdict[str | None, JudgeRecord] = field(
-        default_factory=lambda: defaultdict(JudgeRecord)
-    )
-    skipped: dict[str | None, set[tuple[int, int]]] = field(default_factory=dict)
-    drawn: dict[tuple[int, int], Counter[str]] = field(default_factory=dict)
-    """By pair, the lower arm first: questions in each context of the pool."""
-
-    all_drawn: Counter[str] = field(default_factory=Counter)
-    requests: dict[int, PolicyEvent] = field(default_factory=dict)
-    unissued: dict[int, PolicyEvent] = field(default_factory=dict)
-    told: list[PolicyEvent] = field(default_factory=list)
-    epoch: int = 0
-    idle_rounds: int = 0
-    num_votes: int = 0
-    num_nothing: int = 0  # Contradictions that are no votes.
-    num_within: int = 0  # Answers about two arms that were merged into one.
-    num_imported: float = 0.0
-    num_skipped: int = 0
-    num_beyond: int = 0
-    num_aside: int = 0
-    num_reselected: int = 0
-    """How often votes of a judge were set aside, or counted again."""
-
-    spent: float = 0.0
-    audit: dict[str, Any] | None = None
-
-    def __post_init__(self) -> None:
-        """Begin without a vote."""
-        self.arms = list(self.settings.arms)
-        self.arm_prices = dict(self.settings.spending.arm_prices)
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.last, self.digest = 0, ""
+        # Seconds that have passed; a clock that is put back adds none.
+        self.time = self.clock = 0.0
+        self.arms = list(settings.arms)
+        self.is_retired = [False] * len(self.arms)
+        self.merged: dict[int, int] = {}  # Into which other arm.
+        self.arm_prices = dict(settings.spending.arm_prices)
+        # Of the questions that are to be about an arm that came late.
+        self.shares: dict[int, float] = {}
+        self.questions: dict[int, Question] = {}
+        self.open: dict[int, Question] = {}
+        self.waiting: dict[int, Question] = {}
+        self.golds: list[tuple[str, ...]] = []
+        self.imports: dict[int, VotesFromElsewhere] = {}
+        self.judges: defaultdict[str | None, JudgeRecord] = defaultdict(JudgeRecord)
+        self.skipped: dict[str | None, set[tuple[int, int]]] = {}
+        # Questions in each context of the pool, by pair, the lower arm first.
+        self.drawn: dict[tuple[int, int], Counter[str]] = {}
+        self.all_drawn: Counter[str] = Counter()
+        self.requests: dict[int, PolicyEvent] = {}
+        self.unissued: dict[int, PolicyEvent] = {}
+        self.told: list[PolicyEvent] = []
+        self.epoch = self.idle_rounds = self.num_votes = 0
+        self.num_nothing = 0  # Contradictions that are no votes.
+        self.num_within = 0  # Answers about two arms that were merged into one.
+        self.num_skipped = self.num_beyond = self.num_aside = 0
+        # How often votes of a judge were set aside, or counted again.
+        self.num_reselected = 0
+        self.num_imported = self.spent = 0.0
+        self.audit: dict[str, Any] | None = None
         count = len(self.arms)
-        self.is_retired = [False] * count
         self.wins: Float64[np.ndarray, "K K"] = np.zeros((count, count))
         self.ties = self.wins.copy()
         self.out: Int64[np.ndarray, "K K"] = np.zeros((count, count), dtype=np.int64)
@@ -247,7 +228,7 @@ class StudyState:
         self.epoch_wins = self.out.copy()
         self.told_pairs = self.out.copy()
         self.blocked = np.eye(count, dtype=bool)
-        for names in self.settings.blocked:
+        for names in settings.blocked:
             pair = self.arms.index(names[0]), self.arms.index(names[1])
             self.blocked[pair] = self.blocked[pair[::-1]] = True
 

@@ -282,25 +282,13 @@ def _cost(state: StudyState) -> StoppingLine:
 
 
 class InOrder(NamedTuple):
-    """What the anytime rule says of votes in the order in which they were asked for.
-
-    Attributes
-    ----------
-    found : StoppingState
-    held_back, waits_for : int
-        Votes that do not count yet, and the question without an answer that they wait
-        for; 0 where there is none.
-    against : int
-        Questions that count against whichever arm would be named.
-    against_skips : StoppingState or None
-        What it would say if skipped questions counted against, too; None without.
-    """
+    """What the anytime rule says of votes in the order in which they were asked for."""
 
     found: StoppingState
-    held_back: int
-    waits_for: int
-    against: int
-    against_skips: StoppingState | None
+    held_back: int  # Votes that do not count yet,
+    waits_for: int  # and the question whose answer they wait for, 0 if there is none.
+    against: int  # Questions that count against whichever arm would be named.
+    against_skips: StoppingState | None  # If skipped ones counted against, too.
 
 
 class _Counts(NamedTuple):

@@ -393,12 +393,9 @@ class Study:
 
     def _load_snapshot(self) -> None:
         # Begin with what is known of a long study, if it is of the same events.
-        if not self._log.is_long(snapshots.EVERY):
-            return
         found = snapshots.load(self.path, "state")
         if found is not None and self._log.prefix(found.number) == found.prefix:
-            self._state = found.payload
-            self._kept = found.number
+            self._state, self._kept = found.payload, found.number
 
     def _save_snapshots(self) -> None:
         # Of what a long study adds up to, and of a policy that came far.
@@ -411,7 +408,7 @@ class Study:
             if policy is not None and self._log.digest_of(number) == digest:
                 found = snapshots.Snapshot(number, digest, policy)
                 snapshots.save(path, "policy", found)
-            if number >= self._kept + snapshots.EVERY and self._log.is_long(number):
+            if number >= self._kept + snapshots.EVERY:
                 found = snapshots.Snapshot(number, self._log.prefix(number), state)
                 snapshots.save(path, "state", found)
 
@@ -1240,19 +1237,11 @@ class Study:
 
 
 def _ticket_of(state: StudyState, question: Question) -> Ticket:
-    shown = state.names_of(question)
+    shown, worst = state.names_of(question), state.settings.worst
     return Ticket(
-        number=question.number,
-        left=shown[0],
-        right=shown[1],
-        rule=question.rule,
-        reason=question.reason,
-        judge=question.judge,
-        context=question.context,
-        lease=question.lease,
-        shown=shown,
-        worst=state.settings.worst,
-    )
+        question.number, shown[0], shown[1], question.rule, question.reason,
+        question.judge, question.context, question.lease, shown, worst,
+    )  # fmt: skip
 
 
 def _question_of(

@@ -151,7 +151,7 @@ def strayed(study: Study) -> list[str]:
     for event in events:
         if "duel" in event.body:
             asked = rule.propose(state, state.may_ask(None), event.number)
-            if asked["duel"] != event.body["duel"]:
+            if asked.duel != event.body["duel"]:
                 wrong.append(f"event {event.number}: {event.body}, not {asked}")
         state.apply(event)
         if "duel" in event.body:

@@ -105,7 +105,7 @@ def test_sets_have_the_distribution_of_the_rule(make, policy):
         found = rule.propose(state, allowed, event)
         pairs[found.left, found.right] += 1
     # From draws of its own, 50 times as many.
-    draws = rule._fitted(state).sample_utilities(7, 50 * number)
+    draws = rule._posterior.sample_utilities(7, 50 * number)
     expected = np.zeros((5, 5))
     if policy == "logit-ts":
         order = np.argsort(-draws, axis=1)
