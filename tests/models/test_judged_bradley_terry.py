@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import log_expit
 
-from bayesduel.cli.votes.chosen_models import preference_model
-from bayesduel.cli.votes.options import Model
+from bayesduel.cli.voting import Model, preference_model
 from bayesduel.errors import FitError
 from bayesduel.inference import fit, parameter_summary
 from bayesduel.inference.numpyro_models import log_probabilities_of

@@ -1,0 +1,252 @@
+"""``bayesduel plot``: draw saved results again."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayesduel.arguments.literals import literal
+from bayesduel.cli import parse
+from bayesduel.cli.options import argument, command, option
+from bayesduel.cli.output import Messages
+from bayesduel.cli.parse import option_error
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+class Kind(StrEnum):
+    """Which figure."""
+
+    regret = "regret"
+    slopes = "slopes"
+    slope_ratios = "slope-ratios"
+    survival = "survival"
+    sweep = "sweep"
+
+
+class Band(StrEnum):
+    """What the band around a mean is."""
+
+    standard_error = "standard-error"
+    quantiles = "quantiles"
+    none = "none"
+
+
+class Format(StrEnum):
+    """File formats of figures."""
+
+    png = "png"
+    svg = "svg"
+    pdf = "pdf"
+
+
+_BANDS = {
+    Band.standard_error: "standard error",
+    Band.quantiles: "quantiles 10-90",
+    Band.none: "none",
+}
+
+
+@command("plot results --bounds lower,d-ts")
+def plot(
+    *,
+    results: Path = argument("Folder or file of saved results.", "RESULTS"),
+    kind: Kind = option(
+        Kind.regret,
+        "Regret with bounds; slopes written beside the lines; slopes over the lower "
+        "bound, by instance; how often a run exceeds a regret; or regret against a "
+        "parameter that took several values.",
+    ),
+    instance: str | None = option(
+        None, "Only this instance.", None, "-i", "--instance"
+    ),
+    notion: str | None = option(
+        None,
+        "Which recorded regret; the first one by default.",
+        None,
+        *("--regret", "--notion"),
+    ),
+    band: Band = option(
+        Band.standard_error, "± 1 standard error, or 10-90 % quantiles of runs."
+    ),
+    width: str = option("full", "column (3.4 in), full (7 in), or inches."),
+    kinds: list[Format] | None = option(
+        None, "Repeatable. Default: png and svg.", None, "-f", "--format"
+    ),
+    out: Path | None = option(
+        None, "Without ending. Default: beside the results.", "FILE"
+    ),
+    from_round: str | None = option(
+        None,
+        "Checkpoint where slopes and bounds start, or that survival is of.",
+        "T",
+        "--from",
+    ),
+    parameter: str | None = option(
+        None, "Of a sweep: which parameter, by default the one of most values.", "NAME"
+    ),
+    at: list[str] | None = option(
+        None,
+        "Of a sweep: checkpoint at which regret is read, by default the last. "
+        "Repeatable.",
+        "T",
+    ),
+    log_y: bool = option(
+        False, "Logarithmic regret axis, as where a bound of --bounds is far above."
+    ),
+    linear_x: bool = option(False, "Linear axis of rounds, or of a parameter."),
+    bounds: str = option(
+        "auto",
+        "Of theory, by commas: lower, a policy (d-ts) for the theorems on it, all of "
+        "those shown; auto, those that fit on the axes; or none.",
+        "NAMES",
+    ),
+    colors: list[str] | None = option(
+        None,
+        "Such as d-ts=#336699. Repeatable. By default each policy has the same color "
+        "in all figures.",
+        *("POLICY=COLOR", "--color"),
+    ),
+    names: list[str] | None = option(
+        None,
+        "What to call a policy, such as d-ts='Double TS'. Repeatable.",
+        *("POLICY=TEXT", "--name"),
+    ),
+    messages: Messages,
+) -> None:
+    """Draw saved results again: other regret, band, width, colors, names or format."""
+    start = None if from_round is None else parse.rounds(from_round, "--from")
+    size = literal(width.strip())
+    tree = _saved(results, instance)
+    shown: dict[str, Any] = {"notion": _notion(tree, notion), "width": size}
+    drawn = _bounds(bounds, kind)
+    shown["colors"] = _by_policy("--color", colors, tree)
+    shown["names"] = _by_policy("--name", names, tree)
+    from bayesduel import plots
+
+    match kind:
+        case Kind.sweep:
+            rounds = [parse.rounds(each, "--at") for each in at or ()]
+            figure = plots.sweep(
+                tree, parameter, at=rounds or None, band=_BANDS[band],
+                log_x=False if linear_x else None, log_y=log_y, **shown,
+            )  # fmt: skip
+        case Kind.slopes:
+            _require_one_instance(tree)
+            figure = plots.slopes(
+                tree, from_round=start, band=_BANDS[band], bound=drawn, **shown
+            )
+        case Kind.slope_ratios:
+            figure = plots.slope_ratios(tree, from_round=start, **shown)
+        case Kind.survival:
+            figure = plots.survival(tree, checkpoint=start, **shown)
+        case Kind.regret:
+            figure = plots.regret(
+                tree, anchor=start, band=_BANDS[band], bounds=drawn,
+                log_x=not linear_x, log_y=log_y or None, **shown,
+            )  # fmt: skip
+    stem = out or (results if results.is_dir() else results.parent) / kind.value
+    stem = stem.with_suffix("") if stem.suffix.lstrip(".") in list(Format) else stem
+    formats = [each.value for each in kinds or (Format.png, Format.svg)]
+    messages.save_figures({stem: figure}, formats)
+
+
+def _bounds(text: str, kind: Kind) -> str | list[str] | None:
+    """Return the bounds that were named, as figures have them."""
+    names = [each.strip() for each in text.split(",") if each.strip()]
+    if names in ([], ["none"]):
+        return None
+    if names == ["auto"]:
+        return "auto"
+    if kind not in (Kind.regret, Kind.slopes):
+        raise option_error(
+            "--bounds", f"does not go with --kind {kind.value}", remedy="leave it out"
+        )
+    return names
+
+
+def _by_policy(
+    option: str, given: list[str] | None, tree: xr.DataTree
+) -> dict[str, str]:
+    """Return what was given as POLICY=VALUE, where either may hold an equals sign."""
+    if not given:
+        return {}
+    from bayesduel.analysis import measurements
+    from bayesduel.plots.policy_looks import check_color, check_name, label_called
+
+    found: dict[str, str] = {}
+    labels = [each.policy for each in measurements(tree)]
+    check = check_color if option == "--color" else check_name
+    for text in given:
+        parts = text.split("=")
+        if len(parts) < 2:
+            rule = f"must be POLICY={'COLOR' if option == '--color' else 'TEXT'}"
+            remedy = "such as d-ts=#336699 or d-ts=Double"
+            raise option_error(option, rule, text, remedy=remedy)
+        # The longest beginning that is a policy: d-ts:alpha=2=#336699.
+        for count in range(len(parts) - 1, 0, -1):
+            key = "=".join(parts[:count])
+            try:
+                label_called(option, key, labels)
+            except ValueError:
+                if count == 1:
+                    raise
+                continue
+            found[key] = check(option, "=".join(parts[count:]).strip())
+            break
+    return found
+
+
+def _saved(path: Path, instance: str | None) -> xr.DataTree:
+    """Read results, or those of one instance."""
+    if not path.exists():
+        remedy = "give the folder of --out, or a file in it"
+        raise option_error("RESULTS", f"{path} does not exist", path, remedy=remedy)
+    from bayesduel import results
+    from bayesduel.errors import near_names
+
+    tree = results.load(path)
+    if instance is None:
+        return tree
+    if instance not in tree.children:
+        near = near_names(instance, tree.children)
+        raise option_error(
+            "--instance",
+            f"{instance!r} is not in {path}",
+            instance,
+            remedy=f"{near}it holds {', '.join(tree.children)}",
+        )
+    return tree.children[instance]
+
+
+def _notion(tree: xr.DataTree, named: str | None) -> str:
+    """Return the notion that was named, or the first one that was recorded."""
+    from bayesduel.analysis import measurements
+
+    if named is not None:
+        return named.replace("-", "_")
+    first = {
+        each.instance: each.notions[0] for each in measurements(tree) if each.notions
+    }
+    if len(set(first.values())) > 1:
+        texts = (f"{name} ({notion})" for name, notion in first.items())
+        raise option_error(
+            "--regret",
+            f"instances have different regrets: {', '.join(texts)}",
+            remedy="draw one of them with --instance",
+        )
+    return next(iter(first.values()), "copeland")
+
+
+def _require_one_instance(tree: xr.DataTree) -> None:
+    from bayesduel.analysis import measurements
+
+    names = dict.fromkeys(each.instance for each in measurements(tree))
+    if len(names) > 1:
+        raise option_error(
+            "--kind slopes",
+            f"draws one instance, but there are {len(names)} ({', '.join(names)})",
+            remedy=f"pick one, as with -i {next(iter(names))}",
+        )

@@ -1,0 +1,159 @@
+"""``bayesduel study new``: who is compared, and who asks."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+
+from bayesduel.cli.options import SEED, command, option
+from bayesduel.cli.parse import names as names_of
+from bayesduel.cli.parse import option_error
+from bayesduel.cli.studying import EditedStudy
+from bayesduel.cli.voting import Contradiction, Model
+
+
+class Stop(StrEnum):
+    """Rules that may end the asking."""
+
+    anytime = "anytime"
+    posterior = "posterior"
+    judges = "judges"
+
+
+@command("study new drinks.study --arms tea,coffee,milk --budget 300")
+def new(
+    *,
+    edited: EditedStudy,
+    arms: str | None = option(None, "Names between commas.", "A,B,..."),
+    arms_file: Path | None = option(None, "Or a name a line.", "PATH"),
+    choose_from: int = option(
+        2, "Arms shown at once: of more than two, judges name the best.", "N", least=2
+    ),
+    worst: bool = option(False, "Of a set judges name the worst, too."),
+    policy: str | None = option(
+        None,
+        "What asks: a policy (see: bayesduel list policies; one of your own from the "
+        "current folder as module:Class), information, or balanced; of sets d-ts, "
+        "logit-ts or balanced. By default d-ts+, or d-ts.",
+        *("NAME", "-p", "--policy"),
+    ),
+    model: Model | None = option(
+        None,
+        "A Beta per pair (the default), or one scale of utilities; left out for sets.",
+    ),
+    delta: float = option(0.05, "Error that is accepted.", "D"),
+    width: float = option(0.0, "Pairs so near 1/2 need not be told apart.", "W"),
+    budget: int | None = option(None, "Votes at most.", "N", least=1),
+    floor: int = option(0, "Votes of every pair first.", "N", least=0),
+    lease: float = option(3600.0, "Seconds until a question is asked again.", "S"),
+    block: list[str] | None = option(
+        None, "A pair never to be asked; repeatable.", "A,B"
+    ),
+    features: Path | None = option(
+        None,
+        "CSV or TSV with a row per arm: its name, and numbers of about unit size. "
+        "Utilities are then a weighted sum of these, in place of --model.",
+        "ARMS",
+    ),
+    both_orders: Contradiction | None = option(
+        None,
+        "Ask each question in both orders, as one vote; a contradiction is a tie, or "
+        "no vote.",
+    ),
+    gold_share: float = option(0.1, "Share of questions from study gold.", "P"),
+    gold_threshold: float = option(
+        0.7, "Who has fewer of them right is set aside.", "P"
+    ),
+    gold_least: int = option(5, "Once they answered so many.", "N", least=1),
+    quickest: float = option(1.0, "Seconds; less is too fast to read.", "S"),
+    cost: float | None = option(None, "What answers may cost in all.", "C"),
+    price: float = option(0.0, "Of an answer; see study judge, too.", "C"),
+    arm_price: list[str] | None = option(None, "Of showing an arm; repeatable.", "A=C"),
+    stop_when: list[Stop] | None = option(
+        None, "Ask no more once this rule, and each other named, stops."
+    ),
+    contexts: Path | None = option(
+        None, "A prompt a line: each question draws one.", "PATH"
+    ),
+    items: Path | None = option(
+        None,
+        "CSV or JSON lines with arm, context and text: arms and contexts.",
+        "PATH",
+    ),
+    seed: int = SEED,
+) -> None:
+    """Make a study: one file, which holds everything that is asked and answered."""
+    from bayesduel.models import LinearUtilities
+    from bayesduel.studies import Items, Judging, Spending, Study
+    from bayesduel.votes import read_covariates
+
+    if items is not None:
+        known = Items(items)
+        if arms is not None or arms_file is not None or contexts is not None:
+            remedy = "leave out the others"
+            raise option_error("--items", "has arms and contexts", items, remedy=remedy)
+        names, pool = list(known.arms), list(known.contexts)
+    else:
+        if (arms is None) == (arms_file is None):
+            rule = "needs names between commas, or --arms-file, not both"
+            raise option_error("--arms", rule, remedy="give one of them")
+        named = None if arms is None else names_of(arms, "--arms")
+        names = named if arms_file is None else _lines(arms_file)
+        names, pool = names or [], [] if contexts is None else _lines(contexts)
+    blocked = []
+    for text in block or ():
+        pair = names_of(text, "--block")
+        if len(pair) != 2:
+            raise option_error("--block", "must be two names between commas", text)
+        blocked.append((pair[0], pair[1]))
+    linear = None
+    if features is not None:
+        linear = LinearUtilities(read_covariates(features, names)[0])
+    with Study.create(
+        edited.file,
+        names,
+        policy,
+        model=linear or (None if model is None else model.value),
+        delta=delta,
+        width=width,
+        budget=budget,
+        seed=seed,
+        floor=floor,
+        lease=lease,
+        blocked=blocked,
+        judging=Judging(
+            both_orders=None if both_orders is None else both_orders.value,
+            gold_share=gold_share,
+            gold_threshold=gold_threshold,
+            gold_least=gold_least,
+            quickest=quickest,
+        ),
+        spending=Spending(
+            cost=cost, price=price, arm_prices=dict(map(_priced, arm_price or ()))
+        ),
+        stop_when=[rule.value for rule in stop_when or ()],
+        contexts=pool,
+        choose_from=choose_from,
+        worst=worst,
+        by=edited.by,
+    ) as study:
+        edited.say(f"made {edited.file}: {len(names)} arms; {study.policy} asks")
+
+
+def _lines(path: Path) -> list[str]:
+    """Return the lines of a file that are not empty."""
+    from bayesduel.errors import StudyError
+    from bayesduel.files.user_files import read_text
+
+    lines = read_text(path, error=StudyError).splitlines()
+    return [line.strip() for line in lines if line.strip()]
+
+
+def _priced(text: str) -> tuple[str, float]:
+    name, sign, price = text.rpartition("=")
+    try:
+        if sign:
+            return name, float(price)
+    except ValueError:
+        pass
+    raise option_error("--arm-price", "must be NAME=NUMBER", text)

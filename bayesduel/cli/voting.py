@@ -1,0 +1,440 @@
+"""Options of commands on votes: how they are read, and which model is fitted how."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayesduel.cli.errors import refuse_given
+from bayesduel.cli.options import INTERVAL, SEED, option
+from bayesduel.cli.parse import names as names_of
+from bayesduel.cli.parse import option_error
+
+if TYPE_CHECKING:
+    from bayesduel.votes import Comparisons
+    from bayesduel.votes.format import VoteFormat
+    from bayesduel.votes.pairs import VoteRows
+
+_COUNTED = re.compile(r"(.+)\*([0-9]+(?:\.[0-9]+)?)")
+"""A word, and how many votes it counts."""
+
+
+class Model(StrEnum):
+    """What is assumed of the pairs."""
+
+    bradley_terry = "bradley-terry"
+    thurstone = "thurstone"
+    beta = "beta"
+
+
+class Method(StrEnum):
+    """How the posterior is computed."""
+
+    auto = "auto"
+    exact = "exact"
+    laplace = "laplace"
+    svi = "svi"
+    nuts = "nuts"
+    mode = "mode"
+
+
+class WithoutAnswer(StrEnum):
+    """What becomes of rows where something is missing."""
+
+    refuse = "refuse"
+    skip = "skip"
+    keep = "keep"
+
+
+class Mirrored(StrEnum):
+    """How often a match counts that a table lists from both sides."""
+
+    once = "once"
+    twice = "twice"
+
+
+class Decimal(StrEnum):
+    """The decimal sign of numbers."""
+
+    point = "."
+    comma = ","
+
+
+class Contradiction(StrEnum):
+    """What two answers count as that contradict each other."""
+
+    tie = "tie"
+    nothing = "nothing"
+
+
+@dataclass(frozen=True)
+class VoteOptions:
+    """Which columns of a table hold votes on pairs, and which rows are read."""
+
+    arms: str | None = option(
+        None,
+        "Columns of the two arms. Default: left,right; first,second; home,away; a,b; "
+        "model_a,model_b, also with team, item, player ...; or winner,loser.",
+        "A,B",
+    )
+    winner: str | None = option(
+        None,
+        "Column of the winner. Default: winner. It may be one of the two arms; two "
+        "columns, g1,g2, hold the answers in both orders.",
+        "COLUMN",
+    )
+    words: str | None = option(
+        None,
+        "What it says for the first arm, the second, a tie; several words as tie|'both "
+        "bad', of several votes as A>>B*3. Names of arms and of their columns are "
+        "understood too. Default: left,right,tie.",
+        "A,B,TIE",
+    )
+    wins: str | None = option(
+        None, "Columns of counts instead. Default: wins_a,wins_b.", "A,B"
+    )
+    tie_columns: str | None = option(
+        None, "Columns that count ties. Default: ties, draws, or tie.", "C,..."
+    )
+    scores: str | None = option(
+        None,
+        "Columns of scores instead, the larger one wins. Default: "
+        "home_score,away_score; home_goals,away_goals; or score_a,score_b.",
+        "A,B",
+    )
+    weight: str | None = option(None, "Column: how many times a row counts.", "COLUMN")
+    where: list[str] | None = option(
+        None,
+        "Rows to read; also with !=, <, <=, > and >=. Repeat for several conditions, "
+        "all of which must hold.",
+        "COLUMN=VALUE",
+    )
+    missing: WithoutAnswer = option(
+        WithoutAnswer.refuse,
+        "Rows without an arm or an answer (empty, NA, null ...): an error, left out, "
+        "or, of all but empty cells, names.",
+    )
+    decimal: Decimal | None = option(
+        None,
+        "Decimal sign of numbers. Default: point, and in files separated by semicolons "
+        "also comma.",
+    )
+    mirrored: Mirrored | None = option(
+        None,
+        "How often a match counts in a table that lists each from both sides.",
+    )
+
+    def format(self, **others: Any) -> VoteFormat:
+        """Return the format of a table; fields that no option here names are given."""
+        from bayesduel.votes.format import VoteFormat
+
+        winner = names_between("--winner", self.winner)
+        ties = self.tie_columns
+        return VoteFormat(
+            arms=names_between("--arms", self.arms),
+            winner=winner[0] if winner and len(winner) == 1 else winner,
+            words=None if self.words is None else _words(self.words),
+            wins=names_between("--wins", self.wins, 2),
+            ties=() if ties == "" else names_between("--tie-columns", ties),
+            scores=names_between("--scores", self.scores, 2),
+            weight=self.weight,
+            where=tuple(self.where or ()),
+            missing=self.missing.value,
+            decimal=self.decimal and self.decimal.value,
+            mirrored=self.mirrored and self.mirrored.value,
+            **others,
+        )
+
+    def read(self, votes: Path, **others: Any) -> Comparisons:
+        """Read votes on pairs from a file."""
+        reading = self.format(**others)
+        require_file("VOTES", votes)
+        from bayesduel.votes.pairs import parse_pairs
+
+        return parse_pairs(votes, reading).comparisons()
+
+
+@dataclass(frozen=True)
+class JudgedVoteOptions(VoteOptions):
+    """Also who judged what, and votes on sets."""
+
+    worst: str | None = option(
+        None, "Of sets: column of the worst arm. Default: worst, or least.", "COLUMN"
+    )
+    context: str | None = option(
+        None, "Column of what was asked, such as a prompt.", "COLUMN"
+    )
+    judge: str | None = option(
+        None,
+        "Column of who judged: each may favor the arm shown first in a way of their "
+        "own.",
+        "COLUMN",
+    )
+    both_orders: Contradiction | None = option(
+        None,
+        "Two votes on one pair in either order, of the same --context and --judge, are "
+        "one vote; a contradiction is a tie, or nothing.",
+    )
+    dry_run: bool = option(False, "Only print ten rows, as they were understood.")
+
+    def format(self, **others: Any) -> VoteFormat:
+        """Return the format of a table; fields that no option here names are given."""
+        return super().format(
+            context=self.context,
+            judge=self.judge,
+            both_orders=self.both_orders and self.both_orders.value,
+            **others,
+        )
+
+
+MODEL = option(
+    Model.bradley_terry, "One scale of utilities (two links), or a Beta per pair."
+)
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """The model of votes on pairs."""
+
+    model: Model = MODEL
+    prior_scale: float | None = option(
+        None,
+        "Standard deviation of utilities, default 2; of coefficients with "
+        "--covariates, default 1; pseudo-votes of a Beta, default 1.",
+        "S",
+    )
+    order_effect: bool = option(False, "The arm shown first may have an advantage.")
+    order_known: bool = option(
+        False,
+        "The first arm of each row of counts was shown first; for --order-effect.",
+    )
+    contest_covariate: list[str] | None = option(
+        None,
+        "Column of what the first arm has more of in a contest, such as the length of "
+        "its answer: taken as it is, 0 for equals. Repeat for several.",
+        "COLUMN",
+    )
+    contest_scale: float | None = option(
+        None,
+        "Standard deviation of the prior of what one unit of a --contest-covariate "
+        "adds to utility, default 1.",
+        "S",
+    )
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """What the model needs of a table, as fields of its format."""
+        covariates = tuple(self.contest_covariate or ())
+        return {
+            "order_known": self.order_known or None,
+            "contest_covariates": covariates,
+        }
+
+    def check(self, **of_utilities: Any) -> None:
+        """Refuse options that do not go together, before a file is read.
+
+        ``of_utilities`` are further options, by flag, that need utilities.
+        """
+        covariates = self.contest_covariate or []
+        given = {
+            "--order-effect": self.order_effect,
+            "--contest-covariate": covariates,
+            **of_utilities,
+        }
+        if self.model is Model.beta:
+            remedy = "choose bradley-terry or thurstone"
+            refuse_given(given, "a Beta per pair has none", remedy)
+        twice = [name for name in covariates if covariates.count(name) > 1]
+        if twice:
+            rule = "must be different columns"
+            raise option_error("--contest-covariate", rule, twice[0])
+        if self.contest_scale is not None and not covariates:
+            rule, remedy = "is that of a --contest-covariate", "name a column"
+            raise option_error("--contest-scale", rule, remedy=remedy)
+
+    def model_of(self, data: Comparisons, **more: Any) -> Any:
+        """Return the model; see :func:`preference_model`."""
+        return preference_model(
+            self.model,
+            data,
+            self.prior_scale,
+            order_effect=self.order_effect,
+            contest_scale=self.contest_scale,
+            **more,
+        )
+
+
+def preference_model(
+    model: Model,
+    data: Comparisons,
+    prior: float | None = None,
+    *,
+    order_effect: bool = False,
+    residual: bool = False,
+    rao_kupper: bool = False,
+    discrimination: bool = False,
+    judged: bool = True,
+    contest_scale: float | None = None,
+) -> Any:
+    """Return the model that was named, with what the data have: ties, covariates.
+
+    The scale of a residual is learned: it must not drown what covariates tell.
+    """
+    from bayesduel.models import (
+        BradleyTerry,
+        JudgedBradleyTerry,
+        PairwiseBeta,
+        RaoKupper,
+        Thurstone,
+    )
+
+    if model is Model.beta:
+        return PairwiseBeta(prior=1.0 if prior is None else prior, ties=data.has_ties)
+    kind = BradleyTerry if model is Model.bradley_terry else Thurstone
+    if rao_kupper and data.has_ties:
+        kind = RaoKupper
+    explained = bool(data.covariate_names)
+    more: dict[str, Any] = {}
+    if judged and "judge" in data.columns:
+        kind, order_effect = JudgedBradleyTerry, True
+        more["discrimination"] = discrimination
+    if prior is not None:
+        narrow = explained and not residual
+        more["covariate_scale" if narrow else "prior_scale"] = prior
+    if contest_scale is not None:
+        more["contest_scale"] = contest_scale
+    return kind(
+        zero_sum=True,
+        ties=data.has_ties,
+        order_effect=order_effect,
+        covariates=explained,
+        contest_covariates=bool(data.contest_covariates),
+        residual=residual,
+        learn_scale=residual,
+        **more,
+    )
+
+
+@dataclass(frozen=True)
+class FitOptions:
+    """How a posterior is computed."""
+
+    method: Method = option(
+        Method.auto,
+        "auto: exact for beta, nuts for mixed, else laplace, and nuts where that does "
+        "not fit. mode: for thousands of arms, without draws.",
+    )
+    probability: float = INTERVAL
+    draws: int = option(1000, "Draws of each of 4 chains.", "N", least=10)
+    warmup: int | None = option(
+        None, "nuts: steps of adaptation; default 1000.", "N", least=1
+    )
+    target_acceptance: float | None = option(
+        None,
+        "nuts: acceptance that step sizes aim at, default 0.9; nearer to 1 against "
+        "divergences.",
+        "A",
+    )
+    seed: int = SEED
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of ``fit``."""
+        arguments: dict[str, Any] = {
+            "method": self.method.value,
+            "rng_key": self.seed,
+            "num_draws": self.draws,
+        }
+        if self.warmup is not None:
+            arguments["num_warmup"] = self.warmup
+        if self.target_acceptance is not None:
+            arguments["target_acceptance"] = self.target_acceptance
+        return arguments
+
+    def words(self, model: Any) -> str:
+        """Return what takes the time while a model is fitted."""
+        is_auto = self.method is Method.auto
+        name = model.usual_method if is_auto else self.method.value
+        return "drawing by Markov chains" if name == "nuts" else f"fitting by {name}"
+
+
+def _words(text: str) -> tuple[dict[str, float], ...]:
+    """Return what each word counts, of ``A>>B*3|A>B,B>A|B>>A*3,tie='both bad'``."""
+    found: list[dict[str, float]] = []
+    for entry in names_between("--words", text, 3) or ():
+        words: dict[str, float] = {}
+        for word in entry.removeprefix("tie=").split("|"):
+            counted = _COUNTED.fullmatch(word.strip())
+            name, votes = counted.groups() if counted else (word, "1")
+            name = name.strip().strip("\"'")
+            if name in words:
+                raise option_error("--words", "must be different", name)
+            words[name] = float(votes)
+        found.append(words)
+    return tuple(found)
+
+
+def names_between(
+    option: str, text: str | None, count: int | None = None
+) -> tuple[str, ...] | None:
+    """Return names between commas; None where nothing was typed."""
+    if text is None:
+        return None
+    names = tuple(names_of(text, option))
+    if not all(names) or (count is not None and len(names) != count):
+        wanted = f"{count} names" if count else "names"
+        raise option_error(option, f"must be {wanted} between commas", text)
+    return names
+
+
+def require_file(option: str, path: Path) -> None:
+    """Raise where a file is not there; the remedy names near files of its folder."""
+    if path.exists():
+        return
+    from bayesduel.errors import near_names
+
+    beside = path.parent.iterdir() if path.parent.is_dir() else ()
+    near = near_names(path.name, [each.name for each in beside]).rstrip()
+    raise option_error(option, f"{path} does not exist", path, remedy=near)
+
+
+def print_rows(rows: VoteRows) -> None:
+    """Print ten rows and their votes, which columns were read, and all that is left."""
+    from bayesduel.cli.output import console
+    from bayesduel.cli.tables import show, table_of
+
+    names, words = rows.arm_names, ("row", "first arm", "second arm")
+    sample = zip(rows.rows, rows.first, rows.second, rows.counts, strict=True)
+    cells = [
+        (str(row), names[first], names[second], *(f"{votes:g}" for votes in counts))
+        for (row, first, second, counts), _ in zip(sample, range(10), strict=False)
+    ]
+    table = table_of((*words, "for first", "for second", "ties"), cells, words=words)
+    read = "; ".join(f"{role}: {', '.join(each)}" for role, each in rows.read.items())
+    order = "first arm shown first" if rows.order_known else "order shown: not known"
+    show(console(), f"{rows.name}: {rows.comparisons()}", table, read, order)
+
+
+def print_whole(name: str, data: Any) -> None:
+    """Print ten different rankings, or the choices of ten sets, and all there are."""
+    from bayesduel.cli.output import console
+    from bayesduel.cli.tables import show, table_of
+    from bayesduel.votes import Rankings
+
+    if isinstance(data, Rankings):
+        rows = [
+            (*(f"{place or ''}" for place in places), f"{voters:g}")
+            for places, voters in zip(data.places[:10], data.counts[:10], strict=True)
+        ]
+        table = table_of((*data.arm_names, "voters"), rows)
+    else:
+        words = ("shown", "chosen")
+        rows = [
+            (shown, data.arm_names[arm], f"{counts[arm]:g}")
+            for shown, counts in zip(data.row_names[:10], data.counts[:10], strict=True)
+            for arm in counts.nonzero()[0].tolist()
+        ]
+        table = table_of((*words, "votes"), rows, words=words)
+    show(console(), f"{name}: {data}", table)
