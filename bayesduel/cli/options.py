@@ -10,8 +10,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, is_dataclass
+from enum import StrEnum
+from functools import reduce
 from inspect import Parameter, Signature, signature
-from typing import Annotated, Any, get_args, get_type_hints
+from operator import or_
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -137,7 +140,7 @@ def _parameter(name: str, kind: Any, declared: _Declared) -> Parameter:
         more["parser"] = _reader(parse.number)
     made = typer.Argument(**more) if declared.alone else typer.Option(*names, **more)
     default = Parameter.empty if declared.default is ... else declared.default
-    annotation = Annotated[kind, made]
+    annotation = Annotated[_with_enums(kind), made]
     return Parameter(
         name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation
     )
@@ -155,6 +158,22 @@ def _reader(parser: Callable[..., Any], **rule: Any) -> Callable[[Any], Any]:
             raise typer.BadParameter(str(error)) from error
 
     return read
+
+
+def _with_enums(kind: Any) -> Any:
+    # Typer 0.18 knows no Literal.
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        return StrEnum("Choice", {text: text for text in inner})
+    if origin is list:
+        return list[_with_enums(inner[0])]
+    return reduce(or_, map(_with_enums, inner)) if inner else kind
+
+
+def _without_enums(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [*map(_without_enums, value)]
+    return str(value) if isinstance(value, StrEnum) else value
 
 
 def _flat(function: Callable[..., None]) -> Callable[..., None]:
@@ -175,7 +194,8 @@ def _flat(function: Callable[..., None]) -> Callable[..., None]:
         else:  # The context.
             parameters.append(each.replace(annotation=kind))
 
-    def called(**given: Any) -> None:
+    def called(**typed: Any) -> None:
+        given = {name: _without_enums(value) for name, value in typed.items()}
         for name, kind in parts.items():
             given[name] = kind(
                 **{own.name: given.pop(own.name) for own in fields(kind)}

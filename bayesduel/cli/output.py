@@ -63,25 +63,16 @@ def console(*, stderr: bool = False) -> Console:
     Names of arms, judges and files come from others. The console is made anew, since
     tests and pipes replace the streams.
     """
-    from rich.console import Console, RenderHook
+    from rich.console import Console
     from rich.segment import Segment
 
-    class Shown:
-        def __init__(self, renderable: Any) -> None:
-            self._renderable = renderable
-
-        def __rich_console__(self, console: Any, options: Any) -> Iterator[Segment]:
-            for text, style, control in console.render(self._renderable, options):
+    class Harmless(Console):
+        def render(self, renderable: Any, options: Any = None) -> Iterator[Segment]:
+            for text, style, control in super().render(renderable, options):
                 shown = text if control else visible(text, lines=True)
                 yield Segment(shown, style, control)
 
-    class Hook(RenderHook):
-        def process_renderables(self, renderables: list[Any]) -> list[Any]:
-            return [Shown(each) for each in renderables]
-
-    screen = Console(stderr=stderr, highlight=False)
-    screen.push_render_hook(Hook())
-    return screen
+    return Harmless(stderr=stderr, highlight=False)
 
 
 @dataclass(frozen=True)

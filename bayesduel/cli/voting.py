@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from bayesduel.cli.errors import refuse_given
 from bayesduel.cli.options import INTERVAL, SEED, option
@@ -22,52 +21,22 @@ _COUNTED = re.compile(r"(.+)\*([0-9]+(?:\.[0-9]+)?)")
 """A word, and how many votes it counts."""
 
 
-class Model(StrEnum):
-    """What is assumed of the pairs."""
-
-    bradley_terry = "bradley-terry"
-    thurstone = "thurstone"
-    beta = "beta"
+Model = Literal["bradley-terry", "thurstone", "beta"]
 
 
-class Method(StrEnum):
-    """How the posterior is computed."""
-
-    auto = "auto"
-    exact = "exact"
-    laplace = "laplace"
-    svi = "svi"
-    nuts = "nuts"
-    mode = "mode"
+Method = Literal["auto", "exact", "laplace", "svi", "nuts", "mode"]
 
 
-class WithoutAnswer(StrEnum):
-    """What becomes of rows where something is missing."""
-
-    refuse = "refuse"
-    skip = "skip"
-    keep = "keep"
+WithoutAnswer = Literal["refuse", "skip", "keep"]
 
 
-class Mirrored(StrEnum):
-    """How often a match counts that a table lists from both sides."""
-
-    once = "once"
-    twice = "twice"
+Mirrored = Literal["once", "twice"]
 
 
-class Decimal(StrEnum):
-    """The decimal sign of numbers."""
-
-    point = "."
-    comma = ","
+Decimal = Literal[".", ","]
 
 
-class Contradiction(StrEnum):
-    """What two answers count as that contradict each other."""
-
-    tie = "tie"
-    nothing = "nothing"
+Contradiction = Literal["tie", "nothing"]
 
 
 @dataclass(frozen=True)
@@ -113,7 +82,7 @@ class VoteOptions:
         "COLUMN=VALUE",
     )
     missing: WithoutAnswer = option(
-        WithoutAnswer.refuse,
+        "refuse",
         "Rows without an arm or an answer (empty, NA, null ...): an error, left out, "
         "or, of all but empty cells, names.",
     )
@@ -142,9 +111,9 @@ class VoteOptions:
             scores=names_between("--scores", self.scores, 2),
             weight=self.weight,
             where=tuple(self.where or ()),
-            missing=self.missing.value,
-            decimal=self.decimal and self.decimal.value,
-            mirrored=self.mirrored and self.mirrored.value,
+            missing=self.missing,
+            decimal=self.decimal,
+            mirrored=self.mirrored,
             **others,
         )
 
@@ -185,13 +154,13 @@ class JudgedVoteOptions(VoteOptions):
         return super().format(
             context=self.context,
             judge=self.judge,
-            both_orders=self.both_orders and self.both_orders.value,
+            both_orders=self.both_orders,
             **others,
         )
 
 
 MODEL = option(
-    Model.bradley_terry, "One scale of utilities (two links), or a Beta per pair."
+    "bradley-terry", "One scale of utilities (two links), or a Beta per pair."
 )
 
 
@@ -244,7 +213,7 @@ class ModelOptions:
             "--contest-covariate": covariates,
             **of_utilities,
         }
-        if self.model is Model.beta:
+        if self.model == "beta":
             remedy = "choose bradley-terry or thurstone"
             refuse_given(given, "a Beta per pair has none", remedy)
         twice = [name for name in covariates if covariates.count(name) > 1]
@@ -291,9 +260,9 @@ def preference_model(
         Thurstone,
     )
 
-    if model is Model.beta:
+    if model == "beta":
         return PairwiseBeta(prior=1.0 if prior is None else prior, ties=data.has_ties)
-    kind = BradleyTerry if model is Model.bradley_terry else Thurstone
+    kind = BradleyTerry if model == "bradley-terry" else Thurstone
     if rao_kupper and data.has_ties:
         kind = RaoKupper
     explained = bool(data.covariate_names)
@@ -323,7 +292,7 @@ class FitOptions:
     """How a posterior is computed."""
 
     method: Method = option(
-        Method.auto,
+        "auto",
         "auto: exact for beta, nuts for mixed, else laplace, and nuts where that does "
         "not fit. mode: for thousands of arms, without draws.",
     )
@@ -343,7 +312,7 @@ class FitOptions:
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of ``fit``."""
         arguments: dict[str, Any] = {
-            "method": self.method.value,
+            "method": self.method,
             "rng_key": self.seed,
             "num_draws": self.draws,
         }
@@ -355,8 +324,8 @@ class FitOptions:
 
     def words(self, model: Any) -> str:
         """Return what takes the time while a model is fitted."""
-        is_auto = self.method is Method.auto
-        name = model.usual_method if is_auto else self.method.value
+        is_auto = self.method == "auto"
+        name = model.usual_method if is_auto else self.method
         return "drawing by Markov chains" if name == "nuts" else f"fitting by {name}"
 
 

@@ -50,7 +50,7 @@ def audit_stopping(
     runs: int = option(1000, "Studies to simulate.", "R"),
     seed: int = SEED,
     model: Model = option(
-        Model.beta, "One scale of utilities (two links), or a Beta per pair."
+        "beta", "One scale of utilities (two links), or a Beta per pair."
     ),
     reading: VoteOptions,
     repair: bool = REPAIR,

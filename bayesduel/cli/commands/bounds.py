@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from bayesduel.cli.errors import ended
 from bayesduel.cli.options import (
@@ -42,20 +41,10 @@ if TYPE_CHECKING:
     )
 
 
-class Solver(StrEnum):
-    """Ways to solve the optimal program."""
-
-    prefix = "prefix"
-    cvxpy = "cvxpy"
+Solver = Literal["prefix", "cvxpy"]
 
 
-class Structure(StrEnum):
-    """Models of the preferences that change the lower bound."""
-
-    bradley_terry = "bradley-terry"
-    thurstone = "thurstone"
-    transitive = "transitive"
-    linear = "linear"
+Structure = Literal["bradley-terry", "thurstone", "transitive", "linear"]
 
 
 _BATCHES = 16  # As the batched policies have it.
@@ -76,7 +65,7 @@ def bounds(
         False, "Every pair, and what the other theorems say.", None, "--all"
     ),
     solver: Solver = option(
-        Solver.prefix, "How to solve it; cvxpy takes it as printed (extra verify)."
+        "prefix", "How to solve it; cvxpy takes it as printed (extra verify)."
     ),
     verify: bool = option(False, "Solve it both ways, and compare (extra verify)."),
     identify: bool = option(False, "The least cost of naming a winner instead."),
@@ -144,14 +133,14 @@ def bounds(
     if prices is not None and not identify:
         raise ArgumentError("prices", "needs --identify", prices)
     if project and model is None:
-        remedy = "name one of " + ", ".join(Structure)
+        remedy = "name one of " + ", ".join(get_args(Structure))
         raise ArgumentError("project", "needs --model", True, remedy=remedy)
     if model is not None or identify:
         beside = "--identify" if model is None else "--model"
         rule = f"does not go with {beside}"
-        if solver is not Solver.prefix:
+        if solver != "prefix":
             remedy = "--verify solves it both ways" if model is None else ""
-            raise ArgumentError("solver", rule, solver.value, remedy=remedy)
+            raise ArgumentError("solver", rule, solver, remedy=remedy)
         refused = {"num_submatrices": num_submatrices, "out": out}
         if model is not None:
             refused["verify"] = verify or None
@@ -167,7 +156,7 @@ def bounds(
                 raise ArgumentError(name, rule, value)
     of = _Matrix(preference, preference.name or matrix, everything)
     if model is not None:
-        _under_model(of, model.value, prices, identify, project, output)
+        _under_model(of, model, prices, identify, project, output)
     elif identify:
         _identification(of, prices, verify, output)
     elif num_submatrices is not None:
@@ -356,7 +345,7 @@ def _constants(
     from theory import ecw_rmed_constant
 
     names = tuple(preference.arm_names or ())
-    lower, note = lower_bound(preference, names, method=solver.value, verify=verify)
+    lower, note = lower_bound(preference, names, method=solver, verify=verify)
     if lower is None:
         return None, None, note
     return lower, ecw_rmed_constant(preference), ""

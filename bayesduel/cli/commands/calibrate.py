@@ -23,9 +23,7 @@ def calibrate(
     ),
     reading: VoteOptions,
     model: ModelOptions,
-    method: Method = option(
-        Method.auto, "auto: exact for beta, else laplace, as in fit."
-    ),
+    method: Method = option("auto", "auto: exact for beta, else laplace, as in fit."),
     plain: bool = option(False, "laplace, svi: do not resample by importance."),
     simulations: int = option(200, "Data sets to simulate and fit.", "N", least=20),
     seed: int = SEED,
@@ -49,7 +47,7 @@ def calibrate(
 
     chosen = model.model_of(data)
     chosen.arrays(data)  # Says what does not fit before anything else is said.
-    name = chosen.usual_method if method is Method.auto else method.value
+    name = chosen.usual_method if method == "auto" else method
     output.say(f"{votes.name}: {data}; {simulations} data sets by {name}")
     output.claim(out, "calibration")
     with progress_reporter(enabled=not output.quiet) as bar:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
@@ -33,11 +32,7 @@ CONDORCET = "mslr5-condorcet"
 NON_CONDORCET = "mslr5-non-condorcet"
 
 
-class Scale(StrEnum):
-    """How long the demonstration takes."""
-
-    full = "full"
-    small = "small"
+Scale = Literal["full", "small"]
 
 
 @dataclass(frozen=True)
@@ -59,8 +54,8 @@ class _Size:
 
 
 _SIZES = {
-    Scale.full: _Size(100, 15, 60, 10**6, 10**12),
-    Scale.small: _Size(20, 20, 20, 10**4, 10**8),
+    "full": _Size(100, 15, 60, 10**6, 10**12),
+    "small": _Size(20, 20, 20, 10**4, 10**8),
 }
 _WHY_FEWER = (
     f"fewer runs on {NON_CONDORCET}: three arms tie for the first place, so that a "
@@ -71,9 +66,7 @@ _WHY_FEWER = (
 @command("demo --out demo-results")
 def demo(
     *,
-    scale: Scale = option(
-        Scale.full, "small: a look in seconds, with wide error bars."
-    ),
+    scale: Scale = option("full", "small: a look in seconds, with wide error bars."),
     runs: int | None = option(
         None, "Runs of each policy. Default: 100, 60 or 15 where arms tie.", "R"
     ),
@@ -114,14 +107,14 @@ def demo(
         # The larger of the two is out of range, whether the other one is or not.
         raise error.renamed("far") from error
     claim_folder(out, kind="demo", overwrite=True)
-    is_full = size == _SIZES[Scale.full]
+    is_full = size == _SIZES["full"]
     begun = time.perf_counter()
     try:
         if is_full:
             messages.say("this takes about half a minute; --scale small takes less")
         if is_full and not messages.quiet:
             # A small table before what takes long.
-            small = _SIZES[Scale.small]
+            small = _SIZES["small"]
             first, *_ = _experiments(replace(small, far=small.horizon), seed)
             _print(_run(first, jobs, messages))
         beyond = _run(beyond_, jobs, messages)

@@ -7,9 +7,8 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from bayesduel.cli.errors import refuse_given
 from bayesduel.cli.fits import (
@@ -36,8 +35,6 @@ from bayesduel.cli.parse import option_error
 from bayesduel.cli.voting import (
     FitOptions,
     JudgedVoteOptions,
-    Method,
-    Model,
     ModelOptions,
     names_between,
     print_rows,
@@ -53,20 +50,10 @@ if TYPE_CHECKING:
 _MANY_ROWS = 200
 
 
-class ScoreScale(StrEnum):
-    """The unit of scores."""
-
-    utility = "utility"
-    elo = "elo"
+ScoreScale = Literal["utility", "elo"]
 
 
-class Ties(StrEnum):
-    """What becomes of ties."""
-
-    modelled = "model"
-    rao_kupper = "rao-kupper"
-    dropped = "drop"
-    halved = "split"
+Ties = Literal["model", "rao-kupper", "drop", "split"]
 
 
 @dataclass(frozen=True)
@@ -124,7 +111,7 @@ class FittedModelOptions(ModelOptions):
     """The model that ``fit`` fits."""
 
     tied: Ties = option(
-        Ties.modelled,
+        "model",
         "Model ties, by a share of the votes (Davidson) or a threshold (rao-kupper), "
         "drop them, or split each into two half votes.",
         *(None, "--ties"),
@@ -147,9 +134,9 @@ class FittedModelOptions(ModelOptions):
     def check_with(self, reading: ReadOptions, **of_utilities: Any) -> None:
         """Refuse options that do not go together, before a file is read."""
         self.check(**{"--covariates": self.covariates}, **of_utilities)
-        judge, is_plain = reading.judge, self.model is Model.bradley_terry
+        judge, is_plain = reading.judge, self.model == "bradley-terry"
         if judge is not None and not is_plain:
-            rule, remedy = f"{self.model.value} has none", "choose bradley-terry"
+            rule, remedy = f"{self.model} has none", "choose bradley-terry"
             raise option_error("--judge", rule, remedy=remedy)
         if self.residual and self.covariates is None:
             rule, remedy = "is what --covariates leave open", "name a file"
@@ -165,7 +152,7 @@ class FittedModelOptions(ModelOptions):
                 },
                 "is for votes in one order, and --both-orders makes one of two",
             )
-        if self.tied is Ties.rao_kupper and (not is_plain or judge is not None):
+        if self.tied == "rao-kupper" and (not is_plain or judge is not None):
             rule = "rao-kupper is for bradley-terry without --judge"
             remedy = "thurstone has a threshold of its own"
             raise option_error("--ties", rule, remedy=remedy)
@@ -195,7 +182,7 @@ def fit(
     model: FittedModelOptions,
     fitting: FitOptions,
     scale: ScoreScale = option(
-        ScoreScale.utility, "Unit of scores; elo: 400 for odds of 10 to 1, mean 1500."
+        "utility", "Unit of scores; elo: 400 for odds of 10 to 1, mean 1500."
     ),
     anchor: str | None = option(None, "An arm, and the score it shall have.", "ARM=S"),
     reference: str | None = option(
@@ -225,7 +212,7 @@ def fit(
 
     probability, by, cluster = fitting.probability, reading.by, reading.cluster
     check_probability(probability)
-    is_elo, by_mode = scale is ScoreScale.elo, fitting.method is Method.mode
+    is_elo, by_mode = scale == "elo", fitting.method == "mode"
     model.check_with(reading, **{"--scale elo": is_elo, "--anchor": anchor})
     refused = {"--anchor": anchor, "--check": check,
                "--log-likelihood": log_likelihood}  # fmt: skip
@@ -239,15 +226,15 @@ def fit(
         refused["--scale elo"] = is_elo
         refuse_given(refused, "is for a fit with draws, and --method mode has none")
     if cluster is not None:
-        if fitting.method not in (Method.auto, Method.laplace):
-            name = fitting.method.value
+        if fitting.method not in ("auto", "laplace"):
+            name = fitting.method
             rule = f"needs the curvature at a mode, and --method {name} has none"
             raise option_error("--cluster", rule, remedy="choose laplace")
-        fitting = replace(fitting, method=Method.laplace)
+        fitting = replace(fitting, method="laplace")
     if reference is None and equivalent is not None:
         rule = "needs an arm to be compared: --reference"
         raise option_error("--equivalent", rule, equivalent)
-    score = _Score(scale.value, _anchor(anchor), reference, equivalent)
+    score = _Score(scale, _anchor(anchor), reference, equivalent)
     data, chosen = _read(votes, reading, model, by_mode=by_mode)
     if reading.dry_run:
         if chosen is None:
@@ -351,8 +338,8 @@ def _read(
     )
     if isinstance(data, Rankings | Choices):
         refused = {
-            "--model": model.model.value * (model.model is not Model.bradley_terry),
-            "--ties": model.tied.value * (model.tied is not Ties.modelled),
+            "--model": model.model * (model.model != "bradley-terry"),
+            "--ties": model.tied * (model.tied != "model"),
             "--method": "mode" * by_mode,
             "--order-effect": model.order_effect,
             "--discrimination": model.discrimination,
@@ -380,16 +367,16 @@ def _read(
     data = data.comparisons()
     if not data.num_votes:
         raise option_error("VOTES", f"{votes} holds no vote", votes)
-    if data.has_ties and model.tied is Ties.dropped:
+    if data.has_ties and model.tied == "drop":
         data = data.without_ties()
-    if data.has_ties and model.tied is Ties.halved:
+    if data.has_ties and model.tied == "split":
         data = data.with_split_ties()
     if model.covariates is not None:
         require_file("--covariates", model.covariates)
         numbers = read_covariates(model.covariates, data.arm_names)
         data = data.with_covariates(*numbers)
     chosen = model.model_of(
-        data, residual=model.residual, rao_kupper=model.tied is Ties.rao_kupper,
+        data, residual=model.residual, rao_kupper=model.tied == "rao-kupper",
         discrimination=model.discrimination, judged=reading.both_orders is None,
     )  # fmt: skip
     return data, chosen

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from bayesduel.cli.fits import belief_in, save_draws, with_doubt
 from bayesduel.cli.options import argument, command, option
@@ -17,11 +16,7 @@ if TYPE_CHECKING:
     from bayesduel.votes import Choices
 
 
-class ChoiceModel(StrEnum):
-    """What is assumed of the persons."""
-
-    conditional = "conditional"
-    mixed = "mixed"
+ChoiceModel = Literal["conditional", "mixed"]
 
 
 LONG = option(
@@ -63,7 +58,7 @@ def fit_choices(
     ),
     dry_run: bool = option(False, "Only print ten rows, as they were understood."),
     model: ChoiceModel = option(
-        ChoiceModel.conditional, "One coefficient for all, or one for each person."
+        "conditional", "One coefficient for all, or one for each person."
     ),
     constants: bool = option(False, "Each alternative but the first has a constant."),
     random: str | None = option(
@@ -89,7 +84,7 @@ def fit_choices(
     from bayesduel.models.argument_checks import check_probability
 
     check_probability(fitting.probability)
-    if random is not None and model is not ChoiceModel.mixed:
+    if random is not None and model != "mixed":
         rule, remedy = "is for --model mixed", "there coefficients differ"
         raise option_error("--random", rule, remedy=remedy)
     require_file("CHOICES", choices)
@@ -128,7 +123,7 @@ def fit_choices(
 
     options: dict[str, Any] = {"constants": constants, "prior_scale": prior_scale}
     logit: Any = ConditionalLogit(**options)
-    if model is ChoiceModel.mixed:
+    if model == "mixed":
         logit = MixedLogit(**options, random=names_between("--random", random))
     logit.arrays(data)  # Says what does not fit before a folder is made.
     output.claim(out, "fit")

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Any
+from typing import Any, Literal, get_args
 
 from bayesduel.cli.options import JSON, argument, command
 from bayesduel.cli.output import console, print_json, version
 
-
-class What(StrEnum):
-    """What can be listed."""
-
-    instances = "instances"
-    families = "families"
-    pair_worlds = "pair-worlds"
-    policies = "policies"
-    regrets = "regrets"
-    worlds = "worlds"
-    subset_policies = "subset-policies"
-    subset_regrets = "subset-regrets"
+What = Literal[
+    "instances",
+    "families",
+    "pair-worlds",
+    "policies",
+    "regrets",
+    "worlds",
+    "subset-policies",
+    "subset-regrets",
+]
 
 
 REGRETS = {
@@ -51,22 +48,22 @@ SUBSET_REGRETS = {
 """Notions of regret of one offered set."""
 
 _TITLES = {
-    What.instances: "Instances: -i NAME, or a file (CSV, NPY, NPZ)",
-    What.families: "Families of instances: -i NAME:PARAMETER=VALUE,...",
-    What.pair_worlds: "Worlds of duels that change: -i NAME:PARAMETER=VALUE,... "
+    "instances": "Instances: -i NAME, or a file (CSV, NPY, NPZ)",
+    "families": "Families of instances: -i NAME:PARAMETER=VALUE,...",
+    "pair-worlds": "Worlds of duels that change: -i NAME:PARAMETER=VALUE,... "
     "or -i module:Class",
-    What.policies: "Policies: -p NAME or -p NAME:PARAMETER=VALUE,...",
-    What.regrets: "Notions of regret: --regret NAME",
-    What.worlds: "Worlds of subset choice: -i NAME or -i NAME:PARAMETER=VALUE,...",
-    What.subset_policies: "Policies that offer sets: -p NAME or "
+    "policies": "Policies: -p NAME or -p NAME:PARAMETER=VALUE,...",
+    "regrets": "Notions of regret: --regret NAME",
+    "worlds": "Worlds of subset choice: -i NAME or -i NAME:PARAMETER=VALUE,...",
+    "subset-policies": "Policies that offer sets: -p NAME or "
     "-p NAME:PARAMETER=VALUE,...",
-    What.subset_regrets: "Notions of regret between sets: --regret NAME",
+    "subset-regrets": "Notions of regret between sets: --regret NAME",
 }
 # What only --json prints: tables have no room for it.
 _LEFT_OUT = {
-    What.pair_worlds: ("source",),
-    What.worlds: ("feedback", "source"),
-    What.subset_policies: ("label",),
+    "pair-worlds": ("source",),
+    "worlds": ("feedback", "source"),
+    "subset-policies": ("label",),
 }
 _HEADS = {
     "num_arms": "K",
@@ -87,9 +84,10 @@ def list_(
     Duels have matrices, families of them and pair-worlds, in which preferences change;
     worlds are the instances in which subset-policies offer sets of arms.
     """
-    entries = {each: _entries(each) for each in ([what] if what else list(What))}
+    chosen: tuple[What, ...] = (what,) if what else get_args(What)
+    entries = {each: _entries(each) for each in chosen}
     if as_json:
-        print_json({each.value: rows for each, rows in entries.items()})
+        print_json({each: rows for each, rows in entries.items()})
         return
     from rich.markup import escape
 
@@ -118,25 +116,25 @@ def _entries(what: What) -> list[dict[str, Any]]:
     from theory.choice import SUBSET_REGRET_NOTIONS
 
     match what:
-        case What.instances:
+        case "instances":
             return [
                 dict(name=each.name, num_arms=each.num_arms,
                      copeland_winners=list(each.winners), source=each.source)
                 for each in map(instances.describe, instances.names())
             ]  # fmt: skip
-        case What.families:
+        case "families":
             return [
                 dict(name=each.name, parameters=list(each.parameters),
                      source=each.source)
                 for each in map(instances.describe, instances.family_names())
             ]  # fmt: skip
-        case What.pair_worlds:
+        case "pair-worlds":
             return [
                 dict(name=each.name, about=each.title, parameters=list(each.parameters),
                      regrets=list(default_world(each.name).notions), source=each.source)
                 for each in map(instances.describe, worlds.pair_world_names())
             ]  # fmt: skip
-        case What.worlds:
+        case "worlds":
             rows = []
             for each in map(choice.describe_world, choice.world_names()):
                 seeded = ":seed=0" if "seed" in each.parameters else ""
@@ -151,8 +149,8 @@ def _entries(what: What) -> list[dict[str, Any]]:
                          regrets=notions, source=world.source)
                 )  # fmt: skip
             return rows
-        case What.policies | What.subset_policies:
-            of_sets = what is What.subset_policies
+        case "policies" | "subset-policies":
+            of_sets = what == "subset-policies"
             rows = []
             for name in policies.subset_names() if of_sets else policies.names():
                 policy: Any = policies.get(name)
@@ -161,14 +159,14 @@ def _entries(what: What) -> list[dict[str, Any]]:
                 more = dict(feedback=list(policy.feedbacks)) if of_sets else {}
                 rows.append(row | more)
             return rows
-        case What.regrets:
+        case "regrets":
             needs = ("condorcet", "weak", "strong")
             return [
                 dict(name=name, regret_of_one_duel=REGRETS.get(name, ""),
                      needs_condorcet_winner=name.startswith(needs))
                 for name in REGRET_NOTIONS
             ]  # fmt: skip
-        case What.subset_regrets:
+        case "subset-regrets":
             return [
                 dict(name=name, regret_of_one_offer=SUBSET_REGRETS.get(name, ""))
                 for name in SUBSET_REGRET_NOTIONS

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from bayesduel.arguments.literals import literal
 from bayesduel.cli import parse
@@ -16,36 +15,19 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-class Kind(StrEnum):
-    """Which figure."""
-
-    regret = "regret"
-    slopes = "slopes"
-    slope_ratios = "slope-ratios"
-    survival = "survival"
-    sweep = "sweep"
+Kind = Literal["regret", "slopes", "slope-ratios", "survival", "sweep"]
 
 
-class Band(StrEnum):
-    """What the band around a mean is."""
-
-    standard_error = "standard-error"
-    quantiles = "quantiles"
-    none = "none"
+Band = Literal["standard-error", "quantiles", "none"]
 
 
-class Format(StrEnum):
-    """File formats of figures."""
-
-    png = "png"
-    svg = "svg"
-    pdf = "pdf"
+Format = Literal["png", "svg", "pdf"]
 
 
 _BANDS = {
-    Band.standard_error: "standard error",
-    Band.quantiles: "quantiles 10-90",
-    Band.none: "none",
+    "standard-error": "standard error",
+    "quantiles": "quantiles 10-90",
+    "none": "none",
 }
 
 
@@ -54,7 +36,7 @@ def plot(
     *,
     results: Path = argument("Folder or file of saved results.", "RESULTS"),
     kind: Kind = option(
-        Kind.regret,
+        "regret",
         "Regret with bounds; slopes written beside the lines; slopes over the lower "
         "bound, by instance; how often a run exceeds a regret; or regret against a "
         "parameter that took several values.",
@@ -69,7 +51,7 @@ def plot(
         *("--regret", "--notion"),
     ),
     band: Band = option(
-        Band.standard_error, "± 1 standard error, or 10-90 % quantiles of runs."
+        "standard-error", "± 1 standard error, or 10-90 % quantiles of runs."
     ),
     width: str = option("full", "column (3.4 in), full (7 in), or inches."),
     kinds: list[Format] | None = option(
@@ -127,29 +109,29 @@ def plot(
     from bayesduel import plots
 
     match kind:
-        case Kind.sweep:
+        case "sweep":
             rounds = [parse.rounds(each, "--at") for each in at or ()]
             figure = plots.sweep(
                 tree, parameter, at=rounds or None, band=_BANDS[band],
                 log_x=False if linear_x else None, log_y=log_y, **shown,
             )  # fmt: skip
-        case Kind.slopes:
+        case "slopes":
             _require_one_instance(tree)
             figure = plots.slopes(
                 tree, from_round=start, band=_BANDS[band], bound=drawn, **shown
             )
-        case Kind.slope_ratios:
+        case "slope-ratios":
             figure = plots.slope_ratios(tree, from_round=start, **shown)
-        case Kind.survival:
+        case "survival":
             figure = plots.survival(tree, checkpoint=start, **shown)
-        case Kind.regret:
+        case "regret":
             figure = plots.regret(
                 tree, anchor=start, band=_BANDS[band], bounds=drawn,
                 log_x=not linear_x, log_y=log_y or None, **shown,
             )  # fmt: skip
-    stem = out or (results if results.is_dir() else results.parent) / kind.value
-    stem = stem.with_suffix("") if stem.suffix.lstrip(".") in list(Format) else stem
-    formats = [each.value for each in kinds or (Format.png, Format.svg)]
+    stem = out or (results if results.is_dir() else results.parent) / kind
+    stem = stem.with_suffix("") if stem.suffix.lstrip(".") in get_args(Format) else stem
+    formats = kinds or ("png", "svg")
     messages.save_figures({stem: figure}, formats)
 
 
@@ -160,9 +142,9 @@ def _bounds(text: str, kind: Kind) -> str | list[str] | None:
         return None
     if names == ["auto"]:
         return "auto"
-    if kind not in (Kind.regret, Kind.slopes):
+    if kind not in ("regret", "slopes"):
         raise option_error(
-            "--bounds", f"does not go with --kind {kind.value}", remedy="leave it out"
+            "--bounds", f"does not go with --kind {kind}", remedy="leave it out"
         )
     return names
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
+from typing import Literal
 
 from bayesduel.cli.options import SEED, command, option
 from bayesduel.cli.parse import names as names_of
@@ -11,13 +11,7 @@ from bayesduel.cli.parse import option_error
 from bayesduel.cli.studying import EditedStudy
 from bayesduel.cli.voting import Contradiction, Model
 
-
-class Stop(StrEnum):
-    """Rules that may end the asking."""
-
-    anytime = "anytime"
-    posterior = "posterior"
-    judges = "judges"
+Stop = Literal["anytime", "posterior", "judges"]
 
 
 @command("study new drinks.study --arms tea,coffee,milk --budget 300")
@@ -113,7 +107,7 @@ def new(
         edited.file,
         names,
         policy,
-        model=linear or (None if model is None else model.value),
+        model=linear or (model),
         delta=delta,
         width=width,
         budget=budget,
@@ -122,7 +116,7 @@ def new(
         lease=lease,
         blocked=blocked,
         judging=Judging(
-            both_orders=None if both_orders is None else both_orders.value,
+            both_orders=both_orders,
             gold_share=gold_share,
             gold_threshold=gold_threshold,
             gold_least=gold_least,
@@ -131,7 +125,7 @@ def new(
         spending=Spending(
             cost=cost, price=price, arm_prices=dict(map(_priced, arm_price or ()))
         ),
-        stop_when=[rule.value for rule in stop_when or ()],
+        stop_when=stop_when or (),
         contexts=pool,
         choose_from=choose_from,
         worst=worst,
