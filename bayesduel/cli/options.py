@@ -7,9 +7,10 @@ it among the commands of its folder.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 from functools import reduce
 from inspect import Parameter, Signature, signature
@@ -71,78 +72,83 @@ def command[F: Callable[..., None]](example: str) -> Callable[[F], F]:
 class _Declared:
     """An argument or option of a command, as it stands in the place of a default."""
 
-    default: Any
     help: str
-    metavar: str | None
     names: tuple[str, ...]
-    least: int | None = None
-    more: dict[str, Any] = field(default_factory=dict)
-    alone: bool = False
+    default: Any
+    least: int | None
+    is_argument: bool
+    more: dict[str, Any]
 
 
 def option(
-    default: Any,
-    help: str,
-    metavar: str | None = None,
-    *names: str,
-    least: int | None = None,
-    **more: Any,
+    help: str, *names: str, default: Any = None, least: int | None = None, **more: Any
 ) -> Any:
     """Declare an option; what it takes is said by the annotation.
 
     Parameters
     ----------
-    default : Any
-        The value of the option where it is not typed.
     help : str
-        One or two sentences.
-    metavar : str, optional
-        The value in the help.
+        What the option takes in capitals, if it is not to be shown by its type, and one
+        or two sentences: ``"N: Worker processes; default: all cores."``.
     *names : str
         Such as ``"-n", "--number"``. By default the name of the parameter.
+    default : Any, optional
+        The value where the option is not typed; ``...`` where it must be. By default
+        None, and False for a flag.
     least : int, optional
         The smallest whole number that is allowed.
     **more : Any
         Arguments of ``typer.Option``.
     """
-    return _Declared(default, help, metavar, names, least, more)
+    return _Declared(help, names, default, least, False, more)
 
 
-def argument(
-    help: str, metavar: str | None = None, default: Any = ..., **more: Any
-) -> Any:
-    """Declare an argument: what is typed without a name, where it has no default.
+def argument(help: str, *, default: Any = None, **more: Any) -> Any:
+    """Declare an argument, which is typed without a name.
 
     Parameters
     ----------
     help : str
-        One or two sentences.
-    metavar : str, optional
-        Its name in the help and in errors.
+        The name of the argument in help and errors, in capitals, and one or two
+        sentences: ``"MATRIX: Name, or file (CSV, NPY, NPZ)."``.
     default : Any, optional
-        The value where it may be left out.
+        The value where it is left out. By default None, if the annotation has None;
+        else the argument must be typed.
     **more : Any
         Arguments of ``typer.Argument``.
     """
-    return _Declared(default, help, metavar, (), more=more, alone=True)
+    return _Declared(help, (), default, None, True, more)
+
+
+_METAVAR = re.compile(r"([A-Z][^a-z ]*): ")
 
 
 def _parameter(name: str, kind: Any, declared: _Declared) -> Parameter:
     """Return a parameter as Typer reads it."""
-    more = {"help": declared.help, "metavar": declared.metavar, **declared.more}
-    kinds, names = {kind, *get_args(kind)}, declared.names
+    kinds, names, default = {kind, *get_args(kind)}, declared.names, declared.default
+    metavar = _METAVAR.match(declared.help)
+    more = {
+        "help": declared.help[metavar.end() if metavar else 0 :],
+        "metavar": metavar[1] if metavar else None,
+        **declared.more,
+    }
     if bool in kinds:  # A flag has no value.
-        more["metavar"] = " "
+        more["metavar"], default = " ", bool(default)
         names = names or (f"--{name.replace('_', '-')}",)
     elif int in kinds:
         more["parser"] = _reader(parse.integer, least=declared.least)
     elif float in kinds:
         more["parser"] = _reader(parse.number)
-    made = typer.Argument(**more) if declared.alone else typer.Option(*names, **more)
-    default = Parameter.empty if declared.default is ... else declared.default
-    annotation = Annotated[_with_enums(kind), made]
+    if default is ... or (default is None and type(None) not in kinds):
+        default = Parameter.empty
+    made = (
+        typer.Argument(**more) if declared.is_argument else typer.Option(*names, **more)
+    )
     return Parameter(
-        name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+        name,
+        Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[_with_enums(kind), made],
     )
 
 
@@ -256,14 +262,15 @@ def beginning(incomplete: str, names: list[str]) -> list[str]:
     return [each for each in names if each.lower().startswith(incomplete.lower())]
 
 
-SEED = option(0, "The same seed, the same result.", "S", least=0)
-JOBS = option(None, "Worker processes; default: all cores.", "N")
-FORMAT = option("netcdf", "Of the results: netcdf, or zarr (results.zarr.zip).", "NAME")
-REPAIR = option(False, "Accept files where P + P^T is off 1 by rounding.")
-RESUME = option(False, "Go on from what is in the folder.")
-INTERVAL = option(0.9, "Of intervals.", "P", "--interval")
-QUIET = option(False, "No progress and no messages.", None, "-q", "--quiet")
-JSON = option(
-    False, "Print JSON, and nothing else, to standard output.", None, "--json"
+SEED = option("S: The same seed, the same result.", default=0, least=0)
+JOBS = option("N: Worker processes; default: all cores.")
+FORMAT = option(
+    "NAME: Of the results: netcdf, or zarr (results.zarr.zip).",
+    default="netcdf",
 )
-OVERWRITE = option(False, "Replace what is in the folder.")
+REPAIR = option("Accept files where P + P^T is off 1 by rounding.")
+RESUME = option("Go on from what is in the folder.")
+INTERVAL = option("P: Of intervals.", "--interval", default=0.9)
+QUIET = option("No progress and no messages.", "-q", "--quiet")
+JSON = option("Print JSON, and nothing else, to standard output.", "--json")
+OVERWRITE = option("Replace what is in the folder.")

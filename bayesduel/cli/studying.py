@@ -12,16 +12,16 @@ from bayesduel.cli.output import Messages
 if TYPE_CHECKING:
     from bayesduel.studies import Study
 
-FORECAST = option(False, "Simulate how many votes more; takes seconds.")
-JUDGE = option(None, "Who answers: what they skip is not repeated.", "NAME")
-TEXTS = option(None, "Show the text of the file in it an arm names.", "DIR")
+FORECAST = option("Simulate how many votes more; takes seconds.")
+JUDGE = option("NAME: Who answers: what they skip is not repeated.")
+TEXTS = option("DIR: Show the text of the file in it an arm names.")
 
 
 @dataclass(frozen=True)
 class StudyFile:
     """A study."""
 
-    file: Path = argument("The study.", "FILE")
+    file: Path = argument("FILE: The study.")
 
     def open(self) -> Study:
         """Open the study."""
@@ -34,7 +34,7 @@ class StudyFile:
 class EditedStudy(Messages, StudyFile):
     """A study that is changed, and who changes it."""
 
-    by: str | None = option(None, "Who does it: kept with the event.", "NAME")
+    by: str | None = option("NAME: Who does it: kept with the event.")
 
     def say_stored(self, is_new: bool) -> None:
         """Say whether something is new."""

@@ -44,56 +44,42 @@ class VoteOptions:
     """Which columns of a table hold votes on pairs, and which rows are read."""
 
     arms: str | None = option(
-        None,
-        "Columns of the two arms. Default: left,right; first,second; home,away; a,b; "
-        "model_a,model_b, also with team, item, player ...; or winner,loser.",
-        "A,B",
+        "A,B: Columns of the two arms. Default: left,right; first,second; home,away; "
+        "a,b; model_a,model_b, also with team, item, player ...; or winner,loser."
     )
     winner: str | None = option(
-        None,
-        "Column of the winner. Default: winner. It may be one of the two arms; two "
-        "columns, g1,g2, hold the answers in both orders.",
-        "COLUMN",
+        "COLUMN: Column of the winner. Default: winner. It may be one of the two "
+        "arms; two columns, g1,g2, hold the answers in both orders."
     )
     words: str | None = option(
-        None,
-        "What it says for the first arm, the second, a tie; several words as tie|'both "
-        "bad', of several votes as A>>B*3. Names of arms and of their columns are "
-        "understood too. Default: left,right,tie.",
-        "A,B,TIE",
+        "A,B,TIE: What it says for the first arm, the second, a tie; several words as "
+        "tie|'both bad', of several votes as A>>B*3. Names of arms and of their "
+        "columns are understood too. Default: left,right,tie."
     )
-    wins: str | None = option(
-        None, "Columns of counts instead. Default: wins_a,wins_b.", "A,B"
-    )
+    wins: str | None = option("A,B: Columns of counts instead. Default: wins_a,wins_b.")
     tie_columns: str | None = option(
-        None, "Columns that count ties. Default: ties, draws, or tie.", "C,..."
+        "C,...: Columns that count ties. Default: ties, draws, or tie."
     )
     scores: str | None = option(
-        None,
-        "Columns of scores instead, the larger one wins. Default: "
-        "home_score,away_score; home_goals,away_goals; or score_a,score_b.",
-        "A,B",
+        "A,B: Columns of scores instead, the larger one wins. Default: "
+        "home_score,away_score; home_goals,away_goals; or score_a,score_b."
     )
-    weight: str | None = option(None, "Column: how many times a row counts.", "COLUMN")
+    weight: str | None = option("COLUMN: Column: how many times a row counts.")
     where: list[str] | None = option(
-        None,
-        "Rows to read; also with !=, <, <=, > and >=. Repeat for several conditions, "
-        "all of which must hold.",
-        "COLUMN=VALUE",
+        "COLUMN=VALUE: Rows to read; also with !=, <, <=, > and >=. Repeat for "
+        "several conditions, all of which must hold."
     )
     missing: WithoutAnswer = option(
-        "refuse",
         "Rows without an arm or an answer (empty, NA, null ...): an error, left out, "
         "or, of all but empty cells, names.",
+        default="refuse",
     )
     decimal: Decimal | None = option(
-        None,
-        "Decimal sign of numbers. Default: point, and in files separated by semicolons "
-        "also comma.",
+        "Decimal sign of numbers. Default: point, and in files separated by "
+        "semicolons also comma."
     )
     mirrored: Mirrored | None = option(
-        None,
-        "How often a match counts in a table that lists each from both sides.",
+        "How often a match counts in a table that lists each from both sides."
     )
 
     def format(self, **others: Any) -> VoteFormat:
@@ -131,23 +117,18 @@ class JudgedVoteOptions(VoteOptions):
     """Also who judged what, and votes on sets."""
 
     worst: str | None = option(
-        None, "Of sets: column of the worst arm. Default: worst, or least.", "COLUMN"
+        "COLUMN: Of sets: column of the worst arm. Default: worst, or least."
     )
-    context: str | None = option(
-        None, "Column of what was asked, such as a prompt.", "COLUMN"
-    )
+    context: str | None = option("COLUMN: Column of what was asked, such as a prompt.")
     judge: str | None = option(
-        None,
-        "Column of who judged: each may favor the arm shown first in a way of their "
-        "own.",
-        "COLUMN",
+        "COLUMN: Column of who judged: each may favor the arm shown first in a way of "
+        "their own."
     )
     both_orders: Contradiction | None = option(
-        None,
-        "Two votes on one pair in either order, of the same --context and --judge, are "
-        "one vote; a contradiction is a tie, or nothing.",
+        "Two votes on one pair in either order, of the same --context and --judge, "
+        "are one vote; a contradiction is a tie, or nothing."
     )
-    dry_run: bool = option(False, "Only print ten rows, as they were understood.")
+    dry_run: bool = option("Only print ten rows, as they were understood.")
 
     def format(self, **others: Any) -> VoteFormat:
         """Return the format of a table; fields that no option here names are given."""
@@ -160,7 +141,8 @@ class JudgedVoteOptions(VoteOptions):
 
 
 MODEL = option(
-    "bradley-terry", "One scale of utilities (two links), or a Beta per pair."
+    "One scale of utilities (two links), or a Beta per pair.",
+    default="bradley-terry",
 )
 
 
@@ -170,27 +152,20 @@ class ModelOptions:
 
     model: Model = MODEL
     prior_scale: float | None = option(
-        None,
-        "Standard deviation of utilities, default 2; of coefficients with "
-        "--covariates, default 1; pseudo-votes of a Beta, default 1.",
-        "S",
+        "S: Standard deviation of utilities, default 2; of coefficients with "
+        "--covariates, default 1; pseudo-votes of a Beta, default 1."
     )
-    order_effect: bool = option(False, "The arm shown first may have an advantage.")
+    order_effect: bool = option("The arm shown first may have an advantage.")
     order_known: bool = option(
-        False,
-        "The first arm of each row of counts was shown first; for --order-effect.",
+        "The first arm of each row of counts was shown first; for --order-effect."
     )
     contest_covariate: list[str] | None = option(
-        None,
-        "Column of what the first arm has more of in a contest, such as the length of "
-        "its answer: taken as it is, 0 for equals. Repeat for several.",
-        "COLUMN",
+        "COLUMN: Column of what the first arm has more of in a contest, such as the "
+        "length of its answer: taken as it is, 0 for equals. Repeat for several."
     )
     contest_scale: float | None = option(
-        None,
-        "Standard deviation of the prior of what one unit of a --contest-covariate "
-        "adds to utility, default 1.",
-        "S",
+        "S: Standard deviation of the prior of what one unit of a --contest-covariate "
+        "adds to utility, default 1."
     )
 
     @property
@@ -292,20 +267,16 @@ class FitOptions:
     """How a posterior is computed."""
 
     method: Method = option(
-        "auto",
         "auto: exact for beta, nuts for mixed, else laplace, and nuts where that does "
         "not fit. mode: for thousands of arms, without draws.",
+        default="auto",
     )
     probability: float = INTERVAL
-    draws: int = option(1000, "Draws of each of 4 chains.", "N", least=10)
-    warmup: int | None = option(
-        None, "nuts: steps of adaptation; default 1000.", "N", least=1
-    )
+    draws: int = option("N: Draws of each of 4 chains.", default=1000, least=10)
+    warmup: int | None = option("N: nuts: steps of adaptation; default 1000.", least=1)
     target_acceptance: float | None = option(
-        None,
-        "nuts: acceptance that step sizes aim at, default 0.9; nearer to 1 against "
-        "divergences.",
-        "A",
+        "A: nuts: acceptance that step sizes aim at, default 0.9; nearer to 1 against "
+        "divergences."
     )
     seed: int = SEED
 

@@ -20,41 +20,39 @@ _DESIGN = {"policy": "d-ts+", "delta": 0.05, "width": 0.0, "stopping": None}
 def audit_stopping(
     *,
     instance: list[str] | None = option(
-        None,
-        "Matrix by name, with parameters, or from a file. Repeatable.",
-        *("NAME|FILE", "-i", "--instance"),
+        "NAME|FILE: Matrix by name, with parameters, or from a file. Repeatable.",
+        "-i",
+        "--instance",
     ),
     from_votes: Path | None = option(
-        None, "Instead: votes as for fit; each run draws a matrix given them.", "FILE"
+        "FILE: Instead: votes as for fit; each run draws a matrix given them."
     ),
     from_study: Path | None = option(
-        None, "Instead: a study, its votes and its design.", "FILE"
+        "FILE: Instead: a study, its votes and its design."
     ),
     policy: str = option(
-        "d-ts+",
         "What asks: a policy, balanced or information.",
-        *(None, "-p", "--policy"),
+        "-p",
+        "--policy",
+        default="d-ts+",
     ),
-    delta: float = option(0.05, "Error that is accepted.", "D"),
-    width: float = option(0.0, "What need not be told apart.", "W"),
-    budget: str | None = option(
-        None, "Votes at most. Default: 2000, or the study's.", "N"
-    ),
-    look_every: int = option(1, "Votes between two looks.", "N"),
+    delta: float = option("D: Error that is accepted.", default=0.05),
+    width: float = option("W: What need not be told apart.", default=0.0),
+    budget: str | None = option("N: Votes at most. Default: 2000, or the study's."),
+    look_every: int = option("N: Votes between two looks.", default=1),
     stopping: list[str] | None = option(
-        None,
-        "anytime:delta=0.05, p-value:alpha=0.05 ... Repeatable. Default: the two rules "
-        "of a study, and three heuristics.",
-        "RULE",
+        "RULE: anytime:delta=0.05, p-value:alpha=0.05 ... Repeatable. Default: the "
+        "two rules of a study, and three heuristics."
     ),
-    runs: int = option(1000, "Studies to simulate.", "R"),
+    runs: int = option("R: Studies to simulate.", default=1000),
     seed: int = SEED,
     model: Model = option(
-        "beta", "One scale of utilities (two links), or a Beta per pair."
+        "One scale of utilities (two links), or a Beta per pair.",
+        default="beta",
     ),
     reading: VoteOptions,
     repair: bool = REPAIR,
-    out: Path | None = option(None, "Folder for JSON and a figure.", "DIR"),
+    out: Path | None = option("DIR: Folder for JSON and a figure."),
     output: Output,
 ) -> None:
     """Measure how often rules for stopping name a wrong arm.

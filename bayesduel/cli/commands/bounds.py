@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
         IdentificationBound,
         Optimum,
         PreferenceMatrix,
-        Projection,
         StructuredBound,
     )
 
@@ -47,64 +47,155 @@ Solver = Literal["prefix", "cvxpy"]
 Structure = Literal["bradley-terry", "thurstone", "transitive", "linear"]
 
 
-_BATCHES = 16  # As the batched policies have it.
 _MANY_ARMS = 500  # From here on the constants take more than a few seconds.
 _PAIRS = 20  # The longest allocation that is printed whole without --all.
 _NAMES = ("arm", "against")
-_DEFAULT_SIZE, _DEFAULT_GAP = 16, 0.005
+
+
+@dataclass(frozen=True)
+class BoundsOptions(Output):
+    """What is computed of a matrix, and printed."""
+
+    matrix: str = argument(
+        "MATRIX: Name, or file (CSV, NPY, NPZ).", autocompletion=instance_names
+    )
+    repair: bool = REPAIR
+    everything: bool = option("Every pair, and what the other theorems say.", "--all")
+    solver: Literal["prefix", "cvxpy"] = option(
+        "How to solve it; cvxpy takes it as printed (extra verify).", default="prefix"
+    )
+    verify: bool = option("Solve it both ways, and compare (extra verify).")
+    identify: bool = option("The least cost of naming a winner instead.")
+    prices: Path | None = option(
+        "FILE: With --identify: a table like MATRIX of the price of a duel of each "
+        "pair; inf if it cannot be asked. Default: 1 each."
+    )
+    model: Structure | None = option(
+        "The lower bound for policies that know that the matrix obeys it."
+    )
+    project: bool = option(
+        "With --model: fit the model to the matrix first, as an estimated matrix obeys "
+        "none."
+    )
+    num_batches: int = option(
+        "B: Batches, in theorems on batched algorithms.",
+        "--batches",
+        default=16,  # As the batched policies have it.
+        least=1,
+    )
+    num_submatrices: int | None = option(
+        "N: Mean constants of N random submatrices instead.", "--submatrices"
+    )
+    size: int | None = option("K: Arms of a submatrix; default 16.")
+    min_gap: float | None = option(
+        "G: Leave out submatrices with a smaller gap; default 0.005."
+    )
+    seed: int | None = option("S: Seed of the random submatrices; default 0.", least=0)
+    jobs: int | None = JOBS
+    out: Path | None = option("DIR: Folder for results, new or empty.")
+    resume: bool = RESUME
+
+    def check(self) -> None:
+        """Refuse options that do not go together."""
+        from bayesduel.errors import ArgumentError
+
+        if self.prices is not None and not self.identify:
+            raise ArgumentError("prices", "needs --identify", self.prices)
+        if self.project and self.model is None:
+            remedy = "name one of " + ", ".join(get_args(Structure))
+            raise ArgumentError("project", "needs --model", True, remedy=remedy)
+        refused: dict[str, Any] = {}
+        if self.model is not None or self.identify:
+            beside = "--identify" if self.model is None else "--model"
+            rule = f"does not go with {beside}"
+            if self.solver != "prefix":
+                remedy = "--verify solves it both ways" if self.model is None else ""
+                raise ArgumentError("solver", rule, self.solver, remedy=remedy)
+            refused = dict.fromkeys(("num_submatrices", "out"), rule)
+            if self.model is not None:
+                refused["verify"] = rule
+        if refused or self.num_submatrices is None:
+            rule = "needs --submatrices N, the number of random submatrices"
+            of_parts = ("size", "min_gap", "seed", "jobs", "resume")
+            refused |= dict.fromkeys(of_parts, rule)
+        for name, rule in refused.items():
+            value = getattr(self, name)
+            if value is not None and value is not False:
+                remedy = "--json prints all of it" if name == "out" else ""
+                raise ArgumentError(name, rule, value, remedy=remedy)
+
+    @cached_property
+    def preference(self) -> PreferenceMatrix:
+        """The matrix."""
+        return load_matrix(self.matrix, "matrix", repair=self.repair)
+
+    @cached_property
+    def price_table(self) -> Any:
+        """Prices of all pairs, None where each costs 1."""
+        from bayesduel.instances import read_prices
+
+        return None if self.prices is None else read_prices(self.prices)
+
+    def print_head(self) -> None:
+        """Print what is known of the matrix: winners and source."""
+        preference, screen = self.preference, console()
+        labels = arm_labels(preference)
+        winners = ", ".join(labels[arm] for arm in preference.copeland_winners)
+        kind = "Copeland" if preference.condorcet_winner is None else "Condorcet"
+        noun = "winner" if len(preference.copeland_winners) == 1 else "winners"
+        name = preference.name or self.matrix
+        head = f"{name}: {preference.num_arms} arms, {kind} {noun} {winners}"
+        screen.print(head, style="bold", markup=False)
+        if preference.source:
+            screen.print(preference.source, style="dim", markup=False)
+
+    def print_pairs(
+        self,
+        title: str,
+        heads: Sequence[str],
+        rows: list[tuple[int, int, list[str]]],
+        *notes: str,
+        matrix: PreferenceMatrix | None = None,
+        optional: Sequence[str] = (),
+    ) -> None:
+        """Print a row for each pair, of many the first ones."""
+        from bayesduel.cli.tables import show, table_of
+
+        matrix = matrix or self.preference
+        labels, values = arm_labels(matrix), matrix.values
+        shown = rows if self.everything else rows[:_PAIRS]
+        cells = [
+            (labels[first], labels[second], f"{values[first, second]:.3f}", *more)
+            for first, second, more in shown
+        ]
+        table = table_of((*_NAMES, "P(wins)", *heads), cells, words=_NAMES,
+                         names=_NAMES, optional=optional)  # fmt: skip
+        hidden = len(rows) - len(shown)
+        if hidden:
+            notes += (f"left out: {hidden} of {len(rows)} pairs; see --all",)
+        show(console(), title, table, *notes)
+
+    def print_shares(
+        self,
+        title: str,
+        found: IdentificationBound | StructuredBound,
+        *notes: str,
+        least: float = -1.0,
+        matrix: PreferenceMatrix | None = None,
+    ) -> None:
+        """Print the pairs of an allocation with prices, duels and shares."""
+        rows = []
+        for pair in _bought(found):
+            if pair["cost"] > least:
+                share = f"{pair['cost'] / found.value:.1%}" if found.value else "-"
+                numbers = [f"{pair['price']:.4g}", f"{pair['duels']:.4g}", share]
+                rows.append((pair["first"], pair["second"], numbers))
+        heads = ("price", "duels", "share")
+        self.print_pairs(title, heads, rows, *notes, matrix=matrix)
 
 
 @command("bounds sushi --all")
-def bounds(
-    *,
-    matrix: str = argument(
-        "Name, or file (CSV, NPY, NPZ).", "MATRIX", autocompletion=instance_names
-    ),
-    repair: bool = REPAIR,
-    everything: bool = option(
-        False, "Every pair, and what the other theorems say.", None, "--all"
-    ),
-    solver: Solver = option(
-        "prefix", "How to solve it; cvxpy takes it as printed (extra verify)."
-    ),
-    verify: bool = option(False, "Solve it both ways, and compare (extra verify)."),
-    identify: bool = option(False, "The least cost of naming a winner instead."),
-    prices: Path | None = option(
-        None,
-        "With --identify: a table like MATRIX of the price of a duel of each pair; inf "
-        "if it cannot be asked. Default: 1 each.",
-        "FILE",
-    ),
-    model: Structure | None = option(
-        None, "The lower bound for policies that know that the matrix obeys it."
-    ),
-    project: bool = option(
-        False,
-        "With --model: fit the model to the matrix first, as an estimated matrix obeys "
-        "none.",
-    ),
-    num_batches: int = option(
-        _BATCHES,
-        "Batches, in theorems on batched algorithms.",
-        "B",
-        "--batches",
-        least=1,
-    ),
-    num_submatrices: int | None = option(
-        None, "Mean constants of N random submatrices instead.", "N", "--submatrices"
-    ),
-    size: int | None = option(None, "Arms of a submatrix; default 16.", "K"),
-    min_gap: float | None = option(
-        None, "Leave out submatrices with a smaller gap; default 0.005.", "G"
-    ),
-    seed: int | None = option(
-        None, "Seed of the random submatrices; default 0.", "S", least=0
-    ),
-    jobs: int | None = JOBS,
-    out: Path | None = option(None, "Folder for results, new or empty.", "DIR"),
-    resume: bool = RESUME,
-    output: Output,
-) -> None:
+def bounds(*, request: BoundsOptions) -> None:
     """Print the constants of the regret bounds of a matrix, and the best allocations.
 
     The constants C* and C_E are regret per unit of natural log T; arms are numbered
@@ -126,146 +217,42 @@ def bounds(
     With --submatrices N: the mean constants of N random submatrices. Table 1
     of Komiyama, Honda and Nakagawa (2016) is --submatrices 10000 --size 16
     --min-gap 0.005 of the 136-armed MSLR matrix.
-    """  # fmt: skip
-    preference = load_matrix(matrix, "matrix", repair=repair)
-    from bayesduel.errors import ArgumentError
-
-    if prices is not None and not identify:
-        raise ArgumentError("prices", "needs --identify", prices)
-    if project and model is None:
-        remedy = "name one of " + ", ".join(get_args(Structure))
-        raise ArgumentError("project", "needs --model", True, remedy=remedy)
-    if model is not None or identify:
-        beside = "--identify" if model is None else "--model"
-        rule = f"does not go with {beside}"
-        if solver != "prefix":
-            remedy = "--verify solves it both ways" if model is None else ""
-            raise ArgumentError("solver", rule, solver, remedy=remedy)
-        refused = {"num_submatrices": num_submatrices, "out": out}
-        if model is not None:
-            refused["verify"] = verify or None
-        for name, value in refused.items():
-            if value is not None:
-                remedy = "--json prints all of it" if name == "out" else ""
-                raise ArgumentError(name, rule, value, remedy=remedy)
-    if num_submatrices is None or model is not None or identify:
-        for name, value in (("size", size), ("min_gap", min_gap), ("seed", seed),
-                            ("jobs", jobs), ("resume", resume or None)):  # fmt: skip
-            if value is not None:
-                rule = "needs --submatrices N, the number of random submatrices"
-                raise ArgumentError(name, rule, value)
-    of = _Matrix(preference, preference.name or matrix, everything)
-    if model is not None:
-        _under_model(of, model, prices, identify, project, output)
-    elif identify:
-        _identification(of, prices, verify, output)
-    elif num_submatrices is not None:
-        _submatrices(
-            preference,
-            num_submatrices,
-            _DEFAULT_SIZE if size is None else size,
-            _DEFAULT_GAP if min_gap is None else min_gap,
-            seed or 0,
-            jobs,
-            out,
-            resume,
-            output,
-        )
+    """
+    _ = request.preference
+    request.check()
+    if request.model is not None:
+        _under_model(request, request.model)
+    elif request.identify:
+        _identification(request)
+    elif request.num_submatrices is not None:
+        _submatrices(request, request.num_submatrices)
     else:
-        _both_constants(of, solver, verify, num_batches, out, output)
+        _both_constants(request)
 
 
-@dataclass(frozen=True)
-class _Matrix:
-    """A matrix, and how much is printed about it."""
-
-    preference: PreferenceMatrix
-    name: str
-    everything: bool
-
-    @property
-    def labels(self) -> list[str]:
-        """Return "3" or "3 salmon" for every arm."""
-        names, number = self.preference.arm_names, self.preference.num_arms
-        if not names or list(names) == [str(arm) for arm in range(len(names))]:
-            return [str(arm) for arm in range(number)]
-        return [f"{arm} {name}" for arm, name in enumerate(names)]
-
-    def print_head(self) -> None:
-        preference, labels, screen = self.preference, self.labels, console()
-        winners = ", ".join(labels[arm] for arm in preference.copeland_winners)
-        kind = "Copeland" if preference.condorcet_winner is None else "Condorcet"
-        noun = "winner" if len(preference.copeland_winners) == 1 else "winners"
-        head = f"{self.name}: {preference.num_arms} arms, {kind} {noun} {winners}"
-        screen.print(head, style="bold", markup=False)
-        if preference.source:
-            screen.print(preference.source, style="dim", markup=False)
-
-    def print_pairs(
-        self,
-        title: str,
-        heads: Sequence[str],
-        rows: list[tuple[int, int, list[str]]],
-        *notes: str,
-        optional: Sequence[str] = (),
-    ) -> None:
-        """Print a row for each pair, of many the first ones."""
-        from bayesduel.cli.tables import show, table_of
-
-        labels, values = self.labels, self.preference.values
-        shown = rows if self.everything else rows[:_PAIRS]
-        cells = [
-            (labels[first], labels[second], f"{values[first, second]:.3f}", *more)
-            for first, second, more in shown
-        ]
-        table = table_of((*_NAMES, "P(wins)", *heads), cells, words=_NAMES,
-                         names=_NAMES, optional=optional)  # fmt: skip
-        hidden = len(rows) - len(shown)
-        if hidden:
-            notes += (f"left out: {hidden} of {len(rows)} pairs; see --all",)
-        show(console(), title, table, *notes)
-
-    def print_shares(
-        self, title: str, pairs: list[dict[str, Any]], value: float, *notes: str
-    ) -> None:
-        """Print pairs with prices, duels, and their part of the whole cost."""
-        rows = [
-            (
-                pair["first"],
-                pair["second"],
-                [
-                    f"{pair['price']:.4g}",
-                    f"{pair['duels']:.4g}",
-                    f"{pair['cost'] / value:.1%}" if value else "-",
-                ],
-            )
-            for pair in pairs
-        ]
-        self.print_pairs(title, ("price", "duels", "share"), rows, *notes)
+def arm_labels(preference: PreferenceMatrix) -> list[str]:
+    """Return "3" or "3 salmon" for every arm."""
+    names, number = preference.arm_names, preference.num_arms
+    if not names or list(names) == [str(arm) for arm in range(len(names))]:
+        return [str(arm) for arm in range(number)]
+    return [f"{arm} {name}" for arm, name in enumerate(names)]
 
 
-def _both_constants(
-    of: _Matrix,
-    solver: Solver,
-    verify: bool,
-    num_batches: int,
-    out: Path | None,
-    output: Output,
-) -> None:
+def _both_constants(request: BoundsOptions) -> None:
     """Print, and save, C* and C_E, and the allocations that attain them."""
     from theory.copeland_program import allocation_table
 
-    preference = of.preference
-    output.claim(out, "bounds")
+    preference, out = request.preference, request.out
+    request.claim(out, "bounds")
     if (number := preference.num_arms) >= _MANY_ARMS:
         # Time and memory grow with the number of pairs.
         pairs = number**2 / 2000**2
-        output.say(
+        request.say(
             f"{number} arms: the constants take about {max(1, round(25 * pairs))} s of "
             f"a processor and {max(0.1, 0.6 * pairs):.1f} GB; --submatrices N takes "
             "parts"
         )
-    lower, efficient, note = _constants(preference, solver, verify=verify)
+    lower, efficient, note = _constants(request)
     if note:
         say_warning(note)
     record = {
@@ -283,7 +270,7 @@ def _both_constants(
         if optimum is not None
     }
     if out is not None:
-        output.save_json(out / "bounds.json", record | {"allocations": tables})
+        request.save_json(out / "bounds.json", record | {"allocations": tables})
         if tables:
             from bayesduel import plots
 
@@ -292,18 +279,18 @@ def _both_constants(
                 for program, table in tables.items()
                 for row in table
             ]
-            output.save_csv(out / "allocation.csv", rows)
+            request.save_csv(out / "allocation.csv", rows)
             # Labels are measured when the figure is made: their fonts are looked up
             # then.
-            with font_warnings(quiet=output.quiet):
+            with font_warnings(quiet=request.quiet):
                 figure = plots.allocation(preference)
                 paths = plots.save(figure, out / "allocation", ("png", "svg"))
             for path in paths:
-                output.say(f"saved {path}")
-    if output.as_json:
+                request.say(f"saved {path}")
+    if request.as_json:
         print_json(record)
         return
-    of.print_head()
+    request.print_head()
     if lower is not None and efficient is not None:
         _print_constants(lower, efficient)
         pairs = [
@@ -321,7 +308,7 @@ def _both_constants(
             )
             for pair in pairs
         ]
-        of.print_pairs(
+        request.print_pairs(
             "Allocations that attain C* (CW) and the ECW-RMED constant (ECW)",
             [f"{x} {what}" for what in ("duels", "regret") for x in optima],
             rows,
@@ -330,22 +317,25 @@ def _both_constants(
             optional=("ECW regret", "CW regret"),
         )
     screen = console()
-    if of.everything:
-        _print_theorems(preference, num_batches)
+    if request.everything:
+        _print_theorems(request)
     else:
         screen.print("--all prints what every theorem says of this matrix", style="dim")
     screen.print(f"bayesduel {version()}; nothing here is random", style="dim")
 
 
 def _constants(
-    preference: PreferenceMatrix, solver: Solver, *, verify: bool
+    request: BoundsOptions,
 ) -> tuple[Optimum | None, Optimum | None, str]:
     """Return both optima, or why they are not defined."""
     from bayesduel.analysis import lower_bound
     from theory import ecw_rmed_constant
 
+    preference = request.preference
     names = tuple(preference.arm_names or ())
-    lower, note = lower_bound(preference, names, method=solver, verify=verify)
+    lower, note = lower_bound(
+        preference, names, method=request.solver, verify=request.verify
+    )
     if lower is None:
         return None, None, note
     return lower, ecw_rmed_constant(preference), ""
@@ -370,7 +360,7 @@ def _print_constants(lower: Optimum, efficient: Optimum) -> None:
     show(console(), title, table, "* the smallest: what a policy may aim at")
 
 
-def _print_theorems(preference: PreferenceMatrix, num_batches: int) -> None:
+def _print_theorems(request: BoundsOptions) -> None:
     """Print what theorems say of a matrix, and in words why one does not apply."""
     from bayesduel.cli.tables import FittingTable, show
     from theory import all_bounds
@@ -381,7 +371,8 @@ def _print_theorems(preference: PreferenceMatrix, num_batches: int) -> None:
     for header in ("regret", "if"):
         table.add_column(header, no_wrap=True)
     missing: dict[str, list[str]] = {}
-    for applied in all_bounds(preference, parameters={"num_batches": num_batches}):
+    parameters = {"num_batches": request.num_batches}
+    for applied in all_bounds(request.preference, parameters=parameters):
         theorem = applied.theorem
         if theorem.name in ("Copeland lower bound", "ECW-RMED") or theorem.knows:
             continue  # In tables of their own; --model has the latter.
@@ -412,35 +403,31 @@ def _print_theorems(preference: PreferenceMatrix, num_batches: int) -> None:
         screen.print()
 
 
-def _identification(
-    of: _Matrix, prices: Path | None, verify: bool, output: Output
-) -> None:
+def _identification(request: BoundsOptions) -> None:
     """Print the cost of naming a winner, and which pairs it is spent on."""
-    from bayesduel.instances import read_prices
     from theory import identification_bound
 
-    table = None if prices is None else read_prices(prices)
-    found = identification_bound(of.preference, table, verify=verify)
-    pairs, gap = _bought(found), found.certificate.relative_gap
-    if output.as_json:
+    preference = request.preference
+    found = identification_bound(preference, request.price_table, verify=request.verify)
+    gap = found.certificate.relative_gap
+    if request.as_json:
         values = {str(arm): value for arm, value in found.value_by_winner.items()}
-        print_json(
-            {
-                "num_arms": int(of.preference.num_arms),
-                "identification_bound": found.value,
-                "winner": found.winner,
-                "value_by_winner": values,
-                "relative_gap": gap,
-                "allocation": pairs,
-                "active": [asdict(constraint) for constraint in found.active],
-            }
-        )
+        record = {
+            "num_arms": int(preference.num_arms),
+            "identification_bound": found.value,
+            "winner": found.winner,
+            "value_by_winner": values,
+            "relative_gap": gap,
+            "allocation": _bought(found),
+            "active": [asdict(constraint) for constraint in found.active],
+        }
+        print_json(record)
         return
-    of.print_head()
-    of.print_shares(
-        f"Naming arm {of.labels[found.winner]} costs T* = {found.value:.6g} at least",
-        pairs,
-        found.value,
+    request.print_head()
+    name = arm_labels(preference)[found.winner]
+    request.print_shares(
+        f"Naming arm {name} costs T* = {found.value:.6g} at least",
+        found,
         "per unit of natural log(1/delta), delta the probability of a wrong name; "
         "duels, or the unit of the prices",
         f"certified: relative gap {gap:.1e}",
@@ -465,16 +452,8 @@ def _bought(found: IdentificationBound | StructuredBound) -> list[dict[str, Any]
     return sorted(records, key=lambda each: (-each["cost"], -each["duels"]))
 
 
-def _under_model(
-    of: _Matrix,
-    model: str,
-    prices: Path | None,
-    identify: bool,
-    project: bool,
-    output: Output,
-) -> None:
+def _under_model(request: BoundsOptions, model: str) -> None:
     """Print the lower bound under a model, beside that of all matrices."""
-    from bayesduel.instances import read_prices
     from theory import (
         copeland_lower_bound,
         identification_bound,
@@ -483,9 +462,7 @@ def _under_model(
     )
     from theory.errors import InvalidPreferenceError, TieError
 
-    preference = of.preference
-    table = None if prices is None else read_prices(prices)
-    features = None
+    preference, table, features = request.preference, request.price_table, None
     if model == "linear":
         model, features = "bradley-terry", preference.features
         if features is None:
@@ -494,38 +471,39 @@ def _under_model(
             raise InvalidPreferenceError("matrix", rule, preference, remedy=remedy)
 
     def of_all(matrix: PreferenceMatrix) -> float:
-        if identify:
+        if request.identify:
             return identification_bound(matrix, table).value
         return copeland_lower_bound(matrix, ties="ignore").value
 
     projection, given, obeys = None, None, preference
-    if project:
+    if request.project:
         projection = project_on_model(preference, model, features=features)
         obeys = projection.matrix
         with suppress(TieError):
             given = of_all(preference)
-    cost = "duels" if identify else "copeland"
+    cost = "duels" if request.identify else "copeland"
     try:
         known = structured_lower_bound(
             obeys, model, features=features, cost=cost if table is None else table
         )
     except TieError as error:
-        if not project:
+        if not request.project:
             raise
         rule = f"has no single best arm once it is projected on {model!r}: {error}"
         raise InvalidPreferenceError("matrix", rule, preference) from error
     free = of_all(obeys)
     changed = None if given is None else free / given - 1.0
-    if output.as_json:
+    saves, gap = 1.0 - known.value / free, known.certificate.relative_gap
+    if request.as_json:
         record = {
             "num_arms": len(known.prices),
             "model": known.model,
             "cost": known.cost,
             "lower_bound": known.value,
             "unstructured_lower_bound": free,
-            "model_saves": 1.0 - known.value / free,
+            "model_saves": saves,
             "winner": known.winner,
-            "relative_gap": known.certificate.relative_gap,
+            "relative_gap": gap,
             "allocation": _bought(known),
         }
         if projection is not None:
@@ -541,31 +519,13 @@ def _under_model(
             }
         print_json(record)
         return
-    of.print_head()
-    of = _Matrix(obeys, of.name, of.everything)
-    _print_saved(of, known, free, projection, given, changed)
-    # Below this part of all an allocation is rounding of the certificate.
-    least = 1e-5 * known.value
-    pairs = [pair for pair in _bought(known) if pair["cost"] > least]
-    title = f"An allocation that attains it under {known.model}"
-    of.print_shares(title, pairs, known.value)
-
-
-def _print_saved(
-    of: _Matrix,
-    known: StructuredBound,
-    free: float,
-    projection: Projection | None,
-    given: float | None,
-    changed: float | None,
-) -> None:
-    """Print the lower bounds: of all matrices, under the model, and as given."""
     from bayesduel.cli.tables import show, table_of
 
+    request.print_head()
     unit = "Copeland regret per unit of natural log T"
     if known.cost != "copeland":
         unit = "duels, or the unit of the prices, per unit of natural log(1/delta)"
-    notes = [unit, f"certified: relative gap {known.certificate.relative_gap:.1e}"]
+    notes = [unit, f"certified: relative gap {gap:.1e}"]
     heads = ["policies that know"]
     bounds = [(["nothing"], free), ([known.model], known.value)]
     if projection is not None:
@@ -575,16 +535,15 @@ def _print_saved(
             (["nothing", "projected"], free),
             ([known.model, "projected"], known.value),
         ]
-        i, j = projection.pair
-        labels = of.labels
+        labels, (i, j) = arm_labels(obeys), projection.pair
         alone = "" if changed is None else f"projection alone: {changed:+.1%}; "
         notes = [
-            f"{alone}the model buys {1.0 - known.value / free:.1%}",
+            f"{alone}the model buys {saves:.1%}",
             "projected: fitted by maximum likelihood, every pair with equal weight; "
             f"best arm {labels[known.winner]}; mean KL {projection.divergence:.3g} "
             "nats a duel, the largest change of a probability "
             f"{projection.largest_change:.3g} ({labels[i]} against {labels[j]}, now "
-            f"{projection.matrix.values[i, j]:.3f})",
+            f"{obeys.values[i, j]:.3f})",
             *notes,
         ]
     rows = [
@@ -593,8 +552,12 @@ def _print_saved(
         else [*names, f"{value:.6g}", f"{value / free:.1%}"]
         for names, value in bounds
     ]
-    table = table_of((*heads, "lower bound", "part"), rows, words=heads)
-    show(console(), "What the model saves", table, *notes)
+    shown = table_of((*heads, "lower bound", "part"), rows, words=heads)
+    show(console(), "What the model saves", shown, *notes)
+    # Below this part of all an allocation is rounding of the certificate.
+    least = 1e-5 * known.value
+    title = f"An allocation that attains it under {known.model}"
+    request.print_shares(title, known, least=least, matrix=obeys)
 
 
 _ROWS = {
@@ -604,29 +567,22 @@ _ROWS = {
 }
 
 
-def _submatrices(
-    matrix: PreferenceMatrix,
-    count: int,
-    size: int,
-    min_gap: float,
-    seed: int,
-    jobs: int | None,
-    out: Path | None,
-    resume: bool,
-    output: Output,
-) -> None:
+def _submatrices(request: BoundsOptions, count: int) -> None:
     """Compute, keep and print the mean constants of random submatrices."""
     from bayesduel.analysis.text import format_with_error
     from bayesduel.cli.tables import show, table_of
     from bayesduel.papers import submatrix_constants
 
-    started = time.perf_counter()
+    matrix, out, started = request.preference, request.out, time.perf_counter()
+    size = 16 if request.size is None else request.size
+    min_gap = 0.005 if request.min_gap is None else request.min_gap
+    seed = request.seed or 0
     try:
         with damage_warnings():
             found = submatrix_constants(
-                matrix, count, size, min_gap=min_gap, seed=seed, jobs=jobs,
-                progress=not output.quiet, out=out, resume=resume,
-                overwrite=output.overwrite,
+                matrix, count, size, min_gap=min_gap, seed=seed,
+                jobs=request.jobs, progress=not request.quiet, out=out,
+                resume=request.resume, overwrite=request.overwrite,
             )  # fmt: skip
     except KeyboardInterrupt as error:
         kept = f"{getattr(error, 'kept', 0)} of {count} submatrices"
@@ -644,8 +600,8 @@ def _submatrices(
     if out is not None:
         saved = record | {"version": version()}
         Output(True, False, False).save_json(out / "submatrices.json", saved)
-        output.say(f"saved {out / 'submatrices.csv'}")
-    if output.as_json:
+        request.say(f"saved {out / 'submatrices.csv'}")
+    if request.as_json:
         print_json(record)
         return
     noun = "submatrix" if number == 1 else "submatrices"

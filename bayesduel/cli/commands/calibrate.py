@@ -17,19 +17,23 @@ _SMALL = 0.01
 def calibrate(
     *,
     votes: Path = argument(
-        "CSV or TSV as for fit: how often each pair was compared is used, not what the "
-        "votes say.",
-        "VOTES",
+        "VOTES: CSV or TSV as for fit: how often each pair was compared is used, not "
+        "what the votes say."
     ),
     reading: VoteOptions,
     model: ModelOptions,
-    method: Method = option("auto", "auto: exact for beta, else laplace, as in fit."),
-    plain: bool = option(False, "laplace, svi: do not resample by importance."),
-    simulations: int = option(200, "Data sets to simulate and fit.", "N", least=20),
-    seed: int = SEED,
-    out: Path | None = option(
-        None, "Save JSON and a figure of the ranks there.", "DIR"
+    method: Method = option(
+        "auto: exact for beta, else laplace, as in fit.",
+        default="auto",
     ),
+    plain: bool = option("laplace, svi: do not resample by importance."),
+    simulations: int = option(
+        "N: Data sets to simulate and fit.",
+        default=200,
+        least=20,
+    ),
+    seed: int = SEED,
+    out: Path | None = option("DIR: Save JSON and a figure of the ranks there."),
     output: Output,
 ) -> None:
     """Simulate votes from the model, fit them, and count how often intervals are right.

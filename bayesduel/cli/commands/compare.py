@@ -52,70 +52,54 @@ class ExperimentOptions:
     """What is simulated."""
 
     config: Path | None = option(
-        None,
-        "Experiment as a TOML file, such as experiment.toml of a folder of results. "
-        "Options that are given besides win over it. A policy or world in it that is "
-        "named module:Class runs that module: read files from others first.",
-        "FILE",
+        "FILE: Experiment as a TOML file, such as experiment.toml of a folder of "
+        "results. Options that are given besides win over it. A policy or world in it "
+        "that is named module:Class runs that module: read files from others first."
     )
     instance: list[str] | None = option(
-        None,
-        "Matrix or world by name, with parameters, such as gap, drifting:speed=1e-3 or "
-        "speed=1e-4|1e-3, a matrix from a file (CSV, NPY, NPZ), or a world of your own "
-        "as module:Class, such as mine:Drift:speed=1e-4. Repeatable. See: bayesduel "
-        "list",
-        "NAME|FILE",
-        *("-i", "--instance"),
+        "NAME|FILE: Matrix or world by name, with parameters, such as gap, "
+        "drifting:speed=1e-3 or speed=1e-4|1e-3, a matrix from a file (CSV, NPY, "
+        "NPZ), or a world of your own as module:Class, such as mine:Drift:speed=1e-4. "
+        "Repeatable. See: bayesduel list",
+        "-i",
+        "--instance",
         autocompletion=instance_names,
     )
     policy: list[str] | None = option(
-        None,
-        "Policy with parameters, such as d-ts or d-ts:alpha=0.6; of several values "
-        "d-ts:alpha=0.51..2/10, alpha=0.01..1/5log or alpha=0.6|1; of two that go "
-        "together 'alpha=0.6|1&every=1|10'; one of your own as module:Class. "
+        "POLICY: Policy with parameters, such as d-ts or d-ts:alpha=0.6; of several "
+        "values d-ts:alpha=0.51..2/10, alpha=0.01..1/5log or alpha=0.6|1; of two that "
+        "go together 'alpha=0.6|1&every=1|10'; one of your own as module:Class. "
         "Repeatable.",
-        "POLICY",
-        *("-p", "--policy"),
+        "-p",
+        "--policy",
         autocompletion=policy_names,
     )
-    runs: int = option(100, "Independent runs of each policy.", "R")
-    horizon: str = option("1e5", "Rounds of each run: 1000000, 1e6, 10^6.", "T")
+    runs: int = option("R: Independent runs of each policy.", default=100)
+    horizon: str = option("T: Rounds of each run: 1000000, 1e6, 10^6.", default="1e5")
     checkpoints: str | None = option(
-        None,
-        "Rounds to record: a number per decade or a list, 100,1e3,1e4.",
-        "N|LIST",
+        "N|LIST: Rounds to record: a number per decade or a list, 100,1e3,1e4."
     )
     regret: list[str] | None = option(
-        None,
-        "Another notion of regret to record, beside copeland; of a world of subset "
-        "choice beside its own. Repeatable.",
-        "NOTION",
+        "NOTION: Another notion of regret to record, beside copeland; of a world of "
+        "subset choice beside its own. Repeatable."
     )
     stopping: str | None = option(
-        None,
-        "End a run when a rule names an arm: anytime:delta=0.05, posterior:delta=0.05, "
-        "budget:duels=1000, or several joined by |.",
-        "RULE",
+        "RULE: End a run when a rule names an arm: anytime:delta=0.05, "
+        "posterior:delta=0.05, budget:duels=1000, or several joined by |."
     )
     record: str | None = option(
-        None,
-        "Keep of each run its plays and regret, or regret alone (the default beyond "
-        "10000 runs); or quantiles: mean, spread and quantiles of all runs together, "
-        "for millions of them.",
-        "WHAT",
+        "WHAT: Keep of each run its plays and regret, or regret alone (the default "
+        "beyond 10000 runs); or quantiles: mean, spread and quantiles of all runs "
+        "together, for millions of them."
     )
     seed: int = SEED
-    no_shuffle: bool = option(False, "Keep the order of the arms.")
-    no_look_ahead: bool = option(
-        False, "Step round by round (slow, same distribution)."
-    )
+    no_shuffle: bool = option("Keep the order of the arms.")
+    no_look_ahead: bool = option("Step round by round (slow, same distribution).")
     repair: bool = REPAIR
     features: Path | None = option(
-        None,
-        "CSV or TSV with a row per arm: its name (or number), and features of about "
-        "unit size. For policies that use them: d-ts:posterior=linear, or your own, "
-        "which find them in problem.features.",
-        "ARMS",
+        "ARMS: CSV or TSV with a row per arm: its name (or number), and features of "
+        "about unit size. For policies that use them: d-ts:posterior=linear, or your "
+        "own, which find them in problem.features."
     )
 
     def experiment(self, ctx: typer.Context) -> tuple[Experiment, list[str]]:
@@ -256,30 +240,22 @@ def compare(
     ctx: typer.Context,
     options: ExperimentOptions,
     jobs: int | None = option(
-        None,
-        "Worker processes; default: all cores, for what lasts more than seconds. "
-        "Changes no result.",
-        "N",
+        "N: Worker processes; default: all cores, for what lasts more than seconds. "
+        "Changes no result."
     ),
     dask: str | None = option(
-        None,
-        "Let the workers of a Dask scheduler do it, tcp://host:8786; or local, for "
-        "--jobs workers here. Changes no result.",
-        "ADDRESS",
+        "ADDRESS: Let the workers of a Dask scheduler do it, tcp://host:8786; or "
+        "local, for --jobs workers here. Changes no result."
     ),
     part: str | None = option(
-        None,
-        "Do part I of N, such as 3/10, in the folder of all of them; when they are "
-        "done, bayesduel merge joins them.",
-        "I/N",
+        "I/N: Do part I of N, such as 3/10, in the folder of all of them; when they "
+        "are done, bayesduel merge joins them."
     ),
-    shared: bool = option(False, "Workers of --dask see the folder, and write there."),
-    out: Path | None = option(
-        None, "Folder for results and figures, new or empty.", "DIR"
-    ),
+    shared: bool = option("Workers of --dask see the folder, and write there."),
+    out: Path | None = option("DIR: Folder for results and figures, new or empty."),
     format: str = FORMAT,
     resume: bool = RESUME,
-    ranking: bool = option(False, "Print the ranking with all its intervals."),
+    ranking: bool = option("Print the ranking with all its intervals."),
     output: Output,
 ) -> None:
     """Simulate policies on instances and compare their regret with theory.
@@ -357,7 +333,7 @@ def config(*, ctx: typer.Context, options: ExperimentOptions) -> None:
 @command("merge results")
 def merge(
     *,
-    out: Path = argument("What all parts were written to.", "FOLDER"),
+    out: Path = argument("FOLDER: What all parts were written to."),
     format: str = FORMAT,
     messages: Messages,
 ) -> None:

@@ -66,15 +66,21 @@ _WHY_FEWER = (
 @command("demo --out demo-results")
 def demo(
     *,
-    scale: Scale = option("full", "small: a look in seconds, with wide error bars."),
-    runs: int | None = option(
-        None, "Runs of each policy. Default: 100, 60 or 15 where arms tie.", "R"
+    scale: Scale = option(
+        "small: a look in seconds, with wide error bars.",
+        default="full",
     ),
-    horizon: str | None = option(None, "Rounds of the table. Default: 1e6.", "T"),
-    far: str | None = option(None, "Rounds of the slope figure. Default: 1e12.", "T"),
-    seed: int = option(1, "The same seed, the same result.", "S", least=0),
-    jobs: int | None = option(None, "Worker processes.", "N"),
-    out: Path = option(Path("demo-results"), "Folder; replaced if it is there.", "DIR"),
+    runs: int | None = option(
+        "R: Runs of each policy. Default: 100, 60 or 15 where arms tie."
+    ),
+    horizon: str | None = option("T: Rounds of the table. Default: 1e6."),
+    far: str | None = option("T: Rounds of the slope figure. Default: 1e12."),
+    seed: int = option("S: The same seed, the same result.", default=1, least=0),
+    jobs: int | None = option("N: Worker processes."),
+    out: Path = option(
+        "DIR: Folder; replaced if it is there.",
+        default=Path("demo-results"),
+    ),
     messages: Messages,
 ) -> None:
     """Measure five policies on two real matrices and put theory beside them.

@@ -61,38 +61,26 @@ class ReadOptions(JudgedVoteOptions):
     """All that ``fit`` reads of a table."""
 
     soft: str | None = option(
-        None,
-        "Column of a preference between two values instead: A is a sure vote for the "
-        "first arm, B for the second, as in preference:1:2.",
-        "COLUMN:A:B",
+        "COLUMN:A:B: Column of a preference between two values instead: A is a sure "
+        "vote for the first arm, B for the second, as in preference:1:2."
     )
     order: str | None = option(
-        None,
-        "A ballot a row: columns of the best arm, the second best ... Default: '1st "
-        "choice','2nd choice' ...",
-        "C1,C2,...",
+        "C1,C2,...: A ballot a row: columns of the best arm, the second best ... "
+        "Default: '1st choice','2nd choice' ..."
     )
     places: str | None = option(
-        None,
-        "A ballot a row: columns of arms, with the place of each. Default: those of a "
-        "grid, 'Order \\[tea]','Order \\[milk]' ...",
-        "ARM,ARM,...",
+        "ARM,ARM,...: A ballot a row: columns of arms, with the place of each. "
+        "Default: those of a grid, 'Order \\[tea]','Order \\[milk]' ..."
     )
     neutral: str | None = option(
-        None,
-        "Column that is true where neither arm was shown first, or at home.",
-        "COLUMN",
+        "COLUMN: Column that is true where neither arm was shown first, or at home."
     )
     by: str | None = option(
-        None,
-        "Fit the votes of each group apart, such as topics; one table of all.",
-        "COLUMN",
+        "COLUMN: Fit the votes of each group apart, such as topics; one table of all."
     )
     cluster: str | None = option(
-        None,
-        "Also say standard errors for votes that hang together, as those of one judge "
-        "or of one prompt do.",
-        "COLUMN",
+        "COLUMN: Also say standard errors for votes that hang together, as those of "
+        "one judge or of one prompt do."
     )
 
     def format(self, **others: Any) -> VoteFormat:
@@ -111,24 +99,21 @@ class FittedModelOptions(ModelOptions):
     """The model that ``fit`` fits."""
 
     tied: Ties = option(
-        "model",
         "Model ties, by a share of the votes (Davidson) or a threshold (rao-kupper), "
         "drop them, or split each into two half votes.",
-        *(None, "--ties"),
+        "--ties",
+        default="model",
     )
     discrimination: bool = option(
-        False, "With --judge: each may also see differences more or less clearly."
+        "With --judge: each may also see differences more or less clearly."
     )
     covariates: Path | None = option(
-        None,
-        "CSV or TSV with a row per arm: its name, and numbers of about unit size. "
-        "Utilities are then a weighted sum of these.",
-        "ARMS",
+        "ARMS: CSV or TSV with a row per arm: its name, and numbers of about unit "
+        "size. Utilities are then a weighted sum of these."
     )
     residual: bool = option(
-        False,
         "With --covariates: arms may differ in more than these, by a residual of a "
-        "learned standard deviation.",
+        "learned standard deviation."
     )
 
     def check_with(self, reading: ReadOptions, **of_utilities: Any) -> None:
@@ -172,35 +157,32 @@ class _Score:
 def fit(
     *,
     votes: Path = argument(
-        "CSV, TSV, JSON, JSON lines, Excel, Parquet or Stata, perhaps compressed: a "
-        "vote a row, or a pair a row with its counts; or a square table of wins; or "
-        "arms that were shown in a row and the columns best, worst; or a ranking a "
-        "row; or ballots of PrefLib (.soc, .soi, .toc, .toi).",
-        "VOTES",
+        "VOTES: CSV, TSV, JSON, JSON lines, Excel, Parquet or Stata, perhaps "
+        "compressed: a vote a row, or a pair a row with its counts; or a square table "
+        "of wins; or arms that were shown in a row and the columns best, worst; or a "
+        "ranking a row; or ballots of PrefLib (.soc, .soi, .toc, .toi)."
     ),
     reading: ReadOptions,
     model: FittedModelOptions,
     fitting: FitOptions,
     scale: ScoreScale = option(
-        "utility", "Unit of scores; elo: 400 for odds of 10 to 1, mean 1500."
+        "Unit of scores; elo: 400 for odds of 10 to 1, mean 1500.",
+        default="utility",
     ),
-    anchor: str | None = option(None, "An arm, and the score it shall have.", "ARM=S"),
-    reference: str | None = option(
-        None, "Also say how far all arms are from this one.", "ARM"
-    ),
+    anchor: str | None = option("ARM=S: An arm, and the score it shall have."),
+    reference: str | None = option("ARM: Also say how far all arms are from this one."),
     equivalent: float | None = option(
-        None, "A difference from it that does not matter.", "EPS"
+        "EPS: A difference from it that does not matter."
     ),
     check: bool = option(
-        False,
         "Also say in five lines whether to believe the fit: computation, an order "
-        "effect, judges that differ, circles.",
+        "effect, judges that differ, circles."
     ),
-    everything: bool = option(False, "Print every arm of many.", None, "--all"),
+    everything: bool = option("Print every arm of many.", "--all"),
     out: Path | None = option(
-        None, "Save CSV, JSON, Markdown, netCDF and figures there.", "DIR"
+        "DIR: Save CSV, JSON, Markdown, netCDF and figures there."
     ),
-    log_likelihood: bool = option(False, "Save that of every vote as well (large)."),
+    log_likelihood: bool = option("Save that of every vote as well (large)."),
     output: Output,
 ) -> None:
     """Fit a posterior model to votes, and print who stands where.

@@ -20,9 +20,8 @@ ChoiceModel = Literal["conditional", "mixed"]
 
 
 LONG = option(
-    None,
-    "Columns of a table with a row for each alternative of each choice.",
-    "ID,ALTERNATIVE,CHOSEN",
+    "ID,ALTERNATIVE,CHOSEN: Columns of a table with a row for each alternative of "
+    "each choice."
 )
 
 
@@ -30,50 +29,44 @@ LONG = option(
 def fit_choices(
     *,
     choices: Path = argument(
-        "CSV, TSV, JSON or JSON lines, perhaps .gz: a choice a row, with a column per "
-        "alternative for each attribute; or --long.",
-        "CHOICES",
+        "CHOICES: CSV, TSV, JSON or JSON lines, perhaps .gz: a choice a row, with a "
+        "column per alternative for each attribute; or --long."
     ),
     attributes: str = option(
-        ...,
-        "price reads price1, price_2 ..., or bus_price; or name the columns: "
+        "A,...: price reads price1, price_2 ..., or bus_price; or name the columns: "
         "wait=wait_bus|wait_car, an empty one is 0. Words become 0 and 1.",
-        "A,...",
+        default=...,
     ),
-    choice: str = option("choice", "Column of the chosen alternative.", "COLUMN"),
+    choice: str = option("COLUMN: Column of the chosen alternative.", default="choice"),
     alternatives: str | None = option(
-        None, "Default: all with a column for each attribute.", "A,..."
+        "A,...: Default: all with a column for each attribute."
     ),
     long: str | None = LONG,
     available: str | None = option(
-        None, "1 where an alternative was on offer; named as an attribute is.", "COLUMN"
+        "COLUMN: 1 where an alternative was on offer; named as an attribute is."
     ),
-    person: str | None = option(None, "Column of who chose.", "COLUMN"),
-    none: str | None = option(None, 'What stands for "none of them".', "WORD"),
+    person: str | None = option("COLUMN: Column of who chose."),
+    none: str | None = option('WORD: What stands for "none of them".'),
     where: list[str] | None = option(
-        None,
-        "Rows to read; also with !=, <, <=, > and >=. Repeat for several conditions, "
-        "all of which must hold.",
-        "COLUMN=VALUE",
+        "COLUMN=VALUE: Rows to read; also with !=, <, <=, > and >=. Repeat for "
+        "several conditions, all of which must hold."
     ),
-    dry_run: bool = option(False, "Only print ten rows, as they were understood."),
+    dry_run: bool = option("Only print ten rows, as they were understood."),
     model: ChoiceModel = option(
-        "conditional", "One coefficient for all, or one for each person."
+        "One coefficient for all, or one for each person.",
+        default="conditional",
     ),
-    constants: bool = option(False, "Each alternative but the first has a constant."),
+    constants: bool = option("Each alternative but the first has a constant."),
     random: str | None = option(
-        None, "mixed: the coefficients that differ; default: all.", "A,..."
+        "A,...: mixed: the coefficients that differ; default: all."
     ),
     prior_scale: float = option(
-        100.0,
-        "Standard deviation of coefficients, in units of the spread of their "
+        "S: Standard deviation of coefficients, in units of the spread of their "
         "attributes; the default is as good as flat.",
-        "S",
+        default=100.0,
     ),
     fitting: FitOptions,
-    out: Path | None = option(
-        None, "Save CSV, JSON, netCDF and a figure there.", "DIR"
-    ),
+    out: Path | None = option("DIR: Save CSV, JSON, netCDF and a figure there."),
     output: Output,
 ) -> None:
     """Fit a logit to choices, and print what each attribute is worth.

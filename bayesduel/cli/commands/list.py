@@ -76,7 +76,7 @@ _HEADS = {
 
 @command("list policies")
 def list_(
-    what: What | None = argument("Only these; everything by default.", default=None),
+    what: What | None = argument("Only these; everything by default."),
     as_json: bool = JSON,
 ) -> None:
     """List instances, policies with their parameters, and notions of regret.

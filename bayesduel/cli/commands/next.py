@@ -14,29 +14,33 @@ from bayesduel.cli.voting import VoteOptions, names_between
 @command("next votes.csv -p d-ts+ -n 20")
 def next_(
     *,
-    votes: Path = argument("CSV or TSV as for fit.", "VOTES"),
+    votes: Path = argument("VOTES: CSV or TSV as for fit."),
     policy: str = option(
-        "d-ts+",
-        "What chooses, with parameters as in rucb:alpha=0.6.",
-        *("POLICY", "-p", "--policy"),
+        "POLICY: What chooses, with parameters as in rucb:alpha=0.6.",
+        "-p",
+        "--policy",
+        default="d-ts+",
         autocompletion=policy_names,
     ),
-    number: int = option(20, "How many questions.", "N", "-n", "--number", least=1),
+    number: int = option(
+        "N: How many questions.",
+        "-n",
+        "--number",
+        default=20,
+        least=1,
+    ),
     exclude: list[str] | None = option(
-        None,
-        "A pair not to be asked, in either order. Repeat for several.",
-        "ARM,ARM",
+        "ARM,ARM: A pair not to be asked, in either order. Repeat for several."
     ),
     horizon: int | None = option(
-        None, "Votes that are planned, for policies that plan for it.", "T", least=1
+        "T: Votes that are planned, for policies that plan for it.",
+        least=1,
     ),
     reading: VoteOptions,
     seed: int = SEED,
     as_json: bool = JSON,
-    out: Path | None = option(
-        None, "Save the questions there, as CSV for the judges.", "FILE"
-    ),
-    overwrite: bool = option(False, "Replace FILE."),
+    out: Path | None = option("FILE: Save the questions there, as CSV for the judges."),
+    overwrite: bool = option("Replace FILE."),
     messages: Messages,
 ) -> None:
     """Print the pairs that a policy would ask for next, after the votes so far.

@@ -34,67 +34,58 @@ _BANDS = {
 @command("plot results --bounds lower,d-ts")
 def plot(
     *,
-    results: Path = argument("Folder or file of saved results.", "RESULTS"),
+    results: Path = argument("RESULTS: Folder or file of saved results."),
     kind: Kind = option(
-        "regret",
         "Regret with bounds; slopes written beside the lines; slopes over the lower "
         "bound, by instance; how often a run exceeds a regret; or regret against a "
         "parameter that took several values.",
+        default="regret",
     ),
-    instance: str | None = option(
-        None, "Only this instance.", None, "-i", "--instance"
-    ),
+    instance: str | None = option("Only this instance.", "-i", "--instance"),
     notion: str | None = option(
-        None,
         "Which recorded regret; the first one by default.",
-        None,
-        *("--regret", "--notion"),
+        "--regret",
+        "--notion",
     ),
     band: Band = option(
-        "standard-error", "± 1 standard error, or 10-90 % quantiles of runs."
+        "± 1 standard error, or 10-90 % quantiles of runs.",
+        default="standard-error",
     ),
-    width: str = option("full", "column (3.4 in), full (7 in), or inches."),
+    width: str = option("column (3.4 in), full (7 in), or inches.", default="full"),
     kinds: list[Format] | None = option(
-        None, "Repeatable. Default: png and svg.", None, "-f", "--format"
+        "Repeatable. Default: png and svg.",
+        "-f",
+        "--format",
     ),
-    out: Path | None = option(
-        None, "Without ending. Default: beside the results.", "FILE"
-    ),
+    out: Path | None = option("FILE: Without ending. Default: beside the results."),
     from_round: str | None = option(
-        None,
-        "Checkpoint where slopes and bounds start, or that survival is of.",
-        "T",
+        "T: Checkpoint where slopes and bounds start, or that survival is of.",
         "--from",
     ),
     parameter: str | None = option(
-        None, "Of a sweep: which parameter, by default the one of most values.", "NAME"
+        "NAME: Of a sweep: which parameter, by default the one of most values."
     ),
     at: list[str] | None = option(
-        None,
-        "Of a sweep: checkpoint at which regret is read, by default the last. "
-        "Repeatable.",
-        "T",
+        "T: Of a sweep: checkpoint at which regret is read, by default the last. "
+        "Repeatable."
     ),
     log_y: bool = option(
-        False, "Logarithmic regret axis, as where a bound of --bounds is far above."
+        "Logarithmic regret axis, as where a bound of --bounds is far above."
     ),
-    linear_x: bool = option(False, "Linear axis of rounds, or of a parameter."),
+    linear_x: bool = option("Linear axis of rounds, or of a parameter."),
     bounds: str = option(
-        "auto",
-        "Of theory, by commas: lower, a policy (d-ts) for the theorems on it, all of "
-        "those shown; auto, those that fit on the axes; or none.",
-        "NAMES",
+        "NAMES: Of theory, by commas: lower, a policy (d-ts) for the theorems on it, "
+        "all of those shown; auto, those that fit on the axes; or none.",
+        default="auto",
     ),
     colors: list[str] | None = option(
-        None,
-        "Such as d-ts=#336699. Repeatable. By default each policy has the same color "
-        "in all figures.",
-        *("POLICY=COLOR", "--color"),
+        "POLICY=COLOR: Such as d-ts=#336699. Repeatable. By default each policy has "
+        "the same color in all figures.",
+        "--color",
     ),
     names: list[str] | None = option(
-        None,
-        "What to call a policy, such as d-ts='Double TS'. Repeatable.",
-        *("POLICY=TEXT", "--name"),
+        "POLICY=TEXT: What to call a policy, such as d-ts='Double TS'. Repeatable.",
+        "--name",
     ),
     messages: Messages,
 ) -> None:

@@ -29,20 +29,16 @@ _TALLY = {"holds": "hold", "does not hold": "do not hold", "open": "are open"}
 @command("reproduce dts-1 --scale 0.1 --out figure1")
 def reproduce(
     *,
-    figure: str | None = argument("Name of a figure; see --list.", "FIGURE", None),
-    list_them: bool = option(
-        False, "List the figures, and what they are of.", None, "--list"
-    ),
-    scale: float = option(1.0, "Multiplies runs and rounds: 0.1 to look.", "S"),
-    full_horizon: bool = option(False, "Let --scale multiply the runs only."),
-    panel: list[str] | None = option(
-        None, "Only this panel, such as a. Repeatable.", "KEY"
-    ),
-    mslr: Path | None = option(None, "The 136-armed MSLR matrix.", "FILE"),
+    figure: str | None = argument("FIGURE: Name of a figure; see --list."),
+    list_them: bool = option("List the figures, and what they are of.", "--list"),
+    scale: float = option("S: Multiplies runs and rounds: 0.1 to look.", default=1.0),
+    full_horizon: bool = option("Let --scale multiply the runs only."),
+    panel: list[str] | None = option("KEY: Only this panel, such as a. Repeatable."),
+    mslr: Path | None = option("FILE: The 136-armed MSLR matrix."),
     seed: int = SEED,
     jobs: int | None = JOBS,
     out: Path | None = option(
-        None, "Folder for results, figure and verdict, new or empty.", "DIR"
+        "DIR: Folder for results, figure and verdict, new or empty."
     ),
     resume: bool = RESUME,
     output: Output,

@@ -50,9 +50,8 @@ def any_name(incomplete: str) -> list[str]:
 @command("show d-ts")
 def show(
     name: str = argument(
-        "A policy, matrix, family of matrices, world, model, notion of regret or "
-        "bound, such as d-ts, sushi, mallows, bradley-terry or 'D-TS, refined'.",
-        "NAME",
+        "NAME: A policy, matrix, family of matrices, world, model, notion of regret "
+        "or bound, such as d-ts, sushi, mallows, bradley-terry or 'D-TS, refined'.",
         autocompletion=any_name,
     ),
     as_json: bool = JSON,

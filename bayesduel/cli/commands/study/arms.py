@@ -5,7 +5,7 @@ from __future__ import annotations
 from bayesduel.cli.options import argument, command, option
 from bayesduel.cli.studying import EditedStudy
 
-_NAME = argument("Of the arm.", "NAME")
+_NAME = argument("NAME: Of the arm.")
 
 
 @command("study add-arm drinks.study water")
@@ -13,7 +13,7 @@ def add_arm(
     *,
     edited: EditedStudy,
     name: str = _NAME,
-    share: float | None = option(None, "Of questions, until it has caught up.", "P"),
+    share: float | None = option("P: Of questions, until it has caught up."),
 ) -> None:
     """Compare one more arm from now on.
 
@@ -46,7 +46,7 @@ def rename_arm(
     *,
     edited: EditedStudy,
     name: str = _NAME,
-    to: str = argument("Its new name.", "TO"),
+    to: str = argument("TO: Its new name."),
 ) -> None:
     """Call an arm by another name from now on."""
     with edited.open() as study:
@@ -59,7 +59,7 @@ def merge_arms(
     *,
     edited: EditedStudy,
     name: str = _NAME,
-    into: str = argument("The arm that stays.", "INTO"),
+    into: str = argument("INTO: The arm that stays."),
 ) -> None:
     """Merge two arms: votes for either count for the second, for good.
 

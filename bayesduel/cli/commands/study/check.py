@@ -15,9 +15,7 @@ from bayesduel.cli.studying import StudyFile
 def check(
     *,
     opened: StudyFile,
-    salvage: Path | None = option(
-        None, "Write a new study of the sound events.", "NEW"
-    ),
+    salvage: Path | None = option("NEW: Write a new study of the sound events."),
 ) -> None:
     """Say which events of a study are sound; exit code 2 where one is not.
 

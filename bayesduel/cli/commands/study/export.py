@@ -14,12 +14,11 @@ from bayesduel.cli.studying import StudyFile
 def export(
     *,
     opened: StudyFile,
-    out: Path | None = option(None, "A new file; default: standard output.", "PATH"),
-    judges: bool = option(False, "What is known of each judge, one a line, instead."),
+    out: Path | None = option("PATH: A new file; default: standard output."),
+    judges: bool = option("What is known of each judge, one a line, instead."),
     votes: bool = option(
-        False,
         "Answers as a table instead: CSV (what a spreadsheet would take for a formula "
-        "has a ' before it), or Parquet by --out.",
+        "has a ' before it), or Parquet by --out."
     ),
 ) -> None:
     """Write the history as JSON lines, one event a line."""
@@ -45,7 +44,7 @@ def export(
 
 
 @command("study copy drinks.study copy.study")
-def copy(*, opened: StudyFile, to: Path = argument("A new file.", "COPY")) -> None:
+def copy(*, opened: StudyFile, to: Path = argument("COPY: A new file.")) -> None:
     """Copy a study, also while others ask and answer."""
     with opened.open() as study:
         study.copy(to)

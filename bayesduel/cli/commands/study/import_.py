@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 def import_(
     *,
     edited: EditedStudy,
-    votes: Path = argument("As for: bayesduel fit.", "VOTES"),
+    votes: Path = argument("VOTES: As for: bayesduel fit."),
     reading: JudgedVoteOptions,
     long: str | None = LONG,
-    again: bool = option(False, "Count votes that were imported before once more."),
+    again: bool = option("Count votes that were imported before once more."),
 ) -> None:
     """Count votes that were collected elsewhere: a table, or another study.
 
@@ -90,7 +90,7 @@ def _sets(
 def undo_import(
     *,
     edited: EditedStudy,
-    event: int = argument("Its number; export has it.", "EVENT"),
+    event: int = argument("EVENT: Its number; export has it."),
 ) -> None:
     """Take imported votes back: they count no more."""
     with edited.open() as study:

@@ -11,11 +11,11 @@ from bayesduel.cli.studying import EditedStudy
 def judge(
     *,
     edited: EditedStudy,
-    name: str = argument("Of the judge.", "NAME"),
-    limit: int | None = option(None, "Answers at most.", "N", least=0),
-    arms: str | None = option(None, "Ask them of these alone.", "A,B,..."),
-    price: float | None = option(None, "Of an answer of theirs.", "C"),
-    trusted: bool = option(False, "Count them whatever they say of gold questions."),
+    name: str = argument("NAME: Of the judge."),
+    limit: int | None = option("N: Answers at most.", least=0),
+    arms: str | None = option("A,B,...: Ask them of these alone."),
+    price: float | None = option("C: Of an answer of theirs."),
+    trusted: bool = option("Count them whatever they say of gold questions."),
 ) -> None:
     """Set the terms of a judge, in place of all earlier ones."""
     names = None if arms is None else names_of(arms, "--arms")
@@ -28,9 +28,9 @@ def judge(
 def gold(
     *,
     edited: EditedStudy,
-    better: str = argument("The better one.", "BETTER"),
+    better: str = argument("BETTER: The better one."),
     worse: list[str] = argument(
-        "The other one; of a set all others, with --worst the worst last.", "WORSE..."
+        "WORSE...: The other one; of a set all others, with --worst the worst last."
     ),
 ) -> None:
     """Ask judges now and then what is known: the better of two, or the best of a set.

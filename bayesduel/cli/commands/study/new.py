@@ -18,61 +18,57 @@ Stop = Literal["anytime", "posterior", "judges"]
 def new(
     *,
     edited: EditedStudy,
-    arms: str | None = option(None, "Names between commas.", "A,B,..."),
-    arms_file: Path | None = option(None, "Or a name a line.", "PATH"),
+    arms: str | None = option("A,B,...: Names between commas."),
+    arms_file: Path | None = option("PATH: Or a name a line."),
     choose_from: int = option(
-        2, "Arms shown at once: of more than two, judges name the best.", "N", least=2
+        "N: Arms shown at once: of more than two, judges name the best.",
+        default=2,
+        least=2,
     ),
-    worst: bool = option(False, "Of a set judges name the worst, too."),
+    worst: bool = option("Of a set judges name the worst, too."),
     policy: str | None = option(
-        None,
-        "What asks: a policy (see: bayesduel list policies; one of your own from the "
-        "current folder as module:Class), information, or balanced; of sets d-ts, "
-        "logit-ts or balanced. By default d-ts+, or d-ts.",
-        *("NAME", "-p", "--policy"),
+        "NAME: What asks: a policy (see: bayesduel list policies; one of your own "
+        "from the current folder as module:Class), information, or balanced; of sets "
+        "d-ts, logit-ts or balanced. By default d-ts+, or d-ts.",
+        "-p",
+        "--policy",
     ),
     model: Model | None = option(
-        None,
-        "A Beta per pair (the default), or one scale of utilities; left out for sets.",
+        "A Beta per pair (the default), or one scale of utilities; left out for sets."
     ),
-    delta: float = option(0.05, "Error that is accepted.", "D"),
-    width: float = option(0.0, "Pairs so near 1/2 need not be told apart.", "W"),
-    budget: int | None = option(None, "Votes at most.", "N", least=1),
-    floor: int = option(0, "Votes of every pair first.", "N", least=0),
-    lease: float = option(3600.0, "Seconds until a question is asked again.", "S"),
-    block: list[str] | None = option(
-        None, "A pair never to be asked; repeatable.", "A,B"
+    delta: float = option("D: Error that is accepted.", default=0.05),
+    width: float = option("W: Pairs so near 1/2 need not be told apart.", default=0.0),
+    budget: int | None = option("N: Votes at most.", least=1),
+    floor: int = option("N: Votes of every pair first.", default=0, least=0),
+    lease: float = option(
+        "S: Seconds until a question is asked again.",
+        default=3600.0,
     ),
+    block: list[str] | None = option("A,B: A pair never to be asked; repeatable."),
     features: Path | None = option(
-        None,
-        "CSV or TSV with a row per arm: its name, and numbers of about unit size. "
-        "Utilities are then a weighted sum of these, in place of --model.",
-        "ARMS",
+        "ARMS: CSV or TSV with a row per arm: its name, and numbers of about unit "
+        "size. Utilities are then a weighted sum of these, in place of --model."
     ),
     both_orders: Contradiction | None = option(
-        None,
         "Ask each question in both orders, as one vote; a contradiction is a tie, or "
-        "no vote.",
+        "no vote."
     ),
-    gold_share: float = option(0.1, "Share of questions from study gold.", "P"),
+    gold_share: float = option("P: Share of questions from study gold.", default=0.1),
     gold_threshold: float = option(
-        0.7, "Who has fewer of them right is set aside.", "P"
+        "P: Who has fewer of them right is set aside.",
+        default=0.7,
     ),
-    gold_least: int = option(5, "Once they answered so many.", "N", least=1),
-    quickest: float = option(1.0, "Seconds; less is too fast to read.", "S"),
-    cost: float | None = option(None, "What answers may cost in all.", "C"),
-    price: float = option(0.0, "Of an answer; see study judge, too.", "C"),
-    arm_price: list[str] | None = option(None, "Of showing an arm; repeatable.", "A=C"),
+    gold_least: int = option("N: Once they answered so many.", default=5, least=1),
+    quickest: float = option("S: Seconds; less is too fast to read.", default=1.0),
+    cost: float | None = option("C: What answers may cost in all."),
+    price: float = option("C: Of an answer; see study judge, too.", default=0.0),
+    arm_price: list[str] | None = option("A=C: Of showing an arm; repeatable."),
     stop_when: list[Stop] | None = option(
-        None, "Ask no more once this rule, and each other named, stops."
+        "Ask no more once this rule, and each other named, stops."
     ),
-    contexts: Path | None = option(
-        None, "A prompt a line: each question draws one.", "PATH"
-    ),
+    contexts: Path | None = option("PATH: A prompt a line: each question draws one."),
     items: Path | None = option(
-        None,
-        "CSV or JSON lines with arm, context and text: arms and contexts.",
-        "PATH",
+        "PATH: CSV or JSON lines with arm, context and text: arms and contexts."
     ),
     seed: int = SEED,
 ) -> None:

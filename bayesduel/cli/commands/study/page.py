@@ -23,14 +23,12 @@ def page(
     opened: StudyFile,
     judge: str | None = JUDGE,
     texts: Path | None = TEXTS,
-    images: Path | None = option(
-        None, "Show the image in it that an arm names.", "DIR"
-    ),
-    port: int = option(0, "0: any that is free.", "N", least=0),
-    judges: str | None = option(None, "An address for each that is theirs.", "A,B,..."),
-    items: Path | None = option(None, "Show its text of an arm in a context.", "PATH"),
-    public: str | None = option(None, "Of a proxy with TLS: https://HOST.", "URL"),
-    token: str | None = option(None, "Last part of the address; default: random.", "T"),
+    images: Path | None = option("DIR: Show the image in it that an arm names."),
+    port: int = option("N: 0: any that is free.", default=0, least=0),
+    judges: str | None = option("A,B,...: An address for each that is theirs."),
+    items: Path | None = option("PATH: Show its text of an arm in a context."),
+    public: str | None = option("URL: Of a proxy with TLS: https://HOST."),
+    token: str | None = option("T: Last part of the address; default: random."),
 ) -> None:
     """Serve a page for judges to this computer alone, until Ctrl-C.
 

@@ -13,16 +13,16 @@ from bayesduel.cli.parse import option_error
 from bayesduel.cli.studying import JUDGE, StudyFile
 
 _ANSWERS = ("left", "right", "tie", "skip")
-_NUMBER = argument("Its number.", "QUESTION", show_default=False)
+_NUMBER = argument("QUESTION: Its number.", show_default=False)
 
 
 @command("study ask drinks.study --judge Ada")
 def ask(
     *,
     opened: StudyFile,
-    number: int = option(1, "How many.", "N", "-n", "--number", least=1),
+    number: int = option("N: How many.", "-n", "--number", default=1, least=1),
     judge: str | None = JUDGE,
-    context: str | None = option(None, "Kept with the question.", "JSON"),
+    context: str | None = option("JSON: Kept with the question."),
     as_json: bool = JSON,
 ) -> None:
     """Print the next questions: number, and the arms from the left to the right.
@@ -74,9 +74,8 @@ def tell(
     opened: StudyFile,
     number: int = _NUMBER,
     answer: str = argument(
-        "left, right, tie or skip; of a set the number of the best card, or with the "
-        "worst, as 1,3, or skip.",
-        "ANSWER",
+        "ANSWER: left, right, tie or skip; of a set the number of the best card, or "
+        "with the worst, as 1,3, or skip.",
         autocompletion=lambda: [*_ANSWERS],
     ),
     judge: str | None = JUDGE,

@@ -42,8 +42,8 @@ def status(
     opened: StudyFile,
     probability: float = INTERVAL,
     forecast: bool = FORECAST,
-    contexts: bool = option(False, "Also who wins in each context of the pool."),
-    full: bool = option(False, "All of it, also of more than 200 arms: seconds."),
+    contexts: bool = option("Also who wins in each context of the pool."),
+    full: bool = option("All of it, also of more than 200 arms: seconds."),
     as_json: bool = JSON,
 ) -> None:
     """Print the standings of a study, and whether one may stop."""
@@ -168,10 +168,10 @@ def _print_contexts(found: ContextTable) -> None:
 def report(
     *,
     opened: StudyFile,
-    out: Path | None = option(None, "Default: FILE with .html behind it.", "PATH"),
+    out: Path | None = option("PATH: Default: FILE with .html behind it."),
     probability: float = INTERVAL,
     forecast: bool = FORECAST,
-    overwrite: bool = option(False, "Replace the page."),
+    overwrite: bool = option("Replace the page."),
     messages: Messages,
 ) -> None:
     """Write one HTML page that needs no other file: standings, figures, rules."""
