@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.cli.output import Messages, console, version
+from bayesduel.cli.tables import show, table_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -191,8 +192,6 @@ def _doubtful(record: dict[str, Any]) -> list[str]:
 
 def print_standings(title: str, record: dict[str, Any], *, everything: bool) -> None:
     """Print a record with one row per arm, the best first."""
-    from bayesduel.cli.tables import show, table_of
-
     heads, *rows = standing_cells(record)
     shown = rows if everything else rows[:MANY]
     several, anchor = record["parts"] > 1, record["anchor"]
@@ -235,8 +234,6 @@ def print_parameters(
     parameters: list[dict[str, Any]], at_mode: float | None = None
 ) -> None:
     """Print what belongs to no arm, if anything; at a mode with that interval."""
-    from bayesduel.cli.tables import show, table_of
-
     if parameters:
         heads, *rows = _parameter_cells(parameters)
         table = table_of(heads, rows, words=("parameter", "meaning"))
@@ -248,8 +245,6 @@ def print_contrasts(
     rows: list[dict[str, Any]], reference: str, equivalent: float | None
 ) -> None:
     """Print how far arms are from the reference arm."""
-    from bayesduel.cli.tables import show, table_of
-
     heads, *cells = _contrast_cells(rows, reference)
     least = f"equivalent: differ by at most {equivalent or 0:g}"
     captions = [] if equivalent is None else [least]

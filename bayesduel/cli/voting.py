@@ -11,6 +11,7 @@ from bayesduel.cli.errors import refuse_given
 from bayesduel.cli.options import INTERVAL, SEED, option
 from bayesduel.cli.parse import names as names_of
 from bayesduel.cli.parse import option_error
+from bayesduel.cli.tables import show, table_of
 
 if TYPE_CHECKING:
     from bayesduel.votes import Comparisons
@@ -177,7 +178,7 @@ class ModelOptions:
             "contest_covariates": covariates,
         }
 
-    def check(self, **of_utilities: Any) -> None:
+    def check_model(self, **of_utilities: Any) -> None:
         """Refuse options that do not go together, before a file is read.
 
         ``of_utilities`` are further options, by flag, that need utilities.
@@ -293,7 +294,7 @@ class FitOptions:
             arguments["target_acceptance"] = self.target_acceptance
         return arguments
 
-    def words(self, model: Any) -> str:
+    def fitting_words(self, model: Any) -> str:
         """Return what takes the time while a model is fitted."""
         is_auto = self.method == "auto"
         name = model.usual_method if is_auto else self.method
@@ -343,7 +344,6 @@ def require_file(option: str, path: Path) -> None:
 def print_rows(rows: VoteRows) -> None:
     """Print ten rows and their votes, which columns were read, and all that is left."""
     from bayesduel.cli.output import console
-    from bayesduel.cli.tables import show, table_of
 
     names, words = rows.arm_names, ("row", "first arm", "second arm")
     sample = zip(rows.rows, rows.first, rows.second, rows.counts, strict=True)
@@ -360,7 +360,6 @@ def print_rows(rows: VoteRows) -> None:
 def print_whole(name: str, data: Any) -> None:
     """Print ten different rankings, or the choices of ten sets, and all there are."""
     from bayesduel.cli.output import console
-    from bayesduel.cli.tables import show, table_of
     from bayesduel.votes import Rankings
 
     if isinstance(data, Rankings):

@@ -6,10 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+from rich.markup import escape
+
 from bayesduel.cli import parse
 from bayesduel.cli.options import REPAIR, SEED, command, option
 from bayesduel.cli.output import Output, console, defined, print_json
 from bayesduel.cli.parse import option_error
+from bayesduel.cli.tables import FittingTable, show
 from bayesduel.cli.voting import Model, VoteOptions, preference_model
 
 _DESIGN = {"policy": "d-ts+", "delta": 0.05, "width": 0.0, "stopping": None}
@@ -104,10 +107,6 @@ def audit_stopping(
     if output.as_json:
         print_json(found.as_dict())
     else:
-        from rich.markup import escape
-
-        from bayesduel.cli.tables import FittingTable, show
-
         table = FittingTable()
         for place, head in enumerate(found.HEADER):
             table.add_column(head, justify="left" if place < 2 else "right")

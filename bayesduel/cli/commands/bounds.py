@@ -29,6 +29,7 @@ from bayesduel.cli.output import (
     version,
 )
 from bayesduel.cli.parse import load_matrix
+from bayesduel.cli.tables import FittingTable, show, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -159,8 +160,6 @@ class BoundsOptions(Output):
         optional: Sequence[str] = (),
     ) -> None:
         """Print a row for each pair, of many the first ones."""
-        from bayesduel.cli.tables import show, table_of
-
         matrix = matrix or self.preference
         labels, values = arm_labels(matrix), matrix.values
         shown = rows if self.everything else rows[:_PAIRS]
@@ -343,8 +342,6 @@ def _constants(
 
 def _print_constants(lower: Optimum, efficient: Optimum) -> None:
     """Print one row per Copeland winner; the best of each column is marked."""
-    from bayesduel.cli.tables import show, table_of
-
     rows = [
         [
             str(arm),
@@ -362,7 +359,6 @@ def _print_constants(lower: Optimum, efficient: Optimum) -> None:
 
 def _print_theorems(request: BoundsOptions) -> None:
     """Print what theorems say of a matrix, and in words why one does not apply."""
-    from bayesduel.cli.tables import FittingTable, show
     from theory import all_bounds
 
     table, letters = FittingTable(), dict[str, str]()
@@ -519,7 +515,6 @@ def _under_model(request: BoundsOptions, model: str) -> None:
             }
         print_json(record)
         return
-    from bayesduel.cli.tables import show, table_of
 
     request.print_head()
     unit = "Copeland regret per unit of natural log T"
@@ -570,7 +565,6 @@ _ROWS = {
 def _submatrices(request: BoundsOptions, count: int) -> None:
     """Compute, keep and print the mean constants of random submatrices."""
     from bayesduel.analysis.text import format_with_error
-    from bayesduel.cli.tables import show, table_of
     from bayesduel.papers import submatrix_constants
 
     matrix, out, started = request.preference, request.out, time.perf_counter()

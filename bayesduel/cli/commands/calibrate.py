@@ -7,6 +7,7 @@ from pathlib import Path
 
 from bayesduel.cli.options import SEED, argument, command, option
 from bayesduel.cli.output import Output, console, print_json, version
+from bayesduel.cli.tables import show, table_of
 from bayesduel.cli.voting import Method, ModelOptions, VoteOptions
 
 # Bonferroni-corrected p-value below which ranks are called not uniform.
@@ -44,7 +45,7 @@ def calibrate(
     Where a column says by how much the first answer of each contest is longer:
     bayesduel calibrate votes.csv --contest-covariate longer --contest-scale 0.5
     """
-    model.check()
+    model.check_model()
     data = reading.read(votes, **model.columns)
     from bayesduel import diagnostics, plots
     from bayesduel.experiments.progress import progress_reporter
@@ -82,8 +83,6 @@ def calibrate(
     if output.as_json:
         print_json(record)
     else:
-        from bayesduel.cli.tables import show, table_of
-
         verdict = "nothing speaks against it"
         if not record["calibrated"]:
             verdict = "ranks are not uniform: intervals promise what they do not keep"

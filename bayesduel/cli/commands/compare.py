@@ -37,6 +37,7 @@ from bayesduel.cli.output import (
     print_json,
     say_warning,
 )
+from bayesduel.cli.tables import print_summary
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -343,7 +344,6 @@ def merge(
     """
     import bayesduel
     from bayesduel.analysis import measurements, summary
-    from bayesduel.cli.tables import print_summary
 
     try:
         with damage_warnings():
@@ -418,7 +418,6 @@ class Report:
             The whole ranking, with an interval for every difference.
         """
         from bayesduel.cli.rankings import print_rankings, print_ranks
-        from bayesduel.cli.tables import print_summary
 
         screen = console()
         for (notion, part), ranked in zip(self._parts, self._rankings, strict=True):

@@ -20,6 +20,7 @@ from bayesduel.cli.output import (
     say_warning,
     version,
 )
+from bayesduel.cli.tables import print_summary
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -226,6 +227,5 @@ def _merged(trees: Sequence[xr.DataTree]) -> xr.DataTree:
 
 def _print(near: xr.DataTree) -> None:
     from bayesduel.analysis import summary
-    from bayesduel.cli.tables import print_summary
 
     print_summary(console(), summary(near))

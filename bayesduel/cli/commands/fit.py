@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -32,6 +33,7 @@ from bayesduel.cli.output import (
     version,
 )
 from bayesduel.cli.parse import option_error
+from bayesduel.cli.tables import show, table_of
 from bayesduel.cli.voting import (
     FitOptions,
     JudgedVoteOptions,
@@ -48,9 +50,6 @@ if TYPE_CHECKING:
 
 # Rows of groups that are printed without --all.
 _MANY_ROWS = 200
-
-
-ScoreScale = Literal["utility", "elo"]
 
 
 Ties = Literal["model", "rao-kupper", "drop", "split"]
@@ -116,10 +115,60 @@ class FittedModelOptions(ModelOptions):
         "learned standard deviation."
     )
 
-    def check_with(self, reading: ReadOptions, **of_utilities: Any) -> None:
+
+@dataclass(frozen=True)
+class FitRequest(Output, FitOptions, FittedModelOptions, ReadOptions):
+    """What is fitted to which votes, and what is printed and saved of it."""
+
+    votes: Path = argument(
+        "VOTES: CSV, TSV, JSON, JSON lines, Excel, Parquet or Stata, perhaps "
+        "compressed: a vote a row, or a pair a row with its counts; or a square table "
+        "of wins; or arms that were shown in a row and the columns best, worst; or a "
+        "ranking a row; or ballots of PrefLib (.soc, .soi, .toc, .toi)."
+    )
+    scale: Literal["utility", "elo"] = option(
+        "Unit of scores; elo: 400 for odds of 10 to 1, mean 1500.", default="utility"
+    )
+    anchor: str | None = option("ARM=S: An arm, and the score it shall have.")
+    reference: str | None = option("ARM: Also say how far all arms are from this one.")
+    equivalent: float | None = option("EPS: A difference from it that does not matter.")
+    check: bool = option(
+        "Also say in five lines whether to believe the fit: computation, an order "
+        "effect, judges that differ, circles."
+    )
+    everything: bool = option("Print every arm of many.", "--all")
+    out: Path | None = option(
+        "DIR: Save CSV, JSON, Markdown, netCDF and figures there."
+    )
+    log_likelihood: bool = option("Save that of every vote as well (large).")
+
+    @property
+    def by_mode(self) -> bool:
+        """Whether utilities are computed at the mode alone."""
+        return self.method == "mode"
+
+    @cached_property
+    def anchored(self) -> tuple[str, float] | None:
+        """The arm of --anchor and its score; the name may hold = itself."""
+        if self.anchor is None:
+            return None
+        from bayesduel.files.user_files import number
+
+        name, equals, score = self.anchor.rpartition("=")
+        value = number(score)
+        if not equals or not name.strip() or value is None:
+            rule = "must be an arm and a score, A=1000"
+            raise option_error("--anchor", rule, self.anchor)
+        return name.strip(), value
+
+    def check_options(self) -> None:
         """Refuse options that do not go together, before a file is read."""
-        self.check(**{"--covariates": self.covariates}, **of_utilities)
-        judge, is_plain = reading.judge, self.model == "bradley-terry"
+        from bayesduel.models.argument_checks import check_probability
+
+        check_probability(self.probability)
+        anchor, is_elo = {"--anchor": self.anchor}, {"--scale elo": self.scale == "elo"}
+        self.check_model(**{"--covariates": self.covariates}, **is_elo, **anchor)
+        judge, is_plain = self.judge, self.model == "bradley-terry"
         if judge is not None and not is_plain:
             rule, remedy = f"{self.model} has none", "choose bradley-terry"
             raise option_error("--judge", rule, remedy=remedy)
@@ -129,163 +178,106 @@ class FittedModelOptions(ModelOptions):
         if self.discrimination and judge is None:
             rule, remedy = "is one of judges", "name their column: --judge"
             raise option_error("--discrimination", rule, remedy=remedy)
-        if reading.both_orders is not None:
-            refuse_given(
-                {
-                    "--order-effect": self.order_effect,
-                    "--discrimination": self.discrimination,
-                },
-                "is for votes in one order, and --both-orders makes one of two",
-            )
+        of_draws = {"--check": self.check, "--log-likelihood": self.log_likelihood}
+        if self.by is not None:
+            if self.by == self.cluster:
+                rule = "must be another column than --by: a group is one"
+                raise option_error("--cluster", rule, self.cluster)
+            of_one = anchor | of_draws | {"--reference": self.reference}
+            of_one["--method"] = "mode" * self.by_mode
+            refuse_given(of_one, "is for one fit, and --by makes several")
+        if self.by_mode:
+            rule = "is for a fit with draws, and --method mode has none"
+            refuse_given(anchor | of_draws | is_elo, rule)
+        if self.both_orders is not None:
+            of_order = {"--order-effect": self.order_effect,
+                        "--discrimination": self.discrimination}  # fmt: skip
+            rule = "is for votes in one order, and --both-orders makes one of two"
+            refuse_given(of_order, rule)
+        if self.cluster is not None and self.method not in ("auto", "laplace"):
+            rule = "needs the curvature at a mode, and --method "
+            rule += f"{self.method} has none"
+            raise option_error("--cluster", rule, remedy="choose laplace")
         if self.tied == "rao-kupper" and (not is_plain or judge is not None):
             rule = "rao-kupper is for bradley-terry without --judge"
             remedy = "thurstone has a threshold of its own"
             raise option_error("--ties", rule, remedy=remedy)
-
-
-@dataclass(frozen=True)
-class _Score:
-    """The unit of scores, an arm with a score of its own, and one to compare with."""
-
-    scale: str
-    anchor: tuple[str, float] | None
-    reference: str | None
-    equivalent: float | None
+        if self.reference is None and self.equivalent is not None:
+            rule = "needs an arm to be compared: --reference"
+            raise option_error("--equivalent", rule, self.equivalent)
+        _ = self.anchored
 
 
 @command("fit votes.csv --scale elo --check")
-def fit(
-    *,
-    votes: Path = argument(
-        "VOTES: CSV, TSV, JSON, JSON lines, Excel, Parquet or Stata, perhaps "
-        "compressed: a vote a row, or a pair a row with its counts; or a square table "
-        "of wins; or arms that were shown in a row and the columns best, worst; or a "
-        "ranking a row; or ballots of PrefLib (.soc, .soi, .toc, .toi)."
-    ),
-    reading: ReadOptions,
-    model: FittedModelOptions,
-    fitting: FitOptions,
-    scale: ScoreScale = option(
-        "Unit of scores; elo: 400 for odds of 10 to 1, mean 1500.",
-        default="utility",
-    ),
-    anchor: str | None = option("ARM=S: An arm, and the score it shall have."),
-    reference: str | None = option("ARM: Also say how far all arms are from this one."),
-    equivalent: float | None = option(
-        "EPS: A difference from it that does not matter."
-    ),
-    check: bool = option(
-        "Also say in five lines whether to believe the fit: computation, an order "
-        "effect, judges that differ, circles."
-    ),
-    everything: bool = option("Print every arm of many.", "--all"),
-    out: Path | None = option(
-        "DIR: Save CSV, JSON, Markdown, netCDF and figures there."
-    ),
-    log_likelihood: bool = option("Save that of every vote as well (large)."),
-    output: Output,
-) -> None:
+def fit(*, request: FitRequest) -> None:
     """Fit a posterior model to votes, and print who stands where.
 
     Columns: interval of ranks, utility relative to the mean with its interval,
     probability of being the best, and the votes.
     """
-    from bayesduel.models.argument_checks import check_probability
-
-    probability, by, cluster = fitting.probability, reading.by, reading.cluster
-    check_probability(probability)
-    is_elo, by_mode = scale == "elo", fitting.method == "mode"
-    model.check_with(reading, **{"--scale elo": is_elo, "--anchor": anchor})
-    refused = {"--anchor": anchor, "--check": check,
-               "--log-likelihood": log_likelihood}  # fmt: skip
-    if by is not None:
-        if by == cluster:
-            rule = "must be another column than --by: a group is one"
-            raise option_error("--cluster", rule, cluster)
-        of_one = refused | {"--reference": reference, "--method": "mode" * by_mode}
-        refuse_given(of_one, "is for one fit, and --by makes several")
-    if by_mode:
-        refused["--scale elo"] = is_elo
-        refuse_given(refused, "is for a fit with draws, and --method mode has none")
-    if cluster is not None:
-        if fitting.method not in ("auto", "laplace"):
-            name = fitting.method
-            rule = f"needs the curvature at a mode, and --method {name} has none"
-            raise option_error("--cluster", rule, remedy="choose laplace")
-        fitting = replace(fitting, method="laplace")
-    if reference is None and equivalent is not None:
-        rule = "needs an arm to be compared: --reference"
-        raise option_error("--equivalent", rule, equivalent)
-    score = _Score(scale, _anchor(anchor), reference, equivalent)
-    data, chosen = _read(votes, reading, model, by_mode=by_mode)
-    if reading.dry_run:
-        if chosen is None:
+    request.check_options()
+    if request.cluster is not None:
+        request = replace(request, method="laplace")
+    data, model = _read(request)
+    if request.dry_run:
+        if model is None:
             print_rows(data)
         else:
-            print_whole(votes.name, data)
+            print_whole(request.votes.name, data)
         return
-    arrays = chosen.arrays(data)  # Says what does not fit before a folder is made.
+    arrays = model.arrays(data)  # Says what does not fit before a folder is made.
     from bayesduel.votes.checks import arm_positions
 
-    for name, arm in (("anchor", score.anchor and score.anchor[0]),
-                      ("reference", reference)):  # fmt: skip
-        if arm is not None:
-            arm_positions(name, [arm], data.arm_names)
-    if cluster is not None:
+    if request.anchored is not None:
+        arm_positions("anchor", [request.anchored[0]], data.arm_names)
+    if request.reference is not None:
+        arm_positions("reference", [request.reference], data.arm_names)
+    if request.cluster is not None:
         from bayesduel.inference.fits.errors_at_mode import density_of_pairs
 
-        density_of_pairs(chosen, arrays)
-    output.claim(out, "fit")
-    output.say(f"{votes.name}: {data}")
-    if by is not None:
-        _fit_groups(chosen, data, fitting, score, cluster, everything, out, output)
-        return
-    if by_mode:
-        _fit_mode(chosen, data, probability, score, everything, out, output)
-        return
+        density_of_pairs(model, arrays)
+    request.claim(request.out, "fit")
+    request.say(f"{request.votes.name}: {data}")
+    if request.by is not None:
+        _fit_groups(request, model, data)
+    elif request.by_mode:
+        _fit_mode(request, model, data)
+    else:
+        _fit_draws(request, model, data)
+
+
+def _fit_draws(request: FitRequest, model: Any, data: Any) -> None:
+    """Print, and save, who stands where, and whether to believe it."""
     from bayesduel.inference import fit as fit_model
 
-    with output.working(fitting.words(chosen)), _remarks_alone():
-        found = fit_model(chosen, data, **fitting.arguments())
+    check, out, report = request.check, request.out, None
+    with request.working(request.fitting_words(model)), _remarks_alone():
+        found = fit_model(model, data, **request.arguments())
     # Doubts are said by the report, but in JSON.
-    doubts = () if output.as_json else found.doubts
-    _say_remarks(found.remarks, but=doubts)
-    judged = None
-    if found.method != "exact" or check or output.as_json:
-        from bayesduel.diagnostics import report
+    _say_remarks(found.remarks, but=() if request.as_json else found.doubts)
+    if found.method != "exact" or check or request.as_json:
+        from bayesduel import diagnostics
 
-        with output.working("checking the fit"):
-            judged = report(found, with_loo=check, with_votes=check)
+        with request.working("checking the fit"):
+            report = diagnostics.report(found, with_loo=check, with_votes=check)
     record = as_record(
-        found, probability, scale=score.scale, anchor=score.anchor,
-        check=judged if check else None, reference=reference, equivalent=equivalent,
-        cluster=None if cluster is None else "cluster",
+        found, request.probability, scale=request.scale, anchor=request.anchored,
+        check=report if check else None, reference=request.reference,
+        equivalent=request.equivalent,
+        cluster=None if request.cluster is None else "cluster",
     )  # fmt: skip
-    if output.as_json:
-        print_json(record | {"report": str(judged).splitlines()})
+    if request.as_json:
+        print_json(record | {"report": str(report).splitlines()})
     else:
-        print_standings(repr(found), record, everything=everything)
-        if judged is not None and check:
-            text = judged.short()
+        print_standings(repr(found), record, everything=request.everything)
+        if report is not None and check:
+            text = report.short()
             console().print(text, markup=False, highlight=False, soft_wrap=True)
-        elif judged is not None and not judged.good:
-            say_warning(judged.against())
+        elif report is not None and not report.good:
+            say_warning(report.against())
     if out is not None:
-        save_fit(found, record, out, score.scale, judged if check else None, output,
-                 log_likelihood=log_likelihood)  # fmt: skip
-
-
-def _anchor(text: str | None) -> tuple[str, float] | None:
-    """Return an arm and its score; the name may hold = itself."""
-    if text is None:
-        return None
-    from bayesduel.files.user_files import number
-
-    name, equals, score = text.rpartition("=")
-    value = number(score)
-    if not equals or not name.strip() or value is None:
-        raise option_error("--anchor", "must be an arm and a score, A=1000", text)
-    return name.strip(), value
+        save_fit(found, record, out, request.scale, report if check else None, request,
+                 log_likelihood=request.log_likelihood)  # fmt: skip
 
 
 def _soft(text: str) -> tuple[str, float, float]:
@@ -300,11 +292,9 @@ def _soft(text: str) -> tuple[str, float, float]:
     return column.strip(), numbers[0], numbers[1]  # pyright: ignore[reportReturnType]
 
 
-def _read(
-    votes: Path, reading: ReadOptions, model: FittedModelOptions, *, by_mode: bool
-) -> tuple[Any, Any]:
+def _read(request: FitRequest) -> tuple[Any, Any]:
     """Return votes and their model; to be previewed, rows on pairs and no model."""
-    format = reading.format(**model.columns)
+    votes, format = request.votes, request.format(**request.columns)
     require_file("VOTES", votes)
     from bayesduel import models
     from bayesduel.votes import Choices, Rankings, read_covariates
@@ -314,25 +304,25 @@ def _read(
     data: Any = parse_votes(
         votes,
         format,
-        worst=reading.worst,
-        order=names_between("--order", reading.order),
-        places=names_between("--places", reading.places),
+        worst=request.worst,
+        order=names_between("--order", request.order),
+        places=names_between("--places", request.places),
     )
     if isinstance(data, Rankings | Choices):
         refused = {
-            "--model": model.model * (model.model != "bradley-terry"),
-            "--ties": model.tied * (model.tied != "model"),
-            "--method": "mode" * by_mode,
-            "--order-effect": model.order_effect,
-            "--discrimination": model.discrimination,
-            "--covariates": model.covariates,
-            "--residual": model.residual,
+            "--model": request.model * (request.model != "bradley-terry"),
+            "--ties": request.tied * (request.tied != "model"),
+            "--method": "mode" * request.by_mode,
+            "--order-effect": request.order_effect,
+            "--discrimination": request.discrimination,
+            "--covariates": request.covariates,
+            "--residual": request.residual,
         }
         rule = f"is for votes on pairs, and {votes.name} "
         if votes.suffix.lower() in SUFFIXES:
             rule = f"is for a table of votes, and {votes.name} holds ballots"
             remedy = "whole ballots are fitted by Plackett-Luce"
-            refused["--dry-run"] = reading.dry_run
+            refused["--dry-run"] = request.dry_run
         elif isinstance(data, Rankings):
             rule += "holds rankings"
             remedy = "rankings are fitted by Plackett-Luce"
@@ -342,24 +332,24 @@ def _read(
         refuse_given(refused, rule, remedy)
         is_ranked = isinstance(data, Rankings)
         kind = models.PlackettLuce if is_ranked else models.MultinomialLogit
-        scale = model.prior_scale
+        scale = request.prior_scale
         return data, kind() if scale is None else kind(prior_scale=scale)
-    if reading.dry_run:
+    if request.dry_run:
         return data, None
     data = data.comparisons()
     if not data.num_votes:
         raise option_error("VOTES", f"{votes} holds no vote", votes)
-    if data.has_ties and model.tied == "drop":
+    if data.has_ties and request.tied == "drop":
         data = data.without_ties()
-    if data.has_ties and model.tied == "split":
+    if data.has_ties and request.tied == "split":
         data = data.with_split_ties()
-    if model.covariates is not None:
-        require_file("--covariates", model.covariates)
-        numbers = read_covariates(model.covariates, data.arm_names)
+    if request.covariates is not None:
+        require_file("--covariates", request.covariates)
+        numbers = read_covariates(request.covariates, data.arm_names)
         data = data.with_covariates(*numbers)
-    chosen = model.model_of(
-        data, residual=model.residual, rao_kupper=model.tied == "rao-kupper",
-        discrimination=model.discrimination, judged=reading.both_orders is None,
+    chosen = request.model_of(
+        data, residual=request.residual, rao_kupper=request.tied == "rao-kupper",
+        discrimination=request.discrimination, judged=request.both_orders is None,
     )  # fmt: skip
     return data, chosen
 
@@ -380,26 +370,18 @@ def _say_remarks(remarks: Any, but: Any = ()) -> None:
             say_warning(remark)
 
 
-def _fit_mode(
-    model: Any,
-    data: Any,
-    probability: float,
-    score: _Score,
-    everything: bool,
-    out: Path | None,
-    output: Output,
-) -> None:
+def _fit_mode(request: FitRequest, model: Any, data: Any) -> None:
     """Print, and save, utilities; differences from a reference of those printed."""
     import numpy as np
 
-    from bayesduel.cli.tables import show, table_of
     from bayesduel.inference import fit_mode
 
-    with output.working("fitting by mode"), _remarks_alone():
+    with request.working("fitting by mode"), _remarks_alone():
         found = fit_mode(model, data)
     _say_remarks(found.remarks)
     if not found.converged:
         say_warning("the search for the mode did not end; a narrower prior helps")
+    out, probability = request.out, request.probability
     won, lost, tied = data.counts.T
     both = np.concatenate([data.first, data.second])
     by_arm = {
@@ -417,12 +399,12 @@ def _fit_mode(
         | {name: values[arm] for name, values in columns.items()}
         for arm in np.argsort(-found.utility, kind="stable").tolist()
     ]
-    shown = rows if everything else rows[:MANY]
+    shown = rows if request.everything else rows[:MANY]
     compared: list[dict[str, Any]] = []
-    if score.reference is not None:
+    if request.reference is not None:
         apart = found.contrasts(
-            [row["arm"] for row in shown], score.reference, probability=probability,
-            equivalent=score.equivalent,
+            [row["arm"] for row in shown], request.reference, probability=probability,
+            equivalent=request.equivalent,
         )  # fmt: skip
         compared = contrast_rows(apart)
     doubts = [] if found.converged else ["the method did not converge"]
@@ -433,22 +415,22 @@ def _fit_mode(
         "trusted": not doubts,
         "doubts": doubts,
         "votes": data.num_votes,
-        "interval": probability,
+        "interval": request.probability,
         "score": "utility",
         "remarks": list(found.remarks),
         "version": version(),
         "parameters": found.parameters(probability),
         "arms": rows,
-        "reference": score.reference,
-        "equivalent": score.equivalent,
+        "reference": request.reference,
+        "equivalent": request.equivalent,
         "contrasts": compared,
     }
     if out is not None:
         for name in ("standings", "parameters", "contrasts"):
             if table := record["arms" if name == "standings" else name]:
-                output.save_csv(out / f"{name}.csv", table)
-        output.save_json(out / "standings.json", record)
-    if output.as_json:
+                request.save_csv(out / f"{name}.csv", table)
+        request.save_json(out / "standings.json", record)
+    if request.as_json:
         print_json(record)
         return
     cells = [
@@ -465,43 +447,32 @@ def _fit_mode(
     table = table_of(("arm", "utility", "votes", "won", "lost", "tied"), cells)
     show(console(), repr(found), table, *captions)
     print_parameters(record["parameters"], probability)
-    if score.reference is not None:
-        print_contrasts(compared, score.reference, score.equivalent)
+    if request.reference is not None:
+        print_contrasts(compared, request.reference, request.equivalent)
 
 
-def _fit_groups(
-    model: Any,
-    data: Any,
-    fitting: FitOptions,
-    score: _Score,
-    cluster: str | None,
-    everything: bool,
-    out: Path | None,
-    output: Output,
-) -> None:
+def _fit_groups(request: FitRequest, model: Any, data: Any) -> None:
     """Fit each group; print, and save, who stands where in it."""
-    from bayesduel.cli.tables import show, table_of
     from bayesduel.experiments.progress import progress_reporter
     from bayesduel.inference import fit_groups
 
     # Fits take about half of the time, and their tables the other half.
-    number, probability = len(data.labels["group"]), fitting.probability
+    number, out = len(data.labels["group"]), request.out
     records = []
-    with progress_reporter(enabled=not output.quiet) as bar:
+    with progress_reporter(enabled=not request.quiet) as bar:
         bar.expect(2 * number)
         found = fit_groups(
-            model, data, "group", **fitting.arguments(),
+            model, data, "group", **request.arguments(),
             on_progress=lambda done, _: bar.count("groups", done),
         )  # fmt: skip
         for place, group in enumerate(found.remarks):
             bar.count("tables of groups", number + place)
-            by = None if cluster is None else "cluster"
-            records.append(_group_record(found, group, probability, score, by))
+            records.append(_group_record(request, found, group))
     for record in records:
         for remark in record["remarks"]:
             say_warning(f"{record['group']}: {remark}")
-    whole = {"model": repr(model), "interval": probability, "version": version(),
-             "groups": records}  # fmt: skip
+    whole = {"model": repr(model), "interval": request.probability}
+    whole |= {"version": version(), "groups": records}
     if out is not None:
         for name, part in (("standings", "arms"), ("parameters", "parameters")):
             rows = [
@@ -511,11 +482,11 @@ def _fit_groups(
                 for row in with_doubt(record, part)
             ]
             if part == "arms":
-                output.save_csv(out / f"{name}.csv", rows)
-                output.save_json(out / f"{name}.json", whole)
+                request.save_csv(out / f"{name}.csv", rows)
+                request.save_json(out / f"{name}.json", whole)
             elif rows:
-                output.save_csv(out / f"{name}.csv", rows)
-    if output.as_json:
+                request.save_csv(out / f"{name}.csv", rows)
+    if request.as_json:
         print_json(whole)
         return
     fitted = [record for record in records if record["arms"]]
@@ -525,10 +496,10 @@ def _fit_groups(
     for record in fitted:
         heads, *cells = standing_cells(record | parts)
         rows += [[record["group"], *each] for each in cells]
-    shown = rows if everything else rows[:_MANY_ROWS]
+    shown = rows if request.everything else rows[:_MANY_ROWS]
     captions = [
         "rank, shared rank, score and P(best) are among the arms of the same group",
-        f"intervals hold {probability:.0%}; bayesduel {version()}",
+        f"intervals hold {request.probability:.0%}; bayesduel {version()}",
     ]
     if "clustered" in heads:
         least = min(record.get("clusters", 1) for record in fitted)
@@ -542,9 +513,7 @@ def _fit_groups(
     show(console(), f"{model.title} of {len(fitted)} groups", table, *captions)
 
 
-def _group_record(
-    found: GroupFits, group: str, probability: float, score: _Score, by: str | None
-) -> dict[str, Any]:
+def _group_record(request: FitRequest, found: GroupFits, group: str) -> dict[str, Any]:
     """Return the record of a group; of one that has no fit, the reason."""
     from bayesduel.errors import FitError
 
@@ -552,15 +521,16 @@ def _group_record(
     if group not in found.fits:
         return {"group": group, "remarks": remarks, "arms": [], "parameters": []}
     posterior = found.fits[group]
-    unit: dict[str, Any] = {"scale": score.scale, "anchor": score.anchor}
+    probability, scale = request.probability, request.scale
+    by = None if request.cluster is None else "cluster"
     try:
-        record = as_record(posterior, probability, **unit, cluster=by)
+        record = as_record(posterior, probability, scale=scale, cluster=by)
     except FitError as error:
         if by is None:
             raise
         # Such as a group of one cluster.
         remarks.append(f"no clustered errors: {error}")
-        record = as_record(posterior, probability, **unit)
+        record = as_record(posterior, probability, scale=scale)
         for row in (*record["arms"], *record["parameters"]):
             row |= {"error": math.nan, "error_clustered": math.nan}
     arms = [row for row in record["arms"] if row["comparisons"] > 0]

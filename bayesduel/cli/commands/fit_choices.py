@@ -9,6 +9,7 @@ from bayesduel.cli.fits import belief_in, save_draws, with_doubt
 from bayesduel.cli.options import argument, command, option
 from bayesduel.cli.output import Output, console, print_json, say_warning, version
 from bayesduel.cli.parse import option_error
+from bayesduel.cli.tables import show, table_of
 from bayesduel.cli.voting import FitOptions, names_between, require_file
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def fit_choices(
     logit.arrays(data)  # Says what does not fit before a folder is made.
     output.claim(out, "fit")
     output.say(f"{choices.name}: {data}")
-    with output.working(fitting.words(logit)):
+    with output.working(fitting.fitting_words(logit)):
         found = fit_model(logit, data, **fitting.arguments())
     for remark in found.remarks:
         say_warning(remark)
@@ -146,8 +147,6 @@ def fit_choices(
 
 def _preview(name: str, data: Choices) -> None:
     """Print the first choices: what was offered with which attributes, and chosen."""
-    from bayesduel.cli.tables import show, table_of
-
     assert data.attributes is not None
     # Each of five choices has a row for each alternative.
     rows = [
@@ -200,8 +199,6 @@ def _record(posterior: Fit, probability: float) -> dict[str, Any]:
 
 def _print(record: dict[str, Any]) -> None:
     """Print a row for each coefficient."""
-    from bayesduel.cli.tables import show, table_of
-
     height = record["log_likelihood"]
     heads = ["mean", "interval"]
     captions = [f"DOUBTFUL: {each}" for each in record["doubts"]]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Literal, get_args
 
+from rich.markup import escape
+
 from bayesduel.cli.options import JSON, argument, command
 from bayesduel.cli.output import console, print_json, version
+from bayesduel.cli.tables import FittingTable, show
 
 What = Literal[
     "instances",
@@ -89,9 +92,6 @@ def list_(
     if as_json:
         print_json({each: rows for each, rows in entries.items()})
         return
-    from rich.markup import escape
-
-    from bayesduel.cli.tables import FittingTable, show
 
     for each, rows in entries.items():
         table = FittingTable()

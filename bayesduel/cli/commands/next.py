@@ -8,6 +8,7 @@ from typing import Any
 from bayesduel.cli.options import JSON, SEED, argument, command, option, policy_names
 from bayesduel.cli.output import Messages, console, print_json, version
 from bayesduel.cli.parse import option_error
+from bayesduel.cli.tables import show, table_of
 from bayesduel.cli.voting import VoteOptions, names_between
 
 
@@ -65,8 +66,6 @@ def next_(
     if as_json:
         print_json({"policy": policy, "pairs": rows, "version": version()})
     else:
-        from bayesduel.cli.tables import show, table_of
-
         heads = ("question", "first", "second")
         cells = [(str(at), *row.values()) for at, row in enumerate(rows, 1)]
         table = table_of(heads, cells, words=heads[1:], names=heads[1:])

@@ -19,6 +19,7 @@ from bayesduel.cli.output import (
     version,
 )
 from bayesduel.cli.parse import load_matrix, option_error
+from bayesduel.cli.tables import table_of
 
 if TYPE_CHECKING:
     from bayesduel.papers.reproducing import Reproduction
@@ -95,7 +96,6 @@ def reproduce(
 
 
 def _list(*, as_json: bool) -> None:
-    from bayesduel.cli.tables import table_of
     from bayesduel.papers import recipes
 
     found = [recipes.load(name) for name in recipes.names()]

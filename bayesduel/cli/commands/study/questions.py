@@ -7,10 +7,13 @@ import re
 from dataclasses import asdict
 from typing import Any
 
+from rich.markup import escape
+
 from bayesduel.cli.options import JSON, argument, command, option
 from bayesduel.cli.output import Messages, console, print_json, say
 from bayesduel.cli.parse import option_error
 from bayesduel.cli.studying import JUDGE, StudyFile
+from bayesduel.cli.tables import FittingTable
 
 _ANSWERS = ("left", "right", "tie", "skip")
 _NUMBER = argument("QUESTION: Its number.", show_default=False)
@@ -42,10 +45,6 @@ def ask(
     if as_json:
         print_json([asdict(ticket) for ticket in tickets])
     elif tickets:
-        from rich.markup import escape
-
-        from bayesduel.cli.tables import FittingTable
-
         cards = tickets[0].answers
         table = FittingTable(names=("question", *cards))
         table.add_column("question", justify="right")

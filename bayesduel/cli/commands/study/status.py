@@ -6,6 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.markup import escape
+
 from bayesduel.cli.options import INTERVAL, JSON, command, option
 from bayesduel.cli.output import (
     Messages,
@@ -16,6 +18,7 @@ from bayesduel.cli.output import (
 )
 from bayesduel.cli.parse import option_error
 from bayesduel.cli.studying import FORECAST, StudyFile
+from bayesduel.cli.tables import FittingTable, show
 
 if TYPE_CHECKING:
     from bayesduel.studies import StudyStatus
@@ -64,9 +67,6 @@ def status(
 
 
 def _print_standings(found: StudyStatus, name: str, probability: float) -> None:
-    from rich.markup import escape
-
-    from bayesduel.cli.tables import FittingTable, show
 
     table, screen = FittingTable(optional=_OPTIONAL), console()
     table.add_column("arm")
@@ -96,9 +96,6 @@ def _print_standings(found: StudyStatus, name: str, probability: float) -> None:
 
 
 def _print_stopping(found: StudyStatus, path: str) -> None:
-    from rich.markup import escape
-
-    from bayesduel.cli.tables import FittingTable
 
     if not found.stopping:
         return
@@ -117,10 +114,6 @@ def _print_stopping(found: StudyStatus, path: str) -> None:
 
 def _print_judges(found: StudyStatus) -> None:
     """Print who answered, where somebody gave a name or was asked gold questions."""
-    from rich.markup import escape
-
-    from bayesduel.cli.tables import FittingTable, show
-
     lines = found.judges.lines
     if all(line.judge is None and not line.gold for line in lines):
         return
@@ -150,9 +143,6 @@ def _print_forecast(found: StudyStatus) -> None:
 
 
 def _print_contexts(found: ContextTable) -> None:
-    from rich.markup import escape
-
-    from bayesduel.cli.tables import FittingTable, show
 
     table, screen = FittingTable(names=("context", "leads")), console()
     table.add_column("context", max_width=60, overflow="ellipsis", no_wrap=True)
