@@ -69,7 +69,7 @@ class _Commands(Mapping[str, Any]):
 
     def __iter__(self) -> Iterator[str]:
         names = {path.parent.name for path in self._path.glob("*/__init__.py")}
-        for path in self._path.glob("*.py"):
+        for path in self._path.glob("[!_]*.py"):
             import_module(f"{self._folder}.{path.stem}")
         names |= COMMANDS[self._folder].keys()
         return iter(sorted(names, key=lambda name: (_RANK.get(name, len(_RANK)), name)))
@@ -91,7 +91,7 @@ class _Commands(Mapping[str, Any]):
             return typer.main.get_command(_group(f"{self._folder}.{function}"))
         # To import them all takes a twentieth of a second.
         definition = re.compile(rf"^def {function}_?\(", re.MULTILINE)
-        for path in self._path.glob("*.py"):
+        for path in self._path.glob("[!_]*.py"):
             if definition.search(path.read_text("utf-8")):
                 import_module(f"{self._folder}.{path.stem}")
         return COMMANDS[self._folder][name].made(name)

@@ -64,14 +64,16 @@ def as_record(
     }
     if cluster is not None:
         record["clusters"] = len(set(posterior.data.columns[cluster].tolist()))
+    rows: list[dict[str, Any]] = [{"arm": name} for name in names]
+    for key, values in columns.items():
+        for row, value in zip(rows, map(float, values), strict=True):
+            whole = value.is_integer() and abs(value) < 2**53
+            row[key] = int(value) if whole else value
     record |= {
         "remarks": list(posterior.remarks),
         "version": version(),
         "parameters": parameter_summary(posterior, probability, cluster=cluster),
-        "arms": [
-            {"arm": name} | {key: _plain(each[place]) for key, each in columns.items()}
-            for place, name in enumerate(names)
-        ],
+        "arms": rows,
     }
     if check is not None:
         findings = [each.record() for each in check.findings]
@@ -90,11 +92,6 @@ def as_record(
             "contrasts": contrast_rows(apart),
         }
     return record
-
-
-def _plain(value: Any) -> int | float:
-    number = float(value)
-    return int(number) if number.is_integer() and abs(number) < 2**53 else number
 
 
 def contrast_rows(apart: xr.Dataset) -> list[dict[str, Any]]:
@@ -186,10 +183,6 @@ def clusters_said(number: int) -> str:
     )
 
 
-def _doubtful(record: dict[str, Any]) -> list[str]:
-    return [f"DOUBTFUL: {each}" for each in record["doubts"]]
-
-
 def print_standings(title: str, record: dict[str, Any], *, everything: bool) -> None:
     """Print a record with one row per arm, the best first."""
     heads, *rows = standing_cells(record)
@@ -204,7 +197,7 @@ def print_standings(title: str, record: dict[str, Any], *, everything: bool) -> 
         of = " of its part" * several
         score = f"P(win): mean probability of beating another arm{of}"
     captions = [
-        *_doubtful(record),
+        *(f"DOUBTFUL: {each}" for each in record["doubts"]),
         f"{score}; intervals hold {record['interval']:.0%}; P(best): "
         f"{record['p_best']}",
         f"bayesduel {record['version']}",
@@ -340,4 +333,4 @@ def markdown(record: dict[str, Any]) -> str:
         cells.insert(1, sides)
         parts.append("".join(f"| {' | '.join(row)} |\n" for row in cells))
     text = "\n".join(parts)
-    return text + "".join(f"\n{each}\n" for each in _doubtful(record))
+    return text + "".join(f"\nDOUBTFUL: {each}\n" for each in record["doubts"])

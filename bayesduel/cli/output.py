@@ -166,9 +166,10 @@ def claim_folder(
     RunFolder.claim(folder, kind=kind, resume=resume, overwrite=overwrite).release()
 
 
-def say(text: str) -> None:
-    """Write a message for people to standard error."""
-    _write(text)
+def say(text: str | Text) -> None:
+    """Write a message: broken between words on a screen, one line in a file."""
+    screen = console(stderr=True)
+    print_text(screen, text, wrap=screen.is_terminal)
 
 
 def say_warning(text: str) -> None:
@@ -184,13 +185,7 @@ def say_error(text: str) -> None:
 def _prefixed(prefix: str, style: str, text: str) -> None:
     from rich.text import Text
 
-    _write(Text.assemble((prefix, style), text))
-
-
-def _write(text: str | Text) -> None:
-    # Broken between words on a screen, one line in a file.
-    screen = console(stderr=True)
-    print_text(screen, text, wrap=screen.is_terminal)
+    say(Text.assemble((prefix, style), text))
 
 
 def ending(error: KeyboardInterrupt) -> str:
@@ -255,25 +250,21 @@ def print_text(
 
     words = text if isinstance(text, Text) else Text(text, style)
     if wrap:
+        plain = _COMMAND.sub(lambda run: run[0].replace(" ", _HELD), words.plain)
+        characters, start, space = list(plain), 0, -1
+        for at, character in enumerate([*plain, " "]):
+            if character in " \n":
+                if at - start > screen.width and space > start:
+                    characters[space], start = "\n", space + 1
+                if character == "\n":
+                    start, space = at + 1, -1
+                elif plain[start:at].strip():  # No break before the first word.
+                    space = at
         # A break takes the place of one space: styles stay where they are.
-        broken = Text(_broken(words.plain, screen.width), words.style)
+        broken = Text("".join(characters).replace(_HELD, " "), words.style)
         broken.spans = words.spans
         words = broken
     screen.print(words, soft_wrap=True, markup=False)
-
-
-def _broken(text: str, width: int) -> str:
-    held = _COMMAND.sub(lambda command: command[0].replace(" ", _HELD), text)
-    characters, start, space = list(held), 0, -1
-    for at, character in enumerate([*held, " "]):
-        if character in " \n":
-            if at - start > width and space > start:
-                characters[space], start = "\n", space + 1
-            if character == "\n":
-                start, space = at + 1, -1
-            elif held[start:at].strip():  # No break before the first word.
-                space = at
-    return "".join(characters).replace(_HELD, " ")
 
 
 def print_json(data: object) -> None:

@@ -73,8 +73,8 @@ class FittingTable(Table):
         """Return a table with the columns that such a width has room for."""
         names = self.names or self.headers[:1]
         most = max(4, (width - _BETWEEN * len(names)) // (2 * len(names)))
-        longest = {header: _least(column, header in names)
-                   for header, column in self._by_header()}  # fmt: skip
+        columns = list(zip(self.headers, self.columns, strict=True))
+        longest = {header: _least(each, header in names) for header, each in columns}
         floors = longest | {name: min(longest[name], most) for name in names}
         others = [each for each in self.headers if each not in names]
         optional = [each for each in self.optional if each in others]
@@ -87,7 +87,7 @@ class FittingTable(Table):
         table = copy(self)
         table.left_out = [*self.left_out, *(x for x in self.headers if x not in kept)]
         table.columns = []
-        for header, column in self._by_header():
+        for header, column in columns:
             if header not in kept:
                 continue
             column = replace(column, _index=len(table.columns))
@@ -98,9 +98,6 @@ class FittingTable(Table):
                 column.overflow, column.min_width = "fold", floors[header]
             table.columns.append(column)
         return table
-
-    def _by_header(self) -> list[tuple[str, Column]]:
-        return list(zip(self.headers, self.columns, strict=True))
 
     def __rich_console__(
         self, console: Console, options: ConsoleOptions

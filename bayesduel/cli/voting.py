@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -83,30 +83,37 @@ class VoteOptions:
         "How often a match counts in a table that lists each from both sides."
     )
 
-    def format(self, **others: Any) -> VoteFormat:
-        """Return the format of a table; fields that no option here names are given."""
+    def format(self) -> VoteFormat:
+        """Return the format of a table by all options here that are its fields."""
         from bayesduel.votes.format import VoteFormat
 
+        given = {
+            each.name: getattr(self, each.name)
+            for each in fields(VoteFormat)
+            if hasattr(self, each.name)
+        }
         winner = names_between("--winner", self.winner)
         ties = self.tie_columns
-        return VoteFormat(
-            arms=names_between("--arms", self.arms),
-            winner=winner[0] if winner and len(winner) == 1 else winner,
-            words=None if self.words is None else _words(self.words),
-            wins=names_between("--wins", self.wins, 2),
-            ties=() if ties == "" else names_between("--tie-columns", ties),
-            scores=names_between("--scores", self.scores, 2),
-            weight=self.weight,
-            where=tuple(self.where or ()),
-            missing=self.missing,
-            decimal=self.decimal,
-            mirrored=self.mirrored,
-            **others,
-        )
+        given |= {
+            "arms": names_between("--arms", self.arms),
+            "winner": winner[0] if winner and len(winner) == 1 else winner,
+            "words": None if self.words is None else _words(self.words),
+            "wins": names_between("--wins", self.wins, 2),
+            "ties": () if ties == "" else names_between("--tie-columns", ties),
+            "scores": names_between("--scores", self.scores, 2),
+            "where": tuple(self.where or ()),
+            # What else a command has.
+            "order_known": given.get("order_known") or None,
+            "group": getattr(self, "by", None),
+            "contest_covariates": tuple(getattr(self, "contest_covariate", None) or ()),
+        }
+        if given.get("soft") is not None:
+            given["soft"] = _soft(given["soft"])
+        return VoteFormat(**given)
 
-    def read(self, votes: Path, **others: Any) -> Comparisons:
+    def read(self, votes: Path) -> Comparisons:
         """Read votes on pairs from a file."""
-        reading = self.format(**others)
+        reading = self.format()
         require_file("VOTES", votes)
         from bayesduel.votes.pairs import parse_pairs
 
@@ -130,15 +137,6 @@ class JudgedVoteOptions(VoteOptions):
         "are one vote; a contradiction is a tie, or nothing."
     )
     dry_run: bool = option("Only print ten rows, as they were understood.")
-
-    def format(self, **others: Any) -> VoteFormat:
-        """Return the format of a table; fields that no option here names are given."""
-        return super().format(
-            context=self.context,
-            judge=self.judge,
-            both_orders=self.both_orders,
-            **others,
-        )
 
 
 MODEL = option(
@@ -169,15 +167,6 @@ class ModelOptions:
         "adds to utility, default 1."
     )
 
-    @property
-    def columns(self) -> dict[str, Any]:
-        """What the model needs of a table, as fields of its format."""
-        covariates = tuple(self.contest_covariate or ())
-        return {
-            "order_known": self.order_known or None,
-            "contest_covariates": covariates,
-        }
-
     def check_model(self, **of_utilities: Any) -> None:
         """Refuse options that do not go together, before a file is read.
 
@@ -199,17 +188,6 @@ class ModelOptions:
         if self.contest_scale is not None and not covariates:
             rule, remedy = "is that of a --contest-covariate", "name a column"
             raise option_error("--contest-scale", rule, remedy=remedy)
-
-    def model_of(self, data: Comparisons, **more: Any) -> Any:
-        """Return the model; see :func:`preference_model`."""
-        return preference_model(
-            self.model,
-            data,
-            self.prior_scale,
-            order_effect=self.order_effect,
-            contest_scale=self.contest_scale,
-            **more,
-        )
 
 
 def preference_model(
@@ -315,6 +293,18 @@ def _words(text: str) -> tuple[dict[str, float], ...]:
             words[name] = float(votes)
         found.append(words)
     return tuple(found)
+
+
+def _soft(text: str) -> tuple[str, float, float]:
+    """Return a column and two values, of ``preference:1:2``."""
+    from bayesduel.files.user_files import number
+
+    column, *values = text.rsplit(":", 2)
+    numbers = [number(each.strip()) for each in values]
+    if len(numbers) != 2 or None in numbers or not column.strip():
+        rule = "must be a column, and the values of a sure vote for either arm"
+        raise option_error("--soft", rule, text, remedy="such as preference:1:2")
+    return column.strip(), numbers[0], numbers[1]  # pyright: ignore[reportReturnType]
 
 
 def names_between(

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from bayesduel.cli.options import SEED, argument, command, option
 from bayesduel.cli.output import Output, console, print_json, version
 from bayesduel.cli.tables import show, table_of
-from bayesduel.cli.voting import Method, ModelOptions, VoteOptions
+from bayesduel.cli.voting import Method, ModelOptions, VoteOptions, preference_model
 
 # Bonferroni-corrected p-value below which ranks are called not uniform.
 _SMALL = 0.01
+
+
+@dataclass(frozen=True)
+class CalibrateOptions(ModelOptions, VoteOptions):
+    """Votes, and the model that is judged."""
 
 
 @command("calibrate votes.csv --model bradley-terry")
@@ -21,8 +27,7 @@ def calibrate(
         "VOTES: CSV or TSV as for fit: how often each pair was compared is used, not "
         "what the votes say."
     ),
-    reading: VoteOptions,
-    model: ModelOptions,
+    request: CalibrateOptions,
     method: Method = option(
         "auto: exact for beta, else laplace, as in fit.",
         default="auto",
@@ -45,12 +50,15 @@ def calibrate(
     Where a column says by how much the first answer of each contest is longer:
     bayesduel calibrate votes.csv --contest-covariate longer --contest-scale 0.5
     """
-    model.check_model()
-    data = reading.read(votes, **model.columns)
+    request.check_model()
+    data = request.read(votes)
     from bayesduel import diagnostics, plots
     from bayesduel.experiments.progress import progress_reporter
 
-    chosen = model.model_of(data)
+    chosen = preference_model(
+        request.model, data, request.prior_scale, order_effect=request.order_effect,
+        contest_scale=request.contest_scale,
+    )  # fmt: skip
     chosen.arrays(data)  # Says what does not fit before anything else is said.
     name = chosen.usual_method if method == "auto" else method
     output.say(f"{votes.name}: {data}; {simulations} data sets by {name}")

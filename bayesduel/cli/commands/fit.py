@@ -39,6 +39,7 @@ from bayesduel.cli.voting import (
     JudgedVoteOptions,
     ModelOptions,
     names_between,
+    preference_model,
     print_rows,
     print_whole,
     require_file,
@@ -46,7 +47,6 @@ from bayesduel.cli.voting import (
 
 if TYPE_CHECKING:
     from bayesduel.inference import GroupFits
-    from bayesduel.votes.format import VoteFormat
 
 # Rows of groups that are printed without --all.
 _MANY_ROWS = 200
@@ -81,16 +81,6 @@ class ReadOptions(JudgedVoteOptions):
         "COLUMN: Also say standard errors for votes that hang together, as those of "
         "one judge or of one prompt do."
     )
-
-    def format(self, **others: Any) -> VoteFormat:
-        """Return the format of a table; fields that no option here names are given."""
-        return super().format(
-            soft=None if self.soft is None else _soft(self.soft),
-            neutral=self.neutral,
-            group=self.by,
-            cluster=self.cluster,
-            **others,
-        )
 
 
 @dataclass(frozen=True)
@@ -142,11 +132,6 @@ class FitRequest(Output, FitOptions, FittedModelOptions, ReadOptions):
     )
     log_likelihood: bool = option("Save that of every vote as well (large).")
 
-    @property
-    def by_mode(self) -> bool:
-        """Whether utilities are computed at the mode alone."""
-        return self.method == "mode"
-
     @cached_property
     def anchored(self) -> tuple[str, float] | None:
         """The arm of --anchor and its score; the name may hold = itself."""
@@ -178,15 +163,16 @@ class FitRequest(Output, FitOptions, FittedModelOptions, ReadOptions):
         if self.discrimination and judge is None:
             rule, remedy = "is one of judges", "name their column: --judge"
             raise option_error("--discrimination", rule, remedy=remedy)
+        by_mode = self.method == "mode"
         of_draws = {"--check": self.check, "--log-likelihood": self.log_likelihood}
         if self.by is not None:
             if self.by == self.cluster:
                 rule = "must be another column than --by: a group is one"
                 raise option_error("--cluster", rule, self.cluster)
             of_one = anchor | of_draws | {"--reference": self.reference}
-            of_one["--method"] = "mode" * self.by_mode
+            of_one["--method"] = "mode" * by_mode
             refuse_given(of_one, "is for one fit, and --by makes several")
-        if self.by_mode:
+        if by_mode:
             rule = "is for a fit with draws, and --method mode has none"
             refuse_given(anchor | of_draws | is_elo, rule)
         if self.both_orders is not None:
@@ -240,7 +226,7 @@ def fit(*, request: FitRequest) -> None:
     request.say(f"{request.votes.name}: {data}")
     if request.by is not None:
         _fit_groups(request, model, data)
-    elif request.by_mode:
+    elif request.method == "mode":
         _fit_mode(request, model, data)
     else:
         _fit_draws(request, model, data)
@@ -280,21 +266,9 @@ def _fit_draws(request: FitRequest, model: Any, data: Any) -> None:
                  log_likelihood=request.log_likelihood)  # fmt: skip
 
 
-def _soft(text: str) -> tuple[str, float, float]:
-    """Return a column and two values, of ``preference:1:2``."""
-    from bayesduel.files.user_files import number
-
-    column, *values = text.rsplit(":", 2)
-    numbers = [number(each.strip()) for each in values]
-    if len(numbers) != 2 or None in numbers or not column.strip():
-        rule = "must be a column, and the values of a sure vote for either arm"
-        raise option_error("--soft", rule, text, remedy="such as preference:1:2")
-    return column.strip(), numbers[0], numbers[1]  # pyright: ignore[reportReturnType]
-
-
 def _read(request: FitRequest) -> tuple[Any, Any]:
     """Return votes and their model; to be previewed, rows on pairs and no model."""
-    votes, format = request.votes, request.format(**request.columns)
+    votes, format = request.votes, request.format()
     require_file("VOTES", votes)
     from bayesduel import models
     from bayesduel.votes import Choices, Rankings, read_covariates
@@ -312,7 +286,7 @@ def _read(request: FitRequest) -> tuple[Any, Any]:
         refused = {
             "--model": request.model * (request.model != "bradley-terry"),
             "--ties": request.tied * (request.tied != "model"),
-            "--method": "mode" * request.by_mode,
+            "--method": "mode" * (request.method == "mode"),
             "--order-effect": request.order_effect,
             "--discrimination": request.discrimination,
             "--covariates": request.covariates,
@@ -347,9 +321,11 @@ def _read(request: FitRequest) -> tuple[Any, Any]:
         require_file("--covariates", request.covariates)
         numbers = read_covariates(request.covariates, data.arm_names)
         data = data.with_covariates(*numbers)
-    chosen = request.model_of(
-        data, residual=request.residual, rao_kupper=request.tied == "rao-kupper",
+    chosen = preference_model(
+        request.model, data, request.prior_scale, order_effect=request.order_effect,
+        residual=request.residual, rao_kupper=request.tied == "rao-kupper",
         discrimination=request.discrimination, judged=request.both_orders is None,
+        contest_scale=request.contest_scale,
     )  # fmt: skip
     return data, chosen
 
