@@ -6,13 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from rich.markup import escape
-
 from bayesduel.cli import parse
 from bayesduel.cli.options import REPAIR, SEED, command, option
 from bayesduel.cli.output import Output, console, defined, print_json
 from bayesduel.cli.parse import option_error
-from bayesduel.cli.tables import FittingTable, show
+from bayesduel.cli.tables import show, table_of
 from bayesduel.cli.voting import Model, VoteOptions, preference_model
 
 _DESIGN = {"policy": "d-ts+", "delta": 0.05, "width": 0.0, "stopping": None}
@@ -107,11 +105,8 @@ def audit_stopping(
     if output.as_json:
         print_json(found.as_dict())
     else:
-        table = FittingTable()
-        for place, head in enumerate(found.HEADER):
-            table.add_column(head, justify="left" if place < 2 else "right")
-        for cells in found.cells():
-            table.add_row(*map(escape, cells))
+        heads = found.HEADER
+        table = table_of(heads, found.cells(), words=heads[:2], names=heads[:1])
         looks = "vote" if found.look_every == 1 else f"{found.look_every} votes"
         show(
             console(),

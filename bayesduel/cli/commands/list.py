@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal, get_args
 
-from rich.markup import escape
-
 from bayesduel.cli.options import JSON, argument, command
 from bayesduel.cli.output import console, print_json, version
-from bayesduel.cli.tables import FittingTable, show
+from bayesduel.cli.tables import show, table_of
 
 What = Literal[
     "instances",
@@ -94,15 +92,10 @@ def list_(
         return
 
     for each, rows in entries.items():
-        table = FittingTable()
-        heads = [head for head in rows[0] if head not in _LEFT_OUT.get(each, ())]
-        for head in heads:
-            # A word too long for its column goes on below, it is never cut.
-            first = head == heads[0]
-            table.add_column(_HEADS.get(head, head), no_wrap=first, overflow="fold")
-        for row in rows:
-            table.add_row(*(escape(_cell(row[head])) for head in heads))
-        show(console(), _TITLES[each], table)
+        keys = [key for key in rows[0] if key not in _LEFT_OUT.get(each, ())]
+        heads = [_HEADS.get(key, key) for key in keys]
+        cells = ([_cell(row[key]) for key in keys] for row in rows)
+        show(console(), _TITLES[each], table_of(heads, cells, words=heads))
     console().print(f"bayesduel {version()}; nothing here is random", style="dim")
 
 

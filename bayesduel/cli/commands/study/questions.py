@@ -7,13 +7,11 @@ import re
 from dataclasses import asdict
 from typing import Any
 
-from rich.markup import escape
-
 from bayesduel.cli.options import JSON, argument, command, option
 from bayesduel.cli.output import Messages, console, print_json, say
 from bayesduel.cli.parse import option_error
 from bayesduel.cli.studying import JUDGE, StudyFile
-from bayesduel.cli.tables import FittingTable
+from bayesduel.cli.tables import table_of
 
 _ANSWERS = ("left", "right", "tie", "skip")
 _NUMBER = argument("QUESTION: Its number.", show_default=False)
@@ -46,16 +44,15 @@ def ask(
         print_json([asdict(ticket) for ticket in tickets])
     elif tickets:
         cards = tickets[0].answers
-        table = FittingTable(names=("question", *cards))
-        table.add_column("question", justify="right")
         # Of a pool, or what was given; whoever reads the questions out needs it.
         contexts = [_text_of(each.context) for each in tickets]
         heads = [*cards, "why", *(["context"] if any(contexts) else [])]
-        for head in heads:
-            table.add_column(head)
-        for each, text in zip(tickets, contexts, strict=True):
-            words = [*map(escape, (*each.shown, each.reason, text))]
-            table.add_row(str(each.number), *words[: len(heads)])
+        rows = [
+            [str(each.number), *each.shown, each.reason, text][: len(heads) + 1]
+            for each, text in zip(tickets, contexts, strict=True)
+        ]
+        names = ("question", *cards)
+        table = table_of(("question", *heads), rows, words=heads, names=names)
         console().print(table)
     if resting:
         say(resting)

@@ -18,7 +18,7 @@ from bayesduel.cli.output import (
 )
 from bayesduel.cli.parse import option_error
 from bayesduel.cli.studying import FORECAST, StudyFile
-from bayesduel.cli.tables import FittingTable, show
+from bayesduel.cli.tables import FittingTable, show, table_of
 
 if TYPE_CHECKING:
     from bayesduel.studies import StudyStatus
@@ -68,19 +68,17 @@ def status(
 
 def _print_standings(found: StudyStatus, name: str, probability: float) -> None:
 
-    table, screen = FittingTable(optional=_OPTIONAL), console()
-    table.add_column("arm")
-    cells = [row.cells() for row in found.standings]
+    screen, cells = console(), [row.cells() for row in found.standings]
     heads = [
         head
         for head in _HEADERS[found.parts == 1 :]
         if found.is_full or any(each[head] != "-" for each in cells)
     ]
-    for head in heads:
-        table.add_column(head, justify="right", no_wrap=True)
-    for row, each in zip(found.standings, cells, strict=True):
-        table.add_row(escape(row.arm), *(each[head] for head in heads))
-    table = table.fitted(screen.width)
+    rows = [
+        [row.arm, *(each[head] for head in heads)]
+        for row, each in zip(found.standings, cells, strict=True)
+    ]
+    table = table_of(("arm", *heads), rows, optional=_OPTIONAL).fitted(screen.width)
     heads = table.headers
     votes = f"votes: {found.votes}, imported: {found.imported}"
     title = f"{name}; {votes}; questions out: {found.out}, stale: {found.stale}"
@@ -99,13 +97,13 @@ def _print_stopping(found: StudyStatus, path: str) -> None:
 
     if not found.stopping:
         return
-    table, screen = FittingTable(names=("may I stop", "")), console()
-    for head in ("may I stop", "", "needs", "has", "false stops in simulations"):
-        table.add_column(head)
-    for line in found.stopping:
-        says, measured = escape(line.says()), found.measured_words(line)
-        table.add_row(line.rule, says, *line.amounts(), measured)
-    screen.print(table)
+    heads = ("may I stop", "", "needs", "has", "false stops in simulations")
+    rows = [
+        (line.rule, line.says(), *line.amounts(), found.measured_words(line))
+        for line in found.stopping
+    ]
+    screen = console()
+    screen.print(table_of(heads, rows, words=heads, names=heads[:2]))
     for line in found.stopping:
         screen.print(f"{line.rule}: {line.meaning}", style="dim", markup=False)
     for text in found.audit_words(path):
@@ -117,12 +115,9 @@ def _print_judges(found: StudyStatus) -> None:
     lines = found.judges.lines
     if all(line.judge is None and not line.gold for line in lines):
         return
-    table, screen = FittingTable(optional=_OPTIONAL_OF_JUDGES), console()
-    table.add_column("judge")
-    for head in lines[0].cells():
-        table.add_column(head, justify="right", no_wrap=True)
-    for line in lines:
-        table.add_row(escape(line.name), *line.cells().values())
+    rows = [(line.name, *line.cells().values()) for line in lines]
+    heads, screen = ("judge", *lines[0].cells()), console()
+    table = table_of(heads, rows, optional=_OPTIONAL_OF_JUDGES)
     screen.print()
     words = found.judges.words(found.leader, found.stopping)
     show(screen, "judges", table.fitted(screen.width), *words)
