@@ -68,7 +68,8 @@ class _Commands(Mapping[str, Any]):
         self._made: dict[str, Any] = {}
 
     def __iter__(self) -> Iterator[str]:
-        names = {path.parent.name for path in self._path.glob("*/__init__.py")}
+        groups = self._path.glob("*/__init__.py")
+        names = {path.parent.name.replace("_", "-") for path in groups}
         for path in self._path.glob("[!_]*.py"):
             import_module(f"{self._folder}.{path.stem}")
         names |= COMMANDS[self._folder].keys()
@@ -88,7 +89,7 @@ class _Commands(Mapping[str, Any]):
         if not function.isidentifier():
             raise KeyError(name)
         if (self._path / function / "__init__.py").exists():
-            return typer.main.get_command(_group(f"{self._folder}.{function}"))
+            return typer.main.get_command(make_group(f"{self._folder}.{function}"))
         # To import them all takes a twentieth of a second.
         definition = re.compile(rf"^def {function}_?\(", re.MULTILINE)
         for path in self._path.glob("[!_]*.py"):
@@ -136,10 +137,10 @@ class _FriendlyGroup(TyperGroup):
         return ""
 
 
-def _group(
+def make_group(
     folder: str, *, add_completion: bool = False, **settings: Any
 ) -> typer.Typer:
-    """Return the commands of a folder, whose docstring is their help."""
+    """Return the group of the commands in a package, whose docstring is its help."""
     help, _, more = (import_module(folder).__doc__ or "").partition("\n\n")
     kind = type("Group", (_FriendlyGroup,), {"folder": folder})
     group = typer.Typer(
@@ -157,7 +158,7 @@ def _group(
     return group
 
 
-app = _group(
+app = make_group(
     "bayesduel.cli.commands",
     name="bayesduel",
     add_completion=True,
