@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
-from functools import reduce
+from functools import cache, reduce
 from inspect import Parameter, Signature, signature
 from operator import or_
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
@@ -182,6 +182,9 @@ def _without_enums(value: Any) -> Any:
     return str(value) if isinstance(value, StrEnum) else value
 
 
+_hints = cache(get_type_hints)
+
+
 def _flat(function: Callable[..., None]) -> Callable[..., None]:
     """Return a command that takes each field of its dataclasses by itself."""
     hints, parts = get_type_hints(function), {}
@@ -189,7 +192,7 @@ def _flat(function: Callable[..., None]) -> Callable[..., None]:
     for each in signature(function).parameters.values():
         kind = hints[each.name]
         if is_dataclass(kind):
-            inner = get_type_hints(kind)
+            inner = _hints(kind)
             parts[each.name] = kind
             parameters += [
                 _parameter(own.name, inner[own.name], own.default)  # pyright: ignore
