@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from bayesduel.cli.votes.saved_fits import as_record
+from bayesduel.cli.fits import as_record
 from bayesduel.diagnostics import report
 from bayesduel.inference import fit
 from bayesduel.models import BradleyTerry

@@ -230,7 +230,7 @@ def nothing_runs() -> Iterator[None]:
         mock.patch("bayesduel.models.fit.fitting.fit", started),
         mock.patch("bayesduel.inference.fit", started, create=True),
         mock.patch("bayesduel.diagnostics.calibrate", started, create=True),
-        mock.patch("bayesduel.cli.demo._simulate", started, create=True),
+        mock.patch("bayesduel.cli.commands.demo._run", started, create=True),
     ):
         yield
 

@@ -8,7 +8,7 @@ from scipy import stats
 from scipy.special import log_expit
 
 from bayesduel import plots
-from bayesduel.cli.votes.saved_fits import as_record, markdown, with_doubt
+from bayesduel.cli.fits import as_record, markdown, with_doubt
 from bayesduel.diagnostics import report
 from bayesduel.inference import fit
 from bayesduel.models import BradleyTerry, Thurstone

@@ -14,14 +14,13 @@ from bayesduel.policies import get
 from bayesduel.simulation.rule_runs import Variations, run_chunk
 from bayesduel.simulation.runs import PairwiseEnvironment
 from bayesduel.stopping import AnytimeEvidence, FixedNumber
-from bayesduel.studies import Judging, Spending
+from bayesduel.studies import Judging, Spending, answer_line
 from bayesduel.studies.forecast import (
     _votes_of,
     votes_left,
     votes_needed,
     who_is_simulated,
 )
-from bayesduel.studies.lines import answer_line
 from bayesduel.studies.policy_rule import PolicyFollower
 from tests.studies.helpers import DRINKS
 

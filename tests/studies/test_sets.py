@@ -13,8 +13,7 @@ from scipy import stats
 from bayesduel.errors import StudyError
 from bayesduel.inference import fit
 from bayesduel.models import BradleyTerry, MultinomialLogit
-from bayesduel.studies import Judging, Study, verify_study
-from bayesduel.studies.lines import answer_line
+from bayesduel.studies import Judging, Study, answer_line, verify_study
 from bayesduel.studies.rules import SetRule
 from bayesduel.votes import Choices, Comparisons, read_sets
 from tests.studies.helpers import DRINKS, append, assert_replays, same

@@ -8,8 +8,7 @@ from itertools import permutations
 import pytest
 
 from bayesduel.errors import StudyError
-from bayesduel.studies import Judging, Study, verify_study
-from bayesduel.studies.lines import answer_line
+from bayesduel.studies import Judging, Study, answer_line, verify_study
 from bayesduel.studies.state import Question
 from tests.command_line import invoke
 from tests.studies.helpers import DRINKS, append, assert_replays, happens, same

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from bayesduel.errors import StudyError
-from bayesduel.studies.lines import answer_line
+from bayesduel.studies import answer_line
 from bayesduel.studies.page.server import JudgePage, link_secret, signed_token
 from bayesduel.studies.report import report_html
 from tests.studies.helpers import assert_replays
