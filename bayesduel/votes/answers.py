@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.errors import ComparisonDataError
-from bayesduel.votes.choices import read_sets
+from bayesduel.votes.choice_tables import read_sets
 from bayesduel.votes.format import VoteFormat
 from bayesduel.votes.pairs import SEVERAL, VoteRows, parse_pairs
 from bayesduel.votes.rankings import (
