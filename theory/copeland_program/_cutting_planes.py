@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from theory.copeland_program.constraints import WITH_PAIR, ConstraintFamilies
 from theory.copeland_program.optimum import Multipliers
-from theory.copeland_program.simplex import new_simplex, run_from_scratch
+from theory.copeland_program.simplex import DUAL, PRIMAL, new_simplex
 from theory.errors import ProgramError
 
 _ORACLE_TOLERANCE = 1e-9
@@ -141,7 +141,10 @@ class CuttingPlanes:
         self.solver.run()
         if self.solver.getModelStatus() != self.optimal:
             # Where costs lie 1e12 apart rounding can lead the dual method astray.
-            run_from_scratch(self.solver)
+            self.solver.clearSolver()
+            self.solver.setOptionValue("simplex_strategy", PRIMAL)
+            self.solver.run()
+            self.solver.setOptionValue("simplex_strategy", DUAL)
         status = self.solver.getModelStatus()
         if status != self.optimal:
             info = self.solver.getInfo()

@@ -212,11 +212,11 @@ def _optimum(
     solve: Callable[[ProgramData, int], Solved],
     **bound: Any,
 ) -> Optimum:
-    asked = instance.candidates(winner)
+    named = None if winner is None else instance.checked_winner(winner)
     solved = {arm: solve(instance, arm) for arm in instance.winners}
     values = {arm: part.certificate.primal_value for arm, part in solved.items()}
     best = cheapest_winners(values)[0]
-    shown = best if winner is None else asked[0]
+    shown = best if named is None else named
     evidence = solved[shown].evidence
     decided = instance.gaps != 0
     ties = int(np.count_nonzero(~decided)) > instance.num_arms

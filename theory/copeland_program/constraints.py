@@ -264,8 +264,7 @@ def find_violations(
     []
     """
     instance = ProgramData.from_matrix(matrix, ties)
-    arm = arm_index(winner, instance.num_arms, "winner")
-    instance.candidates(arm)
+    arm = instance.checked_winner(winner)
     below = 1.0 - number_from(tolerance, 0.0, "tolerance")
     x = symmetric_amounts(evidence, instance.num_arms, "evidence")
     families = ConstraintFamilies(instance, arm)

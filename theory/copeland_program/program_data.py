@@ -125,13 +125,8 @@ class ProgramData:
         sums = np.take_along_axis(np.cumsum(costs, axis=1), np.maximum(left, 1) - 1, 1)
         return np.where(left > 0, sums, np.inf)
 
-    def candidates(self, winner: int | None) -> tuple[int, ...]:
-        """Return the winners that a program must be solved for: one, or all.
-
-        `InvalidPreferenceError` if the arm asked for is none.
-        """
-        if winner is None:
-            return self.winners
+    def checked_winner(self, winner: int) -> int:
+        """Return a Copeland winner; `InvalidPreferenceError` if the arm is none."""
         arm = arm_index(winner, self.num_arms, "winner")
         if arm not in self.winners:
             raise InvalidPreferenceError(
@@ -140,7 +135,7 @@ class ProgramData:
                 f"{self.least} losses (it has {self.losses[arm]})",
                 arm,
             )
-        return (arm,)
+        return arm
 
 
 def check_ties(matrix: PreferenceMatrix, ties: str) -> None:
