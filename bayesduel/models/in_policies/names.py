@@ -47,13 +47,17 @@ def posterior_named(name: str) -> Any:
         return None
     if name == "beta":
         return BetaPairs()
-    # JAX takes a second to import.
     from bayesduel import models
-    from bayesduel.models.in_policies.hmc import HMC
-    from bayesduel.models.in_policies.laplace import Laplace
 
     model = getattr(models, _MODELS[name.removesuffix("-hmc")])()
-    return HMC(model) if name.endswith("-hmc") else Laplace(model)
+    # JAX takes a second to import.
+    if name.endswith("-hmc"):
+        from bayesduel.models.in_policies.hmc import HMC
+
+        return HMC(model)
+    from bayesduel.models.in_policies.laplace import Laplace
+
+    return Laplace(model)
 
 
 def take_by_name(policy: Any) -> None:
