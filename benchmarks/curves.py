@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import bayesduel
-from bayesduel.cli.show import described_policies
+from bayesduel.cli.commands.show import described_policies
 
 CURVES = Path(__file__).parents[1] / "docs" / "policy_curves.json"
 RUNS, SEED = 20, 0

@@ -14,7 +14,7 @@ import numpy as np
 import bayesduel
 from bayesduel.analysis.audited_rules import share_interval
 from bayesduel.studies import Study
-from bayesduel.studies._fits import fit_votes
+from bayesduel.studies.fits import fit_votes
 from bayesduel.studies.forecast import simulated_rules, votes_needed
 from bayesduel.votes import Comparisons
 

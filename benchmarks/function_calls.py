@@ -1,7 +1,8 @@
 """Functions of this project that one command calls, by file: how long a way is.
 
 `python -m benchmarks.function_calls` counts those of `compare("m.csv", ["rucb",
-"rmed1"])`. Imports do not count: the command runs once before it is counted.
+"rmed1"])`, and of `ask` and `status` of a small study under "balanced" and "d-ts+".
+Imports do not count: the command runs once before it is counted.
 """
 
 import sys
@@ -12,6 +13,7 @@ from tempfile import TemporaryDirectory
 from types import CodeType, FrameType
 
 import bayesduel
+from bayesduel.studies import Study
 
 ROOT = Path(bayesduel.__file__).parent.parent
 MATRIX = "0.5,0.6,0.7\n0.4,0.5,0.6\n0.3,0.4,0.5\n"
@@ -57,12 +59,33 @@ def compare_functions() -> dict[str, list[str]]:
         return called_functions(compare)
 
 
+def study_functions(policy: str) -> dict[str, dict[str, list[str]]]:
+    """Return the functions of a question and of the status of a study of four arms."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "drinks.study")
+        with Study.create(path, ["tea", "coffee", "milk", "water"], policy) as study:
+            for _ in range(3):
+                (ticket,) = study.ask(judge="Ada")
+                study.tell(ticket, "left", judge="Ada")
+            study.status()
+            return {
+                f"ask ({policy})": called_functions(lambda: study.ask(judge="Ada")),
+                f"status ({policy})": called_functions(study.status),
+            }
+
+
 def main() -> None:
     """Print the functions by file, and how many there are."""
-    found = compare_functions()
-    for file, names in found.items():
-        print(f"{file} ({len(names)}): {', '.join(names)}")
-    print(f"{sum(map(len, found.values()))} functions in {len(found)} files")
+    commands = {"compare": compare_functions()}
+    for policy in ("balanced", "d-ts+"):
+        commands |= study_functions(policy)
+    for found in commands.values():
+        for file, names in found.items():
+            print(f"{file} ({len(names)}): {', '.join(names)}")
+        print()
+    for command, found in commands.items():
+        number = sum(map(len, found.values()))
+        print(f"{command}: {number} functions in {len(found)} files")
 
 
 if __name__ == "__main__":

@@ -5,12 +5,19 @@ from statistics import median
 import numpy as np
 
 from bayesduel.instances.generators import uniform_random
-from theory import PreferenceMatrix, copeland_lower_bound, ecw_rmed_constant
+from theory import (
+    PreferenceMatrix,
+    copeland_lower_bound,
+    ecw_rmed_constant,
+    structured_lower_bound,
+)
 
 from .timing import report, time_call
 
 NUM_ARMS = 16
 NUM_MATRICES = 8
+SIZES = (16, 32, 64, 100)
+"""Arms of Bradley-Terry models."""
 
 
 def main() -> None:
@@ -42,5 +49,17 @@ def main() -> None:
                 ("prefix variables, HiGHS", prefix),
                 ("CVXPY", modelled),
             )
+        ],
+    )
+    utilities = np.random.default_rng(0).normal(size=max(SIZES))
+    seconds = [
+        time_call(lambda k=k: structured_lower_bound(utilities[:k]), at_least=0.0)
+        for k in SIZES
+    ]
+    report(
+        "Lower bounds under a Bradley-Terry model",
+        [
+            {"arms": k, "seconds": time, "times 16 arms": time / seconds[0]}
+            for k, time in zip(SIZES, seconds, strict=True)
         ],
     )

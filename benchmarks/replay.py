@@ -19,8 +19,8 @@ import numpy as np
 from scipy.stats import binom
 
 from bayesduel.errors import DisconnectedComparisonsWarning
-from bayesduel.inference.fitting import fit
 from bayesduel.models import BradleyTerry
+from bayesduel.models.fit.fitting import fit
 from bayesduel.stopping import AnytimeEvidence, PosteriorProbability
 from bayesduel.votes import Comparisons
 from benchmarks.recorded_votes import Recorded, most_voted, played

@@ -17,7 +17,7 @@ from statistics import median
 
 from bayesduel.arguments.limits import PATIENCE
 from bayesduel.studies import Study
-from bayesduel.studies.stored.events import body_text, chained
+from bayesduel.studies.events import body_text, chained
 
 POLICIES = (
     "balanced",

@@ -6,7 +6,7 @@ from pathlib import Path
 from policy_figures import draw_policy_figures
 
 from bayesduel.analysis.anchored_bounds import model_known_by
-from bayesduel.cli.show import described_policies
+from bayesduel.cli.commands.show import described_policies
 from theory import all_bounds
 
 _LEAD = """# Policies

@@ -6,9 +6,9 @@ import matplotlib as mpl
 import pytest
 import xarray as xr
 
-from bayesduel.inference.fits.fit_result import Fit
+from bayesduel.models.fit.fit_result import Fit
+from bayesduel.plots.axes import panels
 from bayesduel.plots.bound_curves import bounds_of_panel
-from bayesduel.plots.lines import panels
 from bayesduel.plots.style import StyledFigure
 
 

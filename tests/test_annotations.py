@@ -20,9 +20,9 @@ import bayesduel
 import theory
 from bayesduel import policies
 from bayesduel.models import BradleyTerry
+from bayesduel.models.in_policies.laplace import Laplace
 from bayesduel.policies.over_models.counting import most_beaten
 from bayesduel.policies.policy import over_model
-from bayesduel.posteriors.laplace import Laplace
 from tests import checked_annotations
 from tests.checked_annotations import (
     function_of,

@@ -18,9 +18,10 @@ FLOORS = (
     "errors", "signals", "version", "arguments", "files", "program_cache",
     "code_digest", "types",
     "ops",
-    "instances", "votes", "models", "inference", "posteriors", "policies",
+    "instances", "votes", "models", "models.fit", "models.in_policies",
+    "models.checks", "inference", "posteriors", "diagnostics", "policies",
     "stopping", "simulation", "analysis", "experiments", "results",
-    "analysis.simulated", "diagnostics", "plots", "studies", "papers", "cli",
+    "analysis.simulated", "plots", "studies", "papers", "cli",
 )  # fmt: skip
 """From the ground up: a room uses only what stands before it."""
 

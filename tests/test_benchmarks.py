@@ -1,5 +1,6 @@
 """Scripts that write what pages of the documentation show."""
 
+import ast
 import json
 
 import pytest
@@ -10,7 +11,7 @@ if not (ROOT / "benchmarks").is_dir():
     pytest.skip("not part of the distribution", allow_module_level=True)
 
 import theory.arguments
-from benchmarks import curves, function_calls, table
+from benchmarks import curves, function_calls, sizes, table
 
 
 @pytest.mark.slow
@@ -56,3 +57,21 @@ def test_the_way_of_a_comparison_is_counted():
     assert "compare" in found["bayesduel/experiments/experiment.py"]
     assert "simulate_chunk" in found["bayesduel/experiments/chunk.py"]
     assert all(path.startswith(("bayesduel/", "theory/")) for path in found)
+
+
+def test_sizes_are_counted_from_the_source():
+    sources = {
+        "a": "from b import c\n",
+        "a.used": "def one():\n    '''Say.'''\n    return 1\n",
+        "a.user": "from a.used import one\nclass Base: ...\nclass Sub(Base): ...\n",
+        "b.user": "import a\nclass Twice: ...\nclass X(Twice): ...\nTwice()\n",
+    }
+    trees = {name: ast.parse(source) for name, source in sources.items()}
+    assert sizes.single_importers(trees) == ["a.used"]
+    assert sizes.single_subclasses(trees) == ["Base"]
+    one, *_ = trees["a.used"].body
+    assert isinstance(one, ast.FunctionDef)
+    assert sizes.single_statement(one)
+    found = sizes.sizes()
+    assert found["files"] > 300
+    assert found["functions of a single statement"] < found["functions"]

@@ -85,7 +85,8 @@ class ArgumentError(ValueError):
             colon = "" if sentence else ":"
             where = f"{self.argument}{place}{colon}"
         got = (
-            f", got {short_repr(self.value)}" if _states_requirement(self.rule) else ""
+            # A rule that says what must be is followed by what was given.
+            f", got {short_repr(self.value)}" if self.rule.startswith("must ") else ""
         )
         remedy = _with_names(self._remedy, called)
         end = f"; {remedy}" if remedy else ""
@@ -170,11 +171,6 @@ def short_repr(value: Any) -> str:
 
 _VERBS = {"cannot", "does", "has", "holds", "is", "lacks", "must", "needs", "was"}
 """With a rule that begins so the argument makes a sentence."""
-
-
-def _states_requirement(rule: str) -> bool:
-    """Whether a rule says what must be, so that what was given follows it."""
-    return rule.startswith("must ")
 
 
 def _with_names(remedy: str, called: Callable[[str], str]) -> str:

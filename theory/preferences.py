@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from theory.arguments import arm_index, items_of
+from theory.arguments import arm_index, items_of, one_of
 from theory.errors import ArgumentTypeError, InvalidPreferenceError
 from theory.regret import pair_regret
 from theory.validation import aligned_table, feature_table, probability_matrix
@@ -129,8 +129,10 @@ class PreferenceMatrix:
 
     def __reduce__(self) -> tuple[object, ...]:
         # Pickles and copies are validated and read-only again.
-        words = self.name, self.arm_names, self.source
-        return _rebuild, (self.values, *words, self.features)
+        given = {"name": self.name, "arm_names": self.arm_names, "source": self.source}
+        return partial(PreferenceMatrix, **given, features=self.features), (
+            self.values,
+        )
 
     def __repr__(self) -> str:
         name = f"{self.name!r}, " if self.name else ""
@@ -218,15 +220,7 @@ class PreferenceMatrix:
 
         Equivalent: no cycle of wins. Ties are allowed.
         """
-        # Remove arms that lose to nobody left, all at once, until none is left.
-        remaining = np.arange(self.num_arms)
-        while remaining.size:
-            lost = self.gaps[np.ix_(remaining, remaining)] < 0
-            beaten = lost.any(axis=1)
-            if beaten.all():
-                return False
-            remaining = remaining[beaten]
-        return True
+        return not find_cycle(self)
 
     def satisfies_sst(self) -> bool:
         """Return whether strong stochastic transitivity holds for all triples of arms.
@@ -236,9 +230,7 @@ class PreferenceMatrix:
         Without ties this is the definition along the order; tied arms must be
         interchangeable.
         """
-        return self.is_total_order and all(
-            self._triples_hold(middle, np.maximum, 1) for middle in range(self.num_arms)
-        )
+        return self.is_total_order and find_intransitive_triple(self, "sst") is None
 
     def satisfies_sti(self) -> bool:
         """Return whether the stochastic triangle inequality holds for all triples.
@@ -247,21 +239,7 @@ class PreferenceMatrix:
         1e-9 whenever neither gap on the right is negative, gap(i, j) being P(i beats j)
         - 1/2.
         """
-        return self.is_total_order and all(
-            self._triples_hold(middle, np.add, -1) for middle in range(self.num_arms)
-        )
-
-    def _triples_hold(self, middle: int, combine: np.ufunc, sign: int) -> bool:
-        """Check sign * (gap(i, k) - combine(gap(i, m), gap(m, k))) >= 0 for one m."""
-        to_middle, from_middle = self.gaps[:, middle], self.gaps[middle]
-        before, after = np.flatnonzero(to_middle >= 0), np.flatnonzero(from_middle >= 0)
-        two_steps = combine.outer(to_middle[before], from_middle[after])
-        excess = sign * (self.gaps[np.ix_(before, after)] - two_steps)
-        # A "triple" with a repeated arm says nothing.
-        excess[before[:, None] == after[None, :]] = 0.0
-        excess[before == middle] = 0.0
-        excess[:, after == middle] = 0.0
-        return bool(excess.min() >= -TRANSITIVITY_TOLERANCE)
+        return self.is_total_order and find_intransitive_triple(self, "sti") is None
 
     def regret_per_pair(
         self, notion: str = "copeland", *, include_self: bool = False
@@ -349,16 +327,118 @@ def as_preference_matrix(matrix: PreferenceMatrix | ArrayLike) -> PreferenceMatr
     return matrix if isinstance(matrix, PreferenceMatrix) else PreferenceMatrix(matrix)
 
 
-def _rebuild(
-    values: NDArray[np.float64],
-    name: str | None,
-    arm_names: tuple[str, ...] | None,
-    source: str | None,
-    features: NDArray[np.float64] | None = None,
-) -> PreferenceMatrix:
-    return PreferenceMatrix(
-        values, name=name, arm_names=arm_names, source=source, features=features
-    )
+def find_cycle(matrix: PreferenceMatrix | ArrayLike) -> tuple[int, ...]:
+    """Find a cycle of wins.
+
+    Parameters
+    ----------
+    matrix : PreferenceMatrix or array-like (K, K)
+
+    Returns
+    -------
+    tuple of int
+        Arms of which each beats the next one, and the last one the first; empty if
+        there is none, that is, if the arms have a total order (ties allowed).
+
+    Examples
+    --------
+    >>> find_cycle([[0.5, 0.6, 0.3], [0.4, 0.5, 0.8], [0.7, 0.2, 0.5]])
+    (0, 1, 2)
+    """
+    beats = as_preference_matrix(matrix).gaps > 0
+    remaining = np.ones(len(beats), dtype=bool)
+    while remaining.any():
+        beaten = remaining & (beats & remaining[:, None]).any(axis=0)
+        if (beaten == remaining).all():
+            break
+        remaining = beaten
+    else:
+        return ()
+    # Go from an arm to one that beats it until an arm comes twice.
+    path = [int(np.flatnonzero(remaining)[0])]
+    while True:
+        above = int(np.flatnonzero(beats[:, path[-1]] & remaining)[0])
+        if above in path:
+            cycle = path[path.index(above) :][::-1]
+            start = cycle.index(min(cycle))
+            return tuple(cycle[start:] + cycle[:start])
+        path.append(above)
+
+
+def find_intransitive_triple(
+    matrix: PreferenceMatrix | ArrayLike, rule: str
+) -> tuple[int, int, int] | None:
+    """Find the triple of arms that breaks a rule of transitivity most.
+
+    Parameters
+    ----------
+    matrix : PreferenceMatrix or array-like (K, K)
+    rule : {"sst", "sti"}
+        For arms with gap(i, j) >= 0 and gap(j, k) >= 0, gap being P - 1/2: "sst" is
+        strong stochastic transitivity, gap(i, k) >= max(gap(i, j), gap(j, k)); "sti"
+        the stochastic triangle inequality, gap(i, k) <= gap(i, j) + gap(j, k).
+
+    Returns
+    -------
+    (i, j, k) or None
+        The triple where the inequality fails by most, the first one among equals; None
+        if it holds within 1e-9 for all. `PreferenceMatrix.satisfies_sst` and
+        ``satisfies_sti`` ask for a total order as well, see `find_cycle`.
+
+    Examples
+    --------
+    >>> matrix = [[0.5, 0.7, 0.6], [0.3, 0.5, 0.7], [0.4, 0.3, 0.5]]
+    >>> find_intransitive_triple(matrix, "sst")
+    (0, 1, 2)
+    >>> find_intransitive_triple(matrix, "sti") is None
+    True
+    """
+    one_of(rule, ("sst", "sti"), "rule")
+    gaps = as_preference_matrix(matrix).gaps
+    worst, found = TRANSITIVITY_TOLERANCE, None
+    for middle in range(len(gaps)):
+        to_middle, from_middle = gaps[:, middle, None], gaps[None, middle, :]
+        if rule == "sst":
+            shortfall = np.maximum(to_middle, from_middle) - gaps
+        else:
+            shortfall = gaps - (to_middle + from_middle)
+        # A "triple" with a repeated arm has 0 here.
+        shortfall[~((to_middle >= 0) & (from_middle >= 0))] = 0.0
+        first, last = np.unravel_index(int(shortfall.argmax()), shortfall.shape)
+        if shortfall[first, last] > worst:
+            worst, found = shortfall[first, last], (int(first), middle, int(last))
+    return found
+
+
+def require_strong_transitivity(matrix: PreferenceMatrix, bound: str) -> None:
+    """Raise unless a total order, SST and STI hold, as the theorem ``bound`` asks.
+
+    `InvalidPreferenceError` names the arms.
+    """
+    cycle = find_cycle(matrix)
+    if cycle:
+        raise InvalidPreferenceError(
+            "matrix",
+            f"must have a total order of the arms for {bound}, and no cycle",
+            " > ".join(map(str, (*cycle, cycle[0]))),
+        )
+    gaps = matrix.gaps
+    for rule, name, sign in (
+        ("sst", "strong stochastic transitivity", "below max"),
+        ("sti", "the stochastic triangle inequality", "above the sum"),
+    ):
+        triple = find_intransitive_triple(matrix, rule)
+        if triple:
+            i, j, k = triple
+            raise InvalidPreferenceError(
+                "matrix",
+                f"must have {name} for {bound}; arms {i}, {j}, {k} break it: their "
+                f"gap is {sign} of gap({i}, {j}) = {gaps[i, j]:.10g} and gap({j}, "
+                f"{k}) = {gaps[j, k]:.10g}",
+                # Of P = 0.672 the last digits of P - 1/2 are not what was given.
+                float(f"{gaps[i, k]:.15g}"),
+                index=(i, k),
+            )
 
 
 def _read_only[T: np.generic](array: NDArray[T]) -> NDArray[T]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from theory.arguments import one_of, true_or_false
 from theory.errors import InvalidPreferenceError
@@ -71,54 +70,37 @@ def pair_regret(
     """
     true_or_false(include_self, "include_self")
     one_of(notion, REGRET_NOTIONS, "notion", kind=InvalidPreferenceError)
+    num_arms = len(values)
+    beats, losses = (gaps > 0).sum(axis=1), (gaps < 0).sum(axis=1)
     if notion == "borda":
-        means = (values.sum(axis=1) - 0.5) / (values.shape[0] - 1)
-        if include_self:
-            means = values.mean(axis=1)
-        return _mean_of_pair(means.max() - means)
-    if notion in _NEED_WINNER:
-        return _condorcet_regret(gaps, notion)
-    return _copeland_regret(gaps, notion)
-
-
-def _mean_of_pair(shortfall: NDArray[np.float64]) -> NDArray[np.float64]:
-    return (shortfall[:, None] + shortfall[None, :]) / 2
-
-
-def _copeland_regret(gaps: NDArray[np.float64], notion: str) -> NDArray[np.float64]:
-    wins = (gaps > 0).sum(axis=1)
-    losses = (gaps < 0).sum(axis=1)
-    # Differences of integers: exactly 0 for winners.
-    shortfall = losses - losses.min() if notion == "copeland_losses" else None
-    if shortfall is None:
-        shortfall = wins.max() - wins
-    if notion == "copeland_binary":
-        both = (shortfall[:, None] == 0) & (shortfall[None, :] == 0)
-        return 1.0 - both.astype(np.float64)
-    mean = _mean_of_pair(shortfall / (gaps.shape[0] - 1))
-    return 2 * mean if notion == "copeland_zoghi" else mean
-
-
-def _condorcet_regret(gaps: NDArray[np.float64], notion: str) -> NDArray[np.float64]:
-    winners = np.flatnonzero((gaps > 0).sum(axis=1) == gaps.shape[0] - 1)
-    if winners.size == 0:
-        raise InvalidPreferenceError(
-            "notion",
-            "must be 'copeland' or 'borda' for a matrix without a Condorcet winner, "
-            "an arm that beats all others",
-            notion,
-        )
-    gap = gaps[winners[0]]
-    first, second = gap[:, None], gap[None, :]
-    if notion == "condorcet_mean":
-        return (first + second) / 2
-    if notion == "condorcet_sum":
+        means = (values.sum(axis=1) - 0.5) / (num_arms - 1)
+        lacks = values.mean(axis=1) if include_self else means
+        lacks = lacks.max() - lacks
+    elif notion in _NEED_WINNER:
+        winners = np.flatnonzero(beats == num_arms - 1)
+        if winners.size == 0:
+            raise InvalidPreferenceError(
+                "notion",
+                "must be 'copeland' or 'borda' for a matrix without a Condorcet "
+                "winner, an arm that beats all others",
+                notion,
+            )
+        # The gap of the winner is exactly 0, that of every other arm is positive.
+        lacks = gaps[winners[0]]
+    elif notion == "copeland_losses":
+        lacks = (losses - losses.min()) / (num_arms - 1)
+    else:
+        # From a difference of integers: exactly 0 for winners.
+        lacks = (beats.max() - beats) / (num_arms - 1)
+    first, second = lacks[:, None], lacks[None, :]
+    if notion in ("condorcet_sum", "copeland_zoghi"):
         return first + second
     if notion == "condorcet_max":
         return np.maximum(first, second)
     if notion == "weak":
         return np.minimum(first, second)
-    # The gap of the winner is exactly 0, that of every other arm is positive.
     if notion == "weak_binary":
         return ((first > 0) & (second > 0)).astype(np.float64)
-    return ((first > 0) | (second > 0)).astype(np.float64)
+    if notion in ("strong_binary", "copeland_binary"):
+        return ((first > 0) | (second > 0)).astype(np.float64)
+    return (first + second) / 2

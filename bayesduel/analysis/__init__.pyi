@@ -6,13 +6,12 @@ from .audited_rules import AuditRow as AuditRow
 from .audited_rules import StoppingAudit as StoppingAudit
 from .measured_nodes import Measurement as Measurement
 from .measured_nodes import measurements as measurements
-from .paired_bootstrap import PairedIntervals as PairedIntervals
-from .paired_bootstrap import paired_intervals as paired_intervals
+from .policy_rankings import PairedIntervals as PairedIntervals
+from .policy_rankings import paired_intervals as paired_intervals
 from .policy_rankings import rankings as rankings
 from .ranked_policies import Difference as Difference
 from .ranked_policies import RankedPolicy as RankedPolicy
 from .ranked_policies import Ranking as Ranking
-from .regret_tables import regret_dataframe as regret_dataframe
 from .simulated.bayes_regret import SimulatedBayesRegret as SimulatedBayesRegret
 from .simulated.bayes_regret import simulated_bayes_regret as simulated_bayes_regret
 from .simulated.stopping_audits import audit_stopping as audit_stopping
@@ -22,4 +21,5 @@ from .slopes import slope as slope
 from .summaries import FinalRegret as FinalRegret
 from .summaries import Summary as Summary
 from .summaries import SummaryRow as SummaryRow
+from .summaries import regret_dataframe as regret_dataframe
 from .summaries import summary as summary

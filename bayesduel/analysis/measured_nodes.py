@@ -284,7 +284,24 @@ def _measurement(node: xr.DataTree | xr.Dataset, shared: dict[str, Any]) -> Meas
     data: Any = node.to_dataset() if hasattr(node, "to_dataset") else node
     parent: Any = getattr(node, "parent", None)
     if "regret" in data:
-        _check_layout(data)
+        # Raise unless regret lies over notions, runs and ascending checkpoints.
+        axes = {"notion", "run", "checkpoint"}
+        regret, problem = data["regret"], ""
+        if set(regret.dims) != axes or not {"notion", "checkpoint"} <= set(data.coords):
+            problem = "must have the axes notion, run and checkpoint, with coordinates"
+        elif not regret.size or regret.dtype.kind not in "fiu":
+            problem = f"must hold numbers, but holds {regret.size} of {regret.dtype}"
+        else:
+            rounds = data["checkpoint"].values
+            whole = rounds.dtype.kind in "iu"
+            if not whole or rounds[0] < 1 or np.any(rounds[1:] <= rounds[:-1]):
+                problem = "must be at ascending checkpoints, whole numbers from 1 on"
+        if problem:
+            raise ArgumentError(
+                "result",
+                f"regret {problem}",
+                remedy="give what bayesduel.simulate returned",
+            )
     instance = data.attrs.get("instance") or getattr(parent, "name", None)
     policy = data.attrs.get("policy") or getattr(node, "name", None)
     source = next(
@@ -309,27 +326,6 @@ def _measurement(node: xr.DataTree | xr.Dataset, shared: dict[str, Any]) -> Meas
         features,
         shared,
     )
-
-
-def _check_layout(data: xr.Dataset) -> None:
-    """Raise unless regret lies over notions, runs and ascending checkpoints."""
-    axes = {"notion", "run", "checkpoint"}
-    regret, problem = data["regret"], ""
-    if set(regret.dims) != axes or not {"notion", "checkpoint"} <= set(data.coords):
-        problem = "must have the axes notion, run and checkpoint, with coordinates"
-    elif not regret.size or regret.dtype.kind not in "fiu":
-        problem = f"must hold numbers, but holds {regret.size} of {regret.dtype}"
-    else:
-        rounds = data["checkpoint"].values
-        whole = rounds.dtype.kind in "iu"
-        if not whole or rounds[0] < 1 or np.any(rounds[1:] <= rounds[:-1]):
-            problem = "must be at ascending checkpoints, whole numbers from 1 on"
-    if problem:
-        raise ArgumentError(
-            "result",
-            f"regret {problem}",
-            remedy="give what bayesduel.simulate returned",
-        )
 
 
 def checkpoint_index(

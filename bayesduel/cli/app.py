@@ -1,63 +1,175 @@
-"""The command itself: its subcommands and ``--version``."""
+"""The command itself: how its subcommands are found, and ``--version``.
+
+Each file in ``commands`` holds a command, or several small ones on one subject, and so
+does each file in ``commands/study``. They are imported when a command is typed.
+"""
 
 from __future__ import annotations
 
 import atexit
 import gc
 import os
+import re
 import sys
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext, suppress
+from functools import partial
+from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from bayesduel.arguments.own_modules import FOLDERS
-from bayesduel.cli.errors import FriendlyGroup
-from bayesduel.cli.lazy_commands import LazyCommands
-from bayesduel.cli.options import flag
+from bayesduel.cli.errors import friendly_errors, quiet_pipes
+from bayesduel.cli.options import COMMANDS, with_plain_types
 from bayesduel.cli.output import degrade_encodings, version
 from bayesduel.program_cache import own_process
-from bayesduel.signals import SIGNALLED
+from bayesduel.signals import SIGNALLED, signals_raise
 
-_COMMANDS = {
-    "compare": "sweeps.compare:compare",
-    "config": "sweeps.config:config",
-    "merge": "sweeps.merge:merge",
-    "bounds": "bounds:bounds",
-    "plot": "plot:plot",
-    "fit": "votes.fit:fit",
-    "fit-choices": "votes.fit_choices:fit_choices",
-    "next": "votes.next_pairs:next_pairs",
-    "calibrate": "votes.calibrate:calibrate",
-    "audit-stopping": "study.audit:audit_stopping",
-    "reproduce": "reproduce:reproduce",
-    "list": "listing:list_",
-    "show": "show:show",
-    "demo": "demo:demo",
-    "study": "study.app:study",
+_FIRST = (
+    "compare", "config", "merge", "bounds", "plot", "fit", "fit-choices", "next",
+    "calibrate", "audit-stopping", "reproduce", "list", "show", "demo", "study", "new",
+    "ask", "tell", "undo", "withdraw", "vote", "page", "status", "report", "add-arm",
+    "retire-arm", "restore-arm", "rename-arm", "merge-arms", "gold", "judge", "import",
+    "undo-import", "export", "copy", "check", "verify", "serve-stdin",
+)  # fmt: skip
+_RANK = {name: place for place, name in enumerate(_FIRST)}
+"""The order of commands in the help; others follow by name."""
+
+_PARAMETERS = {
+    "blocked": "block",
+    "contest_covariates": "contest_covariate",
+    "group": "by",
+    "instances": "instance",
+    "n": "number",
+    "name": "figure",
+    "num_runs": "runs",
+    "num_warmup": "warmup",
+    "panels": "panel",
+    "path": "file",
+    "policies": "policy",
+    "prior": "prior_scale",
+    "rng_key": "seed",
+    "shuffle": "no_shuffle",
+    "ticket": "number",
+    "ties": "tie_columns",
 }
+"""Parameters of commands that are not called as the argument that they become."""
 
 
-class _Group(FriendlyGroup):
-    lazy_commands = LazyCommands(_COMMANDS)
+class _Commands(Mapping[str, Any]):
+    """The commands in a folder by name, each imported and made when it is typed."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._path = Path(next(iter(import_module(folder).__path__)))
+        self._made: dict[str, Any] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        groups = self._path.glob("*/__init__.py")
+        names = {path.parent.name.replace("_", "-") for path in groups}
+        for path in self._path.glob("[!_]*.py"):
+            import_module(f"{self._folder}.{path.stem}")
+        names |= COMMANDS[self._folder].keys()
+        return iter(sorted(names, key=lambda name: (_RANK.get(name, len(_RANK)), name)))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            self._made[name] = self._make(name)
+            self._made[name].name = name
+        return self._made[name]
+
+    def _make(self, name: str) -> Any:
+        function = name.replace("-", "_")
+        if not function.isidentifier():
+            raise KeyError(name)
+        if (self._path / function / "__init__.py").exists():
+            return typer.main.get_command(make_group(f"{self._folder}.{function}"))
+        commands = COMMANDS[self._folder]
+        if name not in commands:
+            # To import all files takes a twentieth of a second.
+            definition = re.compile(rf"^def {function}_?\(", re.MULTILINE)
+            for path in self._path.glob("[!_]*.py"):
+                if definition.search(path.read_text("utf-8")):
+                    import_module(f"{self._folder}.{path.stem}")
+        return commands[name].made(name)
 
 
-app = typer.Typer(
+class _FriendlyGroup(TyperGroup):
+    """A group of commands whose wrong input gives one line on standard error."""
+
+    folder: str
+
+    def __init__(self, **attrs: Any) -> None:
+        attrs["commands"] = _Commands(self.folder)
+        super().__init__(**attrs)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(self.commands)
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return with_plain_types(super().get_params(ctx), ctx)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        # Without any argument the help is shown, which is no error.
+        with quiet_pipes(), friendly_errors() if args else nullcontext():
+            return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        friendly = friendly_errors(partial(self._flag_of, ctx))
+        with quiet_pipes(), friendly, signals_raise():
+            return super().invoke(ctx)
+
+    def _flag_of(self, ctx: Any, argument: str) -> str:
+        """Return the flag of an argument of the library; "" where there is none."""
+        command = self.get_command(ctx, ctx.invoked_subcommand or "")
+        known = {each.name: each for each in command.params} if command else {}
+        for name in (argument, _PARAMETERS.get(argument, "")):
+            if name in known:
+                parameter = known[name]
+                # What stands alone is called as the help shows it.
+                alone = parameter.param_type_name == "argument"
+                options = [parameter.metavar or name] if alone else parameter.opts
+                return max(options, key=len)
+        return ""
+
+
+def make_group(
+    folder: str, *, add_completion: bool = False, **settings: Any
+) -> typer.Typer:
+    """Return the group of the commands in a package, whose docstring is its help."""
+    help, _, more = (import_module(folder).__doc__ or "").partition("\n\n")
+    kind = type("Group", (_FriendlyGroup,), {"folder": folder})
+    group = typer.Typer(
+        cls=kind,
+        help=help,
+        epilog=more.strip(),
+        no_args_is_help=True,
+        add_completion=add_completion,
+        rich_markup_mode="rich",
+        # Unexpected errors keep Python's own traceback: it can be pasted into a report.
+        pretty_exceptions_enable=False,
+        **settings,
+    )
+    group.callback()(lambda: None)
+    return group
+
+
+app = make_group(
+    "bayesduel.cli.commands",
     name="bayesduel",
-    cls=_Group,
-    help="Simulate dueling bandits exactly and compare them with their theory.",
-    epilog="Try: bayesduel compare -i mslr5-condorcet -p d-ts -p rucb --horizon 1e6",
-    no_args_is_help=True,
     add_completion=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    # Unexpected errors keep Python's own traceback: it can be pasted into a report.
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
 )
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(is_typed: bool) -> None:
+    if is_typed:
         typer.echo(f"bayesduel {version()}")
         raise typer.Exit
 
@@ -66,8 +178,9 @@ def _print_version(asked: bool) -> None:
 def root(
     _version: Annotated[
         bool,
-        flag(
+        typer.Option(
             "--version",
+            metavar=" ",
             callback=_print_version,
             is_eager=True,
             help="Print the version and exit.",

@@ -1,57 +1,279 @@
-"""Options that several subcommands share."""
+"""How a command declares its arguments and options, and those that several share.
+
+A command is a function whose parameters have an `argument` or an `option` as default,
+or are dataclasses with such fields: options that several commands share. `command` puts
+it among the commands of its folder.
+"""
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass, fields, is_dataclass
+from enum import StrEnum
+from functools import cache, reduce
+from inspect import Parameter, Signature, signature
+from operator import or_
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
 from bayesduel.cli import parse
 
-
-def flag(*names: str, help: str, **options: Any) -> Any:
-    """Return an option that takes no value; the help shows no type for it."""
-    return typer.Option(*names, help=help, metavar=" ", **options)
+COMMANDS: defaultdict[str, dict[str, Command]] = defaultdict(dict)
+"""The commands that were imported, by the package of their files and by their names."""
 
 
-def integer_option(*names: str, least: int | None = None, **options: Any) -> Any:
-    """Return an option for a whole number; see :func:`bayesduel.cli.parse.integer`."""
-    parser = _parser(parse.integer, least=least)
-    return typer.Option(*names, parser=parser, **options)
+@dataclass(frozen=True)
+class Command:
+    """A command.
 
-
-def number_option(*names: str, **options: Any) -> Any:
-    """Return an option for a number; see :func:`bayesduel.cli.parse.number`."""
-    return typer.Option(*names, parser=_parser(parse.number), **options)
-
-
-def _parser(reader: Callable[..., Any], **rule: Any) -> Callable[[Any], Any]:
-    """Return what reads what was typed; a default is no text, and stays as it is.
-
-    A function and no partial, because Typer 0.18 asks for its name.
+    Attributes
+    ----------
+    function : callable
+        What it does; its docstring is the help.
+    example : str
+        A line that may be typed after ``bayesduel``; help ends with it.
     """
 
+    function: Callable[..., None]
+    example: str
+
+    def made(self, name: str) -> Any:
+        """Return it as Typer has commands."""
+        alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
+        alone.command(name, cls=_PlainCommand)(_flat(self.function))
+        command = typer.main.get_command(alone)
+        command.epilog = f"Example: bayesduel {self.example}"
+        return command
+
+
+def command[F: Callable[..., None]](example: str) -> Callable[[F], F]:
+    """Register a function as the command of its name.
+
+    Parameters
+    ----------
+    example : str
+        A line that may be typed after ``bayesduel``; the help of the command shows it.
+    """
+
+    def register(function: F) -> F:
+        name = function.__name__.strip("_").replace("_", "-")
+        folder = function.__module__.rpartition(".")[0]
+        COMMANDS[folder][name] = Command(function, example)
+        return function
+
+    return register
+
+
+@dataclass(frozen=True)
+class _Declared:
+    """An argument or option of a command, as it stands in the place of a default."""
+
+    help: str
+    names: tuple[str, ...]
+    default: Any
+    least: int | None
+    is_argument: bool
+    more: dict[str, Any]
+
+
+def option(
+    help: str, *names: str, default: Any = None, least: int | None = None, **more: Any
+) -> Any:
+    """Declare an option; what it takes is said by the annotation.
+
+    Parameters
+    ----------
+    help : str
+        What the option takes in capitals, if it is not to be shown by its type, and one
+        or two sentences: ``"N: Worker processes; default: all cores."``.
+    *names : str
+        Such as ``"-n", "--number"``. By default the name of the parameter.
+    default : Any, optional
+        The value where the option is not typed; ``...`` where it must be. By default
+        None, and False for a flag.
+    least : int, optional
+        The smallest whole number that is allowed.
+    **more : Any
+        Arguments of ``typer.Option``.
+    """
+    return _Declared(help, names, default, least, False, more)
+
+
+def argument(help: str, *, default: Any = None, **more: Any) -> Any:
+    """Declare an argument, which is typed without a name.
+
+    Parameters
+    ----------
+    help : str
+        The name of the argument in help and errors, in capitals, and one or two
+        sentences: ``"MATRIX: Name, or file (CSV, NPY, NPZ)."``.
+    default : Any, optional
+        The value where it is left out. By default None, if the annotation has None;
+        else the argument must be typed.
+    **more : Any
+        Arguments of ``typer.Argument``.
+    """
+    return _Declared(help, (), default, None, True, more)
+
+
+_METAVAR = re.compile(r"([A-Z][^a-z ]*): ")
+
+
+def _parameter(name: str, kind: Any, declared: _Declared) -> Parameter:
+    """Return a parameter as Typer reads it."""
+    kinds, names, default = {kind, *get_args(kind)}, declared.names, declared.default
+    metavar = _METAVAR.match(declared.help)
+    more = {
+        "help": declared.help[metavar.end() if metavar else 0 :],
+        "metavar": metavar[1] if metavar else None,
+        **declared.more,
+    }
+    if bool in kinds:  # A flag has no value.
+        more["metavar"], default = " ", bool(default)
+        names = names or (f"--{name.replace('_', '-')}",)
+    elif int in kinds:
+        more["parser"] = _reader(parse.integer, least=declared.least)
+    elif float in kinds:
+        more["parser"] = _reader(parse.number)
+    if default is ... or (default is None and type(None) not in kinds):
+        default = Parameter.empty
+    made = (
+        typer.Argument(**more) if declared.is_argument else typer.Option(*names, **more)
+    )
+    return Parameter(
+        name,
+        Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[_with_enums(kind), made],
+    )
+
+
+def _reader(parser: Callable[..., Any], **rule: Any) -> Callable[[Any], Any]:
+    # Typer 0.18 asks a parser for its name, which a partial has not. A default is no
+    # text, and stays as it is.
     def read(value: Any) -> Any:
         if not isinstance(value, str):
             return value
         try:
-            return reader(value, **rule)
+            return parser(value, **rule)
         except ValueError as error:
             raise typer.BadParameter(str(error)) from error
 
     return read
 
 
-seed_option = integer_option(
-    metavar="S", least=0, help="The same seed, the same result."
+def _with_enums(kind: Any) -> Any:
+    # Typer 0.18 knows no Literal.
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        return StrEnum("Choice", {text: text for text in inner})
+    if origin is list:
+        return list[_with_enums(inner[0])]
+    return reduce(or_, map(_with_enums, inner)) if inner else kind
+
+
+def _without_enums(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [*map(_without_enums, value)]
+    return str(value) if isinstance(value, StrEnum) else value
+
+
+_hints = cache(get_type_hints)
+
+
+def _flat(function: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that takes each field of its dataclasses by itself."""
+    hints, parts = get_type_hints(function), {}
+    parameters: list[Parameter] = []
+    for each in signature(function).parameters.values():
+        kind = hints[each.name]
+        if is_dataclass(kind):
+            inner = _hints(kind)
+            parts[each.name] = kind
+            parameters += [
+                _parameter(own.name, inner[own.name], own.default)  # pyright: ignore
+                for own in fields(kind)
+            ]
+        elif isinstance(each.default, _Declared):
+            parameters.append(_parameter(each.name, kind, each.default))
+        else:  # The context.
+            parameters.append(each.replace(annotation=kind))
+
+    def called(**typed: Any) -> None:
+        given = {name: _without_enums(value) for name, value in typed.items()}
+        for name, kind in parts.items():
+            given[name] = kind(
+                **{own.name: given.pop(own.name) for own in fields(kind)}
+            )
+        function(**given)
+
+    called.__doc__ = function.__doc__
+    called.__signature__ = Signature(parameters)  # pyright: ignore
+    called.__annotations__ = {each.name: each.annotation for each in parameters}
+    return called
+
+
+_WORDS = {"bool": " ", "int": "N", "float": "NUMBER", "path": "PATH", "str": "TEXT"}
+
+
+def with_plain_types(parameters: list[Any], ctx: Any) -> list[Any]:
+    """Let help show no types of Python, which Typer writes from 0.20 on.
+
+    "<bool>" of a flag becomes nothing, "<str>" TEXT, "<list[png|svg]>" <png|svg>.
+    """
+    for each in parameters:
+        display = getattr(each, "display_type", None)
+        kind = display(ctx).strip("<>") if display else ""
+        inner = kind.removeprefix("list[").removesuffix("]")
+        if inner not in _WORDS and inner == kind:
+            continue
+        if each.param_type_name == "argument":
+            # Beside its name, which says what it is; a metavar would be that name.
+            each.display_type_rich = lambda ctx: None
+        elif each.metavar is None:
+            each.metavar = _WORDS.get(inner, f"<{inner}>")
+    return parameters
+
+
+class _PlainCommand(TyperCommand):
+    def get_params(self, ctx: Any) -> list[Any]:
+        return with_plain_types(super().get_params(ctx), ctx)
+
+
+def policy_names(incomplete: str) -> list[str]:
+    """Return the policies whose names begin so, for the Tab key."""
+    from bayesduel.policies import names, subset_names
+
+    return beginning(incomplete, [*names(), *subset_names()])
+
+
+def instance_names(incomplete: str) -> list[str]:
+    """Return the matrices, families and worlds whose names begin so."""
+    from bayesduel.instances import choice, family_names, names, worlds
+
+    changing = worlds.pair_world_names()
+    known = [*names(), *family_names(), *changing, *choice.world_names()]
+    return beginning(incomplete, known)
+
+
+def beginning(incomplete: str, names: list[str]) -> list[str]:
+    """Return the names that begin so."""
+    return [each for each in names if each.lower().startswith(incomplete.lower())]
+
+
+SEED = option("S: The same seed, the same result.", default=0, least=0)
+JOBS = option("N: Worker processes; default: all cores.")
+FORMAT = option(
+    "NAME: Of the results: netcdf, or zarr (results.zarr.zip).",
+    default="netcdf",
 )
-format_option = typer.Option(
-    metavar="NAME", help="Of the results: netcdf, or zarr (results.zarr.zip)."
-)
-json_flag = flag("--json", help="Print JSON, and nothing else, to standard output.")
-quiet_flag = flag("-q", "--quiet", help="No progress and no messages.")
-resume_flag = flag("--resume", help="Go on from what is in the folder.")
-overwrite_flag = flag("--overwrite", help="Replace what is in the folder.")
-jobs_option = integer_option(metavar="N", help="Worker processes; default: all cores.")
-repair_flag = flag("--repair", help="Accept files where P + P^T is off 1 by rounding.")
+REPAIR = option("Accept files where P + P^T is off 1 by rounding.")
+RESUME = option("Go on from what is in the folder.")
+INTERVAL = option("P: Of intervals.", "--interval", default=0.9)
+QUIET = option("No progress and no messages.", "-q", "--quiet")
+JSON = option("Print JSON, and nothing else, to standard output.", "--json")
+OVERWRITE = option("Replace what is in the folder.")

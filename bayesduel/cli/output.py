@@ -1,4 +1,7 @@
-"""Where text goes: results to standard output, everything else to standard error."""
+"""Where text goes: results to standard output, everything else to standard error.
+
+`Messages` and `Output` are options of commands, and write messages and files by them.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +16,20 @@ import signal
 import sys
 import unicodedata
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.arguments.control_characters import json_text, visible
+from bayesduel.cli.options import JSON, OVERWRITE, QUIET
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
+
+    from bayesduel.plots import StyledFigure
 
 _COMMAND = re.compile(r"\bbayesduel [a-z][^;\n]*")
 """What is printed to be pasted."""
@@ -51,77 +58,123 @@ def version() -> str:
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Return a console; made anew, since tests and pipes replace the streams.
+    """Return a console that writes control characters out.
 
-    Whatever is printed on it, control characters are written out: names of arms, judges
-    and files come from others.
+    Names of arms, judges and files come from others. The console is made anew, since
+    tests and pipes replace the streams.
     """
-    from rich.console import Console, RenderHook
+    from rich.console import Console
     from rich.segment import Segment
 
-    class Shown:
-        def __init__(self, renderable: Any) -> None:
-            self._renderable = renderable
-
-        def __rich_console__(self, console: Any, options: Any) -> Iterator[Segment]:
-            for text, style, control in console.render(self._renderable, options):
+    class Harmless(Console):
+        def render(self, renderable: Any, options: Any = None) -> Iterator[Segment]:
+            for text, style, control in super().render(renderable, options):
                 shown = text if control else visible(text, lines=True)
                 yield Segment(shown, style, control)
 
-    class Hook(RenderHook):
-        def process_renderables(self, renderables: list[Any]) -> list[Any]:
-            return [Shown(each) for each in renderables]
-
-    screen = Console(stderr=stderr, highlight=False)
-    screen.push_render_hook(Hook())
-    return screen
+    return Harmless(stderr=stderr, highlight=False)
 
 
-def say(text: str, *, quiet: bool = False) -> None:
-    """Write a message for people to standard error."""
-    if not quiet:
-        _write(text)
+@dataclass(frozen=True)
+class Messages:
+    """Whether a command says what it does, and what it has saved."""
+
+    quiet: bool = QUIET
+
+    def say(self, text: str) -> None:
+        """Write a message for people to standard error."""
+        if not self.quiet:
+            say(text)
+
+    def save_text(self, path: Path, text: str) -> None:
+        """Write a text to a file."""
+        path.write_text(text, "utf-8")
+        self.say(f"saved {path}")
+
+    def save_json(self, path: Path, data: object) -> None:
+        """Write JSON to a file: null where a number is not defined, never NaN."""
+        text = json_text(defined(data), indent=2, allow_nan=False)
+        self.save_text(path, text + "\n")
+
+    def save_csv(self, path: Path, rows: list[dict[str, Any]]) -> None:
+        """Write rows to a file; their keys are the header.
+
+        A cell that a spreadsheet would take for a formula gets an apostrophe, and a
+        message says so.
+        """
+        from bayesduel.files.csv_cells import GUARDED, guarded_rows
+
+        plain = defined(rows)
+        guarded = guarded_rows(plain)
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, list(guarded[0]))
+            writer.writeheader()
+            writer.writerows(guarded)
+        self.say(f"saved {path}" + ("" if guarded == plain else f"; {GUARDED}"))
+
+    def save_figures(
+        self,
+        figures: Mapping[Path, StyledFigure],
+        formats: Iterable[str] = ("png", "svg"),
+    ) -> None:
+        """Save figures by stem; say once if names are in a script that no font has."""
+        from bayesduel import plots
+        from bayesduel.errors import MissingGlyphWarning
+        from bayesduel.plots.style import missing_words
+
+        kinds, paths = tuple(formats), list[Path]()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MissingGlyphWarning)
+            for stem, figure in figures.items():
+                paths += plots.save(figure, stem, kinds)
+        missing = {letter for each in figures.values() for letter in each.missing}
+        if missing and not self.quiet:
+            say_warning(missing_words("".join(sorted(missing))))
+        for path in paths:
+            self.say(f"saved {path}")
+
+    @contextmanager
+    def working(self, words: str) -> Iterator[None]:
+        """Say while a block runs what takes the time."""
+        from bayesduel.experiments.progress import progress_reporter
+
+        with progress_reporter(enabled=not self.quiet) as bar:
+            bar.expect(1)
+            bar.count(words, 0)
+            yield
 
 
-def ending(error: KeyboardInterrupt) -> str:
-    """Return what to call what ended the command: Ctrl-C, or a signal by name."""
-    number = getattr(error, "number", None)
-    return (
-        "interrupted" if number is None else f"ended by {signal.Signals(number).name}"
-    )
+@dataclass(frozen=True)
+class Output(Messages):
+    """How results are printed, and whether those in a folder are replaced."""
+
+    as_json: bool = JSON
+    overwrite: bool = OVERWRITE
+
+    def claim(self, folder: Path | None, kind: str, *, resume: bool = False) -> None:
+        """Mark a folder for results as ours before anything is computed."""
+        if folder is not None:
+            claim_folder(folder, kind=kind, resume=resume, overwrite=self.overwrite)
 
 
-def go_on(out: Path | None, kept: str, error: KeyboardInterrupt) -> str:
-    """Return what to say after an interruption: what was kept, and how to go on."""
-    what = ending(error)
-    if out is None:
-        return f"{what}: nothing was kept; with --out DIR, --resume can go on"
-    words = [word for word in sys.argv[1:] if word not in ("--resume", "--overwrite")]
-    again = shlex.join(["bayesduel", *words, "--resume"])
-    return f"{what}: kept {kept} in {out}; go on with\n  {again}"
+def claim_folder(
+    folder: Path, *, kind: str, resume: bool = False, overwrite: bool = False
+) -> None:
+    """Make the folder for results and mark it as ours, before anything is computed."""
+    from bayesduel.experiments.folder import RunFolder
+
+    RunFolder.claim(folder, kind=kind, resume=resume, overwrite=overwrite).release()
+
+
+def say(text: str | Text) -> None:
+    """Write a message: broken between words on a screen, one line in a file."""
+    screen = console(stderr=True)
+    print_text(screen, text, wrap=screen.is_terminal)
 
 
 def say_warning(text: str) -> None:
     """Write what went wrong without ending the command."""
     _prefixed("warning: ", "bold yellow", text)
-
-
-@contextmanager
-def told_later() -> Iterator[None]:
-    """Leave out warnings of a fit that come back among its remarks."""
-    from bayesduel.errors import DisconnectedComparisonsWarning
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DisconnectedComparisonsWarning)
-        yield
-
-
-def say_remarks(fit: Any, *, with_doubts: bool = True) -> None:
-    """Say what one should know of a fit; doubts where nothing else will say them."""
-    doubts = () if with_doubts else getattr(fit, "doubts", ())
-    for remark in fit.remarks:
-        if not any(remark.startswith(doubt) for doubt in doubts):
-            say_warning(remark)
 
 
 def say_error(text: str) -> None:
@@ -132,13 +185,61 @@ def say_error(text: str) -> None:
 def _prefixed(prefix: str, style: str, text: str) -> None:
     from rich.text import Text
 
-    _write(Text.assemble((prefix, style), text))
+    say(Text.assemble((prefix, style), text))
 
 
-def _write(text: str | Text) -> None:
-    """Write a message: broken between words on a screen, one line in a file."""
-    screen = console(stderr=True)
-    print_text(screen, text, wrap=screen.is_terminal)
+def ending(error: KeyboardInterrupt) -> str:
+    """Return the words for what ended the command: Ctrl-C, or a signal by name."""
+    number = getattr(error, "number", None)
+    return (
+        "interrupted" if number is None else f"ended by {signal.Signals(number).name}"
+    )
+
+
+def go_on(out: Path | None, kept: str, error: KeyboardInterrupt) -> str:
+    """Return the message after an interruption: what was kept, and how to go on."""
+    if out is None:
+        advice = "nothing was kept; with --out DIR, --resume can go on"
+        return f"{ending(error)}: {advice}"
+    words = [word for word in sys.argv[1:] if word not in ("--resume", "--overwrite")]
+    again = shlex.join(["bayesduel", *words, "--resume"])
+    return f"{ending(error)}: kept {kept} in {out}; go on with\n  {again}"
+
+
+@contextmanager
+def font_warnings(*, quiet: bool) -> Iterator[None]:
+    """Print a warning of a script that no font has in one line, if not quiet."""
+    from bayesduel.errors import MissingGlyphWarning
+
+    with printed_warnings(MissingGlyphWarning, quiet=quiet):
+        yield
+
+
+@contextmanager
+def damage_warnings() -> Iterator[None]:
+    """Print warnings about damaged parts, and about narrow priors, in one line each."""
+    from bayesduel.errors import DamagedPartWarning, NarrowPriorWarning
+
+    with printed_warnings(DamagedPartWarning, NarrowPriorWarning):
+        yield
+
+
+@contextmanager
+def printed_warnings(*kinds: type[Warning], quiet: bool = False) -> Iterator[None]:
+    """Print warnings of some kinds once each as the command prints warnings."""
+    printed: set[str] = set()
+
+    def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
+        if not issubclass(category, kinds):
+            plain(message, category, *rest)
+        elif not quiet and str(message) not in printed:
+            printed.add(str(message))
+            say_warning(str(message))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", kinds[0])
+        plain, warnings.showwarning = warnings.showwarning, show
+        yield
 
 
 def print_text(
@@ -149,26 +250,21 @@ def print_text(
 
     words = text if isinstance(text, Text) else Text(text, style)
     if wrap:
+        plain = _COMMAND.sub(lambda run: run[0].replace(" ", _HELD), words.plain)
+        characters, start, space = list(plain), 0, -1
+        for at, character in enumerate([*plain, " "]):
+            if character in " \n":
+                if at - start > screen.width and space > start:
+                    characters[space], start = "\n", space + 1
+                if character == "\n":
+                    start, space = at + 1, -1
+                elif plain[start:at].strip():  # No break before the first word.
+                    space = at
         # A break takes the place of one space: styles stay where they are.
-        broken = Text(_broken(words.plain, screen.width), words.style)
+        broken = Text("".join(characters).replace(_HELD, " "), words.style)
         broken.spans = words.spans
         words = broken
     screen.print(words, soft_wrap=True, markup=False)
-
-
-def _broken(text: str, width: int) -> str:
-    """Return the text with line breaks in place of some spaces."""
-    held = _COMMAND.sub(lambda found: found[0].replace(" ", _HELD), text)
-    characters, start, space = list(held), 0, -1
-    for at, character in enumerate([*held, " "]):
-        if character in " \n":
-            if at - start > width and space > start:
-                characters[space], start = "\n", space + 1
-            if character == "\n":
-                start, space = at + 1, -1
-            elif held[start:at].strip():  # No break before the first word.
-                space = at
-    return "".join(characters).replace(_HELD, " ")
 
 
 def print_json(data: object) -> None:
@@ -179,31 +275,8 @@ def print_json(data: object) -> None:
     sys.stdout.write(visible(text, lines=True) + "\n")
 
 
-def save_json(path: Path, data: object, *, quiet: bool) -> None:
-    """Write JSON to a file: null where a number is not defined, never NaN."""
-    text = json_text(defined(data), indent=2, allow_nan=False)
-    path.write_text(text + "\n", "utf-8")
-    say(f"saved {path}", quiet=quiet)
-
-
-def save_csv(path: Path, rows: list[dict[str, Any]], *, quiet: bool) -> None:
-    """Write rows to a file; their keys are the header.
-
-    What a spreadsheet would take for a formula gets an apostrophe, and it says so.
-    """
-    from bayesduel.files.csv_cells import GUARDED, guarded_rows
-
-    shown = guarded_rows(defined(rows))
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(shown[0]))
-        writer.writeheader()
-        writer.writerows(shown)
-    said = "" if shown == defined(rows) else f"; {GUARDED}"
-    say(f"saved {path}{said}", quiet=quiet)
-
-
 def print_data(text: str) -> None:
-    """Write what is to be read back, in UTF-8 as files are."""
+    """Write data that are to be read back, in UTF-8 as files are."""
     stream = sys.stdout
     if not _speaks_utf8(stream) and isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(encoding="utf-8")
@@ -224,7 +297,6 @@ def degrade_encodings() -> None:
 
 
 def _in_ascii(error: UnicodeError) -> tuple[bytes, int]:
-    """Return ASCII for what cannot be encoded, and where to go on."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     text = error.object[error.start : error.end]

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import csv
 import re
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bayesduel.arguments.literals import literal
-from bayesduel.cli.errors import option_error
 
 if TYPE_CHECKING:
     from theory import PreferenceMatrix
@@ -21,6 +19,15 @@ _NUMBER = re.compile(r"([0-9][0-9_]*)(?:\.([0-9]+))?(?:[eE]\+?([0-9]+))?")
 _POWER = re.compile(r"([0-9]+)\s*(?:\^|\*\*)\s*([0-9]+)")
 _DIGITS = re.compile(r"[+-]?[0-9]{1,400}")
 _TOO_LARGE = 2**63
+
+
+def option_error(
+    option: str, rule: str, value: Any = None, *, remedy: str = ""
+) -> ValueError:
+    """Return an error about an option; library code is imported only for one."""
+    from bayesduel.errors import ArgumentError
+
+    return ArgumentError(option, rule, value, remedy=remedy)
 
 
 def rounds(text: str, option: str = "--horizon") -> int:
@@ -189,12 +196,3 @@ def load_matrix(text: str, argument: str, *, repair: bool = False) -> Preference
 
     with errors_about(argument, text):
         return matrices.load_matrix(text, repair=repair)
-
-
-def claim_folder(
-    folder: Path, *, kind: str, resume: bool = False, overwrite: bool = False
-) -> None:
-    """Make the folder for results and mark it as ours, before anything is computed."""
-    from bayesduel.experiments.folder import RunFolder
-
-    RunFolder.claim(folder, kind=kind, resume=resume, overwrite=overwrite).release()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from bayesduel.analysis.ranked_policies import OPEN, SEEN
 from bayesduel.analysis.text import format_number, format_rounds, regret_words
+from bayesduel.cli.tables import show, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,8 +32,6 @@ _MUCH = 0.25
 
 def print_rankings(screen: Console, rankings: list[Ranking]) -> None:
     """Print one table per instance."""
-    from bayesduel.cli.tables import show
-
     for ranking in rankings:
         title = (
             f"{ranking.instance}: ranking at {format_rounds(ranking.round_)} by "
@@ -58,7 +57,6 @@ def print_ranks(screen: Console, rankings: list[Ranking]) -> None:
 
 
 def _table(ranking: Ranking) -> Table:
-    from bayesduel.cli.tables import table_of
 
     rows = []
     best = ranking.policies[0].policy

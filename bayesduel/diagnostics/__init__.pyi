@@ -1,11 +1,10 @@
-from bayesduel.inference.datatree import to_datatree as to_datatree
-
-from .calibration import Calibration as Calibration
-from .calibration import calibrate as calibrate
-from .cross_validation import compare_models as compare_models
-from .cross_validation import loo as loo
-from .findings import Report as Report
-from .fit_report import report as report
-from .left_out_pairs import leave_pairs_out as leave_pairs_out
-from .total_order import Transitivity as Transitivity
-from .total_order import transitivity as transitivity
+from bayesduel.models.checks.calibration import Calibration as Calibration
+from bayesduel.models.checks.calibration import calibrate as calibrate
+from bayesduel.models.checks.cross_validation import compare_models as compare_models
+from bayesduel.models.checks.cross_validation import leave_pairs_out as leave_pairs_out
+from bayesduel.models.checks.cross_validation import loo as loo
+from bayesduel.models.checks.fit_report import Report as Report
+from bayesduel.models.checks.fit_report import report as report
+from bayesduel.models.checks.total_order import Transitivity as Transitivity
+from bayesduel.models.checks.total_order import transitivity as transitivity
+from bayesduel.models.fit.datatree import to_datatree as to_datatree

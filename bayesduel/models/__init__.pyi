@@ -4,8 +4,8 @@ from .base import derived as derived
 from .base import register_arrays as register_arrays
 from .base import sample as sample
 from .bradley_terry import BradleyTerry as BradleyTerry
-from .choice_models.conditional_logit import ConditionalLogit as ConditionalLogit
-from .choice_models.mixed_logit import MixedLogit as MixedLogit
+from .conditional_logit import ConditionalLogit as ConditionalLogit
+from .conditional_logit import MixedLogit as MixedLogit
 from .judged_bradley_terry import JudgedBradleyTerry as JudgedBradleyTerry
 from .linear_utilities import LinearUtilities as LinearUtilities
 from .multinomial_logit import MultinomialLogit as MultinomialLogit

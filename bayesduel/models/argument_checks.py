@@ -86,6 +86,14 @@ def check_prior(prior: Any, num_arms: int) -> None:
                 check_real("prior", value, index=(i, j))
 
 
+def check_posterior(posterior: Any) -> Any:
+    """Return a fit; raise ``FitError`` for anything else."""
+    if not (hasattr(posterior, "draws") and hasattr(posterior, "part_of")):
+        rule = "must be a fit, as bayesduel.inference.fit returns it"
+        raise FitError("posterior", rule, posterior)
+    return posterior
+
+
 type _Check = Callable[[str, Any], Any]
 
 

@@ -42,7 +42,6 @@ def log_sigmoids(values: Values) -> tuple[Values, Values]:
 
 @lru_cache(maxsize=1)
 def _traced_log_sigmoids() -> Any:
-    """Return :func:`log_sigmoids` for JAX, which knows its derivatives."""
     import jax
     import jax.numpy as jnp
 
@@ -129,3 +128,13 @@ def sums_at(index: Values, values: Values, size: int) -> Values:
     if xp is np and is_concrete(index):
         return np.bincount(index, weights=values, minlength=size)
     return xp.zeros(size, dtype=values.dtype).at[index].add(values)
+
+
+def covariate_units(covariates: Values) -> Values:
+    """Return the standard deviation over arms of each covariate, 1 for a constant."""
+    xp = namespace(covariates)
+    mean = xp.mean(covariates, axis=0, keepdims=True)
+    spread = xp.sqrt(xp.mean(xp.square(covariates - mean), axis=0))
+    # Of a constant rounding may leave something.
+    size = xp.max(xp.abs(covariates), axis=0)
+    return xp.where(spread > 1e-12 * size, spread, 1.0)

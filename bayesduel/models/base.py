@@ -5,19 +5,84 @@ JAX and NumPyro are imported by what runs the function, not by what describes it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 from jaxtyping import Float, Float64, Shaped
 
 from bayesduel.errors import FitError
+from bayesduel.models.array_modules import Values, namespace
+from bayesduel.votes.comparisons import OUTCOMES, Comparisons
 
 if TYPE_CHECKING:
     from jax import Array
 
-    from bayesduel.models.closed_forms.closed_density import ClosedDensity
-    from bayesduel.models.closed_forms.newton import LaplaceState
+    from bayesduel.models.closed_forms import ClosedDensity
+    from bayesduel.models.newton import LaplaceState
+
+
+def axes_of(model: PreferenceModel, name: str, number: int) -> tuple[str, ...]:
+    """Return names of the axes of a quantity: the model's own, or numbered ones.
+
+    ``FitError`` if the model names more or fewer axes than there are.
+    """
+    axes = model.dims().get(name)
+    if axes is None:
+        # As ArviZ calls them.
+        return tuple(f"{name}_dim_{place}" for place in range(number))
+    if isinstance(axes, str) or len(axes) != number:
+        raise FitError(
+            "model",
+            f"must give {name} a tuple of {number} names of axes in "
+            f"{type(model).__name__}.dims(): that is how many axes a draw of it has",
+            axes,
+        )
+    return tuple(axes)
+
+
+def labels_along(
+    model: PreferenceModel, data: Any, sizes: Mapping[Any, int]
+) -> dict[str, list[str]]:
+    """Return the labels that the model has for axes of these lengths.
+
+    ``FitError`` if there are more or fewer labels than entries along an axis.
+    """
+    found = {}
+    for axis, labels in model.coords(data).items():
+        if axis not in sizes:
+            continue
+        if len(labels) != sizes[axis]:
+            raise FitError(
+                "model",
+                f"must give {axis} {sizes[axis]} labels in "
+                f"{type(model).__name__}.coords(), one to each entry along it",
+                len(labels),
+            )
+        found[axis] = list(labels)
+    return found
+
+
+def entries_of(
+    model: PreferenceModel, data: Any, name: str, shape: Sequence[int]
+) -> list[str]:
+    """Name every entry of a quantity, such as "bias[judge 3]", the last axis fastest.
+
+    Entries along an axis without labels are numbered from 0.
+    """
+    if not shape:
+        return [name]
+    axes = axes_of(model, name, len(shape))
+    labels = labels_along(model, data, dict(zip(axes, shape, strict=True)))
+    along = [
+        labels.get(axis, range(size)) for axis, size in zip(axes, shape, strict=True)
+    ]
+    return [f"{name}[{', '.join(map(str, entry))}]" for entry in product(*along)]
+
+
+NONE = "none"
+"""Name of the outside option among the outcomes."""
 
 Draws = Mapping[str, Any]
 """Values of the named quantities of a model, one row per draw."""
@@ -108,9 +173,14 @@ class PreferenceModel:
         """Return P(i beats j in a vote that is no tie), diagonal 1/2, per draw."""
         raise NotImplementedError
 
-    def utilities(self, draws: Draws) -> Float[np.ndarray, "draw K"] | None:
-        """Return the utility of each arm for each draw, or None where there is none."""
-        return None
+    def utilities(self, draws: Draws) -> Values:
+        """Return the utility of each arm for each draw, or None where there is none.
+
+        By default the quantity ``utility``.
+        """
+        if "utility" not in draws:
+            return None
+        return namespace(draws["utility"]).asarray(draws["utility"])
 
     def dims(self) -> dict[str, tuple[str, ...]]:
         """Return names of the axes of each named quantity.
@@ -137,24 +207,30 @@ class PreferenceModel:
         return ()
 
     def outcomes(self, data: Any) -> tuple[str, ...]:
-        """Return what a vote can say, in the order of the counts."""
-        raise NotImplementedError
+        """Return what a vote can say, in the order of the counts.
+
+        By default: first, second and, with ``ties``, tie; of ``Choices`` the arms, and
+        "none" where there is an outside option.
+        """
+        if isinstance(data, Comparisons):
+            return OUTCOMES if getattr(self, "ties", False) else OUTCOMES[:2]
+        return (*data.arm_names, NONE) if data.outside else data.arm_names
 
     def hessian(
         self, arrays: Any
     ) -> Callable[[Float[Array, " D"]], Float[Array, "D D"]] | None:
         """Return the Hessian of the log joint density in closed form, or None.
 
-        In the coordinates of :func:`~bayesduel.inference.latent.latent_of`. Without one
-        it is found by automatic differentiation.
+        In the coordinates of :func:`~bayesduel.models.fit.numpyro_models.latent_of`.
+        Without one it is found by automatic differentiation.
         """
         return None
 
     def closed_form(self, arrays: Any) -> Density | None:
         """Return the log joint density in closed form, or None.
 
-        In the coordinates of :func:`~bayesduel.inference.latent.latent_of`. With it
-        Laplace's method needs neither JAX nor NumPyro.
+        In the coordinates of :func:`~bayesduel.models.fit.numpyro_models.latent_of`.
+        With it Laplace's method needs neither JAX nor NumPyro.
         """
         return None
 
@@ -176,8 +252,7 @@ class PreferenceModel:
 
 
 def count_votes(
-    counts: Float[Array, "row outcome"],
-    log_probability: Float[Array, "row outcome"],
+    counts: Float[Array, "row outcome"], log_probability: Float[Array, "row outcome"]
 ) -> Float[Array, "row outcome"]:
     """Add the log likelihood sum(counts * log_probability); return the latter.
 

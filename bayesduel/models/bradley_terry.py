@@ -15,8 +15,8 @@ from bayesduel.models.array_modules import (
     namespace,
     sigmoids,
 )
-from bayesduel.models.closed_forms.pairwise_curvature import RowDerivatives
-from bayesduel.models.pairwise_utilities import PairwiseUtilityModel
+from bayesduel.models.closed_forms import RowDerivatives
+from bayesduel.models.utilities import PairwiseUtilityModel
 
 if TYPE_CHECKING:
     from jax import Array
@@ -41,9 +41,9 @@ class BradleyTerry(PairwiseUtilityModel):
     prior_scale, zero_sum, learn_scale
         As in :class:`~bayesduel.models.utilities.UtilityModel`.
     ties, tie_scale, order_effect, order_scale, covariates, covariate_scale, residual
-        As in :class:`~bayesduel.models.pairwise_utilities.PairwiseUtilityModel`.
+        As in :class:`~bayesduel.models.utilities.PairwiseUtilityModel`.
     contest_covariates, contest_scale
-        As in :class:`~bayesduel.models.pairwise_utilities.PairwiseUtilityModel`.
+        As in :class:`~bayesduel.models.utilities.PairwiseUtilityModel`.
 
     References
     ----------

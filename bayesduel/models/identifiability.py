@@ -11,10 +11,118 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Float64, Int
 
-from bayesduel.votes.checks import shortened
+from bayesduel.votes.checks import components, shortened
 from bayesduel.votes.comparisons import NEUTRAL, Comparisons
+
+_LEAST_REACH = 0.25
+"""Standard deviation of what a covariate adds to utilities, before any vote. Below, a
+thousand votes do not outweigh the prior."""
+
+_FLAT = 1e-6
+"""Of differences of covariates, in units of the largest value."""
+
+
+def joined_by_covariates(data: Comparisons, parts: list[list[str]]) -> list[list[str]]:
+    """Join parts of arms whose utilities differ by what votes tell.
+
+    Votes tell the directions of coefficients in which compared arms differ. Two arms
+    can be compared where they do not differ in any other direction.
+    """
+    table, unknown = _unknown_directions(data)
+    place = {name: arm for arm, name in enumerate(data.arm_names)}
+    some = table[[place[part[0]] for part in parts]] @ unknown
+    close = np.abs(some[:, None] - some).max(axis=2, initial=0.0) <= _FLAT
+    groups = components(close, "weak", [str(at) for at in range(len(parts))])
+    joined = [[name for at in group for name in parts[int(at)]] for group in groups]
+    return sorted(
+        (sorted(part, key=place.__getitem__) for part in joined), key=len, reverse=True
+    )
+
+
+def _unknown_directions(
+    data: Comparisons,
+) -> tuple[Float64[np.ndarray, "K d"], Float64[np.ndarray, "d unknown"]]:
+    voted = data.counts.sum(axis=1) > 0
+    table = data.covariates / np.maximum(np.abs(data.covariates).max(axis=0), 1e-300)
+    steps = table[data.first[voted]] - table[data.second[voted]]
+    sizes, directions = np.linalg.eigh(steps.T @ steps)
+    return table, directions[:, sizes <= _FLAT**2 * max(sizes.max(), 1.0)]
+
+
+def untold_coefficients(data: Comparisons) -> tuple[str, ...]:
+    """Say how many directions of the coefficients no vote tells of.
+
+    Covariates are collinear, or the same for all arms that were compared.
+    """
+    table, unknown = _unknown_directions(data)
+    if not unknown.shape[1]:
+        return ()
+    untold = np.abs(unknown).max(axis=1) > _FLAT
+    names = [
+        name for name, each in zip(data.covariate_names, untold, strict=True) if each
+    ]
+    number = table.shape[1]
+    return (
+        f"votes tell {number - unknown.shape[1]} of {number} directions "
+        f"of the coefficients; along the others, which {shortened(names)} have a part "
+        "in, arms that were compared do not differ (the covariates are constant or "
+        "collinear there), and coefficients are as uncertain as their prior",
+    )
+
+
+def narrow_covariates(
+    names: tuple[str, ...],
+    covariates: Float64[np.ndarray, "K d"],
+    scale: float,
+    option: str = "",
+) -> tuple[str, ...]:
+    """Say which covariates the prior of their coefficients hardly lets matter.
+
+    ``scale`` is its standard deviation, ``option`` the one of the command that sets it.
+    """
+    sizes = np.std(covariates, axis=0)
+    # Of a constant, which no factor makes matter, rounding may leave something.
+    sizes[sizes <= 1e-12 * np.abs(covariates).max(axis=0, initial=0.0)] = 0.0
+    setting = f"covariate_scale{option}"
+    return _narrow(names, sizes, "standard deviation over arms", scale, setting)
+
+
+def narrow_effects(data: Comparisons, scale: float) -> tuple[str, ...]:
+    """Say which covariates of the contest the prior of an effect hardly lets matter."""
+    names, votes = data.contest_covariates, data.counts.sum(axis=1)
+    table = np.stack([data.columns[name] for name in names], axis=1)
+    sizes = np.sqrt(votes @ table**2 / max(votes.sum(), 1.0))
+    setting = "contest_scale (--contest-scale)"
+    return _narrow(names, sizes, "root mean square over votes", scale, setting)
+
+
+def _narrow(
+    names: tuple[str, ...],
+    sizes: Float64[np.ndarray, " d"],
+    measure: str,
+    scale: float,
+    setting: str,
+) -> tuple[str, ...]:
+    narrow = [
+        (name, size, 10.0 ** round(-np.log10(size * scale)))
+        for name, size in zip(names, sizes.tolist(), strict=True)
+        if 0.0 < size * scale < _LEAST_REACH
+    ]
+    if not narrow:
+        return ()
+    small = ", ".join(f"{name} ({size:.2g})" for name, size, _ in narrow)
+    factors = ", ".join(f"{name} by {factor:g}" for name, _, factor in narrow)
+    wide = scale * max(factor for *_, factor in narrow)
+    return (
+        f"the prior hardly lets {shortened([name for name, *_ in narrow])} matter, and "
+        f"shrinks what votes tell of it: the {measure} is {small}, and a coefficient "
+        f"per unit has the standard deviation {scale:g} before any vote; multiply "
+        f"{factors} (its coefficient is divided by that), or widen the prior: "
+        f"{setting} {wide:g}",
+    )
+
 
 _ROUNDING = 1e-6
 """What is left of a column, in units of its length, that counts as nothing."""
@@ -27,7 +135,7 @@ NO_ORDER = "votes do not tell the advantage of the arm shown first from the rest
 """How the remark on an order effect begins."""
 
 
-class Alias(NamedTuple):
+class _Alias(NamedTuple):
     """What can make up for an effect of size 1: no vote tells the two apart."""
 
     effects: Float[np.ndarray, " E"]  # Of which the effect itself is 0.
@@ -41,7 +149,7 @@ def aliases(
     num_arms: int,
     effects: Float[np.ndarray, "row E"],
     covariates: Float[np.ndarray, "K d"] | None = None,
-) -> list[Alias | None]:
+) -> list[_Alias | None]:
     """Return what can make up for each effect; None where votes tell it.
 
     Parameters
@@ -74,7 +182,7 @@ def aliases(
     left = unit - (parts[first] - parts[second])
     sizes, directions = np.linalg.eigh(left.T @ left)
     null = directions[:, sizes <= _ROUNDING**2]
-    found: list[Alias | None] = []
+    found: list[_Alias | None] = []
     for place in range(len(lengths)):
         along = null @ null[place]
         if along.size == 0 or along[place] <= _ROUNDING:
@@ -85,7 +193,7 @@ def aliases(
         own = lengths[place] if lengths[place] > 0.0 else 1.0
         others = -weight * own / np.where(lengths > 0.0, lengths, 1.0)
         others[place] = 0.0
-        found.append(Alias(others, parts @ weight * own, slopes @ weight * own))
+        found.append(_Alias(others, parts @ weight * own, slopes @ weight * own))
     return found
 
 
@@ -170,29 +278,48 @@ def unidentified_effects(
         return ()
     found, voted = _looked_at(data, names, covariates=covariates, order=order)
     remarks = []
+    judge = data.columns["judge"][voted] if judges else np.zeros(0)
+    names_of_judges = data.labels["judge"] if judges else ()
     if order and found[0] is not None:
         remarks.append(
             f"{NO_ORDER}: {_order_in_words(data, found[0], names)}. It and what "
             "can make up for it say what the prior says; show pairs in both orders, or "
             "leave it out"
         )
-    elif judges:
-        remarks += _untold_judges(data, voted, covariates=covariates)
+    elif judges and len(names_of_judges) * len(judge) <= _MOST_ENTRIES:
+        own = judge[:, None] == np.arange(len(names_of_judges))
+        arms = data.first[voted], data.second[voted], data.num_arms
+        known = data.covariates if covariates else None
+        each = aliases(*arms, own * _shown(data)[voted][:, None], known)
+        untold = [
+            name
+            for name, alias in zip(names_of_judges, each, strict=True)
+            if alias is not None
+        ]
+        if untold:
+            remarks.append(
+                f"votes do not tell the bias of {shortened(untold)} for the arm shown "
+                "first from the rest: utilities, or biases of others, can make up for "
+                "it, and it says what the prior and the other judges say"
+            )
     for place, name in enumerate(names):
         alias = found[int(order) + place]
-        if alias is not None:
-            remarks.append(
-                f"votes do not tell the effect of {name} from the rest: "
-                f"{_contest_in_words(data, alias, name, names, order=order)}. It and "
-                "what can make up for it say what the prior says; leave one out"
-            )
+        if alias is None:
+            continue
+        others = _others(data, alias, name, names, order=order)
+        why = f"it does to every vote what {others or 'utilities of arms'} can do"
+        if not np.any(data.columns[name][voted]):
+            why = "it is 0 in every vote"
+        remarks.append(
+            f"votes do not tell the effect of {name} from the rest: {why}. It and "
+            "what can make up for it say what the prior says; leave one out"
+        )
     return tuple(remarks)
 
 
 def _looked_at(
     data: Comparisons, names: tuple[str, ...], *, covariates: bool, order: bool
-) -> tuple[list[Alias | None], Any]:
-    """Return the alias of each effect, the order first, and which rows have votes."""
+) -> tuple[list[_Alias | None], Any]:
     voted = data.counts.sum(axis=1) > 0
     columns = [_shown(data)[voted]] if order else []
     columns += [data.columns[name][voted] for name in names]
@@ -202,30 +329,10 @@ def _looked_at(
 
 
 def _shown(data: Comparisons) -> Float[np.ndarray, " row"]:
-    """Return 1 where the first arm of a row was shown first, else 0."""
     return 1.0 - data.columns.get(NEUTRAL, np.zeros(len(data.first)))
 
 
-def _untold_judges(data: Comparisons, voted: Any, *, covariates: bool) -> list[str]:
-    """Say whose bias the votes of this judge do not tell."""
-    names, judge = data.labels["judge"], data.columns["judge"][voted]
-    if len(names) * len(judge) > _MOST_ENTRIES:
-        return []
-    own = (judge[:, None] == np.arange(len(names))) * _shown(data)[voted][:, None]
-    known = data.covariates if covariates else None
-    arms = data.first[voted], data.second[voted], data.num_arms
-    found = aliases(*arms, own, known)
-    untold = [name for name, each in zip(names, found, strict=True) if each is not None]
-    if not untold:
-        return []
-    return [
-        f"votes do not tell the bias of {shortened(untold)} for the arm shown first "
-        "from the rest: utilities, or biases of others, can make up for it, and it "
-        "says what the prior and the other judges say"
-    ]
-
-
-def _order_in_words(data: Comparisons, alias: Alias, names: tuple[str, ...]) -> str:
+def _order_in_words(data: Comparisons, alias: _Alias, names: tuple[str, ...]) -> str:
     voted = data.counts.sum(axis=1) > 0
     if not _shown(data)[voted].any():
         return "in no vote an arm was shown first"
@@ -251,19 +358,9 @@ def _order_in_words(data: Comparisons, alias: Alias, names: tuple[str, ...]) -> 
     return f"{shortened(ahead)} {verb} always shown first"
 
 
-def _contest_in_words(
-    data: Comparisons, alias: Alias, name: str, names: tuple[str, ...], *, order: bool
-) -> str:
-    if not np.any(data.columns[name][data.counts.sum(axis=1) > 0]):
-        return "it is 0 in every vote"
-    others = _others(data, alias, name, names, order=order)
-    return f"it does to every vote what {others or 'utilities of arms'} can do"
-
-
 def _others(
-    data: Comparisons, alias: Alias, name: str, names: tuple[str, ...], *, order: bool
+    data: Comparisons, alias: _Alias, name: str, names: tuple[str, ...], *, order: bool
 ) -> str:
-    """Name what can make up for an effect; "" where utilities of arms alone can."""
     effects = ["the advantage of the arm shown first"] if order else []
     effects += [f"the effect of {each}" for each in names]
     said = [

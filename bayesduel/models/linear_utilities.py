@@ -135,7 +135,6 @@ class LinearUtilities(BradleyTerry):
         return super().coords(self._with_features(data))
 
     def _with_features(self, data: Any) -> Any:
-        """Return data whose covariates are the features, if they can have any."""
         if self.features is None or not isinstance(data, Comparisons):
             return data
         if len(self.features) != data.num_arms:

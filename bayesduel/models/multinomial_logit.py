@@ -4,36 +4,91 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 from bayesduel.errors import FitError
-from bayesduel.models.array_modules import sigmoid
-from bayesduel.models.base import (
-    Draws,
-    check_kind,
-    count_votes,
-    pairwise,
-)
-from bayesduel.models.closed_forms.choice_curvature import ChoiceDensity
-from bayesduel.models.utilities import UtilityModel, come_from
+from bayesduel.models.array_modules import Values, namespace, sigmoid
+from bayesduel.models.base import Draws, check_kind, count_votes, pairwise
+from bayesduel.models.closed_forms import ClosedDensity, Coordinates, come_from
+from bayesduel.models.utilities import UtilityModel
 from bayesduel.votes.choices import Choices
 
 if TYPE_CHECKING:
     from jax import Array
 
-NONE = "none"
-"""Name of the outside option among the outcomes."""
+
+@dataclass(frozen=True)
+class _ChoiceDensity(ClosedDensity):
+    """The log joint density of choices in proportion to the worth exp(u).
+
+    With counts c_ri of row r, their sum n_r, probabilities p_ri of the offered arms and
+    the sign s_r, which is -1 where the worst was chosen, the gradient of the log
+    likelihood is sum_r s_r (c_r - n_r p_r), and its Hessian
+    -sum_r n_r (diag(p_r) - p_r p_r^T) (McFadden 1974). Natural logarithms; the utility
+    of the outside option is 0. What never happened may be impossible.
+    """
+
+    model: UtilityModel  # Its prior; without a learned scale.
+    choices: Any  # Its data.
+
+    @property
+    def coordinates(self) -> Coordinates:
+        return Coordinates(self.model, self.choices.num_arms)
+
+    @property
+    def num_rows(self) -> int:
+        return self.choices.offered.size
+
+    def log_likelihoods(self, points: Values) -> Values:
+        xp = namespace(points)
+        happened = self.choices.counts > 0
+        # What never happened may be impossible: 0 times minus infinity is nan.
+        logs = xp.where(happened, self._logs(points), 0.0)
+        return xp.sum(logs * self.choices.counts, axis=(-2, -1))
+
+    def gradient(self, point: Values) -> Values:
+        xp = namespace(point)
+        coordinates, counts = self.coordinates, self.choices.counts
+        surplus = counts - xp.sum(counts, axis=1, keepdims=True) * self._probabilities(
+            point
+        )
+        own = xp.sum(self.choices.sign * surplus, axis=0)[: self.choices.num_arms]
+        return coordinates.pulled(own) - point / coordinates.scales**2
+
+    def hessian(self, point: Values) -> Values:
+        xp = namespace(point)
+        coordinates = self.coordinates
+        probabilities = self._probabilities(point)[:, : self.choices.num_arms]
+        each = xp.sum(self.choices.counts, axis=1, keepdims=True) * probabilities
+        identity = xp.eye(self.choices.num_arms, dtype=point.dtype)
+        square = each.T @ probabilities - identity * xp.sum(each, axis=0)[None, :]
+        inner = coordinates.pulled(coordinates.pulled(square).T)
+        return inner - coordinates.precision(point)
+
+    def _probabilities(self, point: Values) -> Values:
+        return namespace(point).exp(self._logs(point))
+
+    def _logs(self, points: Values) -> Values:
+        xp = namespace(points)
+        utility = self.coordinates.utilities(points)
+        offered = self.choices.offered
+        if offered.shape[1] > self.choices.num_arms:
+            outside = xp.zeros_like(utility[..., :1])
+            utility = xp.concatenate([utility, outside], axis=-1)
+        signed = self.choices.sign * utility[..., None, :]
+        table = xp.where(offered, signed, -np.inf)
+        shifted = table - xp.max(table, axis=-1, keepdims=True)
+        return shifted - xp.log(xp.sum(xp.exp(shifted), axis=-1, keepdims=True))
 
 
 @dataclass(frozen=True)
 class OfferedChoices:
     """Choices as arrays; the last column is the outside option, where there is one.
 
-    A pytree as soon as :mod:`bayesduel.inference.latent` is imported, which everything
-    that traces it does.
+    A pytree as soon as :mod:`bayesduel.models.fit.numpyro_models` is imported.
     ``offered`` and ``counts`` are (row, K) without and (row, K + 1) with it. ``sign``
     is -1 where the worst was chosen, else 1.
     """
@@ -126,7 +181,7 @@ class MultinomialLogit(UtilityModel):
         density = self.closed_form(arrays)
         return None if density is None else density.hessian
 
-    def closed_form(self, arrays: OfferedChoices) -> ChoiceDensity | None:
+    def closed_form(self, arrays: OfferedChoices) -> _ChoiceDensity | None:
         """Return the log joint density with its derivatives in closed form, or None.
 
         None where the scale is learned, and for a subclass that overrides how
@@ -135,11 +190,7 @@ class MultinomialLogit(UtilityModel):
         homes = (UtilityModel, MultinomialLogit)
         if self.learn_scale or not come_from(self, _CLOSED_FORM_OF, homes):
             return None
-        return ChoiceDensity(self, arrays)
-
-    def outcomes(self, data: Choices) -> tuple[str, ...]:
-        """Return what a choice can be."""
-        return (*data.arm_names, NONE) if data.outside else data.arm_names
+        return _ChoiceDensity(self, arrays)
 
     def preference_matrices(self, draws: Draws) -> Float[np.ndarray, "draw K K"]:
         """Return P(i is chosen out of {i, j}, given that one of them is)."""

@@ -14,7 +14,7 @@ from bayesduel.errors import FitError
 from bayesduel.models.array_modules import Values, namespace
 from bayesduel.models.base import Draws, PreferenceModel, check_kind, count_votes
 from bayesduel.models.vote_arrays import Votes, votes_of, with_one_label
-from bayesduel.votes.comparisons import OUTCOMES, Comparisons
+from bayesduel.votes.comparisons import Comparisons
 from theory.arguments import true_or_false
 
 if TYPE_CHECKING:
@@ -163,9 +163,9 @@ class NumPyroModel(PreferenceModel):
 
     def completed(self, data: Comparisons) -> Comparisons:
         """Return votes with the columns that the function reads: one label, or 0."""
-        _, labelled, _ = layout = _layout(self)
-        numbers = [name for name in layout.reads if name not in labelled]
-        return with_one_label(data, labelled, numbers)
+        layout = _layout(self)
+        numbers = [name for name in layout.reads if name not in layout.labelled]
+        return with_one_label(data, layout.labelled, numbers)
 
     def preference_matrices(self, draws: Draws) -> Values:
         """Return P(i beats j in a vote that is no tie), nobody shown first."""
@@ -181,10 +181,6 @@ class NumPyroModel(PreferenceModel):
             found = jnp.where(np.eye(apart.shape[1], dtype=bool), 0.5, found)
         return np.array(found) if plain else found
 
-    def utilities(self, draws: Draws) -> Values:
-        """Return the utility of each arm for each draw."""
-        return namespace(draws["utility"]).asarray(draws["utility"])
-
     def dims(self) -> dict[str, tuple[str, ...]]:
         """Return names of the axes of each named quantity, told by their lengths."""
         return dict(_layout(self).dims)
@@ -193,10 +189,6 @@ class NumPyroModel(PreferenceModel):
         """Return labels along the named axes."""
         labels = {name: list(each) for name, each in data.labels.items()}
         return {"arm": list(data.arm_names)} | labels
-
-    def outcomes(self, data: Comparisons) -> tuple[str, ...]:
-        """Return what a vote can say."""
-        return OUTCOMES if self.ties else OUTCOMES[:2]
 
 
 class _Layout(NamedTuple):
@@ -226,7 +218,6 @@ class _Watched(Votes):
 
 @lru_cache(maxsize=64)
 def _layout(model: NumPyroModel) -> _Layout:
-    """Trace the function of a model, without computing anything."""
     import jax
     import jax.numpy as jnp
     from numpyro import handlers
@@ -254,11 +245,9 @@ def _layout(model: NumPyroModel) -> _Layout:
     with jax.enable_x64(True):
         shapes = {name: each.shape for name, each in jax.eval_shape(sites).items()}
     if shapes.get("utility") != (_NUM_ARMS,):
-        what = (
-            f"has the shape {shapes['utility']} for {_NUM_ARMS} arms"
-            if "utility" in shapes
-            else f"is not among {', '.join(shapes) or 'none'}"
-        )
+        what = f"is not among {', '.join(shapes) or 'none'}"
+        if "utility" in shapes:
+            what = f"has the shape {shapes['utility']} for {_NUM_ARMS} arms"
         raise FitError(
             "model",
             f"{model.title} must have a site 'utility', one number for each arm, "

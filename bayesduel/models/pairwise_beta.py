@@ -20,7 +20,7 @@ from bayesduel.models.base import (
     sample,
 )
 from bayesduel.models.vote_arrays import Votes, votes_of
-from bayesduel.votes.comparisons import OUTCOMES, Comparisons
+from bayesduel.votes.comparisons import Comparisons
 from theory.arguments import true_or_false
 
 if TYPE_CHECKING:
@@ -53,10 +53,10 @@ class BetaPosterior(NamedTuple):
         """
         from scipy import special
 
-        found = information_of_betas(self.for_first, self.for_second, special)
+        found = _information_of_betas(self.for_first, self.for_second, special)
         if len(self.tie):
             decided = self.no_tie / (self.tie + self.no_tie)
-            of_ties = information_of_betas(self.tie, self.no_tie, special)
+            of_ties = _information_of_betas(self.tie, self.no_tie, special)
             found = of_ties + decided * found
         # Not negative but for rounding.
         return np.maximum(found, 0.0)
@@ -82,7 +82,7 @@ def _betas(
     return found
 
 
-def information_of_betas(one: Any, other: Any, special: Any) -> Any:
+def _information_of_betas(one: Any, other: Any, special: Any) -> Any:
     """Return H(E[p]) - E[H(p)] of p ~ Beta(one, other), in nats.
 
     E[p log p] = E[p] (psi(one + 1) - psi(one + other + 1)), psi the digamma function.
@@ -169,7 +169,6 @@ class PairwiseBeta(PreferenceModel):
     def _prior_of_pairs(
         self, num_arms: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return pseudo-votes for the first and for the second arm of each pair."""
         table = np.broadcast_to(
             np.asarray(self.prior, dtype=np.float64), (num_arms, num_arms)
         )
@@ -235,7 +234,3 @@ class PairwiseBeta(PreferenceModel):
             "arm": list(names),
             "pair": [f"{names[i]} over {names[j]}" for i, j in pairs],
         }
-
-    def outcomes(self, data: Comparisons) -> tuple[str, ...]:
-        """Return what a vote can say."""
-        return OUTCOMES if self.ties else OUTCOMES[:2]

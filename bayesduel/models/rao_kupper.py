@@ -10,8 +10,8 @@ from jaxtyping import Float
 
 from bayesduel.errors import FitError
 from bayesduel.models.array_modules import Values, log_sigmoids, namespace, sigmoid
-from bayesduel.models.closed_forms.pairwise_curvature import RowDerivatives
-from bayesduel.models.pairwise_utilities import PairwiseUtilityModel
+from bayesduel.models.closed_forms import RowDerivatives
+from bayesduel.models.utilities import PairwiseUtilityModel
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,9 +40,9 @@ class RaoKupper(PairwiseUtilityModel):
     prior_scale, zero_sum, learn_scale
         As in :class:`~bayesduel.models.utilities.UtilityModel`.
     tie_scale, order_effect, order_scale, covariates, covariate_scale, residual
-        As in :class:`~bayesduel.models.pairwise_utilities.PairwiseUtilityModel`.
+        As in :class:`~bayesduel.models.utilities.PairwiseUtilityModel`.
     contest_covariates, contest_scale
-        As in :class:`~bayesduel.models.pairwise_utilities.PairwiseUtilityModel`.
+        As in :class:`~bayesduel.models.utilities.PairwiseUtilityModel`.
 
     References
     ----------

@@ -10,8 +10,8 @@ import numpy as np
 from jaxtyping import Float
 
 from bayesduel.models.array_modules import Values, namespace, scipy_module
-from bayesduel.models.closed_forms.pairwise_curvature import RowDerivatives
-from bayesduel.models.pairwise_utilities import PairwiseUtilityModel
+from bayesduel.models.closed_forms import RowDerivatives
+from bayesduel.models.utilities import PairwiseUtilityModel
 
 if TYPE_CHECKING:
     from jax import Array
@@ -36,9 +36,9 @@ class Thurstone(PairwiseUtilityModel):
     prior_scale, zero_sum, learn_scale
         As in :class:`~bayesduel.models.utilities.UtilityModel`.
     ties, tie_scale, order_effect, order_scale, covariates, covariate_scale, residual
-        As in :class:`~bayesduel.models.pairwise_utilities.PairwiseUtilityModel`.
+        As in :class:`~bayesduel.models.utilities.PairwiseUtilityModel`.
     contest_covariates, contest_scale
-        As in :class:`~bayesduel.models.pairwise_utilities.PairwiseUtilityModel`.
+        As in :class:`~bayesduel.models.utilities.PairwiseUtilityModel`.
 
     References
     ----------
@@ -97,10 +97,7 @@ class Thurstone(PairwiseUtilityModel):
         gap_gap = (win[1] + loss[1]) / 2.0
         if not self.ties:
             return RowDerivatives(gap, zero, gap_gap, zero, zero)
-        slope, gradient_and_hessian = (
-            -(win[0] + loss[0]) / _SQRT2,
-            (win[1] + loss[1]) / 2.0,
-        )
+        slope = -(win[0] + loss[0]) / _SQRT2
         log_tied = self.outcome_logs(difference, tie)[2]
         tied = _of_ties(counts[:, 2], difference, threshold, log_tied)
         by_threshold = slope + tied.tie
@@ -109,8 +106,7 @@ class Thurstone(PairwiseUtilityModel):
             tie=threshold * by_threshold,
             gap_gap=gap_gap + tied.gap_gap,
             gap_tie=threshold * (tied.gap_tie - (win[1] - loss[1]) / 2.0),
-            tie_tie=threshold
-            * (threshold * (gradient_and_hessian + tied.tie_tie) + by_threshold),
+            tie_tie=threshold * (threshold * (gap_gap + tied.tie_tie) + by_threshold),
         )
 
 
@@ -124,12 +120,10 @@ def _edges(difference: Values, threshold: Values) -> tuple[Values, Values]:
 
 
 def _sign(difference: Values) -> Values:
-    """Return -1 below 0, else 1: |d| has a second derivative at 0 that way."""
     return namespace(difference).where(difference < 0.0, -1.0, 1.0)
 
 
 def _hazard(values: Values) -> tuple[Values, Values]:
-    """Return the first and the second derivative of log Phi."""
     xp = namespace(values)
     log_probability = scipy_module(values, "special").log_ndtr(values)
     slope = xp.exp(-0.5 * values**2 - _HALF_LOG_2_PI - log_probability)
@@ -137,7 +131,6 @@ def _hazard(values: Values) -> tuple[Values, Values]:
 
 
 def _parts(counts: Values, derivatives: tuple[Values, ...]) -> tuple[Values, ...]:
-    """Multiply by counts; what never happened adds nothing, infinite or not."""
     xp = namespace(counts)
     happened = counts > 0
     return tuple(
@@ -149,7 +142,6 @@ def _parts(counts: Values, derivatives: tuple[Values, ...]) -> tuple[Values, ...
 def _of_ties(
     counts: Values, difference: Values, threshold: Values, log_tied: Values
 ) -> RowDerivatives:
-    """Return the derivatives of counts * log P(tie) by d and by the threshold t."""
     xp = namespace(difference)
     upper, lower = _edges(difference, threshold)
     height = log_tied + _HALF_LOG_2_PI

@@ -1,27 +1,54 @@
-"""The prior of utilities."""
+"""The prior of utilities, and what pairwise models of utilities share."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 from jaxtyping import Float
 
 from bayesduel.errors import FitError
 from bayesduel.models.argument_checks import check_real
-from bayesduel.models.array_modules import Values, namespace
+from bayesduel.models.array_modules import Values, covariate_units, namespace
 from bayesduel.models.base import (
     Draws,
     PreferenceModel,
+    check_kind,
+    count_votes,
     derived,
     sample,
 )
+from bayesduel.models.closed_forms import (
+    Derivatives,
+    PairwiseDensity,
+    RowDerivatives,
+    automatic_derivatives,
+    come_from,
+    home_of,
+)
+from bayesduel.models.identifiability import (
+    joined_by_covariates,
+    narrow_covariates,
+    narrow_effects,
+    unidentified_effects,
+    untold_coefficients,
+)
+from bayesduel.models.vote_arrays import PairTables, Votes, votes_of
+from bayesduel.votes.comparisons import Comparisons
 from theory.arguments import true_or_false
 
 if TYPE_CHECKING:
     from jax import Array
 
-    from bayesduel.models.closed_forms.closed_density import ClosedDensity
+    from bayesduel.models.closed_forms import (
+        ClosedDensity,
+        Derivatives,
+        PairwiseDensity,
+        RowDerivatives,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,12 +105,10 @@ class UtilityModel(PreferenceModel):
 
     @property
     def _has_residual(self) -> bool:
-        """Whether arms differ in more than their covariates."""
         return True
 
     @property
     def _coefficients_alone(self) -> bool:
-        """Whether nothing but coefficients of covariates is unknown."""
         return False
 
     def _coefficient(
@@ -136,10 +161,6 @@ class UtilityModel(PreferenceModel):
         for name in ("zero_sum", "learn_scale"):
             true_or_false(getattr(self, name), name, kind=FitError)
 
-    def utilities(self, draws: Draws) -> Values:
-        """Return the utility of each arm for each draw."""
-        return namespace(draws["utility"]).asarray(draws["utility"])
-
     def dims(self) -> dict[str, tuple[str, ...]]:
         """Return names of the axes of each named quantity."""
         return {
@@ -151,23 +172,338 @@ class UtilityModel(PreferenceModel):
         }
 
 
-def covariate_units(covariates: Values) -> Values:
-    """Return the standard deviation over arms of each covariate, 1 for a constant."""
-    xp = namespace(covariates)
-    mean = xp.mean(covariates, axis=0, keepdims=True)
-    spread = xp.sqrt(xp.mean(xp.square(covariates - mean), axis=0))
-    # Of a constant rounding may leave something.
-    size = xp.max(xp.abs(covariates), axis=0)
-    return xp.where(spread > 1e-12 * size, spread, 1.0)
+@dataclass(frozen=True, kw_only=True)
+class PairwiseUtilityModel(UtilityModel):
+    """P(first beats second) depends on the difference of their utilities.
+
+    Parameters
+    ----------
+    prior_scale, zero_sum, learn_scale
+        As in :class:`UtilityModel`.
+    ties : bool
+        Votes may be ties.
+    tie_scale : float
+        Standard deviation of the normal prior of the tie parameter.
+    order_effect : bool
+        The arm shown first has an advantage, the same for all pairs, but in rows that
+        the column ``neutral`` marks; needs data in which the order is known.
+    order_scale : float
+        Standard deviation of its normal prior.
+    covariates : bool
+        Utilities are covariates @ coefficient: what is known of arms says all. A
+        logistic or probit regression, whose prior hardly moves coefficients that many
+        votes tell of.
+    covariate_scale : float
+        Standard deviation of the coefficients' normal prior, per unit of the covariate.
+        A remark of the fit names the factor to multiply a covariate by that it shrinks.
+    residual : bool
+        Utilities are covariates @ coefficient + residual: arms may differ in what no
+        covariate tells. With few arms coefficients are then uncertain however many
+        votes there are, as in a regression with one point per arm, by about
+        ``prior_scale`` over the spread of the covariate and the root of their number:
+        the residual has the standard deviation ``prior_scale``, or one that is learned
+        with ``learn_scale``.
+    contest_covariates : bool
+        What the first arm has more of than the second in a single contest, such as the
+        length of its answer, adds to its lead: effect times difference, for each of
+        the votes' ``contest_covariates``. These are taken as they are, neither centred
+        nor scaled: 0 is a contest of equals, which utilities and preferences are of.
+    contest_scale : float
+        Standard deviation of the effects' normal prior, per unit of the covariate.
+    """
+
+    ties: bool = False
+    tie_scale: float = 2.0
+    order_effect: bool = False
+    order_scale: float = 1.0
+    covariates: bool = False
+    covariate_scale: float = 1.0
+    residual: bool = False
+    contest_covariates: bool = False
+    contest_scale: float = 1.0
+
+    tie_name: ClassVar[str] = "log_tie"
+    """Name of the tie parameter, where there is one."""
+
+    auxiliary: ClassVar[tuple[str, ...]] = ("contest_lead", "covariate_lead")
+
+    def __call__(self, votes: Votes) -> Float[Array, "row outcome"]:
+        """Run the NumPyro model; return log P(outcome) per row."""
+        import jax.numpy as jnp
+        from numpyro import distributions as dist
+
+        difference = self.sample_difference(votes)
+        tie = jnp.zeros(())
+        if self.ties:
+            tie = sample(self.tie_name, dist.Normal(0.0, self.tie_scale))
+        log_probability = self.logs_of_rows(difference, tie)
+        return count_votes(jnp.asarray(votes.counts), log_probability)
+
+    def sample_difference(self, votes: Votes) -> Float[Array, " row"]:
+        """Sample what is unknown; return the lead of the first arm in every row."""
+        import jax.numpy as jnp
+        from numpyro import distributions as dist
+
+        difference = self.sample_gap(votes)
+        if self.contest_covariates:
+            units = np.array(votes.contest_units)
+            prior = dist.Normal(0.0, self.contest_scale * units).to_event(1)
+            lead = sample("contest_lead", prior)
+            derived("contest_effect", lead / units)
+            difference += jnp.asarray(votes.contest) @ lead
+        if not self.order_effect:
+            return difference
+        prior = dist.Normal(0.0, self.order_scale)
+        return difference + votes.ordered(sample("first_advantage", prior))
+
+    def sample_gap(self, votes: Votes) -> Float[Array, " row"]:
+        """Sample utilities and return that of the first arm minus the second's."""
+        import jax.numpy as jnp
+
+        utility = self.sample_utilities(
+            votes.num_arms,
+            jnp.asarray(votes.covariates) if self.covariates else None,
+            self.covariate_scale,
+        )
+        return utility[votes.first] - utility[votes.second]
+
+    def arrays(self, data: Comparisons) -> Votes:
+        """Check data against the model; return them as a pytree of NumPy arrays."""
+        hint = "use its to_comparisons()" if hasattr(data, "to_comparisons") else ""
+        check_kind(self, data, Comparisons, hint)
+        self.check()
+        return votes_of(self, data)
+
+    def check(self) -> None:
+        """Raise ``FitError`` for a parameter out of range."""
+        super().check()
+        for name in ("ties", "order_effect", "covariates", "residual",
+                     "contest_covariates"):  # fmt: skip
+            true_or_false(getattr(self, name), name, kind=FitError)
+        if self.residual and not self.covariates:
+            raise FitError(
+                "residual",
+                "must not be True where covariates=False: it is what covariates "
+                "leave open",
+                True,
+                remedy="say covariates=True, or leave it out",
+            )
+        if self.learn_scale and self.covariates and not self.residual:
+            raise FitError(
+                "learn_scale",
+                "must not be True where covariates=True and residual=False: it is "
+                "the scale of the residual",
+                True,
+                remedy="say residual=True, or leave it out",
+            )
+        for name in ("tie_scale", "order_scale", "covariate_scale", "contest_scale"):
+            check_real(name, getattr(self, name))
+
+    @property
+    def _has_residual(self) -> bool:
+        return self.residual
+
+    @property
+    def _coefficients_alone(self) -> bool:
+        others = self.residual, self.ties, self.order_effect, self.contest_covariates
+        return self.covariates and not any(others)
+
+    def parts(self, data: Comparisons) -> list[list[str]]:
+        """Return the names of arms whose order votes tell, the largest part first.
+
+        Covariates connect arms that never met: where votes tell every coefficient that
+        two arms differ in. A coefficient is told by pairs that differ in it.
+        """
+        found = data.parts()
+        if not self.covariates or len(found) == 1:
+            return found
+        return joined_by_covariates(data, found)
+
+    def remarks(self, data: Comparisons) -> tuple[str, ...]:
+        """Return what one should know of the model for these data."""
+        found = unidentified_effects(
+            data,
+            order=self.order_effect,
+            contest=self.contest_covariates,
+            covariates=self.covariates and not self.residual,
+            judges="judge" in getattr(self, "reads", ()),
+        )
+        if self.contest_covariates:
+            found += narrow_effects(data, self.contest_scale)
+        if not self.covariates:
+            return found
+        # With a residual the option sets the scale of that.
+        option = "" if self.residual else " (--prior-scale)"
+        narrow = narrow_covariates(
+            data.covariate_names, data.covariates, self.covariate_scale, option
+        )
+        return (*found, *narrow, *untold_coefficients(data))
+
+    def coords(self, data: Comparisons) -> dict[str, list[str]]:
+        """Return labels along the named axes."""
+        return {
+            "arm": list(data.arm_names),
+            "covariate": list(data.covariate_names) if self.covariates else [],
+            "contest_covariate": list(data.contest_covariates),
+        }
+
+    def dims(self) -> dict[str, tuple[str, ...]]:
+        """Return names of the axes of each named quantity."""
+        names = "contest_effect", "contest_lead"
+        return super().dims() | dict.fromkeys(names, ("contest_covariate",))
+
+    def outcome_logs(
+        self, difference: Float[Array, ""], tie: Float[Array, ""]
+    ) -> Float[Array, " outcome"]:
+        """Return log P(outcome) of a vote: first, second and, with ties, tie.
+
+        The one place that says how votes depend on utilities: the likelihood, its
+        curvature and the preference matrices all come from here.
+
+        Parameters
+        ----------
+        difference : float ()
+            Utility of the first arm minus that of the second.
+        tie : float ()
+            The tie parameter, as it is sampled.
+
+        Notes
+        -----
+        A distribution that comes with :meth:`vote_derivatives` takes arrays of any one
+        shape as well, of NumPy or JAX, and returns (outcome, ...).
+        """
+        raise NotImplementedError
+
+    def vote_derivatives(
+        self,
+        counts: Float[Array | np.ndarray, "row outcome"],
+        difference: Float[Array | np.ndarray, " row"],
+        tie: Float[Array | np.ndarray, " row"],
+    ) -> RowDerivatives:
+        """Return the derivatives of the log likelihood of each row in closed form.
+
+        Used where the class that has it also has :meth:`outcome_logs`: a subclass with
+        another distribution gets the derivatives of its own by automatic
+        differentiation.
+        """
+        raise NotImplementedError
+
+    def logs_of_rows(
+        self, difference: Float[Array, " row"], tie: Float[Array, "*row_or_one"]
+    ) -> Float[Array, "row outcome"]:
+        """Return :meth:`outcome_logs` of every row; one tie parameter, or one each."""
+        import jax
+        import jax.numpy as jnp
+
+        ties = jnp.broadcast_to(tie, difference.shape)
+        return jax.vmap(self.outcome_logs)(difference, ties)
+
+    def hessian(
+        self, arrays: Votes
+    ) -> Callable[[Float[Array, " D"]], Float[Array, "D D"]] | None:
+        """Return the Hessian of the log joint density in closed form, or None.
+
+        None where the prior is learned, has more beside coefficients of covariates, or
+        is another one than here: a subclass that overrides how quantities are sampled
+        loses the closed form, and its Hessian is found by automatic differentiation.
+        """
+        mixed = self.covariates and not self._coefficients_alone
+        if mixed or not self._has_normal_prior(arrays):
+            return None
+        derivatives = self._derivatives() or automatic_derivatives(self)
+        return PairwiseDensity(self, arrays, derivatives).hessian
+
+    def closed_form(self, arrays: Votes | PairTables) -> PairwiseDensity | None:
+        """Return the log joint density with its derivatives in closed form, or None.
+
+        None where the prior is learned or another one than here, and where the
+        distribution of a vote comes without :meth:`vote_derivatives`. ``arrays`` of
+        None ask whether there is one for data that have what the model reads.
+        """
+        derivatives = self._derivatives()
+        if derivatives is None or not self._has_normal_prior(arrays):
+            return None
+        return PairwiseDensity(self, arrays, derivatives)
+
+    def known_of_arms(self, arrays: Any) -> Values:
+        """Return the covariates (K, d) of the arms of its arrays; None without any."""
+        return getattr(arrays, "covariates", None)
+
+    def _has_normal_prior(self, arrays: Any) -> bool:
+        if self.learn_scale or not self._keeps(_CLOSED_FORM_OF):
+            return False
+        given = arrays is not None
+        contest = self.contest_covariates
+        if contest and given and getattr(arrays, "contest", None) is None:
+            return False
+        if self._coefficients_alone:
+            return self.known_of_arms(arrays) is not None
+        if self.covariates and given and getattr(arrays, "covariates", None) is None:
+            return False
+        last = "residual" if self.covariates else "utility"
+        return "first_advantage" < self.tie_name < last
+
+    def _derivatives(self) -> Derivatives | None:
+        home = home_of(self, "vote_derivatives")
+        if home is PairwiseUtilityModel or home is not home_of(self, "outcome_logs"):
+            return None
+        return self.vote_derivatives if self._keeps(("logs_of_rows",)) else None
+
+    def _keeps(self, names: tuple[str, ...]) -> bool:
+        return come_from(
+            self, names, (PreferenceModel, UtilityModel, PairwiseUtilityModel)
+        )
+
+    @property
+    def utility_decides(self) -> bool:
+        """Whether i beats j exactly where its utility is larger.
+
+        So it is for the distributions here that come with their derivatives.
+        """
+        own = ("preference_matrices", "utilities", "logs_of_rows")
+        return self._derivatives() is not None and self._keeps(own)
+
+    def preference_matrices(self, draws: Draws) -> Values:
+        """Return P(i beats j in a vote that is no tie), nobody shown first.
+
+        In a contest of equals, where there are covariates of it.
+        """
+        utility = self.utilities(draws)
+        tie = draws[self.tie_name] if self.ties else np.zeros(len(utility))
+        if namespace(utility) is not np:
+            return _preference_program()(self, utility, tie)
+        import jax
+
+        with jax.enable_x64(True):
+            return np.array(_preference_program()(self, utility, tie))
 
 
-def come_from(
-    model: UtilityModel, names: tuple[str, ...], homes: tuple[type, ...]
-) -> bool:
-    """Whether none of the methods is overridden beyond these classes."""
-    return all(home_of(model, name) in homes for name in names)
+@lru_cache(maxsize=1)
+def _preference_program() -> Any:
+    # From utilities (draw, K) and tie parameters (draw,); the diagonal is 1/2 exactly.
+    import jax
+    import jax.numpy as jnp
+
+    def preferences(model: Any, utility: Array, tie: Array) -> Array:
+        utility, tie = jnp.asarray(utility), jnp.asarray(tie)
+        differences = utility[:, :, None] - utility[:, None, :]
+        each = jax.vmap(jax.vmap(model.logs_of_rows, in_axes=(0, None)))
+        logs = each(differences, tie)
+        decided = jax.nn.sigmoid(logs[..., 0] - logs[..., 1])
+        return jnp.where(np.eye(utility.shape[1], dtype=bool), 0.5, decided)
+
+    return jax.jit(preferences, static_argnums=0)
 
 
-def home_of(model: UtilityModel, name: str) -> type:
-    """Return the class that a method of a model comes from."""
-    return next(each for each in type(model).__mro__ if name in vars(each))
+_CLOSED_FORM_OF = (
+    "__call__",
+    "sample_difference",
+    "sample_gap",
+    "sample_utilities",
+    "_normal",
+    "_coefficient",
+    "_has_residual",
+    "_coefficients_alone",
+)
+"""The methods whose density :meth:`PairwiseUtilityModel.hessian` is the curvature of;
+beside them it only uses ``outcome_logs``, whatever that is."""

@@ -51,8 +51,8 @@ class Votes:
 
     Notes
     -----
-    A pytree as soon as :mod:`bayesduel.inference.latent` is imported, which everything
-    that traces it does.
+    A pytree as soon as :mod:`bayesduel.models.fit.numpyro_models` is imported, which
+    everything that traces it does.
     """
 
     first: Int[Array | np.ndarray, " row"]
@@ -181,24 +181,33 @@ def votes_of(model: Any, data: Comparisons) -> Votes:
             remedy="say ties=True, or drop them with .without_ties(), or split them "
             "with .with_split_ties()",
         )
-    wants_order = getattr(model, "order_effect", False)
-    if wants_order and not data.order_known:
-        raise FitError(
-            "order_effect",
-            "must not be True where the data do not say which arm was shown first "
-            "(order_known is False)",
-            True,
-            remedy="where the first column of a file was shown first, read it with "
-            "order_known=True (--order-known)",
-        )
     wants_covariates = getattr(model, "covariates", False)
-    if wants_covariates and not data.covariate_names:
-        raise FitError(
+    wants_contest = getattr(model, "contest_covariates", False)
+    for name, known, lack, remedy in (
+        (
+            "order_effect",
+            data.order_known,
+            "where the data do not say which arm was shown first "
+            "(order_known is False)",
+            "where the first column of a file was shown first, read it with "
+            "order_known=True (--order-known)",
+        ),
+        (
             "covariates",
-            "must not be True for data without covariates of the arms",
-            True,
-            remedy="add them with .with_covariates(table)",
-        )
+            data.covariate_names,
+            "for data without covariates of the arms",
+            "add them with .with_covariates(table)",
+        ),
+        (
+            "contest_covariates",
+            data.contest_covariates,
+            "for votes without covariates of the contest",
+            "name columns of the votes with contest_covariates=[...] of "
+            "from_votes or read_comparisons (--contest-covariate)",
+        ),
+    ):
+        if getattr(model, name, False) and not known:
+            raise FitError(name, f"must not be True {lack}", True, remedy=remedy)
     table = data.covariates if wants_covariates else np.zeros((data.num_arms, 0))
     wants_contest = getattr(model, "contest_covariates", False)
     if wants_contest and not data.contest_covariates:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -105,7 +105,19 @@ def reproduction(
         colors=colors,
         names=names,
     )
-    return _side_by_side(panels, draw, recipe.notion, inches, look)
+    columns = len(panels) if inches >= 5.0 else 1
+    rows = -(-len(panels) // columns)
+    with new_figure(inches, rows * max(2.5, 0.62 * inches / columns)) as figure:
+        grid = figure.subplots(rows, columns, squeeze=False).ravel()
+        for axes, each in zip(grid, panels, strict=True):
+            axes.set_title(each.panel.label, fontweight="bold")
+            name_in_file(axes, each.panel.label)
+            light_grid(axes, "y")
+            draw(axes, each, look, recipe.notion)
+        handles, texts = grid[0].get_legend_handles_labels()
+        if handles:
+            figure.legend(handles, texts, loc="outside lower center", ncols=len(texts))
+    return figure
 
 
 def _bounds(panels: list[PanelResult]) -> str | dict[str, tuple[RegretBound, ...]]:
@@ -173,28 +185,6 @@ def _regret_only(
         },
         attrs={"instance": instance, "policy": policy},
     )
-
-
-def _side_by_side(
-    panels: list[PanelResult],
-    draw: Callable[..., None],
-    notion: str,
-    inches: float,
-    look: dict[str, Look],
-) -> StyledFigure:
-    columns = len(panels) if inches >= 5.0 else 1
-    rows = -(-len(panels) // columns)
-    with new_figure(inches, rows * max(2.5, 0.62 * inches / columns)) as figure:
-        grid = figure.subplots(rows, columns, squeeze=False).ravel()
-        for axes, each in zip(grid, panels, strict=True):
-            axes.set_title(each.panel.label, fontweight="bold")
-            name_in_file(axes, each.panel.label)
-            light_grid(axes, "y")
-            draw(axes, each, look, notion)
-        handles, texts = grid[0].get_legend_handles_labels()
-        if handles:
-            figure.legend(handles, texts, loc="outside lower center", ncols=len(texts))
-    return figure
 
 
 def _draw_spread(

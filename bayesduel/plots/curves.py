@@ -1,41 +1,63 @@
-"""``plots.regret``: mean cumulative regret with bands and bounds."""
+"""``plots.regret`` and ``plots.slopes``: mean cumulative regret, and its growth."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
-from bayesduel.analysis.measured_nodes import recorded_notion
+import numpy as np
+from matplotlib.lines import Line2D
+
+from bayesduel.analysis.anchored_bounds import anchored_bound
+from bayesduel.analysis.measured_nodes import (
+    checkpoint_index,
+    measurements,
+    recorded_notion,
+)
+from bayesduel.analysis.slopes import slope, slope_span
+from bayesduel.analysis.text import format_with_error
+from bayesduel.errors import ArgumentError
 from bayesduel.plots import style
 from bayesduel.plots.axes import (
+    Panel,
     band_text,
     beyond_text,
     caption_below,
     draw_line,
+    end_text,
     head_height,
     head_panel,
     label_ends,
     notion_label,
     panel_grid,
+    panels,
+    place_at_ends,
     scale_axes,
     usual_columns,
+    with_names,
     words_only,
     wrap_label,
 )
 from bayesduel.plots.bound_curves import (
-    DrawnBound,
+    AskedBound,
+    asked_bounds,
+    bound_title,
     bounds_of_panel,
     draw_bounds,
+    power_text,
     within,
 )
-from bayesduel.plots.lines import Panel, panels, with_names
 from bayesduel.plots.policy_looks import policy_looks
 from bayesduel.plots.style import StyledFigure
 from theory.arguments import integer_from, one_of, true_or_false
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from bayesduel.analysis.measured_nodes import Result
-    from bayesduel.plots.asked_bounds import Bounds
+    from bayesduel.plots.bound_curves import Bounds
+
 
 _LINEAR = 3.0
 """A bound that ends higher than so many times the lines is on a logarithmic axis."""
@@ -125,16 +147,9 @@ def regret(
 
     Examples
     --------
-    >>> import numpy as np, xarray as xr
-    >>> rounds = np.array([100, 1000, 10000])
-    >>> values = np.log(rounds) * np.array([[2.0], [4.0]])
-    >>> data = xr.Dataset(
-    ...     {"regret": (("notion", "run", "checkpoint"), values[None])},
-    ...     coords={"notion": ["copeland"], "checkpoint": rounds},
-    ...     attrs={"instance": "toy", "policy": "P"},
-    ... )
-    >>> figure = regret(data, width="column")
-    >>> figure.axes[0].get_xlabel()
+    >>> import bayesduel
+    >>> result = bayesduel.simulate("cyclic", "d-ts", num_runs=4, horizon=1000)
+    >>> bayesduel.plots.regret(result, width="column").axes[0].get_xlabel()
     'round t'
     """
     notion = recorded_notion(result, notion)
@@ -150,17 +165,23 @@ def regret(
     height = style.check_height(height)
     direct = labels == "direct" or (labels == "auto" and len(groups) == 1)
     inches = style.width_in_inches(width)
-    usual = usual_columns(len(groups), inches)
-    if columns is not None:
-        usual = min(integer_from(columns, 1, "columns"), len(groups))
-    columns = usual
+    if columns is None:
+        columns = usual_columns(len(groups), inches)
+    columns = min(integer_from(columns, 1, "columns"), len(groups))
     rows = -(-len(groups) // columns)
     drawn = {
         panel.instance: bounds_of_panel(bounds, panel, notion, anchor)
         for panel in groups
     }
-    asked = None if log_y is None else true_or_false(log_y, "log_y")
-    log_y, drawn = _axis_of_regret(asked, groups, drawn)
+    if log_y is None:
+        log_y = any(
+            each.makes_room and each.highest > _LINEAR * panel.top
+            for panel in groups
+            for each in drawn[panel.instance]
+        )
+    elif not true_or_false(log_y, "log_y"):
+        # Bounds far above a linear axis are words.
+        drawn = {x.instance: within(drawn[x.instance], x) for x in groups}
     beyond = [beyond_text(panel, log_y=log_y) for panel in groups]
     heads = [
         head_height(
@@ -197,16 +218,184 @@ def regret(
     return figure
 
 
-def _axis_of_regret(
-    log_y: bool | None, groups: list[Panel], drawn: dict[str, list[DrawnBound]]
-) -> tuple[bool, dict[str, list[DrawnBound]]]:
-    """Choose the scale unless told; on a linear one, bounds far above are words."""
-    if log_y is None:
-        log_y = any(
-            each.makes_room and each.highest > _LINEAR * panel.top
-            for panel in groups
-            for each in drawn[panel.instance]
+_DASHES = ((0, (4, 2)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
+
+
+def slopes(
+    result: Result,
+    *,
+    from_round: int | None = None,
+    to_round: int | None = None,
+    notion: str | None = None,
+    band: str = "standard error",
+    bound: Bounds = "auto",
+    colors: Mapping[str, Any] | None = None,
+    names: Mapping[str, str] | None = None,
+    width: str | float = "full",
+    height: float | None = None,
+) -> StyledFigure:
+    """Draw regret far out, with each measured slope written beside its line.
+
+    On a logarithmic axis of rounds, regret that grows like C log t is a straight line
+    with slope C. A dashed line with the slope of the lower bound starts on every
+    measured line at ``from_round`` (that of an upper bound on its own policy): where
+    the two stay together, the policy grows as slowly as theory allows.
+
+    Parameters
+    ----------
+    result : xarray.DataTree or xarray.Dataset
+        Policies on one instance.
+    from_round, to_round : int, optional
+        Checkpoints between which the slopes are measured. By default the last two
+        decades, as in :func:`bayesduel.analysis.summary`: from the checkpoint nearest
+        (in log t) to a hundredth of the horizon, to the horizon.
+    notion, band
+        As in :func:`regret`.
+    bound : "auto", None, name, bound or list of these
+        Asymptotic ones, as in :func:`regret`; "auto" is "lower".
+    colors, names, width, height
+        As in :func:`regret`.
+
+    Returns
+    -------
+    StyledFigure
+        As of :func:`regret`.
+
+    Raises
+    ------
+    ValueError
+        When there are several instances, a round is no checkpoint, a policy has
+        fewer than two checkpoints, or the bound is not asymptotic, speaks of another
+        regret, or grows in another way than log t.
+
+    Examples
+    --------
+    >>> import bayesduel
+    >>> result = bayesduel.simulate("cyclic", "d-ts", num_runs=4, horizon=1000)
+    >>> bayesduel.plots.slopes(result).axes[0].texts[0].get_text()
+    'D-TS'
+    """
+    notion = recorded_notion(result, notion)
+    groups = panels(result, notion, band)
+    if len(groups) != 1:
+        instances = ", ".join(panel.instance for panel in groups)
+        raise ArgumentError(
+            "result",
+            f"slopes are drawn for one instance, but there are {len(groups)} "
+            f"({instances})",
+            remedy=f"pick one, e.g. result[{groups[0].instance!r}]",
         )
-    elif not log_y:
-        drawn = {x.instance: within(drawn[x.instance], x) for x in groups}
-    return log_y, drawn
+    inches = style.width_in_inches(width)
+    look = policy_looks(
+        (line.policy for line in groups[0].lines), colors=colors, names=names
+    )
+    (panel,) = with_names(groups, look)
+    height = style.check_height(height)
+    measured = [m for m in measurements(result) if m.has_regret]
+    start, end = slope_span(measured, from_round, to_round)
+    values = [slope(each, start, end, notion) for each in measured]
+    asked = _bounds(bound, panel, notion)
+    tall = inches * (0.58 if inches >= 5.0 else 0.9)
+    with style.new_figure(inches, height or tall) as figure:
+        axes = figure.subplots()
+        style.name_in_file(axes, panel.instance)
+        for line in panel.lines:
+            draw_line(axes, line, look[line.policy], log_x=True)
+        scale_axes(axes, panel, log_x=True, log_y=False)
+        axes.axvspan(start, end, color=style.SHADE, zorder=0, linewidth=0)
+        handles = _dashes(axes, panel, asked, start, end)
+        caption = band_text([panel], band)
+        if inches < 5.0 and handles:
+            # No room above the panel: the margin right of it holds the slopes.
+            labels = [f"dashed: {each.get_label()}" for each in handles]
+            entries = [wrap_label(each, inches) for each in labels]
+            caption, handles = "\n".join([*entries, caption]), []
+        handles += words_only(beyond_text(panel))
+        head_panel(axes, panel.instance, handles, inches - 1.6)
+        axes.set_xlabel("round t")
+        axes.set_ylabel(notion_label(notion))
+        caption_below(figure, caption, {})
+        shown = [each.bound for each in asked if each.bound is not None]
+        # Write name and slope at the end of each line, under one common heading.
+        rows = []
+        for line, value in zip(panel.lines, values, strict=True):
+            color = look[line.policy].text_color
+            number = format_with_error(value.value, value.standard_error)
+            name = end_text(axes, line.title, color, bold=True)
+            rows.append([name, end_text(axes, number, color)])
+        first = values[0]
+        span = f"{power_text(first.from_round)} to {power_text(first.to_round)}"
+        heading = [
+            [end_text(axes, text, style.FAINT)]
+            for text in ("regret per log-round,", span)
+        ]
+        for bound in shown:
+            side = "lower bound" if bound.kind == "asymptotic lower" else "upper bound"
+            side = "under the model" if "(" in bound.name and len(shown) > 1 else side
+            name = end_text(axes, side, style.INK, bold=True)
+            number = end_text(axes, f"{bound.log_coefficient:.1f}", style.INK)
+            heading.append([name, number])
+        place_at_ends(figure, axes, panel, rows, look, heading=heading)
+    return figure
+
+
+def _bounds(bound: Bounds, panel: Panel, notion: str) -> list[AskedBound]:
+    from theory.choice import SUBSET_REGRET_NOTIONS
+
+    automatic = isinstance(bound, str) and bound == "auto"
+    # Without a matrix the world of the result may provide bounds.
+    first = panel.first
+    has_none = notion in SUBSET_REGRET_NOTIONS or (
+        first.matrix is None and "lower_bounds" not in first.data.attrs
+    )
+    if bound is None or (automatic and has_none):
+        return []
+    asked = asked_bounds("lower" if automatic else bound, panel, notion)
+    for each in asked:
+        found = each.bound
+        if found is None:
+            continue
+        other = found.power_terms or found.loglog_coefficient
+        if other or not found.kind.startswith("asymptotic"):
+            raise ArgumentError(
+                "bound",
+                f"must be asymptotic and grow like log t, but {found.name} is "
+                f"{found.kind!r} with {found.formula}",
+                bound,
+                remedy="use plots.regret",
+            )
+        if not each.lines:
+            raise ArgumentError(
+                "bound", f"{found.name} is of {found.policy}, not shown here", bound
+            )
+    return asked
+
+
+def _dashes(
+    axes: Axes, panel: Panel, asked: list[AskedBound], start: int, end: int
+) -> list[Line2D]:
+    """Start the slope of each bound on every line it is of; return legend entries."""
+    ends = np.array([float(start), float(end)])
+    top = axes.get_ylim()[1]
+    entries: list[Line2D] = []
+    styles = cycle(_DASHES)
+    for each in asked:
+        bound = each.bound
+        if bound is None:
+            entries += words_only(each.text)
+            continue
+        dashed: dict[str, Any] = {"color": style.INK, "linewidth": 0.9}
+        dashed["linestyle"] = next(styles)
+        for line in each.lines:
+            place = checkpoint_index(line.rounds, start, "from_round")
+            anchored = anchored_bound(bound, start, float(line.mean[place]))
+            axes.plot(ends, anchored(ends), zorder=5, **dashed)
+            if line not in panel.beyond:
+                top = max(top, float(anchored(end)) * 1.03)
+        text = (
+            f"{bound_title(bound)}: {bound.log_coefficient:.1f} per log-round, "
+            f"from t\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{power_text(start)} on"
+        )
+        entries.append(Line2D([], [], label=text, **dashed))
+    axes.set_ylim(axes.get_ylim()[0], top)
+    return entries

@@ -1,4 +1,4 @@
-"""Figures of a fit: where every arm stands, and which one is the best."""
+"""Figures of a fit: where arms and attributes stand, pairs, and calibration."""
 
 from __future__ import annotations
 
@@ -8,21 +8,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.ticker import MaxNLocator
+from scipy.special import expit, logit
 
 from bayesduel.errors import FitError
-from bayesduel.inference.fits.fitted import check_posterior
-from bayesduel.inference.tables import ELO_MEAN
+from bayesduel.models.argument_checks import (
+    check_numbers,
+    check_posterior,
+    check_probability,
+)
+from bayesduel.models.fit.tables import ELO, ELO_MEAN
 from bayesduel.plots import style
 from bayesduel.plots.policy_looks import shown_colors, shown_names
 from bayesduel.plots.style import StyledFigure
-from theory.arguments import integer_from, one_of
+from theory.arguments import integer_from, one_of, seed_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    import xarray as xr
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
 
+    from bayesduel.diagnostics import Calibration
     from bayesduel.inference import Fit
+
 
 _ROW = 0.19
 """Inches per arm."""
@@ -90,10 +98,8 @@ def forest(
     called = shown_names(names, posterior.arm_names, "arms")
     usual = dict.fromkeys(posterior.arm_names, style.BLUE)
     colored = shown_colors(colors, usual, "arms")
-    max_arms, inches = (
-        integer_from(max_arms, 1, "max_arms"),
-        style.width_in_inches(width),
-    )
+    max_arms = integer_from(max_arms, 1, "max_arms")
+    inches = style.width_in_inches(width)
     table = standings(posterior, probability, scale=scale, anchor=anchor)
     half = standings(posterior, 0.5, scale=scale, anchor=anchor)
     middle = {"utility": 0.0, "elo": ELO_MEAN}.get(table.attrs["score"], 0.5)
@@ -127,7 +133,13 @@ def forest(
                 MaxNLocator(8, integer=True, min_n_ticks=2, steps=[1, 2, 5, 10])
             )
             axes.set_xlim(0.3, posterior.num_arms + 0.7)
-        axes.set_yticks(rows, _labels(table, called))
+        labels = short_names(called[name] for name in table["arm"].values.tolist())
+        if table.attrs["parts"] > 1:
+            parts = table["part"].values.tolist()
+            labels = [
+                f"{one} ({part})" for one, part in zip(labels, parts, strict=True)
+            ]
+        axes.set_yticks(rows, labels)
         axes.set_ylim(count - 0.4, -0.6)
         axes.tick_params(axis="y", length=0)
         style.light_grid(axes, "x")
@@ -167,10 +179,8 @@ def winners(
     several arms may share the first place of Copeland: those bars then add up to less,
     or more, than 1.
     """
-    max_arms, inches = (
-        integer_from(max_arms, 1, "max_arms"),
-        style.width_in_inches(width),
-    )
+    max_arms = integer_from(max_arms, 1, "max_arms")
+    inches = style.width_in_inches(width)
     found = check_posterior(posterior).winner_probabilities()
     senses = ["best_utility"] if "best_utility" in found else list(_SENSES)[1:]
     shares = np.stack([found[sense].values for sense in senses])
@@ -219,15 +229,6 @@ def winners(
             words += f"; {left_out} arms left out" if left_out else ""
         _caption(figure, posterior, within + words)
     return figure
-
-
-def _labels(table: xr.Dataset, called: dict[str, str]) -> list[str]:
-    """Return the names of the arms, with the parts they are in where there are more."""
-    names = short_names(called[name] for name in table["arm"].values.tolist())
-    if table.attrs["parts"] == 1:
-        return names
-    parts = table["part"].values.tolist()
-    return [f"{name} ({part})" for name, part in zip(names, parts, strict=True)]
 
 
 def short_names(names: Iterable[str]) -> list[str]:
@@ -288,3 +289,461 @@ def check_pairs(posterior: Fit, purpose: str) -> None:
             f"must be a fit to Comparisons, since {purpose} draws pairs of arms",
             type(posterior.data).__name__,
         )
+
+
+_ATTRIBUTE_ROW = 0.24
+"""Inches per attribute."""
+
+
+def coefficients(
+    posterior: Fit,
+    *,
+    probability: float = 0.9,
+    colors: Mapping[str, Any] | None = None,
+    names: Mapping[str, str] | None = None,
+    width: str | float = "full",
+) -> StyledFigure:
+    """Draw the coefficients of a model of choices, those that matter most on top.
+
+    In units in which they can be compared: what one standard deviation of an attribute
+    among the alternatives of a choice adds to utility. A bar below shows, for a mixed
+    logit, within which 90 % of the persons are, by the means of both parameters.
+
+    Parameters
+    ----------
+    posterior : Fit
+        Of :class:`~bayesduel.models.ConditionalLogit` or a model made from it.
+    probability : float
+        Of the thin central interval; the thick one holds half of the draws.
+    colors, names : mapping, optional
+        Colors of matplotlib, and what attributes are called, by attribute.
+    width : "full" (7 in), "column" (3.4 in) or float
+
+    Raises
+    ------
+    FitError
+        If the model has no attributes.
+    ValueError
+        For an unknown width.
+
+    Examples
+    --------
+    >>> from bayesduel import plots
+    >>> from bayesduel.inference import fit
+    >>> from bayesduel.models import ConditionalLogit
+    >>> from bayesduel.votes import Choices
+    >>> prices = [[3.0, 1.0], [2.0, 2.5], [1.0, 3.0], [2.0, 1.5]]
+    >>> choices = Choices.from_attributes(prices, [1, 0, 0, 0])
+    >>> figure = plots.coefficients(fit(ConditionalLogit(), choices, num_draws=50))
+    >>> figure.axes[0].get_xlabel()
+    'utility per standard deviation of the attribute'
+    """
+    draws = check_posterior(posterior).flat_draws()
+    probability, inches = check_probability(probability), style.width_in_inches(width)
+    if "standard_coefficient" not in draws:
+        rule = "must be of a model with attributes, such as ConditionalLogit"
+        raise FitError("posterior", rule, repr(posterior.model))
+    standard = draws["standard_coefficient"]
+    attributes = list(posterior.data.attribute_names)
+    called = shown_names(names, attributes, "attributes")
+    usual = dict.fromkeys(attributes, style.BLUE)
+    colored = shown_colors(colors, usual, "attributes")
+    order = np.argsort(-np.abs(standard.mean(axis=0)), kind="stable")
+    rows = np.arange(len(order))
+    ordered = [attributes[place] for place in order]
+    colored_rows = [colored[each] for each in ordered]
+    with style.new_figure(inches, _ATTRIBUTE_ROW * len(order) + 0.9) as figure:
+        axes = figure.add_subplot()
+        axes.use_sticky_edges = False  # Bars end within the axes.
+        axes.axvline(0.0, color="#BBBBBB", linewidth=0.6, zorder=0)
+        mean = standard.mean(axis=0)[order]
+        if "standard_spread" in draws:
+            varying = np.asarray(posterior.arrays.varying).tolist()
+            spread = np.zeros(len(ordered))
+            spread[varying] = draws["standard_spread"].mean(axis=0)
+            reach = 1.645 * spread[order]
+            axes.barh(rows, 2 * reach, left=mean - reach, height=0.7, alpha=0.3,
+                      color=style.ORANGE)  # fmt: skip
+        for share, thickness in ((probability, 1.0), (0.5, 3.0)):
+            tails = [(1.0 - share) / 2.0, (1.0 + share) / 2.0]
+            low, high = np.quantile(standard[:, order], tails, axis=0)
+            axes.hlines(rows, low, high, colors=colored_rows, linewidth=thickness)
+        for color in dict.fromkeys(colored_rows):
+            own = [row for row in rows if colored_rows[row] == color]
+            axes.plot(mean[own], own, "o", color="white", markeredgecolor=color)
+        axes.set_xlabel("utility per standard deviation of the attribute")
+        axes.set_yticks(rows, short_names(called[each] for each in ordered))
+        axes.set_ylim(len(rows) - 0.4, -0.6)
+        axes.tick_params(axis="y", length=0)
+        style.light_grid(axes, "x")
+        people = "; orange: 90 % of the persons" if "standard_spread" in draws else ""
+        _caption(
+            figure, posterior, f"intervals: thick 50%, thin {probability:.0%}{people}"
+        )
+    return figure
+
+
+_MOST_ROWS = 60
+_POINT = 4.0
+"""Area of the point of one pair, in square points."""
+
+
+def pair(
+    posterior: Fit,
+    one: str,
+    other: str,
+    *,
+    probability: float = 0.9,
+    scale: str = "probability",
+    colors: Mapping[str, Any] | None = None,
+    names: Mapping[str, str] | None = None,
+    width: str | float = "column",
+) -> StyledFigure:
+    """Draw the posterior of P(one beats other) against what the pair's votes say alone.
+
+    The line is the posterior under a uniform prior given the votes of this pair only,
+    ties aside. A posterior far from it learns about the pair from others: narrower if
+    they agree, beside it if they do not.
+
+    Parameters
+    ----------
+    posterior : Fit
+        A fit to ``Comparisons``.
+    one, other : str
+        Names of two arms.
+    probability : float
+        Of the central interval that is written above, beside the probability of winning
+        a vote and the probability that ``one`` is the stronger.
+    scale : {"probability", "elo"}
+        What is drawn: P(one beats other), or how far ``one`` is above on Elo's scale,
+        400 times the decimal logarithm of the odds.
+    colors, names : mapping, optional
+        Colors of matplotlib by "posterior" and "votes", and what arms are called, by
+        their names.
+    width : "full" (7 in), "column" (3.4 in) or float
+
+    Raises
+    ------
+    FitError
+        If the fit is to other data, or there is no such arm.
+    """
+    from scipy.stats import beta
+
+    check_pairs(posterior, "pair")
+    for name in (one, other):
+        if not isinstance(name, str) or name not in posterior.arm_names:
+            raise FitError(
+                "pair",
+                f"must name arms of the fit, which has {posterior.num_arms}",
+                name,
+            )
+    if one == other:
+        raise FitError("pair", "must be of two different arms", (one, other))
+    probability, inches = check_probability(probability), style.width_in_inches(width)
+    one_of(scale, ("probability", "elo"), "scale", kind=FitError)
+    called = shown_names(names, posterior.arm_names, "arms")
+    usual = {"posterior": style.BLUE, "votes": style.ORANGE}
+    colored = shown_colors(colors, usual, "parts")
+    row, column = posterior.arm_names.index(one), posterior.arm_names.index(other)
+    draws = np.concatenate([block[:, row, column] for block in posterior.matrices()])
+    won, lost = posterior.data.wins[row, column], posterior.data.wins[column, row]
+    tied = posterior.data.ties[row, column]
+    alone: Any = beta(1.0 + won, 1.0 + lost)
+    ends = [0.5 - probability / 2, 0.5 + probability / 2]
+    fonts = style.font_style(inches)
+    with style.new_figure(inches, inches * 0.75, fonts) as figure:
+        axes = figure.add_subplot()
+        reach = (
+            min(draws.min(), alone.ppf(1e-3)),
+            max(draws.max(), alone.ppf(1 - 1e-3)),
+        )
+        shown, even, grid = draws, 0.5, np.linspace(*reach, 400)
+        height = alone.pdf(grid)
+        if scale == "elo":
+            shown, even, reach = _elo(draws), 0.0, tuple(_elo(np.array(reach)))
+            grid = np.linspace(reach[0], reach[1], 400)
+            share = expit(grid / ELO)
+            height = alone.pdf(share) * share * (1.0 - share) / ELO
+        low, high = np.quantile(shown, ends)
+        axes.hist(
+            shown, bins=30, density=True, color=colored["posterior"], alpha=0.45,
+            label=f"posterior ({posterior.model.title})",
+        )  # fmt: skip
+        label = f"its votes alone: {won:g} to {lost:g}"
+        label += f", {tied:g} tie{'' if tied == 1 else 's'}" if tied else ""
+        axes.plot(grid, height, color=colored["votes"], label=label)
+        if reach[0] < even < reach[1]:
+            axes.axvline(even, color=style.INK, linewidth=0.6, linestyle=(0, (1, 1)))
+        axes.yaxis.set_major_locator(MaxNLocator(4))
+        axes.set_ylabel("density")
+        axes.set_xlim(*reach)
+        arms = short_names((called[one], called[other]))
+        within = f"[{low:.3f}, {high:.3f}]"
+        axes.set_xlabel(f"P({arms[0]} beats {arms[1]})")
+        if scale == "elo":
+            axes.set_xlabel(f"Elo of {arms[0]} minus that of {arms[1]}")
+            within = f"[{low:z.0f}, {high:z.0f}] of Elo"
+        title = (
+            f"probability of winning {draws.mean():.3f}, {probability:.0%} in "
+            f"{within}\n"
+            f"probability of being the stronger (above 1/2) {np.mean(draws > 0.5):.3f}"
+        )
+        if posterior.part_of[row] != posterior.part_of[column]:
+            title = "no votes connect the two: what the prior says"
+        # Above the axes, where no line can cross it.
+        legend = axes.legend(
+            loc="lower left", bbox_to_anchor=(0.0, 1.0), title=title, alignment="left",
+            borderaxespad=0.3, borderpad=0.1,
+        )  # fmt: skip
+        legend.get_title().set_fontsize(fonts["axes.titlesize"])
+    return figure
+
+
+def _elo(probability: NDArray[Any]) -> NDArray[Any]:
+    """Return what a probability of winning is on Elo's scale, within 4,000 points."""
+    return ELO * logit(np.clip(probability, 1e-10, 1.0 - 1e-10))
+
+
+def predictive_check(
+    posterior: Fit,
+    *,
+    rng_key: int = 0,
+    num_draws: int = 400,
+    colors: Mapping[str, Any] | None = None,
+    names: Mapping[str, str] | None = None,
+    width: str | float = "full",
+) -> StyledFigure:
+    """Draw the observed share of wins of every pair against votes drawn from the fit.
+
+    For each pair, the central 90 percent of the shares in replicated votes (as many as
+    there were, ties aside) and the observed share. Where the model fits, at most about
+    one pair in ten lies outside; fewer where votes are few.
+
+    Parameters
+    ----------
+    posterior : Fit
+        A fit to ``Comparisons``.
+    rng_key : int
+    num_draws : int
+        Sets of replicated votes.
+    colors, names : mapping, optional
+        Colors of matplotlib by "replicated", "observed" and "outside", and what arms
+        are called, by their names.
+    width : "full" (7 in), "column" (3.4 in) or float
+        Width in inches. Up to sixty pairs are drawn by name; of more, every pair as a
+        point.
+
+    Raises
+    ------
+    FitError
+        If the fit is to other data, or votes are no whole numbers.
+    """
+    from bayesduel.models.fit.predictions import check_whole, votes_drawn
+
+    check_pairs(posterior, "predictive_check")
+    check_whole(posterior.data, "predictive_check")
+    rng_key, inches = (
+        seed_of(rng_key, "rng_key", kind=FitError),
+        style.width_in_inches(width),
+    )
+    num_draws = check_numbers("num_draws", num_draws)
+    called = shown_names(names, posterior.arm_names, "arms")
+    usual = {"replicated": style.BLUE, "observed": style.INK, "outside": style.ORANGE}
+    colored = shown_colors(colors, usual, "parts")
+    votes = posterior.data.without_columns().without_ties().without_order()
+    if not len(votes.counts):
+        raise FitError("posterior", "must be of at least one vote that is no tie", 0)
+    rng = np.random.default_rng(rng_key)
+    number = min(num_draws, posterior.num_draws)
+    chosen = np.linspace(0, posterior.num_draws - 1, number).astype(np.int64)
+    draws = {name: each[chosen] for name, each in posterior.flat_draws().items()}
+    matrices = posterior.model.preference_matrices(draws)
+    probability = matrices[:, votes.first, votes.second]
+    with np.errstate(divide="ignore"):
+        logs = np.log(np.stack([probability, 1.0 - probability], axis=-1))
+    counts = votes.counts[:, :2]
+    total = counts.sum(axis=1)
+    shares = votes_drawn(rng, counts, logs)[..., 0] / total
+    low, middle, high = np.quantile(shares, [0.05, 0.5, 0.95], axis=0)
+    observed = counts[:, 0] / total
+    outside = (observed < low) | (observed > high)
+    few = len(total) <= _MOST_ROWS
+    tall = 0.15 * len(total) + 1.3 if few else inches * 0.8
+    with style.new_figure(inches, tall) as figure:
+        axes = figure.add_subplot()
+        if few:
+            order = np.argsort(middle)
+            arms = short_names(called[name] for name in posterior.arm_names)
+            labels = [
+                f"{arms[one]} vs {arms[other]} ({number:.0f})"
+                for one, other, number in zip(
+                    votes.first[order], votes.second[order], total[order], strict=True
+                )
+            ]
+            _by_name(axes, labels, [each[order] for each in (low, high, observed)],
+                     outside[order], colored)  # fmt: skip
+        else:
+            _by_point(axes, [middle, low, high, observed], outside, colored)
+        words = (
+            f"{int(outside.sum())} of {len(total)} pairs ({outside.mean():.1%}) "
+            "outside their 90 %"
+        )
+        _caption(figure, posterior, words)
+    return figure
+
+
+def _by_name(
+    axes: Axes,
+    names: list[str],
+    values: list[NDArray[Any]],
+    outside: NDArray[Any],
+    colored: dict[str, str],
+) -> None:
+    low, high, observed = values
+    rows = np.arange(len(names))
+    axes.hlines(rows, low, high, color=colored["replicated"], linewidth=3.0, alpha=0.5,
+                label="90 % of replicated votes")  # fmt: skip
+    inside = ~outside
+    axes.plot(observed[inside], rows[inside], "o", color=colored["observed"],
+              label="observed")  # fmt: skip
+    if np.any(outside):
+        axes.plot(observed[outside], rows[outside], "D", color=colored["outside"],
+                  label="observed, outside")  # fmt: skip
+    axes.set_yticks(rows, names)
+    axes.set_ylim(-0.6, len(names) - 0.4)
+    axes.set_xlim(-0.03, 1.03)
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlabel("share of wins of the first (votes)")
+    axes.legend(
+        loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, borderaxespad=0.0
+    )
+
+
+def _by_point(
+    axes: Axes,
+    values: list[NDArray[Any]],
+    outside: NDArray[Any],
+    colored: dict[str, str],
+) -> None:
+    middle, low, high, observed = values
+    blue = colored["replicated"]
+    axes.vlines(middle, low, high, color=blue, linewidth=0.4, alpha=0.25)
+    axes.plot([], [], color=blue, linewidth=0.8, label="90 % of replicated votes")
+    looks = (
+        (~outside, "o", colored["observed"], "observed"),
+        (outside, "D", colored["outside"], "outside"),
+    )
+    for chosen, marker, color, label in looks:
+        # With few votes many pairs are one point: its area is their number.
+        points = np.round(np.column_stack([middle, observed])[chosen], 6)
+        places, counts = np.unique(points, axis=0, return_counts=True)
+        axes.scatter(
+            *places.T, s=_POINT * counts, marker=marker, color=color, linewidths=0,
+            alpha=0.6,
+        )  # fmt: skip
+        axes.scatter([], [], s=4 * _POINT, marker=marker, color=color, label=label)
+    axes.plot([0, 1], [0, 1], color=style.FAINT, linewidth=0.5)
+    axes.set_xlim(-0.04, 1.04)
+    axes.set_ylim(-0.04, 1.04)
+    axes.set_xlabel("share of wins in replicated votes (median)")
+    axes.set_ylabel("share of wins in the votes")
+    # Above the axes, as points may be anywhere.
+    axes.legend(
+        loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, borderaxespad=0.3,
+        borderpad=0.1, title="area of a point: number of pairs", alignment="left",
+    )  # fmt: skip
+
+
+_BAND_COLOR = "#CCCCCC"
+_SIMULATIONS = 2000
+_SEED = 214
+_CALIBRATION_COLUMNS = 3
+
+
+def calibration(
+    found: Calibration,
+    *,
+    probability: float = 0.95,
+    colors: Mapping[str, Any] | None = None,
+    names: Mapping[str, str] | None = None,
+    width: str | float = "full",
+) -> StyledFigure:
+    """Draw how far ranks of truths are from uniform, with simultaneous bands.
+
+    A panel per quantity, a line per number in it: the empirical distribution of the
+    ranks minus the uniform one. If the posterior is right a whole line stays in the
+    band with this probability (Sailynoja, Burkner and Vehtari 2022). A line that
+    rises above it at the left and falls below at the right says that intervals are too
+    narrow; one that is high all along, that what is fitted is too large.
+
+    Parameters
+    ----------
+    found : Calibration
+    probability : float
+        That a line stays in its band, in (0, 1).
+    colors, names : mapping, optional
+        Colors of matplotlib, and what quantities are called, by quantity.
+    width : "full" (7 in), "column" (3.4 in) or float
+
+    Raises
+    ------
+    FitError
+        If it is no calibration.
+
+    Examples
+    --------
+    >>> from bayesduel import plots
+    >>> from bayesduel.diagnostics import calibrate
+    >>> from bayesduel.models import PairwiseBeta
+    >>> from bayesduel.votes import Comparisons
+    >>> votes = Comparisons.from_wins([[0, 5], [5, 0]])
+    >>> found = calibrate(PairwiseBeta(), votes, method="exact", num_simulations=20)
+    >>> [axes.get_title("left") for axes in plots.calibration(found).axes]
+    ['preference', 'log_likelihood']
+    """
+    from bayesduel.diagnostics import Calibration
+
+    if not isinstance(found, Calibration):
+        raise FitError("found", "must be what calibrate() returns", found)
+    probability, inches = check_probability(probability), style.width_in_inches(width)
+    called = shown_names(names, found.ranks, "quantities")
+    usual = dict.fromkeys(found.ranks, style.BLUE)
+    colored = shown_colors(colors, usual, "quantities")
+    columns = min(_CALIBRATION_COLUMNS, len(found.ranks))
+    rows = -(-len(found.ranks) // columns)
+    with style.new_figure(inches, 0.5 + 1.6 * rows) as figure:
+        grid = figure.subplots(rows, columns, squeeze=False, sharex=True)
+        panels = list(grid.ravel())
+        for axes in panels[len(found.ranks) :]:
+            axes.remove()
+        point = np.arange(1, found.num_draws + 1) / (found.num_draws + 1)
+        number = len(next(iter(found.ranks.values())))
+        low, high = _rank_band(number, point, probability)
+        for axes, (name, ranks) in zip(panels, found.ranks.items(), strict=False):
+            axes.fill_between(point, low - point, high - point, color=_BAND_COLOR, lw=0)
+            flat = np.sort(ranks.reshape(number, -1), axis=0)
+            for each in flat.T:
+                below = np.searchsorted(each, np.arange(found.num_draws), side="right")
+                axes.plot(point, below / number - point, color=colored[name], lw=0.8)
+            axes.set_title(called[name], loc="left")
+            style.light_grid(axes, "y")
+        words = (
+            f"rank / {found.num_draws + 1}; empirical distribution minus the uniform "
+            f"one; bands hold a whole line: {probability:.0%}"
+        )
+        figure.supxlabel(words, fontsize=7, color=style.FAINT)
+    return figure
+
+
+def _rank_band(
+    number: int, point: np.ndarray, probability: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return between which shares a whole empirical distribution stays."""
+    from arviz_stats.ecdf_utils import (
+        get_pointwise_confidence_band,
+        simulate_confidence_bands,
+    )
+
+    rng = np.random.default_rng(_SEED)
+    each = simulate_confidence_bands(number, 1, point, probability, _SIMULATIONS, rng)
+    return get_pointwise_confidence_band(each, number, point)

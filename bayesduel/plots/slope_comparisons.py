@@ -17,9 +17,14 @@ from bayesduel.analysis.anchored_bounds import (
 from bayesduel.analysis.slopes import Slope, slope, slope_span
 from bayesduel.errors import ArgumentError
 from bayesduel.plots import style
-from bayesduel.plots.axes import caption_below, head_panel, runs_text, wrap_label
+from bayesduel.plots.axes import (
+    by_instance,
+    caption_below,
+    head_panel,
+    runs_text,
+    wrap_label,
+)
 from bayesduel.plots.bound_curves import power_text
-from bayesduel.plots.lines import by_instance
 from bayesduel.plots.policy_looks import policy_looks
 from bayesduel.plots.style import StyledFigure
 from theory import ecw_rmed_constant
@@ -77,15 +82,13 @@ def slope_ratios(
         Checkpoints between which slopes are measured; see :func:`slopes`.
     notion : {"copeland", "copeland_losses"}
         A regret that the constants speak of.
-    colors, names : mapping, optional
-        See :func:`regret`.
-    width, height
-        See :func:`regret`.
+    colors, names, width, height
+        As in :func:`regret`.
 
     Returns
     -------
     StyledFigure
-        See :func:`regret`.
+        As of :func:`regret`.
 
     Raises
     ------
@@ -95,20 +98,10 @@ def slope_ratios(
 
     Examples
     --------
-    >>> import numpy as np, xarray as xr
-    >>> rounds = np.array([100, 1000, 10000])
-    >>> values = np.log(rounds) * np.array([[20.0], [40.0]])
-    >>> data = xr.Dataset(
-    ...     {
-    ...         "regret": (("notion", "run", "checkpoint"), values[None]),
-    ...         "preference": (("arm", "opponent"), [[0.5, 0.6], [0.4, 0.5]]),
-    ...     },
-    ...     coords={"notion": ["copeland"], "checkpoint": rounds},
-    ...     attrs={"instance": "toy", "policy": "P"},
-    ... )
-    >>> figure = slope_ratios(data)
-    >>> round(float(figure.axes[0].lines[0].get_ydata()[0]), 2)
-    1.21
+    >>> import bayesduel
+    >>> result = bayesduel.simulate("cyclic", "d-ts", num_runs=4, horizon=1000)
+    >>> bayesduel.plots.slope_ratios(result).axes[0].get_ylabel()
+    'slope of regret over $C^*$'
     """
     one_of(notion, BOUNDED_NOTIONS, "notion")
     inches, height = style.width_in_inches(width), style.check_height(height)
@@ -130,7 +123,22 @@ def slope_ratios(
             drawn = _draw(axes, where, of_policy, shown)
             style.name_in_file(drawn, policy)
         references = _levels(axes, points, columns) if columns else _lines(axes, points)
-        _scale_ratios(axes, points, levels=bool(columns))
+        # Set the axis of slopes to the points: linear where they are near each other.
+        levels = bool(columns)
+        shown = [each.slope.value / each.constant for each in points]
+        # Beside the points the level 1 is seen, and C_E / C* where it has levels.
+        shown += [1.0, *(each.hardness for each in points if levels)]
+        low, high = min(shown), max(shown)
+        if low > 0 and high > _FEW * low:
+            axes.set_yscale("log")
+            axes.yaxis.set_major_locator(LogLocator(base=10.0, subs=(1.0, 2.0, 5.0)))
+            axes.yaxis.set_minor_locator(NullLocator())
+            axes.set_ylim(0.8 * low, 1.25 * high)
+        else:
+            axes.yaxis.set_major_locator(MaxNLocator(6))
+            axes.set_ylim(min(0.0, 1.1 * low), 1.1 * high)
+        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        style.light_grid(axes, "y")
         head_panel(axes, "", references, inches)
         which = " of its class" if any(each.model for each in points) else ""
         axes.set_ylabel(f"slope of regret over $C^*${which}")
@@ -268,24 +276,6 @@ def _entries() -> list[Line2D]:
         Line2D([], [], label=f"$C^*$: {lower}", **_LINE),
         Line2D([], [], label=f"$C_E$: {efficient}", **_LINE, linestyle=DASHES),
     ]
-
-
-def _scale_ratios(axes: Axes, points: list[_Point], *, levels: bool) -> None:
-    """Set the axis of slopes to the points: linear where they are near each other."""
-    shown = [each.slope.value / each.constant for each in points]
-    # Beside the points the level 1 is seen, and C_E / C* where it has levels.
-    shown += [1.0, *(each.hardness for each in points if levels)]
-    low, high = min(shown), max(shown)
-    if low > 0 and high > _FEW * low:
-        axes.set_yscale("log")
-        axes.yaxis.set_major_locator(LogLocator(base=10.0, subs=(1.0, 2.0, 5.0)))
-        axes.yaxis.set_minor_locator(NullLocator())
-        axes.set_ylim(0.8 * low, 1.25 * high)
-    else:
-        axes.yaxis.set_major_locator(MaxNLocator(6))
-        axes.set_ylim(min(0.0, 1.1 * low), 1.1 * high)
-    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    style.light_grid(axes, "y")
 
 
 def _places(points: list[_Point]) -> str:

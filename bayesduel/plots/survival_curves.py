@@ -1,4 +1,4 @@
-"""``plots.survival``: how often the regret of a run exceeds a value."""
+"""``plots.survival`` and ``plots.false_stops``: shares of runs that went wrong."""
 
 from __future__ import annotations
 
@@ -11,29 +11,39 @@ from matplotlib.ticker import (
     LogLocator,
     MaxNLocator,
     NullLocator,
+    PercentFormatter,
     StrMethodFormatter,
 )
 
+from bayesduel.analysis.audited_rules import (
+    StoppingAudit,
+    false_until,
+)
 from bayesduel.analysis.measured_nodes import checkpoint_index, recorded_notion
+from bayesduel.errors import ArgumentError
+from bayesduel.ops.shares import share_interval
 from bayesduel.plots import style
 from bayesduel.plots.axes import (
+    TWO_COLUMNS,
+    by_instance,
     caption_below,
     head_panel,
     notion_label,
     panel_grid,
     runs_text,
     usual_columns,
+    words_only,
     wrap_label,
 )
 from bayesduel.plots.bound_curves import power_text
-from bayesduel.plots.lines import by_instance
-from bayesduel.plots.policy_looks import policy_looks
+from bayesduel.plots.policy_looks import policy_looks, rule_looks
 from bayesduel.plots.style import StyledFigure
 
 if TYPE_CHECKING:
-    from jaxtyping import Float64
+    from jaxtyping import Float64, Int
     from matplotlib.axes import Axes
 
+    from bayesduel.analysis.audited_rules import AuditedRule
     from bayesduel.analysis.measured_nodes import Measurement, Result
 
 
@@ -61,17 +71,14 @@ def survival(
     checkpoint : int, optional
         The round at which regret is read; by default the last of each policy.
     notion : str, optional
-        Which recorded regret. By default Copeland regret, or the first
-        notion that was recorded where that was not.
-    colors, names : mapping, optional
-        See :func:`regret`.
-    width, height
-        See :func:`regret`.
+        As in :func:`regret`.
+    colors, names, width, height
+        As in :func:`regret`.
 
     Returns
     -------
     StyledFigure
-        See :func:`regret`.
+        As of :func:`regret`.
 
     Raises
     ------
@@ -81,20 +88,21 @@ def survival(
 
     Examples
     --------
-    >>> import numpy as np, xarray as xr
-    >>> data = xr.Dataset(
-    ...     {"regret": (("notion", "run", "checkpoint"), [[[1.0], [9.0], [3.0]]])},
-    ...     coords={"notion": ["copeland"], "checkpoint": [100]},
-    ...     attrs={"instance": "toy", "policy": "P"},
-    ... )
-    >>> figure = survival(data)
-    >>> [round(float(y), 2) for y in figure.axes[0].lines[0].get_ydata()]
-    [1.0, 0.67, 0.33]
+    >>> import bayesduel
+    >>> result = bayesduel.simulate("cyclic", "d-ts", num_runs=4, horizon=1000)
+    >>> bayesduel.plots.survival(result).axes[0].get_xscale()
+    'log'
     """
     notion = recorded_notion(result, notion)
     groups = by_instance(result)
     found = [measured for members in groups.values() for measured in members]
-    values = {id(each): _final(each, checkpoint, notion) for each in found}
+    # Regret at the checkpoint, ascending.
+    values = {}
+    for each in found:
+        place = -1
+        if checkpoint is not None:
+            place = checkpoint_index(each.rounds, checkpoint, "checkpoint")
+        values[id(each)] = np.sort(each.regret(notion)[:, place])
     look = policy_looks((x.policy for x in found), colors=colors, names=names)
     inches, height = style.width_in_inches(width), style.check_height(height)
     columns = usual_columns(len(groups), inches)
@@ -110,24 +118,19 @@ def survival(
         )
         for axes, (name, members) in zip(grid, groups.items(), strict=True):
             style.name_in_file(axes, name)
-            _draw(axes, members, values, look)
+            _draw_survival(axes, members, values, look)
             head_panel(axes, name, [], inches / columns)
-        caption = wrap_label(_caption(found, values, checkpoint), inches)
-        caption_below(figure, caption, look)
+        rounds = sorted({checkpoint or int(each.rounds[-1]) for each in found})
+        until = " to ".join(map(power_text, dict.fromkeys([rounds[0], rounds[-1]])))
+        caption = (
+            f"{runs_text(values[id(each)].size for each in found)}, regret after "
+            f"{until} rounds; a marker is the largest; dashed: falls like 1/x"
+        )
+        caption_below(figure, wrap_label(caption, inches), look)
     return figure
 
 
-def _final(
-    measured: Measurement, checkpoint: int | None, notion: str
-) -> Float64[np.ndarray, " run"]:
-    """Return regret at the checkpoint, ascending."""
-    place = -1
-    if checkpoint is not None:
-        place = checkpoint_index(measured.rounds, checkpoint, "checkpoint")
-    return np.sort(measured.regret(notion)[:, place])
-
-
-def _draw(
+def _draw_survival(
     axes: Axes,
     members: list[Measurement],
     values: dict[int, Float64[np.ndarray, " run"]],
@@ -178,14 +181,136 @@ def _label_regret(axes: Axes) -> None:
     axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.9g}"))
 
 
-def _caption(
-    found: list[Measurement],
-    values: dict[int, Float64[np.ndarray, " run"]],
-    checkpoint: int | None,
-) -> str:
-    rounds = sorted({checkpoint or int(each.rounds[-1]) for each in found})
-    until = " to ".join(map(power_text, dict.fromkeys([rounds[0], rounds[-1]])))
-    return (
-        f"{runs_text(values[id(each)].size for each in found)}, regret after {until} "
-        "rounds; a marker is the largest; dashed: falls like 1/x"
-    )
+_POINTS = 120
+"""Per line; steps between them are not seen."""
+
+_MARKS = 6
+
+_DASH = 4.0
+"""In widths of the line."""
+
+
+def false_stops(
+    audit: StoppingAudit,
+    *,
+    colors: Mapping[str, Any] | None = None,
+    names: Mapping[str, str] | None = None,
+    width: str | float = "full",
+    height: float | None = None,
+) -> StyledFigure:
+    """Draw the share of studies that have stopped at a wrong arm, over the votes.
+
+    One panel per instance, one line per rule. The band is the exact interval of 95 % of
+    Clopper and Pearson (1934) at each number of votes; the gray line is the error that
+    was accepted. Rules with the same share throughout are one line in their colors in
+    turn, over a gray band.
+
+    Parameters
+    ----------
+    audit : StoppingAudit
+        What :func:`bayesduel.analysis.audit_stopping` returned.
+    colors, names : mapping, optional
+        Colors of matplotlib, and what rules are called, by rule as ``audit`` has it.
+    width, height
+        See :func:`regret`.
+
+    Returns
+    -------
+    StyledFigure
+        As of :func:`regret`.
+
+    Examples
+    --------
+    >>> from bayesduel.analysis import audit_stopping
+    >>> audit = audit_stopping(
+    ...     "cyclic", "balanced", rules=["p-value:alpha=0.05"], budget=99, num_runs=50
+    ... )
+    >>> false_stops(audit).axes[0].get_xlabel()
+    'votes, looked at after each'
+    """
+    if not isinstance(audit, StoppingAudit):
+        rule = "must be what analysis.audit_stopping returned"
+        raise ArgumentError("audit", rule, audit)
+    panels: dict[str, list[AuditedRule]] = {}
+    for each in audit.rules:
+        panels.setdefault(each.instance, []).append(each)
+    inches, height = style.width_in_inches(width), style.check_height(height)
+    columns = 2 if len(panels) == 4 else min(len(panels), 3)
+    columns = columns if inches >= TWO_COLUMNS else 1
+    rows = -(-len(panels) // columns)
+    tall = rows * max(1.9, inches / columns * 0.7) + 0.8
+    # Numbers of votes at which there is a look, evenly on a log scale.
+    first, last = audit.look_every, max(audit.budget, audit.look_every)
+    wanted = np.geomspace(first, last, _POINTS) / first
+    found = np.unique(np.floor(wanted + 1e-9).astype(np.int64)) * first
+    looked = np.unique(np.append(found, audit.budget))
+    look = rule_looks((each.rule for each in audit.rules), colors=colors, names=names)
+    after = "each" if audit.look_every == 1 else f"every {audit.look_every}"
+    with style.new_figure(inches, height or tall) as figure:
+        grid = panel_grid(
+            figure,
+            len(panels),
+            columns,
+            x_label=f"votes, looked at after {after}",
+            y_label="studies stopped\nat a wrong arm",
+            share=True,
+        )
+        for axes, (name, members) in zip(grid, panels.items(), strict=True):
+            style.name_in_file(axes, name)
+            _draw_false_stops(axes, members, looked, look, audit.delta)
+            none = [look[x.rule].name for x in members if not x.row().false_share]
+            words = f"no study stopped at a wrong arm: {', '.join(none)}"
+            head_panel(axes, name, words_only(words if none else ""), inches / columns)
+        top = max([audit.delta, *(axes.dataLim.ymax for axes in grid)])
+        # Room for the width of a line at 0.
+        grid[0].set_ylim(-0.03 * top, min(1.02, 1.05 * top))
+        runs = runs_text(each.num_runs for each in audit.rules)
+        caption = (
+            f"{audit.policy} asks; {runs} of at most {audit.budget:,} votes; bands: "
+            f"exact 95 % intervals; gray line: the accepted error, {audit.delta:g}"
+        )
+        caption_below(figure, wrap_label(caption, inches), look)
+    return figure
+
+
+def _draw_false_stops(
+    axes: Axes,
+    members: list[AuditedRule],
+    looked: Int[np.ndarray, " look"],
+    look: dict[str, style.Look],
+    delta: float,
+) -> None:
+    every = max(1, len(looked) // _MARKS)
+    counts = [false_until(each, looked) for each in members]
+    same = [
+        (each.num_runs, *wrong) for each, wrong in zip(members, counts, strict=True)
+    ]
+    for place, (each, wrong) in enumerate(zip(members, counts, strict=True)):
+        shown, sharing = look[each.rule], same.count(same[place])
+        low, high = share_interval(wrong, each.num_runs)
+        if same.index(same[place]) == place:
+            axes.fill_between(
+                looked, low, high, step="post", alpha=0.18, linewidth=0,
+                color=shown.color if sharing == 1 else style.FAINT,
+            )  # fmt: skip
+        # One line for several rules has the colors of all in turn.
+        turn = same[:place].count(same[place])
+        dashes = shown.line
+        if sharing > 1:
+            start = -_DASH * turn % (_DASH * sharing)
+            dashes = (start, (_DASH, _DASH * (sharing - 1)))
+        # Moved on from line to line: markers of lines at zero do not cover each other.
+        marks = list(range(place * every // len(members), len(looked) - 1, every))
+        marks += [len(looked) - 1] if wrong[-1] else []
+        (line,) = axes.step(
+            looked, wrong / each.num_runs, where="post", color=shown.color,
+            linestyle=dashes, marker=shown.marker, markevery=marks,
+            markeredgecolor="white", markeredgewidth=0.4, zorder=4.0 - 0.1 * place,
+        )  # fmt: skip
+        style.name_in_file(line, str(axes.get_gid()), each.rule)
+    axes.axhline(delta, color=style.FAINT, linewidth=0.8, zorder=2)
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(base=10.0))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(PercentFormatter(xmax=1.0, decimals=None))
+    style.light_grid(axes)

@@ -21,22 +21,27 @@ from bayesduel.arguments.literals import literal
 from bayesduel.errors import ArgumentError
 from bayesduel.plots import style
 from bayesduel.plots.axes import (
+    BANDS,
+    Line,
+    Panel,
     band_text,
     beyond_text,
+    by_instance,
     caption_below,
     draw_line,
     draw_points,
     head_panel,
     label_ends,
+    line_of,
     notion_label,
     panel_grid,
     scale_regret,
     usual_columns,
+    with_names,
     words_only,
     wrap_label,
 )
 from bayesduel.plots.bound_curves import power_text
-from bayesduel.plots.lines import BANDS, Line, Panel, by_instance, line_of, with_names
 from bayesduel.plots.policy_looks import policy_looks
 from bayesduel.plots.style import StyledFigure
 from theory.arguments import items_of, one_of, true_or_false
@@ -47,7 +52,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from bayesduel.analysis.measured_nodes import Measurement, Result
-    from bayesduel.plots.lines import Panel
+    from bayesduel.plots.axes import Panel
 
 
 _DOTS = (0, (1, 1.5))
@@ -90,8 +95,7 @@ def sweep(
         Checkpoints at which regret is read, a panel each; by default the last one of
         each policy.
     notion : str, optional
-        Which recorded regret. By default Copeland regret, or the first
-        notion that was recorded where that was not.
+        As in :func:`regret`.
     band : {"standard error", "quantiles 10-90", "quantiles 25-75", "none"}
         See :func:`regret`. It is measured at the markers, and drawn between them where
         a line has three values; two are not joined, and have bars.
@@ -100,10 +104,8 @@ def sweep(
         equal ratios than to equal steps.
     log_y : bool
         Logarithmic axis of regret.
-    colors, names : mapping, optional
-        See :func:`regret`.
-    width, height
-        See :func:`regret`.
+    colors, names, width, height
+        As in :func:`regret`.
 
     Returns
     -------
@@ -155,7 +157,33 @@ def sweep(
         )
         for axes, panel in zip(grid, found.panels, strict=True):
             style.name_in_file(axes, panel.instance)
-            _draw(axes, panel, found, look, log_x=log_x, log_y=log_y)
+            for line in panel.lines:
+                if line.rounds.size < _TREND and not line.is_level:
+                    draw_points(axes, line, look[line.policy])
+                else:
+                    draw_line(
+                        axes, line, look[line.policy], log_x=log_x, all_marked=True
+                    )
+            scale_regret(axes, panel, log_y=log_y)
+            values = np.array(found.values)
+            first, last = values[0], values[-1]
+            if log_x:
+                axes.set_xscale("log")
+            # A default at the least value is apart from the axis.
+            step = _MARGIN * np.log(last / first) if log_x else _MARGIN * (last - first)
+            axes.set_xlim(first * np.exp(-step) if log_x else first - step, last)
+            _set_ticks(axes, values, log_x=log_x)
+            own = {line.policy: found.defaults.get(line.policy) for line in panel.lines}
+            inside = {
+                k: x for k, x in own.items() if x is not None and first <= x <= last
+            }
+            common = len({*inside.values()}) == 1
+            for value in {*inside.values()}:
+                label = next(each for each in inside if inside[each] == value)
+                color = style.FAINT if common else look[label].color
+                axes.axvline(
+                    value, color=color, linestyle=_DOTS, linewidth=1.1, zorder=1
+                )
             words = words_only(beyond_text(panel, log_y=log_y))
             head_panel(axes, panel.instance, words, inches / columns)
         caption = wrap_label(_caption(found, band), inches)
@@ -182,38 +210,6 @@ def _log_x(found: Sweep, asked: bool | None) -> bool:
             remedy="a logarithmic axis has numbers above 0 only",
         )
     return asked
-
-
-def _draw(
-    axes: Axes,
-    panel: Panel,
-    found: Sweep,
-    look: dict[str, style.Look],
-    *,
-    log_x: bool,
-    log_y: bool,
-) -> None:
-    for line in panel.lines:
-        if line.rounds.size < _TREND and not line.is_level:
-            draw_points(axes, line, look[line.policy])
-        else:
-            draw_line(axes, line, look[line.policy], log_x=log_x, all_marked=True)
-    scale_regret(axes, panel, log_y=log_y)
-    values = np.array(found.values)
-    first, last = values[0], values[-1]
-    if log_x:
-        axes.set_xscale("log")
-    # A default at the least value is apart from the axis.
-    step = _MARGIN * np.log(last / first) if log_x else _MARGIN * (last - first)
-    axes.set_xlim(first * np.exp(-step) if log_x else first - step, last)
-    _set_ticks(axes, values, log_x=log_x)
-    own = {line.policy: found.defaults.get(line.policy) for line in panel.lines}
-    inside = {k: x for k, x in own.items() if x is not None and first <= x <= last}
-    common = len({*inside.values()}) == 1
-    for value in {*inside.values()}:
-        label = next(each for each in inside if inside[each] == value)
-        color = style.FAINT if common else look[label].color
-        axes.axvline(value, color=color, linestyle=_DOTS, linewidth=1.1, zorder=1)
 
 
 def _set_ticks(axes: Axes, values: np.ndarray, *, log_x: bool) -> None:

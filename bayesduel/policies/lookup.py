@@ -14,6 +14,7 @@ from bayesduel.arguments.named_objects import (
     word_of,
 )
 from bayesduel.errors import PolicyParameterError, UnknownNameError, near_and_all
+from bayesduel.models.in_policies.names import is_posterior, numbers_of, with_numbers
 from bayesduel.policies.parameter_values import (
     check_policy,
     parameters,
@@ -23,7 +24,6 @@ from bayesduel.policies.policy import PolicyBase
 from bayesduel.policies.policy_around import DelayedFeedback, WithoutSelfDuels
 from bayesduel.policies.registry import MODULES, entry, registered_names
 from bayesduel.policies.subset_base import OfferingPolicy
-from bayesduel.posteriors.names import is_posterior, numbers_of, with_numbers
 from theory.arguments import short_repr
 
 _POLICIES = NamedKind(

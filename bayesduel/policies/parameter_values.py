@@ -10,10 +10,9 @@ from jaxtyping import Float
 
 from bayesduel.code_digest import is_users
 from bayesduel.errors import PolicyParameterError
+from bayesduel.models.in_policies.betas import BetaArms, BetaPairs
+from bayesduel.models.in_policies.names import changed_numbers, is_posterior, numbers_of
 from bayesduel.policies.policy import KernelPolicy, PolicyBase
-from bayesduel.posteriors.beta_arms import BetaArms
-from bayesduel.posteriors.beta_pairs import BetaPairs
-from bayesduel.posteriors.names import changed_numbers, is_posterior, numbers_of
 
 
 def check_kinds(policy: PolicyBase) -> None:

@@ -16,9 +16,8 @@ import numpy as np
 
 from bayesduel.arguments.frozen_classes import value_text
 from bayesduel.errors import ArgumentError
-from bayesduel.posteriors.beta_arms import BetaArms
-from bayesduel.posteriors.beta_pairs import BetaPairs
-from bayesduel.posteriors.names import (
+from bayesduel.models.in_policies.betas import BetaArms, BetaPairs
+from bayesduel.models.in_policies.names import (
     changed_numbers,
     is_posterior,
     numbers_that_differ,

@@ -109,7 +109,7 @@ class OfferingPolicy(PolicyBase):
         # With one number per arm the order of the arms is the same in all sets.
         if not small or world.rule.values is not None:
             return
-        from theory.choice.order import find_inconsistency
+        from theory.choice.tables import find_inconsistency
 
         found = find_inconsistency(world.table())
         if found is not None:

@@ -15,12 +15,12 @@ from numba.extending import overload, overload_method
 from bayesduel.code_digest import functions_digest, global_names, is_users
 from bayesduel.errors import PolicyParameterError
 from bayesduel.instances.world import World
+from bayesduel.models.in_policies.names import is_posterior
 from bayesduel.ops.scalar.compiled import compiled as marked
 from bayesduel.ops.scalar.compiled import inlined, with_names
 from bayesduel.ops.scalar.compiler import RULE_PART_OPTIONS, learn_states, standalone
 from bayesduel.policies.policy import Duel, PolicyBase, Wins
 from bayesduel.policies.subset_base import Offer, SubsetPolicy
-from bayesduel.posteriors.names import is_posterior
 from bayesduel.simulation import rounds, set_rounds
 from bayesduel.simulation.open_worlds import loop_functions
 from bayesduel.simulation.programs import cache_on_disk, kernel_names, program_name

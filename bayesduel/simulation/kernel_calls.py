@@ -30,10 +30,13 @@ VOTES = np.dtype(
 ``note``, or 0 where it did not choose it; whether ``first`` won; and how many votes."""
 
 MOST_SECONDS = 1.0
-"""Time that Python may take before compiled code takes over.
+"""Time that Python may take for votes that are told at once.
 
 Loading the program of a kernel takes as long, and compiling it longer.
 """
+
+MOST_ARMS = 96
+"""Arms up to which Python takes less than a tenth of a second for a question."""
 
 _VOTES_AT_ONCE = 16
 """Votes between two decisions whether the rest takes Python too long."""
@@ -79,9 +82,14 @@ class KernelCalls:
         The kernel.
     compiled : bool, optional
         Whether compiled code runs it from the first call on, or Python throughout. By
-        default Python begins, as it needs a millisecond for a question and a program a
-        second to be loaded, or several to be compiled; the program takes over once
-        Python has taken ``MOST_SECONDS``, or at once if this process has loaded it.
+        default Python does: it needs milliseconds for a question, and nobody who
+        answers questions waits for a program, which takes a second to be loaded or
+        several to be compiled. The program runs it from the first call on if there are
+        more than ``MOST_ARMS`` arms or this process has loaded it already. It takes
+        over where Python would need more than ``MOST_SECONDS`` for votes that are told
+        at once.
+    num_arms : int
+        Number of arms K; plays a part only where ``compiled`` is not given.
 
     Attributes
     ----------
@@ -89,12 +97,16 @@ class KernelCalls:
         Whether compiled code runs the next call.
     """
 
-    def __init__(self, kernel: ScalarKernel, compiled: bool | None = None) -> None:
+    def __init__(
+        self, kernel: ScalarKernel, compiled: bool | None = None, num_arms: int = 0
+    ) -> None:
         self._name = kernel.name
         self._numbers = np.zeros(8, dtype=np.int64)
         self._seconds, self._calls = 0.0, 0
         self._most_seconds = MOST_SECONDS if compiled is None else np.inf
-        self.is_compiled = kernel.name in _loaded if compiled is None else compiled
+        if compiled is None:
+            compiled = num_arms > MOST_ARMS or kernel.name in _loaded
+        self.is_compiled = compiled
 
     def expect(self, more: int) -> None:
         """Let compiled code take over if Python would take too long for ``more`` calls.
@@ -104,8 +116,7 @@ class KernelCalls:
         more : int
             Votes and questions that are known to come.
         """
-        each = self._seconds / max(self._calls, 1)
-        if self._seconds + more * each >= self._most_seconds:
+        if more * self._seconds / max(self._calls, 1) >= self._most_seconds:
             self.is_compiled = True
 
     def init(self, state: Any, rng: Generator) -> None:
@@ -192,7 +203,8 @@ class KernelCalls:
         """
         left = int(votes["count"].sum())
         while True:
-            self.expect(left)
+            if left > 1:
+                self.expect(left)
             most = left if self.is_compiled else min(left, _VOTES_AT_ONCE)
             given = played, begins, most
             numbers = self._call(state, rng, _TELL, *given, votes=votes, num_calls=most)
@@ -215,8 +227,6 @@ class KernelCalls:
         """Run an operation; its arguments and results are in one array."""
         numbers = self._numbers
         numbers[: len(values)] = values
-        if not self.is_compiled:
-            self.expect(num_calls)
         if self.is_compiled:
             _program(self._name)(state, rng, code, numbers, votes, shares)
             return numbers

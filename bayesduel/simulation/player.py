@@ -143,8 +143,9 @@ class Player:
     compiled : bool or None
         Whether compiled code runs a policy of this package. Loading it takes a second,
         and compiling it on a machine that never did takes several. With None, Python
-        begins, a millisecond for a question, and compiled code takes over once that
-        pays. With False, Python goes on. The questions are the same.
+        runs it, which takes milliseconds for a question, unless there are more than 96
+        arms or very many votes are told at once. With False, Python always does. The
+        questions are the same.
 
     Attributes
     ----------

@@ -304,7 +304,7 @@ class KernelStepper(Stepper):
     ) -> None:
         self._kernel, self._num_arms, self._seeds = kernel, num_arms, seeds
         self._horizon = LONGEST_HORIZON if horizon is None else horizon
-        self._calls = KernelCalls(kernel, compiled)
+        self._calls = KernelCalls(kernel, compiled, num_arms)
 
     def begin(self, wins: Int[np.ndarray, "K K"]) -> Memory:
         """Tell votes pair by pair."""

@@ -106,6 +106,15 @@ class FirstOf(StoppingRule):
         return last
 
 
+def concluded(
+    leader: int, evidence: float, threshold: float, *, stopped: bool | None = None
+) -> StoppingState:
+    """Return that a rule names the leader, by default if the evidence suffices."""
+    stops = evidence >= threshold if stopped is None else stopped
+    answer = leader if stops else NOBODY
+    return StoppingState(stops, answer, leader, evidence, threshold)
+
+
 def check_rule(argument: str, value: Any, index: int | None = None) -> StoppingRule:
     """Return ``value`` if it is a rule for stopping."""
     if not isinstance(value, StoppingRule):

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from bayesduel.errors import StoppingRuleError
 from bayesduel.ops.scalar.compiled import Records, compiled, implement_one, inlined
 from bayesduel.stopping._scalar_bets import lower_half
-from bayesduel.stopping.base import NOBODY, StoppingRule, StoppingState
+from bayesduel.stopping.base import StoppingRule, StoppingState, concluded
 from bayesduel.stopping.rules import check_duels
 from bayesduel.stopping.scalar_rules import GO_ON, ScalarStopping, observe
 from theory.arguments import share_of
@@ -57,7 +57,7 @@ class FixedNumber(StoppingRule):
         counts = checked_wins(wins)
         leader = int(shares_won(counts)[0].argmax())
         spent, limit = float(counts.sum()), float(self.duels)
-        return _state(leader, spent, limit, stopped=spent >= limit)
+        return concluded(leader, spent, limit, stopped=spent >= limit)
 
     def scalar_stopping(self) -> Any:
         """Return what stops runs of the scalar engine."""
@@ -114,7 +114,7 @@ class SeparateIntervals(StoppingRule):
         highs = np.where(met > 0, centers + halves, 1.0)
         low = float(centers[leader] - halves[leader]) if met[leader] else 0.0
         apart = low - float(np.delete(highs, leader).max())
-        return _state(leader, apart, 0.0, stopped=apart > 0.0)
+        return concluded(leader, apart, 0.0, stopped=apart > 0.0)
 
     def scalar_stopping(self) -> Any:
         """Return what stops runs of the scalar engine."""
@@ -164,7 +164,7 @@ class LeaderTest(StoppingRule):
             probability = 2.0 * float(betainc(won, lost + 1.0, 0.5))
         evidence = -math.log(probability) if probability > 0.0 else math.inf
         stopped = probability < self.alpha * (1.0 - ROUNDING)
-        return _state(leader, evidence, -math.log(self.alpha), stopped=stopped)
+        return concluded(leader, evidence, -math.log(self.alpha), stopped=stopped)
 
     def scalar_stopping(self) -> Any:
         """Return what stops runs of the scalar engine."""
@@ -187,13 +187,6 @@ def _normal_quantile(level: float) -> float:
     from scipy.special import ndtri
 
     return float(ndtri(0.5 + float(level) / 2.0))
-
-
-def _state(
-    leader: int, evidence: float, threshold: float, *, stopped: bool
-) -> StoppingState:
-    answer = leader if stopped else NOBODY
-    return StoppingState(stopped, answer, leader, evidence, threshold)
 
 
 # --- The kernel of the heuristics: shares of duels won, and what is made of them ------

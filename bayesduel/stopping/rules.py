@@ -1,5 +1,7 @@
 """Rules for stopping, on a table of counts; kernels play the same in simulations."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -11,7 +13,13 @@ from numpy.typing import ArrayLike
 from bayesduel.errors import StoppingRuleError, errors_as
 from bayesduel.ops.scalar.compiled import Records, compiled, implement_one, inlined
 from bayesduel.stopping._scalar_bets import log_bets, log_stake, log_whole
-from bayesduel.stopping.base import NOBODY, StoppingRule, StoppingState, check_rule
+from bayesduel.stopping.base import (
+    NOBODY,
+    StoppingRule,
+    StoppingState,
+    check_rule,
+    concluded,
+)
 from bayesduel.stopping.scalar_rules import GO_ON, ScalarStopping, observe
 from theory import anytime_evidence
 from theory.arguments import (
@@ -83,7 +91,7 @@ class AnytimeEvidence(StoppingRule):
         """
         found = self._evidence(wins, unknown)
         leader = int(found.argmax())
-        return _state(leader, float(found[leader]), -math.log(self.delta))
+        return concluded(leader, float(found[leader]), -math.log(self.delta))
 
     def _evidence(
         self, wins: ArrayLike, unknown: ArrayLike | None = None
@@ -145,13 +153,11 @@ class PosteriorProbability(StoppingRule):
     def evaluate(self, wins: ArrayLike) -> StoppingState:
         """Say whether the leader is probable enough."""
         leader, wrong = log_probability_wrong(checked_wins(wins), float(self.prior))
-        return _state(leader, -wrong, -math.log(self.delta))
+        return concluded(leader, -wrong, -math.log(self.delta))
 
     def scalar_stopping(self) -> Any:
         """Return what stops runs of the scalar engine."""
-        from bayesduel.stopping._scalar_posterior import stopping
-
-        return stopping(delta=float(self.delta), prior=float(self.prior))
+        return posterior_stopping(delta=float(self.delta), prior=float(self.prior))
 
 
 @dataclass(frozen=True)
@@ -235,12 +241,6 @@ def check_duels(value: Any) -> None:
 
 def _check_delta(value: Any) -> None:
     share_of(value, "delta", kind=StoppingRuleError)
-
-
-def _state(leader: int, evidence: float, threshold: float) -> StoppingState:
-    stopped = evidence >= threshold
-    answer = leader if stopped else NOBODY
-    return StoppingState(stopped, answer, leader, evidence, threshold)
 
 
 # --- The kernel of `AnytimeEvidence`: ``theory.anytime_evidence`` after every duel ----
@@ -471,3 +471,103 @@ def _beaten(
             tail[1 : most + 1] += change
     direct = probability[rivals, leader]
     return direct * tail[num_arms - 2] + (1 - direct) * tail[num_arms]
+
+
+_POSTERIOR_NOW = np.dtype(
+    [("delta", np.float64), ("prior", np.float64), ("whole", np.float64)]
+)
+
+_POSTERIOR_PAIR = np.dtype(
+    [
+        ("wins", np.int64),  # [i, j]: duels of the pair that i won.
+        ("probability", np.float64),  # [i, j]: P(theta_ij > 1/2); 0 on the diagonal.
+    ]
+)
+
+
+class PosteriorKernel(NamedTuple):
+    """The state of one run."""
+
+    now: Records
+    pairs: Records
+    score: Float[np.ndarray, " K"]
+    """Expected number of wins."""
+
+    tail: Float[np.ndarray, " N"]
+    """[r]: P(the pairs so far supply at least r), of one rival; r up to K."""
+
+
+def posterior_stopping(*, delta: float, prior: float) -> ScalarStopping:
+    """Return what stops by posterior probability."""
+
+    def initial_state(num_arms: int) -> PosteriorKernel:
+        now = np.zeros(1, dtype=_POSTERIOR_NOW)
+        now["delta"], now["prior"], now["whole"] = delta, prior, log_whole(prior, 0.5)
+        pairs = np.zeros((num_arms, num_arms), dtype=_POSTERIOR_PAIR)
+        pairs["probability"] = 0.5 * (1.0 - np.eye(num_arms))
+        score = np.full(num_arms, 0.5 * (num_arms - 1))
+        return PosteriorKernel(now, pairs, score, np.zeros(num_arms + 1))
+
+    return ScalarStopping("posterior", initial_state)
+
+
+@inlined
+def _observe_posterior(
+    state: PosteriorKernel, first: int, second: int, won: bool
+) -> int:
+    """Count a duel; return the leader if it is probable enough."""
+    winner, loser = (first, second) if won else (second, first)
+    state.pairs[winner, loser].wins += 1
+    _refresh_posterior(state, winner, loser)
+    leader = 0
+    for arm in range(len(state.pairs)):
+        if state.score[arm] > state.score[leader]:
+            leader = arm
+    return leader if _probability_wrong(state, leader) <= state.now[0].delta else GO_ON
+
+
+@compiled
+def _refresh_posterior(state: PosteriorKernel, one: int, other: int) -> None:
+    now = state.now[0]
+    forward, backward = state.pairs[one, other], state.pairs[other, one]
+    bets = log_bets(forward.wins, backward.wins, now.prior, 0.5, now.whole, now.whole)
+    # Both sides of 1/2 in proportion to what bets on them are worth.
+    forward.probability = 1.0 / (1.0 + math.exp(min(bets[1] - bets[0], 709.0)))
+    backward.probability = 1.0 / (1.0 + math.exp(min(bets[0] - bets[1], 709.0)))
+    for arm in (one, other):
+        total = 0.0
+        for j in range(len(state.pairs)):
+            total += state.pairs[arm, j].probability
+        state.score[arm] = total
+
+
+@compiled
+def _probability_wrong(state: PosteriorKernel, leader: int) -> float:
+    """Add up the probabilities of all rivals to have more wins than the leader."""
+    num_arms, tail, total = len(state.pairs), state.tail, 0.0
+    for rival in range(num_arms):
+        if rival == leader:
+            continue
+        for needed in range(1, num_arms + 1):
+            tail[needed] = 0.0
+        tail[0] = 1.0
+        for other in range(num_arms):
+            if other != rival and other != leader:
+                _add(tail, state.pairs[rival, other].probability)
+                _add(tail, state.pairs[other, leader].probability)
+        direct = state.pairs[rival, leader].probability
+        total += direct * tail[num_arms - 2] + (1.0 - direct) * tail[num_arms]
+        if total > state.now[0].delta:
+            break
+    return total
+
+
+@inlined
+def _add(tail: Float[np.ndarray, " N"], probability: float) -> None:
+    for needed in range(tail.size - 1, 0, -1):
+        tail[needed] = (
+            probability * tail[needed - 1] + (1.0 - probability) * tail[needed]
+        )
+
+
+implement_one(observe, PosteriorKernel, _observe_posterior)

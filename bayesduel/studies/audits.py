@@ -2,48 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from bayesduel.errors import SimulationArgumentError
-from bayesduel.studies._fits import fit_votes
+from bayesduel.studies.events import Audited
+from bayesduel.studies.fits import fit_votes
+from bayesduel.studies.state import StudyState
+from bayesduel.studies.stopping import MeasuredRate
 from theory.arguments import integer_from
 
 if TYPE_CHECKING:
     from bayesduel.analysis import StoppingAudit
-    from bayesduel.studies.replay.state import StudyState
 
-__all__ = ["StoredAudit", "MeasuredRate", "audit_of", "stored_audit"]
 
 _BUDGET = 2000
 """Votes of an audited study without a budget."""
-
-
-@dataclass(frozen=True)
-class MeasuredRate:
-    """How the simulated studies ended under one rule for stopping.
-
-    Attributes
-    ----------
-    rule : str
-    false_stops : int
-        Studies in which it named an arm that is no Copeland winner.
-    false_share, false_lower, false_upper : float
-        Their share, with an exact interval of 95 %.
-    undecided_share : float
-        Share of the studies in which it named no arm within the budget.
-    median_votes : float or None
-        Median of the votes until a name, None where most studies had none.
-    """
-
-    rule: str
-    false_stops: int
-    false_share: float
-    false_lower: float
-    false_upper: float
-    undecided_share: float
-    median_votes: float | None
 
 
 @dataclass(frozen=True)
@@ -89,13 +63,12 @@ class StoredAudit:
     @classmethod
     def made(cls, state: StudyState, found: StoppingAudit, width: float) -> Self:
         """Return what is kept of an audit of a study in this state."""
-        names = [each.name for each in fields(MeasuredRate)]
-        rows = [asdict(row) for row in found.rows()]
+        names = [field.name for field in fields(MeasuredRate)]
         return cls(
             policy=found.policy,
             model=repr(state.settings.model),
-            arms=_arms(state),
-            votes=_votes(state),
+            arms=state.active_names,
+            votes=state.num_all,
             delta=found.delta,
             width=width,
             budget=found.budget,
@@ -103,17 +76,16 @@ class StoredAudit:
             num_runs=found.num_runs,
             seed=found.seed,
             rates=tuple(
-                MeasuredRate(**{name: row[name] for name in names}) for row in rows
+                MeasuredRate(**{name: getattr(row, name) for name in names})
+                for row in found.rows()
             ),
             remarks=found.remarks,
         )
 
-    def as_body(self) -> dict[str, Any]:
+    def as_event(self) -> Audited:
         """Return what the event holds."""
         body = asdict(self)
-        for name in ("added", "retired", "votes_since"):
-            del body[name]
-        return body
+        return Audited(**{name: body[name] for name in Audited._fields})
 
     @property
     def is_stale(self) -> bool:
@@ -122,17 +94,16 @@ class StoredAudit:
 
     def rate(self, rule: str) -> MeasuredRate | None:
         """Return the numbers of a rule, None where it was not measured."""
-        return next((each for each in self.rates if each.rule == rule), None)
+        return next((rate for rate in self.rates if rate.rule == rule), None)
 
     def words(self, rule: str) -> str:
         """Return in words how often a rule stopped wrongly."""
         found = self.rate(rule)
         if found is None:
             return "not measured for this model"
-        low, high = found.false_lower, found.false_upper
         return (
-            f"{found.false_share:.1%} wrong (95%: {low:.1%} to {high:.1%}), "
-            f"{found.undecided_share:.0%} undecided"
+            f"{found.false_share:.1%} wrong (95%: {found.false_lower:.1%} to "
+            f"{found.false_upper:.1%}), {found.undecided_share:.0%} undecided"
         )
 
     def about(self) -> str:
@@ -173,24 +144,16 @@ def stored_audit(state: StudyState) -> StoredAudit | None:
     for name in ("arms", "remarks"):
         body[name] = tuple(body[name])
     body["rates"] = tuple(MeasuredRate(**each) for each in body["rates"])
-    then, now = body["arms"], _arms(state)
+    then, now = body["arms"], state.active_names
     return StoredAudit(
         **body,
         added=tuple(name for name in now if name not in then),
         retired=tuple(name for name in then if name not in now),
-        votes_since=_votes(state) - body["votes"],
+        votes_since=state.num_all - body["votes"],
     )
 
 
-def audit_of(
-    state: StudyState,
-    *,
-    budget: int | None,
-    look_every: int,
-    num_runs: int,
-    seed: int,
-    on_progress: Callable[[float], None] | None,
-) -> StoppingAudit:
+def audit_of(state: StudyState, budget: int | None, **options: Any) -> StoppingAudit:
     """Measure the design of a study; see ``Study.audit_stopping``."""
     from bayesduel.analysis import audit_stopping, usual_rules
     from bayesduel.studies.forecast import simulated_rules, who_is_simulated
@@ -201,26 +164,18 @@ def audit_of(
         budget = settings.budget or _BUDGET
     error = SimulationArgumentError
     budget = integer_from(budget, 1, "budget", 10**9, kind=error)
-    rules = usual_rules(settings.delta, settings.width, budget)
-    own = simulated_rules(settings, posterior)
-    if "posterior" not in own:
-        own["posterior by pair"] = rules["posterior"]
-    others = ("anytime", "posterior")
-    heuristics = {name: rule for name, rule in rules.items() if name not in others}
-    asked = who_is_simulated(settings)
+    usual = usual_rules(settings.delta, settings.width, budget)
+    rules = simulated_rules(settings, posterior)
+    if "posterior" not in rules:
+        rules["posterior by pair"] = usual["posterior"]
+    rules |= {name: rule for name, rule in usual.items()
+              if name not in ("anytime", "posterior")}  # fmt: skip
+    policy, remark = who_is_simulated(settings)
     found = audit_stopping(
-        posterior,
-        asked.policy,
-        rules=own | heuristics,
-        delta=settings.delta,
-        width=settings.width,
-        budget=budget,
-        look_every=look_every,
-        num_runs=num_runs,
-        seed=seed,
-        on_progress=on_progress,
-    )
-    remarks = [asked.remark] if asked.remark else []
+        posterior, policy, rules=rules, delta=settings.delta, width=settings.width,
+        budget=budget, **options,
+    )  # fmt: skip
+    remarks = [remark] if remark else []
     if settings.blocked or settings.floor:
         remarks.append("the floor and blocked pairs are not simulated")
     if settings.spending.cost is not None or settings.stop_when:
@@ -228,11 +183,3 @@ def audit_of(
     if settings.judging.both_orders == "nothing":
         remarks.append("contradictions, which use up the budget, are not simulated")
     return replace(found, policy=settings.policy, remarks=tuple(remarks))
-
-
-def _arms(state: StudyState) -> tuple[str, ...]:
-    return tuple(state.arms[arm] for arm in state.active)
-
-
-def _votes(state: StudyState) -> int:
-    return int(state.num_votes + state.num_imported)

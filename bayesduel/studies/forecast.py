@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,28 +13,18 @@ from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.errors import SimulationArgumentError
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.stopping.rules import AnytimeEvidence, PosteriorProbability
-from bayesduel.studies._asked_order import evidence_in_order
-from bayesduel.studies._fits import fit_votes
-from bayesduel.studies.replay.state import StudyState
+from bayesduel.studies.fits import fit_votes
+from bayesduel.studies.settings import Settings
+from bayesduel.studies.state import StudyState
+from bayesduel.studies.stopping import evidence_in_order
 
 if TYPE_CHECKING:
     from jaxtyping import Float64, Int
 
-    from bayesduel.inference.fits.fit_result import Fit
+    from bayesduel.models.fit.fit_result import Fit
     from bayesduel.policies.policy import PolicyBase
     from bayesduel.stopping.rules import StoppingRule
-    from bayesduel.studies._settings import Settings
 
-__all__ = [
-    "Forecast",
-    "ForecastLine",
-    "Simulated",
-    "forecast_of",
-    "simulated_rules",
-    "votes_left",
-    "votes_needed",
-    "who_is_simulated",
-]
 
 _STAND_IN = "d-ts+"
 """In place of policies that no kernel plays."""
@@ -126,10 +116,19 @@ def forecast_of(
     posterior = fit_votes(state, 0, 400, 400)
     truths = posterior.sample(settings.seed + _SEED, num_runs)
     left = votes_left(state)
+    tail = (1.0 - probability) / 2.0
     lines = []
     for name, rule in simulated_rules(settings, posterior).items():
         needed = votes_needed(state, rule, truths, most_votes, settings.seed)
-        lines.append(_line(name, needed, probability, left))
+        found = np.quantile(needed, [tail, 0.5, 1.0 - tail], method="inverted_cdf")
+        lines.append(
+            ForecastLine(
+                name,
+                *(int(each) if math.isfinite(each) else None for each in found),
+                undecided=float(np.isinf(needed).mean()),
+                within_budget=None if left is None else float((needed <= left).mean()),
+            )
+        )
     remarks = _remarks(state)
     if len(lines) == 1:
         remarks.append("the posterior rule of this model is not simulated")
@@ -165,24 +164,37 @@ def votes_needed(
     more are needed as ties have come so far.
     """
     both = np.ix_(state.active, state.active)
-    now = rule.evaluate(state.wins[both])
     if isinstance(rule, AnytimeEvidence):
         now = evidence_in_order(state, rule).found
+    else:
+        now = rule.evaluate(state.wins[both])
     if now.stopped:
         return np.zeros(len(truths))
     share = _decisive_share(state)
-    most = max(1, math.floor(most_votes * share))
-    asked = [each.duel["round"] for each in state.told if each.duel]
+    rounds = [event.duel["round"] for event in state.told if event.duel]
     kernel = asking_kernel(
-        _who_asks(state.settings).policy,
+        _who_asks(state.settings)[0],
         len(state.active),
-        _horizon(state.settings),
-        rounds=max([int(state.epoch_wins.sum()), *asked]),
+        state.settings.budget or LONGEST_HORIZON,
+        rounds=max([int(state.epoch_wins.sum()), *rounds]),
     )
     runs = decisions(
-        kernel, rule, truths, budget=most, seed=seed, votes=_votes_of(state)
-    )
+        kernel, rule, truths, budget=max(1, math.floor(most_votes * share)), seed=seed,
+        votes=_votes_of(state),
+    )  # fmt: skip
     return np.where(runs.votes < 0, np.inf, np.ceil(runs.votes / share))
+
+
+def _votes_of(state: StudyState) -> Int[np.ndarray, "vote 3"]:
+    # Winner and loser of every vote, and whether the rules count it: ties are votes by
+    # a coin for the policy, and none for the rules.
+    both, votes = np.ix_(state.active, state.active), []
+    won = state.wins[both].astype(np.int64)
+    for counts, counted in ((won, 1), (state.told_wins[both] - won, 0)):
+        first, second = np.nonzero(counts)
+        pairs = np.column_stack([first, second, np.full(len(first), counted)])
+        votes.append(np.repeat(pairs, counts[first, second], axis=0))
+    return np.concatenate(votes).astype(np.int64)
 
 
 def simulated_rules(settings: Settings, posterior: Fit) -> dict[str, StoppingRule]:
@@ -200,108 +212,59 @@ def simulated_rules(settings: Settings, posterior: Fit) -> dict[str, StoppingRul
     return rules
 
 
-def _votes_of(state: StudyState) -> Int[np.ndarray, "vote 3"]:
-    """Return winner and loser of every vote, and whether the rules count it.
-
-    Ties are votes by a coin for the policy, and none for the rules.
-    """
-    both = np.ix_(state.active, state.active)
-    won = state.wins[both].astype(np.int64)
-    tied = state.told_wins[both] - won
-    rows = []
-    for counts, counted in ((won, 1), (tied, 0)):
-        first, second = np.nonzero(counts)
-        pairs = np.column_stack([first, second, np.full(len(first), counted)])
-        rows.append(np.repeat(pairs, counts[first, second], axis=0))
-    return np.concatenate(rows).astype(np.int64)
-
-
 def _decisive_share(state: StudyState) -> float:
     both = np.ix_(state.active, state.active)
     won, tied = state.wins[both].sum(), state.ties[both].sum() / 2.0
     return float((won + 1.0) / (won + tied + 1.0))
 
 
-class Simulated(NamedTuple):
-    """Who asks in simulated studies, and what to say of it."""
-
-    policy: str | PolicyBase
-    remark: str
-
-
-def who_is_simulated(settings: Settings) -> Simulated:
-    """Return who asks as the study does, or nearly.
+def who_is_simulated(settings: Settings) -> tuple[str | PolicyBase, str]:
+    """Return who asks as the study does, or nearly, and what to say of it.
 
     Expected information is played by its kernel where the model is a Beta distribution
     per pair, with the prior of the study. On a scale there is no kernel, and the pair
     with the fewest votes stands in.
     """
     if settings.policy != "information":
-        return Simulated(settings.policy, "")
+        return settings.policy, ""
     if not isinstance(settings.model, PairwiseBeta):
-        remark = "simulated studies ask the pair with the fewest votes"
-        return Simulated("balanced", remark)
+        return "balanced", "simulated studies ask the pair with the fewest votes"
+    from bayesduel.models.in_policies.betas import BetaPairs
     from bayesduel.policies.identification.expected_information import (
         ExpectedInformation,
     )
-    from bayesduel.posteriors.beta_pairs import BetaPairs
 
     distributions = BetaPairs(np.asarray(settings.model.prior, dtype=np.float64))
-    return Simulated(ExpectedInformation(posterior=distributions), "")
+    return ExpectedInformation(posterior=distributions), ""
 
 
-def _who_asks(settings: Settings) -> Simulated:
-    """Return :func:`who_is_simulated`, or D-TS+ for what no kernel plays."""
-    found = who_is_simulated(settings)
+def _who_asks(settings: Settings) -> tuple[str | PolicyBase, str]:
+    # The same, or D-TS+ for what no kernel plays.
+    policy, remark = who_is_simulated(settings)
     try:
-        asking_kernel(found.policy, len(settings.arms), _horizon(settings))
+        asking_kernel(policy, len(settings.arms), settings.budget or LONGEST_HORIZON)
     except SimulationArgumentError:
-        return Simulated(_STAND_IN, f"simulated studies ask as {_STAND_IN} does")
-    return found
-
-
-def _horizon(settings: Settings) -> int:
-    return settings.budget or LONGEST_HORIZON
+        return _STAND_IN, f"simulated studies ask as {_STAND_IN} does"
+    return policy, remark
 
 
 def _remarks(state: StudyState) -> list[str]:
     settings, share = state.settings, _decisive_share(state)
-    found = [_who_asks(settings).remark]
     taken_back = any(
         each.withdrawn or each.answer != each.first_answer
         for each in state.questions.values()
     )
-    if taken_back or state.open:
-        found.append("votes that are out or were taken back count for nothing here")
-    if share < 1.0:
-        found.append(f"ties are taken to come in {1 - share:.0%} of the votes")
-    if settings.blocked or settings.floor or state.num_skipped:
-        found.append("the floor, and blocked or skipped pairs, are not simulated")
-    if state.num_nothing:
-        found.append("contradictions are taken to use up the budget as so far")
-    if settings.spending.cost is not None:
-        found.append("votes are taken to cost what they have cost so far")
-    if len(settings.stop_when) > 1:
-        found.append("the asking is taken to go on until the rule of each line stops")
-    return list(filter(None, found))
-
-
-def _line(
-    rule: str,
-    needed: Float64[np.ndarray, " run"],
-    probability: float,
-    left: int | None,
-) -> ForecastLine:
-    tail = (1.0 - probability) / 2.0
-    found = np.quantile(needed, [tail, 0.5, 1.0 - tail], method="inverted_cdf")
-    lower, median, upper = (
-        int(each) if math.isfinite(each) else None for each in found.tolist()
-    )
-    return ForecastLine(
-        rule=rule,
-        lower=lower,
-        median=median,
-        upper=upper,
-        undecided=float(np.isinf(needed).mean()),
-        within_budget=None if left is None else float((needed <= left).mean()),
-    )
+    found = (
+        (True, _who_asks(settings)[1]),
+        (taken_back or state.open,
+         "votes that are out or were taken back count for nothing here"),
+        (share < 1.0, f"ties are taken to come in {1 - share:.0%} of the votes"),
+        (settings.blocked or settings.floor or state.num_skipped,
+         "the floor, and blocked or skipped pairs, are not simulated"),
+        (state.num_nothing, "contradictions are taken to use up the budget as so far"),
+        (settings.spending.cost is not None,
+         "votes are taken to cost what they have cost so far"),
+        (len(settings.stop_when) > 1,
+         "the asking is taken to go on until the rule of each line stops"),
+    )  # fmt: skip
+    return [text for holds, text in found if holds and text]

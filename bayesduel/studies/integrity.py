@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import struct
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 from bayesduel.errors import BayesduelError, StudyError
 from bayesduel.files.folders import as_path
-from bayesduel.studies.replay.state import StudyState
-from bayesduel.studies.stored.damaged_files import Row, num_sealed, rows_in
-from bayesduel.studies.stored.disk import reading
-from bayesduel.studies.stored.event_checks import check_event
-from bayesduel.studies.stored.event_log import EventLog, event_of
-from bayesduel.studies.stored.events import BEGINNING, Event, gold_order
-
-if TYPE_CHECKING:
-    from bayesduel.studies._rules import Rule
-
-__all__ = ["IntegrityReport", "VerifiedQuestions", "check_study", "verify_study"]
-
-_DETAILS = ("information", "reason")
-"""Of a question: sums in another order, on another machine, have other last digits."""
+from bayesduel.studies.disk import EventLog, event_of, reading
+from bayesduel.studies.events import BEGINNING, Asked, Event, GoldAsked, record_of
+from bayesduel.studies.questions import next_question, rule_of
+from bayesduel.studies.state import StudyState
 
 
 @dataclass(frozen=True)
@@ -148,67 +140,50 @@ def verify_study(path: str | os.PathLike[str]) -> VerifiedQuestions:
     ...     verify_study(path)
     VerifiedQuestions(questions=1, foreign=())
     """
-    from bayesduel.studies._asking import rule_of
-
     with closing(EventLog.open(path)) as log, reading(log.path):
         first, *others = log.read(0)
         state, foreign = StudyState.begin(first), []
         rule = rule_of(state.settings)
         for event in others:
-            asked = event.kind in ("asked", "gold asked")
-            found = _not_own(state, rule, event) if asked else None
+            asked = event.kind in ("asked", "gold asked") and record_of(event.shown())
+            if not isinstance(asked, Asked | GoldAsked):
+                state.apply(event)
+                continue
+            pool, context = state.settings.contexts, asked.context
+            is_of_pool = isinstance(context, str) and context in pool
+            given = None if is_of_pool else context
+            ours = next_question(state, rule, asked.judge, given, event.time)
+            if is_of_pool and not isinstance(ours, str):
+                # Whoever asks may have named one of the pool.
+                ours = ours._replace(context=context)
             state.apply(event)
-            if found is not None:
-                foreign.append(found)
-            elif asked and "duel" in event.body:
+            if isinstance(ours, str) or _essence(ours) != _essence(asked):
+                says = ours if isinstance(ours, str) else _words(state, ours)
+                question = asked.question, _words(state, asked), says
+                foreign.append(ForeignQuestion(event.number, *question))
+            elif isinstance(asked, Asked) and asked.duel is not None:
                 rule.accepted(state)
     return VerifiedQuestions(len(state.questions), tuple(foreign))
 
 
-def _not_own(state: StudyState, rule: Rule, event: Event) -> ForeignQuestion | None:
-    """Return what is wrong with a question, None where the study would ask it."""
-    check_event(state, event.shown())
-    from bayesduel.studies._asking import next_question
-    from bayesduel.studies._rules import Nothing
-
-    body = event.shown().body
-    judge, context = body.get("judge"), body.get("context")
-    own = next_question(
-        state,
-        rule,
-        judge,
-        None if context in state.settings.contexts else context,
-        event.time,
-    )
-    if isinstance(own, Nothing):
-        says = own.reason
-    else:
-        if context in state.settings.contexts:
-            # Whoever asks may have named one of the pool.
-            own["context"] = context
-        if _essence(own) == _essence(body):
-            return None
-        says = _words(state, own)
-    return ForeignQuestion(event.number, body["question"], _words(state, body), says)
-
-
-def _essence(body: dict[str, Any]) -> dict[str, Any]:
-    """Return what of a question is the same on every machine."""
-    found = {name: each for name, each in body.items() if name not in _DETAILS}
-    duel = found.get("duel")
+def _essence(asked: Asked | GoldAsked) -> Asked | GoldAsked:
+    # What of a question is the same on every machine: sums in another order have other
+    # last digits.
+    if isinstance(asked, GoldAsked):
+        return asked
+    duel = asked.duel
     if duel is not None:
-        found["duel"] = [duel[name] for name in ("first", "second", "votes")]
-    return found
+        duel = {name: duel[name] for name in ("first", "second", "votes")}
+    return asked._replace(information=None, reason="", duel=duel)
 
 
-def _words(state: StudyState, body: dict[str, Any]) -> str:
-    if "gold" in body:
-        golds = state.golds[body["gold"]]
-        names = [golds[place] for place in gold_order(body)]
+def _words(state: StudyState, asked: Asked | GoldAsked) -> str:
+    if isinstance(asked, GoldAsked):
+        names, rule = state.golds[asked.gold], "gold"
+        shown = [names[place] for place in asked.places]
     else:
-        arms = body["left"], body["right"], *body.get("also", ())
-        names = [state.arms[arm] for arm in arms]
-    return f"{' against '.join(names)} for {body.get('rule', 'gold')}"
+        shown, rule = [state.arms[arm] for arm in asked.arms], asked.rule
+    return f"{' against '.join(shown)} for {rule}"
 
 
 def check_study(path: str | os.PathLike[str]) -> IntegrityReport:
@@ -253,7 +228,7 @@ def check_study(path: str | os.PathLike[str]) -> IntegrityReport:
 
 
 def _read(path: Path) -> list[Event]:
-    """Return all events of a file, and change nothing of it or beside it."""
+    # All events of a file; nothing of it or beside it is changed.
     beside = [path.with_name(path.name + end) for end in ("-journal", "-wal")]
     try:
         with closing(EventLog.open(path, read_only=True)) as log:
@@ -272,7 +247,7 @@ def _read(path: Path) -> list[Event]:
 def _replayed(
     events: list[Event],
 ) -> tuple[StudyState | None, tuple[Event, ...], str]:
-    """Return the state after the events that follow on one another, and the fault."""
+    # The state after the events that follow on one another, these, and the fault.
     state = None
     for place, event in enumerate(events):
         try:
@@ -286,48 +261,194 @@ def _replayed(
 
 
 def _damaged(path: Path, why: str) -> IntegrityReport:
-    """Return what is sound of a file that cannot be read as a study."""
+    # What is sound of a file that cannot be read as a study.
     data = path.read_bytes()
-    rows = rows_in(data)
+    rows = _rows_in(data)
     events: list[Event] = []
+
+    def next_sound(number: int, before: str) -> Event | str:
+        # The event that follows on a checksum, else what is wrong with all.
+        fault = ""
+        for row in rows[number]:
+            try:
+                return event_of(row, number, before)
+            except StudyError as error:
+                fault = error.rule
+        return fault
+
     digest = BEGINNING
     while len(events) + 1 in rows:
-        event, fault = _first_sound(rows[len(events) + 1], len(events) + 1, digest)
-        if event is None:
-            why = fault
+        event = next_sound(len(events) + 1, digest)
+        if isinstance(event, str):
+            why = event
             break
         digest = event.digest
         events.append(event)
     state, sound, fault = _replayed(events)
-    later = (
-        _first_sound(rows[number], number, before[-1])[0]
-        for number in sorted(rows)
-        if number > len(sound)
-        for before in rows.get(number - 1, ())
-        # Its own checksum holds if it follows on what the one before says of itself.
-        if before[-1] is not None
-    )
+    later = {}
+    for number in sorted(rows):
+        for before in rows.get(number - 1, ()) if number > len(sound) else ():
+            # Its checksum holds if it follows on what the one before says.
+            event = "" if before[-1] is None else next_sound(number, before[-1])
+            if not isinstance(event, str):
+                later[number] = event
     if len(sound) < len(events):
         why = fault
-    if (many := num_sealed(data)) > len(sound):
+    if (many := _num_sealed(data)) > len(sound):
         why += f"; the file held {many} events"
-    return IntegrityReport(
-        path,
-        sound,
-        0 if state is None else state.num_votes,
-        why,
-        tuple({event.number: event for event in later if event is not None}.values()),
-    )
+    votes = 0 if state is None else state.num_votes
+    return IntegrityReport(path, sound, votes, why, tuple(later.values()))
 
 
-def _first_sound(
-    rows: Iterable[Row], number: int, before: str
-) -> tuple[Event | None, str]:
-    """Return the event that follows on a checksum, else what is wrong with all."""
-    why = ""
-    for row in rows:
-        try:
-            return event_of(row, number, before), ""
-        except StudyError as error:
-            why = error.rule
-    return None, why
+# Events in a file that SQLite cannot read any more, found by their records alone.
+#
+# SQLite reaches a row through the header of the file, the pages of its tree and the
+# pointers of a page; where one of these is lost, it gives up all that lies behind. But
+# an event is one record, complete in itself, and says by its checksum whether it is
+# whole. So the records are looked for byte by byte, wherever they lie: in a file that
+# was cut, whose first pages were overwritten, or that has holes. The format is that of
+# https://www.sqlite.org/fileformat2.html, sections 1.3 to 2.1.
+
+_MAGIC = b"SQLite format 3\0"
+_USUAL_PAGE = 4096
+
+_HEAD = re.compile(rb"(?=[\x05-\x0f]\x00[\x01-\x09])")
+"""Where the header of a record may begin: its length, the number of the event, which
+SQLite keeps before it and not among the columns, and a time. Texts hold no zero byte:
+JSON writes one as an escape, so nothing that people typed looks like a record."""
+
+_SEAL = re.compile(rb"\x04([\x01-\x04])\x81\x0d")
+_DIGEST = re.compile(rb"[0-9a-f]{64}")
+"""A row of the table ``seal``: the number of events, and the checksum of the last."""
+
+_INTEGER_BYTES = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 8: 0, 9: 0}
+"""By the type of a column: SQLite keeps a whole number of seconds as an integer."""
+
+_REAL, _FIRST_TEXT = 7, 13
+
+type Row = tuple[int, float, str, str, str | None]
+
+
+def _rows_in(data: bytes) -> dict[int, list[Row]]:
+    """Return the rows of events that the bytes of a file hold, by their number.
+
+    Of one number there may be several: SQLite leaves copies behind. Rows of the first
+    format, without a checksum, are returned where none has one.
+    """
+    found: dict[int, list[Row]] = {}
+    for place in _HEAD.finditer(data):
+        for row in _rows_at(data, place.start()):
+            rows = found.setdefault(row[0], [])
+            if row not in rows:
+                rows.append(row)
+    chained = {
+        number: [row for row in rows if row[-1] is not None]
+        for number, rows in found.items()
+    }
+    return {number: rows for number, rows in chained.items() if rows} or found
+
+
+def _num_sealed(data: bytes) -> int:
+    """Return how many events a file held when it was last written to, 0 if unknown."""
+    counts = [0]
+    for found in _SEAL.finditer(data):
+        size = _INTEGER_BYTES[found[1][0]]
+        number, digest = data[found.end() :][:size], data[found.end() + size :][:64]
+        if _DIGEST.fullmatch(digest):
+            counts.append(int.from_bytes(number, "big"))
+    return max(counts)
+
+
+def _rows_at(data: bytes, start: int) -> Iterator[Row]:
+    """Yield what a record that begins here may be, nothing where there is none."""
+    end, kinds = start + data[start], []
+    at = start + 1
+    while at < end:
+        kind, at = _number_at(data, at)
+        kinds.append(kind)
+    if at != end or len(kinds) not in (4, 5):
+        return
+    texts = kinds[2:]
+    if any(kind < _FIRST_TEXT or kind % 2 == 0 for kind in texts):
+        return
+    lengths = [8 if kinds[1] == _REAL else _INTEGER_BYTES[kinds[1]]]
+    lengths += [(kind - _FIRST_TEXT) // 2 for kind in texts]
+    number, before = _number_before(data, start)
+    size = data[start] + sum(lengths)
+    # The length of the whole record stands before its number, and must agree.
+    if not data.endswith(_as_number(size), 0, before):
+        return
+    for content in _contents(data, start, size):
+        columns, at = [], data[start]
+        for length in lengths:
+            columns.append(content[at : at + length])
+            at += length
+        time, *words = columns
+        kind, body, *digest = (word.decode("utf-8", "replace") for word in words)
+        yield number, _seconds(kinds[1], time), kind, body, (*digest, None)[0]
+
+
+def _seconds(kind: int, content: bytes) -> float:
+    if kind == _REAL:
+        return struct.unpack(">d", content)[0]
+    if kind in (8, 9):
+        return float(kind == 9)
+    return float(int.from_bytes(content, "big", signed=True))
+
+
+def _contents(data: bytes, start: int, size: int) -> Iterator[bytes]:
+    """Yield the bytes of a record; of a long one those on further pages, too."""
+    page, usable = _USUAL_PAGE, _USUAL_PAGE
+    if data.startswith(_MAGIC):
+        stated = int.from_bytes(data[16:18], "big")
+        stated = 65536 if stated == 1 else stated
+        if stated in (1 << power for power in range(9, 17)):
+            page, usable = stated, stated - data[20]
+    here = size
+    if size > usable - 35:
+        least = (usable - 12) * 32 // 255 - 23
+        here = least + (size - least) % (usable - 4)
+        here = here if here <= usable - 35 else least
+    # Where bytes were lost at the beginning of the file, or put there, all pages have
+    # moved, but the last one still ends with the file.
+    moved = len(data) % page
+    for first in dict.fromkeys((0, moved, moved - page if moved else 0)):
+        content = data[start : start + here]
+        pointer, seen = start + here, set()
+        while len(content) < size:
+            number = int.from_bytes(data[pointer : pointer + 4], "big")
+            pointer = first + (number - 1) * page
+            if number < 2 or number in seen or not 0 <= pointer <= len(data) - 4:
+                break
+            seen.add(number)
+            content += data[pointer + 4 : pointer + usable][: size - len(content)]
+        if len(content) == size:
+            yield content
+            if here == size:
+                return
+
+
+def _number_at(data: bytes, at: int) -> tuple[int, int]:
+    """Return the number of variable length at a place, and the place behind it."""
+    value = 0
+    for place in range(at, min(at + 8, len(data))):
+        value = value << 7 | data[place] & 0x7F
+        if data[place] < 0x80:
+            return value, place + 1
+    return 0, len(data) + 1
+
+
+def _number_before(data: bytes, end: int) -> tuple[int, int]:
+    """Return the number of variable length that ends before a place, and its place."""
+    at = max(end - 1, 0)
+    while at > 0 and end - at < 8 and data[at - 1] >= 0x80:
+        at -= 1
+    return _number_at(data, at)[0], at
+
+
+def _as_number(value: int) -> bytes:
+    """Return a number of variable length as it is stored."""
+    parts = [value & 0x7F]
+    while value := value >> 7:
+        parts.append(value & 0x7F | 0x80)
+    return bytes(reversed(parts))

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 from dataclasses import asdict
+from inspect import Parameter, signature
 from typing import Any
 
 from bayesduel.arguments.control_characters import json_text
-from bayesduel.errors import ArgumentError, BayesduelError, StudyError
+from bayesduel.errors import ArgumentError, BayesduelError
 from bayesduel.studies.study import Study
-from theory.arguments import true_or_false
-
-__all__ = ["answer_line"]
 
 
 def answer_line(study: Study, line: str) -> str:
@@ -29,7 +26,7 @@ def answer_line(study: Study, line: str) -> str:
         "restore_arm" (``name``), "rename_arm" (``name``, ``to``), "merge_arms"
         (``name``, ``into``), "add_gold" (``better``, ``worse``; of a set a list),
         "set_judge" (``name``, with ``limit``, ``arms``, ``price``, ``trusted``) or
-        "status" (``forecast``, ``full``).
+        "status" (``probability``, ``forecast``, ``full``).
         Whoever answers, skips, undoes or withdraws may be named by ``judge``. Other
         members than these are refused, but for ``id``, which comes back.
 
@@ -68,66 +65,40 @@ def answer_line(study: Study, line: str) -> str:
 def _done(study: Study, given: Any) -> dict[str, Any]:
     if not isinstance(given, dict):
         return {"error": 'the line must be an object such as {"do": "ask"}'}
-    known = {name: each for name, each in given.items() if name not in ("do", "id")}
+    known = {name: value for name, value in given.items() if name not in ("do", "id")}
     word = given.get("do")
-    if not isinstance(word, str) or word not in _DEEDS:
-        return {"error": f"do must be one of {', '.join(_DEEDS)}, got {word!r}"}
-    needed, optional, deed = _DEEDS[word]
-    for name in needed:
-        if name not in known:
+    if not isinstance(word, str) or word not in _WORDS:
+        return {"error": f"do must be one of {', '.join(_WORDS)}, got {word!r}"}
+    method = getattr(study, word)
+    members = signature(method).parameters
+    for name, member in members.items():
+        if member.default is Parameter.empty and name not in known:
             return {"error": f"{word} needs {name}"}
     for name in known:
-        if name not in needed + optional:
-            members = ", ".join(needed + optional) or "nothing"
-            return {"error": f"{word} has no {name!r}; it takes {members}"}
-    return deed(study, **known)
+        if name not in members:
+            takes = ", ".join(members) or "nothing"
+            return {"error": f"{word} has no {name!r}; it takes {takes}"}
+    found = method(**known)
+    if word == "ask":
+        tickets = [asdict(ticket) for ticket in found]
+        return {"tickets": tickets, "resting": study.resting}
+    if word == "status":
+        return {"status": found.as_dict()}
+    remark = {"remark": study.remark} if word in ("tell", "skip") else {}
+    return {"new": found is not False, **(remark if study.remark else {})}
 
 
-def _ask(study: Study, **options: Any) -> dict[str, Any]:
-    tickets = [asdict(ticket) for ticket in study.ask(**options)]
-    return {"tickets": tickets, "resting": study.resting}
-
-
-def _stored(name: str) -> Callable[..., dict[str, Any]]:
-    def do(study: Study, **options: Any) -> dict[str, Any]:
-        is_new = getattr(study, name)(**options) is not False
-        said = study.remark if name in ("tell", "skip") else ""
-        return {"new": is_new} | ({"remark": said} if said else {})
-
-    return do
-
-
-def _status(study: Study, forecast: bool = False, **options: Any) -> dict[str, Any]:
-    asked = true_or_false(forecast, "forecast", kind=StudyError)
-    return {"status": study.status(forecast=asked, **options).as_dict()}
-
-
-_DEEDS: dict[str, tuple[tuple[str, ...], tuple[str, ...], Callable[..., Any]]] = {
-    "ask": ((), ("n", "judge", "context"), _ask),
-    "tell": (("ticket", "answer"), ("judge",), _stored("tell")),
-    "skip": (("ticket",), ("judge",), _stored("skip")),
-    "undo": (("ticket",), ("judge",), _stored("undo")),
-    "withdraw": (("ticket",), ("judge",), _stored("withdraw")),
-    "add_arm": (("name",), ("share",), _stored("add_arm")),
-    "retire_arm": (("name",), (), _stored("retire_arm")),
-    "restore_arm": (("name",), (), _stored("restore_arm")),
-    "rename_arm": (("name", "to"), (), _stored("rename_arm")),
-    "merge_arms": (("name", "into"), (), _stored("merge_arms")),
-    "add_gold": (("better", "worse"), (), _stored("add_gold")),
-    "set_judge": (
-        ("name",),
-        ("limit", "arms", "price", "trusted"),
-        _stored("set_judge"),
-    ),
-    "status": ((), ("forecast", "full"), _status),
-}
-"""By word: what it needs, what it may have, and what does it."""
+_WORDS = (
+    "ask", "tell", "skip", "undo", "withdraw", "add_arm", "retire_arm", "restore_arm",
+    "rename_arm", "merge_arms", "add_gold", "set_judge", "status",
+)  # fmt: skip
+"""Methods of a study, which take the other members of a line."""
 
 
 def _finite(value: Any) -> Any:
-    """Return None for what is no number of JSON."""
+    # None for what is no number of JSON.
     if isinstance(value, dict):
-        return {name: _finite(each) for name, each in value.items()}
+        return {name: _finite(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(each) for each in value]
+        return [_finite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

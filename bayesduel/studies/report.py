@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import base64
 import io
+import math
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from bayesduel.studies._fits import fit_votes
-from bayesduel.studies._history import draw_history, history_of
-from bayesduel.studies.contents.contexts import context_table
-from bayesduel.studies.replay.state import StudyState
+import numpy as np
+
+from bayesduel.plots.posteriors import short_names
+from bayesduel.plots.style import FAINT, StyledFigure, font_style, looks, styled
+from bayesduel.studies.contexts import context_table
+from bayesduel.studies.events import Event
+from bayesduel.studies.fits import fit_votes
+from bayesduel.studies.state import StudyState
 from bayesduel.studies.status import StudyStatus, status_of
-from bayesduel.studies.stored.events import Event
+from bayesduel.studies.stopping import stopping_of
 from bayesduel.version import __version__
 
 if TYPE_CHECKING:
@@ -22,9 +27,16 @@ if TYPE_CHECKING:
 
     from bayesduel.studies.forecast import Forecast
 
-__all__ = ["report_html"]
 
-_DRAWN_NUMBERS, _FEWEST_DRAWS, _MOST_DRAWS = 1.6e7, 400, 4000
+_PAGE_DRAWS = 1.6e7, 400, 4000
+_PAST_DRAWS = 2e6, 200, 2000
+
+_MOST_POINTS = 25
+"""Votes of the past that are looked at: each look is a fit."""
+
+_MOST_LINES = 6
+_SMALLEST = 1e-6
+"""Probabilities of error below it are drawn there."""
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 62em;
@@ -53,121 +65,131 @@ def report_html(
     """Return the page; see ``Study.report``."""
     state, history = history_of(events)
     status = status_of(state, probability, now, leave_out=True)
-    title = path.stem
+    title = escape(path.stem)
+    leader = "nobody yet" if status.leader is None else escape(status.leader)
+    budget = "" if status.budget is None else f" of {status.budget}"
     parts = [
-        f"<h1>{escape(title)}</h1>",
-        _summary(status),
+        f"<h1>{title}</h1>",
+        f"<p>Arms: {len(status.arms)}. Votes: {status.votes}{budget}; imported: "
+        f"{status.imported}; ties among both: {status.ties}. Questions skipped: "
+        f"{status.skipped}; open: {status.out}. "
+        f"In front: <strong>{leader}</strong>.</p>",
         "<h2>May I stop?</h2>",
-        _rules(status, path.name),
-        "" if forecast is None else _forecast(forecast),
+        *_rules(status, path.name),
+        *([] if forecast is None else _forecast(forecast)),
         "<h2>Standings</h2>",
         _standings(status, probability),
+        *(_figures(state, history, probability) if history.votes else []),
+        *(_contexts(state) if state.settings.contexts else []),
+        *(_judges(status) if status.judges.lines else []),
+        _small(
+            f"{'; '.join(status.remarks())}; model: {status.model}. {status.restarts} "
+            f"times the policy began anew from the votes. bayesduel {__version__}."
+        ),
     ]
-    if history.votes:
-        parts += _figures(state, probability)
-        parts += [
-            "<h2>Over the votes</h2>",
-            _image(
-                draw_history(history, status.delta),
-                "probability of being the best, and of an error, over the votes",
-            ),
-            '<p class="small">Below: the error probabilities by which the rules '
-            f"decide; the gray line is {status.delta:g}.</p>",
-        ]
-    parts += [_contexts(state), _judges(status), _small_print(status)]
     body = "\n".join(parts)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
-        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n"
+        f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n"
         f"<body>\n{body}\n</body>\n</html>\n"
     )
 
 
-def _summary(status: StudyStatus) -> str:
-    leader = "nobody yet" if status.leader is None else escape(status.leader)
-    budget = "" if status.budget is None else f" of {status.budget}"
-    return (
-        f"<p>Arms: {len(status.arms)}. Votes: {status.votes}{budget}; imported: "
-        f"{status.imported}; ties among both: {status.ties}. Questions skipped: "
-        f"{status.skipped}; open: {status.out}. "
-        f"In front: <strong>{leader}</strong>.</p>"
+def _rules(status: StudyStatus, path: str) -> list[str]:
+    heads = "rule", "says", "needs", "has", "false stops in simulations", "meaning"
+    rows = [
+        (line.rule, line.says(), *line.amounts(), status.measured_words(line),
+         line.meaning)
+        for line in status.stopping
+    ]  # fmt: skip
+    return [_table(heads, rows, numbers=False), *map(_small, status.audit_words(path))]
+
+
+def _forecast(forecast: Forecast) -> list[str]:
+    rows = [
+        (line.rule, forecast.words(line),
+         "" if line.within_budget is None else f"{line.within_budget:.0%}")
+        for line in forecast.lines
+    ]  # fmt: skip
+    heads = "rule", "votes still needed", "within the budget"
+    note = (
+        f"{forecast.num_runs} studies that go on from here were simulated, with "
+        f"{forecast.most_votes:,} votes more at most"
     )
-
-
-def _rules(status: StudyStatus, path: str) -> str:
-    rows = []
-    for line in status.stopping:
-        rows.append(
-            [
-                line.rule,
-                escape(line.says()),
-                *line.amounts(),
-                escape(status.measured_words(line)),
-                escape(line.meaning),
-            ]
-        )
-    heads = ["rule", "says", "needs", "has", "false stops in simulations", "meaning"]
-    notes = "".join(
-        f'<p class="small">{escape(text)}</p>' for text in status.audit_words(path)
-    )
-    return _table(heads, rows) + notes
-
-
-def _forecast(forecast: Forecast) -> str:
-    rows = []
-    for line in forecast.lines:
-        within = "" if line.within_budget is None else f"{line.within_budget:.0%}"
-        rows.append([line.rule, escape(forecast.words(line)), within])
-    table = _table(["rule", "votes still needed", "within the budget"], rows)
-    note = "; ".join(
-        [
-            f"{forecast.num_runs} studies that go on from here were simulated, with "
-            f"{forecast.most_votes:,} votes more at most",
-            *forecast.remarks,
-        ]
-    )
-    return f'<h2>How many more?</h2>{table}<p class="small">{escape(note)}.</p>'
+    note = "; ".join([note, *forecast.remarks])
+    table = _table(heads, rows, numbers=False)
+    return ["<h2>How many more?</h2>", table, _small(f"{note}.")]
 
 
 def _standings(status: StudyStatus, probability: float) -> str:
-    cells = [row.cells() for row in status.standings]
-    heads = ["arm", *(head for head in cells[0] if head != "part" or status.parts > 1)]
-    rows = [
-        [escape(row.arm), *(each[head] for head in heads[1:])]
-        for row, each in zip(status.standings, cells, strict=True)
-    ]
-    if status.condorcet_exists is not None:
+    cells = [{"arm": row.arm, **row.cells()} for row in status.standings]
+    heads = [head for head in cells[0] if head != "part" or status.parts > 1]
+    rows = [[row[head] for head in heads] for row in cells]
+    if status.condorcet_exists is None:
+        exists = _sentence(status.parts_words())
+    else:
         exists = (
             f"Some arm beats all others with probability {status.condorcet_exists:.2f}."
         )
-    else:
-        words = status.parts_words()
-        exists = f"{words[0].upper()}{words[1:]}."
-    note = (
+    doubts = "".join(
+        f"<p><strong>Doubtful:</strong> {escape(doubt)}.</p>" for doubt in status.doubts
+    )
+    note = _small(
         f"Score: {status.score}; intervals hold {probability:.0%}. Condorcet, Copeland "
         "and Borda: posterior probability to beat all others, that no arm beats more "
-        "others, and to have the largest mean probability of winning. "
-        f"{exists}"
+        f"others, and to have the largest mean probability of winning. {exists}"
     )
-    doubts = "".join(
-        f"<p><strong>Doubtful:</strong> {escape(each)}.</p>" for each in status.doubts
-    )
-    return doubts + _table(heads, rows, numbers=True) + f'<p class="small">{note}</p>'
+    return doubts + _table(heads, rows) + note
 
 
-def _figures(state: StudyState, probability: float) -> list[str]:
+def _figures(state: StudyState, history: History, probability: float) -> list[str]:
     from bayesduel import plots
 
-    posterior = fit_votes(state, _DRAWN_NUMBERS, _FEWEST_DRAWS, _MOST_DRAWS)
+    posterior, delta = fit_votes(state, *_PAGE_DRAWS), state.settings.delta
     scores = plots.forest(posterior, probability=probability)
-    if state.is_of_sets:
-        return [_image(scores, "scores of the arms")]
+    found = [_image(scores, "scores of the arms")]
+    if not state.is_of_sets:
+        pairs = plots.heat_map(posterior)
+        found += ["<h2>Who met whom</h2>"]
+        found += [_image(pairs, "probabilities and votes of all pairs")]
+    words = "probability of being the best, and of an error, over the votes"
+    note = "Below: the error probabilities by which the rules decide; the gray line is "
     return [
-        _image(scores, "scores of the arms"),
-        "<h2>Who met whom</h2>",
-        _image(plots.heat_map(posterior), "probabilities and votes of all pairs"),
+        *found,
+        "<h2>Over the votes</h2>",
+        _image(draw_history(history, delta), words),
+        _small(f"{note}{delta:g}."),
     ]
+
+
+def _contexts(state: StudyState) -> list[str]:
+    table = context_table(state)
+    rows = [(line.context[:200], *line.cells().values()) for line in table.lines]
+    heads = ["context", *table.lines[0].cells()]
+    words = f"<p>{escape(_sentence(table.words()))}</p>"
+    return ["<h2>By context</h2>", words, _table(heads, rows)]
+
+
+def _judges(status: StudyStatus) -> list[str]:
+    judges = status.judges
+    heads = ["judge", *judges.lines[0].cells()]
+    rows = [(line.name, *line.cells().values()) for line in judges.lines]
+    return [
+        "<h2>Who answered</h2>",
+        _table(heads, rows),
+        *(f"<p>{escape(_sentence(text))}</p>"
+          for text in judges.words(status.leader, status.stopping)),
+        _small(judges.heads_words()),
+    ]  # fmt: skip
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _small(text: str) -> str:
+    return f'<p class="small">{escape(text)}</p>'
 
 
 def _image(figure: Figure, words: str) -> str:
@@ -178,59 +200,98 @@ def _image(figure: Figure, words: str) -> str:
     return f'<p><img alt="{escape(words)}" src="data:image/svg+xml;base64,{data}"></p>'
 
 
-def _contexts(state: StudyState) -> str:
-    if not state.settings.contexts:
-        return ""
-    table = context_table(state)
-    rows = [
-        [*map(escape, (line.context[:200], *line.cells().values()))]
-        for line in table.lines
-    ]
-    heads = ["context", *table.lines[0].cells()]
-    words = table.words()
-    return (
-        f"<h2>By context</h2>\n<p>{escape(words[0].upper() + words[1:])}.</p>\n"
-        f"{_table(heads, rows, numbers=True)}"
-    )
-
-
-def _judges(status: StudyStatus) -> str:
-    lines = status.judges.lines
-    if not lines:
-        return ""
-    heads = ["judge", *lines[0].cells()]
-    rows = [[escape(line.name), *line.cells().values()] for line in lines]
-    notes = "".join(
-        f"<p>{escape(text[0].upper() + text[1:])}.</p>"
-        for text in status.judges.words(status.leader, status.stopping)
-    )
-    return (
-        f"<h2>Who answered</h2>\n{_table(heads, rows, numbers=True)}{notes}"
-        f'<p class="small">{escape(status.judges.heads_words())}</p>'
-    )
-
-
-def _small_print(status: StudyStatus) -> str:
-    return (
-        f'<p class="small">{escape("; ".join(status.remarks()))}; model: '
-        f"{escape(status.model)}. {status.restarts} times the policy began anew from "
-        f"the votes. bayesduel {escape(__version__)}.</p>"
-    )
-
-
 def _table(
-    heads: Iterable[str], rows: Iterable[Sequence[str]], *, numbers: bool = False
+    heads: Iterable[str], rows: Iterable[Iterable[str]], *, numbers: bool = True
 ) -> str:
-    """Return a table of cells that are HTML; all but the first may be numbers."""
+    # All columns but the first may be of numbers.
+    lines = [("th", heads), *(("td", row) for row in rows)]
+    body = ""
+    for tag, cells in lines:
+        for place, cell in enumerate(cells):
+            kind = ' class="number"' if numbers and place else ""
+            body += f"{'' if place else '<tr>'}<{tag}{kind}>{escape(cell)}</{tag}>"
+        body += "</tr>\n"
+    return f'<div class="wide"><table>\n{body}</table></div>'
 
-    def line(cells: Iterable[str], tag: str) -> str:
-        return "".join(
-            f'<{tag} class="number">{cell}</{tag}>'
-            if numbers and place
-            else f"<{tag}>{cell}</{tag}>"
-            for place, cell in enumerate(cells)
-        )
 
-    body = "".join(f"<tr>{line(row, 'td')}</tr>\n" for row in rows)
-    table = f"<table>\n<tr>{line(heads, 'th')}</tr>\n{body}</table>"
-    return f'<div class="wide">{table}</div>'
+# How certain it was after so many votes
+
+
+class History(NamedTuple):
+    """What was known after ``votes`` votes, imported ones included.
+
+    ``shares`` has, by arm, the probability to be a Copeland winner, nan before an arm
+    was there, after it was retired, and while no votes connect all arms; ``errors``, by
+    rule, the probability of error.
+    """
+
+    votes: list[int]
+    shares: dict[str, list[float]]
+    errors: dict[str, list[float]]
+
+
+def history_of(events: Sequence[Event]) -> tuple[StudyState, History]:
+    """Replay a study, looking at up to 25 evenly spaced votes; return its end too."""
+    answers = [place for place, each in enumerate(events) if each.kind == "answered"]
+    chosen = np.linspace(0, len(answers) - 1, min(_MOST_POINTS, len(answers)))
+    looked = {answers[int(round(place))] for place in chosen} | {len(events) - 1}
+    state = StudyState.begin(events[0])
+    found = History([], {}, {})
+    for place, event in enumerate(events):
+        if place:
+            state.apply(event)
+        if place in looked and state.num_all:
+            _look(state, found)
+    for values in found.shares.values():
+        values += [math.nan] * (len(found.votes) - len(values))
+    return state, found
+
+
+def _look(state: StudyState, found: History) -> None:
+    posterior = fit_votes(state, *_PAST_DRAWS)
+    before = len(found.votes)
+    found.votes.append(state.num_all)
+    shares = posterior.winner_shares()["copeland"]
+    if len(posterior.parts) > 1:
+        # Each part has a best arm of its own, which is another question.
+        shares = np.full(len(shares), math.nan)
+    for name, share in zip(posterior.arm_names, shares.tolist(), strict=True):
+        values = found.shares.setdefault(name, [])
+        values += [math.nan] * (before - len(values)) + [share]
+    for line in stopping_of(state, posterior):
+        if line.is_error:
+            error = min(1.0, math.exp(-line.evidence))
+            found.errors.setdefault(line.rule, []).append(error)
+
+
+def draw_history(history: History, delta: float) -> StyledFigure:
+    """Draw the probability of being the best, and of an error, over the votes."""
+    last = {name: np.nan_to_num(values[-1]) for name, values in history.shares.items()}
+    names = sorted(last, key=lambda name: -last[name])[:_MOST_LINES]
+    labels = dict(zip(names, short_names(names), strict=True))
+    style = font_style(7.0)
+    with styled(style):
+        figure = StyledFigure(style=style, figsize=(7.0, 5.2), layout="constrained")
+        upper, lower = figure.subplots(2, 1, sharex=True)
+        for name, look in looks(names).items():
+            upper.plot(
+                history.votes, history.shares[name], look.marker, linestyle=look.line,
+                color=look.color, label=labels[name],
+            )  # fmt: skip
+        upper.set_ylim(-0.03, 1.03)
+        upper.set_ylabel("P(no arm beats more others)")
+        upper.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        for rule, look in looks(history.errors).items():
+            values = np.maximum(history.errors[rule], _SMALLEST)
+            lower.plot(
+                history.votes, values, look.marker, linestyle=look.line,
+                color=look.color, label=rule,
+            )  # fmt: skip
+        lower.axhline(delta, color=FAINT, linewidth=0.8)
+        lower.set_yscale("log")
+        lowest = min(min(values) for values in history.errors.values())
+        lower.set_ylim(max(_SMALLEST, min(delta, lowest)) / 3, 2.0)
+        lower.set_ylabel("error, if one stops now")
+        lower.set_xlabel("votes")
+        lower.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return figure

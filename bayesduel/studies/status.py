@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -9,16 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.models.pairwise_beta import PairwiseBeta
-from bayesduel.studies._fits import LOOK, MANY, Standing, fit_votes, known, standings_of
 from bayesduel.studies.audits import StoredAudit, stored_audit
-from bayesduel.studies.judges.reliability import JudgeTable, judge_table
-from bayesduel.studies.replay.state import StudyState
-from bayesduel.studies.stopping_lines import StoppingLine, stopping_of
+from bayesduel.studies.fits import LOOK, MANY, Standing, fit_votes, standings_of
+from bayesduel.studies.judges import JudgeTable, judge_table
+from bayesduel.studies.state import StudyState
+from bayesduel.studies.stopping import StoppingLine, stopping_of
 
 if TYPE_CHECKING:
     from bayesduel.studies.forecast import Forecast
-
-__all__ = ["Standing", "StoppingLine", "StudyStatus", "status_of"]
 
 
 @dataclass(frozen=True)
@@ -209,7 +208,7 @@ def status_of(
     else:
         posterior = fit_votes(state, *LOOK, resample=False)
     rows, words = standings_of(posterior, probability, full=full or not of_pairs)
-    audit = stored_audit(state)
+    audit, exists = stored_audit(state), words["condorcet_exists"]
     clock = state.clock_at(now)
     stale = [q for q in state.open.values() if clock - q.asked >= q.lease]
     leave_out = leave_out or "judges" in state.settings.stop_when
@@ -238,7 +237,7 @@ def status_of(
         leader=rows[0].arm if words["parts"] == 1 else None,
         standings=rows,
         score=words["score"],
-        condorcet_exists=known(words["condorcet_exists"]),
+        condorcet_exists=None if math.isnan(exists) else float(exists),
         delta=state.settings.delta,
         stopping=tuple(
             replace(line, measured=None if audit is None else audit.rate(line.rule))

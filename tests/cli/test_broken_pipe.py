@@ -51,5 +51,5 @@ def test_a_broken_pipe_of_something_else_is_no_end(monkeypatch):
     from bayesduel.cli import errors
 
     monkeypatch.setattr(errors, "_has_no_reader", lambda descriptor: False)
-    with pytest.raises(BrokenPipeError), errors._quiet_pipes():
+    with pytest.raises(BrokenPipeError), errors.quiet_pipes():
         raise BrokenPipeError

@@ -2,15 +2,20 @@
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 from matplotlib.lines import Line2D
+from typer.testing import CliRunner
 
 from bayesduel import plots
+from bayesduel.cli.app import make_group
 from tests import fake_results as fake
 from tests.cli.conftest import install
 from tests.figures import all_text
 from tests.folders import visible
+
+ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture
@@ -193,11 +198,31 @@ def test_what_many_arms_will_cost_is_said_before(run, monkeypatch):
     def cut(*_, **__):
         raise SystemExit(0)
 
-    monkeypatch.setattr("bayesduel.cli.bounds._constants", cut)
+    monkeypatch.setattr("bayesduel.cli.commands.bounds._constants", cut)
     said = run("bounds", "zoghi500:num_arms=500").stderr
     assert said.startswith("500 arms: the constants take about 2 s")
     assert "arms: the" not in run("bounds", "zoghi500:num_arms=500", "-q").stderr
     assert "arms: the" not in run("bounds", "zoghi500:num_arms=499").stderr
+
+
+def test_a_file_in_the_folder_of_commands_is_a_command(tmp_path, monkeypatch):
+    """As CONTRIBUTING shows it."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    code = text.split("## Add a command")[1].split("```python\n")[1].split("```")[0]
+    folder = tmp_path / "folder_of_commands"
+    folder.mkdir()
+    (folder / "__init__.py").write_text('"""Ours."""\n', encoding="utf-8")
+    code = code.replace("    ...\n", "    print(values.shape, least, as_json)\n")
+    (folder / "winners.py").write_text(code, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    group = make_group("folder_of_commands")
+    found = CliRunner().invoke(group, ["winners", "cyclic", "--least", "0.6"])
+    assert found.stdout == "(4, 4) 0.6 False\n", found.output
+    wrong = CliRunner().invoke(group, ["winners", "cyclic", "--least", "x"])
+    assert wrong.exit_code == 2 and "--least" in wrong.stderr
+    near = CliRunner().invoke(group, ["winner", "cyclic"])
+    assert "Did you mean 'winners'?" in near.stderr
+    assert "Print the arms" in CliRunner().invoke(group, ["--help"]).stdout
 
 
 def test_version_and_unknown_commands(run):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bayesduel
-from bayesduel.cli.sweeps.reporting import Report
+from bayesduel.cli.commands.compare import Report
 from bayesduel.errors import ArgumentError, DamagedPartWarning, SimulationError
 from tests import fake_results as fake
 

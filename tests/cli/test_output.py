@@ -14,8 +14,8 @@ import pytest
 from rich.console import Console
 
 from bayesduel.cli import output
-from bayesduel.cli.figures import font_warnings
-from bayesduel.cli.tables import new_table
+from bayesduel.cli.output import font_warnings
+from bayesduel.cli.tables import FittingTable
 from bayesduel.errors import MissingGlyphWarning
 from tests.command_line import invoke
 
@@ -23,7 +23,7 @@ NAMES = ("a-long-name-of-an-arm", "another long name", "東京")
 
 
 def standings():
-    table = new_table(optional=("won",))
+    table = FittingTable(optional=("won",))
     table.add_column("arm", no_wrap=True)
     for head in ("rank", "won", "lost"):
         table.add_column(head, justify="right", no_wrap=True)

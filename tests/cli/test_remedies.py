@@ -11,11 +11,12 @@ from typer.main import get_command
 
 import bayesduel
 from bayesduel.cli.app import app
-from bayesduel.diagnostics.fit_report import report
-from bayesduel.inference import chain_checks, fit
-from bayesduel.inference.chain_checks import MOST_DIVERGING, ChainCheck, Worst
-from bayesduel.inference.numpyro_models import sample_nuts
+from bayesduel.inference import fit
 from bayesduel.models import BradleyTerry
+from bayesduel.models.checks.fit_report import report
+from bayesduel.models.fit import chain_checks
+from bayesduel.models.fit.chain_checks import MOST_DIVERGING, ChainCheck, Worst
+from bayesduel.models.fit.numpyro_models import sample_nuts
 from bayesduel.votes import Comparisons
 
 PACKAGE = Path(bayesduel.__file__).parent
@@ -60,8 +61,9 @@ def test_every_option_that_a_text_about_votes_names_exists():
     known = {name for command in (*commands.values(), *(
         inner for group in groups for inner in group.commands.values()
     )) for each in command.params for name in each.opts}  # fmt: skip
+    known |= {"--help", "--version"}
     seen = 0
-    for path, text in texts_in("models", "inference", "diagnostics", "cli/votes"):
+    for path, text in texts_in("models", "cli"):
         for name in OPTION.findall(text):
             assert name in known, f"{path}: {name}"
             seen += 1
@@ -72,8 +74,8 @@ def test_remedies_of_reports_name_options_of_fit_beside_arguments():
     known, seen = options_of("fit"), set()
     arguments = {*inspect.signature(sample_nuts.__wrapped__).parameters,
                  *inspect.signature(fit).parameters}  # fmt: skip
-    for path, text in texts_in("diagnostics", "inference"):
-        if "\n" in text or "diagnostics" in str(path) and "calibration" in path.name:
+    for path, text in texts_in("models/checks", "models/fit"):
+        if "\n" in text or "calibration" in path.name:
             continue  # Docstrings.
         for argument, option in SETTINGS.items():
             if re.search(rf"{argument} \(", text):
@@ -114,8 +116,8 @@ def test_divergences_are_said_once(run, tmp_path, monkeypatch, diverging, doubtf
         return ChainCheck(**fields)
 
     for module in (
-        "bayesduel.inference.numpyro_models",
-        "bayesduel.diagnostics.fit_report",
+        "bayesduel.models.fit.numpyro_models",
+        "bayesduel.models.checks.fit_report",
     ):
         monkeypatch.setattr(f"{module}.check_chains", with_divergences)
     options = ["--method", "nuts", "--draws", "50", "--warmup", "50"]

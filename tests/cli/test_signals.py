@@ -36,7 +36,7 @@ import os, signal, sys
 
 class Finder:
     def find_spec(self, name, path, target=None):
-        if name == "bayesduel.cli.show":
+        if name == "bayesduel.cli.commands.show":
             try:
                 os.kill(os.getpid(), signal.SIGINT)
                 compile("0", "", "eval")
@@ -50,7 +50,8 @@ sys.meta_path.insert(0, Finder())
 
 DEAF = f"""
 import os, signal, time
-from bayesduel.cli import listing
+from bayesduel.cli.commands import list as listing
+from bayesduel.cli.options import command
 
 class File:
     def __del__(self):
@@ -60,14 +61,16 @@ def list_():
     File()
     time.sleep(3600)
 
-listing.list_ = list_
+list_.__module__ = listing.__name__
+command("list")(list_)
 {CALM}
 """
 """Ctrl-C while a finalizer runs: Python drops what that raises."""
 
 FOREIGN = f"""
 import ctypes
-from bayesduel.cli import listing
+from bayesduel.cli.commands import list as listing
+from bayesduel.cli.options import command
 
 libc = ctypes.CDLL(None)
 
@@ -78,7 +81,8 @@ def list_():
     libc.pthread_mutex_lock(mutex)
     libc.pthread_cond_wait(condition, mutex)
 
-listing.list_ = list_
+list_.__module__ = listing.__name__
+command("list")(list_)
 {CALM}
 """
 """A command within compiled code, which Python cannot interrupt."""
@@ -178,7 +182,12 @@ def test_other_threads_are_left_alone():
     ("code", "words", "status", "said"),
     [
         (BEGINNING, ["typer", "list", "models"], -signal.SIGINT, ""),
-        (BEGINNING, ["bayesduel.cli.show", "show", "d-ts"], 130, "interrupted\n"),
+        (
+            BEGINNING,
+            ["bayesduel.cli.commands.show", "show", "d-ts"],
+            130,
+            "interrupted\n",
+        ),
         (BROKEN, ["show", "d-ts"], 130, "interrupted\n"),
     ],
 )

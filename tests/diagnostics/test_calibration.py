@@ -5,13 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bayesduel.diagnostics import Calibration, calibrate, calibration
+from bayesduel.diagnostics import Calibration, calibrate
 from bayesduel.errors import FitError
 from bayesduel.models import (
     BradleyTerry,
     PairwiseBeta,
     PlackettLuce,
 )
+from bayesduel.models.checks import calibration
 from bayesduel.votes import Comparisons, Rankings
 
 FALSE_ALARM = 1e-4

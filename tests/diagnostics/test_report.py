@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from bayesduel.cli.votes.saved_fits import as_record
+from bayesduel.cli.fits import as_record
 from bayesduel.diagnostics import report
-from bayesduel.inference import fit, numpyro_models
-from bayesduel.inference.chain_checks import check_chains
+from bayesduel.inference import fit
 from bayesduel.models import BradleyTerry
+from bayesduel.models.fit import numpyro_models
+from bayesduel.models.fit.chain_checks import check_chains
 from bayesduel.votes import Comparisons
 
 VOTES = Comparisons.from_wins([[0, 7, 9], [3, 0, 2], [1, 6, 0]], arm_names="abc")

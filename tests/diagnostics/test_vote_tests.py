@@ -8,10 +8,10 @@ from scipy import stats
 from scipy.special import expit
 
 from bayesduel.diagnostics import report
-from bayesduel.diagnostics.findings import FALSE_ALARM, OF_VOTES
-from bayesduel.diagnostics.order_effect import order_test
 from bayesduel.inference import fit
 from bayesduel.models import BradleyTerry, PairwiseBeta, Thurstone
+from bayesduel.models.checks.fit_report import FALSE_ALARM, OF_VOTES
+from bayesduel.models.checks.order_effect import order_test
 from bayesduel.votes import Comparisons
 
 UNLIKELY = 1e-3

@@ -227,10 +227,10 @@ def nothing_runs() -> Iterator[None]:
         mock.patch("bayesduel.analysis.simulated.stopping_audits.decisions", started),
         mock.patch.object(reproducing, "reproduce", started),
         mock.patch("bayesduel.papers.submatrix_constants", started),
-        mock.patch("bayesduel.inference.fitting.fit", started),
+        mock.patch("bayesduel.models.fit.fitting.fit", started),
         mock.patch("bayesduel.inference.fit", started, create=True),
         mock.patch("bayesduel.diagnostics.calibrate", started, create=True),
-        mock.patch("bayesduel.cli.demo._simulate", started, create=True),
+        mock.patch("bayesduel.cli.commands.demo._run", started, create=True),
     ):
         yield
 

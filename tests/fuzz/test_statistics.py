@@ -21,8 +21,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesduel.errors import DisconnectedComparisonsWarning
-from bayesduel.inference import fitting
 from bayesduel.models.base import PreferenceModel
+from bayesduel.models.fit import fitting
 from tests.fuzz.fuzzing import (
     MANY_EXAMPLES,
     WRONG_NUMBERS,
@@ -63,9 +63,9 @@ STARTED = (
     "bayesduel.analysis.simulated.bayes_regret.run_chunk",
     "bayesduel.analysis.simulated.stopping_audits.decisions",
     "bayesduel.experiments.execute.execute",
-    "bayesduel.diagnostics.calibration.sample_prior",
-    "bayesduel.diagnostics.left_out_pairs._refits",
-    "bayesduel.inference.datatree.sample_prior",
+    "bayesduel.models.checks.calibration.sample_prior",
+    "bayesduel.models.checks.cross_validation._refits",
+    "bayesduel.models.fit.datatree.sample_prior",
 )
 """Where a valid request begins to compute."""
 

@@ -6,7 +6,7 @@ import pytest
 from bayesduel.inference import fit
 from bayesduel.instances import generators
 from bayesduel.models import BradleyTerry, LinearUtilities, Thurstone
-from bayesduel.posteriors.names import posterior_named
+from bayesduel.models.in_policies.names import posterior_named
 from bayesduel.votes import Comparisons
 from theory import structured_lower_bound
 from theory.structured.links import LINKS

@@ -10,12 +10,6 @@ from scipy.special import ndtr
 
 from bayesduel.errors import FitError
 from bayesduel.inference import fit
-from bayesduel.inference.laplace_draws import from_approximation
-from bayesduel.inference.latent import latent_of
-from bayesduel.inference.numpyro_models import NumPyroDensity, as_jax
-from bayesduel.inference.proposals.normal import NormalProposer
-from bayesduel.inference.seeds import as_key, generator_of, seed_words
-from bayesduel.inference.winners import scores_of, winner_shares
 from bayesduel.models import (
     BradleyTerry,
     LinearUtilities,
@@ -23,7 +17,12 @@ from bayesduel.models import (
     RaoKupper,
     Thurstone,
 )
-from bayesduel.models.closed_forms.newton import Status, Surface, maximize
+from bayesduel.models.fit.draws import as_key, generator_of, seed_words
+from bayesduel.models.fit.laplace_draws import from_approximation
+from bayesduel.models.fit.numpyro_models import NumPyroDensity, as_jax, latent_of
+from bayesduel.models.fit.proposals import NormalProposer
+from bayesduel.models.fit.winners import scores_of, winner_shares
+from bayesduel.models.newton import Status, Surface, maximize
 from bayesduel.votes import Choices, Comparisons
 from tests.compiling import quick_jit
 

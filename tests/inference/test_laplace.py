@@ -8,16 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayesduel.inference.laplace import (
-    LaplaceState,
-    Status,
-    draw_points,
-    laplace,
-    log_normal_density,
-    newton_mode,
-)
-from bayesduel.inference.numpyro_models import as_jax
 from bayesduel.models import MultinomialLogit
+from bayesduel.models.fit.numpyro_models import as_jax, draw_points, laplace
+from bayesduel.models.fit.proposals import log_normal_density
+from bayesduel.models.newton import LaplaceState, Status, newton_mode
 from bayesduel.votes import Choices
 from tests.compiling import quick_jit
 

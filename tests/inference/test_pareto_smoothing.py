@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from arviz_stats.base import array_stats
 
-from bayesduel.inference._pareto_smoothing import (
+from bayesduel.models.fit.resampling import (
     smoothed_log_weights,
 )
 

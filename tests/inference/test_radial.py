@@ -8,14 +8,14 @@ from scipy import stats
 from scipy.special import log_expit
 
 from bayesduel import plots
-from bayesduel.cli.votes.saved_fits import as_record, markdown, with_doubt
+from bayesduel.cli.fits import as_record, markdown, with_doubt
 from bayesduel.diagnostics import report
-from bayesduel.inference import fit, fitting
-from bayesduel.inference.laplace_draws import density_of, from_approximation
-from bayesduel.inference.proposals.normal import NormalProposer
-from bayesduel.inference.proposals.radial import radial_points
+from bayesduel.inference import fit
 from bayesduel.models import BradleyTerry, Thurstone
-from bayesduel.models.closed_forms.newton import LaplaceState
+from bayesduel.models.fit import fitting
+from bayesduel.models.fit.laplace_draws import density_of, from_approximation
+from bayesduel.models.fit.proposals import NormalProposer, radial_points
+from bayesduel.models.newton import LaplaceState
 from bayesduel.studies import Study
 from bayesduel.studies.report import _standings
 from bayesduel.votes import Comparisons

@@ -7,14 +7,14 @@ from scipy.special import digamma, polygamma
 
 from bayesduel.diagnostics import report
 from bayesduel.inference import fit
-from bayesduel.inference.resampling import (
+from bayesduel.models import BradleyTerry, PairwiseBeta
+from bayesduel.models.fit.resampling import (
     effective_number,
     good_k,
     largest_shift,
     smoothed_weights,
     systematic,
 )
-from bayesduel.models import BradleyTerry, PairwiseBeta
 from bayesduel.votes import Comparisons
 from tests.inference.agreement import worst_disagreement
 

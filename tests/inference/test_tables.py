@@ -6,8 +6,8 @@ import pytest
 
 from bayesduel.errors import DisconnectedComparisonsWarning, FitError
 from bayesduel.inference import fit, parameter_summary, standings
-from bayesduel.inference.winners import ranks_of
 from bayesduel.models import BradleyTerry, PairwiseBeta, Thurstone
+from bayesduel.models.fit.winners import ranks_of
 from bayesduel.votes import Comparisons
 
 SHOWN = Comparisons.from_rows(

@@ -9,9 +9,8 @@ from scipy import integrate, stats
 from bayesduel.errors import ChoiceWorldError, UnknownNameError
 from bayesduel.instances import choice
 from bayesduel.instances.choice.random_tables import uniform_below
-from theory.choice.order import find_inconsistency, find_order_violation
 from theory.choice.regret import SUBSET_REGRET_NOTIONS, subset_cost
-from theory.choice.tables import ChoiceTable
+from theory.choice.tables import ChoiceTable, find_inconsistency, find_order_violation
 
 FALSE_ALARM = 1e-5
 

@@ -10,7 +10,6 @@ from scipy.special import log_expit, log_ndtr
 
 from bayesduel import posteriors
 from bayesduel.diagnostics import loo
-from bayesduel.diagnostics.order_effect import order_test
 from bayesduel.errors import (
     ComparisonDataError,
     FitError,
@@ -19,6 +18,7 @@ from bayesduel.errors import (
 )
 from bayesduel.inference import fit, fit_mode, parameter_summary
 from bayesduel.models import BradleyTerry, JudgedBradleyTerry, Thurstone
+from bayesduel.models.checks.order_effect import order_test
 from bayesduel.studies import Study
 from bayesduel.votes import Comparisons
 from tests.inference.test_closed_form import check_density

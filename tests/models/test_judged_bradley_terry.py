@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 from scipy.special import log_expit
 
-from bayesduel.cli.votes.chosen_models import preference_model
-from bayesduel.cli.votes.options import Model
+from bayesduel.cli.voting import preference_model
 from bayesduel.errors import FitError
 from bayesduel.inference import fit, parameter_summary
-from bayesduel.inference.numpyro_models import log_probabilities_of
 from bayesduel.models import JudgedBradleyTerry
+from bayesduel.models.fit.numpyro_models import log_probabilities_of
 from bayesduel.posteriors import Laplace
 from bayesduel.votes import Comparisons
 from tests.command_line import invoke
@@ -106,7 +105,7 @@ def test_the_command_reads_judges_and_neutral_rows(tmp_path):
     said = invoke(["fit", str(path), "--neutral", "away", "--order-effect", "--json"])
     assert said.exit_code == 0 and '"first_advantage"' in said.output
     model = preference_model(
-        Model.bradley_terry, votes_of_judges(), 3.0, order_effect=False,
+        "bradley-terry", votes_of_judges(), 3.0, order_effect=False,
         discrimination=True,
     )  # fmt: skip
     assert model == JudgedBradleyTerry(

@@ -10,8 +10,6 @@ import pytest
 from scipy import stats
 from scipy.special import expit, log_expit
 
-from bayesduel.inference.latent import latent_of, log_probabilities
-from bayesduel.inference.numpyro_models import as_jax
 from bayesduel.models import (
     BradleyTerry,
     MultinomialLogit,
@@ -20,6 +18,7 @@ from bayesduel.models import (
     Thurstone,
 )
 from bayesduel.models.array_modules import log_sigmoids
+from bayesduel.models.fit.numpyro_models import as_jax, latent_of, log_probabilities
 from bayesduel.votes import Choices, Comparisons, Rankings
 from tests.compiling import quick_jit
 

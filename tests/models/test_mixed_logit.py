@@ -7,8 +7,8 @@ from scipy.special import log_softmax
 from bayesduel.diagnostics import loo
 from bayesduel.errors import FitError
 from bayesduel.inference import fit, parameter_summary
-from bayesduel.inference.numpyro_models import log_probabilities_of
 from bayesduel.models import ConditionalLogit, MixedLogit
+from bayesduel.models.fit.numpyro_models import log_probabilities_of
 from bayesduel.votes import Choices
 
 MEAN, SPREAD = np.array([-1.0, 0.03, 0.4]), np.array([0.8, 0.04, 0.0])

@@ -12,11 +12,6 @@ from scipy.special import expit
 from bayesduel.diagnostics import leave_pairs_out
 from bayesduel.errors import FitError
 from bayesduel.inference import fit
-from bayesduel.inference.laplace import laplace, newton_mode
-from bayesduel.inference.latent import latent_of
-from bayesduel.inference.numpyro_models import as_jax
-from bayesduel.inference.predictions import simulate_arrays
-from bayesduel.inference.seeds import generator_of
 from bayesduel.models import (
     BradleyTerry,
     LinearUtilities,
@@ -26,6 +21,10 @@ from bayesduel.models import (
     Thurstone,
 )
 from bayesduel.models.base import count_votes, sample
+from bayesduel.models.fit.draws import generator_of
+from bayesduel.models.fit.numpyro_models import as_jax, laplace, latent_of
+from bayesduel.models.fit.predictions import simulate_arrays
+from bayesduel.models.newton import newton_mode
 from bayesduel.models.vote_arrays import PairTables
 from bayesduel.votes import Choices, Comparisons, Rankings
 

@@ -16,7 +16,7 @@ from bayesduel.diagnostics import Calibration
 from bayesduel.errors import FitError, MissingGlyphWarning
 from bayesduel.inference import fit, standings
 from bayesduel.models import ConditionalLogit, PairwiseBeta
-from bayesduel.plots import pairs, style
+from bayesduel.plots import posteriors, style
 from bayesduel.plots.posteriors import short_names
 from bayesduel.votes import Choices, Comparisons, Rankings
 
@@ -161,14 +161,14 @@ def test_predictive_check_finds_what_does_not_fit():
 
 
 def test_many_pairs_of_one_place_are_one_large_point(monkeypatch):
-    monkeypatch.setattr(pairs, "_MOST_ROWS", 0)
+    monkeypatch.setattr(posteriors, "_MOST_ROWS", 0)
     wins = 2 * (np.ones((6, 6)) - np.eye(6))
     posterior = fit(PairwiseBeta(prior=50.0), Comparisons.from_wins(wins))
     axes = plots.predictive_check(posterior).axes[0]
     points = [each for each in axes.collections if isinstance(each, PathCollection)]
     areas = [each.get_sizes() for each in points if len(each.get_offsets())]
-    assert sum(map(np.sum, areas)) == pytest.approx(15 * pairs._POINT)
-    assert max(map(np.max, areas)) > 10 * pairs._POINT
+    assert sum(map(np.sum, areas)) == pytest.approx(15 * posteriors._POINT)
+    assert max(map(np.max, areas)) > 10 * posteriors._POINT
 
 
 def test_other_data_are_refused():

@@ -13,7 +13,7 @@ from bayesduel import policies
 from bayesduel.errors import PolicyParameterError, SimulationError
 from bayesduel.policies.parameter_values import parameters, parameters_json
 from bayesduel.studies import Study
-from bayesduel.studies.replay.policy_follower import PolicyFollower
+from bayesduel.studies.policy_rule import PolicyFollower
 from tests.rules import Greedy
 
 SOURCE = Path(__file__).parents[1] / "rules.py"

@@ -6,15 +6,15 @@ import pytest
 from scipy import special
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.ops.scalar.compiler import standalone
-from bayesduel.posteriors import BetaPairs, PairPosterior
-from bayesduel.posteriors.names import is_posterior
-from bayesduel.posteriors.scalar_betas import (
+from bayesduel.models.in_policies.names import is_posterior
+from bayesduel.models.in_policies.scalar_betas import (
     half_tail,
     prior_in_order,
     rates_above_half,
     tail_table,
 )
+from bayesduel.ops.scalar.compiler import standalone
+from bayesduel.posteriors import BetaPairs, PairPosterior
 from bayesduel.votes import Comparisons
 
 WINS = np.array([[0, 7, 2, 0], [3, 0, 1, 40], [2, 9, 0, 0], [0, 21, 4, 0]])

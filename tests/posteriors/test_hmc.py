@@ -9,11 +9,10 @@ from scipy import stats
 from bayesduel.errors import PolicyParameterError
 from bayesduel.inference import fit
 from bayesduel.models import BradleyTerry
+from bayesduel.models.in_policies.laplace import LaplaceBeliefs
+from bayesduel.models.in_policies.modes import NormalApproximation
+from bayesduel.models.in_policies.pair_models import VoteTables
 from bayesduel.posteriors import HMC, Laplace
-from bayesduel.posteriors.hmc import ChainBeliefs
-from bayesduel.posteriors.laplace import LaplaceBeliefs
-from bayesduel.posteriors.normal_modes import NormalApproximation
-from bayesduel.posteriors.pair_models import VoteTables
 from tests.posteriors.models_of_ones_own import ShownFirst
 from tests.posteriors.voting import CASES, comparisons, sample, told
 
@@ -84,8 +83,7 @@ def test_there_are_as_many_draws_as_chains():
     with jax.enable_x64(True):
         mode, walkers = jnp.zeros(4), jnp.asarray(np.arange(8.0).reshape(2, 4))
         distribution = NormalApproximation(mode, jnp.eye(4))
-        beliefs = LaplaceBeliefs(VoteTables.empty(4), distribution, None)
-        state = ChainBeliefs(beliefs, walkers)
+        state = LaplaceBeliefs(VoteTables.empty(4), distribution, None, walkers)
         utility = posterior.sample_utilities(jax.random.key(1), state, 2)
         np.testing.assert_array_equal(utility, walkers)
         with pytest.raises(PolicyParameterError, match="at least 3, as many as draws"):

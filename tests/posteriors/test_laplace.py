@@ -10,8 +10,8 @@ from scipy import special, stats
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.models import BradleyTerry, MultinomialLogit, PairwiseBeta, Thurstone
+from bayesduel.models.in_policies.pair_models import VoteTables
 from bayesduel.posteriors import Laplace
-from bayesduel.posteriors.pair_models import VoteTables
 from bayesduel.types import Outcome
 from tests.compiling import quick_jit
 from tests.posteriors.models_of_ones_own import InNumPy, KnownArms, ShownFirst

@@ -7,8 +7,8 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import log_expit
 
-from bayesduel.inference.laplace_draws import density_of
 from bayesduel.models import BradleyTerry, Thurstone
+from bayesduel.models.fit.laplace_draws import density_of
 from bayesduel.posteriors import Laplace
 from tests.compiling import quick_jit
 from tests.posteriors.models_of_ones_own import OnAScale

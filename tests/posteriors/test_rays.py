@@ -10,12 +10,15 @@ from scipy.special import log_expit, log_ndtr
 
 import bayesduel
 from bayesduel import policies
-from bayesduel.inference.laplace_draws import density_of
 from bayesduel.models import BradleyTerry, LinearUtilities, Thurstone
+from bayesduel.models.fit.laplace_draws import density_of
+from bayesduel.models.in_policies.modes import (
+    NormalApproximation,
+    draw_on_rays,
+    points_on_rays,
+)
+from bayesduel.models.in_policies.pair_models import AutomaticDensity, VoteTables
 from bayesduel.posteriors import Laplace
-from bayesduel.posteriors.normal_modes import NormalApproximation, draw_on_rays
-from bayesduel.posteriors.pair_models import AutomaticDensity, VoteTables
-from bayesduel.posteriors.rays import points_on_rays
 from tests.compiling import quick_jit
 from tests.posteriors.models_of_ones_own import OnAScale, ShownFirst
 from tests.posteriors.voting import CASES, comparisons, normal_of_fit, sample, told

@@ -14,12 +14,13 @@ from numpyro import distributions as dist
 from bayesduel import policies
 from bayesduel.errors import PolicyParameterError
 from bayesduel.inference import fit
-from bayesduel.inference.laplace_draws import density_of
 from bayesduel.instances import choice
 from bayesduel.models import BradleyTerry, MultinomialLogit
 from bayesduel.models.base import PreferenceModel, count_votes
-from bayesduel.posteriors import SetLaplace, rays
-from bayesduel.posteriors.set_laplace import all_sets
+from bayesduel.models.fit.laplace_draws import density_of
+from bayesduel.models.in_policies import modes
+from bayesduel.models.in_policies.set_laplace import all_sets
+from bayesduel.posteriors import SetLaplace
 from bayesduel.simulation import SubsetEnvironment
 from bayesduel.simulation.driver import run_chunk
 from bayesduel.votes import Choices
@@ -106,7 +107,7 @@ def told(posterior, counts, nobody):
 def test_state_is_that_of_a_fit(name, votes, monkeypatch):
     if name == "own":
         # Heavy tails are no line: three steps leave 3 % of the fall.
-        monkeypatch.setattr(rays, "_STEPS", 6)
+        monkeypatch.setattr(modes, "_STEPS", 6)
     choice_model, no_choice = MODELS[name]
     nobody = np.array([2, 0, 5, 1, 0, 0]) * bool(votes.any()) if no_choice else None
     model, state = told(SetLaplace(choice_model), votes, nobody)

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def points_on_rays(heights, mode, ways, depth):
-    """Move points on their ways from the mode as ``bayesduel.posteriors.rays`` says.
+    """Move points on their ways from the mode, as the module ``modes`` says.
 
     With F the fall of the log density, R = sqrt(2 F) and r the distance in units of
     |z|, the share s of a way solves F = |z|^2 / 2 + log v, v = (r / R)^(D - 1) dr / dR;

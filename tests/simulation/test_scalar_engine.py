@@ -214,7 +214,7 @@ def test_the_folder_follows_every_source(monkeypatch, tmp_path):
     before = plain()
     changed(copy / "policies" / "ucb" / "__init__.py")
     assert plain() == before
-    tails = copy / "posteriors" / "beta_tails.py"
+    tails = copy / "models" / "in_policies" / "scalar_betas.py"
     tails.write_text(tails.read_text().replace("TABLE_SIZE = 512", "TABLE_SIZE = 256"))
     found = {before, plain()}
     users = [path for path in copy.rglob("*.py") if "import numba" in path.read_text()

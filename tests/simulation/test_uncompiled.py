@@ -223,7 +223,7 @@ def test_python_leaves_to_the_program_what_it_cannot_compute():
     assert found == list(questions(policy, 3, 40, [program]))
 
 
-def test_a_question_is_left_to_the_program_once_python_takes_too_long(monkeypatch):
+def test_votes_at_once_are_left_to_the_program_if_python_takes_too_long(monkeypatch):
     monkeypatch.setattr(kernel_calls, "MOST_SECONDS", 1e-9)
     monkeypatch.setattr(kernel_calls, "_loaded", set())
     kernel_calls._program.cache_clear()
@@ -233,6 +233,17 @@ def test_a_question_is_left_to_the_program_once_python_takes_too_long(monkeypatc
     asked.tell(calls, [(0, 1, 0, 0, 1, 40)], begins=True)  # Of which 16 by Python.
     assert calls.is_compiled
     assert KernelCalls(asked.kernel).is_compiled
+
+
+def test_nobody_who_answers_questions_waits_for_a_program(monkeypatch):
+    """However long Python has taken: compiling takes longer than any question."""
+    monkeypatch.setattr(kernel_calls, "MOST_SECONDS", 1e-9)
+    monkeypatch.setattr(kernel_calls, "_loaded", set())
+    kernel = kernel_of(policies.get("rucb"))
+    calls = KernelCalls(kernel, num_arms=4)
+    assert len([*questions(policies.get("rucb"), 4, 30, [calls])]) == 30
+    assert not calls.is_compiled
+    assert KernelCalls(kernel, num_arms=kernel_calls.MOST_ARMS + 1).is_compiled
 
 
 def _fails_late(records, numbers):

@@ -4,21 +4,21 @@ from contextlib import ExitStack
 
 import pytest
 
-from bayesduel.studies import Study, _history
+from bayesduel.studies import Study, report
 from bayesduel.votes import Comparisons
 from tests.figures import drawn, saved_undrawn
 from tests.studies.helpers import DRINKS, Clock
 
 __all__ = ["MOST_LOOKS", "drawn", "few_looks", "make", "saved_undrawn"]
 
-MOST_LOOKS = _history._MOST_POINTS
+MOST_LOOKS = report._MOST_POINTS
 """As many as users get."""
 
 
 @pytest.fixture(autouse=True)
 def few_looks(monkeypatch):
     """Let reports look at fewer votes of the past: each look is a fit."""
-    monkeypatch.setattr(_history, "_MOST_POINTS", 3)
+    monkeypatch.setattr(report, "_MOST_POINTS", 3)
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable
 
 from bayesduel.studies import Study
-from bayesduel.studies._asking import rule_of
-from bayesduel.studies.replay.state import StudyState
+from bayesduel.studies.questions import rule_of
+from bayesduel.studies.state import StudyState
 from tests.studies.helpers import WORDS
 
 
@@ -131,7 +131,7 @@ def kill(
 def kill_policy(path: str, seed: int, times: int) -> None:
     """Kill voters whom a policy asks, with questions out; it must not go astray."""
     # Imported once, by a process that runs no program, and so has no threads.
-    import bayesduel.studies.replay.policy_follower  # noqa: F401
+    import bayesduel.studies.policy_rule  # noqa: F401
 
     kill(path, seed, times, vote_with_questions_out, begins=2.0)
     with Study.open(path) as study:
@@ -151,7 +151,7 @@ def strayed(study: Study) -> list[str]:
     for event in events:
         if "duel" in event.body:
             asked = rule.propose(state, state.may_ask(None), event.number)
-            if asked["duel"] != event.body["duel"]:
+            if asked.duel != event.body["duel"]:
                 wrong.append(f"event {event.number}: {event.body}, not {asked}")
         state.apply(event)
         if "duel" in event.body:

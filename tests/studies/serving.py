@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bayesduel.studies import Study
-from bayesduel.studies.judges.page import JudgePage
+from bayesduel.studies.page.server import JudgePage
 from tests.processes import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,10 +10,10 @@ import pytest
 from bayesduel import policies
 from bayesduel.simulation.player import stepper_of
 from bayesduel.studies import Judging, Study, verify_study
-from bayesduel.studies._asking import rule_of
-from bayesduel.studies._settings import RULES
-from bayesduel.studies.replay import policy_follower
-from bayesduel.studies.replay.policy_follower import PolicyFollower
+from bayesduel.studies import policy_rule as policy_follower
+from bayesduel.studies.policy_rule import PolicyFollower
+from bayesduel.studies.questions import rule_of
+from bayesduel.studies.settings import RULES
 from bayesduel.votes import Comparisons
 from tests.policies.instances import CYCLIC, random_outcomes
 from tests.policies.kernel_driving import play_kernel
@@ -167,7 +167,7 @@ def test_what_may_not_be_asked_is_replaced(make):
     replaced = [each for each in reasons if "which may not be asked here" in each]
     assert 0 < len(replaced) < 40
     told = study._current().told
-    voided = [each for each in told if each.duel and each.asked_for and not each.votes]
+    voided = [each for each in told if each.duel and not each.votes]
     assert len(voided) == len(replaced)
     assert_policy_replays(study)
 

@@ -10,7 +10,7 @@ from bayesduel.errors import StudyError
 from bayesduel.studies import Judging, Spending, Study, verify_study
 from bayesduel.votes import Comparisons, read_comparisons
 from tests.command_line import invoke
-from tests.studies.helpers import DRINKS, assert_replays
+from tests.studies.helpers import DRINKS, append, assert_replays
 
 WORDS = ["left", "right", "tie", "skip"]
 
@@ -356,7 +356,7 @@ def test_verify_finds_questions_that_were_not_its_own(make, policy, options):
     study.withdraw(own)
     with study._writing():
         body = {"question": number + 2, "left": 3, "right": 1, "rule": "mine"}
-        study._append("asked", body | {"reason": "", "lease": 3600.0})
+        append(study, "asked", body | {"reason": "", "lease": 3600.0})
     vote(study, rng, 5)
     found = verify_study(study.path)
     (foreign,) = found.foreign

@@ -8,10 +8,9 @@ import pandas as pd
 import pytest
 
 from bayesduel.errors import StudyError
-from bayesduel.studies import Items, Study, check_study, verify_study
-from bayesduel.studies.judges.page import JudgePage
-from bayesduel.studies.lines import answer_line
-from bayesduel.studies.stored.event_log import EventLog
+from bayesduel.studies import Items, Study, answer_line, check_study, verify_study
+from bayesduel.studies.disk import EventLog
+from bayesduel.studies.page.server import JudgePage
 from bayesduel.votes import read_comparisons
 from tests.command_line import invoke
 from tests.studies.helpers import DRINKS, assert_replays

@@ -11,11 +11,10 @@ from contextlib import closing, suppress
 import pytest
 
 from bayesduel.errors import BayesduelError, OutputWriteError, StudyError
-from bayesduel.studies import Study, check_study, verify_study
-from bayesduel.studies.stored import disk
-from bayesduel.studies.stored.event_log import FORMAT
+from bayesduel.studies import Study, check_study, disk, verify_study
+from bayesduel.studies.disk import FORMAT
 from tests.command_line import invoke
-from tests.studies.helpers import DRINKS, assert_replays
+from tests.studies.helpers import DRINKS, append, assert_replays
 
 FLIPS = 200
 
@@ -190,7 +189,7 @@ def test_events_that_cannot_follow_are_said_and_what_came_before_is_saved(
     study.withdraw(2)
     before = study.events()
     with suppress(StudyError):  # Its checksum is right: whoever wrote it was wrong.
-        study._append(kind, body)
+        append(study, kind, body)
     with pytest.raises(StudyError) as refused:
         Study.open(study.path)
     said = f"{study.path}: event 6 of the study is broken: "
@@ -295,7 +294,7 @@ def test_a_file_that_was_written_over_takes_no_votes(path, tmp_path):
 
 
 def test_what_may_not_be_written_is_read(path, old, monkeypatch, tmp_path):
-    monkeypatch.setattr(disk, "is_writable", lambda path: False)
+    monkeypatch.setattr(disk, "_is_writable", lambda path: False)
     before = sorted(tmp_path.iterdir())
     for file in (path, old):
         with Study.open(file) as study:

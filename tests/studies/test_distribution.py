@@ -7,10 +7,10 @@ from scipy import stats
 from bayesduel import policies
 from bayesduel.simulation.driver import run_chunk
 from bayesduel.simulation.runs import PairwiseEnvironment
-from bayesduel.studies._settings import Settings
-from bayesduel.studies.replay.policy_follower import PolicyFollower
-from bayesduel.studies.replay.state import StudyState
-from bayesduel.studies.stored.events import Event
+from bayesduel.studies.events import Event
+from bayesduel.studies.policy_rule import PolicyFollower
+from bayesduel.studies.settings import Settings
+from bayesduel.studies.state import StudyState
 from tests.studies.helpers import DRINKS
 
 FALSE_ALARM = 1e-5
@@ -23,7 +23,7 @@ ROUNDS, STUDIES = 200, 120
 
 def votes_of_a_study(policy, seed, rng):
     """Return the votes of all pairs within the first rounds, without a file."""
-    settings = Settings.checked(
+    settings = Settings(
         DRINKS, "balanced", "beta", 0.05, 0.0, ROUNDS, seed, 0, 3600.0, ()
     )
     state = StudyState.begin(Event(1, 0.0, "created", settings.as_body()))

@@ -14,15 +14,14 @@ from bayesduel.policies import get
 from bayesduel.simulation.rule_runs import Variations, run_chunk
 from bayesduel.simulation.runs import PairwiseEnvironment
 from bayesduel.stopping import AnytimeEvidence, FixedNumber
-from bayesduel.studies import Judging, Spending
+from bayesduel.studies import Judging, Spending, answer_line
 from bayesduel.studies.forecast import (
     _votes_of,
     votes_left,
     votes_needed,
     who_is_simulated,
 )
-from bayesduel.studies.lines import answer_line
-from bayesduel.studies.replay.policy_follower import PolicyFollower
+from bayesduel.studies.policy_rule import PolicyFollower
 from tests.studies.helpers import DRINKS
 
 FALSE_ALARM = 1e-5
@@ -92,15 +91,15 @@ def test_what_is_simulated_differently_is_said(make):
 @pytest.mark.parametrize(("prior", "taught"), [(0.1, (0, 2)), (1.0, (0, 1))])
 def test_expected_information_is_simulated_by_its_kernel(make, prior, taught):
     """10 to 0 teaches less than 10 to 10 by Beta(0.1, 0.1), with half the votes."""
-    asked = who_is_simulated(
+    policy, remark = who_is_simulated(
         make("information", model=PairwiseBeta(prior=prior))._settings
     )
-    assert asked.remark == ""
+    assert remark == ""
     counts = {(0, 1): 10, (0, 2): 10, (2, 0): 10, (1, 2): 50, (2, 1): 50}
     votes = [(*pair, 1) for pair, count in counts.items() for _ in range(count)]
     records = run_chunk(
         PairwiseEnvironment(np.full((3, 3), 0.5), shuffle=False),
-        asking_kernel(asked.policy, 3, 10).kernel,
+        asking_kernel(policy, 3, 10).kernel,
         runs=range(20),
         checkpoints=np.array([1]),
         seed=8,

@@ -13,10 +13,10 @@ import pytest
 
 from bayesduel.errors import OutputWriteError, StudyError
 from bayesduel.studies import Study
-from bayesduel.studies.replay.state import StudyState
-from bayesduel.studies.stored.event_log import FORMAT
-from bayesduel.studies.stored.events import Event
-from tests.studies.helpers import DRINKS, assert_replays
+from bayesduel.studies.disk import FORMAT
+from bayesduel.studies.events import Event
+from bayesduel.studies.state import StudyState
+from tests.studies.helpers import DRINKS, append, assert_replays
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -208,7 +208,7 @@ def test_what_is_done_at_once_is_stored_together_or_not(study):
             study.retire_arm("beer")
         study.tell(first, "left")
         with pytest.raises(StudyError, match="unknown kind"), study._writing():
-            study._append("sung", {})
+            append(study, "sung", {})
         study.ask(judge="Ada")
     assert [each.kind for each in study.events()] == [
         "created",
@@ -250,7 +250,7 @@ def test_after_an_interrupt_votes_are_stored_and_nobody_is_locked_out(study, sta
         other.ask()
 
 
-@pytest.mark.parametrize("name", ["writing", "_same_moment", "_writing"])
+@pytest.mark.parametrize("name", ["writing", "_writing"])
 def test_an_interrupt_between_two_blocks_leaves_none_open(study, monkeypatch, name):
     first, second = study.ask(2)
     plain = contextlib._GeneratorContextManager.__enter__
@@ -285,7 +285,7 @@ def test_an_interrupt_in_the_middle_of_an_event_leaves_no_half_of_it(
     with Study.open(study.path) as other:
         if does == "status":  # It learns from the file what another one was told.
             other.tell(ticket, "left")
-        monkeypatch.setattr(StudyState, "count", interrupted)
+        monkeypatch.setattr(StudyState, "_count", interrupted)
         with pytest.raises(KeyboardInterrupt):
             study.tell(ticket, "left") if does == "tell" else study.status()
     assert study.tell(ticket, "left") is (does == "tell")
@@ -296,7 +296,7 @@ def test_an_interrupt_in_the_middle_of_an_event_leaves_no_half_of_it(
 KILLED = """
 import os, signal, sys
 from bayesduel.studies import Study
-from bayesduel.studies.replay.state import StudyState
+from bayesduel.studies.state import StudyState
 study = Study.open(sys.argv[1])
 with study.at_once():
     study.tell(1, "left")

@@ -6,7 +6,7 @@ from scipy.stats import binom
 
 from bayesduel.stopping import AnytimeEvidence
 from bayesduel.studies import Study
-from bayesduel.studies._asked_order import evidence_in_order
+from bayesduel.studies.stopping import evidence_in_order
 
 FALSE_ALARM = 1e-5
 STUDIES, VOTES, DELTA = 4, 40, 0.05

@@ -12,8 +12,8 @@ import pytest
 
 from bayesduel.errors import OutputWriteError, StudyError
 from bayesduel.studies import Study
-from bayesduel.studies.judges.arm_files import ArmFiles
-from bayesduel.studies.judges.page import JudgePage
+from bayesduel.studies.page.server import JudgePage
+from bayesduel.studies.page.session import ArmFiles
 from tests.command_line import invoke
 from tests.processes import PATIENCE
 from tests.studies.helpers import DRINKS
@@ -272,7 +272,7 @@ def test_tokens_are_random_and_long(study):
 
 def test_the_extra_is_named_where_it_is_missing(study, monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    monkeypatch.delitem(sys.modules, "bayesduel.studies.judges.page")
+    monkeypatch.delitem(sys.modules, "bayesduel.studies.page.server")
     result = invoke(["study", "page", str(study.path)])
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1

@@ -8,8 +8,8 @@ import pytest
 
 from bayesduel.errors import OutputWriteError, StudyError, StudyFileError
 from bayesduel.studies import Study
-from bayesduel.studies.judges import page as page_module
-from bayesduel.studies.stored.event_log import EventLog
+from bayesduel.studies.disk import EventLog
+from bayesduel.studies.page import server as page_module
 from tests.studies.helpers import DRINKS, assert_replays
 
 

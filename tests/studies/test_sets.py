@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import pickle
 import random
 import re
 
@@ -12,12 +13,10 @@ from scipy import stats
 from bayesduel.errors import StudyError
 from bayesduel.inference import fit
 from bayesduel.models import BradleyTerry, MultinomialLogit
-from bayesduel.studies import Judging, Study, verify_study
-from bayesduel.studies._set_rules import SetRule
-from bayesduel.studies.lines import answer_line
-from bayesduel.studies.replay.packed import packed, unpacked
+from bayesduel.studies import Judging, Study, answer_line, verify_study
+from bayesduel.studies.rules import SetRule
 from bayesduel.votes import Choices, Comparisons, read_sets
-from tests.studies.helpers import DRINKS, assert_replays, same
+from tests.studies.helpers import DRINKS, append, assert_replays, same
 
 ARMS = [*DRINKS, "juice"]
 UTILITIES = dict(zip(ARMS, [1.2, 0.4, 0.0, -0.5, 0.1], strict=True))
@@ -56,7 +55,7 @@ def test_what_is_chosen_is_what_is_fitted(make):
     study.withdraw(gone)
     assert_replays(study)
     state = study._current()
-    assert same(state, unpacked(packed(state)))
+    assert same(state, pickle.loads(pickle.dumps(state)))
     votes = Choices.from_subsets(*zip(*record, strict=True), arm_names=ARMS)
     given = study.choices()
     for one, other in ((votes, given), (given, votes)):
@@ -103,9 +102,9 @@ def test_sets_have_the_distribution_of_the_rule(make, policy):
     pairs = np.zeros((5, 5))
     for event in range(number):
         found = rule.propose(state, allowed, event)
-        pairs[found["left"], found["right"]] += 1
+        pairs[found.left, found.right] += 1
     # From draws of its own, 50 times as many.
-    draws = rule._fitted(state).sample_utilities(7, 50 * number)
+    draws = rule._posterior.sample_utilities(7, 50 * number)
     expected = np.zeros((5, 5))
     if policy == "logit-ts":
         order = np.argsort(-draws, axis=1)
@@ -195,7 +194,7 @@ def test_the_worst_is_named_after_the_best(make, tmp_path):
     assert found.row_names == votes.row_names
     assert found.counts.tolist() == votes.counts.tolist()
     state, status = study._current(), study.status()
-    assert same(state, unpacked(packed(state)))
+    assert same(state, pickle.loads(pickle.dumps(state)))
     assert_replays(study)
     assert (status.votes, status.skipped) == (14, 1)
     fitted = fit(MultinomialLogit(), votes, method="laplace", num_draws=1000)
@@ -248,7 +247,7 @@ def test_choices_come_from_tables_and_other_studies(make, tmp_path):
     assert found.row_names == expected.row_names
     assert found.counts.tolist() == expected.counts.tolist()
     assert study.status().imported == 7
-    assert same(study._current(), unpacked(packed(study._current())))
+    assert same(study._current(), pickle.loads(pickle.dumps(study._current())))
     assert_replays(study)
     # What was exported is read back, by itself or as the history of a study.
     study.export_votes(tmp_path / "votes.csv")
@@ -298,7 +297,7 @@ def test_choices_come_from_tables_and_other_studies(make, tmp_path):
 def test_imported_sets_that_nobody_could_have_written_are_refused(make, row):
     study = make(None, ARMS, choose_from=3)
     with pytest.raises(StudyError, match="event 2 of the study is broken"):
-        study._append("imported", {"source": "", "counts": [row]})
+        append(study, "imported", {"source": "", "counts": [row]})
 
 
 @pytest.mark.parametrize(

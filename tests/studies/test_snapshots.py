@@ -1,5 +1,6 @@
 """What long studies add up to is kept, and used only where it fits their events."""
 
+import pickle
 import random
 import shutil
 import subprocess
@@ -8,10 +9,8 @@ import sys
 import pytest
 
 from bayesduel.errors import StudyError
-from bayesduel.studies import Judging, Study
-from bayesduel.studies.replay.packed import packed, unpacked
-from bayesduel.studies.replay.state import StudyState
-from bayesduel.studies.stored import snapshots
+from bayesduel.studies import Judging, Study, snapshots
+from bayesduel.studies.state import StudyState
 from tests.studies.helpers import DRINKS, same
 from tests.studies.test_contents import vote
 
@@ -43,7 +42,7 @@ def without_a_replay(monkeypatch):
     monkeypatch.setattr(StudyState, "apply", refuse)
 
 
-def test_a_state_is_the_same_after_it_was_packed(make):
+def test_a_state_is_the_same_after_it_was_pickled(make):
     terms = Judging(both_orders="nothing")
     study = make(arms=DRINKS, judging=terms, blocked=[DRINKS[:2]])
     study.add_gold("good", "bad")
@@ -54,7 +53,7 @@ def test_a_state_is_the_same_after_it_was_packed(make):
     study.merge_arms("tea", "milk")
     vote(study, random.Random(6), 20)
     state = study._current()
-    other = unpacked(packed(state))
+    other = pickle.loads(pickle.dumps(state))
     assert same(state, other)
     # Questions are the same objects wherever they stand.
     assert all(other.questions[each.number] is each for each in other.open.values())
@@ -165,7 +164,7 @@ KILLED = """
 import os, signal, sys
 from bayesduel.files import folders
 from bayesduel.studies import Study
-from bayesduel.studies.stored import snapshots
+from bayesduel.studies import snapshots
 snapshots.EVERY = snapshots.EVERY_TOLD = 10
 replace = os.replace
 def kill(self, other):

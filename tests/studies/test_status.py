@@ -9,7 +9,7 @@ import pytest
 from bayesduel.inference import fit
 from bayesduel.models import BradleyTerry, PairwiseBeta
 from bayesduel.stopping import AnytimeEvidence, PosteriorProbability
-from bayesduel.studies import Study, _history
+from bayesduel.studies import Study, report
 from bayesduel.studies.report import _standings
 from bayesduel.votes import Comparisons
 from tests.studies.conftest import MOST_LOOKS
@@ -155,11 +155,12 @@ def test_an_audit_of_other_arms_is_said_to_be_old(make):
 
 
 def test_a_report_looks_back_at_25_votes_from_the_first_to_the_last(make, monkeypatch):
-    monkeypatch.setattr(_history, "_MOST_POINTS", MOST_LOOKS)
+    monkeypatch.setattr(report, "_MOST_POINTS", MOST_LOOKS)
     drawn = []
+    draw_history = report.draw_history
     monkeypatch.setattr(
         "bayesduel.studies.report.draw_history",
-        lambda *given: drawn.append(given) or _history.draw_history(*given),
+        lambda *given: drawn.append(given) or draw_history(*given),
     )
     study = make(None, arms=DRINKS[:3], delta=0.2)
     for ticket in study.ask(49):

@@ -6,7 +6,7 @@ import pytest
 
 from bayesduel.studies import Judging, Study, verify_study
 from tests.command_line import invoke
-from tests.studies.helpers import DRINKS
+from tests.studies.helpers import DRINKS, append
 
 ARMS = [*DRINKS, "juice", "beer"]
 
@@ -48,7 +48,7 @@ def forged(study, **changes):
     """Store a question of somebody's own, and return what is found of it."""
     body = next_body(study)
     number = body["question"]
-    study._append("asked", body | changes)
+    append(study, "asked", body | changes)
     found = verify_study(study.path)
     assert found.questions == number
     return body, found.foreign
@@ -86,7 +86,7 @@ def test_gold_sets_out_of_turn_are_found(played):
     for order in ([0, 1, 2], [0, 2, 1], [1, 0, 2]):  # One of them might be its own.
         body = {"question": number, "gold": 0, "order": order, "judge": "Ada",
                 "lease": 3600.0}  # fmt: skip
-        played._append("gold asked", body)
+        append(played, "gold asked", body)
         number += 1
     found = verify_study(played.path)
     assert found.questions == number - 1
@@ -114,7 +114,7 @@ def test_other_answers_than_those_that_were_given_are_found(make):
                 shown = other._current().questions[body["question"]].arms
                 worst = 1 + max(range(3), key=lambda at: ARMS[shown[at]])
                 body = body | {"answer": str(worst)}
-            other._append(event.kind, body)
+            append(other, event.kind, body)
     found = verify_study(path)
     assert found.questions == 15
     assert len(found.foreign) > 5

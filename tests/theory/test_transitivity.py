@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.theory.matrices import ALL_WIN, CYCLIC, MSLR5, from_upper, random_matrix
 from theory import InvalidPreferenceError, PreferenceMatrix
-from theory.transitivity import (
+from theory.preferences import (
     find_cycle,
     find_intransitive_triple,
     require_strong_transitivity,

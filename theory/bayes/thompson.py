@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.arguments import integer_from, number_above
-from theory.bayes.beliefs import NUM_ARMS, PAIRS
+from theory.bayes.exact import NUM_ARMS, PAIRS
 
 if TYPE_CHECKING:
     from jaxtyping import Float64, Int64

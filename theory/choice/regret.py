@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from theory._arrays import AnyArrayLike, Array, floating, is_concrete
+from theory._arrays import AnyArrayLike, floating, is_concrete
 from theory.arguments import number_from, one_of
 from theory.errors import ArgumentError
 
@@ -96,9 +96,29 @@ def subset_cost(
     """
     one_of(form, SUBSET_REGRET_FORMS, "form")
     if is_concrete(offered) or not hasattr(offered, "__array_namespace__"):
-        choice_probabilities, values = _checked(
-            offered, choice_probabilities, best, values
+        # Sets that NumPy holds can be checked, and the numbers of arms against them.
+        is_mask = isinstance(offered, np.ndarray) and offered.dtype == np.bool_
+        if not is_mask or not offered.ndim or not offered.any(axis=-1).all():
+            raise ArgumentError(
+                "offered",
+                "must be an array of bool (..., n) with at least one arm per set",
+                offered,
+            )
+        tables = (
+            floating(choice_probabilities, "choice_probabilities")[1],
+            floating(values, "values")[1],
         )
+        for name, table in zip(("choice_probabilities", "values"), tables, strict=True):
+            if tuple(table.shape) not in (offered.shape, offered.shape[-1:]):
+                raise ArgumentError(
+                    name,
+                    f"must have one number per arm of offered, shape {offered.shape}",
+                    tuple(table.shape),
+                )
+            if is_concrete(table) and not np.isfinite(table).all():
+                raise ArgumentError(name, "must be finite", table)
+        number_from(best, -np.inf, "best")
+        choice_probabilities, values = tables
     xp = offered.__array_namespace__()
     if form == "rewards":
         return best - xp.sum(
@@ -112,31 +132,3 @@ def subset_cost(
         return best - total / size
     leader = xp.sum(choice_probabilities * values, axis=-1)
     return size * leader - xp.sum(xp.where(offered, choice_probabilities, 0.0), axis=-1)
-
-
-def _checked(
-    offered: Array, choice_probabilities: Array, best: Array, values: Array
-) -> tuple[Array, Array]:
-    """Return the numbers of the arms, checked against the sets that NumPy holds."""
-    is_mask = isinstance(offered, np.ndarray) and offered.dtype == np.bool_
-    if not is_mask or not offered.ndim or not offered.any(axis=-1).all():
-        raise ArgumentError(
-            "offered",
-            "must be an array of bool (..., n) with at least one arm per set",
-            offered,
-        )
-    tables = (
-        floating(choice_probabilities, "choice_probabilities")[1],
-        floating(values, "values")[1],
-    )
-    for name, table in zip(("choice_probabilities", "values"), tables, strict=True):
-        if tuple(table.shape) not in (offered.shape, offered.shape[-1:]):
-            raise ArgumentError(
-                name,
-                f"must have one number per arm of offered, shape {offered.shape}",
-                tuple(table.shape),
-            )
-        if is_concrete(table) and not np.isfinite(table).all():
-            raise ArgumentError(name, "must be finite", table)
-    number_from(best, -np.inf, "best")
-    return tables

@@ -2,7 +2,7 @@
 
 For the only Copeland winner i1 of a matrix, with y the evidence on its inferiors and
 z the evidence on the superiors of a rival i2 without i1, every constraint of (P) in
-`theory.copeland_program._constraints` reads "sum of y over H + S_b(z) >= 1", where S_b
+`theory.copeland_program.constraints` reads "sum of y over H + S_b(z) >= 1", where S_b
 is the sum of the b smallest entries. Two reductions leave a small linear program.
 
 *Blocks.* The constraints see z through the symmetric functions S_b only, so some
@@ -29,10 +29,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.copeland_program._oracle import WITH_PAIR, ConstraintFamilies
-from theory.copeland_program.certificate import Multipliers
-from theory.copeland_program.program_data import ProgramData
-from theory.copeland_program.simplex import new_simplex, run_from_scratch
+from theory.copeland_program.constraints import WITH_PAIR, ConstraintFamilies
+from theory.copeland_program.optimum import Multipliers
+from theory.copeland_program.simplex import DUAL, PRIMAL, new_simplex
 from theory.errors import ProgramError
 
 _ORACLE_TOLERANCE = 1e-9
@@ -48,19 +47,8 @@ class Prefixes:
     rivals: NDArray[np.intp]  # (P,): Block of each prefix, in increasing order.
     left_out: NDArray[np.intp]  # (P,): Number s of superiors that it leaves out.
     costs: NDArray[np.float64]  # (P,): Cost of one unit.
-    # (K + 1,): The prefixes of rival i2 are numbers starts[i2], ..., starts[i2 + 1] -
-    # 1.
+    # (K + 1,): Prefixes starts[i2], ..., starts[i2 + 1] - 1 are those of rival i2.
     starts: NDArray[np.intp]
-
-
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """What the solver returned, in terms of the program (P)."""
-
-    evidence: NDArray[np.float64]  # (K, K): Allocation, symmetric.
-    multipliers: Multipliers  # Dual solution.
-    status: str  # Status of the solver.
-    num_rounds: int  # Number of linear programs solved.
 
 
 class Row(NamedTuple):
@@ -80,23 +68,16 @@ def surviving_prefixes(families: ConstraintFamilies) -> Prefixes:
     not negative up to b = s' and then falls: so s dominates s' if it is not worse at
     the largest b, and s' dominates s if s' is below the smallest b and not worse there.
     """
-    instance, winner = families.instance, families.winner
-    num_arms = instance.num_arms
-    exists = families.exists
-    occurs = np.zeros((num_arms, families.num_levels + 1), dtype=bool)
+    num_arms, exists = families.instance.num_arms, families.exists
+    occurs = np.zeros(families.sizes.shape, dtype=bool)
     occurs[:, :-1] = exists[0] | exists[2]
     occurs[:, 1:] |= exists[1]
-    column = np.arange(occurs.shape[1])
-    b = instance.losses[:, None] - families.low - column[None, :]
+    b = families.sizes
     largest = np.where(occurs, b, 0).max(axis=1, initial=0)[:, None]
     smallest = np.where(occurs, b, num_arms).min(axis=1, initial=num_arms)[:, None]
 
-    members = instance.gaps < 0
-    members[:, winner] = False
-    sums = np.cumsum(np.sort(np.where(members, instance.costs, np.inf), axis=1), axis=1)
+    costs = families.instance.costs_of_cheapest(families.winner)
     s = np.arange(num_arms)[None, :]
-    left = np.maximum(members.sum(axis=1)[:, None] - s, 1)
-    costs = np.take_along_axis(sums, left - 1, axis=1)
     inside = s < largest
     below = inside & (s < smallest)
     # What costs nothing has an infinite ratio.
@@ -108,8 +89,7 @@ def surviving_prefixes(families: ConstraintFamilies) -> Prefixes:
     keeps = inside.copy()
     keeps[:, 1:] &= at_largest[:, 1:] > before[:, :-1]
     after = np.maximum.accumulate(at_smallest[:, ::-1], axis=1)[:, ::-1]
-    # With a single b, or for nothing, the first of equally good prefixes has been kept
-    # above.
+    # With a single b, or for nothing, the first of equally good prefixes stays.
     worse = np.where(
         (largest == smallest) | np.isinf(at_smallest[:, :-1]),
         at_smallest[:, :-1] < after[:, 1:],
@@ -121,59 +101,50 @@ def surviving_prefixes(families: ConstraintFamilies) -> Prefixes:
     return Prefixes(rivals, left_out, costs[rivals, left_out], starts)
 
 
-def solve(instance: ProgramData, winner: int) -> Solution:
-    """Solve the program of a winner that is the only one; nothing is certified yet.
+class CuttingPlanes:
+    """The program of a winner that is the only one, solved; nothing is certified yet.
 
     Every other arm has more losses. `ProgramError` if the solver reports no optimum.
     """
-    families = ConstraintFamilies(instance, winner)
-    prefixes = surviving_prefixes(families)
-    return CuttingPlanes(families, prefixes).run()
 
-
-class CuttingPlanes:
-    """The loop: solve, ask the oracle, add rows."""
-
-    def __init__(self, families: ConstraintFamilies, prefixes: Prefixes) -> None:
+    def __init__(self, families: ConstraintFamilies) -> None:
         import highspy
 
-        self.families, self.prefixes = families, prefixes
+        self.families, self.prefixes = families, surviving_prefixes(families)
         self.num_own = families.inferiors.size
         # Constraints so far in the order of the solver, by rival, level and H.
         self.rows: dict[tuple[int, int, frozenset[int]], Row] = {}
         # Contribution of every prefix to S_b, per column of `superior_sums`.
-        losses = families.instance.losses[prefixes.rivals]
-        column = np.arange(families.num_levels + 1)
-        b = losses[:, None] - families.low - column[None, :]
-        self.gains = np.maximum(b - prefixes.left_out[:, None], 0).astype(np.float64)
+        b, left_out = families.sizes[self.prefixes.rivals], self.prefixes.left_out
+        self.gains = np.maximum(b - left_out[:, None], 0).astype(np.float64)
         self.infinity = highspy.kHighsInf
         self.optimal = highspy.HighsModelStatus.kOptimal
         self.solver = new_simplex()
-
-    def run(self) -> Solution:
-        """Return the optimum; raise `ProgramError` if the solver finds none."""
-        instance, winner = self.families.instance, self.families.winner
-        own_costs = instance.costs[winner, self.families.inferiors]
+        own_costs = families.instance.costs[families.winner, families.inferiors]
         costs = np.concatenate((own_costs, self.prefixes.costs))
-        columns = np.arange(costs.size, dtype=np.int32)
-        self.solver.addVars(
-            costs.size, np.zeros(costs.size), np.full(costs.size, self.infinity)
-        )
-        self.solver.changeColsCost(costs.size, columns, costs)
-        solution = np.zeros(costs.size)
-        self._add_constraints_without_sets()
-        rounds, known = 0, -1
+        num = costs.size
+        self.solver.addVars(num, np.zeros(num), np.full(num, self.infinity))
+        self.solver.changeColsCost(num, np.arange(num, dtype=np.int32), costs)
+        # First the families in which H is empty or the pair (i1, i2) alone.
+        exists = families.exists & (families.num_inferiors <= 1)
+        exists[:WITH_PAIR] &= families.num_inferiors == 0
+        exists[WITH_PAIR + 1 :] &= families.num_inferiors == 0
+        for case, rival, level in np.argwhere(exists).tolist():
+            self._add(case, rival, level, np.empty(0, dtype=np.intp))
+        self.num_rounds, known = 0, -1
         while known < len(self.rows):
-            known, rounds = len(self.rows), rounds + 1
-            solution = self._solve(costs.size)
-            self._separate(solution)
-        return self._solution(solution, rounds)
+            known, self.num_rounds = len(self.rows), self.num_rounds + 1
+            self._solve()
+            self._separate()
 
-    def _solve(self, num_columns: int) -> NDArray[np.float64]:
+    def _solve(self) -> None:
         self.solver.run()
         if self.solver.getModelStatus() != self.optimal:
             # Where costs lie 1e12 apart rounding can lead the dual method astray.
-            run_from_scratch(self.solver)
+            self.solver.clearSolver()
+            self.solver.setOptionValue("simplex_strategy", PRIMAL)
+            self.solver.run()
+            self.solver.setOptionValue("simplex_strategy", DUAL)
         status = self.solver.getModelStatus()
         if status != self.optimal:
             info = self.solver.getInfo()
@@ -183,25 +154,15 @@ class CuttingPlanes:
                 f"infeasibility {info.max_primal_infeasibility:.3g} and "
                 f"{info.max_dual_infeasibility:.3g}."
             )
-        values = np.array(self.solver.getSolution().col_value)
-        return np.maximum(values[:num_columns], 0.0)
+        # Amounts on the inferiors, then on the prefixes.
+        self.solution = np.maximum(self.solver.getSolution().col_value, 0.0)
 
-    def _add_constraints_without_sets(self) -> None:
-        """Add the families in which H is empty or the pair (i1, i2) alone."""
-        families = self.families
-        exists = families.exists & (families.num_inferiors <= 1)
-        exists[:WITH_PAIR] &= families.num_inferiors == 0
-        exists[WITH_PAIR + 1 :] &= families.num_inferiors == 0
-        nothing = np.empty(0, dtype=np.intp)
-        for case, rival, level in np.argwhere(exists).tolist():
-            self._add(case, rival, level, nothing)
-
-    def _separate(self, solution: NDArray[np.float64]) -> None:
+    def _separate(self) -> None:
         """Add the most violated constraints, at most one per family."""
         families = self.families
-        own = solution[: self.num_own]
+        own = self.solution[: self.num_own]
         order = families.order(own)
-        weighted = self.gains * solution[self.num_own :, None]
+        weighted = self.gains * self.solution[self.num_own :, None]
         sums = np.zeros((families.instance.num_arms, self.gains.shape[1]))
         np.add.at(sums, self.prefixes.rivals, weighted)
         sides = families.sides(own, order, sums)
@@ -211,7 +172,9 @@ class CuttingPlanes:
         for case, rival, level in violated[worst].tolist():
             self._add(case, rival, level, order)
         if families.top_side(own, order) < bound:
-            self._add_top(order[: families.top_size])
+            chosen = order[: families.top_size]
+            rival, level = families.top_rival, families.instance.second
+            self._add_row(Row(rival, level, chosen, chosen, np.ones(chosen.size)))
 
     def _add(self, case: int, rival: int, level: int, order: NDArray[np.intp]) -> None:
         families, prefixes = self.families, self.prefixes
@@ -223,13 +186,6 @@ class CuttingPlanes:
         columns = np.concatenate((chosen, self.num_own + block))
         entries = np.concatenate((np.ones(chosen.size), gains))
         self._add_row(Row(rival, families.low + level, chosen, columns, entries))
-
-    def _add_top(self, chosen: NDArray[np.intp]) -> None:
-        instance, winner = self.families.instance, self.families.winner
-        rivals = np.flatnonzero(instance.losses == instance.second)
-        rival = int(rivals[rivals != winner][0])
-        ones = np.ones(chosen.size)
-        self._add_row(Row(rival, instance.second, chosen, chosen, ones))
 
     def _add_row(self, row: Row) -> None:
         key = row.rival, row.level, frozenset(row.chosen.tolist())
@@ -244,36 +200,30 @@ class CuttingPlanes:
         columns = row.columns.astype(np.int32)
         self.solver.addRow(1.0, self.infinity, columns.size, columns, row.entries)
 
-    def _solution(self, solution: NDArray[np.float64], rounds: int) -> Solution:
-        families, rows = self.families, list(self.rows.values())
-        duals = np.array(self.solver.getSolution().row_dual)
-        inferiors = np.zeros((duals.size, families.instance.num_arms), dtype=bool)
+    def multipliers(self) -> Multipliers:
+        """Return the dual solution."""
+        rows = list(self.rows.values())
+        inferiors = np.zeros((len(rows), self.families.instance.num_arms), dtype=bool)
         for flags, row in zip(inferiors, rows, strict=True):
-            flags[families.inferiors[row.chosen]] = True
-        return Solution(
-            evidence=self._expand(solution),
-            multipliers=Multipliers(
-                values=duals,
-                rivals=np.array([row.rival for row in rows], dtype=np.intp),
-                levels=np.array([row.level for row in rows], dtype=np.intp),
-                inferiors=inferiors,
-            ),
-            status="optimal",
-            num_rounds=rounds,
+            flags[self.families.inferiors[row.chosen]] = True
+        return Multipliers(
+            values=np.array(self.solver.getSolution().row_dual),
+            rivals=np.array([row.rival for row in rows], dtype=np.intp),
+            levels=np.array([row.level for row in rows], dtype=np.intp),
+            inferiors=inferiors,
         )
 
-    def _expand(self, solution: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Turn prefixes back into evidence on pairs."""
+    def evidence(self) -> NDArray[np.float64]:
+        """Return the allocation, symmetric: prefixes turned back into pairs."""
         families, prefixes = self.families, self.prefixes
         instance, winner = families.instance, families.winner
         evidence = np.zeros_like(instance.costs)
-        evidence[winner, families.inferiors] = solution[: self.num_own]
-        members = instance.gaps < 0
-        members[:, winner] = False
-        for prefix in np.flatnonzero(solution[self.num_own :]):
+        evidence[winner, families.inferiors] = self.solution[: self.num_own]
+        members = instance.superiors_without(winner)
+        for prefix in np.flatnonzero(self.solution[self.num_own :]):
             rival = prefixes.rivals[prefix]
             pool = np.flatnonzero(members[rival])
             ordered = pool[np.argsort(instance.costs[rival, pool], kind="stable")]
             length = pool.size - prefixes.left_out[prefix]
-            evidence[rival, ordered[:length]] += solution[self.num_own + prefix]
+            evidence[rival, ordered[:length]] += self.solution[self.num_own + prefix]
         return evidence + evidence.T

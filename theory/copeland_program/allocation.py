@@ -1,17 +1,309 @@
-"""The allocation of an exploration program as a table, one record per pair."""
+"""The allocation of a program, pair by pair: its table, derivatives, bottlenecks.
+
+In units of evidence the constraints of the exploration programs depend on who beats
+whom only, and the gaps enter through the prices c_ij = r_ij / d_ij alone. By the
+envelope theorem the optimum moves with |g_ij| = |P(i beats j) - 1/2| at the rate
+
+    x_ij dc_ij/d|g_ij| = - x_ij r_ij 2 atanh(2 |g_ij|) / d_ij^2,
+
+where x is the optimal evidence. (Stated in numbers of duels the gap stands in the
+constraints, and the same number comes from the dual solution: where x_ij > 0 the
+multipliers of all constraints with the pair add up to c_ij.)
+
+*Kinks.* The optimum is a minimum of linear functions of the prices, concave, and has a
+kink where several allocations, or several winners, are optimal. Each of them gives a
+supergradient in the prices. When the gap of a pair grows, its price falls, and the
+allocations with the most evidence on it count; when it shrinks, those with the least.
+
+*Ties.* At gap 0 a pair changes sides: regrets, winners and constraints jump, and there
+is no derivative. At |g| = 1/2 the divergence has a vertical tangent, and the derivative
+is minus infinity for a pair that carries regret.
+"""
 
 from __future__ import annotations
 
-from typing import TypedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from theory.arguments import instance_of, true_or_false
+from theory.arguments import (
+    arm_index,
+    instance_of,
+    integer_from,
+    items_of,
+    one_of,
+    true_or_false,
+)
+from theory.copeland_program.constants import (
+    Solved,
+    cheapest_winners,
+    copeland_lower_bound,
+    ecw_rmed_constant,
+    solve_efficient,
+    solve_with_prefixes,
+)
 from theory.copeland_program.optimum import Optimum
+from theory.copeland_program.prices import checked_prices, priced_programs
+from theory.copeland_program.program_data import (
+    PROGRAMS,
+    ProgramData,
+    matrix_without_ties,
+)
 from theory.divergences import kl_to_half
-from theory.errors import InvalidPreferenceError
+from theory.errors import ArgumentError, InvalidPreferenceError
 from theory.preferences import PreferenceMatrix, as_preference_matrix
+
+if TYPE_CHECKING:
+    from jaxtyping import Float64
+
+
+SOLVERS = {
+    "cw": solve_with_prefixes,
+    "ecw": solve_efficient,
+    "identify": solve_with_prefixes,
+}
+"""The optimal and the efficient exploration program, and that of naming a winner."""
+
+# Prices move by this (relative) to find other optima: a kink so near counts as one.
+_STEP = 1e-5
+# Amounts of evidence that differ by less are equal.
+_EQUAL_EVIDENCE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Sensitivity:
+    """Reaction of a constant to the gap of every pair.
+
+    Attributes
+    ----------
+    program : str
+        "cw", "ecw" or "identify".
+    value : float
+        The constant: Copeland regret (from losses) per unit of log T, or the cost per
+        unit of log(1/delta).
+    winner : int
+        The winner that is cheapest to certify.
+    evidence : float64 (K, K)
+        The optimal allocation that the derivatives belong to.
+    derivative : float64 (K, K)
+        Symmetric: change of the value per unit of abs(P(i beats j) - 1/2), never
+        positive; where the optimum is not unique, an element between the one-sided
+        derivatives.
+    elasticity : float64 (K, K)
+        Relative change of the value per relative change of the gap; about -2 times the
+        share of the pair for gaps up to 1/4, and more beyond. 0 if the value is 0.
+    share : float64 (K, K)
+        Part of the value that the pair costs, in [0, 1].
+    unique : bool
+        Whether the optimum is differentiable: one winner and one allocation, up to
+        pairs that cost nothing. Allocations within a relative 1e-5 of the optimum count
+        as optimal too.
+    """
+
+    program: str
+    value: float
+    winner: int
+    evidence: NDArray[np.float64]
+    derivative: NDArray[np.float64]
+    elasticity: NDArray[np.float64]
+    share: NDArray[np.float64]
+    unique: bool
+
+
+def sensitivity(
+    matrix: PreferenceMatrix | ArrayLike,
+    *,
+    program: str = "cw",
+    prices: ArrayLike | None = None,
+) -> Sensitivity:
+    """Compute the derivative of a constant with respect to the gap of every pair.
+
+    Parameters
+    ----------
+    matrix : PreferenceMatrix or array-like (K, K)
+    program : {"cw", "ecw", "identify"}
+        The constant of `theory.copeland_lower_bound`, of `theory.ecw_rmed_constant`, or
+        of `theory.identification_bound`.
+    prices : array-like (K, K), optional
+        For "identify": the prices of the duels.
+
+    Returns
+    -------
+    Sensitivity
+        Derivatives, elasticities, shares, and whether the optimum is differentiable;
+        if not, see `one_sided_derivatives`.
+
+    Raises
+    ------
+    TieError
+        If two arms tie: the constants jump there.
+    ProgramError
+        If a solver fails, or its result cannot be certified.
+
+    Notes
+    -----
+    Three programs are solved per best winner: with the prices as they are, and with all
+    of them moved up and down by generic amounts. The optimum is unique if, and up to
+    coincidences only if, all three have the same evidence.
+
+    Examples
+    --------
+    >>> matrix = [[0.5, 0.6, 0.8], [0.4, 0.5, 0.7], [0.2, 0.3, 0.5]]
+    >>> found = sensitivity(matrix)
+    >>> found.unique, found.share.round(3)[0]
+    (True, array([0.   , 0.827, 0.173]))
+    >>> found.elasticity.round(3)[0]
+    array([ 0.   , -1.666, -0.373])
+    """
+    best, unit = _best_programs(matrix, program, prices)
+    winner, (instance, chosen) = next(iter(best.items()))
+    value, evidence = chosen.certificate.primal_value, chosen.evidence
+    # Symmetric numbers in [1/2, 1) without simple relations, always the same.
+    first, second = np.triu_indices(instance.num_arms, k=1)
+    spread = np.modf(np.abs(np.sin(np.arange(1.0, first.size + 1)) * 1e4))[0]
+    weights = np.full_like(evidence, 0.5)
+    weights[first, second] = weights[second, first] = 0.5 + spread / 2
+    optima = [solved.evidence for _, solved in best.values()]
+    for arm, (part, _) in best.items():
+        for sign in (1, -1):
+            moved = ProgramData(
+                part.gaps, instance.costs * (1 + sign * _STEP * weights)
+            )
+            optima.append(SOLVERS[program](moved, arm).evidence)
+    differs = np.abs(optima - evidence) > _EQUAL_EVIDENCE
+    derivative = _times(evidence, _price_slopes(instance))
+    spent = instance.costs * evidence
+    relative = _times(np.abs(instance.gaps), derivative)
+    return Sensitivity(
+        program=program,
+        value=unit * value,
+        winner=winner,
+        evidence=evidence,
+        derivative=unit * derivative,
+        elasticity=relative / value if value else 0 * spent,
+        share=spent / value if value else 0 * spent,
+        unique=not (differs & (instance.costs > 0)).any(),
+    )
+
+
+def one_sided_derivatives(
+    matrix: PreferenceMatrix | ArrayLike,
+    *,
+    program: str = "cw",
+    pairs: Iterable[tuple[int, int]] | None = None,
+    prices: ArrayLike | None = None,
+) -> tuple[Float64[np.ndarray, "K K"], Float64[np.ndarray, "K K"]]:
+    """Compute the derivatives of a constant towards smaller and larger gaps.
+
+    Parameters
+    ----------
+    matrix : PreferenceMatrix or array-like (K, K)
+    program : {"cw", "ecw", "identify"}
+        As for `sensitivity`.
+    pairs : iterable of (int, int), optional
+        The pairs wanted; all by default.
+    prices : array-like (K, K), optional
+        As for `sensitivity`.
+
+    Returns
+    -------
+    left, right : float64 (K, K)
+        Symmetric: rate of change per unit of the gap when it shrinks and when it grows,
+        right <= left <= 0. They differ at a kink of the pair; 0 for pairs not wanted.
+
+    Raises
+    ------
+    InvalidPreferenceError, TieError, ValueError, ProgramError
+        As for `sensitivity`; also if a pair has no two different arms.
+
+    Notes
+    -----
+    Two programs per pair and best winner: moving the price of one pair by a relative
+    1e-5 selects the optimal allocations with the least and with the most evidence on
+    it.
+
+    Examples
+    --------
+    >>> matrix = [
+    ...     [0.5, 0.2, 0.8, 0.8, 0.8],
+    ...     [0.8, 0.5, 0.2, 0.8, 0.8],
+    ...     [0.2, 0.8, 0.5, 0.8, 0.8],
+    ...     [0.2, 0.2, 0.2, 0.5, 0.6],
+    ...     [0.2, 0.2, 0.2, 0.4, 0.5],
+    ... ]
+    >>> left, right = one_sided_derivatives(matrix, pairs=[(0, 3)])
+    >>> float(left[0, 3]), float(right[0, 3])
+    (0.0, -9.32...)
+    """
+    best, unit = _best_programs(matrix, program, prices)
+    instance, _ = next(iter(best.values()))
+    num_arms = instance.num_arms
+    least, most = np.zeros((2, num_arms, num_arms))
+    for pair in (
+        combinations(range(num_arms), 2) if pairs is None else items_of(pairs, "pairs")
+    ):
+        i, j = (arm_index(arm, num_arms, "pairs") for arm in items_of(pair, "pairs", 2))
+        if i == j:
+            raise ArgumentError("pairs", "must consist of different arms", (i, j))
+        if instance.costs[i, j] == 0:
+            continue
+        amounts = []
+        for (arm, (part, _)), sign in product(best.items(), (1, -1)):
+            costs = instance.costs.copy()
+            costs[i, j] = costs[j, i] = costs[i, j] * (1 + sign * _STEP)
+            moved = SOLVERS[program](ProgramData(part.gaps, costs), arm)
+            amounts.append(moved.evidence[i, j])
+        least[i, j] = least[j, i] = min(amounts)
+        most[i, j] = most[j, i] = max(amounts)
+    slopes = unit * _price_slopes(instance)
+    return _times(least, slopes), _times(most, slopes)
+
+
+def _best_programs(
+    matrix: PreferenceMatrix | ArrayLike, program: str, prices: ArrayLike | None
+) -> tuple[dict[int, tuple[ProgramData, Solved]], float]:
+    """Solve the program of every winner; return the cheapest, and the unit of costs."""
+    one_of(program, SOLVERS, "program")
+    checked = matrix_without_ties(matrix)
+    if program == "identify":
+        problems, unit = priced_programs(checked, checked_prices(prices, checked))
+    elif prices is not None:
+        raise InvalidPreferenceError(
+            "prices",
+            "must be None unless the program is 'identify'",
+            program,
+            remedy="the others have the regret of a duel as its price",
+        )
+    else:
+        instance, unit = ProgramData.from_gaps(checked.gaps), 1.0
+        problems = dict.fromkeys(instance.winners, instance)
+    solved = {arm: SOLVERS[program](part, arm) for arm, part in problems.items()}
+    values = {arm: part.certificate.primal_value for arm, part in solved.items()}
+    best = cheapest_winners(values)
+    return {arm: (problems[arm], solved[arm]) for arm in best}, unit
+
+
+def _price_slopes(instance: ProgramData) -> NDArray[np.float64]:
+    """Return dc/d|g| of every pair; 0 where a duel has no regret."""
+    sizes = np.abs(instance.gaps)
+    priced = instance.costs > 0
+    divergence = np.where(priced, kl_to_half(sizes), 1.0)
+    with np.errstate(divide="ignore"):
+        rise = 2 * np.arctanh(2 * np.where(priced, sizes, 0.0))
+    return np.where(priced, -instance.costs * rise / divergence, 0.0)
+
+
+def _times(
+    amounts: NDArray[np.float64], slopes: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Multiply; nothing times minus infinity is nothing."""
+    used = amounts > 0
+    return np.where(used, amounts, 0.0) * np.where(used, slopes, 0.0)
+
 
 # Largest relative difference between the value of an optimum and the cost of its
 # allocation on the matrix.
@@ -109,18 +401,32 @@ def allocation_table(
     instance_of(optimum, Optimum, "optimum")
     true_or_false(used_only, "used_only")
     checked = as_preference_matrix(matrix)
-    gaps = checked.gaps
-    decided = gaps != 0
-    divergence = np.where(decided, kl_to_half(gaps), 0.0)
+    gaps, num_arms = checked.gaps, optimum.evidence.shape[0]
+    if checked.num_arms != num_arms:
+        rule = f"must be the one of the optimum, with {num_arms} arms"
+        raise InvalidPreferenceError("matrix", rule, checked.num_arms)
+    divergence = np.where(gaps != 0, kl_to_half(gaps), 0.0)
     regret = checked.regret_per_pair("copeland_losses")
-    spent = _regret_of_pairs(optimum, regret)
+    spent = regret * optimum.duels_per_log_round
+    total = float(np.triu(spent, k=1).sum())
+    if abs(total - optimum.value) > _SAME_VALUE * max(total, optimum.value):
+        raise InvalidPreferenceError(
+            "matrix",
+            "must be the one of the optimum, on which its allocation costs "
+            f"{optimum.value:.10g}",
+            total,
+            remedy="compute the optimum of this matrix",
+        )
     value = max(optimum.value, 0.0)
-    names = checked.arm_names or tuple(map(str, range(checked.num_arms)))
+    names = _names_of(checked)
     table: list[AllocationRecord] = []
-    for i, j in np.argwhere(np.triu(np.ones_like(decided), k=1)).tolist():
+    for i, j in combinations(range(num_arms), 2):
         if used_only and optimum.evidence[i, j] == 0:
             continue
-        superior = (i if gaps[i, j] > 0 else j) if decided[i, j] else None
+        superior = (i if gaps[i, j] > 0 else j) if gaps[i, j] else None
+        relation = "won" if superior == optimum.winner else "lost"
+        if optimum.winner not in (i, j) or superior is None:
+            relation = "others"
         d = float(divergence[i, j])
         table.append(
             AllocationRecord(
@@ -128,7 +434,7 @@ def allocation_table(
                 second=j,
                 first_name=names[i],
                 second_name=names[j],
-                relation=_relation(i, j, optimum.winner, superior),
+                relation=relation,
                 superior=superior,
                 preference=float(checked.values[i, j]),
                 gap=float(gaps[i, j]),
@@ -144,31 +450,169 @@ def allocation_table(
     return table
 
 
-def _relation(first: int, second: int, winner: int, superior: int | None) -> str:
-    if winner not in (first, second) or superior is None:
-        return "others"
-    return "won" if superior == winner else "lost"
+def _names_of(matrix: PreferenceMatrix) -> tuple[str, ...]:
+    return matrix.arm_names or tuple(map(str, range(matrix.num_arms)))
 
 
-def _regret_of_pairs(
-    optimum: Optimum, regret: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Regret per unit of log T of every pair, after a check that it adds up."""
-    num_arms = optimum.evidence.shape[0]
-    if regret.shape[0] != num_arms:
-        raise InvalidPreferenceError(
-            "matrix",
-            f"must be the one of the optimum, with {num_arms} arms",
-            regret.shape[0],
+ORDERS: tuple[str, ...] = ("share", "elasticity")
+"""Ways to order pairs, the largest amount first."""
+
+
+class BottleneckRecord(AllocationRecord):
+    """A record of the allocation with the reaction of the constant to its gap.
+
+    Attributes
+    ----------
+    derivative : float
+        Change of the constant per unit of abs(gap); never positive.
+    elasticity : float
+        Relative change of the constant per relative change of the gap; never positive.
+        Minus infinity for a pair with regret and a certain outcome.
+    cumulative_share : float
+        Share of this pair and of those before it.
+    """
+
+    derivative: float
+    elasticity: float
+    cumulative_share: float
+
+
+@dataclass(frozen=True, eq=False)
+class Bottlenecks:
+    """Pairs in the order of what they contribute to a constant.
+
+    Attributes
+    ----------
+    program : str
+        "cw" or "ecw".
+    value : float
+        The constant.
+    winner : int
+        The winner that is cheapest to certify.
+    unique : bool
+        Whether the optimum is differentiable, see
+        `theory.copeland_program.Sensitivity`.
+    records : tuple of BottleneckRecord
+        Pairs with evidence and regret; ready for JSON, CSV, or a data frame.
+    names : tuple of str
+        Names of the arms; their numbers if the matrix has none.
+    """
+
+    program: str
+    value: float
+    winner: int
+    unique: bool
+    records: tuple[BottleneckRecord, ...]
+    names: tuple[str, ...]
+
+    def report(self, limit: int = 10) -> str:
+        """Write the first ``limit`` pairs as a table, "a > b" if a wins more often."""
+        most = integer_from(limit, 0, "limit")
+        symbol, title = {
+            "cw": ("C*", "Copeland lower bound"),
+            "ecw": ("C_E", "constant of ECW-RMED"),
+        }[self.program]
+        lines = [
+            f"{title}: {symbol} = {self.value:.6g}, Copeland regret per unit of log T; "
+            f"winner {self.names[self.winner]}"
+        ]
+        shown = self.records[:most]
+        labels = [
+            f"{row['first_name']} > {row['second_name']}"
+            if row["gap"] > 0
+            else f"{row['second_name']} > {row['first_name']}"
+            for row in shown
+        ]
+        width = max(map(len, ("pair", *labels)))
+        lines.append(
+            f"{'pair':<{width}}  {'P':>6}  {'share':>6}  {'so far':>6}  "
+            f"{'duels':>9}  {'elasticity':>10}"
         )
-    spent = regret * optimum.duels_per_log_round
-    total = float(np.triu(spent, k=1).sum())
-    if abs(total - optimum.value) > _SAME_VALUE * max(total, optimum.value):
-        raise InvalidPreferenceError(
-            "matrix",
-            "must be the one of the optimum, on which its allocation costs "
-            f"{optimum.value:.10g}",
-            total,
-            remedy="compute the optimum of this matrix",
+        for label, record in zip(labels, shown, strict=True):
+            ahead = 0.5 + abs(record["gap"])
+            lines.append(
+                f"{label:<{width}}  {ahead:>6.3f}  {record['share']:>6.1%}  "
+                f"{record['cumulative_share']:>6.1%}  "
+                f"{record['duels_per_log_round']:>9.4g}  {record['elasticity']:>10.3f}"
+            )
+        if len(self.records) > most:
+            rest = sum(record["share"] for record in self.records[most:])
+            lines.append(f"and {len(self.records) - most} more pairs with {rest:.1%}")
+        if not self.unique:
+            lines.append(
+                "More than one allocation is optimal: shares and elasticities are "
+                "those of one of them."
+            )
+        return "\n".join(lines)
+
+
+def bottlenecks(
+    matrix: PreferenceMatrix | ArrayLike, *, program: str = "cw", order: str = "share"
+) -> Bottlenecks:
+    """Order the pairs of arms by what they contribute to a constant.
+
+    Parameters
+    ----------
+    matrix : PreferenceMatrix or array-like (K, K), no ties
+    program : {"cw", "ecw"}
+        The constant of `theory.copeland_lower_bound`, or of `theory.ecw_rmed_constant`.
+    order : {"share", "elasticity"}
+        By the part of the constant that a pair costs, or by how strongly the constant
+        reacts to its gap. The orders differ where gaps are large. Equal amounts in
+        reading order.
+
+    Returns
+    -------
+    Bottlenecks
+        Records, and a report.
+
+    Raises
+    ------
+    ProgramError
+        If a solver fails, or its result cannot be certified.
+
+    Examples
+    --------
+    >>> matrix = PreferenceMatrix(
+    ...     [[0.5, 0.6, 0.8], [0.4, 0.5, 0.7], [0.2, 0.3, 0.5]],
+    ...     arm_names=["tea", "coffee", "water"],
+    ... )
+    >>> print(bottlenecks(matrix).report())
+    Copeland lower bound: C* = 15.01, Copeland regret per unit of log T; winner tea
+    pair               P   share  so far      duels  elasticity
+    tea > coffee   0.600   82.7%   82.7%      49.66      -1.666
+    tea > water    0.800   17.3%  100.0%      5.188      -0.373
+    """
+    one_of(program, PROGRAMS, "program")
+    one_of(order, ORDERS, "order")
+    checked = as_preference_matrix(matrix)
+    found = sensitivity(checked, program=program)
+    solve = copeland_lower_bound if program == "cw" else ecw_rmed_constant
+    table = [
+        row
+        for row in allocation_table(solve(checked), checked, used_only=True)
+        if row["regret_per_log_round"] > 0
+    ]
+    amounts = found.share if order == "share" else -found.elasticity
+    table.sort(key=lambda row: -amounts[row["first"], row["second"]])
+    records: list[BottleneckRecord] = []
+    cumulative = 0.0
+    for row in table:
+        pair = row["first"], row["second"]
+        cumulative += row["share"]
+        records.append(
+            BottleneckRecord(
+                **row,
+                derivative=float(found.derivative[pair]),
+                elasticity=float(found.elasticity[pair]),
+                cumulative_share=min(cumulative, 1.0),
+            )
         )
-    return spent
+    return Bottlenecks(
+        program=program,
+        value=found.value,
+        winner=found.winner,
+        unique=found.unique,
+        records=tuple(records),
+        names=_names_of(checked),
+    )

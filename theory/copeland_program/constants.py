@@ -5,21 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from theory.arguments import one_of, true_or_false
 from theory.copeland_program import _cutting_planes
-from theory.copeland_program._oracle import ConstraintFamilies
-from theory.copeland_program._superiors import allocate
-from theory.copeland_program.certificate import (
+from theory.copeland_program.constraints import ConstraintFamilies
+from theory.copeland_program.efficient import allocate
+from theory.copeland_program.optimum import (
+    Certificate,
     Multipliers,
+    Optimum,
     allocation_cost,
     certify,
     dual_bound,
 )
-from theory.copeland_program.optimum import Certificate, Optimum
 from theory.copeland_program.program_data import ProgramData
 from theory.divergences import kl_to_half
 from theory.errors import ProgramError
@@ -157,32 +159,22 @@ def ecw_rmed_constant(
 
     Its constraints imply those of the optimal program, so C_E >= C*, with equality if
     there are two or more Copeland winners; the ratio is unbounded. Solved in closed
-    form, see `theory.copeland_program._superiors`, in O(K^2 log K + C K^2) operations
-    for C winners.
+    form, in O(K^2 log K) operations per winner.
 
     Parameters
     ----------
-    matrix : PreferenceMatrix or array-like (K, K)
-    winner : int, optional
-        Report the program of this Copeland winner instead of the cheapest one.
-    ties : {"error", "ignore"}
+    matrix, winner, ties
         As for `copeland_lower_bound`.
 
     Returns
     -------
     Optimum
-        Value (Copeland regret from losses, per unit of the natural logarithm of T), the
-        allocation, and a checked certificate. Among winners whose values agree within a
-        relative 1e-9 the smallest index is reported.
+        As for `copeland_lower_bound`.
 
     Raises
     ------
-    InvalidPreferenceError
-        If the arm is no Copeland winner.
-    TieError
-        If a tie is not allowed.
-    ProgramError
-        If the result cannot be certified.
+    InvalidPreferenceError, TieError, ProgramError
+        As for `copeland_lower_bound`.
 
     References
     ----------
@@ -218,39 +210,28 @@ def _optimum(
     instance: ProgramData,
     winner: int | None,
     solve: Callable[[ProgramData, int], Solved],
-    *,
-    name: str,
-    kind: str,
-    assumptions: tuple[str, ...],
-    remainder: str,
-    source: str,
-    policy: str = "",
+    **bound: Any,
 ) -> Optimum:
-    asked = instance.candidates(winner)
+    named = None if winner is None else instance.checked_winner(winner)
     solved = {arm: solve(instance, arm) for arm in instance.winners}
     values = {arm: part.certificate.primal_value for arm, part in solved.items()}
     best = cheapest_winners(values)[0]
-    shown = best if winner is None else asked[0]
+    shown = best if named is None else named
     evidence = solved[shown].evidence
     decided = instance.gaps != 0
-    divergence = np.where(decided, kl_to_half(instance.gaps), 1.0)
     ties = int(np.count_nonzero(~decided)) > instance.num_arms
     return Optimum(
         value=values[shown],
         winner=shown,
         value_by_winner=values,
         evidence=evidence,
-        duels_per_log_round=evidence / divergence,
+        duels_per_log_round=evidence
+        / np.where(decided, kl_to_half(instance.gaps), 1.0),
         certificate=solved[shown].certificate,
         bound=RegretBound(
-            name=name,
             log_coefficient=values[best],
-            kind=kind,
             regret="copeland_losses" if ties else "copeland",
-            assumptions=assumptions,
-            remainder=remainder,
-            source=source,
-            policy=policy,
+            **bound,
         ),
     )
 
@@ -281,13 +262,13 @@ def solve_with_prefixes(instance: ProgramData, winner: int) -> Solved:
     """
     families = ConstraintFamilies(instance, winner)
     if len(instance.winners) > 1:
-        blocks, evidence = allocate(instance.superiors, instance.gaps, winner)
+        blocks, evidence = allocate(instance, winner)
         multipliers = _closed_form_multipliers(instance, winner, blocks, own=True)
         status, rounds = "closed form", 0
     else:
-        solution = _cutting_planes.solve(instance, winner)
-        evidence, multipliers = solution.evidence, solution.multipliers
-        status, rounds = solution.status, solution.num_rounds
+        program = _cutting_planes.CuttingPlanes(families)
+        evidence, multipliers = program.evidence(), program.multipliers()
+        status, rounds = "optimal", program.num_rounds
     evidence = _feasible(evidence, families.slack(evidence))
     certificate = certify(
         status=status,
@@ -319,7 +300,7 @@ def _solve_with_cvxpy(instance: ProgramData, winner: int) -> Solved:
 
 def solve_efficient(instance: ProgramData, winner: int) -> Solved:
     """Solve the efficient program of one of the winners, as above."""
-    blocks, evidence = allocate(instance.superiors, instance.gaps, winner)
+    blocks, evidence = allocate(instance, winner)
     multipliers = _closed_form_multipliers(instance, winner, blocks, own=False)
     inferiors = instance.gaps[winner] > 0
     forced = float(instance.costs[winner, inferiors].sum())
@@ -359,10 +340,8 @@ def _closed_form_multipliers(
 
 
 def _feasible(evidence: NDArray[np.float64], slack: float) -> NDArray[np.float64]:
-    """Scale away what rounding leaves a constraint short of 1, and clip at 1.
-
-    More than one unit on a pair satisfies no constraint that one unit does not.
-    """
+    """Scale away what rounding leaves a constraint short of 1, and clip at 1."""
+    # More than one unit on a pair satisfies no constraint that one unit does not.
     if 1.0 - _SCALABLE_VIOLATION <= slack < 1.0:
         evidence = evidence / slack
     return np.minimum(evidence, 1.0)

@@ -3,8 +3,17 @@
 For a Copeland winner i1 the program of Komiyama, Honda and Nakagawa (2016, eqs. 4 and
 5) asks for one unit of evidence on every inferior of i1 and, for every rival i2, that
 any L_i2 - L(1) + 1 of its superiors other than i1 carry one unit together. It implies
-the constraints of the optimal program, and is solved in closed form (Theorem 5 there,
-restated in `theory.copeland_program._superiors` with the rules for ties).
+the constraints of the optimal program.
+
+The rivals share no pair. With n superiors of a rival in the pool, k = n - (L_i2 - L(1)
++ 1) = L(1) - 1 - [i1 beats i2], and the costs in increasing order, c_(1) <= ... <=
+c_(n), Theorem 5 there gives
+
+    block cost = min over h = k + 1, ..., n of (c_(1) + ... + c_(h)) / (h - k),
+
+attained by 1/(h - k) units on each of the h cheapest superiors; for k < 0 there is no
+constraint. Ties: equal costs in the order of the arms; among equal ratios (within
+1e-12) the smallest h.
 """
 
 from __future__ import annotations
@@ -16,11 +25,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from theory.arguments import arm_index
-from theory.copeland_program._superiors import allocate, superiors_of_gaps
-from theory.copeland_program.program_data import checked_gaps
+from theory.copeland_program.program_data import ProgramData, checked_gaps
 
 if TYPE_CHECKING:
     from jaxtyping import Float64
+
+
+# Ratios that differ by less are equal: the same instance then gets the same allocation
+# whatever the order in which a library adds numbers.
+_EQUAL_RATIO = 1e-12
 
 
 def ecw_costs(gaps: ArrayLike) -> Float64[np.ndarray, " K"]:
@@ -40,8 +53,7 @@ def ecw_costs(gaps: ArrayLike) -> Float64[np.ndarray, " K"]:
 
     Notes
     -----
-    O(K^2 log K) time, and O(K^2) for each winner. `theory.ecw_rmed_constant` certifies
-    its result.
+    O(K^2 log K) time per winner. `theory.ecw_rmed_constant` certifies its result.
 
     References
     ----------
@@ -54,12 +66,11 @@ def ecw_costs(gaps: ArrayLike) -> Float64[np.ndarray, " K"]:
     >>> ecw_costs(gaps)
     array([15.00997833,         inf,         inf])
     """
-    table = checked_gaps(gaps)
-    superiors = superiors_of_gaps(table)
-    totals = np.full(len(table), math.inf)
-    for arm in np.flatnonzero(superiors.counts == superiors.counts.min()):
-        own = superiors.costs[arm, table[arm] > 0].sum()
-        totals[arm] = own + allocate(superiors, table, int(arm))[0].sum()
+    instance = ProgramData.from_gaps(checked_gaps(gaps))
+    totals = np.full(instance.num_arms, math.inf)
+    for arm in instance.winners:
+        forced = instance.costs[arm, instance.gaps[arm] > 0].sum()
+        totals[arm] = forced + allocate(instance, arm)[0].sum()
     return totals
 
 
@@ -76,8 +87,9 @@ def ecw_evidence(gaps: ArrayLike, winner: int) -> Float64[np.ndarray, "K K"]:
     Returns
     -------
     float (K, K)
-        Symmetric, in [0, 1]: evidence N_ij d_ij / log T on every pair. Ties are broken
-        as stated at the head of `theory.copeland_program._superiors`.
+        Symmetric, in [0, 1]: evidence N_ij d_ij / log T on every pair. Among equal
+        costs the arm with the smaller number comes first; among equal ratios (within
+        1e-12) the smallest set of superiors is taken.
 
     References
     ----------
@@ -92,6 +104,42 @@ def ecw_evidence(gaps: ArrayLike, winner: int) -> Float64[np.ndarray, "K K"]:
            [1., 0., 0.],
            [1., 0., 0.]])
     """
-    table = checked_gaps(gaps)
-    winner = arm_index(winner, len(table), "winner")
-    return allocate(superiors_of_gaps(table), table, winner)[1]
+    instance = ProgramData.from_gaps(checked_gaps(gaps))
+    return allocate(instance, arm_index(winner, instance.num_arms, "winner"))[1]
+
+
+def allocate(
+    instance: ProgramData, winner: int, least: int | None = None
+) -> tuple[Float64[np.ndarray, " K"], Float64[np.ndarray, "K K"]]:
+    """Solve the efficient program for one winner, in O(K^2 log K).
+
+    Return the block cost of every rival, 0 where there is no constraint, and an optimal
+    allocation of evidence, symmetric. ``least`` stands for L(1), which is that of the
+    instance by default.
+    """
+    gaps, num_arms = instance.gaps, instance.num_arms
+    least = instance.least if least is None else least
+    pool = instance.superiors_without(winner)
+    # Superiors by cost, then by number; h and the sum of the h cheapest at every arm.
+    order = np.argsort(np.where(pool, instance.costs, np.inf), axis=1, kind="stable")
+    ordered = np.take_along_axis(np.where(pool, instance.costs, 0.0), order, axis=1)
+    sizes, sums = np.empty(gaps.shape, dtype=np.int64), np.empty(gaps.shape)
+    index = np.broadcast_to(np.arange(1, num_arms + 1), gaps.shape)
+    np.put_along_axis(sizes, order, index, axis=1)
+    np.put_along_axis(sums, order, np.cumsum(ordered, axis=1), axis=1)
+
+    beaten = gaps[winner] > 0
+    k = least - 1 - beaten
+    spare = sizes - k[:, None]
+    constrained = (k >= 0) & (np.arange(num_arms) != winner)
+    allowed = pool & (spare > 0) & constrained[:, None]
+    ratios = np.where(allowed, sums / np.where(allowed, spare, 1), np.inf)
+    best = ratios.min(axis=1)
+    equal = (ratios <= best[:, None] * (1.0 + _EQUAL_RATIO)) & (ratios < np.inf)
+    length = np.where(equal, sizes, num_arms).min(axis=1)
+    has_block = best < np.inf
+    share = np.where(has_block, 1.0 / np.where(has_block, length - k, 1), 0.0)
+    taken = pool & has_block[:, None] & (sizes <= length[:, None])
+    directed = np.where(taken, share[:, None], 0.0)
+    directed[winner, beaten] += 1.0
+    return np.where(constrained, best, 0.0), directed + directed.T

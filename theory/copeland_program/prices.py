@@ -1,7 +1,7 @@
 """What a duel of each pair costs, and the programs of the arms that can be named.
 
 The alternatives in which an arm is no Copeland winner are those of the regret program
-(P) in `theory.copeland_program._constraints`, so its constraints hold here too; prices
+(P) in `theory.copeland_program.constraints`, so its constraints hold here too; prices
 stand where regret stood. Two kinds of pairs carry no evidence, whatever is paid: those
 at exactly 1/2, where no number of duels tells which arm is ahead, and those with an
 infinite price, which cannot be asked. Such a pair is *open*: an alternative may let it
@@ -14,26 +14,18 @@ has fewer losses, nothing proves that w wins.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.copeland_program._costs import costs_at_prices
-from theory.copeland_program._superiors import superiors_of_costs
-from theory.copeland_program.program_data import (
-    ProgramData,
-    open_pairs,
-    open_pairs_lost,
-    safe_arms,
-)
+from theory.copeland_program.program_data import ProgramData, costs_at_prices
 from theory.errors import InvalidPreferenceError, TieError
 from theory.preferences import PreferenceMatrix
 from theory.validation import aligned_table, refuse_entries, symmetric_prices
 
 if TYPE_CHECKING:
-    from jaxtyping import Float64
+    from jaxtyping import Bool, Float64
 
 
 MAXIMAL_RATIO = 1e9
@@ -41,16 +33,6 @@ MAXIMAL_RATIO = 1e9
 
 LARGEST_PRICE = 1e100
 """Of a finite price, and one over it the smallest: their sums stay in range."""
-
-
-@dataclass(frozen=True, eq=False)
-class PricedPrograms:
-    """Programs of all arms that can be named."""
-
-    # Data of (P) for every such arm, in the order of the arms.
-    by_winner: dict[int, ProgramData]
-    # Price that counts as 1 in them: a power of two, the smallest price in [1, 2).
-    unit: float
 
 
 def checked_prices(
@@ -80,51 +62,60 @@ def checked_prices(
         found = found[np.ix_(order, order)]
     np.fill_diagonal(found, 0.0)
     paid = found[(found > 0) & np.isfinite(found)]
-    if paid.size:
-        _check_range(found, float(paid.min()), float(paid.max()))
-    return found
-
-
-def _check_range(prices: NDArray[np.float64], least: float, most: float) -> None:
-    """Refuse positive prices that floating point cannot add up."""
-    wrong, rule = None, ""
-    if least < 1 / LARGEST_PRICE or most > LARGEST_PRICE:
+    least, most = paid.min(initial=LARGEST_PRICE), paid.max(initial=0.0)
+    wrong, rule = 0.0, ""
+    if paid.size and (least < 1 / LARGEST_PRICE or most > LARGEST_PRICE):
         wrong = most if most > LARGEST_PRICE else least
         rule = f"from {1 / LARGEST_PRICE:g} to {LARGEST_PRICE:g}"
     elif most / least > MAXIMAL_RATIO:
         wrong, rule = most, f"at most {MAXIMAL_RATIO:g} times the least, {least:g}"
-    if wrong is not None:
+    if rule:
         refuse_entries(
-            prices == wrong,
-            prices,
+            found == wrong,
+            found,
             "prices",
             f"must be 0, infinite, or {rule}",
             remedy="use 0 for what is free and inf for what cannot be paid",
         )
+    return found
 
 
 def priced_programs(
     matrix: PreferenceMatrix, prices: Float64[np.ndarray, "K K"]
-) -> PricedPrograms:
+) -> tuple[dict[int, ProgramData], float]:
     """Prepare (P) with prices for every arm that can be named; never for none.
 
-    ``TieError`` if ties alone leave no arm of which it can be shown that it wins,
-    ``InvalidPreferenceError`` if pairs that cannot be asked do.
+    Also return the price that counts as 1 in them: a power of two, such that the
+    smallest price is in [1, 2). ``TieError`` if ties alone leave no arm of which it can
+    be shown that it wins, ``InvalidPreferenceError`` if pairs that cannot be asked do.
     """
     asked = np.isfinite(prices)
     gaps = np.where(asked, matrix.gaps, 0.0)
-    safe = safe_arms(gaps)
-    if not safe.any():
+    safe = np.flatnonzero(_safe_arms(gaps)).tolist()
+    if not safe:
         _refuse(matrix, gaps)
     paid = prices[asked & (prices > 0)]
     unit = 2.0 ** math.floor(math.log2(paid.min())) if paid.size else 1.0
     costs = costs_at_prices(np.where(asked, prices, 0.0) / unit, gaps)
     programs = {}
-    for arm in np.flatnonzero(safe).tolist():
-        own = open_pairs_lost(gaps, arm)
-        superiors = superiors_of_costs(own, costs)
-        programs[arm] = ProgramData.from_superiors(own, superiors)
-    return PricedPrograms(programs, unit)
+    for arm in safe:
+        # The arm loses its open pairs; of these gaps only the signs are read.
+        turned, lost = gaps.copy(), np.flatnonzero(_open_pairs(gaps)[arm])
+        turned[arm, lost], turned[lost, arm] = -0.5, 0.5
+        programs[arm] = ProgramData(turned, costs)
+    return programs, unit
+
+
+def _open_pairs(gaps: Float64[np.ndarray, "K K"]) -> Bool[np.ndarray, "K K"]:
+    return (gaps == 0) & ~np.eye(len(gaps), dtype=bool)
+
+
+def _safe_arms(gaps: Float64[np.ndarray, "K K"]) -> Bool[np.ndarray, " K"]:
+    """Say which arms are Copeland winners however the open pairs fall."""
+    losses = np.count_nonzero(gaps < 0, axis=1)
+    least, second = np.partition(losses, 1)[:2]
+    others = np.where(losses == least, second, least)
+    return losses + _open_pairs(gaps).sum(axis=1) <= others
 
 
 def _refuse(matrix: PreferenceMatrix, gaps: NDArray[np.float64]) -> None:
@@ -132,10 +123,10 @@ def _refuse(matrix: PreferenceMatrix, gaps: NDArray[np.float64]) -> None:
 
     An arm with the fewest losses has one: without, it would win.
     """
-    ties_alone = not safe_arms(matrix.gaps).any()
+    ties_alone = not _safe_arms(matrix.gaps).any()
     known = matrix.gaps if ties_alone else gaps
     arm = int(np.argmin(np.count_nonzero(known < 0, axis=1)))
-    i, j = sorted((arm, int(np.flatnonzero(open_pairs(known)[arm])[0])))
+    i, j = sorted((arm, int(np.flatnonzero(_open_pairs(known)[arm])[0])))
     if ties_alone:
         raise TieError(
             "matrix",

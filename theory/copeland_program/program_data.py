@@ -1,15 +1,23 @@
-"""What the exploration programs of one matrix have in common."""
+"""A preference matrix as the exploration programs see it: losses, costs, ties.
+
+Notation of Komiyama, Honda and Nakagawa (2016): L_i is the number of arms that beat i,
+L(1) <= L(2) are the two smallest elements of the multiset {L_i}, arms with L_i = L(1)
+are the Copeland winners, r_ij = (L_i + L_j - 2 L(1)) / (2 (K - 1)) is the regret of one
+duel, d_ij the divergence between P(i beats j) and 1/2, and c_ij = r_ij / d_ij the price
+of one unit of evidence. "Evidence" on a pair is N_ij d_ij / log T.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from theory.arguments import arm_index, one_of
-from theory.copeland_program._superiors import RankedSuperiors, superiors_of_gaps
+from theory.divergences import kl_to_half
 from theory.errors import InvalidPreferenceError, TieError
 from theory.preferences import PreferenceMatrix, as_preference_matrix
 from theory.validation import (
@@ -20,7 +28,7 @@ from theory.validation import (
 )
 
 if TYPE_CHECKING:
-    from jaxtyping import Bool, Float64
+    from jaxtyping import Bool, Float, Float64, Int32, Int64
 
 
 PROGRAMS: tuple[str, ...] = ("cw", "ecw")
@@ -30,59 +38,95 @@ TIE_RULES: tuple[str, ...] = ("error", "ignore")
 """What to do about tied pairs."""
 
 
+def losses(gaps: Float[np.ndarray, "R K"]) -> Int32[np.ndarray, " R"]:
+    """Count the superiors L_i of every arm, or of the arms whose rows are given."""
+    return np.sum(gaps < 0, axis=-1, dtype=np.int32)
+
+
+def evidence_costs(gaps: Float64[np.ndarray, "K K"]) -> Float64[np.ndarray, "K K"]:
+    """Compute the price c_ij of one unit of evidence.
+
+    Copeland regret (from losses) per unit of N_ij d_ij; symmetric, 0 on the diagonal
+    and for tied pairs.
+    """
+    counts = losses(gaps)
+    excess = (counts - counts.min()).astype(np.float64)
+    regret = (excess[:, None] + excess[None, :]) / (2 * (gaps.shape[0] - 1))
+    return costs_at_prices(regret, gaps)
+
+
+def costs_at_prices(
+    prices: Float64[np.ndarray, "R K"], gaps: Float64[np.ndarray, "R K"]
+) -> Float64[np.ndarray, "R K"]:
+    """Divide the price of a duel by the evidence d of one; 0 for tied pairs."""
+    decided = gaps != 0
+    return np.where(decided, prices / np.where(decided, kl_to_half(gaps), 1.0), 0.0)
+
+
 @dataclass(frozen=True, eq=False)
 class ProgramData:
-    """A preference matrix as the exploration programs see it."""
+    """The data of the exploration programs; ties may stand anywhere."""
 
     # (K, K): Antisymmetric, P(i beats j) - 1/2; exactly 0 where two arms tie.
     gaps: NDArray[np.float64]
-    # Costs of evidence, and the superiors of every arm in the order of their cost.
-    superiors: RankedSuperiors
-    losses: NDArray[np.int64]  # (K,): Number of superiors of every arm.
-    # Smallest and second smallest number of losses, L(1) and L(2).
-    least: int
-    second: int
-    winners: tuple[int, ...]  # Arms with the fewest losses.
+    costs: NDArray[np.float64]  # (K, K): Price of one unit of evidence, symmetric.
+
+    @classmethod
+    def from_matrix(cls, matrix: PreferenceMatrix | ArrayLike, ties: str) -> Self:
+        """Prepare the programs of a matrix; ``ties`` as in `check_ties`."""
+        checked = as_preference_matrix(matrix)
+        check_ties(checked, ties)
+        return cls.from_gaps(checked.gaps)
+
+    @classmethod
+    def from_gaps(cls, gaps: Float64[np.ndarray, "K K"]) -> Self:
+        """Prepare the programs of gaps with the regret of a duel as its price."""
+        return cls(gaps, evidence_costs(gaps))
 
     @property
     def num_arms(self) -> int:
         """Number of arms K."""
         return self.gaps.shape[0]
 
-    @property
-    def costs(self) -> Float64[np.ndarray, "K K"]:
-        """Price of one unit of evidence on every pair, float64 (K, K)."""
-        return self.superiors.costs
+    @cached_property
+    def losses(self) -> Int64[np.ndarray, " K"]:
+        """Number of superiors of every arm, (K,)."""
+        return np.count_nonzero(self.gaps < 0, axis=1)
 
-    @classmethod
-    def from_matrix(
-        cls, matrix: PreferenceMatrix | ArrayLike, ties: str
-    ) -> ProgramData:
-        """Prepare the programs of a matrix; ``ties`` as in `check_ties`."""
-        checked = as_preference_matrix(matrix)
-        check_ties(checked, ties)
-        return cls.from_superiors(checked.gaps, superiors_of_gaps(checked.gaps))
+    @cached_property
+    def least(self) -> int:
+        """Smallest number of losses, L(1)."""
+        return int(self.losses.min())
 
-    @classmethod
-    def from_superiors(
-        cls, gaps: Float64[np.ndarray, "K K"], superiors: RankedSuperiors
-    ) -> ProgramData:
-        """Prepare the programs of gaps, estimated ones for instance, as they are.
+    @cached_property
+    def second(self) -> int:
+        """Second smallest number of losses, L(2)."""
+        return int(np.partition(self.losses, 1)[1])
 
-        Ties may stand anywhere.
+    @cached_property
+    def winners(self) -> tuple[int, ...]:
+        """Arms with the fewest losses."""
+        return tuple(np.flatnonzero(self.losses == self.least).tolist())
+
+    def superiors_without(self, winner: int) -> Bool[np.ndarray, "K K"]:
+        """Say who beats whom, leaving out the winner: entry (i, j) if j beats i."""
+        members = self.gaps < 0
+        members[:, winner] = False
+        return members
+
+    def costs_of_cheapest(self, winner: int) -> Float64[np.ndarray, "K K"]:
+        """Add up the costs of all superiors of an arm but the winner and the s dearest.
+
+        Entry (i, s); infinity where no superior would be left.
         """
-        losses = np.count_nonzero(gaps < 0, axis=1)
-        least, second = np.partition(losses, 1)[:2].tolist()
-        winners = tuple(np.flatnonzero(losses == least).tolist())
-        return cls(gaps, superiors, losses, least, second, winners)
+        members = self.superiors_without(winner)
+        costs = np.sort(np.where(members, self.costs, np.inf), axis=1)
+        left = members.sum(axis=1)[:, None] - np.arange(self.num_arms)[None, :]
+        sums = np.take_along_axis(np.cumsum(costs, axis=1), np.maximum(left, 1) - 1, 1)
+        return np.where(left > 0, sums, np.inf)
 
-    def candidates(self, winner: int | None) -> tuple[int, ...]:
-        """Return the winners that a program must be solved for: one, or all.
-
-        `InvalidPreferenceError` if the arm asked for is none.
-        """
-        if winner is None:
-            return self.winners
+    def checked_winner(self, winner: int) -> int:
+        """Return a Copeland winner; `InvalidPreferenceError` if the arm is none."""
         arm = arm_index(winner, self.num_arms, "winner")
         if arm not in self.winners:
             raise InvalidPreferenceError(
@@ -91,7 +135,7 @@ class ProgramData:
                 f"{self.least} losses (it has {self.losses[arm]})",
                 arm,
             )
-        return (arm,)
+        return arm
 
 
 def check_ties(matrix: PreferenceMatrix, ties: str) -> None:
@@ -131,6 +175,13 @@ def check_ties(matrix: PreferenceMatrix, ties: str) -> None:
             )
 
 
+def matrix_without_ties(matrix: PreferenceMatrix | ArrayLike) -> PreferenceMatrix:
+    """Check a preference matrix for a theorem that assumes no ties."""
+    checked = as_preference_matrix(matrix)
+    check_ties(checked, "error")
+    return checked
+
+
 def checked_gaps(gaps: ArrayLike) -> Float64[np.ndarray, "K K"]:
     """Return gaps that were given as an array; raise where they are none."""
     array = real_array(gaps, "gaps").astype(np.float64)
@@ -144,38 +195,3 @@ def checked_gaps(gaps: ArrayLike) -> Float64[np.ndarray, "K K"]:
         remedy = "subtract 1/2 from a preference matrix"
         refuse_entries(bad, array, "gaps", rule, remedy=remedy)
     return array
-
-
-def matrix_without_ties(matrix: PreferenceMatrix | ArrayLike) -> PreferenceMatrix:
-    """Check a preference matrix for a theorem that assumes no ties."""
-    checked = as_preference_matrix(matrix)
-    check_ties(checked, "error")
-    return checked
-
-
-def open_pairs(gaps: Float64[np.ndarray, "K K"]) -> Bool[np.ndarray, "K K"]:
-    """Say which pairs of arms may fall either way for nothing: those with gap 0."""
-    return (gaps == 0) & ~np.eye(len(gaps), dtype=bool)
-
-
-def safe_arms(gaps: Float64[np.ndarray, "K K"]) -> Bool[np.ndarray, " K"]:
-    """Say which arms are Copeland winners however the open pairs fall."""
-    losses = np.count_nonzero(gaps < 0, axis=1)
-    least, second = np.partition(losses, 1)[:2]
-    others = np.where(losses == least, second, least)
-    return losses + open_pairs(gaps).sum(axis=1) <= others
-
-
-def open_pairs_lost(
-    gaps: Float64[np.ndarray, "K K"], arm: int
-) -> Float64[np.ndarray, "K K"]:
-    """Let an arm lose its open pairs; of the others rivals win all of theirs as ties.
-
-    For a safe arm the constraints (P) of these signs rule out exactly the ways in which
-    it could fail to win.
-    """
-    own = gaps.copy()
-    lost = np.flatnonzero(open_pairs(gaps)[arm])
-    # Only their signs are read.
-    own[arm, lost], own[lost, arm] = -0.5, 0.5
-    return own

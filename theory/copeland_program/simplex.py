@@ -8,8 +8,8 @@ _TOLERANCE = 1e-10
 """Of feasibility, primal and dual: the smallest that HiGHS allows. Below that of the
 oracles, so that a constraint that was added stays satisfied."""
 
-# The numbers of the methods in HiGHS.
-_DUAL, _PRIMAL = 1, 4
+DUAL, PRIMAL = 1, 4
+"""Methods, as HiGHS numbers them: from a basis, and from none."""
 
 
 def new_simplex() -> Any:
@@ -39,11 +39,3 @@ def new_simplex() -> Any:
     ):
         solver.setOptionValue(option, value)
     return solver
-
-
-def run_from_scratch(solver: Any) -> None:
-    """Solve by the primal method from no basis; later runs are by the dual one."""
-    solver.clearSolver()
-    solver.setOptionValue("simplex_strategy", _PRIMAL)
-    solver.run()
-    solver.setOptionValue("simplex_strategy", _DUAL)

@@ -8,13 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from theory.arguments import arm_index, number_above, one_of, true_or_false
-from theory.copeland_program._constraints import candidate_slack, ecw_slack
-from theory.copeland_program._oracle import least_superiors
 from theory.copeland_program.constants import (
     Solved,
     cheapest_winners,
     solve_with_prefixes,
     verify_program,
+)
+from theory.copeland_program.constraints import (
+    ConstraintFamilies,
+    candidate_slack,
+    ecw_slack,
 )
 from theory.copeland_program.optimum import ActiveConstraint, IdentificationBound
 from theory.copeland_program.prices import checked_prices, priced_programs
@@ -172,8 +175,7 @@ def identification_bound(
     """
     checked = as_preference_matrix(matrix)
     price = checked_prices(prices, checked)
-    programs = priced_programs(checked, price)
-    by_winner, unit = programs.by_winner, programs.unit
+    by_winner, unit = priced_programs(checked, price)
     if winner is not None and (
         arm_index(winner, checked.num_arms, "winner") not in by_winner
     ):
@@ -217,19 +219,14 @@ def _active_constraints(
     multipliers = solved.multipliers
     if multipliers is None:
         return ()
+    families = ConstraintFamilies(instance, winner)
     least = _NO_MULTIPLIER * solved.certificate.primal_value
     found = []
     for row in np.flatnonzero(multipliers.values > least).tolist():
         rival = int(multipliers.rivals[row])
         inferiors = np.flatnonzero(multipliers.inferiors[row])
-        superiors = least_superiors(
-            instance,
-            solved.evidence,
-            winner,
-            rival,
-            int(multipliers.levels[row]),
-            inferiors,
-        )
+        level = int(multipliers.levels[row])
+        superiors = families.least_superiors(solved.evidence, rival, level, inferiors)
         flips = [(winner, j) for j in inferiors.tolist()]
         flips += [(j, rival) for j in superiors.tolist()]
         value = unit * float(multipliers.values[row])

@@ -13,7 +13,7 @@ An arm i has more wins than w exactly where
 
 j being neither, so that the cheapest F of a rival is made of the smallest |V_ij - V_ji|
 of these pairs: polynomial time for exponentially many tournaments. It is the smallest
-left-hand side of the constraints (P) of `theory.copeland_program._constraints`.
+left-hand side of the constraints (P) of `theory.copeland_program.constraints`.
 """
 
 from __future__ import annotations
@@ -177,7 +177,11 @@ def anytime_evidence(
     if around > 0.0:
         bets = _log_bets(counts, counts.T + hidden, shape, 0.5 + around)
         neither = worth(np.logaddexp(bets, bets.T) - math.log(2.0))
-    return _least_over_tournaments(better, neither)
+    # The hardest tournament in which an arm is no winner: entry (i, j) is what has been
+    # won against "i is (clearly) better", and against "neither".
+    least = np.minimum(np.minimum(better, better.T), neither)
+    np.fill_diagonal(least, 0.0)
+    return np.triu(least).sum() + _least_turned(better - least)
 
 
 def _log_bets(
@@ -202,18 +206,6 @@ def _log_bets(
         edge = prior * (np.log(bound) + np.log(rest))
         bets[is_small] = edge + np.log(fraction / x) - whole
     return bets
-
-
-def _least_over_tournaments(
-    better: Float64[np.ndarray, "K K"], neither: Float64[np.ndarray, "K K"]
-) -> Float64[np.ndarray, " K"]:
-    """Add up the bets against the hardest tournament in which an arm is no winner.
-
-    [i, j]: what has been won against "i is (clearly) better", and against "neither".
-    """
-    least = np.minimum(np.minimum(better, better.T), neither)
-    np.fill_diagonal(least, 0.0)
-    return np.triu(least).sum() + _least_turned(better - least)
 
 
 def _least_turned(costs: Float64[np.ndarray, "K K"]) -> Float64[np.ndarray, " K"]:

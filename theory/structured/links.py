@@ -1,9 +1,14 @@
-"""The links F of utility models: P(i beats j) = F(theta_i - theta_j)."""
+"""The links F of utility models: P(i beats j) = F(theta_i - theta_j).
+
+F is a distribution function that is symmetric about 0 and log-concave; ``difference``
+is its inverse. ``slope`` and ``curvature`` are the first two derivatives of KL(p, F(x))
+by x, which is convex in x.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,34 +16,6 @@ if TYPE_CHECKING:
     from jaxtyping import Float64
 
 _SQRT2 = math.sqrt(2.0)
-
-
-class Link(Protocol):
-    """A distribution function F that is symmetric about 0 and log-concave.
-
-    ``slope`` and ``curvature`` are the first two derivatives of KL(p, F(x)) by x, which
-    is convex in x.
-    """
-
-    def probability(self, x: Float64[np.ndarray, "*s"]) -> Float64[np.ndarray, "*s"]:
-        """Return F(x)."""
-        ...
-
-    def difference(self, p: Float64[np.ndarray, "*s"]) -> Float64[np.ndarray, "*s"]:
-        """Return the x with F(x) = p; infinite for 0 and 1."""
-        ...
-
-    def slope(
-        self, p: Float64[np.ndarray, "*p"], x: Float64[np.ndarray, "*s"]
-    ) -> Float64[np.ndarray, "*s"]:
-        """Return the derivative of KL(p, F(x)) by x."""
-        ...
-
-    def curvature(
-        self, p: Float64[np.ndarray, "*p"], x: Float64[np.ndarray, "*s"]
-    ) -> Float64[np.ndarray, "*s"]:
-        """Return the second derivative of KL(p, F(x)) by x."""
-        ...
 
 
 class Logistic:
@@ -59,13 +36,13 @@ class Logistic:
     def slope(
         self, p: Float64[np.ndarray, "*p"], x: Float64[np.ndarray, "*s"]
     ) -> Float64[np.ndarray, "*s"]:
-        """Return F(x) - p."""
+        """Return the derivative of KL(p, F(x)) by x."""
         return self.probability(x) - p
 
     def curvature(
         self, p: Float64[np.ndarray, "*p"], x: Float64[np.ndarray, "*s"]
     ) -> Float64[np.ndarray, "*s"]:
-        """Return F(x) F(-x)."""
+        """Return the second derivative of KL(p, F(x)) by x."""
         return self.probability(x) * self.probability(-x)
 
 
@@ -91,17 +68,14 @@ class Normal:
     def slope(
         self, p: Float64[np.ndarray, "*p"], x: Float64[np.ndarray, "*s"]
     ) -> Float64[np.ndarray, "*s"]:
-        """Return (F(x) - p) f(x) / (F(x) F(-x)), f the density of F."""
+        """Return the derivative of KL(p, F(x)) by x."""
         q = self.probability(x)
         return (q - p) * _mills(x / _SQRT2) / (_SQRT2 * self.probability(-x))
 
     def curvature(
         self, p: Float64[np.ndarray, "*p"], x: Float64[np.ndarray, "*s"]
     ) -> Float64[np.ndarray, "*s"]:
-        """Return (p m(z) (z + m(z)) + (1 - p) m(-z) (m(-z) - z)) / 2.
-
-        With z = x / sqrt 2 and m = density / Phi.
-        """
+        """Return the second derivative of KL(p, F(x)) by x."""
         z = x / _SQRT2
         up, down = _mills(z), _mills(-z)
         return (p * up * (z + up) + (1.0 - p) * down * (down - z)) / 2.0
@@ -113,6 +87,8 @@ def _mills(x: Float64[np.ndarray, "*s"]) -> Float64[np.ndarray, "*s"]:
 
     return np.exp(-0.5 * x * x - 0.5 * math.log(2 * math.pi) - log_ndtr(x))
 
+
+type Link = Logistic | Normal
 
 LINKS: dict[str, Link] = {"bradley-terry": Logistic(), "thurstone": Normal()}
 """Utility models by name, with utilities in the unit of ``bayesduel.models``."""

@@ -14,7 +14,6 @@ from theory.errors import InvalidPreferenceError, ProgramError
 from theory.preferences import PreferenceMatrix, as_preference_matrix
 from theory.structured import transitive
 from theory.structured.links import LINKS, Link
-from theory.structured.orders import OrderOracle
 from theory.structured.truth import RAREST_WIN, Truth
 from theory.validation import feature_table
 
@@ -198,7 +197,9 @@ def _nearest_order(matrix: PreferenceMatrix) -> Float64[np.ndarray, "K K"]:
     # The orders that some arm does not lead; two arms leave out none together.
     for arm in (0, 1):
         shares = matrix.values[first, second]
-        oracle = OrderOracle(Truth(num_arms, arm, first, second, shares, ones))
+        oracle = transitive.OrderOracle(
+            Truth(num_arms, arm, first, second, shares, ones)
+        )
         q = oracle.solve(ones)
         sums = oracle.values(ones, q)[0]
         row = np.array([int(sums.argmin())])

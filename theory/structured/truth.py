@@ -15,9 +15,9 @@ from theory.errors import InvalidPreferenceError, TieError
 from theory.preferences import (
     PreferenceMatrix,
     as_preference_matrix,
+    find_intransitive_triple,
 )
 from theory.structured.links import LINKS, Link
-from theory.transitivity import find_intransitive_triple
 from theory.validation import feature_table, numeric_array
 
 if TYPE_CHECKING:
@@ -63,6 +63,21 @@ class Truth:
     ) -> Float64[np.ndarray, "*rows E"]:
         """Return KL(P, P') on every pair, for P'(behind beats ahead)."""
         return np.asarray(bernoulli_kl(self.shares, alternatives))
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """Two sides of a solved program."""
+
+    # (E,): An allocation under which every alternative costs at least 1, as was proved.
+    duels: NDArray[np.float64]
+    # (R,): Of the alternatives: sum of multipliers * KL(p, p') <= price on every pair.
+    multipliers: NDArray[np.float64]
+    # (R,): The best arm of every alternative, level with the true one.
+    rivals: NDArray[np.intp]
+    # (R, E): p' of the pairs, P'(behind beats ahead).
+    alternatives: NDArray[np.float64]
+    rounds: int  # Steps of the method.
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,11 +166,8 @@ def read_utility_model(
         # Only differences matter: neither side needs a constant.
         basis, utilities = basis - basis.mean(axis=0), utilities - utilities.mean()
         spanned = basis @ np.linalg.lstsq(basis, utilities, rcond=None)[0]
-        _refuse_misfit(
-            _table(link, spanned),
-            _table(link, utilities),
-            "must be spanned by the features",
-        )
+        rule = "must be spanned by the features"
+        _refuse_misfit(_table(link, spanned), _table(link, utilities), rule)
         utilities = spanned
     values = _table(link, utilities)
     smallest = values.min()
@@ -233,11 +245,8 @@ def _utilities(
     away = link.difference(small) * np.where(matrix.values > 0.5, -1.0, 1.0)
     np.fill_diagonal(away, 0.0)
     utilities = away.mean(axis=1)
-    _refuse_misfit(
-        _table(link, utilities),
-        matrix.values,
-        f"must obey the model {model!r}",
-    )
+    rule = f"must obey the model {model!r}"
+    _refuse_misfit(_table(link, utilities), matrix.values, rule)
     return utilities, matrix
 
 

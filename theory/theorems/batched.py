@@ -16,11 +16,13 @@ from numpy.typing import ArrayLike
 
 from theory.arguments import integer_from, number_from, one_of, true_or_false
 from theory.errors import ArgumentError
-from theory.preferences import PreferenceMatrix, as_preference_matrix
+from theory.preferences import (
+    PreferenceMatrix,
+    as_preference_matrix,
+    require_strong_transitivity,
+)
 from theory.regret_bound import PowerTerm, RegretBound
-from theory.theorems._assumptions import CONDORCET, condorcet_winner
-from theory.theorems.catalog import theorem
-from theory.transitivity import require_strong_transitivity
+from theory.theorems.catalog import CONDORCET, condorcet_winner, theorem
 
 _REGRET = "condorcet_mean"
 _TRANSITIVE = "strong stochastic transitivity and the stochastic triangle inequality"

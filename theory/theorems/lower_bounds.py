@@ -10,15 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from theory.arguments import one_of
-from theory.copeland_program._costs import evidence_costs
 from theory.copeland_program.constants import copeland_lower_bound
-from theory.copeland_program.program_data import matrix_without_ties
+from theory.copeland_program.program_data import evidence_costs, matrix_without_ties
 from theory.divergences import kl_to_half
 from theory.preferences import PreferenceMatrix
 from theory.regret_bound import RegretBound
 from theory.structured.bounds import structured_lower_bound
-from theory.theorems._assumptions import CONDORCET, NO_TIES, condorcet_winner
-from theory.theorems.catalog import theorem
+from theory.theorems.catalog import CONDORCET, NO_TIES, condorcet_winner, theorem
 
 theorem("Copeland lower bound")(copeland_lower_bound)
 

@@ -23,13 +23,13 @@ from theory.divergences import kl_to_half
 from theory.errors import InvalidPreferenceError
 from theory.preferences import PreferenceMatrix
 from theory.regret_bound import RegretBound
-from theory.theorems._assumptions import (
+from theory.theorems.catalog import (
     CONDORCET,
     NO_TIES,
     condorcet_winner,
     smallest_gap,
+    theorem,
 )
-from theory.theorems.catalog import theorem
 
 
 @theorem("ECW-RMED", policy="ECW-RMED")

@@ -5,7 +5,7 @@ offered arm returns a reward, and the index rule of their Algorithm 1 offers the
 with the largest C/N + Bmax sqrt(alpha log T / N). Regret of a round: expected reward of
 the best set minus that of the set offered, "expected_reward". Natural logarithms. The
 assumption on the choice probabilities is checked by
-`theory.choice.order.find_inconsistency`.
+`theory.choice.tables.find_inconsistency`.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from theory.arguments import (
     one_of,
     true_or_false,
 )
-from theory.choice.order import find_inconsistency
-from theory.choice.tables import ChoiceTable, find_missing_set
+from theory.choice.tables import ChoiceTable, find_inconsistency, find_missing_set
 from theory.errors import ArgumentError
 from theory.regret_bound import PowerTerm, RegretBound
 from theory.theorems.catalog import theorem

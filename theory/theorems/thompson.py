@@ -16,8 +16,7 @@ from theory.divergences import bernoulli_kl, kl_to_half
 from theory.errors import InvalidPreferenceError
 from theory.preferences import TIE_TOLERANCE, PreferenceMatrix
 from theory.regret_bound import RegretBound
-from theory.theorems._assumptions import NO_TIES
-from theory.theorems.catalog import theorem
+from theory.theorems.catalog import NO_TIES, theorem
 
 _BETA_DISTRIBUTIONS = {"posterior": "beta"}
 """What the samples are drawn from; of other posteriors the theorems say nothing."""

@@ -18,13 +18,13 @@ from theory.errors import ArgumentError, InvalidPreferenceError
 from theory.preferences import PreferenceMatrix, as_preference_matrix
 from theory.regret import REGRET_NOTIONS, pair_regret
 from theory.regret_bound import RegretBound
-from theory.theorems._assumptions import (
+from theory.theorems.catalog import (
     CONDORCET,
     NO_TIES,
     condorcet_winner,
     smallest_gap,
+    theorem,
 )
-from theory.theorems.catalog import theorem
 from theory.validation import numeric_array, refuse_entries
 
 SCORES: tuple[str, ...] = ("copeland", "borda")

@@ -12,7 +12,7 @@ from bayesduel.analysis.simulated.asked_votes import asking_kernel, decisions
 from bayesduel.errors import SimulationArgumentError
 from bayesduel.experiments.arguments import read_instances, several
 from bayesduel.experiments.problems import PairProblem, problem_of
-from bayesduel.inference.fits.fit_result import Fit
+from bayesduel.models.fit.fit_result import Fit
 from bayesduel.stopping.base import StoppingRule, check_rule
 from bayesduel.stopping.heuristics import FixedNumber, LeaderTest, SeparateIntervals
 from bayesduel.stopping.rules import (

@@ -8,6 +8,9 @@ from jaxtyping import Int
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.models.in_policies.betas import BetaPairs
+from bayesduel.models.in_policies.names import check_pair_posterior, take_by_name
+from bayesduel.models.in_policies.scalar_betas import prior_in_order
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.digamma import digamma
 from bayesduel.policies import scalar_kernel
@@ -20,9 +23,6 @@ from bayesduel.policies.scalar_choices import (
     takes_over,
 )
 from bayesduel.policies.scalar_kernel import ScalarKernel
-from bayesduel.posteriors.beta_pairs import BetaPairs
-from bayesduel.posteriors.names import check_pair_posterior, take_by_name
-from bayesduel.posteriors.scalar_betas import prior_in_order
 from theory.arguments import number_from
 
 

@@ -8,6 +8,7 @@ from jaxtyping import Float, Int
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.models.in_policies.scalar_betas import expected_divergence
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.identification import EQUAL_LAGS
@@ -15,7 +16,6 @@ from bayesduel.policies.policy import Duel, KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_choices import count_win, recommend_most_beaten
 from bayesduel.policies.scalar_kernel import ScalarKernel
-from bayesduel.posteriors.scalar_betas import expected_divergence
 from theory.arguments import number_that, number_within
 
 _ENOUGH = 1e-10

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jaxtyping import Bool, Int, Shaped
 
-from bayesduel.posteriors.base import PairPosterior
+from bayesduel.models.in_policies.base import PairPosterior
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey, State
 
 

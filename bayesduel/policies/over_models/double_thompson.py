@@ -14,6 +14,11 @@ from jax import Array
 from jaxtyping import Bool, Float, Int
 
 from bayesduel.arguments.limits import LONGEST_HORIZON
+from bayesduel.models.in_policies.base import (
+    PairPosterior,
+    is_on_a_scale,
+    utilities_by_number,
+)
 from bayesduel.policies.over_models.base import (
     ModelRule,
     model_rule,
@@ -21,7 +26,6 @@ from bayesduel.policies.over_models.base import (
     up_to_another,
 )
 from bayesduel.policies.over_models.counting import add_wins, choose_among, largest
-from bayesduel.posteriors.base import PairPosterior, is_on_a_scale, utilities_by_number
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 from theory.divergences import kl_to_half
 

@@ -10,10 +10,10 @@ from jax import Array
 from jax.scipy import special
 from jaxtyping import Float, Int
 
+from bayesduel.models.in_policies.base import PairPosterior, is_on_a_scale
 from bayesduel.policies.identification import EQUAL_GAINS
 from bayesduel.policies.over_models.base import ModelRule, model_rule, one_round
 from bayesduel.policies.over_models.counting import add_wins, choose_among, most_beaten
-from bayesduel.posteriors.base import PairPosterior, is_on_a_scale
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey, State
 
 

@@ -13,10 +13,10 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float, Int
 
+from bayesduel.models.in_policies.base import RivalPosterior, utilities_by_number
 from bayesduel.policies.identification import EQUAL_GAINS
 from bayesduel.policies.over_models.base import ModelRule, model_rule, up_to_another
 from bayesduel.policies.over_models.counting import choose_among
-from bayesduel.posteriors.base import RivalPosterior, utilities_by_number
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 
 _EVEN = 1e-9

@@ -13,6 +13,7 @@ from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
+from bayesduel.models.in_policies.betas import BetaArms
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.draws import draw_beta
 from bayesduel.policies import scalar_kernel
@@ -21,7 +22,6 @@ from bayesduel.policies.policy import Duel, KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_choices import among_largest
 from bayesduel.policies.scalar_kernel import ScalarKernel
-from bayesduel.posteriors.beta_arms import BetaArms
 from theory.arguments import number_above, one_of
 
 INNER = ("ucb", "ts")

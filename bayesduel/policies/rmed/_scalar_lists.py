@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from bayesduel.models.in_policies.scalar_betas import kl_to_half
 from bayesduel.ops import rules
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.policies.scalar_kernel import NOT_ASKED
-from bayesduel.posteriors.scalar_betas import kl_to_half
 
 PAIR_FIELDS = [
     ("wins", np.int64),  # [i, j]: duels of the pair that i won.

@@ -2,7 +2,7 @@
 
 Algorithm 1 with the efficient program in closed form. Of a stretch of self-duels only
 the last one, which alone can fail, is tested. The program is that of
-``theory.copeland_program``, whose ``_superiors`` states it with the rules for ties.
+``theory.copeland_program.efficient``, which states the rules for ties.
 """
 
 import math

@@ -5,10 +5,10 @@ from math import comb
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayesduel.errors import PolicyParameterError, SimulationArgumentError
+from bayesduel.models.in_policies.base import SetPosterior
 from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import OfferingPolicy
-from bayesduel.posteriors.base import SetPosterior
 
 if TYPE_CHECKING:
     from bayesduel.instances.subset_world import SubsetWorld
@@ -19,7 +19,7 @@ MOST_SETS = 1000
 
 def _laplace() -> Any:
     """Return the usual posterior; JAX takes a second to import."""
-    from bayesduel.posteriors.set_laplace import SetLaplace
+    from bayesduel.models.in_policies.set_laplace import SetLaplace
 
     return SetLaplace()
 

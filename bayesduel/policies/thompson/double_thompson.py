@@ -15,6 +15,17 @@ from jaxtyping import Bool, Float, Int, Int8, Int16, Real, UInt16
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.models.in_policies.base import is_on_a_scale
+from bayesduel.models.in_policies.betas import BetaPairs
+from bayesduel.models.in_policies.names import check_pair_posterior, take_by_name
+from bayesduel.models.in_policies.scalar_betas import (
+    half_tail,
+    kl_to_half,
+    offset_above_half,
+    prior_in_order,
+    rates_above_half,
+    tail_table,
+)
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
 from bayesduel.ops.scalar.draws import (
     Bits,
@@ -44,17 +55,6 @@ from bayesduel.policies.scalar_choices import (
     recommend_most_beaten,
 )
 from bayesduel.policies.scalar_kernel import SEVERAL, ScalarKernel
-from bayesduel.posteriors.base import is_on_a_scale
-from bayesduel.posteriors.beta_pairs import BetaPairs
-from bayesduel.posteriors.names import check_pair_posterior, take_by_name
-from bayesduel.posteriors.scalar_betas import (
-    half_tail,
-    kl_to_half,
-    offset_above_half,
-    prior_in_order,
-    rates_above_half,
-    tail_table,
-)
 from theory.arguments import number_above, one_of
 from theory.theorems import double_thompson_bound, double_thompson_refined_bound
 

@@ -14,6 +14,13 @@ from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
+from bayesduel.models.in_policies.betas import BetaPairs
+from bayesduel.models.in_policies.scalar_betas import (
+    half_tail,
+    prior_in_order,
+    rates_above_half,
+    tail_table,
+)
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
 from bayesduel.ops.scalar.draws import hazard_of, waiting_time
 from bayesduel.policies import scalar_kernel
@@ -34,13 +41,6 @@ from bayesduel.policies.scalar_bounds import (
 )
 from bayesduel.policies.scalar_choices import place_by_weight, recommend_most_beaten
 from bayesduel.policies.scalar_kernel import ScalarKernel
-from bayesduel.posteriors.beta_pairs import BetaPairs
-from bayesduel.posteriors.scalar_betas import (
-    half_tail,
-    prior_in_order,
-    rates_above_half,
-    tail_table,
-)
 from theory.arguments import number_above, one_of
 
 

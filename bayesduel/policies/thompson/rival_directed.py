@@ -9,6 +9,15 @@ from jaxtyping import Float, Int, Real
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.models.in_policies.base import RivalPosterior, is_on_a_scale
+from bayesduel.models.in_policies.betas import BetaPairs
+from bayesduel.models.in_policies.names import check_pair_posterior, take_by_name
+from bayesduel.models.in_policies.scalar_betas import (
+    expected_divergence,
+    half_tail,
+    prior_in_order,
+    tail_table,
+)
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
 from bayesduel.ops.scalar.draws import choose_index, waiting_time
 from bayesduel.ops.scalar.resolved_rounds import NEVER
@@ -17,15 +26,6 @@ from bayesduel.policies.policy import Duel, KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_choices import place_by_weight, takes_over
 from bayesduel.policies.scalar_kernel import ScalarKernel
-from bayesduel.posteriors.base import RivalPosterior, is_on_a_scale
-from bayesduel.posteriors.beta_pairs import BetaPairs
-from bayesduel.posteriors.names import check_pair_posterior, take_by_name
-from bayesduel.posteriors.scalar_betas import (
-    expected_divergence,
-    half_tail,
-    prior_in_order,
-    tail_table,
-)
 from theory.arguments import number_above, number_from, number_that, one_of
 
 _SKEPTICAL = BetaPairs(prior=5)

@@ -8,11 +8,11 @@ from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
+from bayesduel.models.in_policies.betas import BetaArms
 from bayesduel.ops.rules import one_of_largest
 from bayesduel.policies.parameter_values import check_beta
 from bayesduel.policies.policy import Policy, Problem
 from bayesduel.policies.registry import register
-from bayesduel.posteriors.beta_arms import BetaArms
 from theory.arguments import number_above
 
 

@@ -8,8 +8,8 @@ import pytest
 from scipy import integrate, stats
 from scipy.special import xlog1py, xlogy
 
+from bayesduel.models.in_policies.scalar_betas import expected_divergence
 from bayesduel.ops.scalar.compiler import standalone
-from bayesduel.posteriors.scalar_betas import expected_divergence
 from tests.policies.random_states import LATEST
 from tests.reference import RivalDirected
 

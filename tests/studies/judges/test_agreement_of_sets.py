@@ -8,8 +8,7 @@ import pytest
 
 from bayesduel.ops.shares import share_interval
 from bayesduel.studies import Judging
-from bayesduel.studies.judges.agreement import krippendorff_alpha
-from bayesduel.studies.judges.repeated import Said, alpha_of
+from bayesduel.studies.judges import Said, alpha_of, krippendorff_alpha
 from tests.studies.helpers import DRINKS
 
 

@@ -5,8 +5,7 @@ import math
 
 import pytest
 
-from bayesduel.studies import Judging, Spending
-from bayesduel.studies.lines import answer_line
+from bayesduel.studies import Judging, Spending, answer_line
 from tests.studies.helpers import DRINKS, assert_replays, better_of, mirrored, told
 
 

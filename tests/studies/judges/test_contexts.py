@@ -8,7 +8,7 @@ import pytest
 
 from bayesduel.errors import StudyError
 from bayesduel.studies import Items, Judging, Study, verify_study
-from bayesduel.studies.judges.page import JudgePage
+from bayesduel.studies.page.server import JudgePage
 from bayesduel.votes import Comparisons
 from tests.command_line import invoke
 from tests.studies.helpers import DRINKS, assert_replays

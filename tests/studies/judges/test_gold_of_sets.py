@@ -1,18 +1,17 @@
 """Gold questions whose answer is the best of a set, or its best and its worst."""
 
 import json
+import pickle
 import random
 from itertools import permutations
 
 import pytest
 
 from bayesduel.errors import StudyError
-from bayesduel.studies import Judging, Study, verify_study
-from bayesduel.studies.lines import answer_line
-from bayesduel.studies.replay.packed import packed, unpacked
-from bayesduel.studies.replay.questions import Question
+from bayesduel.studies import Judging, Study, answer_line, verify_study
+from bayesduel.studies.state import Question
 from tests.command_line import invoke
-from tests.studies.helpers import DRINKS, assert_replays, happens, same
+from tests.studies.helpers import DRINKS, append, assert_replays, happens, same
 
 ARMS = [*DRINKS, "juice"]
 GOLD = ("good", "fair", "dull", "bad")
@@ -97,7 +96,7 @@ def test_who_fails_gold_sets_is_set_aside_and_comes_back(make):
     assert "10 of the" not in page
     assert verify_study(study.path).foreign == ()
     assert_replays(study)
-    assert same(study._current(), unpacked(packed(study._current())))
+    assert same(study._current(), pickle.loads(pickle.dumps(study._current())))
     study.set_judge("Bob", trusted=True)
     assert study.status().votes == 6 + status.aside
     assert study.status().aside == 0
@@ -152,11 +151,11 @@ def test_gold_events_that_nobody_could_have_written_are_refused(
     if kind == "gold asked":
         body = {"question": 1, "gold": 0, "lease": 9.0, **body}
     with pytest.raises(StudyError, match=f"event 3 of the study is broken.*{words}"):
-        study._append(kind, body)
+        append(study, kind, body)
     pairs = make("balanced", ARMS)
     pairs.add_gold("good", "bad")
     with pytest.raises(StudyError, match="in which order it shows its 2 arms"):
-        pairs._append("gold asked", {"question": 1, "gold": 0, "lease": 9.0})
+        append(pairs, "gold asked", {"question": 1, "gold": 0, "lease": 9.0})
 
 
 def test_gold_sets_at_the_command_line_and_by_lines(make):

@@ -9,9 +9,13 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from bayesduel.studies.judges.implied import agreement_of_pairs
-from bayesduel.studies.judges.repeated import alpha_of, of_pairs, said_in_turn
-from bayesduel.studies.replay.questions import Question
+from bayesduel.studies.judges import (
+    agreement_of_pairs,
+    alpha_of,
+    of_pairs,
+    said_in_turn,
+)
+from bayesduel.studies.state import Question
 from tests.command_line import invoke
 from tests.studies.helpers import DRINKS
 

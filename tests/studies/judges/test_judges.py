@@ -5,9 +5,8 @@ import json
 import pytest
 
 from bayesduel.errors import StudyError
-from bayesduel.studies.judges.links import link_secret, signed_token
-from bayesduel.studies.judges.page import JudgePage
-from bayesduel.studies.lines import answer_line
+from bayesduel.studies import answer_line
+from bayesduel.studies.page.server import JudgePage, link_secret, signed_token
 from bayesduel.studies.report import report_html
 from tests.studies.helpers import assert_replays
 from tests.studies.serving import Client, served
@@ -65,7 +64,7 @@ def test_the_page_refuses_the_question_of_another(make, page):
 
 
 def test_a_page_takes_so_many_names(make, page, monkeypatch):
-    monkeypatch.setattr("bayesduel.studies.judges.page.MOST_NAMES", 3)
+    monkeypatch.setattr("bayesduel.studies.page.server.MOST_NAMES", 3)
     client, said = page(make()), []
     for client.judge in ("Ada", "Bob", "Cyd", "one more", "Ada"):
         said.append(client.post("question"))

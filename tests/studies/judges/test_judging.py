@@ -9,8 +9,7 @@ import pytest
 
 from bayesduel.errors import StudyError
 from bayesduel.studies import Judging
-from bayesduel.studies.judges.agreement import krippendorff_alpha
-from bayesduel.studies.judges.reliability import JudgeTable
+from bayesduel.studies.judges import JudgeTable, krippendorff_alpha
 from tests.studies.helpers import (
     DRINKS,
     assert_replays,

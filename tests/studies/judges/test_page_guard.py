@@ -9,9 +9,9 @@ import pytest
 
 from bayesduel.errors import StudyError
 from bayesduel.studies import Study
-from bayesduel.studies.judges import _page_guard as page_guard
-from bayesduel.studies.judges import page
-from bayesduel.studies.judges.page import JudgePage
+from bayesduel.studies.page import guard as page_guard
+from bayesduel.studies.page import server as page
+from bayesduel.studies.page.server import JudgePage
 from tests.processes import PATIENCE
 from tests.studies.serving import TOKEN, Client, served
 

@@ -13,16 +13,16 @@ from tests.theory.matrices import (
     winners,
 )
 from theory import ProgramError, copeland_lower_bound
-from theory.copeland_program import _basis_reuse
+from theory.copeland_program import _basis
 from theory.copeland_program._basis import (
     allocation,
     multipliers,
+    optimal_basis,
     price_table,
     stays_optimal,
     tilted_costs,
 )
-from theory.copeland_program._basis_reuse import optimal_basis
-from theory.copeland_program._constraints import candidate_slack
+from theory.copeland_program.constraints import candidate_slack
 
 TILT = 1e-6
 
@@ -125,20 +125,20 @@ def test_ties_belong_to_no_constraint():
 
 def test_what_cannot_be_proved_is_an_error(monkeypatch):
     """A wrong answer of the solver does not pass."""
-    wrong = _basis_reuse._basis_of
+    wrong = _basis._basis_of
 
     def half(program):
         basis = wrong(program)
         return basis._replace(amounts=0.5 * basis.amounts)
 
-    monkeypatch.setattr(_basis_reuse, "_basis_of", half)
+    monkeypatch.setattr(_basis, "_basis_of", half)
     with pytest.raises(ProgramError, match=r"smallest left-hand side 0\.5"):
         optimal_basis(gaps_of(REFERENCE["gap"]))
 
 
 def test_more_constraints_than_places(monkeypatch):
     """Such a basis is good for its own gaps only, and says so."""
-    monkeypatch.setattr(_basis_reuse, "ROWS_PER_ARM", 0)
+    monkeypatch.setattr(_basis, "ROWS_PER_ARM", 0)
     gaps = gaps_of(GAP)
     basis = optimal_basis(gaps)
     assert not basis.signs.any()

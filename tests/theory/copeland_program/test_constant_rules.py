@@ -158,15 +158,16 @@ def test_bounds_say_what_they_are():
 @pytest.fixture
 def spoil(monkeypatch):
     """Return a function that changes what the solver finds from then on."""
-    honest = constants._cutting_planes.solve
+    cutting_planes = constants._cutting_planes.CuttingPlanes
+    honest = cutting_planes.evidence
 
     def spoiled(place, factor, term=0.0):
-        def solve(instance, winner):
-            solution = honest(instance, winner)
-            solution.evidence[place] = factor * solution.evidence[place] + term
-            return solution
+        def evidence(self):
+            found = honest(self)
+            found[place] = factor * found[place] + term
+            return found
 
-        monkeypatch.setattr(constants._cutting_planes, "solve", solve)
+        monkeypatch.setattr(cutting_planes, "evidence", evidence)
 
     return spoiled
 

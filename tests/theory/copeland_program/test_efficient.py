@@ -1,6 +1,5 @@
 """Closed form of the efficient program."""
 
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -18,11 +17,8 @@ from tests.theory.matrices import (
 )
 from theory import ecw_rmed_constant
 from theory.copeland_program import ecw_costs, ecw_evidence, ecw_slack
-from theory.copeland_program._costs import losses
-from theory.copeland_program._superiors import (
-    allocate,
-    superiors_of_costs,
-)
+from theory.copeland_program.efficient import allocate
+from theory.copeland_program.program_data import ProgramData, losses
 
 # One block: the cheapest e >= 0 such that every n - k of the n entries add up to 1.
 
@@ -51,9 +47,7 @@ def block_value(costs, k, *, winner_cost=None):
         table[0, 1] = table[1, 0] = winner_cost
         gaps[0, 1], gaps[1, 0] = -0.1, 0.1
     least = k + 1 + (winner_cost is not None)
-    superiors = superiors_of_costs(gaps, table)
-    counts = np.full(num_arms, least, dtype=np.int32)
-    return allocate(replace(superiors, counts=counts), gaps, 1)[0][0]
+    return allocate(ProgramData(gaps, table), 1, least)[0][0]
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 8])

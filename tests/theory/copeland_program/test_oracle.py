@@ -7,9 +7,9 @@ from tests.theory.brute_force import constraints
 from tests.theory.matrices import GAP, SHAPES, shaped, winners
 from theory import ProgramError
 from theory.copeland_program import find_violations
-from theory.copeland_program._cutting_planes import solve, surviving_prefixes
-from theory.copeland_program._oracle import ConstraintFamilies
-from theory.copeland_program.certificate import Multipliers, certify, dual_bound
+from theory.copeland_program._cutting_planes import CuttingPlanes, surviving_prefixes
+from theory.copeland_program.constraints import ConstraintFamilies
+from theory.copeland_program.optimum import Multipliers, certify, dual_bound
 from theory.copeland_program.program_data import ProgramData
 
 
@@ -75,7 +75,7 @@ def test_prefixes_that_are_never_best_are_dropped():
 def multipliers_of(matrix):
     instance = ProgramData.from_matrix(matrix, "error")
     (arm,) = instance.winners
-    return instance, arm, solve(instance, arm).multipliers
+    return instance, arm, CuttingPlanes(ConstraintFamilies(instance, arm)).multipliers()
 
 
 def test_dual_bound_is_a_bound_for_any_multipliers():

@@ -10,7 +10,7 @@ from scipy.special import expit
 from tests.theory.structured.test_bounds import check_proof
 from theory import PreferenceMatrix, structured_lower_bound
 from theory.divergences import bernoulli_kl
-from theory.structured.orders import OrderOracle, upper_sets
+from theory.structured.transitive import OrderOracle, upper_sets
 from theory.structured.truth import truth_of
 
 CERTAIN = np.array([[0.5, 0.7, 1.0], [0.3, 0.5, 0.9], [0.0, 0.1, 0.5]])

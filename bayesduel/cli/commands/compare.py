@@ -1,0 +1,468 @@
+"""``bayesduel compare``, ``config`` and ``merge``: simulate, print, save, draw.
+
+Options that ``compare`` and ``config`` share say what is compared, over a file.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from bayesduel.cli import parse
+from bayesduel.cli.errors import FAILED, ended
+from bayesduel.cli.options import (
+    FORMAT,
+    REPAIR,
+    RESUME,
+    SEED,
+    argument,
+    command,
+    instance_names,
+    option,
+    policy_names,
+)
+from bayesduel.cli.output import (
+    Messages,
+    Output,
+    console,
+    damage_warnings,
+    print_data,
+    print_json,
+    say_warning,
+)
+from bayesduel.cli.tables import print_summary
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from bayesduel import Experiment
+    from bayesduel.analysis import Measurement, Ranking, Summary
+
+_DONE = "what was finished"
+
+
+@dataclass(frozen=True)
+class ExperimentOptions:
+    """What is simulated."""
+
+    config: Path | None = option(
+        "FILE: Experiment as a TOML file, such as experiment.toml of a folder of "
+        "results. Options that are given besides win over it. A policy or world in it "
+        "that is named module:Class runs that module: read files from others first."
+    )
+    instance: list[str] | None = option(
+        "NAME|FILE: Matrix or world by name, with parameters, such as gap, "
+        "drifting:speed=1e-3 or speed=1e-4|1e-3, a matrix from a file (CSV, NPY, "
+        "NPZ), or a world of your own as module:Class, such as mine:Drift:speed=1e-4. "
+        "Repeatable. See: bayesduel list",
+        "-i",
+        "--instance",
+        autocompletion=instance_names,
+    )
+    policy: list[str] | None = option(
+        "POLICY: Policy with parameters, such as d-ts or d-ts:alpha=0.6; of several "
+        "values d-ts:alpha=0.51..2/10, alpha=0.01..1/5log or alpha=0.6|1; of two that "
+        "go together 'alpha=0.6|1&every=1|10'; one of your own as module:Class. "
+        "Repeatable.",
+        "-p",
+        "--policy",
+        autocompletion=policy_names,
+    )
+    runs: int = option("R: Independent runs of each policy.", default=100)
+    horizon: str = option("T: Rounds of each run: 1000000, 1e6, 10^6.", default="1e5")
+    checkpoints: str | None = option(
+        "N|LIST: Rounds to record: a number per decade or a list, 100,1e3,1e4."
+    )
+    regret: list[str] | None = option(
+        "NOTION: Another notion of regret to record, beside copeland; of a world of "
+        "subset choice beside its own. Repeatable."
+    )
+    stopping: str | None = option(
+        "RULE: End a run when a rule names an arm: anytime:delta=0.05, "
+        "posterior:delta=0.05, budget:duels=1000, or several joined by |."
+    )
+    record: str | None = option(
+        "WHAT: Keep of each run its plays and regret, or regret alone (the default "
+        "beyond 10000 runs); or quantiles: mean, spread and quantiles of all runs "
+        "together, for millions of them."
+    )
+    seed: int = SEED
+    no_shuffle: bool = option("Keep the order of the arms.")
+    no_look_ahead: bool = option("Step round by round (slow, same distribution).")
+    repair: bool = REPAIR
+    features: Path | None = option(
+        "ARMS: CSV or TSV with a row per arm: its name (or number), and features of "
+        "about unit size. For policies that use them: d-ts:posterior=linear, or your "
+        "own, which find them in problem.features."
+    )
+
+    def experiment(self, ctx: typer.Context) -> tuple[Experiment, list[str]]:
+        """Return the experiment, and warnings about it.
+
+        An option that was typed wins over the file of ``--config``, which wins over the
+        default of an option.
+        """
+        if self.config is None:
+            return self._checked(self._arguments({}, set(_ARGUMENTS)))
+        from bayesduel.experiments.toml import (
+            arguments_in_file,
+            check_complete,
+            errors_name_file,
+        )
+
+        in_file = arguments_in_file(self.config)
+        typed = {
+            name
+            for name, parameter in _ARGUMENTS.items()
+            if _was_typed(ctx, name) or parameter not in in_file
+        }
+        for name in typed:
+            in_file.pop(_ARGUMENTS[name], None)
+        with errors_name_file(str(self.config), tuple(in_file)):
+            arguments = in_file | self._arguments(in_file, typed)
+            check_complete(arguments, str(self.config))
+            return self._checked(arguments)
+
+    def _arguments(self, in_file: dict[str, Any], typed: set[str]) -> dict[str, Any]:
+        """Return the arguments of an experiment, besides regret, of some options."""
+        found = {
+            _ARGUMENTS[name]: getattr(self, name)
+            for name in ("instance", "policy", "runs", "record", "seed")
+            # Options that may be repeated are empty where they are not given.
+            if name in typed and getattr(self, name) not in (None, (), [])
+        }
+        if "horizon" in typed:
+            found["horizon"] = parse.rounds(self.horizon)
+        if "checkpoints" in typed:
+            from bayesduel.experiments.arguments import check_horizon
+
+            last = check_horizon({**in_file, **found}["horizon"])
+            found["checkpoints"] = parse.checkpoints(self.checkpoints, last)
+        if "no_shuffle" in typed:
+            found["shuffle"] = not self.no_shuffle
+        if "stopping" in typed and self.stopping is not None:
+            from bayesduel.stopping import parse_rule
+
+            found["stopping"] = parse_rule(self.stopping)
+        return found
+
+    def _checked(self, arguments: dict[str, Any]) -> tuple[Experiment, list[str]]:
+        from bayesduel import Experiment
+        from bayesduel.experiments.arguments import as_sequence
+
+        for name in ("instance", "policy"):
+            if _ARGUMENTS[name] not in arguments:
+                rule = "name at least one, or give an experiment with --config"
+                raise parse.option_error(f"--{name}", rule)
+        instances, _ = as_sequence("instances", arguments["instances"])
+        as_sequence("policies", arguments["policies"])
+        if self.repair:
+            arguments = arguments | {"instances": [*map(_repaired, instances)]}
+        if self.features is not None:
+            featured = _featured(arguments["instances"], self.features)
+            arguments = arguments | {"instances": featured}
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            made = Experiment(**arguments)
+            if self.no_look_ahead:
+                made = made.without_look_ahead()
+            if self.regret:
+                notions = [notion.strip().replace("-", "_") for notion in self.regret]
+                made = replace(made, regret=(_common_notion(made), *notions))
+        return made, list(dict.fromkeys(str(each.message) for each in caught))
+
+
+_ARGUMENTS = {
+    "instance": "instances",
+    "policy": "policies",
+    "runs": "num_runs",
+    "horizon": "horizon",
+    "checkpoints": "checkpoints",
+    "regret": "regret",
+    "stopping": "stopping",
+    "record": "record",
+    "seed": "seed",
+    "no_shuffle": "shuffle",
+}
+"""Arguments of an experiment, by the option that sets them."""
+
+
+def _was_typed(ctx: typer.Context, name: str) -> bool:
+    source = ctx.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"
+
+
+def _repaired(given: Any) -> Any:
+    """Return a matrix in a file with its rounding mended; a name as it is."""
+    from bayesduel.instances.catalog import is_path
+
+    if isinstance(given, str) and is_path(given):
+        return parse.load_matrix(given, "instances", repair=True)
+    return given
+
+
+def _featured(given: Any, path: Path) -> list[Any]:
+    """Return matrices or worlds whose arms have the features of a file."""
+    from bayesduel.experiments.arguments import read_grids, with_features_of
+    from bayesduel.instances.choice.catalog import is_world_name, load_world
+
+    found = []
+    for one in read_grids("instances", given)[0]:
+        if isinstance(one, str):
+            is_world = is_world_name(one)
+            one = load_world(one) if is_world else parse.load_matrix(one, "instances")
+        found.append(with_features_of(one, path))
+    return found
+
+
+def _common_notion(experiment: Experiment) -> str:
+    """Return the usual notion of regret of all instances."""
+    usual = {name: notions[0] for name, notions in experiment.notions.items()}
+    if len(set(usual.values())) > 1:
+        both = ", ".join(f"{name} ({notion})" for name, notion in usual.items())
+        raise parse.option_error(
+            "--regret",
+            f"cannot be added to worlds with regrets of their own that differ: {both}",
+            remedy="compare them separately",
+        )
+    return next(iter(usual.values()))
+
+
+@command("compare -i gap -p d-ts -p rucb --horizon 1e6 --out results")
+def compare(
+    *,
+    ctx: typer.Context,
+    options: ExperimentOptions,
+    jobs: int | None = option(
+        "N: Worker processes; default: all cores, for what lasts more than seconds. "
+        "Changes no result."
+    ),
+    dask: str | None = option(
+        "ADDRESS: Let the workers of a Dask scheduler do it, tcp://host:8786; or "
+        "local, for --jobs workers here. Changes no result."
+    ),
+    part: str | None = option(
+        "I/N: Do part I of N, such as 3/10, in the folder of all of them; when they "
+        "are done, bayesduel merge joins them."
+    ),
+    shared: bool = option("Workers of --dask see the folder, and write there."),
+    out: Path | None = option("DIR: Folder for results and figures, new or empty."),
+    format: str = FORMAT,
+    resume: bool = RESUME,
+    ranking: bool = option("Print the ranking with all its intervals."),
+    output: Output,
+) -> None:
+    """Simulate policies on instances and compare their regret with theory.
+
+    Instances are preference matrices, or worlds of subset choice such as camera.
+
+    Prints final regret, the measured slope beside the constant of the lower bound,
+    and the ranks, and which of them are certain.
+    """
+    experiment, doubts = options.experiment(ctx)
+    if not output.quiet:
+        for text in doubts:
+            say_warning(text)
+    report = Report(experiment)
+    executor = nullcontext()
+    if dask is not None:
+        from bayesduel.experiments.arguments import worker_count
+        from bayesduel.experiments.execute import dask_executor
+
+        executor = dask_executor(dask, worker_count(jobs))
+    from bayesduel.experiments.execute import run_experiment
+
+    try:
+        with executor as engine, damage_warnings():
+            tree = run_experiment(
+                experiment, out=out, tables=report.tables, jobs=jobs, executor=engine,
+                part=part, shared=shared, format=format, progress=not output.quiet,
+                resume=resume, overwrite=output.overwrite,
+            )  # fmt: skip
+    except KeyboardInterrupt as error:
+        kept = _finished(error, is_part=part is not None)
+        raise ended(error, out, kept) from error
+    report.read(tree)
+    if part is not None:
+        then = f"bayesduel merge {out}"
+        output.say(f"part {part} is in {out}; join all with: {then}")
+    elif output.as_json:
+        print_json(report.json_rows())
+    else:
+        report.print(intervals=ranking)
+    if out is not None and part is None:
+        report.save_rest(out, output)
+    elif not output.as_json and part is None:
+        output.say("nothing was saved; --out DIR saves results and figures")
+    if failed := report.failures():
+        for text in failed:
+            say_warning(text)
+        raise typer.Exit(FAILED)
+
+
+def _finished(error: KeyboardInterrupt, *, is_part: bool) -> str:
+    """Say what is in the folder. Nothing is put together for that: it may be much."""
+    chunks = getattr(error, "finished", None)
+    if chunks is None:
+        return _DONE
+    if runs := sum(len(chunk.runs) for chunk in chunks):
+        return f"{runs} finished runs"
+    # What earlier processes have done of a part is not looked at.
+    return _DONE if is_part else "nothing yet"
+
+
+@command("config -i sushi -p d-ts --horizon 1e6 > sweep.toml")
+def config(*, ctx: typer.Context, options: ExperimentOptions) -> None:
+    """Print the experiment that compare would carry out, as a TOML file.
+
+    Several values are taken apart, and defaults are written out. Nothing is simulated.
+    To do it: bayesduel compare --config FILE
+    """
+    experiment, doubts = options.experiment(ctx)
+    for text in doubts:
+        say_warning(text)
+    print_data(experiment.to_toml())
+
+
+@command("merge results")
+def merge(
+    *,
+    out: Path = argument("FOLDER: What all parts were written to."),
+    format: str = FORMAT,
+    messages: Messages,
+) -> None:
+    """Join the parts of a comparison that several processes wrote with --part.
+
+    Nothing is simulated. Says which parts are missing, and what does them.
+    """
+    import bayesduel
+    from bayesduel.analysis import measurements, summary
+
+    try:
+        with damage_warnings():
+            tree = bayesduel.merge(out, format=format)
+    except KeyboardInterrupt as error:
+        raise ended(error, out, "all parts") from error
+    for notion in dict.fromkeys(measurements(tree)[0].notions):
+        print_summary(console(), summary(tree, notion=notion))
+    messages.say(f"saved the results in {out}")
+
+
+class Report:
+    """The results of an experiment: measured, summed up and ranked once for all of it.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    """
+
+    def __init__(self, experiment: Experiment) -> None:
+        self._experiment = experiment
+        self._tree: xr.DataTree | None = None
+        self._measured: list[Measurement] = []
+        self._summaries: dict[tuple[str, ...], Summary] = {}
+
+    def read(self, tree: xr.DataTree) -> None:
+        """Take the results, unless they are there."""
+        from bayesduel.analysis import measurements
+
+        if tree is not self._tree:
+            self._tree, self._measured = tree, measurements(tree)
+
+    def tables(self, tree: xr.DataTree) -> Mapping[str, bytes]:
+        """Return the tables that are saved with the results, by names of files."""
+        from bayesduel.analysis.summary_files import summary_files
+
+        self.read(tree)
+        return summary_files(self._measured, self._summary)
+
+    def _summary(self, part: list[Measurement], *, notion: str) -> Summary:
+        from bayesduel.analysis import summary
+
+        key = (notion, *dict.fromkeys(each.instance for each in part))
+        if key not in self._summaries:
+            self._summaries[key] = summary(part, notion=notion)
+        return self._summaries[key]
+
+    @cached_property
+    def _parts(self) -> list[tuple[str, list[Measurement]]]:
+        from bayesduel.analysis.summary_files import by_notion
+
+        return by_notion(self._measured, self._experiment.notions)
+
+    @cached_property
+    def _rankings(self) -> list[list[Ranking]]:
+        from bayesduel.analysis import rankings
+
+        return [rankings(part, notion=notion) for notion, part in self._parts]
+
+    def json_rows(self) -> list[dict[str, Any]]:
+        """Return the rows of `summary.json`, and the time that the runs took."""
+        from bayesduel.analysis.summary_files import summary_rows
+
+        return summary_rows(self._measured, self._summary)
+
+    def print(self, *, intervals: bool = False) -> None:
+        """Print a table and ranks per notion of regret and instance.
+
+        Parameters
+        ----------
+        intervals : bool
+            The whole ranking, with an interval for every difference.
+        """
+        from bayesduel.cli.rankings import print_rankings, print_ranks
+
+        screen = console()
+        for (notion, part), ranked in zip(self._parts, self._rankings, strict=True):
+            print_summary(screen, self._summary(part, notion=notion))
+            if not _all_failed(part):
+                (print_rankings if intervals else print_ranks)(screen, ranked)
+        if self._experiment.record == "quantiles":
+            screen.print(
+                "no ranking: it pairs single runs, of which only quantiles are kept"
+            )
+        notion, part = self._parts[0]
+        for row in self._summary(part, notion=notion).rows:
+            if row.stopped_runs is not None:
+                mean = row.stopped_at_mean
+                after = "" if mean is None else f", after {mean:,.0f} rounds on average"
+                screen.print(
+                    f"{row.policy} on {row.instance}: {row.stopped_runs} of "
+                    f"{row.num_runs} runs stopped{after}; {row.wrong_names} named an "
+                    "arm that is no winner"
+                )
+
+    def failures(self) -> list[str]:
+        """Return which policies failed, and why."""
+        return [
+            f"{each.policy} on {each.instance} failed: {each.error}"
+            for each in self._measured
+            if each.error
+        ]
+
+    def save_rest(self, out: Path, messages: Messages) -> None:
+        """Save rankings, and a figure per reported notion of regret."""
+        from bayesduel import plots
+        from bayesduel.analysis.summary_files import by_notion
+
+        messages.say(f"saved the results in {out}")
+        if _all_failed(self._measured):
+            return
+        if ranked := [each for ranked in self._rankings for each in ranked]:
+            messages.save_json(out / "rankings.json", [*map(asdict, ranked)])
+        parts = by_notion(self._measured, self._experiment.notions, main=True)
+        for notion, part in parts:
+            several = f"regret-{notion.replace('_', '-')}"
+            stem = "regret" if len(parts) == 1 else several
+            messages.save_figures({out / stem: plots.regret(part, notion=notion)})
+
+
+def _all_failed(measured: list[Measurement]) -> bool:
+    return all(each.error for each in measured)

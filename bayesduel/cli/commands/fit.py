@@ -1,0 +1,515 @@
+"""``bayesduel fit``: who is best, from a file of votes."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from bayesduel.cli.errors import refuse_given
+from bayesduel.cli.fits import (
+    MANY,
+    as_record,
+    clusters_said,
+    contrast_rows,
+    print_contrasts,
+    print_parameters,
+    print_standings,
+    save_fit,
+    standing_cells,
+    with_doubt,
+)
+from bayesduel.cli.options import argument, command, option
+from bayesduel.cli.output import (
+    Output,
+    console,
+    print_json,
+    say_warning,
+    version,
+)
+from bayesduel.cli.parse import option_error
+from bayesduel.cli.tables import show, table_of
+from bayesduel.cli.voting import (
+    FitOptions,
+    JudgedVoteOptions,
+    ModelOptions,
+    names_between,
+    preference_model,
+    print_rows,
+    print_whole,
+    require_file,
+)
+
+if TYPE_CHECKING:
+    from bayesduel.inference import GroupFits
+
+# Rows of groups that are printed without --all.
+_MANY_ROWS = 200
+
+
+Ties = Literal["model", "rao-kupper", "drop", "split"]
+
+
+@dataclass(frozen=True)
+class ReadOptions(JudgedVoteOptions):
+    """All that ``fit`` reads of a table."""
+
+    soft: str | None = option(
+        "COLUMN:A:B: Column of a preference between two values instead: A is a sure "
+        "vote for the first arm, B for the second, as in preference:1:2."
+    )
+    order: str | None = option(
+        "C1,C2,...: A ballot a row: columns of the best arm, the second best ... "
+        "Default: '1st choice','2nd choice' ..."
+    )
+    places: str | None = option(
+        "ARM,ARM,...: A ballot a row: columns of arms, with the place of each. "
+        "Default: those of a grid, 'Order \\[tea]','Order \\[milk]' ..."
+    )
+    neutral: str | None = option(
+        "COLUMN: Column that is true where neither arm was shown first, or at home."
+    )
+    by: str | None = option(
+        "COLUMN: Fit the votes of each group apart, such as topics; one table of all."
+    )
+    cluster: str | None = option(
+        "COLUMN: Also say standard errors for votes that hang together, as those of "
+        "one judge or of one prompt do."
+    )
+
+
+@dataclass(frozen=True)
+class FittedModelOptions(ModelOptions):
+    """The model that ``fit`` fits."""
+
+    tied: Ties = option(
+        "Model ties, by a share of the votes (Davidson) or a threshold (rao-kupper), "
+        "drop them, or split each into two half votes.",
+        "--ties",
+        default="model",
+    )
+    discrimination: bool = option(
+        "With --judge: each may also see differences more or less clearly."
+    )
+    covariates: Path | None = option(
+        "ARMS: CSV or TSV with a row per arm: its name, and numbers of about unit "
+        "size. Utilities are then a weighted sum of these."
+    )
+    residual: bool = option(
+        "With --covariates: arms may differ in more than these, by a residual of a "
+        "learned standard deviation."
+    )
+
+
+@dataclass(frozen=True)
+class FitRequest(Output, FitOptions, FittedModelOptions, ReadOptions):
+    """What is fitted to which votes, and what is printed and saved of it."""
+
+    votes: Path = argument(
+        "VOTES: CSV, TSV, JSON, JSON lines, Excel, Parquet or Stata, perhaps "
+        "compressed: a vote a row, or a pair a row with its counts; or a square table "
+        "of wins; or arms that were shown in a row and the columns best, worst; or a "
+        "ranking a row; or ballots of PrefLib (.soc, .soi, .toc, .toi)."
+    )
+    scale: Literal["utility", "elo"] = option(
+        "Unit of scores; elo: 400 for odds of 10 to 1, mean 1500.", default="utility"
+    )
+    anchor: str | None = option("ARM=S: An arm, and the score it shall have.")
+    reference: str | None = option("ARM: Also say how far all arms are from this one.")
+    equivalent: float | None = option("EPS: A difference from it that does not matter.")
+    check: bool = option(
+        "Also say in five lines whether to believe the fit: computation, an order "
+        "effect, judges that differ, circles."
+    )
+    everything: bool = option("Print every arm of many.", "--all")
+    out: Path | None = option(
+        "DIR: Save CSV, JSON, Markdown, netCDF and figures there."
+    )
+    log_likelihood: bool = option("Save that of every vote as well (large).")
+
+    @cached_property
+    def anchored(self) -> tuple[str, float] | None:
+        """The arm of --anchor and its score; the name may hold = itself."""
+        if self.anchor is None:
+            return None
+        from bayesduel.files.user_files import number
+
+        name, equals, score = self.anchor.rpartition("=")
+        value = number(score)
+        if not equals or not name.strip() or value is None:
+            rule = "must be an arm and a score, A=1000"
+            raise option_error("--anchor", rule, self.anchor)
+        return name.strip(), value
+
+    def check_options(self) -> None:
+        """Refuse options that do not go together, before a file is read."""
+        from bayesduel.models.argument_checks import check_probability
+
+        check_probability(self.probability)
+        anchor, is_elo = {"--anchor": self.anchor}, {"--scale elo": self.scale == "elo"}
+        self.check_model(**{"--covariates": self.covariates}, **is_elo, **anchor)
+        judge, is_plain = self.judge, self.model == "bradley-terry"
+        if judge is not None and not is_plain:
+            rule, remedy = f"{self.model} has none", "choose bradley-terry"
+            raise option_error("--judge", rule, remedy=remedy)
+        if self.residual and self.covariates is None:
+            rule, remedy = "is what --covariates leave open", "name a file"
+            raise option_error("--residual", rule, remedy=remedy)
+        if self.discrimination and judge is None:
+            rule, remedy = "is one of judges", "name their column: --judge"
+            raise option_error("--discrimination", rule, remedy=remedy)
+        by_mode = self.method == "mode"
+        of_draws = {"--check": self.check, "--log-likelihood": self.log_likelihood}
+        if self.by is not None:
+            if self.by == self.cluster:
+                rule = "must be another column than --by: a group is one"
+                raise option_error("--cluster", rule, self.cluster)
+            of_one = anchor | of_draws | {"--reference": self.reference}
+            of_one["--method"] = "mode" * by_mode
+            refuse_given(of_one, "is for one fit, and --by makes several")
+        if by_mode:
+            rule = "is for a fit with draws, and --method mode has none"
+            refuse_given(anchor | of_draws | is_elo, rule)
+        if self.both_orders is not None:
+            of_order = {"--order-effect": self.order_effect,
+                        "--discrimination": self.discrimination}  # fmt: skip
+            rule = "is for votes in one order, and --both-orders makes one of two"
+            refuse_given(of_order, rule)
+        if self.cluster is not None and self.method not in ("auto", "laplace"):
+            rule = "needs the curvature at a mode, and --method "
+            rule += f"{self.method} has none"
+            raise option_error("--cluster", rule, remedy="choose laplace")
+        if self.tied == "rao-kupper" and (not is_plain or judge is not None):
+            rule = "rao-kupper is for bradley-terry without --judge"
+            remedy = "thurstone has a threshold of its own"
+            raise option_error("--ties", rule, remedy=remedy)
+        if self.reference is None and self.equivalent is not None:
+            rule = "needs an arm to be compared: --reference"
+            raise option_error("--equivalent", rule, self.equivalent)
+        _ = self.anchored
+
+
+@command("fit votes.csv --scale elo --check")
+def fit(*, request: FitRequest) -> None:
+    """Fit a posterior model to votes, and print who stands where.
+
+    Columns: interval of ranks, utility relative to the mean with its interval,
+    probability of being the best, and the votes.
+    """
+    request.check_options()
+    if request.cluster is not None:
+        request = replace(request, method="laplace")
+    data, model = _read(request)
+    if request.dry_run:
+        if model is None:
+            print_rows(data)
+        else:
+            print_whole(request.votes.name, data)
+        return
+    arrays = model.arrays(data)  # Says what does not fit before a folder is made.
+    from bayesduel.votes.checks import arm_positions
+
+    if request.anchored is not None:
+        arm_positions("anchor", [request.anchored[0]], data.arm_names)
+    if request.reference is not None:
+        arm_positions("reference", [request.reference], data.arm_names)
+    if request.cluster is not None:
+        from bayesduel.models.fit.fit_result import density_of_pairs
+
+        density_of_pairs(model, arrays)
+    request.claim(request.out, "fit")
+    request.say(f"{request.votes.name}: {data}")
+    if request.by is not None:
+        _fit_groups(request, model, data)
+    elif request.method == "mode":
+        _fit_mode(request, model, data)
+    else:
+        _fit_draws(request, model, data)
+
+
+def _fit_draws(request: FitRequest, model: Any, data: Any) -> None:
+    """Print, and save, who stands where, and whether to believe it."""
+    from bayesduel.inference import fit as fit_model
+
+    check, out, report = request.check, request.out, None
+    with request.working(request.fitting_words(model)), _remarks_alone():
+        found = fit_model(model, data, **request.arguments())
+    # Doubts are said by the report, but in JSON.
+    _say_remarks(found.remarks, but=() if request.as_json else found.doubts)
+    if found.method != "exact" or check or request.as_json:
+        from bayesduel import diagnostics
+
+        with request.working("checking the fit"):
+            report = diagnostics.report(found, with_loo=check, with_votes=check)
+    record = as_record(
+        found, request.probability, scale=request.scale, anchor=request.anchored,
+        check=report if check else None, reference=request.reference,
+        equivalent=request.equivalent,
+        cluster=None if request.cluster is None else "cluster",
+    )  # fmt: skip
+    if request.as_json:
+        print_json(record | {"report": str(report).splitlines()})
+    else:
+        print_standings(repr(found), record, everything=request.everything)
+        if report is not None and check:
+            text = report.short()
+            console().print(text, markup=False, highlight=False, soft_wrap=True)
+        elif report is not None and not report.good:
+            say_warning(report.against())
+    if out is not None:
+        save_fit(found, record, out, request.scale, report if check else None, request,
+                 log_likelihood=request.log_likelihood)  # fmt: skip
+
+
+def _read(request: FitRequest) -> tuple[Any, Any]:
+    """Return votes and their model; to be previewed, rows on pairs and no model."""
+    votes, format = request.votes, request.format()
+    require_file("VOTES", votes)
+    from bayesduel import models
+    from bayesduel.votes import Choices, Rankings, read_covariates
+    from bayesduel.votes.answers import parse_votes
+    from bayesduel.votes.rankings import SUFFIXES
+
+    data: Any = parse_votes(
+        votes,
+        format,
+        worst=request.worst,
+        order=names_between("--order", request.order),
+        places=names_between("--places", request.places),
+    )
+    if isinstance(data, Rankings | Choices):
+        refused = {
+            "--model": request.model * (request.model != "bradley-terry"),
+            "--ties": request.tied * (request.tied != "model"),
+            "--method": "mode" * (request.method == "mode"),
+            "--order-effect": request.order_effect,
+            "--discrimination": request.discrimination,
+            "--covariates": request.covariates,
+            "--residual": request.residual,
+        }
+        rule = f"is for votes on pairs, and {votes.name} "
+        if votes.suffix.lower() in SUFFIXES:
+            rule = f"is for a table of votes, and {votes.name} holds ballots"
+            remedy = "whole ballots are fitted by Plackett-Luce"
+            refused["--dry-run"] = request.dry_run
+        elif isinstance(data, Rankings):
+            rule += "holds rankings"
+            remedy = "rankings are fitted by Plackett-Luce"
+        else:
+            rule += "shows sets"
+            remedy = "the best of sets are fitted by the multinomial logit"
+        refuse_given(refused, rule, remedy)
+        is_ranked = isinstance(data, Rankings)
+        kind = models.PlackettLuce if is_ranked else models.MultinomialLogit
+        scale = request.prior_scale
+        return data, kind() if scale is None else kind(prior_scale=scale)
+    if request.dry_run:
+        return data, None
+    data = data.comparisons()
+    if not data.num_votes:
+        raise option_error("VOTES", f"{votes} holds no vote", votes)
+    if data.has_ties and request.tied == "drop":
+        data = data.without_ties()
+    if data.has_ties and request.tied == "split":
+        data = data.with_split_ties()
+    if request.covariates is not None:
+        require_file("--covariates", request.covariates)
+        numbers = read_covariates(request.covariates, data.arm_names)
+        data = data.with_covariates(*numbers)
+    chosen = preference_model(
+        request.model, data, request.prior_scale, order_effect=request.order_effect,
+        residual=request.residual, rao_kupper=request.tied == "rao-kupper",
+        discrimination=request.discrimination, judged=request.both_orders is None,
+        contest_scale=request.contest_scale,
+    )  # fmt: skip
+    return data, chosen
+
+
+@contextmanager
+def _remarks_alone() -> Iterator[None]:
+    """Leave out warnings of a fit that come back among its remarks."""
+    from bayesduel.errors import DisconnectedComparisonsWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DisconnectedComparisonsWarning)
+        yield
+
+
+def _say_remarks(remarks: Any, but: Any = ()) -> None:
+    for remark in remarks:
+        if not any(remark.startswith(doubt) for doubt in but):
+            say_warning(remark)
+
+
+def _fit_mode(request: FitRequest, model: Any, data: Any) -> None:
+    """Print, and save, utilities; differences from a reference of those printed."""
+    import numpy as np
+
+    from bayesduel.inference import fit_mode
+
+    with request.working("fitting by mode"), _remarks_alone():
+        found = fit_mode(model, data)
+    _say_remarks(found.remarks)
+    if not found.converged:
+        say_warning("the search for the mode did not end; a narrower prior helps")
+    out, probability = request.out, request.probability
+    won, lost, tied = data.counts.T
+    both = np.concatenate([data.first, data.second])
+    by_arm = {
+        key: np.bincount(both, np.concatenate(of), data.num_arms).tolist()
+        for key, of in {
+            "comparisons": [data.counts.sum(axis=1)] * 2,
+            "wins": [won, lost],
+            "losses": [lost, won],
+            "ties": [tied, tied],
+        }.items()
+    }
+    columns = {"score": found.utility.tolist()} | by_arm
+    rows: list[dict[str, Any]] = [
+        {"arm": data.arm_names[arm]}
+        | {name: values[arm] for name, values in columns.items()}
+        for arm in np.argsort(-found.utility, kind="stable").tolist()
+    ]
+    shown = rows if request.everything else rows[:MANY]
+    compared: list[dict[str, Any]] = []
+    if request.reference is not None:
+        apart = found.contrasts(
+            [row["arm"] for row in shown], request.reference, probability=probability,
+            equivalent=request.equivalent,
+        )  # fmt: skip
+        compared = contrast_rows(apart)
+    doubts = [] if found.converged else ["the method did not converge"]
+    record = {
+        "model": repr(model),
+        "method": "mode",
+        "converged": found.converged,
+        "trusted": not doubts,
+        "doubts": doubts,
+        "votes": data.num_votes,
+        "interval": request.probability,
+        "score": "utility",
+        "remarks": list(found.remarks),
+        "version": version(),
+        "parameters": found.parameters(probability),
+        "arms": rows,
+        "reference": request.reference,
+        "equivalent": request.equivalent,
+        "contrasts": compared,
+    }
+    if out is not None:
+        for name in ("standings", "parameters", "contrasts"):
+            if table := record["arms" if name == "standings" else name]:
+                request.save_csv(out / f"{name}.csv", table)
+        request.save_json(out / "standings.json", record)
+    if request.as_json:
+        print_json(record)
+        return
+    cells = [
+        (row["arm"], f"{row['score']:z.3f}", *(f"{row[key]:g}" for key in by_arm))
+        for row in shown
+    ]
+    captions = [
+        "utility: at the mode, relative to the mean of all arms; no intervals, but of "
+        f"differences: --reference ARM; bayesduel {version()}"
+    ]
+    if len(rows) > len(shown):
+        hidden = len(rows) - len(shown)
+        captions.insert(0, f"left out: {hidden} more arms; see --all")
+    table = table_of(("arm", "utility", "votes", "won", "lost", "tied"), cells)
+    show(console(), repr(found), table, *captions)
+    print_parameters(record["parameters"], probability)
+    if request.reference is not None:
+        print_contrasts(compared, request.reference, request.equivalent)
+
+
+def _fit_groups(request: FitRequest, model: Any, data: Any) -> None:
+    """Fit each group; print, and save, who stands where in it."""
+    from bayesduel.experiments.progress import progress_reporter
+    from bayesduel.inference import fit_groups
+
+    # Fits take about half of the time, and their tables the other half.
+    number, out = len(data.labels["group"]), request.out
+    records = []
+    with progress_reporter(enabled=not request.quiet) as bar:
+        bar.expect(2 * number)
+        found = fit_groups(
+            model, data, "group", **request.arguments(),
+            on_progress=lambda done, _: bar.count("groups", done),
+        )  # fmt: skip
+        for place, group in enumerate(found.remarks):
+            bar.count("tables of groups", number + place)
+            records.append(_group_record(request, found, group))
+    for record in records:
+        for remark in record["remarks"]:
+            say_warning(f"{record['group']}: {remark}")
+    whole = {"model": repr(model), "interval": request.probability}
+    whole |= {"version": version(), "groups": records}
+    if out is not None:
+        for name, part in (("standings", "arms"), ("parameters", "parameters")):
+            rows = [
+                {"group": record["group"]} | row
+                for record in records
+                if record[part]
+                for row in with_doubt(record, part)
+            ]
+            if part == "arms":
+                request.save_csv(out / f"{name}.csv", rows)
+                request.save_json(out / f"{name}.json", whole)
+            elif rows:
+                request.save_csv(out / f"{name}.csv", rows)
+    if request.as_json:
+        print_json(whole)
+        return
+    fitted = [record for record in records if record["arms"]]
+    # A column of parts where some group has several.
+    parts = {"parts": max(record["parts"] for record in fitted)}
+    heads, rows = [], []
+    for record in fitted:
+        heads, *cells = standing_cells(record | parts)
+        rows += [[record["group"], *each] for each in cells]
+    shown = rows if request.everything else rows[:_MANY_ROWS]
+    captions = [
+        "rank, shared rank, score and P(best) are among the arms of the same group",
+        f"intervals hold {request.probability:.0%}; bayesduel {version()}",
+    ]
+    if "clustered" in heads:
+        least = min(record.get("clusters", 1) for record in fitted)
+        captions.insert(1, f"least of all groups: {clusters_said(least)}")
+    doubtful = [record["group"] for record in fitted if record["doubts"]]
+    if doubtful:
+        captions.insert(0, f"DOUBTFUL: {', '.join(doubtful)}; see the warnings")
+    if len(shown) < len(rows):
+        captions.insert(0, f"left out: {len(rows) - len(shown)} more rows; see --all")
+    table = table_of(("group", *heads), shown, words=("group", "arm"))
+    show(console(), f"{model.title} of {len(fitted)} groups", table, *captions)
+
+
+def _group_record(request: FitRequest, found: GroupFits, group: str) -> dict[str, Any]:
+    """Return the record of a group; of one that has no fit, the reason."""
+    from bayesduel.errors import FitError
+
+    remarks = list(found.remarks[group])
+    if group not in found.fits:
+        return {"group": group, "remarks": remarks, "arms": [], "parameters": []}
+    posterior = found.fits[group]
+    probability, scale = request.probability, request.scale
+    by = None if request.cluster is None else "cluster"
+    try:
+        record = as_record(posterior, probability, scale=scale, cluster=by)
+    except FitError as error:
+        if by is None:
+            raise
+        # Such as a group of one cluster.
+        remarks.append(f"no clustered errors: {error}")
+        record = as_record(posterior, probability, scale=scale)
+        for row in (*record["arms"], *record["parameters"]):
+            row |= {"error": math.nan, "error_clustered": math.nan}
+    arms = [row for row in record["arms"] if row["comparisons"] > 0]
+    number = len({row["part"] for row in arms})
+    return {"group": group, **record, "remarks": remarks, "arms": arms,
+            "parts": number}  # fmt: skip

@@ -1,0 +1,396 @@
+"""``bayesduel show``: what a name stands for."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from bayesduel.cli.commands.list import REGRETS, SUBSET_REGRETS, typed
+from bayesduel.cli.docstrings import described
+from bayesduel.cli.options import (
+    JSON,
+    argument,
+    beginning,
+    command,
+    instance_names,
+    policy_names,
+)
+from bayesduel.cli.output import console, print_json
+
+if TYPE_CHECKING:
+    from theory.theorems import Theorem
+
+Entry = dict[str, Any]
+"""What is shown of a name: ``kind``, ``name``, ``title``, ``about`` and the rest."""
+
+_ORDERED = [[0.5, 0.6, 0.85], [0.4, 0.5, 0.8], [0.15, 0.2, 0.5]]
+"""Any matrix with a total order and no ties, to ask theorems what they assume."""
+
+MODELS = (
+    "bradley-terry", "conditional-logit", "judged-bradley-terry", "linear-utilities",
+    "mixed-logit", "multinomial-logit", "pairwise-beta", "plackett-luce", "rao-kupper",
+    "thurstone"
+)  # fmt: skip
+"""Classes of `bayesduel.models`, as they are typed."""
+
+
+def any_name(incomplete: str) -> list[str]:
+    """Return all names that can be shown and that begin so, for the Tab key."""
+    from theory.theorems.catalog import known_theorems
+
+    theorems = [each.name for each in known_theorems() if each.name != each.policy]
+    return [
+        *policy_names(incomplete),
+        *instance_names(incomplete),
+        *beginning(incomplete, [*MODELS, *REGRETS, *SUBSET_REGRETS, *theorems]),
+    ]
+
+
+@command("show d-ts")
+def show(
+    name: str = argument(
+        "NAME: A policy, matrix, family of matrices, world, model, notion of regret "
+        "or bound, such as d-ts, sushi, mallows, bradley-terry or 'D-TS, refined'.",
+        autocompletion=any_name,
+    ),
+    as_json: bool = JSON,
+) -> None:
+    """Say what a name stands for: its rule, parameters, theorems and sources."""
+    entries = shown(name)
+    if not entries:
+        from bayesduel.errors import UnknownNameError, near_names
+
+        near = near_names(name.lower(), any_name(""))
+        rule = "must be one that bayesduel list or bounds prints"
+        remedy = f"{near}see: bayesduel list"
+        raise UnknownNameError("name", rule, name, remedy=remedy)
+    if as_json:
+        print_json(entries)
+        return
+    for entry in entries:
+        _print(entry)
+
+
+def shown(name: str) -> list[Entry]:
+    """Return what a name stands for, of every kind."""
+    kinds = _policies, _instances, _pair_worlds, _worlds, _models, _regrets, _bounds
+    return [entry for each in kinds for entry in each(name)]
+
+
+def described_policies() -> list[Entry]:
+    """Return the entries of all policies, in the order of the registry."""
+    from bayesduel import policies
+
+    names = (*policies.names(), *policies.subset_names())
+    return [entry for name in names for entry in _policies(name)]
+
+
+def _policies(name: str) -> Iterator[Entry]:
+    from bayesduel import policies
+    from bayesduel.models.in_policies.names import is_posterior
+    from bayesduel.policies.lookup import settable
+    from bayesduel.policies.policy import declared
+    from bayesduel.policies.registry import entries
+    from theory.theorems.catalog import known_theorems
+
+    known = entries()
+    names = {key.lower(): key for key in known}
+    names |= {entry.acronym.lower(): key for key, entry in reversed(known.items())}
+    key = names.get(name.lower())
+    if key is None:
+        return
+    policy = policies.get(key)
+    about, parameters, source = described(type(policy))
+    for each in vars(policy).values():
+        if is_posterior(each):  # Its numbers, and those of the model that it is over.
+            parameters = described(type(each))[1] | parameters
+            if (model := getattr(each, "model", None)) is not None:
+                parameters = described(type(model))[1] | parameters
+    acronym = known[key].acronym
+    bounds = known_theorems(acronym) if acronym else ()
+    offers = key in policies.subset_names()
+    played = "sushi"
+    if offers:
+        fewer = getattr(policy, "offers_fewer", False)
+        played = "mnl:num_arms=8,subset_size=3" if fewer else "camera"
+    yield {
+        "kind": "policy that offers sets" if offers else "policy",
+        "name": key,
+        "title": f"{declared(policy, 'title')} ({policy.label})",
+        "plain_title": declared(policy, "title"),
+        "label": policy.label,
+        "acronym": acronym,
+        "about": about,
+        "parameters": {
+            parameter: {"default": value, "meaning": parameters.get(parameter, "")}
+            for parameter, value in settable(policy).items()
+        },
+        "theorems": [_stated(each) for each in bounds],
+        "source": source,
+        "example": f"bayesduel compare -i {played} -p {key}",
+    }
+
+
+def _instances(name: str) -> Iterator[Entry]:
+    from bayesduel import instances
+    from bayesduel.instances.families import FAMILIES
+
+    key = name.lower()
+    if key not in (*instances.names(), *instances.family_names()):
+        return
+    found = instances.describe(key)
+    entry: Entry = {"kind": "matrix", "name": key, "title": found.title}
+    if found.num_arms:
+        entry["about"] = found.remarks
+        entry["num_arms"] = found.num_arms
+        entry["copeland_winners"] = list(found.winners)
+        entry["arms"] = list(found.arm_names)
+        entry["source"] = found.source
+        entry["example"] = f"bayesduel bounds {key}"
+    else:
+        entry["kind"] = "family of matrices"
+        entry |= _of_family(FAMILIES[key].make, found.parameters)
+        entry["source"] = found.source
+        entry["example"] = f"bayesduel bounds {_with_values(key, found.parameters)}"
+    yield entry
+
+
+def _pair_worlds(name: str) -> Iterator[Entry]:
+    from bayesduel.instances import describe, worlds
+    from bayesduel.instances.worlds.lookup import default_world, settable_fields
+
+    key = name.lower()
+    if key not in worlds.pair_world_names():
+        return
+    world = default_world(key)
+    about, meanings, source = described(type(world))
+    meanings = described(type(world).__mro__[1])[1] | meanings
+    needs = "table=FILE" if key == "adversarial" else ""
+    yield {
+        "kind": "world of duels",
+        "name": key,
+        "title": describe(key).title,
+        "about": about,
+        "parameters": {
+            parameter: {
+                "default": value if value != "" else None,
+                "meaning": meanings.get(parameter, ""),
+            }
+            for parameter, value in settable_fields(world).items()
+        },
+        "regrets": list(world.notions),
+        "source": source or world.source,
+        "example": f"bayesduel compare -i {key}{':' * bool(needs)}{needs} -p d-ts",
+    }
+
+
+def _worlds(name: str) -> Iterator[Entry]:
+    from bayesduel.instances import choice
+
+    key = name.lower()
+    if key not in choice.world_names():
+        return
+    found = choice.describe_world(key)
+    typed = _with_values(key, found.parameters)
+    world = choice.load_world(typed)
+    yield {
+        "kind": "world of subset choice",
+        "name": key,
+        "title": found.title,
+        **_of_family(choice.catalog.maker(key), found.parameters),
+        "feedback": world.feedback,
+        "regrets": sorted(world.notions),
+        "source": world.source,
+        "example": f"bayesduel compare -i {typed} -p ucb-no-order",
+    }
+
+
+_OF_ALL = {
+    "num_arms": "K, the number of arms.",
+    "profile": "Name of the utilities: see bayesduel list families.",
+    "seed": "The same seed, the same numbers.",
+}
+"""Parameters of families whose generators do not say what they mean."""
+
+
+def _of_family(make: Callable[..., Any], parameters: tuple[str, ...]) -> Entry:
+    about, meanings, _ = described(make)
+    meanings = _OF_ALL | {name: text for name, text in meanings.items() if text}
+    found: Entry = {}
+    for text in parameters:
+        parameter, _, default = text.strip("[]").partition("=")
+        optional = text.startswith("[")
+        needed = "Optional." if optional else "" if default else "Required."
+        if optional and parameter == "seed":
+            meanings["seed"] = "Shuffles the arms; without it they keep their order."
+        found[parameter] = {
+            "default": default or None,
+            "meaning": f"{needed} {meanings.get(parameter, '')}".strip(),
+        }
+    # The first paragraph says what the title does.
+    return {"about": about.partition("\n\n")[2], "parameters": found}
+
+
+_VALUES = {
+    "num_arms": "10", "seed": "0", "step": "0.02", "gap": "0.1", "phi": "0.5",
+    "batch": "2", "winner": "0", "runner_up": "1", "profile": "1good"
+}  # fmt: skip
+"""Of parameters without a default, for an example that can be pasted."""
+
+
+def _with_values(key: str, parameters: tuple[str, ...]) -> str:
+    needed = [each for each in parameters if "=" not in each and "[" not in each]
+    if not needed:
+        return key
+    return key + ":" + ",".join(f"{each}={_VALUES[each]}" for each in needed)
+
+
+def _models(name: str) -> Iterator[Entry]:
+    from bayesduel import models
+
+    for each in MODELS:
+        if name.lower() in (each, each.replace("-", "")):
+            kind = getattr(models, each.title().replace("-", ""))
+            about, parameters, source = described(kind)
+            signature = inspect.signature(kind).parameters
+            defaults = {
+                key: one.default
+                for key, one in signature.items()
+                if one.default is not one.empty
+            }
+            in_python = f"bayesduel.inference.fit({kind.__name__}(), votes)"
+            yield {
+                "kind": "model",
+                "name": each,
+                "title": kind.__name__,
+                "about": about,
+                "parameters": {
+                    key: {"default": defaults.get(key), "meaning": text}
+                    for key, text in parameters.items()
+                },
+                "source": source,
+                "example": _FITTED.get(each, in_python),
+            }
+
+
+_CHOICES = "bayesduel fit-choices trips.csv --attributes cost,time"
+_FITTED = {
+    "bradley-terry": "bayesduel fit votes.csv --model bradley-terry",
+    "conditional-logit": f"{_CHOICES} --choice mode",
+    "judged-bradley-terry": "bayesduel fit votes.csv --judge worker",
+    "mixed-logit": f"{_CHOICES} --choice mode --model mixed --person who",
+    "pairwise-beta": "bayesduel fit votes.csv --model beta",
+    "rao-kupper": "bayesduel fit votes.csv --ties rao-kupper",
+    "thurstone": "bayesduel fit votes.csv --model thurstone",
+}
+"""How models are fitted at the shell; the others are in Python alone."""
+
+
+def _regrets(name: str) -> Iterator[Entry]:
+    meanings = REGRETS | SUBSET_REGRETS
+    if name.lower() in meanings:
+        yield {
+            "kind": "notion of regret",
+            "name": name.lower(),
+            "title": f"regret of one round: {meanings[name.lower()]}",
+            "example": f"bayesduel compare -i sushi -p d-ts --regret {name.lower()}",
+        }
+
+
+def _bounds(name: str) -> Iterator[Entry]:
+    from theory.theorems.catalog import known_theorems
+
+    # As figures call it: `--bounds lower`.
+    wanted = "copeland lower bound" if name.lower() == "lower" else name.lower()
+    for each in known_theorems():
+        # Where policy and theorem have one name, the former shows the latter.
+        if each.name.lower() == wanted and each.name != each.policy:
+            about, _, source = described(each.function)
+            yield {
+                "kind": "bound",
+                "name": each.name,
+                "title": f"on {each.policy}" if each.policy else "on every policy",
+                "about": about,
+                "theorems": [_stated(each)],
+                "source": source,
+                "example": "bayesduel bounds sushi --all",
+            }
+
+
+def _stated(theorem: Theorem) -> Entry:
+    """Return what a theorem says, as far as it does not depend on the matrix."""
+    import numpy as np
+
+    import theory
+
+    name, bound = theorem.function.__name__, None
+    home = "theory" if hasattr(theory, name) else "theory.theorems"
+    if theorem.about is theory.PreferenceMatrix:
+        matrix = theory.PreferenceMatrix(np.array(_ORDERED))
+        posterior = {"posterior": theorem.knows[0]} if theorem.knows else {}
+        bound = next(
+            iter(theorem.apply(matrix, posterior | {"num_batches": 16}).bounds), None
+        )
+    assumed = (bound.condition, *bound.assumptions) if bound else ()
+    return {
+        "name": theorem.name,
+        "kind": bound.kind if bound else "",
+        "regret": bound.regret if bound else "",
+        "assumes": [text for text in assumed if text],
+        "source": bound.source if bound else "",
+        "function": f"{home}.{name}",
+    }
+
+
+_LABELS = {"num_arms": "number of arms", "copeland_winners": "Copeland winners"}
+
+
+def _print(entry: Entry) -> None:
+    """Write an entry for people, a part after the other."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    screen = console()
+
+    def say(text: str, indent: int = 0, style: str = "") -> None:
+        padded = Padding(Text(text, style), (0, 0, 0, indent), expand=False)
+        screen.print(padded)
+
+    def begin(part: str) -> None:
+        screen.print()
+        say(part, style="bold")
+
+    say(f"{entry['name']}: {entry['kind']}", style="bold")
+    title, about = entry.get("title", ""), entry.get("about", "")
+    if title and not about.startswith(title.partition(" (")[0]):
+        say(title)  # Many a rule begins with its own title.
+    if about:
+        say(about)
+    for key in ("num_arms", "copeland_winners", "arms", "feedback", "regrets"):
+        if entry.get(key):
+            value = entry[key]
+            if key == "copeland_winners":
+                value = [f"arm {each}" for each in value]
+            text = ", ".join(map(str, value)) if isinstance(value, list) else value
+            say(f"{_LABELS.get(key, key)}: {text}")
+    if entry.get("parameters"):
+        begin("Parameters")
+    for name, each in (entry.get("parameters") or {}).items():
+        default = each["default"]
+        say(name if default is None else f"{name}={typed(default)}", 2)
+        if each["meaning"]:
+            say(each["meaning"], 6)
+    if entry.get("theorems"):
+        begin("Theorems")
+    for each in entry.get("theorems") or ():
+        kind = f": {each['kind']} bound on {each['regret']} regret"
+        say(each["name"] + (kind if each["kind"] else ""), 2)
+        if each["assumes"]:
+            say("if " + "; ".join(each["assumes"]), 6)
+        say(f"{each['source']}; {each['function']}".removeprefix("; "), 6)
+    if entry.get("source"):
+        begin("Source")
+        say(entry["source"], 2)
+    begin("Example")
+    say(entry["example"], 2)

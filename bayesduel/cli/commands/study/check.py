@@ -1,0 +1,64 @@
+"""``bayesduel study check`` and ``verify``: what is sound, and who asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from bayesduel.arguments.control_characters import visible
+from bayesduel.cli.options import command, option
+from bayesduel.cli.studying import StudyFile
+
+
+@command("study check drinks.study")
+def check(
+    *,
+    opened: StudyFile,
+    salvage: Path | None = option("NEW: Write a new study of the sound events."),
+) -> None:
+    """Say which events of a study are sound; exit code 2 where one is not.
+
+    Nothing is written to the file. Also of one that was cut or overwritten, whatever
+    its header says, each event is found that is still there.
+    """
+    from bayesduel.errors import StudyError
+    from bayesduel.studies import check_study
+
+    found = check_study(opened.file)
+    many = len(found.events)
+    counted = f"answers that count: {found.votes}"
+    typer.echo(f"sound: {many} events from the first on; {counted}")
+    for event in found.later_answers:
+        question, answer = event.body.get("question"), event.body.get("answer")
+        typer.echo(
+            f"behind the fault, event {event.number} with a sound checksum: "
+            f"question {question} was answered {visible(str(answer))}"
+        )
+    if salvage is not None:
+        found.save(salvage)
+        typer.echo(visible(f"saved {salvage}: {many} events"))
+    if found.fault:
+        remedy = "save what is sound with --salvage NEW" if many else "restore a copy"
+        remedy = "" if salvage else remedy
+        raise StudyError(str(opened.file), found.fault, many, remedy=remedy)
+
+
+@command("study verify drinks.study")
+def verify(*, opened: StudyFile) -> None:
+    """Ask all questions again; exit code 2 where one was not the study's own.
+
+    A question of another version, whose policy went another way, counts as such, too.
+    """
+    from bayesduel.errors import StudyError
+    from bayesduel.studies import verify_study
+
+    found = verify_study(opened.file)
+    right = found.questions - len(found.foreign)
+    total = f"{right} of {found.questions}"
+    typer.echo(f"questions that the study would have asked: {total}")
+    for each in found.foreign:
+        text = f"event {each.event}, question {each.question}: {each.asked}; in its "
+        typer.echo(visible(f"{text}place: {each.own}"))
+    if found.foreign:
+        raise StudyError(str(opened.file), "not all of its questions are its own")

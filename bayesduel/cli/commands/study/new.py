@@ -1,0 +1,149 @@
+"""``bayesduel study new``: who is compared, and who asks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from bayesduel.cli.options import SEED, command, option
+from bayesduel.cli.parse import names as names_of
+from bayesduel.cli.parse import option_error
+from bayesduel.cli.studying import EditedStudy
+from bayesduel.cli.voting import Contradiction, Model
+
+Stop = Literal["anytime", "posterior", "judges"]
+
+
+@command("study new drinks.study --arms tea,coffee,milk --budget 300")
+def new(
+    *,
+    edited: EditedStudy,
+    arms: str | None = option("A,B,...: Names between commas."),
+    arms_file: Path | None = option("PATH: Or a name a line."),
+    choose_from: int = option(
+        "N: Arms shown at once: of more than two, judges name the best.",
+        default=2,
+        least=2,
+    ),
+    worst: bool = option("Of a set judges name the worst, too."),
+    policy: str | None = option(
+        "NAME: What asks: a policy (see: bayesduel list policies; one of your own "
+        "from the current folder as module:Class), information, or balanced; of sets "
+        "d-ts, logit-ts or balanced. By default d-ts+, or d-ts.",
+        "-p",
+        "--policy",
+    ),
+    model: Model | None = option(
+        "A Beta per pair (the default), or one scale of utilities; left out for sets."
+    ),
+    delta: float = option("D: Error that is accepted.", default=0.05),
+    width: float = option("W: Pairs so near 1/2 need not be told apart.", default=0.0),
+    budget: int | None = option("N: Votes at most.", least=1),
+    floor: int = option("N: Votes of every pair first.", default=0, least=0),
+    lease: float = option(
+        "S: Seconds until a question is asked again.",
+        default=3600.0,
+    ),
+    block: list[str] | None = option("A,B: A pair never to be asked; repeatable."),
+    features: Path | None = option(
+        "ARMS: CSV or TSV with a row per arm: its name, and numbers of about unit "
+        "size. Utilities are then a weighted sum of these, in place of --model."
+    ),
+    both_orders: Contradiction | None = option(
+        "Ask each question in both orders, as one vote; a contradiction is a tie, or "
+        "no vote."
+    ),
+    gold_share: float = option("P: Share of questions from study gold.", default=0.1),
+    gold_threshold: float = option(
+        "P: Who has fewer of them right is set aside.",
+        default=0.7,
+    ),
+    gold_least: int = option("N: Once they answered so many.", default=5, least=1),
+    quickest: float = option("S: Seconds; less is too fast to read.", default=1.0),
+    cost: float | None = option("C: What answers may cost in all."),
+    price: float = option("C: Of an answer; see study judge, too.", default=0.0),
+    arm_price: list[str] | None = option("A=C: Of showing an arm; repeatable."),
+    stop_when: list[Stop] | None = option(
+        "Ask no more once this rule, and each other named, stops."
+    ),
+    contexts: Path | None = option("PATH: A prompt a line: each question draws one."),
+    items: Path | None = option(
+        "PATH: CSV or JSON lines with arm, context and text: arms and contexts."
+    ),
+    seed: int = SEED,
+) -> None:
+    """Make a study: one file, which holds everything that is asked and answered."""
+    from bayesduel.models import LinearUtilities
+    from bayesduel.studies import Items, Judging, Spending, Study
+    from bayesduel.votes import read_covariates
+
+    if items is not None:
+        known = Items(items)
+        if arms is not None or arms_file is not None or contexts is not None:
+            remedy = "leave out the others"
+            raise option_error("--items", "has arms and contexts", items, remedy=remedy)
+        names, pool = list(known.arms), list(known.contexts)
+    else:
+        if (arms is None) == (arms_file is None):
+            rule = "needs names between commas, or --arms-file, not both"
+            raise option_error("--arms", rule, remedy="give one of them")
+        named = None if arms is None else names_of(arms, "--arms")
+        names = named if arms_file is None else _lines(arms_file)
+        names, pool = names or [], [] if contexts is None else _lines(contexts)
+    blocked = []
+    for text in block or ():
+        pair = names_of(text, "--block")
+        if len(pair) != 2:
+            raise option_error("--block", "must be two names between commas", text)
+        blocked.append((pair[0], pair[1]))
+    linear = None
+    if features is not None:
+        linear = LinearUtilities(read_covariates(features, names)[0])
+    with Study.create(
+        edited.file,
+        names,
+        policy,
+        model=linear or (model),
+        delta=delta,
+        width=width,
+        budget=budget,
+        seed=seed,
+        floor=floor,
+        lease=lease,
+        blocked=blocked,
+        judging=Judging(
+            both_orders=both_orders,
+            gold_share=gold_share,
+            gold_threshold=gold_threshold,
+            gold_least=gold_least,
+            quickest=quickest,
+        ),
+        spending=Spending(
+            cost=cost, price=price, arm_prices=dict(map(_priced, arm_price or ()))
+        ),
+        stop_when=stop_when or (),
+        contexts=pool,
+        choose_from=choose_from,
+        worst=worst,
+        by=edited.by,
+    ) as study:
+        edited.say(f"made {edited.file}: {len(names)} arms; {study.policy} asks")
+
+
+def _lines(path: Path) -> list[str]:
+    """Return the lines of a file that are not empty."""
+    from bayesduel.errors import StudyError
+    from bayesduel.files.user_files import read_text
+
+    lines = read_text(path, error=StudyError).splitlines()
+    return [line.strip() for line in lines if line.strip()]
+
+
+def _priced(text: str) -> tuple[str, float]:
+    name, sign, price = text.rpartition("=")
+    try:
+        if sign:
+            return name, float(price)
+    except ValueError:
+        pass
+    raise option_error("--arm-price", "must be NAME=NUMBER", text)

@@ -1,1 +1,0 @@
-"""``bayesduel study``: comparisons by real judges, one file a subcommand."""

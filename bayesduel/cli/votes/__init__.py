@@ -1,1 +1,0 @@
-"""Commands on votes: fitting them, and judging the fit."""

@@ -1,1 +1,0 @@
-"""Differences of utilities: from draws, and at the mode of many arms."""

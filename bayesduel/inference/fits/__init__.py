@@ -1,1 +1,0 @@
-"""What `fit` returns: draws that are kept, where the arms stand in them, answers."""

@@ -1,1 +1,0 @@
-"""What draws are resampled from: points near the posterior, and what each weighs."""

@@ -1,0 +1,1 @@
+"""What to ask of a fit before it is believed."""

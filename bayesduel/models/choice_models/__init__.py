@@ -1,1 +1,0 @@
-"""Models of choices among alternatives that are known by attributes."""

@@ -1,1 +1,0 @@
-"""Log densities of models with their derivatives written down, and Newton's method."""

@@ -1,0 +1,517 @@
+"""Proposals near a posterior, and what each of them weighs.
+
+A proposer draws from the distribution that was fitted to a posterior, and from others
+that reach further: a mixture with heavier tails, and points along rays from the mode.
+The weight of a proposal is the posterior density over that of its distribution.
+
+**Rays.** Let U be minus the log posterior and m its minimum. A standard normal z points
+into the direction u = L^-T z / |z|, and is moved to the distance r at which the
+posterior has fallen as far as the normal distribution would have,
+
+    U(m + r u) - U(m) = |z|^2 / 2.
+
+Where a utility is held back by the prior alone, the posterior is far wider on one side
+of the mode than on the other, and no distribution that is symmetric around the mode
+reaches it; these points do. In the coordinates in which the fitted distribution is
+standard normal, their density is N(z) (|z| / r)^(D - 1) d|z|/dr, and that of the
+posterior is proportional to N(z), so that a point weighs (r / |z|)^(D - 1) / (d|z|/dr).
+
+**A learned scale.** The joint density of a scale and of utilities in its units is
+highest where there is much room for it, which says nothing of where the scale is. So
+for each of many scales s the normal distribution of the utilities given s is found, and
+with it the probability of the votes given s (Tierney and Kadane 1986). That times the
+prior, on a grid of log s, is the marginal posterior of the scale. Proposals take a
+scale from it and utilities from the distribution that belongs to the scale. Their
+weights are exact, whatever the distributions are.
+
+References
+----------
+L. Tierney and J. B. Kadane, "Accurate approximations for posterior moments and marginal
+densities", JASA 81 (1986).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import exp, lgamma, log, pi
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int, Shaped
+
+from bayesduel.models.array_modules import Values, namespace, scipy_module
+from bayesduel.models.base import Density
+from bayesduel.models.fit.resampling import (
+    BLOCKS,
+    HOPELESS,
+    HOPELESS_K,
+    LEAST_BLOCK,
+    can_trust,
+    effective_number,
+    smoothed_weights,
+    systematic,
+)
+from bayesduel.models.newton import LaplaceState, Status
+
+if TYPE_CHECKING:
+    from bayesduel.models.base import PreferenceModel
+    from bayesduel.models.closed_forms import ClosedDensity
+
+_FREEDOM = 5.0
+"""Degrees of freedom of Student's distribution."""
+
+_MOST_DOUBLINGS, _MOST_STEPS = 60, 40
+_EXACT = 1e-10
+"""Share of |z| up to which the fall along a ray is met."""
+
+_STEP = 1e-4
+"""Relative distance of the points that give the derivative along a ray."""
+
+_LOOKED_AT = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
+"""Shares of the way to a point at which the posterior must have fallen further."""
+
+_LOWEST, _HIGHEST = -12.0, 1.7
+"""Where log s is looked for, seen from the scale of its prior: beyond is 1e-5 of it."""
+
+_DEEP = 10.0
+"""Log densities below the highest one by more than this are left out."""
+
+_COARSE, _FINE, _MOST_LOOKS = 13, 96, 8
+"""Scales that are looked at once, those of the proposals, and looks at most."""
+
+_EVERYWHERE = 0.05
+"""Share of the proposals that all scales of the grid get alike."""
+
+
+def points_of(distribution: LaplaceState, white: Values) -> Values:
+    """Return mode + L^-T z for rows z; it turns standard normal points into others."""
+    linalg = scipy_module(white, "linalg")
+    moved = linalg.solve_triangular(distribution.factor, white.T, trans=1, lower=True)
+    return distribution.mode[None, :] + moved.T
+
+
+def log_normal_density(distribution: LaplaceState, points: Values) -> Values:
+    """Return the normal log density at points (draw, D), (draw,)."""
+    size = distribution.mode.shape[0]
+    volume, squares = _volume_and_squares(distribution, points)
+    return volume - 0.5 * size * log(2.0 * pi) - 0.5 * squares
+
+
+def _log_heavy_density(distribution: LaplaceState, points: Values) -> Values:
+    # Of Student's t of the same mode and curvature.
+    size = distribution.mode.shape[0]
+    power = 0.5 * (_FREEDOM + size)
+    height = lgamma(power) - lgamma(0.5 * _FREEDOM) - 0.5 * size * log(pi * _FREEDOM)
+    volume, squares = _volume_and_squares(distribution, points)
+    return volume + height - power * namespace(points).log1p(squares / _FREEDOM)
+
+
+def _log_mixture_density(distribution: LaplaceState, points: Values) -> Values:
+    # A quarter of it has heavy tails.
+    share = 1.0 / BLOCKS
+    return np.logaddexp(
+        np.log1p(-share) + log_normal_density(distribution, points),
+        np.log(share) + _log_heavy_density(distribution, points),
+    )
+
+
+def _volume_and_squares(
+    distribution: LaplaceState, points: Values
+) -> tuple[Values, Values]:
+    xp = namespace(points)
+    scaled = (points - distribution.mode[None, :]) @ distribution.factor
+    volume = xp.sum(xp.log(xp.diagonal(distribution.factor)))
+    return volume, xp.sum(xp.square(scaled), axis=1)
+
+
+def _drawn_points(
+    rng: np.random.Generator,
+    distribution: LaplaceState,
+    number: int,
+    *,
+    heavy: bool = False,
+) -> np.ndarray:
+    white = rng.standard_normal((number, len(distribution.mode)))
+    if heavy:
+        chi_square = rng.chisquare(_FREEDOM, number)
+        white = white * np.sqrt(_FREEDOM / chi_square)[:, None]
+    return points_of(distribution, white)
+
+
+def log_ray_weight(size: int, depth: Values, distance: Values, slope: Values) -> Values:
+    """Return the log weight of a point at which the posterior has fallen as far as |z|.
+
+    Parameters
+    ----------
+    size : int
+        D, the number of coordinates.
+    depth : float (draw,)
+        |z|, the root of twice the fall.
+    distance : float (draw,)
+        r, in the coordinates in which the fitted distribution is standard normal, or in
+        multiples of them that all points share.
+    slope : float (draw,)
+        d|z|/dr.
+
+    Returns
+    -------
+    float (draw,)
+    """
+    xp = namespace(depth)
+    return (size - 1) * xp.log(distance / depth) - xp.log(slope)
+
+
+def radial_points(
+    rng: np.random.Generator, target: Density, distribution: LaplaceState, number: int
+) -> tuple[Float[np.ndarray, "draw D"], Float[np.ndarray, " draw"]]:
+    """Draw along rays from the mode; return points and their log weights.
+
+    Points whose ray does not fall far enough have the weight 0.
+    """
+    white = rng.standard_normal((number, len(distribution.mode)))
+    depth = np.linalg.norm(white, axis=1)
+    rays = points_of(distribution, white / depth[:, None]) - distribution.mode
+    top = float(distribution.log_density)
+
+    def fallen(distance: np.ndarray) -> np.ndarray:
+        # How far the normal distribution would have to be left for such a fall.
+        heights = target.log_densities(distribution.mode + distance[:, None] * rays)
+        fall = np.where(np.isnan(heights), np.inf, top - heights)
+        return np.sqrt(2.0 * np.maximum(fall, 0.0))
+
+    distance, met = _crossings(fallen, depth)
+    with np.errstate(all="ignore"):  # Where the fall was not met.
+        slope = fallen(distance * (1 + _STEP)) - fallen(distance * (1 - _STEP))
+        slope /= 2.0 * _STEP * distance
+        met &= np.isfinite(slope) & (slope > 0)
+        log_weight = log_ray_weight(len(distribution.mode), depth, distance, slope)
+    points = distribution.mode + distance[:, None] * rays
+    return points, np.where(met, log_weight, -np.inf)
+
+
+def _crossings(
+    fallen: Callable[[np.ndarray], np.ndarray], depth: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    # Where an increasing function of a distance is ``depth``, for many at once, and
+    # where that is met. Method of Illinois: for a normal posterior the function is the
+    # distance.
+    low, below = np.zeros_like(depth), -depth
+    high = depth.copy()
+    above = fallen(high) - depth
+    for _ in range(_MOST_DOUBLINGS):
+        short = above < 0
+        if not short.any():
+            break
+        low, below = np.where(short, high, low), np.where(short, above, below)
+        high = np.where(short, 2.0 * high, high)
+        above = np.where(short, fallen(high) - depth, above)
+    met = above >= 0
+    side = np.zeros_like(depth)
+    distance = high
+    for _ in range(_MOST_STEPS):
+        width = np.where(met & np.isfinite(above), above - below, 1.0)
+        share = np.where(met & np.isfinite(above), -below / width, 0.5)
+        distance = low + (high - low) * np.clip(share, 0.0, 1.0)
+        value = fallen(distance) - depth
+        if np.all(~met | (np.abs(value) <= _EXACT * depth)):
+            break
+        under = value < 0
+        # The end that stays for a second time counts half, so that it moves next.
+        above = np.where(under & (side < 0), 0.5 * above, above)
+        below = np.where(~under & (side > 0), 0.5 * below, below)
+        low, below = np.where(under, distance, low), np.where(under, value, below)
+        high, above = np.where(under, high, distance), np.where(under, above, value)
+        side = np.where(under, -1.0, 1.0)
+    return distance, met
+
+
+def _rays_suit(
+    few: Weighed, target: Density, distribution: LaplaceState, points: np.ndarray
+) -> bool:
+    # Whether the weights of a few points on rays do not speak against many of them, and
+    # the posterior only falls on the way to points, and beyond them. So it does where
+    # it is log-concave. Otherwise a ray may meet a height several times, and the
+    # weights would know of one place only.
+    if few.pareto_k > HOPELESS_K:
+        return False
+    mode = np.asarray(distribution.mode)
+    ways = points - mode
+    heights = [target.log_densities(mode + share * ways) for share in _LOOKED_AT]
+    with np.errstate(invalid="ignore"):  # Where minus infinity is reached twice.
+        rises = np.diff(np.stack(heights), axis=0)
+    return not np.any(rises > 1e-9 * (1.0 + abs(float(distribution.log_density))))
+
+
+class Pool(NamedTuple):
+    """Proposals, and what each weighs."""
+
+    points: Float[np.ndarray, "draw D"]
+    named: dict[str, np.ndarray]
+    lp: Float[np.ndarray, " draw"]
+    # Log posterior minus log density of the distribution that they come from.
+    log_weight: Float[np.ndarray, " draw"]
+
+    @classmethod
+    def joined(cls, blocks: list[Pool]) -> Pool:
+        """Return all proposals of some pools."""
+        points, named, *logs = zip(*blocks, strict=True)
+        together = {
+            name: np.concatenate([each[name] for each in named]) for name in named[0]
+        }
+        return cls(np.concatenate(points), together, *map(np.concatenate, logs))
+
+    def kept(
+        self, index: Int[np.ndarray, " kept"]
+    ) -> dict[str, Shaped[np.ndarray, "kept ..."]]:
+        """Return the named quantities of some proposals."""
+        return {name: values[index] for name, values in self.named.items()}
+
+
+class Weighed(NamedTuple):
+    """Proposals with their weights, and what makes more of them if they are good."""
+
+    pool: Pool
+    weights: Float[np.ndarray, " draw"]
+    pareto_k: float
+    kind: str
+    propose: Callable[[np.random.Generator, int], Pool] | None
+
+    @classmethod
+    def of(cls, pool: Pool, kind: str = "normal", propose: Any = None) -> Weighed:
+        """Smooth the weights of a pool."""
+        return cls(pool, *smoothed_weights(pool.log_weight), kind, propose)
+
+    @property
+    def is_good(self) -> bool:
+        """Whether draws resampled by these weights are those of the posterior."""
+        largest = len(self.weights) * np.max(self.weights)
+        return can_trust(self.pareto_k, len(self.weights), largest)
+
+
+@dataclass(frozen=True)
+class NormalProposer:
+    """Proposes points around one point.
+
+    Attributes
+    ----------
+    target : Density
+        The posterior.
+    distribution : LaplaceState
+        The normal distribution, as NumPy arrays.
+    at_mode : bool
+        Whether its mean is the mode of the posterior: rays begin there.
+    """
+
+    target: Density
+    distribution: LaplaceState
+    at_mode: bool
+
+    def plain(self, rng: np.random.Generator, number: int) -> Pool:
+        """Draw from the normal distribution."""
+        pool = self._block(rng, number)
+        density = log_normal_density(self.distribution, pool.points)
+        return pool._replace(log_weight=pool.lp - density)
+
+    def better(self, rng: np.random.Generator, plain: Weighed) -> Iterator[Weighed]:
+        """Add heavy tails; draw along rays where the posterior falls along them."""
+        number = len(plain.weights)
+        # Where next to none of the proposals matters, more are made for nothing.
+        if effective_number(plain.weights) > HOPELESS * number:
+            mixed = self._mixed(rng, number, plain.pool)
+            yield Weighed.of(mixed, "normal", self._mixed)
+        if not self.at_mode:
+            return
+        few = Weighed.of(self._along_rays(rng, LEAST_BLOCK))
+        there = few.pool.points[np.isfinite(few.pool.log_weight)]
+        if _rays_suit(few, self.target, self.distribution, there):
+            yield Weighed.of(self._radial(rng, number), "radial", self._radial)
+
+    def _mixed(
+        self, rng: np.random.Generator, number: int, first: Pool | None = None
+    ) -> Pool:
+        # Blocks of so many, the last of them with heavy tails.
+        blocks = [first or self._block(rng, number)]
+        blocks += [self._block(rng, number) for _ in range(BLOCKS - 2)]
+        pool = Pool.joined([*blocks, self._block(rng, number, heavy=True)])
+        density = _log_mixture_density(self.distribution, pool.points)
+        return pool._replace(log_weight=pool.lp - density)
+
+    def _block(
+        self, rng: np.random.Generator, number: int, *, heavy: bool = False
+    ) -> Pool:
+        points = _drawn_points(rng, self.distribution, number, heavy=heavy)
+        named, lp = self.target.named(points), self.target.log_densities(points)
+        return Pool(points, named, lp, np.zeros(number))
+
+    def _radial(self, rng: np.random.Generator, number: int) -> Pool:
+        # Some weigh little, so that few draws need as many proposals as more would.
+        return self._along_rays(rng, BLOCKS * max(number, 4 * LEAST_BLOCK))
+
+    def _along_rays(self, rng: np.random.Generator, number: int) -> Pool:
+        points, log_weight = radial_points(rng, self.target, self.distribution, number)
+        named, lp = self.target.named(points), self.target.log_densities(points)
+        return Pool(points, named, lp, log_weight)
+
+
+class _Node(NamedTuple):
+    """A scale, and the normal distribution of the utilities given it."""
+
+    log_scale: float
+    density: ClosedDensity
+    distribution: LaplaceState
+    log_evidence: float  # Log probability of the votes, by Laplace's method.
+
+
+@dataclass(frozen=True)
+class ScaleProposer:
+    """Proposes scales of a grid, moved within its steps, and utilities given them."""
+
+    nodes: list[_Node]
+    probabilities: Float[np.ndarray, " node"]
+    """Of the scales, in the marginal posterior."""
+
+    step: float
+    """Of the grid of log scales."""
+
+    prior_scale: float
+
+    @classmethod
+    def of(
+        cls, model: PreferenceModel, arrays: Any, max_iterations: int
+    ) -> ScaleProposer | None:
+        """Find the distributions; None without a learned scale or a closed form."""
+        if model.at_scale(arrays, 1.0) is None:
+            return None
+        prior_scale = float(model.prior_scale)  # pyright: ignore
+
+        def look(grid: np.ndarray) -> tuple[list[_Node], np.ndarray]:
+            # Log marginal posterior densities, too.
+            nodes = _nodes(model, arrays, max_iterations, grid)
+            evidence = np.array([node.log_evidence for node in nodes])
+            return nodes, evidence + _log_prior(grid, prior_scale)
+
+        low, high = log(prior_scale) + _LOWEST, log(prior_scale) + _HIGHEST
+        for _ in range(_MOST_LOOKS):
+            grid = np.linspace(low, high, _COARSE)
+            _, heights = look(grid)
+            near = np.flatnonzero(heights > heights.max() - _DEEP)
+            low, high = grid[max(near[0] - 1, 0)], grid[min(near[-1] + 1, _COARSE - 1)]
+            if 2 * len(near) >= _COARSE:
+                break
+        grid = np.linspace(low, high, _FINE)
+        nodes, heights = look(grid)
+        shares = np.exp(heights - heights.max())
+        return cls(nodes, shares / shares.sum(), float(grid[1] - grid[0]), prior_scale)
+
+    @property
+    def status(self) -> Status:
+        """How the searches for the modes ended: as the worst of those that matter."""
+        matter = np.flatnonzero(self.probabilities > 1e-3 * self.probabilities.max())
+        return Status(
+            max(int(self.nodes[place].distribution.status) for place in matter)
+        )
+
+    def plain(self, rng: np.random.Generator, number: int) -> Pool:
+        """Draw from the mixture of the normal distributions, in random order."""
+
+        def draw(node: _Node, count: int) -> tuple[np.ndarray, np.ndarray]:
+            points = _drawn_points(rng, node.distribution, count)
+            return points, log_normal_density(node.distribution, points)
+
+        pool, order = self._pool(rng, number, draw, 0.0), rng.permutation(number)
+        logs = pool.lp[order], pool.log_weight[order]
+        return Pool(pool.points[order], pool.kept(order), *logs)
+
+    def better(self, rng: np.random.Generator, plain: Weighed) -> Iterator[Weighed]:
+        """Add heavy tails; draw along rays from the mode given each scale."""
+        number = len(plain.weights)
+        yield Weighed.of(self._mixed(rng, number), "normal", self._mixed)
+        few = Weighed.of(self._along_rays(rng, LEAST_BLOCK))
+        top = self.nodes[int(np.argmax(self.probabilities))]
+        target, distribution = top.density, top.distribution
+        points, weight = radial_points(rng, target, distribution, LEAST_BLOCK // 4)
+        if _rays_suit(few, target, distribution, points[np.isfinite(weight)]):
+            yield Weighed.of(self._radial(rng, number), "radial", self._radial)
+
+    def _mixed(self, rng: np.random.Generator, number: int) -> Pool:
+        # Blocks of so many, about a quarter of them with heavy tails.
+        def draw(node: _Node, count: int) -> tuple[np.ndarray, np.ndarray]:
+            heavy = rng.binomial(count, 1.0 / BLOCKS)
+            blocks = [
+                _drawn_points(rng, node.distribution, count - heavy),
+                _drawn_points(rng, node.distribution, heavy, heavy=True),
+            ]
+            points = np.concatenate(blocks)
+            return points, _log_mixture_density(node.distribution, points)
+
+        return self._pool(rng, BLOCKS * number, draw)
+
+    def _radial(self, rng: np.random.Generator, number: int) -> Pool:
+        return self._along_rays(rng, BLOCKS * max(number, 4 * LEAST_BLOCK))
+
+    def _along_rays(self, rng: np.random.Generator, number: int) -> Pool:
+        def draw(node: _Node, count: int) -> tuple[np.ndarray, np.ndarray]:
+            points, weight = radial_points(rng, node.density, node.distribution, count)
+            height = node.density.log_densities(points) - node.log_evidence
+            return points, height - weight
+
+        return self._pool(rng, number, draw)
+
+    def _pool(
+        self,
+        rng: np.random.Generator,
+        number: int,
+        draw: Callable[[_Node, int], tuple[np.ndarray, np.ndarray]],
+        everywhere: float = _EVERYWHERE,
+    ) -> Pool:
+        # Points of each node, given its log density of them, each with a scale of its
+        # own close to the node's.
+        shares = (1.0 - everywhere) * self.probabilities + everywhere / len(self.nodes)
+        chosen = systematic(rng, shares, number)
+        counts = np.bincount(chosen, minlength=len(self.nodes))
+        blocks = []
+        for place in np.flatnonzero(counts):
+            node, count = self.nodes[place], int(counts[place])
+            points, log_density = draw(node, count)
+            log_scale = node.log_scale + self.step * (rng.random(count) - 0.5)
+            density, scale = node.density, np.exp(log_scale)
+            free = points[:, density.coordinates.extras :]
+            squares = 0.5 * np.sum(np.square(free), axis=1)
+            moved = squares * (exp(-2.0 * node.log_scale) - np.exp(-2.0 * log_scale))
+            moved -= free.shape[1] * (log_scale - node.log_scale)
+            joint = density.log_densities(points) + moved
+            joint += _log_prior(log_scale, self.prior_scale)
+            named = density.named(points)
+            named["scale"] = scale
+            # With covariates the scale is that of the residuals.
+            scaled = named.pop("residual", named["utility"])
+            named["standard_utility"] = scaled / scale[:, None]
+            # Of utilities in units of the scale, which are the model's coordinates.
+            lp = joint + free.shape[1] * log_scale
+            log_weight = joint - (log_density + log(shares[place]))
+            blocks.append(Pool(points, named, lp, log_weight))
+        return Pool.joined(blocks)
+
+
+def _nodes(
+    model: PreferenceModel, arrays: Any, max_iterations: int, grid: np.ndarray
+) -> list[_Node]:
+    # The distribution given each scale, from the mode given the one before.
+    nodes: list[_Node] = []
+    start: np.ndarray | None = None
+    for log_scale in grid.tolist():
+        density = model.at_scale(arrays, exp(log_scale))
+        assert density is not None
+        distribution = density.laplace(max_iterations, start)
+        start = np.asarray(distribution.mode)
+        volume = np.sum(np.log(np.diagonal(distribution.factor)))
+        height = distribution.log_density + 0.5 * len(start) * log(2.0 * pi)
+        nodes.append(_Node(log_scale, density, distribution, float(height - volume)))
+    return nodes
+
+
+def _log_prior(log_scale: np.ndarray, prior_scale: float) -> np.ndarray:
+    # Of the logarithm of a half-normal scale.
+    squares = 0.5 * np.square(np.exp(log_scale) / prior_scale)
+    return log_scale - squares + 0.5 * log(2.0 / pi) - log(prior_scale)

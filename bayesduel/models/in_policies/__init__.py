@@ -1,0 +1,1 @@
+"""Posteriors inside policies: compiled states that take vote after vote."""

@@ -1,0 +1,169 @@
+"""Posteriors by name, and their numbers by name: those of a model count as well."""
+
+from dataclasses import MISSING, fields, is_dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from bayesduel.errors import PolicyParameterError
+from bayesduel.models.base import PreferenceModel
+from bayesduel.models.in_policies.base import PairPosterior, SetPosterior
+from bayesduel.models.in_policies.betas import BetaArms, BetaPairs
+
+_MODELS = {
+    "bradley-terry": "BradleyTerry",
+    "thurstone": "Thurstone",
+    "linear": "LinearUtilities",
+}
+
+_NAMES = ("beta", *_MODELS, *(f"{name}-hmc" for name in _MODELS))
+"""Names of posteriors, as the command line has them."""
+
+_OTHER_NAMES = {
+    "laplace": "bradley-terry",
+    "mcmc": "bradley-terry-hmc",
+    "bradley-terry-mcmc": "bradley-terry-hmc",
+}
+
+
+def is_posterior(value: Any) -> bool:
+    """Say whether something is a posterior, of pairs, arms or sets, inside a policy."""
+    kinds = BetaPairs | BetaArms | PairPosterior | SetPosterior
+    return isinstance(value, kinds) and not isinstance(value, type)
+
+
+@cache
+def posterior_named(name: str) -> Any:
+    """Return the posterior of that name, None if there is none.
+
+    Examples
+    --------
+    >>> posterior_named("thurstone").model
+    Thurstone(prior_scale=2.0, zero_sum=False, ...)
+    """
+    name = _OTHER_NAMES.get(name, name)
+    if name not in _NAMES:
+        return None
+    if name == "beta":
+        return BetaPairs()
+    from bayesduel import models
+
+    model = getattr(models, _MODELS[name.removesuffix("-hmc")])()
+    # JAX takes a second to import.
+    if name.endswith("-hmc"):
+        from bayesduel.models.in_policies.hmc import HMC
+
+        return HMC(model)
+    from bayesduel.models.in_policies.laplace import Laplace
+
+    return Laplace(model)
+
+
+def take_by_name(policy: Any) -> None:
+    """Put the posterior in its place that a new policy names in ``posterior``.
+
+    A word that names none stays, for :func:`check_pair_posterior` to refuse.
+    """
+    word = policy.posterior
+    if isinstance(word, str):
+        found = posterior_named(word)
+        object.__setattr__(policy, "posterior", word if found is None else found)
+
+
+def check_pair_posterior(posterior: Any, num_arms: int | None = None) -> Any:
+    """Return what is a posterior of pairs that fits, else raise an error."""
+    if not isinstance(posterior, BetaPairs | PairPosterior):
+        raise PolicyParameterError(
+            "posterior",
+            f"must be one of {', '.join(_NAMES)}, or a posterior such as "
+            "Laplace(Thurstone())",
+            posterior,
+        )
+    posterior.check(num_arms)
+    return posterior
+
+
+def numbers_of(posterior: Any) -> dict[str, Any]:
+    """Return the parameters of a posterior by name, those of its model among them.
+
+    Examples
+    --------
+    >>> numbers_of(BetaPairs(prior=2))
+    {'prior': 2}
+    """
+    return {
+        field.name: getattr(holder, field.name)
+        for holder, field in _parameters(posterior)
+    }
+
+
+def changed_numbers(posterior: Any) -> dict[str, Any]:
+    """Return the parameters that are not at their defaults.
+
+    Examples
+    --------
+    >>> from bayesduel.models import BradleyTerry
+    >>> from bayesduel.posteriors import Laplace
+    >>> changed_numbers(Laplace(BradleyTerry(prior_scale=1.0)))
+    {'prior_scale': 1.0}
+    """
+    usual = {field.name: _default(field) for _, field in _parameters(posterior)}
+    return _that_differ(numbers_of(posterior), usual)
+
+
+def numbers_that_differ(posterior: Any, other: Any) -> dict[str, Any]:
+    """Return the parameters in which a posterior differs from another of its name.
+
+    Examples
+    --------
+    >>> numbers_that_differ(BetaPairs(prior=1), BetaPairs(prior=5))
+    {'prior': 1}
+    """
+    return _that_differ(numbers_of(posterior), numbers_of(other))
+
+
+def with_numbers(posterior: Any, changes: dict[str, Any]) -> Any:
+    """Return a posterior with other parameters, which are checked.
+
+    ``PolicyParameterError`` where a value is out of range.
+    """
+    own: dict[str, Any] = {}
+    of_model: dict[str, Any] = {}
+    for holder, field in _parameters(posterior):
+        if field.name in changes:
+            value = changes[field.name]
+            whole = isinstance(value, int) and not isinstance(value, bool)
+            if whole and isinstance(_default(field), float):
+                value = float(value)
+            (own if holder is posterior else of_model)[field.name] = value
+    if of_model:
+        own["model"] = replace(posterior.model, **of_model)
+    changed = replace(posterior, **own)
+    changed.check()
+    return changed
+
+
+def _that_differ(numbers: dict[str, Any], others: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: value
+        for name, value in numbers.items()
+        if not np.array_equal(value, others[name])
+    }
+
+
+def _parameters(posterior: Any) -> list[tuple[Any, Any]]:
+    # Who holds it, and the field, of every parameter.
+    parameters = []
+    for field in fields(posterior):
+        value = getattr(posterior, field.name)
+        if isinstance(value, PreferenceModel) and is_dataclass(value):
+            parameters += [(value, each) for each in fields(value)]
+        elif field.compare and value is not None:
+            parameters.append((posterior, field))
+    return parameters
+
+
+def _default(field: Any) -> Any:
+    has_factory = field.default_factory is not MISSING
+    return field.default_factory() if has_factory else field.default

@@ -1,1 +1,0 @@
-# Nothing public: its modules are imported by their own names.

@@ -1,1 +1,0 @@
-"""The file of a study: its events, what they must be, and how they are kept."""
