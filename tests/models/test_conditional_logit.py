@@ -12,7 +12,7 @@ from bayesduel.errors import FitError
 from bayesduel.inference import fit, parameter_summary, standings
 from bayesduel.models import BradleyTerry, ConditionalLogit, MultinomialLogit
 from bayesduel.votes import Choices, read_wide_choices
-from tests.inference.test_closed_form import check_density
+from tests.models.fit.test_closed_form import check_density
 from tests.models.maximum_likelihood import maximum_likelihood
 
 

@@ -21,7 +21,7 @@ from bayesduel.models import BradleyTerry, JudgedBradleyTerry, Thurstone
 from bayesduel.models.checks.order_effect import order_test
 from bayesduel.studies import Study
 from bayesduel.votes import Comparisons
-from tests.inference.test_closed_form import check_density
+from tests.models.fit.test_closed_form import check_density
 
 pytestmark = pytest.mark.usefixtures("hardly_optimized")
 

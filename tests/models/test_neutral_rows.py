@@ -10,7 +10,7 @@ from bayesduel.diagnostics import loo
 from bayesduel.inference import fit
 from bayesduel.models import BradleyTerry
 from bayesduel.votes import Comparisons
-from tests.inference.test_closed_form import check_density
+from tests.models.fit.test_closed_form import check_density
 
 RNG = np.random.default_rng(8)
 HOME = RNG.integers(5, size=240)

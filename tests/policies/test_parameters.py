@@ -7,7 +7,7 @@ from bayesduel.errors import PolicyParameterError
 from bayesduel.models import BradleyTerry, PairwiseBeta
 from bayesduel.policies import DoubleThompson, RivalDirectedThompson
 from bayesduel.posteriors import BetaPairs, Laplace
-from tests.posteriors.models_of_ones_own import InNumPy, ShownFirst
+from tests.models.in_policies.models_of_ones_own import InNumPy, ShownFirst
 
 PRIOR = "prior must be a number above 0"
 POSTERIOR = "posterior must be one of beta, bradley-terry"

@@ -24,7 +24,7 @@ from bayesduel.policies.policy import over_model
 from bayesduel.posteriors import HMC, BetaPairs, Laplace, PairPosterior
 from bayesduel.types import Outcome
 from tests.compiling import quick_jit
-from tests.posteriors.models_of_ones_own import ShownFirst
+from tests.models.in_policies.models_of_ones_own import ShownFirst
 from tests.reference.double_thompson import DoubleThompsonPlus
 
 

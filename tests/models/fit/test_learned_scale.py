@@ -9,7 +9,7 @@ from bayesduel.errors import FitError
 from bayesduel.inference import fit
 from bayesduel.models import BradleyTerry, PlackettLuce, Thurstone
 from bayesduel.votes import Comparisons
-from tests.inference.test_radial import chains_in_their_place
+from tests.models.fit.test_radial import chains_in_their_place
 
 FALSE_ALARM = 1e-6
 LIMIT = stats.norm.isf(FALSE_ALARM / 2)

@@ -20,7 +20,7 @@ from bayesduel.studies import Study
 from bayesduel.studies.report import _standings
 from bayesduel.votes import Comparisons
 from tests.command_line import invoke
-from tests.inference.agreement import grid_posterior
+from tests.models.fit.agreement import grid_posterior
 
 FALSE_ALARM = 1e-6
 

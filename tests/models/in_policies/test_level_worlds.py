@@ -11,8 +11,8 @@ from bayesduel.models import BradleyTerry, Thurstone
 from bayesduel.models.fit.laplace_draws import density_of
 from bayesduel.posteriors import Laplace
 from tests.compiling import quick_jit
-from tests.posteriors.models_of_ones_own import OnAScale
-from tests.posteriors.voting import CASES, comparisons, init, table, told
+from tests.models.in_policies.models_of_ones_own import OnAScale
+from tests.models.in_policies.voting import CASES, comparisons, init, table, told
 
 pytestmark = pytest.mark.usefixtures("hardly_optimized")
 

@@ -17,7 +17,7 @@ from bayesduel.models import LinearUtilities
 from bayesduel.policies.lookup import policy_text
 from bayesduel.policies.parameter_values import with_features
 from bayesduel.posteriors import HMC, Laplace
-from tests.posteriors.voting import (
+from tests.models.in_policies.voting import (
     CASES,
     comparisons,
     init,

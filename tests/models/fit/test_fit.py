@@ -18,7 +18,7 @@ from bayesduel.models import (
     PlackettLuce,
 )
 from bayesduel.votes import Choices, Comparisons, Rankings
-from tests.inference.agreement import grid_posterior, worst_disagreement
+from tests.models.fit.agreement import grid_posterior, worst_disagreement
 
 FALSE_ALARM = 1e-5
 """Of each comparison of draws with exact numbers."""

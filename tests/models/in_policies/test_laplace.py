@@ -14,8 +14,8 @@ from bayesduel.models.in_policies.pair_models import VoteTables
 from bayesduel.posteriors import Laplace
 from bayesduel.types import Outcome
 from tests.compiling import quick_jit
-from tests.posteriors.models_of_ones_own import InNumPy, KnownArms, ShownFirst
-from tests.posteriors.voting import (
+from tests.models.in_policies.models_of_ones_own import InNumPy, KnownArms, ShownFirst
+from tests.models.in_policies.voting import (
     CASES,
     comparisons,
     init,

@@ -13,7 +13,7 @@ from bayesduel.errors import FitError
 from bayesduel.inference import fit
 from bayesduel.models import BradleyTerry, PairwiseBeta
 from bayesduel.votes import Comparisons
-from tests.inference.agreement import grid_posterior
+from tests.models.fit.agreement import grid_posterior
 
 WINS = np.array([[0, 7, 9], [3, 0, 2], [1, 6, 0]])
 VOTES = Comparisons.from_wins(WINS, arm_names="abc")

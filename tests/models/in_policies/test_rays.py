@@ -20,8 +20,14 @@ from bayesduel.models.in_policies.modes import (
 from bayesduel.models.in_policies.pair_models import AutomaticDensity, VoteTables
 from bayesduel.posteriors import Laplace
 from tests.compiling import quick_jit
-from tests.posteriors.models_of_ones_own import OnAScale, ShownFirst
-from tests.posteriors.voting import CASES, comparisons, normal_of_fit, sample, told
+from tests.models.in_policies.models_of_ones_own import OnAScale, ShownFirst
+from tests.models.in_policies.voting import (
+    CASES,
+    comparisons,
+    normal_of_fit,
+    sample,
+    told,
+)
 from tests.reference.rays import points_on_rays as by_bisection
 
 MODELS = {

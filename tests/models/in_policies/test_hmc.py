@@ -13,8 +13,8 @@ from bayesduel.models.in_policies.laplace import LaplaceBeliefs
 from bayesduel.models.in_policies.modes import NormalApproximation
 from bayesduel.models.in_policies.pair_models import VoteTables
 from bayesduel.posteriors import HMC, Laplace
-from tests.posteriors.models_of_ones_own import ShownFirst
-from tests.posteriors.voting import CASES, comparisons, sample, told
+from tests.models.in_policies.models_of_ones_own import ShownFirst
+from tests.models.in_policies.voting import CASES, comparisons, sample, told
 
 FALSE_ALARM = 1e-5
 """Of one test, all pairs together."""

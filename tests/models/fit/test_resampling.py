@@ -16,7 +16,7 @@ from bayesduel.models.fit.resampling import (
     systematic,
 )
 from bayesduel.votes import Comparisons
-from tests.inference.agreement import worst_disagreement
+from tests.models.fit.agreement import worst_disagreement
 
 FALSE_ALARM = 1e-5
 LOPSIDED = Comparisons.from_wins([[0, 8, 6], [1, 0, 9], [1, 1, 0]], arm_names="abc")
