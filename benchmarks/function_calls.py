@@ -1,18 +1,22 @@
 """Functions of this project that one command calls, by file: how long a way is.
 
 `python -m benchmarks.function_calls` counts those of `compare("m.csv", ["rucb",
-"rmed1"])`, and of `ask` and `status` of a small study under "balanced" and "d-ts+".
+"rmed1"])`, of the command `bayesduel fit v.csv`, and of `ask` and `status` of a small
+study under "balanced" and "d-ts+".
 Imports do not count: the command runs once before it is counted.
 """
 
 import sys
 from collections import defaultdict
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import CodeType, FrameType
 
 import bayesduel
+from bayesduel.cli import main as command_line
 from bayesduel.studies import Study
 
 ROOT = Path(bayesduel.__file__).parent.parent
@@ -59,6 +63,27 @@ def compare_functions() -> dict[str, list[str]]:
         return called_functions(compare)
 
 
+def fit_functions() -> dict[str, list[str]]:
+    """Return the functions of the command that fits a model to votes in a file."""
+    with TemporaryDirectory() as folder:
+        votes = Path(folder, "v.csv")
+        rows = ["tea,coffee", "tea,milk", "coffee,milk", "milk,tea"] * 10
+        votes.write_text("\n".join(["winner,loser", *rows]))
+
+        def fit() -> None:
+            arguments = sys.argv
+            sys.argv = ["bayesduel", "fit", str(votes)]
+            try:
+                with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+                    with suppress(SystemExit):
+                        command_line()
+            finally:
+                sys.argv = arguments
+
+        fit()
+        return called_functions(fit)
+
+
 def study_functions(policy: str) -> dict[str, dict[str, list[str]]]:
     """Return the functions of a question and of the status of a study of four arms."""
     with TemporaryDirectory() as folder:
@@ -76,7 +101,7 @@ def study_functions(policy: str) -> dict[str, dict[str, list[str]]]:
 
 def main() -> None:
     """Print the functions by file, and how many there are."""
-    commands = {"compare": compare_functions()}
+    commands = {"compare": compare_functions(), "fit": fit_functions()}
     for policy in ("balanced", "d-ts+"):
         commands |= study_functions(policy)
     for found in commands.values():
