@@ -227,6 +227,7 @@ def with_contests(units=(1.0, 1.0)):
     return data.with_covariates(table * units, ["one", "other"])
 
 
+@pytest.mark.slow
 def test_a_residual_of_a_learned_scale_needs_no_chains():
     """And chains agree: means within what 2,000 draws leave open, spreads within 15 %.
 
