@@ -366,6 +366,15 @@ class PolicyRuns:
         played = self._progress[place, PLAYED]
         return f"round {played + 1} of run {self._runs[place]}"
 
+    def _why_no_features(self) -> str:
+        world = getattr(self._environment, "world", None)
+        if world is not None and world.defines("features"):
+            return (
+                "the features of this world are new in every round: choose gets them "
+                "if the class says contextual = True"
+            )
+        return "the instance has no features"
+
     @contextmanager
     def _about(self, place: int) -> Iterator[None]:
         """Say of an exception of the policy where it was raised."""
@@ -380,7 +389,7 @@ class PolicyRuns:
                 culprit = f"{world.label}, in which {self._label} plays,"
             note = f"raised by {culprit} in {self._where(place)}{line}"
             if "NoneType" in str(error) and self._environment.features is None:
-                note += "; problem.features is None, as the instance has no features"
+                note += "; problem.features is None, as " + self._why_no_features()
             error.add_note(note)
             raise
 

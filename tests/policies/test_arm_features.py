@@ -410,3 +410,6 @@ def test_features_of_an_instance_that_do_not_fit():
     with pytest.raises(AttributeError) as caught:
         bayesduel.simulate("gap", Linear(), num_runs=1, horizon=10)
     assert "as the instance has no features" in caught.value.__notes__[0]
+    with pytest.raises(AttributeError) as caught:
+        bayesduel.simulate("linear-contexts", Linear(), num_runs=1, horizon=10)
+    assert "if the class says contextual = True" in caught.value.__notes__[0]
