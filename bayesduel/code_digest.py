@@ -22,7 +22,7 @@ from typing import Any
 _OURS = ("bayesduel", "theory")
 
 type _Found = dict[str, list[bytes]]
-"""What was visited, by name."""
+"""Sources that were visited, by name."""
 
 
 def code_digest(policy: Any) -> str:

@@ -76,7 +76,7 @@ class Interrupted(KeyboardInterrupt):
 
     @cached_property
     def partial(self) -> Any:
-        """What was finished, put together."""
+        """The finished results, put together."""
         return self._assemble(self.finished)
 
 

@@ -31,7 +31,7 @@ _MOST_BYTES = 2**30
 """A program takes about 0.1 MB: room for every policy on a hundred sizes."""
 
 _LEAST_SECONDS = 0.2
-"""What compiles faster is not kept."""
+"""Seconds of compiling below which a program is not kept."""
 
 _FORGOTTEN_DAYS = 60
 """Programs of other versions or machines are removed after so long without use."""

@@ -20,7 +20,7 @@ ENDING = tuple(
 """Signals that ask a process to end."""
 
 SIGNALLED = 128
-"""What shells add to the number of a signal to make an exit code."""
+"""Shells add this to the number of a signal to make an exit code."""
 
 _RETRY_SECONDS = 0.05
 """Seconds until a signal that arrived during an import is raised again."""

@@ -1,4 +1,4 @@
-"""What a policy, an environment and the simulator say to one another.
+"""The types that policies, environments and the simulator exchange.
 
 Everything here describes one run; the simulator adds the batch axis.
 """
@@ -22,7 +22,7 @@ Arm = Int[Array, ""]
 
 
 class Duel(NamedTuple):
-    """What a policy asks for.
+    """A choice of a policy of duels.
 
     ``champion`` duels itself for ``exploit_rounds`` rounds, then ``first`` is compared
     with ``second`` for ``explore_rounds`` rounds. Only the horizon cuts it short. Both
@@ -79,4 +79,4 @@ type OnHost[Record] = Annotated[Record, "with arrays of NumPy"]
 """A record that a policy computes with outside of compiled code."""
 
 Action = Duel | Offer
-"""What a policy asks for."""
+"""A choice of a policy."""

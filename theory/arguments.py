@@ -29,7 +29,7 @@ LARGEST_SEED = 2**63 - 1
 _MOST_ITEMS = 10**7
 
 type Kind = type[ArgumentError]
-"""Of errors that a check raises."""
+"""The class of errors that a check raises."""
 
 
 def arm_index(

@@ -61,7 +61,7 @@ class ArgumentError(ValueError):
 
     @property
     def remedy(self) -> str:
-        """What to do."""
+        """A remedy, in words."""
         return _with_names(self._remedy, str)
 
     def sentence(

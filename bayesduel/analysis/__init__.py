@@ -1,4 +1,4 @@
-"""What a simulation says in numbers: slopes, summaries, anchored bounds.
+"""Numbers of simulation results: slopes, summaries, anchored bounds.
 
 Theory speaks about slopes: a lower bound says that regret grows at least like
 ``C log t``, where log is natural. The functions here measure that slope with its

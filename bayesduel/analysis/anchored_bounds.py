@@ -28,7 +28,7 @@ _WITHOUT_MODEL = ("beta", "beta-per-pair")
 """Posteriors that may learn any matrix."""
 
 _MOST_ARMS = 40
-"""Of a bound under a model that tables work out: of 64 arms it takes a minute."""
+"""Arms up to which tables compute a bound under a model: 64 take seconds."""
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ class Measurement:
     arms: tuple[str, ...] = ()
     features: NDArray[np.float64] | None = None
     _shared: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
-    """What has been worked out of the matrix, for all policies on it."""
+    """Numbers computed from the matrix, shared by all policies on it."""
 
     @property
     def matrix(self) -> PreferenceMatrix | None:

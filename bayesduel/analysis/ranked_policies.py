@@ -1,4 +1,4 @@
-"""What a ranking holds: policies, their differences, and what can be said of them."""
+"""A ranking: policies, their differences, and conclusions about them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CERTAIN, SEEN, OPEN = "certain", "in the runs seen", "open"
-"""What can be said of the order of two policies."""
+"""Conclusions about the order of two policies."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What runs of a kind that was not seen could do to a comparison of means."""
+"""Effects that runs of a kind not yet seen could have on a comparison of means."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What users may give: sizes that are refused, and values read from text."""
+"""Arguments of users: sizes that are refused, and values read from text."""

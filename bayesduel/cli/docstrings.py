@@ -1,4 +1,4 @@
-"""What docstrings say, in words for a terminal."""
+"""Docstrings, in words for a terminal."""
 
 from __future__ import annotations
 

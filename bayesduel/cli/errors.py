@@ -30,7 +30,7 @@ _BROKEN_PIPE = SIGNALLED + getattr(signal, "SIGPIPE", 13)
 _OURS = ("bayesduel", "theory")
 
 _UsageError: Any = typer.BadParameter.__mro__[1]
-"""What the reader of options raises; public only as the base of this one."""
+"""The error of the option parser; public only as the base of this one."""
 
 
 def ended(error: KeyboardInterrupt, out: Path | None, kept: str) -> typer.Exit:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from bayesduel.plots import StyledFigure
 
 _COMMAND = re.compile(r"\bbayesduel [a-z][^;\n]*")
-"""What is printed to be pasted."""
+"""Commands in printed text, which users may paste."""
 _HELD = "\ue000"
 """Stands for a space of a command while lines are broken."""
 

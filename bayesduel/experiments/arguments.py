@@ -30,7 +30,7 @@ from theory.arguments import as_number, integer_from, one_of, whole_number
 from theory.preferences import PreferenceMatrix
 
 RECORDS = ("plays", "regret", "quantiles")
-"""What can be kept of runs."""
+"""Values of ``record``: the results of runs that are kept."""
 
 _MOST_RUNS_WITH_PLAYS = 10**4
 _PER_DECADE = 10
@@ -138,7 +138,7 @@ _TAKEN = (
     "opponent",
     "preference",
 )
-"""What a node of an instance holds besides its policies."""
+"""Names in the node of an instance that are not policies."""
 
 
 def read_grids(argument: str, given: Any) -> tuple[list[Any], bool]:

@@ -48,7 +48,7 @@ _NAMES = ("notion", "run", "checkpoint", "preference", "feature", "features")
 
 @dataclass(frozen=True)
 class Settings:
-    """What the runs of one policy on one instance depend on besides the two.
+    """Settings that determine the runs of one policy on one instance.
 
     Attributes
     ----------

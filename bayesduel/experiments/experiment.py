@@ -373,7 +373,7 @@ class Experiment:
 
     @cached_property
     def problems(self) -> tuple[ComparedInstance, ...]:
-        """What is asked about the instances."""
+        """The instances, as experiments and results use them."""
         return tuple(problem_of(each) for each in self.instances)
 
     @property

@@ -1,4 +1,4 @@
-"""What is compared: arms of a preference matrix, or sets of a world of subset choice.
+"""Compared instances: arms of a preference matrix, or sets of a world of choice.
 
 Both answer the same questions here; nothing else asks which of the two it has.
 """
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from bayesduel.simulation.runs import Environment
 
 type Instance = PreferenceMatrix | World | SubsetWorld
-"""What answers: duels, or offers of subsets."""
+"""An instance that answers duels, or offers of subsets."""
 
 _PACKAGE = str(Path(__file__).resolve().parent.parent)
 
@@ -66,7 +66,7 @@ class ComparedInstance(ABC):
     instance: Any
 
     words: ClassVar[str]
-    """What the instance is."""
+    """The kind of instance, in words."""
 
     axes: ClassVar[tuple[str, ...]]
     """Dimensions of the results that count arms."""

@@ -244,7 +244,7 @@ def check_format(value: Any) -> str:
 
 _ZARR_RUNS = 256
 _ZARR_BYTES = 2**25
-"""Of plays of many arms fewer runs are in a chunk."""
+"""Bytes of a chunk; plays of many arms have fewer runs in it."""
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The date of what is in the archive: the same tree is the same file."""

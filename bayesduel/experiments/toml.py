@@ -46,7 +46,7 @@ KEYS = (
     "record",
     "stopping",
 )
-"""What a file can say: the arguments of an experiment, in this order."""
+"""Keys of a file: the arguments of an experiment, in this order."""
 
 _CALLED = {
     "environment": "instances",
@@ -56,7 +56,7 @@ _CALLED = {
     "rounds": "horizon",
     "no_shuffle": "shuffle",
 }
-"""What users call a key besides names that look like it."""
+"""Names that users give to keys, beside those that are spelled alike."""
 
 _OF_A_RUN = ("dask", "executor", "jobs", "out", "overwrite", "part", "resume")
 """How an experiment is carried out, which changes no result."""

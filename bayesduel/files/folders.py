@@ -22,7 +22,7 @@ OWN = ".bayesduel"
 CHUNKS = "chunks"
 MARKER = "marker.json"
 REQUEST = "experiment.toml"
-"""What was asked for, in a folder of results; alone it is none."""
+"""The request in a folder of results; alone it makes no such folder."""
 
 _AT_ONCE = ("audit", "bounds", "calibration", "fit")
 """Kinds of results that are not gone on with."""

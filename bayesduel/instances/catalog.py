@@ -43,7 +43,7 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class Description:
-    """What is known about a name that `load` accepts.
+    """A description of a name that `load` accepts.
 
     Attributes
     ----------

@@ -46,7 +46,7 @@ class Family(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What it makes."""
+        """The matrices of the family, in words."""
         lists = re.findall(r"{(\w+)}", self.words)
         named = {each: ", ".join(getattr(generators, each)) for each in lists}
         return self.words.format(**named)

@@ -18,7 +18,7 @@ from bayesduel.instances.world import WorldBase, check_world
 from theory.arguments import LARGEST_INTEGER, integer_from, number_above, one_of
 
 FEEDBACKS = ("winner", "ranking", "independent")
-"""What is observed of an offered set, see :class:`SubsetWorld`."""
+"""Kinds of feedback on an offered set, see :class:`SubsetWorld`."""
 
 _FAR = 1e-9
 """Probabilities may be so far below 0, and their sums so far from 1, by rounding."""

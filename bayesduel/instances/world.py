@@ -32,7 +32,7 @@ CONDORCET_WINNER = "a Condorcet winner"
 KNOWN_HORIZON = "a known horizon"
 
 GUARANTEES = (FIXED_PREFERENCES, CONDORCET_WINNER, KNOWN_HORIZON)
-"""What a policy may assume, and a world may guarantee."""
+"""Assumptions of policies that a world may guarantee."""
 
 LAST_ROUND = 2**62
 """A round after every horizon: ``unchanged_until`` of a world that never changes."""

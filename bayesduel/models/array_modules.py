@@ -74,7 +74,7 @@ def _log_one_plus(values: Values) -> Values:
 
 
 _SERIES = range(31, 0, -2)
-"""Of artanh; what is left out is below 1e-17 where x / (2 + x) is at most 1 / 3."""
+"""Terms of artanh; the rest is below 1e-17 if x / (2 + x) is at most 1 / 3."""
 
 
 def sigmoid(values: Values) -> Values:

@@ -1,4 +1,4 @@
-"""What a preference model is: a NumPyro function, and what surrounds it.
+"""Preference models: a NumPyro function, and methods around it.
 
 JAX and NumPyro are imported by what runs the function, not by what describes it.
 """
@@ -129,7 +129,7 @@ class PreferenceModel:
 
     @property
     def usual_method(self) -> str:
-        """What "auto" begins with."""
+        """The first method that "auto" tries."""
         return self.methods[0]
 
     @property

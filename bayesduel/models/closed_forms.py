@@ -39,7 +39,7 @@ def home_of(model: Any, name: str) -> type:
 
 @dataclass(frozen=True)
 class Coordinates:
-    """What the unconstrained coordinates of a point stand for: utilities.
+    """Unconstrained coordinates of a point, which are utilities.
 
     As in :func:`~bayesduel.models.fit.numpyro_models.latent_of`. All of them are normal
     and independent in the prior. The model says ``prior_scale`` and ``zero_sum``.
@@ -120,7 +120,7 @@ class ClosedDensity(ABC):
     @property
     @abstractmethod
     def coordinates(self) -> Any:
-        """What the coordinates of a point are, such as :class:`Coordinates`."""
+        """The coordinates of a point, such as :class:`Coordinates`."""
 
     @property
     @abstractmethod
@@ -184,7 +184,7 @@ class ClosedDensity(ABC):
 
 @dataclass(frozen=True)
 class PairCoordinates(Coordinates):
-    """What the coordinates of a point of a pairwise model stand for.
+    """Unconstrained coordinates of a point of a pairwise model.
 
     Ordered by name: effects of covariates of the contest, coefficients of covariates of
     the arms, both in units of their own, the advantage of the arm shown first and the
@@ -388,7 +388,7 @@ class PairwiseDensity(ClosedDensity):
 
     @property
     def coordinates(self) -> PairCoordinates:
-        """What the coordinates of a point are."""
+        """The coordinates of a point."""
         return coordinates_of(self.model, self.votes)
 
     @property

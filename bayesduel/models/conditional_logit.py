@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 _ROUNDING = 1e-9
-"""Of a squared spread, in units of the largest one."""
+"""A squared spread that counts as 0, in units of the largest one."""
 
 
 @dataclass(frozen=True)

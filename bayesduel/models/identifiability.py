@@ -21,7 +21,7 @@ _LEAST_REACH = 0.25
 thousand votes do not outweigh the prior."""
 
 _FLAT = 1e-6
-"""Of differences of covariates, in units of the largest value."""
+"""Differences of covariates that count as 0, in units of the largest value."""
 
 
 def joined_by_covariates(data: Comparisons, parts: list[list[str]]) -> list[list[str]]:
@@ -125,7 +125,7 @@ def _narrow(
 
 
 _ROUNDING = 1e-6
-"""What is left of a column, in units of its length, that counts as nothing."""
+"""The rest of a column that counts as nothing, in units of its length."""
 
 _MOST_ENTRIES = 2 * 10**7
 """Rows times judges up to which the bias of every judge is looked at."""
@@ -136,7 +136,7 @@ NO_ORDER = "votes do not tell the advantage of the arm shown first from the rest
 
 
 class _Alias(NamedTuple):
-    """What can make up for an effect of size 1: no vote tells the two apart."""
+    """Changes that offset an effect of size 1: no vote tells the two apart."""
 
     effects: Float[np.ndarray, " E"]  # Of which the effect itself is 0.
     utilities: Float[np.ndarray, " K"]  # The lowest of connected arms is 0.

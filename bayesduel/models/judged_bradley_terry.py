@@ -93,7 +93,7 @@ class JudgedBradleyTerry(BradleyTerry):
 
     @property
     def usual_method(self) -> str:
-        """What "auto" begins with: the joint mode says little of the spread."""
+        """The first method of "auto": the joint mode says little about the spread."""
         return "nuts"
 
     @property

@@ -192,7 +192,7 @@ class NumPyroModel(PreferenceModel):
 
 
 class _Layout(NamedTuple):
-    """What a function reads, and the axes of what it names."""
+    """Arguments of a function, and the axes of the quantities that it names."""
 
     reads: tuple[str, ...]
     labelled: tuple[str, ...]

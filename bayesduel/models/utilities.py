@@ -136,7 +136,7 @@ class UtilityModel(PreferenceModel):
 
     @property
     def usual_method(self) -> str:
-        """What "auto" begins with.
+        """The first method that "auto" tries.
 
         The joint mode of a scale and of utilities in its units says little of where
         the scale is: it grows where there is much room for it. So a scale is learned

@@ -1,4 +1,4 @@
-"""What rules of one run are made of: plain functions, which Numba can compile too."""
+"""Building blocks of rules for one run: plain functions, which Numba can compile."""
 
 import math
 from typing import Any

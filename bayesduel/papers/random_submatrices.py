@@ -261,7 +261,7 @@ def _stored(folder: RunFolder, request: dict[str, Any]) -> Iterator[SubmatrixRow
 
 
 PER_JOB = 25
-"""What an interrupt can lose, and what cores can share: some 0.1 s at 16 arms."""
+"""Submatrices of a job, which an interrupt can lose: some 0.1 s at 16 arms."""
 
 _HEADER = ("number", "draws", "cw", "ecw", "ccb", "arms")
 

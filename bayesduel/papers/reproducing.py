@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     import xarray as xr
 
 FIXED_ORDER = " (fixed order)"
-"""What is appended to a policy whose runs keep the printed order of the arms."""
+"""Suffix of policies whose runs keep the printed order of the arms."""
 
 _FEWEST_RUNS, _SHORTEST_HORIZON, _FEWEST_GAMES = 8, 1000, 3
 
 
 @dataclass(frozen=True)
 class PanelResult:
-    """What was measured for one panel.
+    """Measurements of one panel.
 
     Attributes
     ----------

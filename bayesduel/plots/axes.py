@@ -64,22 +64,22 @@ class Line:
     high: Float64[np.ndarray, " point"]
     num_runs: int
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    """Of the policy, by name."""
+    """Parameters of the policy, by name."""
 
     is_level: bool = False
     """In a sweep: one value for all of the parameter, measured once."""
 
     name: str = ""
-    """What figures call the policy, if not by its label."""
+    """The name of the policy in figures, if it is not its label."""
 
     @property
     def model(self) -> str:
-        """What the policy knows of the matrix; empty if nothing."""
+        """The model of the matrix that the policy knows; empty if none."""
         return model_known_by(self.parameters)
 
     @property
     def title(self) -> str:
-        """What figures call the policy."""
+        """The name of the policy in figures."""
         return self.name or self.policy
 
     @property

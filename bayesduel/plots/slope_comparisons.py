@@ -155,7 +155,7 @@ class _Point(NamedTuple):
     optimal: float
     efficient: float
     model: str
-    """What the policy knows of the matrix; empty if nothing."""
+    """The model of the matrix that the policy knows; empty if none."""
 
     constant: float
     """That of the lower bound which applies to the policy."""

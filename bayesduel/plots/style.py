@@ -108,7 +108,7 @@ LINES = ("-", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 INK = "#222222"
 FAINT = "#6E6E6E"
 SHADE = "#F4F4F1"
-"""Of the rounds between which slopes are measured or compared."""
+"""Color behind the rounds between which slopes are measured or compared."""
 
 STYLE: dict[str, Any] = {
     "axes.edgecolor": INK,
@@ -137,7 +137,7 @@ STYLE: dict[str, Any] = {
 
 
 FRAMED = {"axes.spines.right": True, "axes.spines.top": True}
-"""Of panels that are tables of colors."""
+"""Settings of panels that are tables of colors."""
 
 
 def font_style(width: float) -> dict[str, Any]:
@@ -270,7 +270,7 @@ class Look(NamedTuple):
     marker: str
     line: Any
     name: str
-    """What is written beside it."""
+    """The text beside it."""
 
     @property
     def text_color(self) -> str:

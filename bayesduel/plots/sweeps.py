@@ -288,10 +288,10 @@ class _Point:
     line: Line
     panel: str
     base: str
-    """What its line is called, without parameters that tell it from others."""
+    """The name of its line, without the parameters that differ between lines."""
 
     parameters: Mapping[str, Any]
-    """Of the policy, or of the instance."""
+    """Parameters of the policy, or of the instance."""
 
     @property
     def place(self) -> tuple[str, str]:

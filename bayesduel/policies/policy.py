@@ -46,7 +46,7 @@ class Problem(NamedTuple):
 
 
 class Duel(NamedTuple):
-    """What a policy asks for, where it is more than a pair.
+    """The choice of a policy, where it is more than a pair.
 
     ``champion`` meets itself for ``idle_rounds`` rounds, in which nothing is learnt;
     then, if ``explores``, ``first`` meets ``second`` for one round; for as many as it
@@ -69,7 +69,7 @@ class Wins(NamedTuple):
 
 
 class PolicyBase:
-    """What every policy has, whatever plays it: its names, and a check."""
+    """Base of every policy: its names, and a check of its parameters."""
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""What a policy around another policy leaves to it."""
+"""Policies around another policy: delayed feedback, and no self-duels."""
 
 from dataclasses import fields, replace
 from typing import Any, NamedTuple

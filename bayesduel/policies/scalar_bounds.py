@@ -40,7 +40,7 @@ UPPER_BOUND_FIELDS = [
     ("share", np.float64),
     ("width", np.float64),
 ]
-"""Of ``pairs``, where upper bounds are compared."""
+"""Fields of ``pairs``, where upper bounds are compared."""
 
 
 def start_bounds(state: Any, *, alpha: float) -> None:

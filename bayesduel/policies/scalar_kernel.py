@@ -1,4 +1,4 @@
-"""What a policy offers to the loop over rounds: a state of arrays, and functions.
+"""The interface between kernels and the loop over rounds: arrays and functions.
 
 A *kernel* is the rule of a policy for one run at a time, which Python plays and Numba
 can compile. Its state is a named tuple of NumPy arrays, which its functions change in
@@ -127,7 +127,7 @@ def _solves_nothing(state: Any) -> bool:
 
 @dataclass(frozen=True)
 class ScalarKernel:
-    """What the loop over rounds plays of a policy, in place of a rule of its own.
+    """A kernel: the form of a policy that the loop plays in place of its rule.
 
     Attributes
     ----------

@@ -20,7 +20,7 @@ _MOST_SETS_CHECKED = 20_000
 
 
 class Offer(NamedTuple):
-    """What a policy over subsets asks for, where it is more than a set for one round.
+    """The choice of a policy over subsets, where it is more than a set for one round.
 
     ``subset`` marks the arms that are offered for ``rounds`` rounds, or, with
     ``until_no_choice``, until the first round in which nothing is chosen, that one
@@ -34,7 +34,7 @@ class Offer(NamedTuple):
 
 
 class OfferingPolicy(PolicyBase):
-    """What every policy that offers subsets has, whatever plays it."""
+    """Base of every policy that offers subsets."""
 
     feedbacks: ClassVar[tuple[str, ...]] = ("winner", "independent")
     """Kinds of feedback that the rule can read."""

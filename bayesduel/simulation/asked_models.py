@@ -1,4 +1,4 @@
-"""What is asked of a policy in JAX: compiled calls, each of many runs at once.
+"""Calls to policies in JAX, compiled, each for many runs at once.
 
 A policy describes one run; ``jax.vmap`` lays runs side by side. Simulated duels are
 played by several events a call, as a call to a GPU takes milliseconds. Sets, duels in a
@@ -188,7 +188,7 @@ def play(
 
 _DUEL: Any = Duel
 _OUTCOME: Any = Outcome
-"""Of numbers of Python, in place of arrays."""
+"""Tuples of Python numbers in place of arrays."""
 
 _NO_DUEL: Any = _DUEL(np.int32(0), np.int64(0), np.int32(0), np.int32(0), np.int64(0))
 """With the types of a duel."""

@@ -33,7 +33,7 @@ _OUR_OPTIONS: Any = {**_OPTIONS, "no_cpython_wrapper": True}
 """Python calls the whole program only."""
 
 _RULE_OPTIONS: Any = {**RULE_PART_OPTIONS, "no_cfunc_wrapper": True}
-"""Of rules of ours, in which no function calls itself: code with the program only."""
+"""Options of our rules, in which no function calls itself."""
 
 _USERS_OPTIONS: Any = {**_OUR_OPTIONS, "boundscheck": True}
 """Without, an index outside of an array would overwrite what belongs to others. Takes
@@ -53,7 +53,7 @@ _ASKED = {
     "as_offer": ("choose must return a set of arms, or an Offer", "return a mask"),
     "as_mask": ("recommend must return a set of arms", "return a mask"),
 }
-"""What is said of an answer of another type than the loop reads, and the remedy."""
+"""Errors about answers of a type that the loop does not read, and remedies."""
 
 _OUR_FILES = (
     "simulation/rounds.py",
@@ -69,7 +69,7 @@ _REMEDY = (
 
 
 class _Loop(NamedTuple):
-    """What is compiled with a rule."""
+    """The loop that is compiled with a rule."""
 
     play: FunctionType
     parts: tuple[FunctionType, ...] = ()

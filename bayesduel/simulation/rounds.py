@@ -59,7 +59,7 @@ def when_stopped(
 
 
 class PairLedger(NamedTuple):
-    """What is written down of a run, arms by their positions."""
+    """The record of a run, arms by their positions."""
 
     checkpoints: Int[np.ndarray, " C"]
     plays: Int[np.ndarray, "K K"]
@@ -69,7 +69,7 @@ class PairLedger(NamedTuple):
     """The same at the checkpoints."""
 
     shares: Int[np.ndarray, "3 K"]
-    """Of a stretch with several champions: ``ops.scalar.splits.take_first``."""
+    """Shares of a stretch with several champions: ``ops.scalar.splits.take_first``."""
 
 
 @compiled
@@ -149,7 +149,7 @@ def add_shared_rounds(
 # --- The loop ------------------------------------------------------------------------
 
 BAD_ARM, BAD_IDLE_ROUNDS, BAD_ROUNDS, BAD_RECOMMENDATION = range(1, 5)
-"""What may go wrong."""
+"""Faults of a policy."""
 
 
 def new_reports(every: int, horizon: int) -> Int[np.ndarray, "report 6"]:

@@ -63,10 +63,10 @@ told late the rounds that are played lag behind it."""
 
 
 class Variations(NamedTuple):
-    """What differs from run to run, and what was there before the first round."""
+    """Matrices that differ from run to run, and votes from before the first round."""
 
     preferences: Float64[np.ndarray, "run K K"] | None = None
-    """Of every run, in place of the matrix of the environment."""
+    """Matrices of the runs, in place of that of the environment."""
 
     votes: Int[np.ndarray, "vote 3"] | None = None
     """Winner and loser of duels from before, and 1 where the rule for stopping is told
@@ -78,7 +78,7 @@ PLAIN = Variations()
 
 
 class PairTables:
-    """What runs of duels read and write, ``grid`` being their checkpoints.
+    """Inputs and records of runs of duels, ``grid`` being their checkpoints.
 
     ``new_stopping`` makes the state of a rule for stopping, for so many arms.
     """

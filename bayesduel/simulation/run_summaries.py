@@ -12,7 +12,7 @@ GROWTH = 1.02
 """Ratio of the ends of a bin: its middle is at most 1 % from all that is in it."""
 
 SMALLEST = 2.0**-30
-"""What is smaller counts as zero: regret of many rounds has no use for it."""
+"""Smaller regret counts as zero."""
 
 _ZERO = 0
 """Number of the bin of what is smaller than ``SMALLEST``."""

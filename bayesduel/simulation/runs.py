@@ -133,7 +133,7 @@ class SubsetEnvironment:
 
 
 type Environment = PairwiseEnvironment | WorldEnvironment | SubsetEnvironment
-"""What a policy is simulated in: duels, or offers of sets, with what only they need."""
+"""Environments in which policies are simulated: duels, or offers of sets."""
 
 
 def plays_by_arm(
@@ -158,7 +158,7 @@ def plays_by_arm(
 Word = UInt32[np.ndarray, "..."]
 
 INIT = 2**32 - 1
-"""What is folded in instead of an event number when a run starts."""
+"""Number that is folded in instead of an event number when a run starts."""
 
 
 def orders_and_words(
@@ -244,11 +244,11 @@ class RunRecords:
     run_seconds: float
     compile_seconds: float
     device: str = "cpu"
-    """What played them, as JAX calls it."""
+    """The device, as JAX calls it."""
 
 
 class Found(NamedTuple):
-    """What the first runs of a chunk have come to, in the original labels."""
+    """Results of the first runs of a chunk, in the original labels."""
 
     ledger: dict[str, np.ndarray]
     recommendation: np.ndarray

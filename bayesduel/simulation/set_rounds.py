@@ -48,7 +48,7 @@ from bayesduel.simulation.set_worlds import (
 )
 
 BAD_LENGTH, BAD_SIZE, BAD_ROUNDS, BAD_RECOMMENDATION = range(1, 5)
-"""What may go wrong: the length of a mask, how many arms it marks, rounds below 1."""
+"""Faults: the length of a mask, how many arms it marks, rounds below 1."""
 
 
 class SetLedger(NamedTuple):
@@ -357,7 +357,7 @@ def play_offer(
 
 
 class SetTables:
-    """What runs of offers read and write, ``words`` being those of their keys.
+    """Inputs and records of runs of offers, ``words`` being those of their keys.
 
     Worlds of choice are played by their formulas, and all other worlds by the open
     loop; so are policies that read the features of rounds.

@@ -46,7 +46,7 @@ _MOST_DRAWS = 2**62
 
 
 class SetWorld(NamedTuple):
-    """What stands still in all runs: the rule, the feedback, the notions of regret.
+    """The constants of all runs: the rule, the feedback, the notions of regret.
 
     Arrays by arms. Those of other rules than this one are empty: one program plays all.
     """

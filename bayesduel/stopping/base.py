@@ -1,4 +1,4 @@
-"""What every rule for stopping answers, and the first of several rules."""
+"""Base of rules for stopping, and the first of several rules to stop."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ NOBODY = -1
 
 
 class StoppingState(NamedTuple):
-    """What a rule concludes from counts: whether to stop, and which arm to name."""
+    """Conclusions of a rule from counts: whether to stop, and which arm to name."""
 
     stopped: bool
     """Whether to stop now."""
@@ -26,7 +26,7 @@ class StoppingState(NamedTuple):
     looks at none."""
 
     evidence: float
-    """Of the leader; the number of duels for a budget."""
+    """Evidence for the leader; the number of duels for a budget."""
 
     threshold: float
     """The evidence that suffices."""

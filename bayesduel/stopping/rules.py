@@ -275,7 +275,7 @@ class EvidenceKernel(NamedTuple):
     now: Records
     pairs: Records
     beaten: Int[np.ndarray, " K"]
-    """Of every arm, how many it beats at no cost; set where evidence is computed."""
+    """Arms beaten at no cost, for every arm; set where evidence is computed."""
 
     smallest: Float[np.ndarray, " N"]
     """Room for sorting."""

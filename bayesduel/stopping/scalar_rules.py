@@ -14,10 +14,10 @@ from jaxtyping import Int
 from bayesduel.ops.scalar.compiled import by_state, implement_one, inlined
 
 GO_ON = -2
-"""Of ``observe``: do not stop. Numbers of arms say who is named."""
+"""Result of ``observe``: do not stop. Numbers of arms say who is named."""
 
 NAMELESS = -1
-"""Of ``observe``: stop, and name nobody."""
+"""Result of ``observe``: stop, and name nobody."""
 
 
 @dataclass(frozen=True)

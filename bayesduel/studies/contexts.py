@@ -24,7 +24,7 @@ from bayesduel.votes.tables import Table
 
 @dataclass(frozen=True)
 class ContextLine:
-    """What is known of one context.
+    """Counts and standings of one context.
 
     Attributes
     ----------

@@ -19,7 +19,7 @@ from bayesduel.arguments.control_characters import json_text, visible
 from bayesduel.errors import StudyError
 
 ANSWERS = ("left", "right", "tie", "skip")
-"""What may be said of two arms."""
+"""Answers to a question about two arms."""
 
 BEGINNING = ""
 """The checksum before the first event."""

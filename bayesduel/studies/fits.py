@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _CHAINS = 4
 
 LOOK = 6e6, 200, 4000
-"""What :func:`fit_votes` draws for a look at a study."""
+"""Draws of :func:`fit_votes` for a look at a study."""
 
 MANY = 200
 """Arms; of more, draws of all pairs take longer than one waits for a look."""

@@ -1,4 +1,4 @@
-"""What of the file of a study can be believed, and saved; and who asked in it."""
+"""Checks and rescue of the file of a study, and of who asked in it."""
 
 from __future__ import annotations
 
@@ -82,10 +82,10 @@ class ForeignQuestion(NamedTuple):
     event: int
     question: int
     asked: str
-    """What was asked, and on whose behalf."""
+    """The question that was asked, and on whose behalf."""
 
     own: str
-    """What would have been asked in its place, or why nothing."""
+    """The question that a replay asks in its place, or why it asks none."""
 
 
 @dataclass(frozen=True)

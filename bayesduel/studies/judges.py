@@ -22,7 +22,7 @@ _FEWEST = 20
 """Answers from which an alpha of implied pairs has an interval."""
 
 _QUANTILE = 1.96
-"""Of the normal distribution, for 95 %."""
+"""Quantile of the normal distribution, for 95 %."""
 
 _HEADS = (
     "Gold: questions whose answer is known, right of answered. {} Seconds: median of "
@@ -359,7 +359,7 @@ def _card_words(name: str, shares: tuple[CardShare, ...], what: str) -> list[str
 
 @dataclass(frozen=True)
 class WithEveryone:
-    """What would be said if nobody were set aside.
+    """Results with all judges, as if nobody had been set aside.
 
     Attributes
     ----------
@@ -401,7 +401,7 @@ class WithEveryone:
 
 @dataclass(frozen=True)
 class JudgeLine:
-    """What is known of one judge.
+    """Statistics of one judge.
 
     Attributes
     ----------

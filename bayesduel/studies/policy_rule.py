@@ -18,7 +18,7 @@ from bayesduel.studies.rules import Rule, generator, least_of, question_about
 from bayesduel.studies.state import PolicyEvent, StudyState
 
 _PAIRS_OF_A_VOTE = 2**11
-"""Of so many pairs a copy of the policy takes as long as the next vote or question."""
+"""Pairs from which on copying the policy takes as long as the next question."""
 
 
 class PolicyFollower:

@@ -34,7 +34,7 @@ _MOST_OPEN = 1000
 """Questions of one judge without an answer."""
 
 _ROUNDING = 1e-9
-"""Of sums of prices, relative to the cost that is allowed."""
+"""Rounding of sums of prices, relative to the cost that is allowed."""
 
 
 def rule_of(settings: Settings) -> Rule:

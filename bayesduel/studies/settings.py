@@ -1,4 +1,4 @@
-"""What a study is made with: checked once, stored in its first event."""
+"""Settings of a study: checked once, stored in its first event."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ MODELS: dict[str, type[PreferenceModel]] = {
     "linear": LinearUtilities,
     "multinomial-logit": MultinomialLogit,
 }
-"""What may be assumed of the votes, by name."""
+"""Assumptions about the votes, by name."""
 
 MOST_ARMS = 4096
 """Tables of all pairs are kept."""
@@ -79,7 +79,7 @@ _OF_PAIRS = {
 """Why it is for studies of pairs alone, and what to do instead."""
 
 _LATER = ("judging", "spending", "stop_when", "contexts", "choose_from", "worst")
-"""What the first event of a file may lack."""
+"""Fields that the first event of an older file may lack."""
 
 
 def _number(value: Any, name: str, rule: str, fits: Callable[[float], bool]) -> float:
@@ -140,7 +140,7 @@ class Judging:
 
 @dataclass(frozen=True)
 class Spending:
-    """What answers cost, and how much may be spent.
+    """Costs of answers, and the budget.
 
     An answer is paid when it is first told, to a gold question as well, by the judge's
     own price or ``price``, and the prices of the two arms that are shown. What is
@@ -200,7 +200,7 @@ def checked_price(value: Any, argument: str) -> float:
 
 @dataclass(frozen=True)
 class Settings:
-    """What was asked for when the study was made; see ``Study.create``.
+    """The settings of a study; see ``Study.create``.
 
     Everything is checked but the policy, which needs JAX to be known. Where ``is_new``,
     names hold no control characters; those of older files may.

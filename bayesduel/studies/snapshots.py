@@ -1,4 +1,4 @@
-"""What long studies add up to, kept in the user's cache: they open without a replay.
+"""Snapshots of long studies in the user's cache: they open without a replay.
 
 A snapshot is a shortcut and no part of a study: it is used only where the checksum of
 all events before it is that of the file, and may be removed at any time. Python objects
@@ -34,7 +34,7 @@ _FORGOTTEN_SECONDS = 60 * 86_400.0
 
 
 class Snapshot(NamedTuple):
-    """What was known after ``number`` events, and a checksum of these."""
+    """The state after ``number`` events, and a checksum of these."""
 
     number: int
     prefix: str

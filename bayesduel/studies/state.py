@@ -1,4 +1,4 @@
-"""What the events of a study add up to: a pure replay, event by event."""
+"""The state of a study: a pure replay of its events, one by one."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from bayesduel.studies.events import Event, VoteRow, broken, named_places, short
 from bayesduel.studies.settings import Settings
 
 MIRRORED = {"left": "right", "right": "left", "tie": "tie"}
-"""What an answer would be if the two arms were shown the other way round."""
+"""The same answer with the two arms shown the other way round."""
 
 _MISFITS = (LookupError, TypeError, ValueError, OverflowError)
-"""What a first event raises that nobody could have written."""
+"""Errors of a first event that no version has written."""
 
 
 @dataclass(slots=True)
@@ -121,7 +121,7 @@ class VotesFromElsewhere(NamedTuple):
 
 @dataclass(slots=True)
 class PolicyEvent:
-    """What the policy has to go through, in the order of what it is told.
+    """An event for the policy, in the order in which it is told.
 
     Votes of a pair: those of a duel that it asked for, once all of them are known; or,
     with ``duel`` empty, others. With ``duel`` None it is asked, as ``program`` did.
@@ -314,7 +314,7 @@ class StudyState:
 
     @property
     def num_used(self) -> int:
-        """What the budget of votes was used for."""
+        """The number of votes that count towards the budget."""
         return self.num_votes + self.num_nothing + self.num_within
 
     @property

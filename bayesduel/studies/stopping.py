@@ -1,4 +1,4 @@
-"""What the rules for stopping say of a study."""
+"""Conclusions of the rules for stopping about a study."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class MeasuredRate:
 
 @dataclass(frozen=True)
 class StoppingLine:
-    """What one rule says about stopping.
+    """The conclusion of one rule for stopping.
 
     Attributes
     ----------
@@ -282,7 +282,7 @@ def _cost(state: StudyState) -> StoppingLine:
 
 
 class InOrder(NamedTuple):
-    """What the anytime rule says of votes in the order in which they were asked for."""
+    """The anytime rule applied to votes in the order of asking."""
 
     found: StoppingState
     held_back: int  # Votes that do not count yet,

@@ -120,7 +120,7 @@ class Ticket:
 
     @property
     def answers(self) -> dict[str, str]:
-        """What names each arm that is shown: left, right, or the number of a card."""
+        """The answer that names each arm: left, right, or the number of a card."""
         words = answers_to(len(self.shown))
         return dict(zip(words, self.shown, strict=False))
 
@@ -590,7 +590,7 @@ class Study:
 
     @property
     def remark(self) -> str:
-        """What there is to say of the last answer that was told, or ""."""
+        """A remark on the last answer that was told, or ""."""
         return self._remark
 
     def tell(

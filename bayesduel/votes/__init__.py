@@ -1,4 +1,4 @@
-"""What was answered: comparisons, ballots and choices, and readers of users' files.
+"""Votes: comparisons, ballots and choices, and readers of users' files.
 
 Nothing heavy is imported before it is used.
 """

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger(__name__)
 
 OUTCOMES = ("first", "second", "tie")
-"""What a vote can say: the first arm of the row, the second one, or neither."""
+"""Outcomes of a vote: the first arm of the row wins, the second one, or neither."""
 
 LABELS = ("judge", "context", "group", "cluster")
 """Columns of labels, even where these are numbers."""

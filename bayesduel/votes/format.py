@@ -59,7 +59,7 @@ _OF_VOTES = {"winner", "preference"} | {
 }
 
 TIE_WORDS = ("tie", "draw", "tie (bothbad)", "both_bad", "bothbad")
-"""What usually stands for a tie where nobody said what does."""
+"""Words that usually mean a tie, where nobody said which ones do."""
 
 NOT_WHOLE = "give what a vote counts as a weight instead ({weight})"
 

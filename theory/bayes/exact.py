@@ -28,7 +28,7 @@ PAIRS = ((0, 1), (0, 2), (1, 2))
 
 
 class PairBeliefs(NamedTuple):
-    """Of a pair after n duels, by the number of those that its first arm won."""
+    """Beliefs about a pair after n duels, by the number that its first arm won."""
 
     # Posterior probability that the preference is above 1/2.
     ahead: Float64[np.ndarray, " outcome"]
@@ -66,7 +66,7 @@ def arm_regret(
 
 
 type Choices = Callable[[Any, int], Any]
-"""Of win counts and the number of the next round: P(first arm, second arm)."""
+"""A function of win counts and the next round: P(first arm, second arm)."""
 
 LONGEST_HORIZON = 60
 """The last layer of counts has then 8.3 million states."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DoubleThompsonChoices:
-    """What D-TS compares next on three arms, as a function of the counts.
+    """The next comparison of D-TS on three arms, as a function of the counts.
 
     For :func:`theory.bayes_regret`.
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 _STEP = 0.25
-"""Of the trapezoidal rule; its error decreases like exp(-2 pi^2 / step^2)."""
+"""Step of the trapezoidal rule; its error decreases like exp(-2 pi^2 / step^2)."""
 
 _WIDEST = 1e4
 """Nodes cover the range of the means."""

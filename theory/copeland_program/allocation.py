@@ -311,7 +311,7 @@ _SAME_VALUE = 1e-6
 
 
 class AllocationRecord(TypedDict):
-    """What an optimal policy does with one pair of arms; plain Python values.
+    """An optimal allocation on one pair of arms, in plain Python values.
 
     Attributes
     ----------

@@ -32,7 +32,7 @@ METHODS: tuple[str, ...] = ("prefix", "cvxpy")
 """Ways to solve the optimal program."""
 
 UNIQUE_OPTIMUM = "the best winner and its optimal allocation are unique (not checked)"
-"""What Theorems 3 and 4 of Komiyama, Honda and Nakagawa (2016) ask of the matrix."""
+"""Assumption of Theorems 3 and 4 of Komiyama, Honda and Nakagawa (2016)."""
 
 # Winners whose values differ by less are equally good; the first one is returned.
 _EQUAL_VALUE = 1e-9

@@ -73,7 +73,7 @@ class Certificate:
 
 
 class Certified:
-    """What optima share: each is a number, and prints itself with its proof."""
+    """Base of optima: a number that prints itself with its proof."""
 
     value: float
     winner: int

@@ -1,4 +1,4 @@
-"""What a duel of each pair costs, and the programs of the arms that can be named.
+"""Prices of duels, and the programs of the arms that can be named.
 
 The alternatives in which an arm is no Copeland winner are those of the regret program
 (P) in `theory.copeland_program.constraints`, so its constraints hold here too; prices
@@ -32,7 +32,7 @@ MAXIMAL_RATIO = 1e9
 """Largest ratio of two prices that are neither 0 nor infinite."""
 
 LARGEST_PRICE = 1e100
-"""Of a finite price, and one over it the smallest: their sums stay in range."""
+"""Largest finite price, and one over the smallest: sums stay in range."""
 
 
 def checked_prices(

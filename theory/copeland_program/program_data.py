@@ -35,7 +35,7 @@ PROGRAMS: tuple[str, ...] = ("cw", "ecw")
 """The optimal and the efficient exploration program."""
 
 TIE_RULES: tuple[str, ...] = ("error", "ignore")
-"""What to do about tied pairs."""
+"""Treatments of tied pairs."""
 
 
 def losses(gaps: Float[np.ndarray, "R K"]) -> Int32[np.ndarray, " R"]:

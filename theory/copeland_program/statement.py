@@ -57,7 +57,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class Solution:
-    """What CVXPY found."""
+    """A solution by CVXPY."""
 
     evidence: NDArray[np.float64]  # (K, K): Symmetric, in [0, 1].
     # A lower bound on the cost of every feasible allocation, from the multipliers.

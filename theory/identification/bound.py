@@ -1,4 +1,4 @@
-"""What it takes to single out a winner: of the duels so far, and at least."""
+"""The cost of singling out a winner: of the duels so far, and the least one."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from jaxtyping import Float64
 
 _MOST_DUELS = 10**12
-"""Of one pair, either way: beyond, evidence would be off by more than 0.01."""
+"""Duels of one pair, either way; with more, evidence is off by more than 0.01."""
 _LEAST_TAIL = 1e-150
 """Below, SciPy's incomplete Beta function loses digits: its logarithm is off by up to
 0.05 at 1e-283, where it has been seen first at 1e-217; below 1e-308 it is 0."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _MAXIMAL_STEPS = 200
 _ROUNDING = 1e-13
 _STEEPEST = 1e-12
-"""Of a gradient that counts as 0, in units of the number of pairs."""
+"""A gradient that counts as 0, in units of the number of pairs."""
 
 
 @dataclass(frozen=True, eq=False)

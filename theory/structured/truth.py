@@ -34,7 +34,7 @@ RAREST_WIN = 1e-12
 """Smallest probability of a utility model."""
 
 PROJECT = "fit the model first: theory.project_on_model, bounds --project"
-"""What to do with a matrix that obeys no model."""
+"""The remedy for a matrix that obeys no model."""
 
 _ARGUMENT = "preferences"
 

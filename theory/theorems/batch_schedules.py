@@ -18,7 +18,7 @@ MOST_BATCHES = 100_000
 """Their sizes take a few seconds."""
 
 _MOST_BITS = 62
-"""Of a number of rounds: no number is a higher power of an integer above 1."""
+"""Bits of a number of rounds: no number is a higher power of an integer above 1."""
 
 _MOST_PLACES = 1_000_000
 

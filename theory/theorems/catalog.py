@@ -125,7 +125,7 @@ class Theorem:
 
 @dataclass(frozen=True)
 class AppliedTheorem:
-    """What a theorem says of one instance.
+    """A theorem applied to one instance.
 
     Attributes
     ----------

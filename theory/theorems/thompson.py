@@ -19,7 +19,7 @@ from theory.regret_bound import RegretBound
 from theory.theorems.catalog import NO_TIES, theorem
 
 _BETA_DISTRIBUTIONS = {"posterior": "beta"}
-"""What the samples are drawn from; of other posteriors the theorems say nothing."""
+"""The posterior of the theorems, which say nothing about others."""
 
 
 @theorem("D-TS", policy="D-TS", only_if=_BETA_DISTRIBUTIONS)

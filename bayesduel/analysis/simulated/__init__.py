@@ -1,1 +1,1 @@
-"""What is measured by playing: audits of rules for stopping, regret over a prior."""
+"""Measurements that need new runs: audits of stopping rules, regret over a prior."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from bayesduel.stopping.base import StoppingRule
 
 _MOST_COUNTS = 2**22
-"""Of the pairs of the runs that are simulated at once: 32 MiB."""
+"""Counts of pairs in all runs that are simulated at once: 32 MiB."""
 
 _SEGMENT_SECONDS = 0.2
 
@@ -43,7 +43,7 @@ class Decisions(NamedTuple):
 
 
 class Asking(NamedTuple):
-    """What asks for pairs, and how it is played."""
+    """A policy that asks for pairs, and the manner in which it is played."""
 
     kernel: ScalarKernel
     manner: Manner

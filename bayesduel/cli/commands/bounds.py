@@ -55,7 +55,7 @@ _NAMES = ("arm", "against")
 
 @dataclass(frozen=True)
 class BoundsOptions(Output):
-    """What is computed of a matrix, and printed."""
+    """Options that say which bounds of a matrix are computed and printed."""
 
     matrix: str = argument(
         "MATRIX: Name, or file (CSV, NPY, NPZ).", autocompletion=instance_names

@@ -50,7 +50,7 @@ _DONE = "what was finished"
 
 @dataclass(frozen=True)
 class ExperimentOptions:
-    """What is simulated."""
+    """Options that say which experiment is simulated."""
 
     config: Path | None = option(
         "FILE: Experiment as a TOML file, such as experiment.toml of a folder of "

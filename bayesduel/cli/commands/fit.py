@@ -108,7 +108,7 @@ class FittedModelOptions(ModelOptions):
 
 @dataclass(frozen=True)
 class FitRequest(Output, FitOptions, FittedModelOptions, ReadOptions):
-    """What is fitted to which votes, and what is printed and saved of it."""
+    """Options that say which model is fitted to which votes, and how it is printed."""
 
     votes: Path = argument(
         "VOTES: CSV, TSV, JSON, JSON lines, Excel, Parquet or Stata, perhaps "

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from theory.theorems import Theorem
 
 Entry = dict[str, Any]
-"""What is shown of a name: ``kind``, ``name``, ``title``, ``about`` and the rest."""
+"""A description of a name: ``kind``, ``name``, ``title``, ``about`` and more."""
 
 _ORDERED = [[0.5, 0.6, 0.85], [0.4, 0.5, 0.8], [0.15, 0.2, 0.5]]
 """Any matrix with a total order and no ties, to ask theorems what they assume."""
@@ -236,7 +236,7 @@ _VALUES = {
     "num_arms": "10", "seed": "0", "step": "0.02", "gap": "0.1", "phi": "0.5",
     "batch": "2", "winner": "0", "runner_up": "1", "profile": "1good"
 }  # fmt: skip
-"""Of parameters without a default, for an example that can be pasted."""
+"""Values of parameters without a default, for an example that can be pasted."""
 
 
 def _with_values(key: str, parameters: tuple[str, ...]) -> str:

@@ -26,7 +26,7 @@ TITLES = {
     "exclusive-gap": "lower bound, one reward per round (C.1)",
     "independent-gap": "lower bound, independent rewards (C.2)",
 }
-"""What a world is, by name; :func:`maker` makes it."""
+"""Titles of worlds by name; :func:`maker` makes a world."""
 
 
 def maker(name: str) -> Callable[..., ChoiceWorld]:
@@ -36,7 +36,7 @@ def maker(name: str) -> Callable[..., ChoiceWorld]:
 
 @dataclass(frozen=True, kw_only=True)
 class WorldDescription:
-    """What is known about a name that `load_world` accepts.
+    """A description of a name that `load_world` accepts.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What every generator returns, and the checks that all of them share."""
+"""The result of every generator, and the checks that all of them share."""
 
 from typing import NamedTuple
 

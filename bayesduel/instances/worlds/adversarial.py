@@ -97,7 +97,7 @@ class Adversarial(World):
 
     @property
     def guarantees(self) -> tuple[str, ...]:  # pyright: ignore
-        """What policies may assume."""
+        """Assumptions of policies that hold here."""
         fixed = (FIXED_PREFERENCES,) if len(self.matrices) == 1 else ()
         return (*fixed, KNOWN_HORIZON)
 

@@ -96,7 +96,7 @@ class Corrupted(World):
 
     @cached_property
     def inner(self) -> PreferenceMatrix | World:
-        """What answers without corruption."""
+        """The world that answers without corruption."""
         if not isinstance(self.world, str):
             return self.world
         text = self.world.replace(";", ",")
@@ -135,7 +135,7 @@ class Corrupted(World):
 
     @property
     def guarantees(self) -> tuple[str, ...]:  # pyright: ignore
-        """What policies may assume."""
+        """Assumptions of policies that hold here."""
         inner = self.inner
         known = inner.guarantees if isinstance(inner, World) else (KNOWN_HORIZON,)
         return tuple(each for each in known if each == KNOWN_HORIZON)

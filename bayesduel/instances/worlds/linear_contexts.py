@@ -173,7 +173,7 @@ class LinearContexts(World):
 
     @property
     def guarantees(self) -> tuple[str, ...]:  # pyright: ignore
-        """What policies may assume."""
+        """Assumptions of policies that hold here."""
         if self.contexts == "fresh":
             return (KNOWN_HORIZON,)
         utilities = self._drawn[1] @ self.theta

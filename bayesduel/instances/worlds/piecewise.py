@@ -161,7 +161,7 @@ class Piecewise(World):
 
     @property
     def guarantees(self) -> tuple[str, ...]:  # pyright: ignore
-        """What policies may assume."""
+        """Assumptions of policies that hold here."""
         winners = {_condorcet_winner(each) for each in self.segment_matrices}
         fixed = (FIXED_PREFERENCES,) if len(self.segment_matrices) == 1 else ()
         same = (CONDORCET_WINNER,) if len(winners - {None}) == len(winners) == 1 else ()

@@ -1,1 +1,1 @@
-"""What to ask of a fit before it is believed."""
+"""Checks of a fit before it is believed."""

@@ -36,7 +36,7 @@ class Worst:
 
 @dataclass(frozen=True)
 class ChainCheck:
-    """What chains say about themselves.
+    """Diagnostics of Markov chains.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class ChainCheck:
 
     @property
     def remark(self) -> str:
-        """What one should know although nothing speaks against the draws."""
+        """A remark on draws that pass the checks."""
         if not 0 < self.diverging <= MOST_DIVERGING * self.draws:
             return ""
         return (

@@ -47,7 +47,7 @@ _ENOUGH_OF_VARIANCES = 1e-6
 """The same for variances, whose error is the square of that of the solution."""
 
 _TOLERANCE = 1e-14
-"""Of what is still to gain, relative to the log density, as in Newton's method."""
+"""Gain at which Newton's method stops, relative to the log density."""
 
 _OTHERWISE = "use fit(), or leave out --method mode"
 
@@ -208,7 +208,7 @@ class ModeFit:
 
     @property
     def coordinates(self) -> PairCoordinates:
-        """What the numbers of ``point`` stand for."""
+        """The coordinates that the numbers of ``point`` are."""
         # Differences of utilities are the same; nothing of the size K x K is needed.
         model = replace(self.model, zero_sum=False)
         return coordinates_of(model, model.arrays(self.data))

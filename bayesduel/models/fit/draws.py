@@ -78,7 +78,7 @@ def as_key(rng_key: RunKey | int) -> RunKey:
 
 @dataclass(frozen=True)
 class Sampled:
-    """What a method leaves behind."""
+    """The result of a method of inference."""
 
     draws: dict[str, np.ndarray]  # Named quantities, (chain, draw, ...).
     # What is known about each draw, (chain, draw).

@@ -1,4 +1,4 @@
-"""What one more vote on each pair would teach: integrals where known, else draws."""
+"""Expected information of one more vote on each pair: integrals, or draws."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _WIDEST_STEP = 0.5
 _MOST_STEPS = 1000
 
 _TIE_NODES = 6
-"""Of Gauss and Hermite: the tie parameter is known well, and matters little."""
+"""Gauss-Hermite nodes of the tie parameter, which is known well."""
 
 
 def information_of_votes(posterior: Any) -> Float64[np.ndarray, "K K"]:

@@ -1,4 +1,4 @@
-"""What a fit says of votes: their log probabilities, and votes drawn anew."""
+"""Predictions of votes by a fit: log probabilities, and votes drawn anew."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_LOGS = 4 * 10**7
 """Log probabilities held at once; beyond, every n-th draw is used."""
 
 UNITS = ("vote", "row")
-"""What counts as one prediction."""
+"""Units that count as one prediction."""
 
 _ROW_NAMES = {"Comparisons": "comparison", "Choices": "subset", "Rankings": "ballot"}
 """Names of the axis of rows, by the kind of data."""
@@ -126,7 +126,7 @@ class Cells(NamedTuple):
     """How many votes say that."""
 
     names: list[str]
-    """What they say, whichever arm was shown first: "tea beats milk"."""
+    """The answers in words, in either order of the arms: "tea beats milk"."""
 
     def vote_ids(self) -> Shaped[np.ndarray, " vote"]:
         """Name every single vote: what it says, and a running number."""

@@ -369,10 +369,10 @@ class ScaleProposer:
 
     nodes: list[_Node]
     probabilities: Float[np.ndarray, " node"]
-    """Of the scales, in the marginal posterior."""
+    """Marginal posterior probabilities of the scales."""
 
     step: float
-    """Of the grid of log scales."""
+    """Step of the grid of log scales."""
 
     prior_scale: float
 

@@ -137,7 +137,7 @@ class Correction:
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """What one should know of draws that do not fit the posterior well."""
+        """Doubts about draws that do not fit the posterior well."""
         if self.trusted:
             if self.effective_proposals >= _LEAST_EFFECTIVE:
                 return ()
@@ -163,7 +163,7 @@ class Correction:
 
     @property
     def remedy(self) -> str:
-        """What to do about doubts."""
+        """A remedy against doubts."""
         if self.wanted:
             return "use method='nuts' (--method nuts)"
         return "leave out resample=False"

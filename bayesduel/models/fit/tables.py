@@ -235,7 +235,7 @@ PARAMETERS = {
     "discrimination": "what this judge multiplies differences of utilities by",
     "discrimination_spread": "standard deviation of its logarithm among judges",
 }
-"""What the quantities of stock models that belong to no arm mean."""
+"""Meanings of quantities of stock models that belong to no arm."""
 
 
 def parameter_summary(

@@ -1,4 +1,4 @@
-"""What a policy that samples preferences asks of a posterior of the pairs."""
+"""The interface of posteriors of pairs, for policies that sample preferences."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ class BetaPairs:
 
     @property
     def name(self) -> str:
-        """What it is called in the parameters of a policy."""
+        """The name in parameters of policies."""
         return "beta"
 
     @property

@@ -37,7 +37,7 @@ from bayesduel.models.utilities import PairwiseUtilityModel
 from bayesduel.types import Arm, Outcome, RunKey
 
 _ROUNDING = 1e-5
-"""Of the log likelihood of a vote in float32, with that of utilities in it."""
+"""Rounding of the log likelihood of a vote in float32, with its utilities."""
 
 _NODES = 128
 """Points, and as many mirrored ones, by which a mean is computed."""

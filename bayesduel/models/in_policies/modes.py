@@ -53,7 +53,7 @@ _FAR = 1e3
 """Shares that no ray reaches in three steps."""
 
 _LEAST_POWER = 0.5
-"""Of a convex fall dlog F / dlog s is 1 at least."""
+"""Least dlog F / dlog s; of a convex fall it is at least 1."""
 
 
 _TOLERANCE = 1e-13

@@ -1,4 +1,4 @@
-"""What kernels are made of: functions that Numba compiles, of one run at a time.
+"""Building blocks of kernels: functions of one run at a time, for Numba.
 
 ``compiled`` marks a function, ``compiler`` compiles it, ``uncompiled`` plays it in
 Python, ``draws`` and ``splits`` are what it draws. The scalar engine plays run after

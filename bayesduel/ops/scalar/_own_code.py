@@ -101,7 +101,7 @@ class Part(JITCodeLibrary):
 
     @property
     def codegen(self) -> Any:
-        """What lowering asks for, less the address of an environment."""
+        """The code generator for lowering, without the address of an environment."""
         return _Codegen(self._codegen)
 
     def _get_module_for_linking(self) -> Any:

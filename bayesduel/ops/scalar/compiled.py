@@ -17,10 +17,10 @@ type Records = Any
 """A NumPy array with named fields, of which the static checker knows nothing."""
 
 IS_INLINED: dict[Callable[..., Any], bool] = {}
-"""Of all marked functions: whether they are compiled as part of their callers."""
+"""Whether marked functions are compiled as part of their callers."""
 
 BY_STATE: dict[Callable[..., Any], dict[type, Callable[..., Any]]] = {}
-"""Of all functions that are found ``by_state``, what is found by which class."""
+"""Implementations of functions ``by_state``, by the class of the state."""
 
 
 def compiled[Function: Callable[..., Any]](function: Function) -> Function:

@@ -40,15 +40,15 @@ OPTIONS: Any = {"error_model": "numpy", "nogil": True}
 """Divisions do not raise, as in NumPy; other threads of Python go on meanwhile."""
 
 _PART_OPTIONS: Any = OPTIONS
-"""Of what compiled code calls, and Python cannot: it becomes code with its callers."""
+"""Options of code that Python cannot call: it is compiled with its callers."""
 
 _INLINED_OPTIONS: Any = OPTIONS
 
 RULE_PART_OPTIONS: Any = {**OPTIONS, "no_cpython_wrapper": True}
-"""Of the same, where it may make arrays."""
+"""Options of such code where it may make arrays."""
 
 _INSTEAD: dict[Callable[..., Any], Any] = {}
-"""What is compiled in place of a function."""
+"""Functions that are compiled in place of others."""
 
 if _OWN is not None:
     # Python calls what is compiled, and no other language.

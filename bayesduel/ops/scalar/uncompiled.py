@@ -16,7 +16,7 @@ import numpy as np
 from bayesduel.errors import ArgumentError
 
 _MOST_ENTRIES = 2**18
-"""What is larger is read where it is, and not written to."""
+"""Entries of the largest array that is copied; larger ones are read-only."""
 
 
 def run_uncompiled(function: Callable[..., Any], *arguments: Any) -> Any:

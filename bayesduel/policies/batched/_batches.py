@@ -23,7 +23,7 @@ from theory.theorems.batch_schedules import MOST_BATCHES, batch_sizes
 
 
 class BatchedState(NamedTuple):
-    """What is known, who is left, and the batch being played."""
+    """Counts, the arms that are left, and the batch that is being played."""
 
     wins: Int[np.ndarray, "K K"]  # Of all batches.
     leads: Int[np.ndarray, "K K"]  # Wins of i over j minus losses, in this batch.
@@ -55,7 +55,7 @@ SEEDS_ONLY = 2
 
 
 class BatchedPolicy(Policy):
-    """What the three algorithms share; see :class:`PairwiseComparisons`."""
+    """Base of the three algorithms; see :class:`PairwiseComparisons`."""
 
     assumes = FIXED_PREFERENCES, CONDORCET_WINNER
 

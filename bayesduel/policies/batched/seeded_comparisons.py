@@ -26,7 +26,7 @@ from theory.theorems import scomp_order
 
 
 class SeededPolicy(BatchedPolicy):
-    """What SCOMP and SCOMP2 share."""
+    """Base of SCOMP and SCOMP2."""
 
     seed_power: float = 0.5
 

@@ -15,7 +15,7 @@ from bayesduel.types import Offer, Rewards, RoundCount, RunKey
 
 
 class LogitState(NamedTuple):
-    """What is believed, and the size of the sets."""
+    """The posterior, and the size of the sets."""
 
     beliefs: SetBeliefs
     slots: Int[Array, " k"]

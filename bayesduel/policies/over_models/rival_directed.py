@@ -23,7 +23,7 @@ _EVEN = 1e-9
 """Utilities that differ by no more are equal: no mode is known better."""
 
 _LEAST_GAIN = 1e-20
-"""Of the rival against the leader: where they are level already no pair tells."""
+"""Least gain of the rival: where both are level already, no pair tells."""
 
 _LEAST_PROBABILITY = 1e-300
 

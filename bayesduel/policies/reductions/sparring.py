@@ -104,7 +104,7 @@ _NOW = np.dtype(
         ("prior", np.float64),  # Pseudo-gains and pseudo-losses of each arm.
     ]
 )
-"""What stands still in a run."""
+"""Fields that stay the same in a run."""
 
 _ARM = np.dtype(
     [

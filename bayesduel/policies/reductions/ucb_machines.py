@@ -15,7 +15,7 @@ from bayesduel.ops.rules import among_largest
 
 
 class UCBState(NamedTuple):
-    """What a machine has seen of each arm."""
+    """Plays and wins of each arm in a machine."""
 
     pulls: Int[np.ndarray, " K"]
     gains: Int[np.ndarray, " K"]

@@ -1,4 +1,4 @@
-"""What ECW-RMED and CW-RMED know in kernels, and the test whether evidence suffices.
+"""The state of ECW-RMED and CW-RMED in kernels, and their test of evidence.
 
 The test is the ``candidate_slack`` of ``theory.copeland_program``, one winner at a
 time. Sums over the superiors of an arm are kept until one of its pairs changes.

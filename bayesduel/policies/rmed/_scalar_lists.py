@@ -32,7 +32,7 @@ DRAWS_FIELDS = [
     ("fewest", np.int64),  # Draws of the pairs that were drawn least often,
     ("num_fewest", np.int64),  # and how many pairs these are.
 ]
-"""Of ``now``."""
+"""Fields of ``now``."""
 
 
 @compiled
@@ -94,7 +94,7 @@ LIST_FIELDS = [
     ("tests", np.int64),  # How often it was tested what is due.
     ("is_in_turn", np.int64),  # Whether the duel that was chosen is of the lists.
 ]
-"""Of ``now``."""
+"""Fields of ``now``."""
 
 ELEMENT_FIELDS = [
     ("listed", np.int64),  # Not of the element: the queue, in a circle.

@@ -44,7 +44,7 @@ from theory.theorems import ecw_kl_sum_bound, ecw_kl_worst_case_bound, ecw_rmed_
 
 
 class CopelandRMED(KernelPolicy):
-    """What CW-RMED and ECW-RMED share: the numbers of Algorithm 1."""
+    """Base of CW-RMED and ECW-RMED: the numbers of Algorithm 1."""
 
     alpha: float = 3.0
     beta: float = 0.01

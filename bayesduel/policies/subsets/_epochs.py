@@ -18,7 +18,7 @@ from bayesduel.policies.subsets._assortments import best_assortment
 
 
 class Epochs(NamedTuple):
-    """What finished epochs taught, and the set of the present one."""
+    """Results of finished epochs, and the set of the present one."""
 
     subset: Bool[np.ndarray, " n"]  # The set of the present epoch.
     number: Int[np.ndarray, " n"]  # n_i: finished epochs in which each arm was offered.

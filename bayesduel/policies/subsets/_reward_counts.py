@@ -1,4 +1,4 @@
-"""What rules that count plays and rewards of every arm have in common."""
+"""Functions shared by rules that count plays and rewards of every arm."""
 
 import math
 from typing import NamedTuple

@@ -42,7 +42,7 @@ class ESCBState(NamedTuple):
 
 
 class Beliefs(NamedTuple):
-    """What the index of a set is computed from."""
+    """Quantities from which the index of a set is computed."""
 
     means: Float[np.ndarray, " n"]
     times: Float[np.ndarray, " n"]

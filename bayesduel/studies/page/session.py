@@ -18,7 +18,7 @@ IMAGE_TYPES = {
     ".svg": "image/svg+xml",
     ".webp": "image/webp",
 }
-"""What browsers show as an image, by suffix."""
+"""Types of files that browsers show as an image, by suffix."""
 
 
 class ArmFiles:

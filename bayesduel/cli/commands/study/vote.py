@@ -110,7 +110,7 @@ def _pressed(ticket: Ticket) -> str:
 
 
 _OTHERS = ("tie", "skip", "undo", "quit")
-"""What names no arm; the first is of pairs alone."""
+"""Answers that name no arm; the first one is for pairs only."""
 
 
 def _help(ticket: Ticket) -> str:
