@@ -182,6 +182,43 @@ def settings_of(
     )
 
 
+class Arrays(NamedTuple):
+    """The content of a dataset, which is made and read in a tenth of the time.
+
+    Attributes
+    ----------
+    attrs : dict
+        Attributes.
+    coords : list of str
+        Names of the variables that are coordinates.
+    variables : dict
+        Dimensions and values by name.
+    """
+
+    attrs: dict[str, Any]
+    coords: list[str]
+    variables: dict[str, tuple[tuple[str, ...], np.ndarray]]
+
+    def dataset(self) -> xr.Dataset:
+        """Return the dataset."""
+        own = {name: self.variables[name] for name in self.coords}
+        data = {k: v for k, v in self.variables.items() if k not in own}
+        return xr.Dataset(data, own, self.attrs)
+
+
+def arrays_of(dataset: xr.Dataset) -> Arrays:
+    """Return the content of a dataset; texts are arrays of texts of one length."""
+    variables: dict[str, Any] = {}
+    for name, variable in dataset.variables.items():
+        values = variable.to_numpy()
+        is_text = values.dtype.kind in ("O", "T")
+        variables[str(name)] = (
+            tuple(map(str, variable.dims)),
+            values.astype(np.str_) if is_text else values,
+        )
+    return Arrays(dataset.attrs, [str(name) for name in dataset.coords], variables)
+
+
 def simulate_chunk(
     chunk: Chunk,
     on_progress: Callable[[float], None] | None = None,
@@ -220,9 +257,6 @@ def simulate_chunk(
     >>> bayesduel.simulate_chunk(experiment.chunks()[2])["run"].values.tolist()
     [40, 41, 42, 43, 44, 45, 46, 47, 48, 49]
     """
-    from bayesduel.program_cache import drop_programs_if_many
-    from bayesduel.simulation import driver
-
     if not isinstance(chunk, Chunk):
         raise SimulationArgumentError(
             "chunk",
@@ -230,6 +264,22 @@ def simulate_chunk(
             chunk,
             remedy="take one of Experiment.chunks()",
         )
+    return chunk_arrays(chunk, on_progress, num_lanes=num_lanes).dataset()
+
+
+def chunk_arrays(
+    chunk: Chunk,
+    on_progress: Callable[[float], None] | None = None,
+    *,
+    num_lanes: int | None = None,
+) -> Arrays:
+    """Simulate the runs of a chunk: the content of what :func:`simulate_chunk` returns.
+
+    To make a dataset takes as long as to play twenty short runs.
+    """
+    from bayesduel.program_cache import drop_programs_if_many
+    from bayesduel.simulation import driver
+
     if parent_process() is not None:
         # The arrays of a step are too small for several threads: workers that each
         # start one per core only hinder each other. XLA reads this once.
@@ -248,10 +298,10 @@ def simulate_chunk(
         stopping=settings.stopping,
         **options,
     )
-    measured = problem.measured(
+    variables = problem.measured(
         records.ledger, records.recommendation, settings.notions
     ) | {"num_events": (("run",), records.events.astype(np.int64))}
-    reserved = {*measured, *_NAMES, *problem.axes}
+    reserved = {*variables, *_NAMES, *problem.axes}
     for name in records.info:
         if not isinstance(name, str) or "/" in name or name in reserved:
             raise PolicyParameterError(
@@ -260,29 +310,28 @@ def simulate_chunk(
                 remedy="take a word without a slash, and none of "
                 f"{', '.join(sorted(reserved))}",
             )
-    dataset = xr.Dataset(
-        measured | {name: (("run",), values) for name, values in records.info.items()},
-        coords={
-            "notion": list(settings.notions),
-            "run": np.arange(runs.start, runs.stop),
-            "checkpoint": np.asarray(settings.checkpoints, dtype=np.int64),
-            **dict.fromkeys(problem.axes, problem.arm_labels),
-        },
-        attrs={
-            **node_attributes(chunk),
-            "num_runs": len(runs),
-            "events": int(records.events.sum()),
-            "run_seconds": records.run_seconds,
-            "compile_seconds": records.compile_seconds,
-            "device": records.device,
-        },
-    )
-    if settings.record == "plays":
-        return dataset
-    dataset = dataset.drop_vars(problem.played)
-    if settings.record == "regret":
-        return dataset
-    return run_summaries.summarize(dataset)
+    variables |= {name: (("run",), values) for name, values in records.info.items()}
+    if settings.record != "plays":
+        del variables[problem.played]
+    coords = {
+        "notion": np.array(settings.notions),
+        "run": np.arange(runs.start, runs.stop),
+        "checkpoint": np.asarray(settings.checkpoints, dtype=np.int64),
+        **dict.fromkeys(problem.axes, np.asarray(problem.arm_labels)),
+    }
+    variables |= {name: ((name,), values) for name, values in coords.items()}
+    attributes = {
+        **node_attributes(chunk),
+        "num_runs": len(runs),
+        "events": int(records.events.sum()),
+        "run_seconds": records.run_seconds,
+        "compile_seconds": records.compile_seconds,
+        "device": records.device,
+    }
+    arrays = Arrays(attributes, list(coords), variables)
+    if settings.record != "quantiles":
+        return arrays
+    return arrays_of(run_summaries.summarize(arrays.dataset()))
 
 
 def node_attributes(chunk: Chunk) -> dict[str, Any]:
@@ -312,43 +361,6 @@ def _versions() -> dict[str, str]:
 
 
 # --- Files -------------------------------------------------------------------------
-
-
-class Arrays(NamedTuple):
-    """The content of a dataset, which is made and read in a tenth of the time.
-
-    Attributes
-    ----------
-    attrs : dict
-        Attributes.
-    coords : list of str
-        Names of the variables that are coordinates.
-    variables : dict
-        Dimensions and values by name.
-    """
-
-    attrs: dict[str, Any]
-    coords: list[str]
-    variables: dict[str, tuple[tuple[str, ...], np.ndarray]]
-
-    def dataset(self) -> xr.Dataset:
-        """Return the dataset."""
-        own = {name: self.variables[name] for name in self.coords}
-        data = {k: v for k, v in self.variables.items() if k not in own}
-        return xr.Dataset(data, own, self.attrs)
-
-
-def arrays_of(dataset: xr.Dataset) -> Arrays:
-    """Return the content of a dataset; texts are arrays of texts of one length."""
-    variables: dict[str, Any] = {}
-    for name, variable in dataset.variables.items():
-        values = variable.to_numpy()
-        is_text = values.dtype.kind in ("O", "T")
-        variables[str(name)] = (
-            tuple(map(str, variable.dims)),
-            values.astype(np.str_) if is_text else values,
-        )
-    return Arrays(dataset.attrs, [str(name) for name in dataset.coords], variables)
 
 
 def to_bytes(arrays: Arrays) -> bytes:

@@ -29,11 +29,12 @@ from bayesduel.errors import (
 from bayesduel.experiments.arguments import worker_count
 from bayesduel.experiments.assemble import KIND, PLAN, Gathered, finish
 from bayesduel.experiments.chunk import (
+    Arrays,
     Chunk,
     arrays_of,
+    chunk_arrays,
     from_bytes,
     node_attributes,
-    simulate_chunk,
     to_bytes,
 )
 from bayesduel.experiments.folder import RunFolder, write_chunk
@@ -114,11 +115,10 @@ def run_experiment(
     instances = {each.name: each.dataset() for each in asked.problems}
     gathered, finished = Gathered(request, instances), []
 
-    def kept(chunk: Chunk, data: bytes | xr.Dataset | None) -> bool:
+    def kept(chunk: Chunk, data: bytes | Arrays | None) -> bool:
         """Take the results of a chunk, or its file; say whether there are any."""
         if data is not None:
-            is_file = isinstance(data, bytes)
-            arrays = from_bytes(data) if is_file else arrays_of(data)
+            arrays = from_bytes(data) if isinstance(data, bytes) else data
             gathered.add(chunk.settings.place, chunk.runs, arrays)
             finished.append(chunk)
         return data is not None
@@ -135,7 +135,7 @@ def run_experiment(
         chunks = asked.chunks()[number - 1 :: count]
         function: Callable[[Chunk], Any] = _simulated
         if folder is None:
-            function = simulate_chunk
+            function = chunk_arrays
         elif shared:
             function = partial(_simulated_there, str(folder.path.resolve()))
         try:
@@ -199,7 +199,7 @@ def _simulated(
     chunk: Chunk, on_progress: Callable[[float], None] | None = None
 ) -> bytes:
     """Return the content of the file of a chunk."""
-    return to_bytes(arrays_of(simulate_chunk(chunk, on_progress)))
+    return to_bytes(chunk_arrays(chunk, on_progress))
 
 
 def _simulated_there(folder: str, chunk: Chunk) -> None:

@@ -25,7 +25,6 @@ from bayesduel.simulation.rounds import (
     CHECKPOINT,
     FAULT,
     NO_FAULT,
-    PLAYED,
     WRONG,
     PairLedger,
     add_shared_rounds,
@@ -154,13 +153,13 @@ def charge(
     run: WorldRun,
     ledger: PairLedger,
     progress: Int[np.ndarray, " 12"],
+    played: int,
     first: int,
     second: int,
     rounds: int,
 ) -> None:
-    """Add up the regret of the next rounds, in all of which one pair meets."""
-    begin = progress[PLAYED]
-    end, place = begin + rounds, progress[CHECKPOINT]
+    """Add up the regret of rounds after ``played``, in all of which one pair meets."""
+    begin, end, place = played, played + rounds, progress[CHECKPOINT]
     while begin < end:
         move(run, begin + 1)
         last = min(run.until[0], end)
@@ -178,6 +177,7 @@ def charge_shared(
     run: WorldRun,
     ledger: PairLedger,
     progress: Int[np.ndarray, " 12"],
+    played: int,
     key: np.uint64,
     whole: int,
     rounds: int,
@@ -186,24 +186,24 @@ def charge_shared(
 
     In each part in which nothing changes, every arm has its share of the rounds.
     """
-    begin, gone, place = progress[PLAYED], 0, progress[CHECKPOINT]
+    gone, place = 0, progress[CHECKPOINT]
     for position in range(run.counts.size):
         run.counts[position] = 0
     while gone < rounds:
-        move(run, begin + gone + 1)
-        last = min(run.until[0] - begin, rounds)
+        move(run, played + gone + 1)
+        last = min(run.until[0] - played, rounds)
         if place < ledger.checkpoints.size:
-            last = min(last, ledger.checkpoints[place] - begin)
+            last = min(last, ledger.checkpoints[place] - played)
         take_first(ledger.shares, whole, last, key)
         for position in range(run.counts.size):
             more = ledger.shares[2, position] - run.counts[position]
             if more > 0:
-                round_ = begin + gone + 1
+                round_ = played + gone + 1
                 charge_costs(run, progress, round_, position, position, more)
                 run.counts[position] += more
         gone = last
         if place < ledger.checkpoints.size:
-            if ledger.checkpoints[place] == begin + gone:
+            if ledger.checkpoints[place] == played + gone:
                 for notion in range(run.costs.size):
                     run.regret_at[place, notion] = run.regret[notion]
                 place += 1
@@ -221,13 +221,13 @@ def play_pair(
     run: WorldRun,
     rng: Generator,
     progress: Int[np.ndarray, " 12"],
+    played: int,
     first: int,
     second: int,
     rounds: int,
 ) -> int:
-    """Play the next rounds with one pair, and count those that its first arm wins."""
-    begin, wins = progress[PLAYED], 0
-    end = begin + rounds
+    """Play rounds of one pair after ``played``, and count those its first arm wins."""
+    begin, end, wins = played, played + rounds, 0
     while begin < end:
         move(run, begin + 1)
         last = min(run.until[0], end)
@@ -290,6 +290,7 @@ def observe_features(run: WorldRun, round_: int) -> Any:
 def add_shared(
     ledger: PairLedger,
     progress: Int[np.ndarray, " 12"],
+    played: int,
     rng: Generator,
     run: WorldRun,
     rounds: int,
@@ -297,8 +298,8 @@ def add_shared(
 ) -> None:
     """Count and charge the first ``idle`` of so many self-duels that arms share."""
     key = raw_bits(rng)
-    charge_shared(run, ledger, progress, key, rounds, idle)
-    add_shared_rounds(ledger, progress, key, rounds, idle)
+    charge_shared(run, ledger, progress, played, key, rounds, idle)
+    add_shared_rounds(ledger, progress, played, key, rounds, idle)
 
 
 # --- Putting the functions together --------------------------------------------------

@@ -122,6 +122,7 @@ def _is_shared(champion: int) -> bool:
 def _add_shared(
     ledger: PairLedger,
     progress: Int[np.ndarray, " 12"],
+    played: int,
     rng: Generator,
     world: Any,
     rounds: int,
@@ -129,7 +130,7 @@ def _add_shared(
 ) -> None:
     # Of the whole stretch, and drawn always: no checkpoint changes a draw.
     key = raw_bits(rng)
-    add_shared_rounds(ledger, progress, key, rounds, idle)
+    add_shared_rounds(ledger, progress, played, key, rounds, idle)
 
 
 _OF_KERNELS = (

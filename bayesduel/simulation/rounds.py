@@ -83,42 +83,37 @@ def write_down(ledger: PairLedger, progress: Int[np.ndarray, " 12"]) -> None:
 
 
 @compiled
+def next_checkpoint(ledger: PairLedger, progress: Int[np.ndarray, " 12"]) -> int:
+    """Return the round of the next checkpoint, or one that no run reaches."""
+    place = progress[CHECKPOINT]
+    if place < ledger.checkpoints.size:
+        return int(ledger.checkpoints[place])
+    return LONGEST_HORIZON + 1
+
+
+@compiled
 def pass_checkpoints(
     ledger: PairLedger,
     progress: Int[np.ndarray, " 12"],
+    played: int,
     first: int,
     second: int,
     rounds: int,
 ) -> None:
     """Write down the plays at the checkpoints among so many rounds of one pair."""
     for place in range(progress[CHECKPOINT], ledger.checkpoints.size):
-        more = ledger.checkpoints[place] - progress[PLAYED]
+        more = ledger.checkpoints[place] - played
         if more > rounds:
             return
         write_down(ledger, progress)
         ledger.plays_at[place, first, second] += more
 
 
-@inlined
-def add_rounds(
-    ledger: PairLedger,
-    progress: Int[np.ndarray, " 12"],
-    first: int,
-    second: int,
-    rounds: int,
-) -> None:
-    """Count rounds of one pair."""
-    place, end = progress[CHECKPOINT], progress[PLAYED] + rounds
-    if place < ledger.checkpoints.size and ledger.checkpoints[place] <= end:
-        pass_checkpoints(ledger, progress, first, second, rounds)
-    ledger.plays[first, second] += rounds
-    progress[PLAYED] = end
-
-
 @compiled
 def add_shared_rounds(
     ledger: PairLedger,
     progress: Int[np.ndarray, " 12"],
+    played: int,
     key: np.uint64,
     whole: int,
     rounds: int,
@@ -129,7 +124,7 @@ def add_shared_rounds(
     """
     parts, num_arms = ledger.shares[2], len(ledger.plays)
     for place in range(progress[CHECKPOINT], ledger.checkpoints.size):
-        more = ledger.checkpoints[place] - progress[PLAYED]
+        more = ledger.checkpoints[place] - played
         if more > rounds:
             break
         write_down(ledger, progress)
@@ -143,7 +138,6 @@ def add_shared_rounds(
     for arm in range(num_arms):
         ledger.plays[arm, arm] += parts[arm]
         ledger.shares[0, arm] = 0
-    progress[PLAYED] += rounds
 
 
 # --- The loop ------------------------------------------------------------------------
@@ -218,11 +212,12 @@ def charge(
     world: Any,
     ledger: PairLedger,
     progress: Int[np.ndarray, " 12"],
+    played: int,
     first: int,
     second: int,
     rounds: int,
 ) -> None:
-    """Add up the regret of the next rounds, in all of which one pair meets."""
+    """Add up the regret of rounds after ``played``, in all of which one pair meets."""
 
 
 @inlined
@@ -236,11 +231,12 @@ def play_pair(
     world: Any,
     rng: Generator,
     progress: Int[np.ndarray, " 12"],
+    played: int,
     first: int,
     second: int,
     rounds: int,
 ) -> int:
-    """Play the next rounds with one pair, and count those that its first arm wins."""
+    """Play rounds of one pair after ``played``, and count those its first arm wins."""
     return count_wins(policy, rng, world[first, second], rounds)
 
 
@@ -258,6 +254,7 @@ def is_shared(champion: int) -> bool:
 def add_shared(
     ledger: PairLedger,
     progress: Int[np.ndarray, " 12"],
+    played: int,
     rng: Generator,
     world: Any,
     rounds: int,
@@ -304,6 +301,7 @@ def ask(
     rng: Generator,
     num_arms: int,
     left: int,
+    clock: int,
     progress: Int[np.ndarray, " 12"],
     features: Any,
 ) -> tuple[int, int, int, int, int]:
@@ -312,11 +310,11 @@ def ask(
     A policy whose own clock has stopped plays what it recommends, for all rounds that
     are ``left``. A choice that cannot be played is noted as a fault.
     """
-    if progress[CLOCK] >= LONGEST_HORIZON:
+    if clock >= LONGEST_HORIZON:
         champion = first = second = as_arm(recommend(policy, state, rng))
         idle, rounds = left, 0
     else:
-        duel = as_duel(choose(policy, state, rng, progress[CLOCK] + 1, features))
+        duel = as_duel(choose(policy, state, rng, clock + 1, features))
         champion, idle = duel.champion, duel.idle_rounds
         first, second, rounds = duel.first, duel.second, int(duel.explores)
     # One by one: compiled, a loop over them would make a list.
@@ -342,6 +340,7 @@ def watch(
     second: int,
     wins: int,
     rounds: int,
+    played: int,
     progress: Int[np.ndarray, " 12"],
 ) -> tuple[int, int]:
     """Let a rule for stopping see rounds of a pair, one by one, in a random order.
@@ -356,7 +355,7 @@ def watch(
         won += int(is_won)
         said = observe(stopping, first, second, is_won)
         if said != GO_ON:
-            progress[ANSWER], progress[STOPPED] = said, progress[PLAYED] + gone + 1
+            progress[ANSWER], progress[STOPPED] = said, played + gone + 1
             return won, gone + 1
     return wins, rounds
 
@@ -385,6 +384,7 @@ def tell(
 def report(
     policy: Any,
     state: Any,
+    clock: int,
     first: int,
     second: int,
     wins: int,
@@ -394,7 +394,7 @@ def report(
 ) -> None:
     """Keep an outcome until it arrives."""
     each = reports[progress[WAITING]]
-    each[0], each[1], each[2] = progress[CLOCK], first, second
+    each[0], each[1], each[2] = clock, first, second
     each[3], each[4], each[5] = wins, rounds, note(state)
     progress[WAITING] += 1
 
@@ -452,75 +452,95 @@ def play(
     is played; a run that it ends keeps its plays up to the last checkpoint.
     """
     num_arms, horizon = len(ledger.plays), ledger.checkpoints[-1]
-    if progress[EVENTS] == 0:
+    # In variables, as compiled code reads an array anew after every write to another.
+    # What is read from outside, also after an exception, is written back at once.
+    played, clock = int(progress[PLAYED]), int(progress[CLOCK])
+    events, checkpoint = int(progress[EVENTS]), next_checkpoint(ledger, progress)
+    if events == 0:
         init(state, rng)
-    while progress[PLAYED] < horizon and progress[EVENTS] < event_limit:
+    while played < horizon and events < event_limit:
         if progress[FAULT] != NO_FAULT:
             break
-        due = every - progress[PLAYED] % every if every > 1 else 1
-        if due == every and progress[WAITING] > 0:
+        due = every - played % every if every > 1 else 1
+        if every > 1 and due == every and progress[WAITING] > 0:
             tell(policy, state, rng, reports, progress)
         if is_waiting(state):
             break
-        progress[EVENTS] += 1
-        left = horizon - progress[PLAYED]
-        features = features_of_round(world, progress[PLAYED] + 1)
+        events += 1
+        progress[EVENTS] = events
+        left = horizon - played
+        features = features_of_round(world, played + 1)
         champion, whole, first, second, rounds = ask(
-            policy, state, rng, num_arms, left, progress, features
+            policy, state, rng, num_arms, left, clock, progress, features
         )
         if progress[FAULT] != NO_FAULT or is_waiting(state):
             break
         idle = min(whole, left)
-        if patience > 0 and progress[CLOCK] < LONGEST_HORIZON:
+        if patience > 0 and clock < LONGEST_HORIZON:
             idle, explores = 0, rounds > 0 and first != second
             progress[ALONE] = 0 if explores else progress[ALONE] + 1
-            progress[CLOCK] += min(whole, LONGEST_HORIZON)
+            clock += min(whole, LONGEST_HORIZON)
             if progress[ALONE] >= patience:
-                progress[CLOCK] = LONGEST_HORIZON
-        elif progress[WAITING] > 0 and idle >= due:
+                # A constant would have another type for the compiler.
+                clock += LONGEST_HORIZON - clock
+        elif every > 1 and progress[WAITING] > 0 and idle >= due:
             idle, rounds = due, 0
         if idle > 0:
-            progress[CLOCK] += idle
+            clock += idle
             if is_shared(champion):
                 share_idle_rounds(state, rng, whole, ledger.shares[0])
-                add_shared(ledger, progress, rng, world, whole, idle)
+                add_shared(ledger, progress, played, rng, world, whole, idle)
             else:
-                charge(world, ledger, progress, champion, champion, idle)
-                add_rounds(ledger, progress, champion, champion, idle)
-        rounds = min(rounds, horizon - progress[PLAYED])
+                charge(world, ledger, progress, played, champion, champion, idle)
+                if played + idle >= checkpoint:
+                    pass_checkpoints(ledger, progress, played, champion, champion, idle)
+                ledger.plays[champion, champion] += idle
+            played += idle
+            if played >= checkpoint:
+                checkpoint = next_checkpoint(ledger, progress)
+            progress[PLAYED] = played
+        progress[CLOCK] = clock
+        rounds = min(rounds, horizon - played)
         if rounds == 0:
             continue
         wins, is_duel = 0, first != second
         if is_duel:
             if idle > 0:
-                features = features_of_round(world, progress[PLAYED] + 1)
-            wins = play_pair(policy, world, rng, progress, first, second, rounds)
+                features = features_of_round(world, played + 1)
+            wins = play_pair(
+                policy, world, rng, progress, played, first, second, rounds
+            )
             if stopping is not None:
                 wins, rounds = watch(
-                    stopping, rng, first, second, wins, rounds, progress
+                    stopping, rng, first, second, wins, rounds, played, progress
                 )
-        progress[CLOCK] += rounds
+        clock += rounds
+        progress[CLOCK] = clock
         if is_duel or patience == 0:
-            charge(world, ledger, progress, first, second, rounds)
-            add_rounds(ledger, progress, first, second, rounds)
+            charge(world, ledger, progress, played, first, second, rounds)
+            if played + rounds >= checkpoint:
+                pass_checkpoints(ledger, progress, played, first, second, rounds)
+                checkpoint = next_checkpoint(ledger, progress)
+            ledger.plays[first, second] += rounds
+            played += rounds
+            progress[PLAYED] = played
         if not is_duel and not reads_self_duels(state):
             continue
         if every == 1:
-            round_ = progress[CLOCK]
-            update(policy, state, rng, round_, first, second, wins, rounds, features)
+            update(policy, state, rng, clock, first, second, wins, rounds, features)
         else:
             if progress[WAITING] > 0 and idle + rounds > due:
                 # These rounds overlap the end of those whose outcomes arrive.
                 tell(policy, state, rng, reports, progress)
-            report(policy, state, first, second, wins, rounds, reports, progress)
-        if progress[STOPPED] > 0:
+            report(policy, state, clock, first, second, wins, rounds, reports, progress)
+        if stopping is not None and progress[STOPPED] > 0:
             settle(world, progress)
             while progress[CHECKPOINT] < ledger.checkpoints.size:
                 write_down(ledger, progress)
-            progress[PLAYED] = horizon
-    if progress[PLAYED] % every == 0 and progress[STOPPED] == 0:
+            progress[PLAYED] = played = horizon
+    if played % every == 0 and progress[STOPPED] == 0:
         tell(policy, state, rng, reports, progress)
-    if progress[PLAYED] < horizon or progress[FAULT] != NO_FAULT:
+    if played < horizon or progress[FAULT] != NO_FAULT:
         return
     if not is_waiting(state):
         arm = as_arm(recommend(policy, state, rng))

@@ -8,6 +8,7 @@ and of nothing else: in NumPy, so that nothing is compiled for it, by the rules 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -174,11 +175,27 @@ def orders_and_words(
     arms by 32 random bits each, as ``jax.random.permutation`` sorts them. Two with
     equal bits, one pair in 2^32, keep their order.
     """
+    num_arms, shuffle = environment.num_arms, environment.shuffle
+    # Chunks are short, and a few hundred numbers take NumPy as long as twenty.
+    size = max(16, 2048 // num_arms)
+    blocks = range(runs.start // size, -(-runs.stop // size))
+    drawn = [
+        _draw_block(num_arms, shuffle, seed, range(block * size, (block + 1) * size))
+        for block in blocks
+    ]
+    order, words = (np.concatenate(arrays) for arrays in zip(*drawn, strict=True))
+    first = runs.start - blocks.start * size
+    return order[first : first + len(runs)], words[first : first + len(runs)]
+
+
+@lru_cache(maxsize=4)
+def _draw_block(
+    num_arms: int, shuffle: bool, seed: int, runs: range
+) -> tuple[Int[np.ndarray, "run K"], UInt32[np.ndarray, "run 2"]]:
     root = (_row(seed >> 32), _row(seed & 0xFFFFFFFF))
     key = _folded(root, np.arange(runs.start, runs.stop, dtype=np.uint32)[:, None])
     words = np.concatenate(key, axis=1)
-    num_arms = environment.num_arms
-    if not environment.shuffle:
+    if not shuffle:
         order = np.arange(num_arms, dtype=np.int32)
         return np.tile(order, (len(runs), 1)), words
     key_environment = _folded(_folded(key, _row(INIT)), _row(0))
