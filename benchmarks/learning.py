@@ -1,7 +1,7 @@
 """Where something is learnt: first results, every event, many arms, against C++.
 
 ``twins.cpp`` holds plain programs that step through the rounds, as anyone could write
-them in an afternoon. Both sides are measured one after the other, in one run and on one
+them in an afternoon, and one, ``rucb-ahead``, that passes over idle rounds. Both sides are measured one after the other, in one run and on one
 core; what counts are the ratios.
 """
 
@@ -25,6 +25,7 @@ _REPETITIONS = 3
 
 BOTH = ("d-ts", "d-ts+")
 ALL = (*BOTH, "rucb", "rmed1")
+AHEAD = ("rucb-ahead",)
 
 EARLY = 20_000
 
@@ -36,6 +37,9 @@ CASES = (
     (500, ("d-ts",), 1, 5_000),
     ("mslr5-condorcet", ALL, 100, 10**6),
     ("sushi", ALL, 20, 10**6),
+    ("mslr5-condorcet", AHEAD, 100, 10**6),
+    ("sushi", AHEAD, 20, 10**6),
+    ("sushi", AHEAD, 20, 10**9),
 )
 """Matrix, or number of arms on a scale; policies; runs; horizon."""
 
@@ -67,7 +71,7 @@ def _compared(
     ours, theirs, first = [], [], 0.0
     for repetition in range(_REPETITIONS):
         timing = time_policy(
-            values, get(name), runs=runs, horizon=horizon, repetitions=1
+            values, get(name.removesuffix("-ahead")), runs=runs, horizon=horizon, repetitions=1
         )
         ours.append(timing.seconds)
         first = first if repetition else timing.compile_seconds

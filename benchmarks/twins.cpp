@@ -170,7 +170,9 @@ void double_thompson(World& world, long horizon, bool by_regret) {
     }
 }
 
-void relative_ucb(World& world, long horizon) {  // Zoghi et al. (2014), Algorithm 1.
+// Zoghi et al. (2014), Algorithm 1. With `ahead`, rounds in which a sure winner meets
+// itself are passed over: until the first of its pairs opens, as only log t changes.
+void relative_ucb(World& world, long horizon, bool ahead) {
     const int K = world.K;
     const double alpha = 0.51;
     Generator& rng = world.rng;
@@ -195,6 +197,19 @@ void relative_ucb(World& world, long horizon) {  // Zoghi et al. (2014), Algorit
             until = std::max(double(t), next > 43 ? 9e18 : std::ceil(std::exp(next)) - 1);
         }
         int size = int(candidates.size()), champion;
+        if (ahead && size == 1) {
+            const int winner = candidates[0];
+            double opens = 1e300;
+            for (int j = 0; j < K; j++)
+                if (j != winner)
+                    opens = world.w(winner, j) > world.w(j, winner)
+                        ? std::min(opens, x[winner * K + j]) : -1.0;
+            if (opens > log_t) {
+                hypothesis = winner;
+                t = opens > 43 ? horizon : long(std::ceil(std::exp(opens))) - 1;
+                continue;
+            }
+        }
         bool kept = std::find(candidates.begin(), candidates.end(), hypothesis) !=
                     candidates.end();
         if (!kept) hypothesis = -1;
@@ -291,7 +306,8 @@ int main(int count, char** arguments) {
         World world(K, p, run);
         if (!std::strcmp(arguments[1], "d-ts")) double_thompson(world, horizon, false);
         else if (!std::strcmp(arguments[1], "d-ts+")) double_thompson(world, horizon, true);
-        else if (!std::strcmp(arguments[1], "rucb")) relative_ucb(world, horizon);
+        else if (!std::strcmp(arguments[1], "rucb")) relative_ucb(world, horizon, false);
+        else if (!std::strcmp(arguments[1], "rucb-ahead")) relative_ucb(world, horizon, true);
         else if (!std::strcmp(arguments[1], "rmed1")) rmed1(world, horizon);
         else return 2;
         duels += double(world.duels);
