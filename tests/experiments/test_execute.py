@@ -410,3 +410,65 @@ def test_the_bar_never_goes_back():
         list(outcomes(tasks, report=report, executor=executor))
         known = [share for share in shares if share is not None]
         assert known == sorted(known) and known[-1] == 3
+
+
+class InGroups(Executor):
+    """Says how many workers it has; loses a worker once with each of some tasks."""
+
+    _max_workers = 2
+
+    def __init__(self, clock, losses=""):
+        self.clock, self.losses, self.groups = clock, set(losses), []
+
+    def submit(self, fn, /, function, tasks):
+        names = "".join(task.name[0] for task in tasks)
+        self.groups.append(names)
+        future = Future()
+        if lost := self.losses & set(names):
+            self.losses -= lost
+            future.set_exception(BrokenExecutor("its worker died"))
+        else:
+            future.set_result(fn(function, tasks))
+        return future
+
+
+def refuse_c(task):
+    if task.name[0] == "c":
+        raise ValueError("no c")
+    return count(task)
+
+
+@pytest.mark.parametrize("losses", ["", "h", "hk"])
+def test_short_tasks_go_together_and_each_has_its_own_outcome(losses, monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(execute.time, "process_time", lambda: clock[0])
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    # The program of a task is its name up to a space: 20 of one, then 6 of another.
+    tasks = [
+        Counted(f"{each}{' x' if index > 19 else ''}", clock, runs=0.1)
+        for index, each in enumerate(letters)
+    ]
+    executor = InGroups(clock, losses)
+    found = list(
+        outcomes(
+            tasks,
+            refuse_c,
+            executor=executor,
+            workers=2,
+            program=lambda task: task.name[2:],
+        )
+    )
+    assert sorted(task.name[0] for task, _, _ in found) == list(letters)
+    for task, value, failure in found:
+        assert (value, str(failure)) == (
+            (None, "no c") if task.name == "c" else (task.name, "None")
+        )
+    # Alone until it is known how long they last, then for half a second, fewer at the
+    # end; those that were lost with their worker alone.
+    assert {"a", "b"} <= set(executor.groups)
+    assert max(map(len, executor.groups)) in (4, 5)
+    assert all(
+        len(set(each) & set("uvwxyz")) in (0, len(each)) for each in executor.groups
+    )
+    for name in losses:
+        assert name in executor.groups
