@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from bayesduel.models.array_modules import (
     Values,
@@ -20,6 +23,17 @@ from bayesduel.models.utilities import PairwiseUtilityModel
 
 if TYPE_CHECKING:
     from jax import Array
+
+    from bayesduel.models.vote_arrays import Votes
+
+_TABLE = 2**16
+"""Worths of a block of draws: they stay in the cache of a core."""
+
+_FEWEST_ROWS = 8
+"""Rows for each number of votes, so that a logarithm is shared by many of them."""
+
+_LARGEST_LOG = 600.0
+"""Logarithm of the largest product of rows; that of the largest number is 709."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +122,48 @@ class BradleyTerry(PairwiseUtilityModel):
         summed = summed - 0.5 * np.einsum("...r,r->...", size, lost + 0.5 * tied)
         return summed + tie[..., 0] * tied.sum() if self.ties else summed
 
+    def likelihood_of_draws(self, votes: Votes) -> LikelihoodOfDraws | None:
+        r"""Return the log likelihood of many draws of utilities, as compiled code.
+
+        With worths w = exp(u) a row of n votes has the log likelihood
+
+        .. math:: W_i u_i + W_j u_j + T \log\nu
+            - n \log(w_i + w_j + \nu \sqrt{w_i w_j}),
+
+        where an arm's W is its wins and half of its T ties, and nu = 0 without ties. So
+        there is one exponential for each arm, and none for a row; rows with equally
+        many votes are multiplied, and share a logarithm. Rounding is that of the sum
+        of W u, 1e-16 of the number of votes times the largest utility.
+
+        Parameters
+        ----------
+        votes : Votes
+            Only differences of utilities count: no effect of the order, nor of
+            covariates of the contest.
+
+        Returns
+        -------
+        LikelihoodOfDraws or None
+            None where most rows have a number of votes of their own, as weights do, so
+            that nothing is gained, and where Numba was told to compile nothing.
+        """
+        first, second = np.asarray(votes.first), np.asarray(votes.second)
+        counts, num_arms = np.asarray(votes.counts), votes.num_arms
+        number = counts.sum(axis=1)
+        rows = np.flatnonzero(number > 0)
+        if _FEWEST_ROWS * len(np.unique(number)) > len(rows):
+            return None
+        program = _program()
+        if not hasattr(program, "signatures"):
+            return None
+        rows = rows[np.lexsort((second[rows], first[rows], number[rows]))]
+        won, lost, *ties = counts.T
+        tied = ties[0] if self.ties else np.zeros_like(won)
+        of_arms = np.bincount(first, won + 0.5 * tied, num_arms)
+        of_arms += np.bincount(second, lost + 0.5 * tied, num_arms)
+        sorted_rows = first[rows], second[rows], number[rows]
+        return LikelihoodOfDraws(program, *sorted_rows, of_arms, float(tied.sum()))
+
     def vote_derivatives(
         self,
         counts: Float[Array | np.ndarray, "row outcome"],
@@ -145,3 +201,119 @@ class BradleyTerry(PairwiseUtilityModel):
             gap_tie=number * lead * probability[2],
             tie_tie=-number * decided * probability[2],
         )
+
+
+@dataclass(frozen=True)
+class LikelihoodOfDraws:
+    """What :meth:`BradleyTerry.likelihood_of_draws` returns, and says."""
+
+    program: Callable[..., None]
+    first: Int[np.ndarray, " row"]
+    second: Int[np.ndarray, " row"]
+    number: Float[np.ndarray, " row"]  # In increasing order.
+    of_arms: Float[np.ndarray, " K"]
+    ties: float
+
+    @property
+    def block(self) -> int:
+        """The number of draws to be passed at once."""
+        return 8 * max(2, min(_TABLE // len(self.of_arms), 128) // 8)
+
+    def __call__(
+        self, utility: Float[np.ndarray, "draw K"], tie: Float[np.ndarray, " draw"]
+    ) -> Float[np.ndarray, " draw"] | None:
+        """Return the log likelihood of draws; None where worths are too far apart.
+
+        ``tie`` is log nu, minus infinity without ties.
+        """
+        high, low = utility.max(axis=1), utility.min(axis=1)
+        centered = utility - 0.5 * (high + low)[:, None]
+        nu = np.exp(tie)
+        largest = 0.5 * float(np.max(high - low)) + math.log(2.0 + float(np.max(nu)))
+        if not 2.0 * largest < _LARGEST_LOG:
+            return None
+        draws, num_arms = utility.shape
+        # A vector of the processor that crosses a line of its cache takes twice as
+        # long; the last draws are repeated to fill one.
+        places = -(-draws // 8) * 8
+        memory = np.empty((num_arms + 2) * places + 8)
+        start = -memory.ctypes.data // 8 % 8
+        aligned = memory[start : start + (num_arms + 2) * places]
+        table = aligned.reshape(num_arms + 2, places)
+        table[:-2, :draws] = np.exp(0.5 * centered).T
+        table[-2, :draws] = nu
+        table[:, draws:] = table[:, draws - 1 : draws]
+        logs = np.zeros(places)
+        rows = self.first, self.second, self.number
+        self.program(table, *rows, int(_LARGEST_LOG / largest), logs)
+        votes = centered @ self.of_arms
+        votes += self.ties * tie if self.ties else 0.0
+        return votes - logs[:draws]
+
+
+def add_log_totals(
+    table: Float[np.ndarray, "part draw"],
+    first: Int[np.ndarray, " row"],
+    second: Int[np.ndarray, " row"],
+    number: Float[np.ndarray, " row"],
+    longest: int,
+    logs: Float[np.ndarray, " draw"],
+) -> None:
+    """Add n log(w_i + w_j + nu sqrt(w_i w_j)) of all rows, for each draw.
+
+    Parameters
+    ----------
+    table : float (K + 2, draw)
+        Square roots of the worths w of all arms; nu; and a row that is overwritten.
+    first, second, number : (row,)
+        Arms i and j, and the number of votes n, in increasing order.
+    longest : int
+        Rows of which a product is a number, neither 0 nor infinite.
+    logs : float (draw,)
+        To be added to.
+    """
+    rows, draws = len(first), table.shape[1]
+    nu, product = len(table) - 2, len(table) - 1
+    row = 0
+    while row < rows:
+        times = number[row]
+        end = min(rows, row + longest)
+        while number[end - 1] != times:
+            end -= 1
+        for draw in range(draws):
+            table[product, draw] = 1.0
+        while row < end:
+            one = first[row]
+            if row + 3 < end and first[row + 3] == one:
+                a, b, c, d = (
+                    second[row],
+                    second[row + 1],
+                    second[row + 2],
+                    second[row + 3],
+                )
+                for draw in range(draws):
+                    root = table[one, draw]
+                    worth, tie = root * root, root * table[nu, draw]
+                    at_a, at_b = table[a, draw], table[b, draw]
+                    at_c, at_d = table[c, draw], table[d, draw]
+                    table[product, draw] *= (
+                        (worth + at_a * (tie + at_a)) * (worth + at_b * (tie + at_b))
+                    ) * ((worth + at_c * (tie + at_c)) * (worth + at_d * (tie + at_d)))
+                row += 4
+            else:
+                a = second[row]
+                for draw in range(draws):
+                    root, at_a = table[one, draw], table[a, draw]
+                    tie = root * table[nu, draw]
+                    table[product, draw] *= root * root + at_a * (tie + at_a)
+                row += 1
+        for draw in range(draws):
+            logs[draw] += times * math.log(table[product, draw])
+
+
+@cache
+def _program() -> Callable[..., Any]:
+    # Numba takes longer to import than small fits take.
+    from bayesduel.ops.scalar.compiler import standalone
+
+    return standalone(add_log_totals)

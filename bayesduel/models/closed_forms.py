@@ -13,6 +13,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from math import log, pi, sqrt
 from typing import Any, NamedTuple
 
@@ -25,6 +26,10 @@ from bayesduel.models.newton import LaplaceState, Surface, maximize
 _BLOCK = 2**14
 """Rows, of all draws together, that are looked at at once: they stay in the cache, and
 in memory that the process keeps, where larger arrays come from the system each time."""
+
+_MANY_ROWS, _MANY_DRAWS = 2**13, 100
+"""Rows and points from which code is compiled to look at them, which takes a second: a
+fit has 16,000 points."""
 
 
 def come_from(model: Any, names: tuple[str, ...], homes: tuple[type, ...]) -> bool:
@@ -75,6 +80,11 @@ class Coordinates:
         xp = namespace(points)
         total = xp.sum(rest, axis=-1, keepdims=True)
         root = sqrt(self.num_arms)
+        if xp is np:  # Without a table of so many draws between.
+            found = np.empty((*rest.shape[:-1], rest.shape[-1] + 1))
+            np.subtract(rest, total / (root + self.num_arms), out=found[..., :-1])
+            np.divide(-total, root, out=found[..., -1:])
+            return found
         shifted = rest - total / (root + self.num_arms)
         return xp.concatenate([shifted, -total / root], axis=-1)
 
@@ -400,11 +410,7 @@ class PairwiseDensity(ClosedDensity):
         """Return the log likelihood of points (..., D)."""
         xp = namespace(points)
         difference, tie = self.coordinates.rows(self.votes, points)
-        # A subclass with another distribution of a vote has no use for that.
-        quick = hasattr(self.model, "summed_logs") and (
-            home_of(self.model, "summed_logs") is home_of(self.model, "outcome_logs")
-        )
-        if xp is np and quick and self.num_rows:
+        if xp is np and self._has("summed_logs") and self.num_rows:
             return self.model.summed_logs(self.votes.counts, difference, tie)
         total = xp.zeros(points.shape[:-1], dtype=points.dtype)
         logs = self.model.outcome_logs(difference, tie)
@@ -414,6 +420,44 @@ class PairwiseDensity(ClosedDensity):
             always = xp is np and bool(happened.all())
             total = total + (each if always else xp.where(happened, each, 0)) @ counts
         return total
+
+    def _has(self, method: str) -> bool:
+        # A subclass with another distribution of a vote has no use for that.
+        has = hasattr(self.model, method)
+        return has and home_of(self.model, method) is home_of(
+            self.model, "outcome_logs"
+        )
+
+    @cached_property
+    def _of_draws(self) -> Any:
+        # The log likelihood as compiled code, where the model has such code.
+        plain = not (self.model.order_effect or self.coordinates.contest)
+        if not plain or not self._has("likelihood_of_draws"):
+            return None
+        return self.model.likelihood_of_draws(self.votes)
+
+    @np.errstate(all="ignore")
+    def log_densities(
+        self, points: Float[np.ndarray, "draw D"]
+    ) -> Float[np.ndarray, " draw"]:
+        """Return the log joint density of the votes and each point."""
+        many = len(points) >= _MANY_DRAWS and self.num_rows >= _MANY_ROWS
+        if not many or self._of_draws is None:
+            return super().log_densities(points)
+        of_draws, coordinates = self._of_draws, self.coordinates
+        heights = np.empty(len(points))
+        for start in range(0, len(points), of_draws.block):
+            part = points[start : start + of_draws.block]
+            tie = np.full(len(part), -np.inf)
+            if self.model.ties:
+                tie = part[:, coordinates.extras - 1]
+            found = of_draws(coordinates.utilities(part), tie)
+            heights[start : start + len(part)] = (
+                super().log_densities(part)
+                if found is None
+                else coordinates.log_priors(part) + found
+            )
+        return heights
 
     def by_row(self, point: Values) -> RowDerivatives:
         """Return the derivatives of the log likelihood of each row."""

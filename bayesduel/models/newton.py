@@ -209,12 +209,19 @@ def _advance(surface: Surface, search: _Search, tolerance: float) -> _Search:
     step = step * cut
 
     shares = xp.asarray(2.0 ** -np.arange(_HALVINGS), dtype=dtype)
-    trials = search.point[None, :] + shares[:, None] * step[None, :]
-    rises = surface.heights(trials) - value
-    if surface.levels is not None:
-        rises = rises + owed - 2.0 * xp.abs(price * surface.levels(trials))
-    # Concave functions need no more of a condition than a share of the promise.
-    enough = rises >= 1e-4 * shares * (promise * cut)
+
+    def rises_enough(shares: Values) -> Values:
+        trials = search.point[None, :] + shares[:, None] * step[None, :]
+        rises = surface.heights(trials) - value
+        if surface.levels is not None:
+            rises = rises + owed - 2.0 * xp.abs(price * surface.levels(trials))
+        # Concave functions need no more of a condition than a share of the promise.
+        return rises >= 1e-4 * shares * (promise * cut)
+
+    # The whole step is nearly always short enough; a program tries all lengths at once.
+    enough = rises_enough(shares[:1] if xp is np else shares)
+    if xp is np and not enough[0]:
+        enough = rises_enough(shares)
     share = xp.where(xp.any(enough), shares[xp.argmax(enough)], 0.0)
     height = 1.0 + xp.abs(value)
     settled = concave & (promise <= tolerance * height)

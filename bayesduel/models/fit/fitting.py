@@ -103,8 +103,9 @@ def fit(
     -----
     Everything is computed in 64 bits. For Bradley-Terry and Thurstone with a normal
     prior "laplace" runs on NumPy arrays, with derivatives in closed form, and imports
-    no JAX; so does "exact". All else is computed by JAX programs, which are kept for
-    data of the same shapes. Random numbers of exact, laplace, and of the draws of svi
+    no JAX; so does "exact". For Bradley-Terry with many rows a sum over them is
+    compiled by Numba. All else is computed by JAX programs, which are kept for data of
+    the same shapes. Random numbers of exact, laplace, and of the draws of svi
     are those of NumPy's generator, seeded by the words of 32 bits that make up the
     key.
 

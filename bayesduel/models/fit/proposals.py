@@ -34,6 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from math import exp, lgamma, log, pi
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -61,12 +62,17 @@ if TYPE_CHECKING:
 _FREEDOM = 5.0
 """Degrees of freedom of Student's distribution."""
 
-_MOST_DOUBLINGS, _MOST_STEPS = 60, 40
-_EXACT = 1e-10
-"""Share of |z| up to which the fall along a ray is met."""
+_MOST_STEPS, _FARTHEST = 100, 2.0**60
+"""Of a search along a ray: steps, and multiples of |z| at which it is given up."""
+
+_CLOSE = 1e-5
+"""Share of |z| up to which it meets the fall; Newton's last step makes that 1e-10."""
 
 _STEP = 1e-4
 """Relative distance of the points that give the derivative along a ray."""
+
+_BLOCK = 2**21
+"""Coordinates of the points whose rays are searched at once."""
 
 _LOOKED_AT = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 """Shares of the way to a point at which the posterior must have fallen further."""
@@ -93,36 +99,31 @@ def points_of(distribution: LaplaceState, white: Values) -> Values:
 
 def log_normal_density(distribution: LaplaceState, points: Values) -> Values:
     """Return the normal log density at points (draw, D), (draw,)."""
-    size = distribution.mode.shape[0]
-    volume, squares = _volume_and_squares(distribution, points)
+    xp = namespace(points)
+    scaled = (points - distribution.mode[None, :]) @ distribution.factor
+    return _log_normal(distribution, xp.sum(xp.square(scaled), axis=1))
+
+
+def _log_normal(distribution: LaplaceState, squares: Values) -> Values:
+    # Given the squared distances from the mode, in the scale of the distribution.
+    xp, size = namespace(squares), distribution.mode.shape[0]
+    volume = xp.sum(xp.log(xp.diagonal(distribution.factor)))
     return volume - 0.5 * size * log(2.0 * pi) - 0.5 * squares
 
 
-def _log_heavy_density(distribution: LaplaceState, points: Values) -> Values:
-    # Of Student's t of the same mode and curvature.
-    size = distribution.mode.shape[0]
+def _log_mixture(
+    distribution: LaplaceState, log_normal: Float[np.ndarray, " draw"]
+) -> Float[np.ndarray, " draw"]:
+    # Of a normal distribution, and to a quarter of Student's t of the same mean and
+    # curvature, given the logarithm of the first.
+    size, share = len(distribution.mode), 1.0 / BLOCKS
+    middle = _log_normal(distribution, np.float64(0.0))
+    squares = 2.0 * (middle - log_normal)
     power = 0.5 * (_FREEDOM + size)
     height = lgamma(power) - lgamma(0.5 * _FREEDOM) - 0.5 * size * log(pi * _FREEDOM)
-    volume, squares = _volume_and_squares(distribution, points)
-    return volume + height - power * namespace(points).log1p(squares / _FREEDOM)
-
-
-def _log_mixture_density(distribution: LaplaceState, points: Values) -> Values:
-    # A quarter of it has heavy tails.
-    share = 1.0 / BLOCKS
-    return np.logaddexp(
-        np.log1p(-share) + log_normal_density(distribution, points),
-        np.log(share) + _log_heavy_density(distribution, points),
-    )
-
-
-def _volume_and_squares(
-    distribution: LaplaceState, points: Values
-) -> tuple[Values, Values]:
-    xp = namespace(points)
-    scaled = (points - distribution.mode[None, :]) @ distribution.factor
-    volume = xp.sum(xp.log(xp.diagonal(distribution.factor)))
-    return volume, xp.sum(xp.square(scaled), axis=1)
+    height += middle + 0.5 * size * log(2.0 * pi)
+    log_heavy = height - power * np.log1p(squares / _FREEDOM)
+    return np.logaddexp(np.log1p(-share) + log_normal, np.log(share) + log_heavy)
 
 
 def _drawn_points(
@@ -131,12 +132,14 @@ def _drawn_points(
     number: int,
     *,
     heavy: bool = False,
-) -> np.ndarray:
+) -> tuple[Float[np.ndarray, "draw D"], Float[np.ndarray, " draw"]]:
+    # Points, and their log density in the normal distribution, from either of both.
     white = rng.standard_normal((number, len(distribution.mode)))
     if heavy:
         chi_square = rng.chisquare(_FREEDOM, number)
         white = white * np.sqrt(_FREEDOM / chi_square)[:, None]
-    return points_of(distribution, white)
+    log_normal = _log_normal(distribution, np.sum(np.square(white), axis=1))
+    return points_of(distribution, white), log_normal
 
 
 def log_ray_weight(size: int, depth: Values, distance: Values, slope: Values) -> Values:
@@ -164,66 +167,93 @@ def log_ray_weight(size: int, depth: Values, distance: Values, slope: Values) ->
 
 def radial_points(
     rng: np.random.Generator, target: Density, distribution: LaplaceState, number: int
-) -> tuple[Float[np.ndarray, "draw D"], Float[np.ndarray, " draw"]]:
-    """Draw along rays from the mode; return points and their log weights.
+) -> tuple[
+    Float[np.ndarray, "draw D"], Float[np.ndarray, " draw"], Float[np.ndarray, " draw"]
+]:
+    """Draw along rays from the mode; return points, log densities and log weights.
 
-    Points whose ray does not fall far enough have the weight 0.
+    Points whose ray does not fall so far have the weight 0.
     """
-    white = rng.standard_normal((number, len(distribution.mode)))
+    size = len(distribution.mode)
+    points, lp, log_weight = np.empty((number, size)), *np.empty((2, number))
+    block = max(1, _BLOCK // size)
+    for start in range(0, number, block):
+        part = slice(start, min(start + block, number))
+        white = rng.standard_normal((part.stop - start, size))
+        found = _points_along(target, distribution, white)
+        points[part], lp[part], log_weight[part] = found
+    return points, lp, log_weight
+
+
+def _points_along(
+    target: Density, distribution: LaplaceState, white: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     depth = np.linalg.norm(white, axis=1)
     rays = points_of(distribution, white / depth[:, None]) - distribution.mode
     top = float(distribution.log_density)
 
-    def fallen(distance: np.ndarray) -> np.ndarray:
+    def fallen(distance: np.ndarray, which: np.ndarray) -> np.ndarray:
         # How far the normal distribution would have to be left for such a fall.
-        heights = target.log_densities(distribution.mode + distance[:, None] * rays)
+        along = rays if len(which) == len(rays) else rays[which]
+        heights = target.log_densities(distribution.mode + distance[:, None] * along)
         fall = np.where(np.isnan(heights), np.inf, top - heights)
         return np.sqrt(2.0 * np.maximum(fall, 0.0))
 
     distance, met = _crossings(fallen, depth)
-    with np.errstate(all="ignore"):  # Where the fall was not met.
-        slope = fallen(distance * (1 + _STEP)) - fallen(distance * (1 - _STEP))
-        slope /= 2.0 * _STEP * distance
-        met &= np.isfinite(slope) & (slope > 0)
-        log_weight = log_ray_weight(len(distribution.mode), depth, distance, slope)
-    points = distribution.mode + distance[:, None] * rays
-    return points, np.where(met, log_weight, -np.inf)
+    log_weight = np.full(len(depth), -np.inf)
+    which = np.flatnonzero(met)
+    middle, width = distance[which], _STEP * distance[which]
+    above, below = (fallen(middle + way * width, which) for way in (1.0, -1.0))
+    with np.errstate(all="ignore"):  # Where the fall is infinite beside the point.
+        slope = (above - below) / (2.0 * width)
+        # A step of Newton's method, for which everything is at hand.
+        moved = middle - (0.5 * (above + below) - depth[which]) / slope
+        near = np.abs(moved - middle) <= 2.0 * width
+        middle = np.where(near, moved, middle)
+        weight = log_ray_weight(len(distribution.mode), depth[which], middle, slope)
+        usable = np.isfinite(slope) & (slope > 0)
+    distance[which] = middle
+    log_weight[which] = np.where(usable, weight, -np.inf)
+    lp = top - 0.5 * np.square(depth)
+    return distribution.mode + distance[:, None] * rays, lp, log_weight
 
 
 def _crossings(
-    fallen: Callable[[np.ndarray], np.ndarray], depth: np.ndarray
+    fallen: Callable[[np.ndarray, np.ndarray], np.ndarray], depth: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    # Where an increasing function of a distance is ``depth``, for many at once, and
-    # where that is met. Method of Illinois: for a normal posterior the function is the
-    # distance.
+    # Where an increasing function of a distance is about ``depth``, for many at once,
+    # and where that is met. For a normal posterior the function is the distance, so the
+    # first guess is ``depth`` and the second one in proportion; then the method of
+    # Illinois, after doubling where no end is known.
     low, below = np.zeros_like(depth), -depth
-    high = depth.copy()
-    above = fallen(high) - depth
-    for _ in range(_MOST_DOUBLINGS):
-        short = above < 0
-        if not short.any():
-            break
-        low, below = np.where(short, high, low), np.where(short, above, below)
-        high = np.where(short, 2.0 * high, high)
-        above = np.where(short, fallen(high) - depth, above)
-    met = above >= 0
-    side = np.zeros_like(depth)
-    distance = high
-    for _ in range(_MOST_STEPS):
-        width = np.where(met & np.isfinite(above), above - below, 1.0)
-        share = np.where(met & np.isfinite(above), -below / width, 0.5)
-        distance = low + (high - low) * np.clip(share, 0.0, 1.0)
-        value = fallen(distance) - depth
-        if np.all(~met | (np.abs(value) <= _EXACT * depth)):
-            break
+    high, above = np.full_like(depth, np.inf), np.full_like(depth, np.inf)
+    distance, side = depth.copy(), np.zeros_like(depth)
+    going = np.arange(len(depth))
+    for step in range(_MOST_STEPS):
+        value = fallen(distance[going], going) - depth[going]
         under = value < 0
         # The end that stays for a second time counts half, so that it moves next.
-        above = np.where(under & (side < 0), 0.5 * above, above)
-        below = np.where(~under & (side > 0), 0.5 * below, below)
-        low, below = np.where(under, distance, low), np.where(under, value, below)
-        high, above = np.where(under, high, distance), np.where(under, above, value)
-        side = np.where(under, -1.0, 1.0)
-    return distance, met
+        above[going] *= np.where(under & (side[going] < 0), 0.5, 1.0)
+        below[going] *= np.where(~under & (side[going] > 0), 0.5, 1.0)
+        side[going] = np.where(under, -1.0, 1.0)
+        short, far = going[under], going[~under]
+        low[short], below[short] = distance[short], value[under]
+        high[far], above[far] = distance[far], value[~under]
+        close = np.abs(value) <= _CLOSE * depth[going]
+        lost = distance[going] >= _FARTHEST * depth[going]
+        going = going[~(close | lost)]
+        if not len(going):
+            break
+        start, end = low[going], high[going]
+        with np.errstate(all="ignore"):  # Where no end is known, or it is infinite.
+            near = depth[going] / (depth[going] + below[going])
+            growth = near if step == 0 else 2.0
+            share = -below[going] / (above[going] - below[going])
+            share = np.where(np.isfinite(above[going]), share, 0.5)
+            inside = start + (end - start) * np.clip(share, 0.0, 1.0)
+        beyond = start * np.clip(growth, 1.0, 2.0)
+        distance[going] = np.where(np.isfinite(end), inside, beyond)
+    return distance, np.isfinite(high) | (np.abs(below) <= _CLOSE * depth)
 
 
 def _rays_suit(
@@ -243,23 +273,21 @@ def _rays_suit(
     return not np.any(rises > 1e-9 * (1.0 + abs(float(distribution.log_density))))
 
 
-class Pool(NamedTuple):
+@dataclass(frozen=True)
+class Pool:
     """Proposals, and what each weighs."""
 
     points: Float[np.ndarray, "draw D"]
-    named: dict[str, np.ndarray]
     lp: Float[np.ndarray, " draw"]
     # Log posterior minus log density of the distribution that they come from.
     log_weight: Float[np.ndarray, " draw"]
+    # Returns the named quantities of points.
+    naming: Callable[[np.ndarray], dict[str, np.ndarray]]
 
-    @classmethod
-    def joined(cls, blocks: list[Pool]) -> Pool:
-        """Return all proposals of some pools."""
-        points, named, *logs = zip(*blocks, strict=True)
-        together = {
-            name: np.concatenate([each[name] for each in named]) for name in named[0]
-        }
-        return cls(np.concatenate(points), together, *map(np.concatenate, logs))
+    @cached_property
+    def named(self) -> dict[str, Shaped[np.ndarray, "draw ..."]]:
+        """The named quantities of all proposals."""
+        return self.naming(self.points)
 
     def kept(
         self, index: Int[np.ndarray, " kept"]
@@ -309,9 +337,9 @@ class NormalProposer:
 
     def plain(self, rng: np.random.Generator, number: int) -> Pool:
         """Draw from the normal distribution."""
-        pool = self._block(rng, number)
-        density = log_normal_density(self.distribution, pool.points)
-        return pool._replace(log_weight=pool.lp - density)
+        points, log_normal = _drawn_points(rng, self.distribution, number)
+        lp = self.target.log_densities(points)
+        return Pool(points, lp, lp - log_normal, self.target.named)
 
     def better(self, rng: np.random.Generator, plain: Weighed) -> Iterator[Weighed]:
         """Add heavy tails; draw along rays where the posterior falls along them."""
@@ -331,27 +359,25 @@ class NormalProposer:
         self, rng: np.random.Generator, number: int, first: Pool | None = None
     ) -> Pool:
         # Blocks of so many, the last of them with heavy tails.
-        blocks = [first or self._block(rng, number)]
-        blocks += [self._block(rng, number) for _ in range(BLOCKS - 2)]
-        pool = Pool.joined([*blocks, self._block(rng, number, heavy=True)])
-        density = _log_mixture_density(self.distribution, pool.points)
-        return pool._replace(log_weight=pool.lp - density)
-
-    def _block(
-        self, rng: np.random.Generator, number: int, *, heavy: bool = False
-    ) -> Pool:
-        points = _drawn_points(rng, self.distribution, number, heavy=heavy)
-        named, lp = self.target.named(points), self.target.log_densities(points)
-        return Pool(points, named, lp, np.zeros(number))
+        first = first or self.plain(rng, number)
+        blocks = [(first.points, first.lp - first.log_weight)]
+        for heavy in (False,) * (BLOCKS - 2) + (True,):
+            blocks.append(_drawn_points(rng, self.distribution, number, heavy=heavy))
+        points, log_normal = map(np.concatenate, zip(*blocks, strict=True))
+        more = self.target.log_densities(points[number:])
+        lp = np.concatenate([first.lp, more])
+        log_weight = lp - _log_mixture(self.distribution, log_normal)
+        return Pool(points, lp, log_weight, self.target.named)
 
     def _radial(self, rng: np.random.Generator, number: int) -> Pool:
         # Some weigh little, so that few draws need as many proposals as more would.
         return self._along_rays(rng, BLOCKS * max(number, 4 * LEAST_BLOCK))
 
     def _along_rays(self, rng: np.random.Generator, number: int) -> Pool:
-        points, log_weight = radial_points(rng, self.target, self.distribution, number)
-        named, lp = self.target.named(points), self.target.log_densities(points)
-        return Pool(points, named, lp, log_weight)
+        points, lp, log_weight = radial_points(
+            rng, self.target, self.distribution, number
+        )
+        return Pool(points, lp, log_weight, self.target.named)
 
 
 class _Node(NamedTuple):
@@ -416,12 +442,11 @@ class ScaleProposer:
         """Draw from the mixture of the normal distributions, in random order."""
 
         def draw(node: _Node, count: int) -> tuple[np.ndarray, np.ndarray]:
-            points = _drawn_points(rng, node.distribution, count)
-            return points, log_normal_density(node.distribution, points)
+            return _drawn_points(rng, node.distribution, count)
 
         pool, order = self._pool(rng, number, draw, 0.0), rng.permutation(number)
-        logs = pool.lp[order], pool.log_weight[order]
-        return Pool(pool.points[order], pool.kept(order), *logs)
+        logs, named = (pool.lp[order], pool.log_weight[order]), pool.kept(order)
+        return Pool(pool.points[order], *logs, lambda _: named)
 
     def better(self, rng: np.random.Generator, plain: Weighed) -> Iterator[Weighed]:
         """Add heavy tails; draw along rays from the mode given each scale."""
@@ -430,7 +455,7 @@ class ScaleProposer:
         few = Weighed.of(self._along_rays(rng, LEAST_BLOCK))
         top = self.nodes[int(np.argmax(self.probabilities))]
         target, distribution = top.density, top.distribution
-        points, weight = radial_points(rng, target, distribution, LEAST_BLOCK // 4)
+        points, _, weight = radial_points(rng, target, distribution, LEAST_BLOCK // 4)
         if _rays_suit(few, target, distribution, points[np.isfinite(weight)]):
             yield Weighed.of(self._radial(rng, number), "radial", self._radial)
 
@@ -442,8 +467,8 @@ class ScaleProposer:
                 _drawn_points(rng, node.distribution, count - heavy),
                 _drawn_points(rng, node.distribution, heavy, heavy=True),
             ]
-            points = np.concatenate(blocks)
-            return points, _log_mixture_density(node.distribution, points)
+            points, log_normal = map(np.concatenate, zip(*blocks, strict=True))
+            return points, _log_mixture(node.distribution, log_normal)
 
         return self._pool(rng, BLOCKS * number, draw)
 
@@ -452,9 +477,9 @@ class ScaleProposer:
 
     def _along_rays(self, rng: np.random.Generator, number: int) -> Pool:
         def draw(node: _Node, count: int) -> tuple[np.ndarray, np.ndarray]:
-            points, weight = radial_points(rng, node.density, node.distribution, count)
-            height = node.density.log_densities(points) - node.log_evidence
-            return points, height - weight
+            of_node = node.density, node.distribution
+            points, lp, weight = radial_points(rng, *of_node, count)
+            return points, lp - node.log_evidence - weight
 
         return self._pool(rng, number, draw)
 
@@ -490,8 +515,13 @@ class ScaleProposer:
             # Of utilities in units of the scale, which are the model's coordinates.
             lp = joint + free.shape[1] * log_scale
             log_weight = joint - (log_density + log(shares[place]))
-            blocks.append(Pool(points, named, lp, log_weight))
-        return Pool.joined(blocks)
+            blocks.append((points, lp, log_weight, named))
+        points, lp, log_weight, names = zip(*blocks, strict=True)
+        together = {
+            name: np.concatenate([each[name] for each in names]) for name in names[0]
+        }
+        logs = np.concatenate(lp), np.concatenate(log_weight)
+        return Pool(np.concatenate(points), *logs, lambda _: together)
 
 
 def _nodes(

@@ -112,11 +112,12 @@ def test_of_a_normal_distribution_points_along_rays_are_its_own():
     distribution = LaplaceState(
         np.ones(3), factor, np.float64(3.0), np.int32(0), np.int32(1)
     )
-    points, log_weight = radial_points(
+    points, lp, log_weight = radial_points(
         np.random.default_rng(0), Normal(), distribution, 500
     )
     white = np.random.default_rng(0).standard_normal((500, 3))
     np.testing.assert_allclose((points - 1.0) @ factor, white, atol=1e-8)
+    np.testing.assert_allclose(lp, Normal().log_densities(points), atol=1e-8)
     np.testing.assert_allclose(log_weight, 0.0, atol=1e-6)
 
 
@@ -128,7 +129,7 @@ def test_a_fall_that_never_comes_has_no_weight():
     distribution = LaplaceState(
         np.zeros(1), np.eye(1), np.float64(0.0), np.int32(0), np.int32(1)
     )
-    points, log_weight = radial_points(
+    points, _, log_weight = radial_points(
         np.random.default_rng(1), Flat(), distribution, 200
     )
     assert np.all(np.isneginf(log_weight[points[:, 0] > 0]))
