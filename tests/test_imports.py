@@ -113,6 +113,20 @@ except SystemExit as stop:
     assert not loaded_by(code, tmp_path) & (HEAVY | {"numpy", "scipy"})
 
 
+def test_the_list_of_names_loads_nothing_heavy(tmp_path: Path) -> None:
+    """Also of policies whose posterior is a program of JAX."""
+    code = """
+import sys
+from bayesduel.cli import main
+sys.argv = ["bayesduel", "list"]
+try:
+    main()
+except SystemExit as stop:
+    assert not stop.code, stop.code
+"""
+    assert not loaded_by(code, tmp_path) & (HEAVY | {"numba", "pandas"})
+
+
 def test_a_comparison_loads_only_what_it_runs_on(tmp_path: Path) -> None:
     """JAX and NumPyro are for posteriors of models, CVXPY for none of its bounds.
 

@@ -491,8 +491,8 @@ def _defaults(
 ) -> dict[str, float]:
     """Return the default of the parameter, by the label of a line."""
     from bayesduel.instances.families import FAMILIES, family_parameters
-    from bayesduel.policies.lookup import settable
-    from bayesduel.policies.registry import entry, registered_names
+    from bayesduel.policies.lookup import usual_parameters
+    from bayesduel.policies.registry import registered_names
 
     known = registered_names()
     found: dict[str, float] = {}
@@ -501,7 +501,7 @@ def _defaults(
         if of_policies:
             attrs = point.measured.data.attrs
             policy = str(attrs.get("policy_name")).partition(",")[0]
-            usual = settable(entry(policy).default) if policy in known else {}
+            usual = usual_parameters(policy) if policy in known else {}
         elif point.panel in FAMILIES:
             usual = dict(family_parameters(point.panel))
         value = usual.get(name)

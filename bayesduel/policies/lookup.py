@@ -14,7 +14,13 @@ from bayesduel.arguments.named_objects import (
     word_of,
 )
 from bayesduel.errors import PolicyParameterError, UnknownNameError, near_and_all
-from bayesduel.models.in_policies.names import is_posterior, numbers_of, with_numbers
+from bayesduel.models.in_policies.names import (
+    field_default,
+    is_posterior,
+    numbers_named,
+    numbers_of,
+    with_numbers,
+)
 from bayesduel.policies.parameter_values import (
     check_policy,
     parameters,
@@ -274,6 +280,26 @@ def settable(policy: PolicyBase) -> dict[str, Any]:
     if found.get("compiled") == getattr(type(policy), "compiled", None):
         found.pop("compiled", None)
     return found
+
+
+def usual_parameters(name: str) -> dict[str, Any]:
+    """Return :func:`settable` of a registered policy as it is by default.
+
+    Without importing JAX, which the posteriors of most models are made of.
+
+    Examples
+    --------
+    >>> usual_parameters("bt-ts")["posterior"]
+    'bradley-terry'
+    """
+    each = entry(name)
+    given = {field.name: field_default(field) for field in fields(each.kind)}
+    given |= each.parameters
+    word = given.get("posterior")
+    if not isinstance(word, str):
+        return settable(each.default)
+    given.pop("compiled", None)
+    return given | numbers_named(word)
 
 
 def name_of(policy: PolicyBase) -> str:

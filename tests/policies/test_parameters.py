@@ -6,6 +6,7 @@ from bayesduel import policies
 from bayesduel.errors import PolicyParameterError
 from bayesduel.models import BradleyTerry, PairwiseBeta
 from bayesduel.policies import DoubleThompson, RivalDirectedThompson
+from bayesduel.policies.lookup import settable, usual_parameters
 from bayesduel.posteriors import BetaPairs, Laplace
 from tests.models.in_policies.models_of_ones_own import InNumPy, ShownFirst
 
@@ -113,3 +114,9 @@ def test_sizes_have_limits():
         policies.get("track-and-stop").check(65, 100)
     with pytest.raises(PolicyParameterError, match="num_batches must be at most 1000"):
         policies.get("pcomp", num_batches=100_001).check(4, 10**6)
+
+
+def test_usual_parameters_are_those_of_the_default_policy():
+    for name in (*policies.names(), *policies.subset_names()):
+        found, expected = usual_parameters(name), settable(policies.get(name))
+        assert list(found.items()) == list(expected.items())

@@ -103,8 +103,9 @@ def _entries(what: What) -> list[dict[str, Any]]:
     from bayesduel import instances, policies
     from bayesduel.instances import choice, worlds
     from bayesduel.instances.worlds.lookup import default_world
-    from bayesduel.policies.lookup import settable
+    from bayesduel.policies.lookup import usual_parameters
     from bayesduel.policies.policy import declared
+    from bayesduel.policies.registry import entry
     from theory import REGRET_NOTIONS
     from theory.choice import SUBSET_REGRET_NOTIONS
 
@@ -146,10 +147,12 @@ def _entries(what: What) -> list[dict[str, Any]]:
             of_sets = what == "subset-policies"
             rows = []
             for name in policies.subset_names() if of_sets else policies.names():
-                policy: Any = policies.get(name)
-                row = dict(name=name, label=policy.label, parameters=settable(policy),
-                           about=declared(policy, "title"))  # fmt: skip
-                more = dict(feedback=list(policy.feedbacks)) if of_sets else {}
+                each = entry(name)
+                kind: Any = each.kind
+                row = dict(name=name, label=each.acronym,
+                           parameters=usual_parameters(name),
+                           about=declared(kind, "title"))  # fmt: skip
+                more = dict(feedback=list(kind.feedbacks)) if of_sets else {}
                 rows.append(row | more)
             return rows
         case "regrets":

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from bayesduel.types import Arm, Outcome, RunKey, State
 
 
+NEWTON_STEPS = 20
+"""Newton steps of :class:`Laplace` for one update, unless told otherwise."""
+
+
 @runtime_checkable
 class PairPosterior(Protocol):
     """A posterior of all pairs inside compiled code, which takes vote after vote.

@@ -14,7 +14,7 @@ from bayesduel.errors import NarrowPriorWarning, PolicyParameterError
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.identifiability import narrow_covariates
-from bayesduel.models.in_policies.base import UtilitiesByNumber
+from bayesduel.models.in_policies.base import NEWTON_STEPS, UtilitiesByNumber
 from bayesduel.models.in_policies.modes import (
     LevelWorld,
     NormalApproximation,
@@ -106,7 +106,7 @@ class Laplace:
     """
 
     model: PreferenceModel = field(default=BradleyTerry(), metadata={"static": True})
-    newton_steps: int = field(default=20, metadata={"static": True})
+    newton_steps: int = field(default=NEWTON_STEPS, metadata={"static": True})
     covariates: Covariates = field(default=None, metadata={"static": True})
     order: Any = field(default=None, repr=False, compare=False)
 

@@ -8,7 +8,11 @@ import numpy as np
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.models.base import PreferenceModel
-from bayesduel.models.in_policies.base import PairPosterior, SetPosterior
+from bayesduel.models.in_policies.base import (
+    NEWTON_STEPS,
+    PairPosterior,
+    SetPosterior,
+)
 from bayesduel.models.in_policies.betas import BetaArms, BetaPairs
 
 _MODELS = {
@@ -19,6 +23,8 @@ _MODELS = {
 
 _NAMES = ("beta", *_MODELS, *(f"{name}-hmc" for name in _MODELS))
 """Names of posteriors, as the command line has them."""
+
+_OF_SETS = {"multinomial-logit": "MultinomialLogit"}
 
 _OTHER_NAMES = {
     "laplace": "bradley-terry",
@@ -43,21 +49,28 @@ def posterior_named(name: str) -> Any:
     Thurstone(prior_scale=2.0, zero_sum=False, ...)
     """
     name = _OTHER_NAMES.get(name, name)
-    if name not in _NAMES:
+    if name not in (*_NAMES, *_OF_SETS):
         return None
     if name == "beta":
         return BetaPairs()
-    from bayesduel import models
-
-    model = getattr(models, _MODELS[name.removesuffix("-hmc")])()
     # JAX takes a second to import.
+    if name in _OF_SETS:
+        from bayesduel.models.in_policies.set_laplace import SetLaplace
+
+        return SetLaplace(_model_named(name))
     if name.endswith("-hmc"):
         from bayesduel.models.in_policies.hmc import HMC
 
-        return HMC(model)
+        return HMC(_model_named(name))
     from bayesduel.models.in_policies.laplace import Laplace
 
-    return Laplace(model)
+    return Laplace(_model_named(name))
+
+
+def _model_named(name: str) -> Any:
+    from bayesduel import models
+
+    return getattr(models, (_MODELS | _OF_SETS)[name.removesuffix("-hmc")])()
 
 
 def take_by_name(policy: Any) -> None:
@@ -98,6 +111,22 @@ def numbers_of(posterior: Any) -> dict[str, Any]:
     }
 
 
+def numbers_named(name: str) -> dict[str, Any]:
+    """Return :func:`numbers_of` of :func:`posterior_named`, mostly without JAX.
+
+    Examples
+    --------
+    >>> numbers_named("bradley-terry")["newton_steps"]
+    20
+    """
+    name = _OTHER_NAMES.get(name, name)
+    if name == "beta" or name.endswith("-hmc"):
+        return numbers_of(posterior_named(name))
+    model = _model_named(name)
+    numbers = {field.name: getattr(model, field.name) for field in fields(model)}
+    return numbers if name in _OF_SETS else {**numbers, "newton_steps": NEWTON_STEPS}
+
+
 def changed_numbers(posterior: Any) -> dict[str, Any]:
     """Return the parameters that are not at their defaults.
 
@@ -108,7 +137,7 @@ def changed_numbers(posterior: Any) -> dict[str, Any]:
     >>> changed_numbers(Laplace(BradleyTerry(prior_scale=1.0)))
     {'prior_scale': 1.0}
     """
-    usual = {field.name: _default(field) for _, field in _parameters(posterior)}
+    usual = {field.name: field_default(field) for _, field in _parameters(posterior)}
     return _that_differ(numbers_of(posterior), usual)
 
 
@@ -134,7 +163,7 @@ def with_numbers(posterior: Any, changes: dict[str, Any]) -> Any:
         if field.name in changes:
             value = changes[field.name]
             whole = isinstance(value, int) and not isinstance(value, bool)
-            if whole and isinstance(_default(field), float):
+            if whole and isinstance(field_default(field), float):
                 value = float(value)
             (own if holder is posterior else of_model)[field.name] = value
     if of_model:
@@ -164,6 +193,7 @@ def _parameters(posterior: Any) -> list[tuple[Any, Any]]:
     return parameters
 
 
-def _default(field: Any) -> Any:
+def field_default(field: Any) -> Any:
+    """Return the default of a field of a dataclass."""
     has_factory = field.default_factory is not MISSING
     return field.default_factory() if has_factory else field.default

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayesduel.errors import PolicyParameterError, SimulationArgumentError
 from bayesduel.models.in_policies.base import SetPosterior
+from bayesduel.models.in_policies.names import take_by_name
 from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import OfferingPolicy
@@ -15,13 +16,6 @@ if TYPE_CHECKING:
 
 MOST_SETS = 1000
 """Different sets whose choices are kept; the likelihood is a sum over them."""
-
-
-def _laplace() -> Any:
-    """Return the usual posterior; JAX takes a second to import."""
-    from bayesduel.models.in_policies.set_laplace import SetLaplace
-
-    return SetLaplace()
 
 
 @register("logit-ts", acronym="Logit-TS")
@@ -63,10 +57,14 @@ class LogitThompson(OfferingPolicy, KernelPolicy):
     """
 
     no_choice: bool = True
-    posterior: Any = field(default_factory=_laplace)
+    posterior: Any = field(default_factory=lambda: "multinomial-logit")
 
     title: ClassVar[str] = "Thompson sampling, multinomial logit by Laplace"
     feedbacks: ClassVar[tuple[str, ...]] = ("winner",)
+
+    def __post_init__(self) -> None:
+        """Take the posterior by its name."""
+        take_by_name(self)
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
