@@ -1,6 +1,5 @@
 """RD-TS, rival-directed Thompson sampling: a policy of this package's own."""
 
-import math
 from dataclasses import fields
 from typing import Any, ClassVar, NamedTuple
 
@@ -19,13 +18,20 @@ from bayesduel.models.in_policies.scalar_betas import (
     tail_table,
 )
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
-from bayesduel.ops.scalar.draws import choose_index, waiting_time
-from bayesduel.ops.scalar.resolved_rounds import NEVER
+from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.policy import Duel, KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_choices import place_by_weight, takes_over
 from bayesduel.policies.scalar_kernel import ScalarKernel
+from bayesduel.policies.thompson._scalar_rivals import (
+    EQUAL_COSTS,
+    find_costs,
+    list_fewest_losses,
+    refresh_after,
+    refresh_everything,
+    rounds_before_event,
+)
 from theory.arguments import number_above, number_from, number_that, one_of
 
 _SKEPTICAL = BetaPairs(prior=5)
@@ -259,6 +265,7 @@ _PAIR = np.dtype(
         ("favorable", np.float64),  # [i, j]: i beats j in a world that favors i,
         ("unfavorable", np.float64),  # and does not.
         ("divergence", np.float64),
+        ("price", np.float64),  # Regret over divergence, while a leader is chosen.
         ("worth", np.float64),  # Divergence times (duels + 1)^eta.
         ("steepness", np.float64),  # [i, j], i < j: slopes of all Phi, for a round.
     ]
@@ -332,18 +339,10 @@ def init(state: RivalDirectedKernel, rng: Generator) -> None:
 def choose(state: RivalDirectedKernel, rng: Generator, round_: int) -> Duel:
     """Return the self-duels of the leader, and the pair that is compared next."""
     now = state.now[0]
-    probability = now.c * now.total
-    if probability < 1.0 and now.costs_regret and now.steps:
-        if rng.random() >= probability:
-            return Duel(now.leader, 0, now.leader, now.leader, True)
-        idle = 0
-    elif probability < 1.0 and now.costs_regret:
-        rounds = NEVER + 1 - round_
-        idle, happens = waiting_time(rng, -math.log1p(-probability), rounds)
-        if not happens:
-            return Duel(now.leader, idle, now.leader, now.leader, False)
-    else:
-        idle = 0
+    probability = now.c * now.total if now.costs_regret else 1.0
+    idle, explores = rounds_before_event(rng, probability, now.steps, round_)
+    if not explores:
+        return Duel(now.leader, idle, now.leader, now.leader, now.steps != 0)
     if now.total == 0.0:
         num_arms = state.arms.size
         rival = (now.leader + 1 + choose_index(rng, num_arms - 1)) % num_arms
@@ -369,14 +368,7 @@ def update(
     winner, loser = (first, second) if won else (second, first)
     state.pairs[winner, loser].wins += 1
     refresh_pair(state, first, second)
-    leader = draw_leader(state, rng)
-    if leader != state.now[0].leader:
-        state.now[0].leader = leader
-        refresh_everything(state)
-    elif leader in (first, second):
-        refresh_defeats(state)
-    else:
-        refresh_rivals(state, first, second)
+    refresh_after(state, draw_leader(state, rng), first, second)
 
 
 @inlined
@@ -391,11 +383,6 @@ scalar_kernel.implement(
 
 
 # --- Whom the rule of RD-TS takes for its leader, and which pair it plays -------------
-
-
-EQUAL_COSTS = 1e-9
-"""Costs that differ by less, relatively, are equal: their order must not depend on the
-order in which numbers were added."""
 
 
 @compiled
@@ -532,21 +519,11 @@ def _find_tails(state: RivalDirectedKernel, rival: int) -> int:
 @compiled
 def draw_leader(state: RivalDirectedKernel, rng: Generator) -> int:
     """Draw one of the arms with the fewest losses that are cheapest to prove."""
-    arms = state.arms
-    fewest, count = 2 * arms.size, 0
-    for arm in range(arms.size):
-        if arms[arm].losses < fewest:
-            fewest, count = arms[arm].losses, 0
-        if arms[arm].losses == fewest:
-            arms[count].listed = arm
-            count += 1
+    arms, count = state.arms, list_fewest_losses(state)
     if count == 1:
         return arms[0].listed
-    least = math.inf
-    for place in range(count):
-        arms[place].cost = _cost_of_proof(state, arms[place].listed)
-        least = min(least, arms[place].cost)
-    kept = 0
+    _find_prices(state)
+    least, kept = find_costs(state, count), 0
     for place in range(count):
         if arms[place].cost <= least * (1.0 + EQUAL_COSTS):
             arms[kept].listed = arms[place].listed
@@ -555,62 +532,15 @@ def draw_leader(state: RivalDirectedKernel, rng: Generator) -> int:
 
 
 @inlined
-def _price(state: RivalDirectedKernel, one: int, other: int) -> float:
-    return regret(state, one, other) / state.pairs[one, other].divergence
+def _find_prices(state: RivalDirectedKernel) -> None:
+    for one in range(state.arms.size):
+        for other in range(state.arms.size):
+            pair = state.pairs[one, other]
+            if one != other:
+                pair.price = regret(state, one, other) / pair.divergence
 
 
-@inlined
-def _strict_losses(state: RivalDirectedKernel, arm: int) -> int:
-    count = 0
-    for other in range(state.arms.size):
-        count += state.pairs[arm, other].lead < 0
-    return count
-
-
-@compiled
-def _cost_of_proof(state: RivalDirectedKernel, winner: int) -> float:
-    """Solve the efficient program for one winner in closed form, as ``ecw_costs``.
-
-    Infinite for an arm that has not the fewest losses, even pairs left out.
-    """
-    num_arms, total = state.arms.size, 0.0
-    losses = _strict_losses(state, winner)
-    for arm in range(num_arms):
-        if _strict_losses(state, arm) < losses:
-            return math.inf
-        if state.pairs[winner, arm].lead > 0:
-            total += _price(state, winner, arm)
-    for rival in range(num_arms):
-        excess = losses - 1 - (state.pairs[winner, rival].lead > 0)
-        if rival != winner and excess >= 0:
-            total += _block_cost(state, winner, rival, excess)
-    return total
-
-
-@inlined
-def _block_cost(
-    state: RivalDirectedKernel, winner: int, rival: int, excess: int
-) -> float:
-    """Return the least (c_1 + ... + c_h) / (h - k), h > k, of sorted prices c."""
-    # The list of flipped pairs is free now.
-    prices, count = state.flipped, 0
-    for superior in range(state.arms.size):
-        if superior != winner and state.pairs[superior, rival].lead > 0:
-            price, place = _price(state, superior, rival), count
-            while place > 0 and prices[place - 1].weight > price:
-                prices[place].weight = prices[place - 1].weight
-                place -= 1
-            prices[place].weight = price
-            count += 1
-    running, least = 0.0, math.inf
-    for place in range(count):
-        running += prices[place].weight
-        if place + 1 > excess:
-            least = min(least, running / (place + 1 - excess))
-    return least
-
-
-# --- How likely each rival is --------------------------------------------------------
+# --- What the counts of a pair say ---------------------------------------------------
 
 
 @compiled
@@ -661,122 +591,3 @@ def regret(state: RivalDirectedKernel, one: int, other: int) -> float:
         return 1.0
     mean = 0.5 * (state.arms[one].score + state.arms[other].score)
     return state.now[0].best_score - mean + state.now[0].floor
-
-
-@compiled
-def refresh_everything(state: RivalDirectedKernel) -> None:
-    """Find all distributions anew, after another arm has become the leader."""
-    for rival in range(state.arms.size):
-        if rival != state.now[0].leader:
-            _refresh_own_wins(state, rival)
-    refresh_defeats(state)
-
-
-@compiled
-def refresh_rivals(state: RivalDirectedKernel, one: int, other: int) -> None:
-    """Bring two rivals up to date that have met."""
-    for rival in (one, other):
-        _refresh_own_wins(state, rival)
-        _refresh_probability(state, rival)
-    _refresh_total(state)
-
-
-@compiled
-def refresh_defeats(state: RivalDirectedKernel) -> None:
-    """Bring all rivals up to date after a duel of the leader.
-
-    For every rival the distribution of the leader's defeats by the others: the arms are
-    halved again and again, and each half takes in the pairs of the other one. Leaving a
-    factor out of a product by division would lose the digits of small probabilities.
-    """
-    padded, size = len(state.defeats), state.arms.size + 1
-    current, following = state.defeats, state.spare
-    _empty_product(current, 0, size)
-    segments = 1
-    while segments < padded:
-        half = padded // (2 * segments)
-        for segment in range(segments):
-            for side in range(2):
-                child, sibling = 2 * segment + side, 2 * segment + 1 - side
-                for needed in range(size):
-                    following[child, needed] = current[segment, needed]
-                for arm in range(sibling * half, (sibling + 1) * half):
-                    _multiply_in(state, following, child, arm)
-        current, following = following, current
-        segments *= 2
-    for rival in range(state.arms.size):
-        if rival != state.now[0].leader:
-            # The distributions of the leaves stand in one of the two arrays.
-            for count in range(size):
-                state.defeats[rival, count] = current[rival, count]
-            _refresh_probability(state, rival)
-    _refresh_total(state)
-
-
-@inlined
-def _empty_product(
-    distributions: Float[np.ndarray, "P N"], row: int, size: int
-) -> None:
-    for count in range(size):
-        distributions[row, count] = 0.0
-    distributions[row, 0] = 1.0
-
-
-@inlined
-def _multiply_in(
-    state: RivalDirectedKernel,
-    distributions: Float[np.ndarray, "P N"],
-    row: int,
-    arm: int,
-) -> None:
-    """Add the sign of "the leader loses to this arm" to a distribution."""
-    leader = state.now[0].leader
-    if arm >= state.arms.size or arm == leader:
-        return
-    pair = state.pairs[arm, leader]
-    loses, wins = pair.favorable, pair.unfavorable
-    for count in range(state.arms.size, 0, -1):
-        distributions[row, count] = (
-            wins * distributions[row, count] + loses * distributions[row, count - 1]
-        )
-    distributions[row, 0] *= wins
-
-
-@compiled
-def _refresh_own_wins(state: RivalDirectedKernel, rival: int) -> None:
-    """Find the tail of the rival's wins against all but the leader."""
-    num_arms = state.arms.size
-    tail = state.own_wins[rival]
-    for needed in range(1, num_arms + 1):
-        tail[needed] = 0.0
-    tail[0] = 1.0
-    pairs = 0
-    for other in range(num_arms):
-        if other != rival and other != state.now[0].leader:
-            pairs += 1
-            pair = state.pairs[rival, other]
-            wins, loses = pair.favorable, pair.unfavorable
-            for needed in range(pairs, 0, -1):
-                tail[needed] = wins * tail[needed - 1] + loses * tail[needed]
-
-
-@inlined
-def _refresh_probability(state: RivalDirectedKernel, rival: int) -> None:
-    """Sum Phi of a rival over the leader's defeats by others."""
-    num_arms = state.arms.size
-    direct = state.pairs[rival, state.now[0].leader]
-    tail, probability = state.own_wins[rival], 0.0
-    for defeats in range(num_arms - 1):
-        with_duel = direct.favorable * tail[max(num_arms - 2 - defeats, 0)]
-        without = direct.unfavorable * tail[num_arms - defeats]
-        probability += state.defeats[rival, defeats] * (with_duel + without)
-    state.arms[rival].weight = probability
-
-
-@inlined
-def _refresh_total(state: RivalDirectedKernel) -> None:
-    state.arms[state.now[0].leader].weight = 0.0
-    total = 0.0
-    for rival in range(state.arms.size):
-        total += state.arms[rival].weight
-    state.now[0].total = total
