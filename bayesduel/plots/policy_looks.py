@@ -33,6 +33,7 @@ POLICY_LOOKS: dict[str, tuple[str, str]] = {
     "BT-TS": (YELLOW, "^"),
     "RCS": (SKY, "D"),
     "RD-TS": (SKY, "X"),
+    "RD-TS*": (YELLOW, "s"),
     "Self-Sparring": (GREEN, "v"),
     "CCB": (SKY, "P"),
     "MergeRUCB": (GRAY, "D"),

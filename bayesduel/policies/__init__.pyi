@@ -57,6 +57,7 @@ from .thompson.relative_confidence_sampling import (
     RelativeConfidenceSampling as RelativeConfidenceSampling,
 )
 from .thompson.rival_directed import RivalDirectedThompson as RivalDirectedThompson
+from .thompson.rival_directed_star import RivalDirectedStar as RivalDirectedStar
 from .thompson.self_sparring import SelfSparring as SelfSparring
 from .ucb.copeland_confidence_bound import (
     CopelandConfidenceBound as CopelandConfidenceBound,

@@ -30,6 +30,7 @@ MODULES = {
     "bt-ts": "thompson.double_thompson",
     "rcs": "thompson.relative_confidence_sampling",
     "rd-ts": "thompson.rival_directed",
+    "rd-ts-star": "thompson.rival_directed_star",
     "self-sparring": "thompson.self_sparring",
     "ccb": "ucb.copeland_confidence_bound",
     "merge-rucb": "ucb.merge_relative_ucb",

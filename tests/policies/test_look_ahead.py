@@ -25,6 +25,7 @@ from tests.reference import (
     RelativeConfidenceSampling,
     RelativeUCB,
     RivalDirected,
+    RivalDirectedStar,
     SelfSparring,
     plays_of_twins,
 )
@@ -37,6 +38,7 @@ TWINS = {
     "rcs": RelativeConfidenceSampling,
     "ccb": CopelandConfidenceBound,
     "rd-ts": RivalDirected,
+    "rd-ts-star": RivalDirectedStar,
     "self-sparring": SelfSparring,
 }
 

@@ -48,6 +48,7 @@ from tests.reference.reductions import Doubler, MultiSBM, Sparring
 from tests.reference.relative_confidence_sampling import RelativeConfidenceSampling
 from tests.reference.relative_ucb import RelativeUCB
 from tests.reference.rival_directed import RivalDirected
+from tests.reference.rival_directed_star import RivalDirectedStar
 from tests.reference.rival_over_scale import RivalOverScale
 from tests.reference.rmed1 import RMED1
 from tests.reference.rmed2 import RMED2, RMED2FH

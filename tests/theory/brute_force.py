@@ -58,6 +58,38 @@ def solve_cover(costs, sets, num_arms, *, with_solution=False):
     return result.fun * scale
 
 
+def dethroning_sets(signs, leader):
+    """All sets of pairs whose reversal gives a rival more wins than the leader.
+
+    Entry [i][j] of ``signs`` is 1, -1 or 0 where i beats j, loses or ties. Only pairs
+    that do not speak for the rival against the leader are reversed, in its favor; of a
+    tied pair that is not, the side against the rival holds.
+
+    Returns
+    -------
+    list of (int, tuple of pairs, set of pairs)
+        Rival, the pairs that might be reversed, and those that are. Pairs (i, j) are
+        such that "i beats j" speaks for the rival.
+    """
+    found = []
+    for rival in range(len(signs)):
+        if rival == leader:
+            continue
+        others = [j for j in range(len(signs)) if j not in (rival, leader)]
+        decisive = [(rival, leader), *((rival, j) for j in others)]
+        decisive += [(j, leader) for j in others]
+        turned = tuple((i, j) for i, j in decisive if signs[i][j] <= 0)
+        for choice in product((False, True), repeat=len(turned)):
+            chosen = {pair for pair, yes in zip(turned, choice, strict=True) if yes}
+            ahead = 0
+            for i, j in decisive:
+                winner = i if signs[i][j] > 0 or (i, j) in chosen else j
+                ahead += int(winner == rival) - int(winner == leader)
+            if ahead > 0:
+                found.append((rival, turned, chosen))
+    return found
+
+
 def constraints(matrix, winner):
     """All sets of pairs of the program (P), by enumeration of l, H and O."""
     gaps, losses, _ = quantities(matrix)

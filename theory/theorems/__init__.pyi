@@ -18,6 +18,7 @@ from .concentration import lowest_index as lowest_index
 from .concentration import relative_bound_failure as relative_bound_failure
 from .concentration import relative_bound_failures as relative_bound_failures
 from .concentration import unoffered_index_range as unoffered_index_range
+from .rival_directed import rival_directed_star_bound as rival_directed_star_bound
 from .rmed import ecw_kl_sum_bound as ecw_kl_sum_bound
 from .rmed import ecw_kl_worst_case_bound as ecw_kl_worst_case_bound
 from .rmed import ecw_rmed_bound as ecw_rmed_bound

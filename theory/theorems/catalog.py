@@ -147,6 +147,7 @@ _CATALOG: dict[str, Theorem] = {}
 _FILES = {
     "lower_bounds": ("",),
     "batched": ("PCOMP", "SCOMP", "SCOMP2"),
+    "rival_directed": ("RD-TS*",),
     "rmed": ("ECW-RMED", "RMED1"),
     "subsets": ("UCB-no-order",),
     "thompson": ("D-TS", "D-TS+"),

@@ -78,6 +78,9 @@ _COEFFICIENTS = np.array([[*each, *[0.0] * (12 - len(each))] for each in _SERIES
 _SMALLEST = 1e-300
 """Floor of a tail whose logarithm is taken."""
 
+_FEWEST_DIGITS = 1e-250
+"""Smaller tails are found by their logarithms, where those are asked for."""
+
 _LARGEST_DELTA = 0.27
 """Beyond this the tail is below 1e-33."""
 
@@ -127,6 +130,25 @@ def half_tail(first: float, second: float, table: Float[np.ndarray, "B N"]) -> f
     log_beta = math.lgamma(more) + math.lgamma(fewer) - math.lgamma(total)
     scale = math.exp(-total * math.log(2.0) - log_beta) / more
     return min(scale * _fraction(more, fewer, 0.5), 0.5)
+
+
+@compiled
+def log_half_tail(
+    first: float, second: float, table: Float[np.ndarray, "B N"]
+) -> float:
+    """Return the logarithm of `half_tail`, also of a tail too small for a number.
+
+    Both parameters are at least 1. Relative error below 1e-12 up to a million duels.
+    """
+    fewer, total = min(first, second), first + second
+    if total < TABLE_SIZE or 0.5 * total - fewer < _LARGEST_DELTA * total:
+        small = half_tail(first, second, table)
+        if small > _FEWEST_DIGITS:
+            return math.log(small)
+    more = max(first, second)
+    log_beta = math.lgamma(more) + math.lgamma(fewer) - math.lgamma(total)
+    scale = -total * math.log(2.0) - log_beta - math.log(more)
+    return scale + math.log(_fraction(more, fewer, 0.5))
 
 
 @compiled

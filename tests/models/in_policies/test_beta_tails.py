@@ -103,6 +103,30 @@ def test_tails_of_kernels_match_integers(duels):
     assert checked == sum(behind <= duels // 2 for behind in borders)
 
 
+def test_logarithms_of_tails_reach_below_every_number():
+    """Against multiple precision, up to a million duels; to 1e-12 relatively."""
+    logarithm, table = kernel("log_half_tail"), scalar_betas.tail_table()
+    rng = np.random.default_rng(31)
+    totals = 10.0 ** rng.uniform(0.4, 6, 60)
+    shares = np.concatenate([rng.uniform(0, 0.5, 20), rng.uniform(0, 0.1, 20),
+                             rng.uniform(0, 2, 20) / np.sqrt(totals[40:])])  # fmt: skip
+    smallest = 0.0
+    for place, (total, share) in enumerate(zip(totals, shares, strict=True)):
+        fewer = max(1.0, total * (0.5 - min(share, 0.5)))
+        more = max(total - fewer, fewer)
+        if place % 2:
+            fewer, more = round(fewer), round(more)
+        a, b = mpmath.mpf(more), mpmath.mpf(fewer)
+        with mpmath.workdps(40):
+            # DLMF 8.17.8.
+            exact = mpmath.log(mpmath.hyp2f1(1, a + b, a + 1, 0.5) / a / 2 ** (a + b))
+            exact -= mpmath.loggamma(a) + mpmath.loggamma(b) - mpmath.loggamma(a + b)
+        found = logarithm(float(more), float(fewer), table)
+        assert found == pytest.approx(float(exact), rel=1e-12, abs=1e-11)
+        smallest = min(smallest, found)
+    assert smallest < -10_000
+
+
 def test_expansion_matches_integers():
     sizes = (TABLE_SIZE, TABLE_SIZE + 1, 600, 777, 1000, 1501, 2500, 4001)
     assert check_against_integers(*sizes) > 1000

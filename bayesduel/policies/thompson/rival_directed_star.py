@@ -1,0 +1,493 @@
+"""RD-TS*, a policy of this package's own whose regret is C* log T, with a proof.
+
+``docs/theory/rival_directed_star.md`` has the theorem, and the numbers of the steps.
+"""
+
+import math
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+from numpy.random import Generator
+
+from bayesduel.errors import PolicyParameterError
+from bayesduel.models.in_policies.scalar_betas import (
+    expected_divergence,
+    kl_to_half,
+    log_half_tail,
+    tail_table,
+)
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
+from bayesduel.policies import scalar_kernel
+from bayesduel.policies.policy import Duel, KernelPolicy
+from bayesduel.policies.registry import register
+from bayesduel.policies.scalar_kernel import ScalarKernel
+from bayesduel.policies.thompson._scalar_rivals import (
+    EQUAL_COSTS,
+    find_costs,
+    list_fewest_losses,
+    refresh_after,
+    refresh_everything,
+    rounds_before_event,
+)
+from theory.arguments import number_above, number_from, one_of
+from theory.theorems import rival_directed_star_bound
+
+_MOST_ARMS = 512
+"""With more, sums over the sets of a rival could overflow: there are 2^(2 K - 3)."""
+
+
+@register("rd-ts-star", acronym="RD-TS*", theorems=(rival_directed_star_bound,))
+class RivalDirectedStar(KernelPolicy):
+    """Rival-directed sampling with a proof (RD-TS*). Ours: regret C* log T + o(log T).
+
+    A relative of RD-TS. On every matrix without ties, with any number of Copeland
+    winners, its expected regret is at most C* log T + O((log T)^(3/4) log log T), C*
+    being the constant of the lower bound (`theory.copeland_lower_bound`); the theorem
+    and its proof are in ``docs/theory/rival_directed_star.md``. It reads neither the
+    horizon nor the number of the round, and solves no linear program.
+
+    An event is a duel of two different arms; N is the number of events so far, m = K
+    (K - 1) / 2 that of pairs. After each event:
+
+    1. Every pair e has the posterior Beta(A + wins, A + losses), of which Q_e is the
+       probability of the side against the majority of its duels, 1/2 if they are even.
+       Its regret is estimated from the losses by majority, even pairs counting half,
+       and is at least (N + 1)^(-1/4) / (2 (K - 1)).
+    2. The leader has the fewest losses. Of several the last one stays, unless another
+       is cheaper to prove by the efficient program (`theory.ecw_costs`) by the share
+       (N + 1)^(-1/8) / 10: then the first of the cheapest takes its place.
+    3. Majorities in favor of a rival i against the leader are certain, and each other
+       pair of the two is flipped with probability Q_e. Phi_i is the probability that i
+       has more wins than the leader then. Each round explores with probability min(1, c
+       sum_i Phi_i); else the leader meets itself.
+    4. A round that explores plays the pair that was compared least, if that is fewer
+       than sqrt(N / m) times. Otherwise it plays the pair with the largest product of
+       evidence per duel (two posterior standard deviations up) and P(e flipped), over
+       regret. There a set of flips after which a rival has more wins than the leader is
+       drawn in proportion to the product of its Q_e to the power (1 + N / N_1)^(-1/2).
+
+    Nothing changes between two events, so the self-duels before the next one are
+    geometric, and ``look_ahead`` draws their number at once: that is exact.
+
+    With ``cost="duels"`` every event costs 1 and each round is one: the policy then
+    asks for what names a Copeland winner, as ``rd-ts:cost=duels`` does. The proof holds
+    for these costs too: the events before the evidence against every other answer is L
+    number T* L + o(L) on average, T* being that of `theory.identification_bound`.
+
+    The rule leaves open what the efficient program is where pairs are even. Here an
+    even pair is left out of it, and an arm that has then not the fewest losses costs
+    infinitely much. First means lowest position, and every run relabels its arms at
+    random. Of regrets, costs and products those within a relative 1e-9 are equal.
+    Where all products of Q_e are too small for numbers, which takes log T of several
+    hundred, the power is halved until they are not.
+
+    Parameters
+    ----------
+    prior : float
+        A, at least 1: pseudo-wins of each arm of each pair.
+    c : float
+        Above 0. Exploration per unit of the probability to be wrong.
+    temper_after : float
+        N_1 / m, at least 1: events per pair until the power of step 4 is 1 / sqrt(2).
+    cost : {"regret", "duels"}
+        What a duel costs: its estimated regret, or 1 each.
+    look_ahead : bool
+        Jump over self-duels.
+
+    References
+    ----------
+    J. Komiyama, J. Honda, H. Nakagawa, "Copeland Dueling Bandit Problem: Regret Lower
+    Bound, Optimal Algorithm, and Computationally Efficient Algorithm", ICML 2016 (the
+    lower bound and the efficient program).
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("rd-ts-star", prior=1, c=1).label
+    'RD-TS*:prior=1,c=1'
+    """
+
+    prior: float = 5.0
+    c: float = 5.0
+    temper_after: float = 100.0
+    cost: str = "regret"
+    look_ahead: bool = True
+
+    title: ClassVar[str] = "Rival-directed Thompson sampling with a proof (ours)"
+
+    def check(self, num_arms: int, horizon: int) -> None:
+        """Raise ``PolicyParameterError`` for what the theorem does not allow."""
+        kind = PolicyParameterError
+        number_from(self.prior, 1, "prior", kind=kind)
+        number_above(self.c, 0, "c", kind=kind)
+        number_from(self.temper_after, 1, "temper_after", kind=kind)
+        one_of(self.cost, ("regret", "duels"), "cost", kind=kind)
+        if num_arms > _MOST_ARMS:
+            raise PolicyParameterError(
+                "num_arms",
+                f"must be at most {_MOST_ARMS} for rd-ts-star",
+                num_arms,
+                remedy="rd-ts takes more",
+            )
+
+    def scalar_kernel(self) -> Any:
+        """Return the kernel."""
+
+        def initial_state(
+            order: Int[np.ndarray, " K"], horizon: int
+        ) -> RivalDirectedStarKernel:
+            return new_state(
+                len(order),
+                prior=float(self.prior),
+                c=float(self.c),
+                temper_after=float(self.temper_after),
+                costs_regret=self.cost == "regret",
+                steps=not self.look_ahead,
+            )
+
+        return ScalarKernel("rival_directed_star", initial_state)
+
+
+# --- The state of a run, and its rounds ----------------------------------------------
+
+
+_NOW = np.dtype(
+    [
+        ("prior", np.float64),
+        ("c", np.float64),
+        ("tempered_from", np.float64),  # N_1.
+        ("costs_regret", np.int64),
+        ("steps", np.int64),  # Self-duels are rounds like all others.
+        ("events", np.int64),
+        ("leader", np.int64),
+        ("fewest", np.int64),  # Twice the fewest losses of an arm.
+        ("total", np.float64),  # Sum of the probabilities of all rivals.
+    ]
+)
+"""Single numbers."""
+
+_ARM = np.dtype(
+    [
+        ("losses", np.int64),  # Twice the losses by majority, even pairs one.
+        ("weight", np.float64),  # Phi_i; 0 of the leader.
+        # Not of the arm, but lists.
+        ("listed", np.int64),
+        ("cost", np.float64),
+    ]
+)
+
+_PAIR = np.dtype(
+    [
+        ("wins", np.int64),  # [i, j]: duels of the pair that i won.
+        ("lead", np.int64),  # [i, j]: sign of what i is ahead.
+        ("surprise", np.float64),  # v_e = -log Q_e.
+        ("favorable", np.float64),  # [i, j]: i beats j in a world that favors i,
+        ("unfavorable", np.float64),  # and does not.
+        ("divergence", np.float64),
+        ("hopeful", np.float64),  # Divergence, two standard deviations up.
+        ("price", np.float64),  # Regret over divergence, while a leader is chosen.
+        ("odds", np.float64),  # Q_e to the power of the temper.
+        # [i, j]: Weight of the sets of i, or of the leader j, that flip the pair.
+        ("flips", np.float64),
+    ]
+)
+
+_MEMBER = np.dtype([("first", np.int64), ("second", np.int64), ("odds", np.float64)])
+
+
+class RivalDirectedStarKernel(NamedTuple):
+    """The state of one run; N = K + 1 entries are wins that may be missing, 0 to K."""
+
+    now: Records
+    arms: Records
+    pairs: Records
+    # As in RD-TS: own wins of a rival, defeats of the leader, and room for either.
+    own_wins: Float[np.ndarray, "K N"]
+    defeats: Float[np.ndarray, "P N"]
+    spare: Float[np.ndarray, "P N"]
+    # Pairs that sets of flips of one rival may hold, but for the direct one.
+    members: Records
+    # [e, n]: weight of all sets of the members from e on that are n or larger.
+    larger: Float[np.ndarray, "E N"]
+    table: Float[np.ndarray, "B D"]
+
+
+def new_state(
+    num_arms: int,
+    *,
+    prior: float,
+    c: float,
+    temper_after: float,
+    costs_regret: bool,
+    steps: bool = False,
+) -> RivalDirectedStarKernel:
+    """Return the state before the first round."""
+    padded = 1 << (num_arms - 1).bit_length()
+    state = RivalDirectedStarKernel(
+        *tables(num_arms, _NOW, _ARM, _PAIR),
+        own_wins=np.zeros((num_arms, num_arms + 1)),
+        defeats=np.zeros((padded, num_arms + 1)),
+        spare=np.zeros((padded, num_arms + 1)),
+        members=np.zeros(2 * num_arms, dtype=_MEMBER),
+        larger=np.zeros((2 * num_arms, num_arms + 1)),
+        table=tail_table(),
+    )
+    state.now["prior"], state.now["c"] = prior, c
+    state.now["tempered_from"] = temper_after * num_arms * (num_arms - 1) / 2
+    state.now["costs_regret"], state.now["steps"] = costs_regret, steps
+    state.now["leader"] = -1
+    # Every pair is even until it is refreshed.
+    state.arms["losses"] = num_arms - 1
+    return state
+
+
+@inlined
+def init(state: RivalDirectedStarKernel, rng: Generator) -> None:
+    """Fill in what the prior says, and take a leader."""
+    for one in range(state.arms.size):
+        for other in range(one + 1, state.arms.size):
+            _refresh_pair(state, one, other)
+    state.now[0].leader = _next_leader(state)
+    refresh_everything(state)
+
+
+@inlined
+def choose(state: RivalDirectedStarKernel, rng: Generator, round_: int) -> Duel:
+    """Return the self-duels of the leader, and the pair that is compared next."""
+    now = state.now[0]
+    probability = now.c * now.total if now.costs_regret else 1.0
+    idle, explores = rounds_before_event(rng, probability, now.steps, round_)
+    if not explores:
+        return Duel(now.leader, idle, now.leader, now.leader, now.steps != 0)
+    first, second, duels = _least_compared(state)
+    num_arms = state.arms.size
+    if duels * duels * (num_arms * (num_arms - 1) // 2) >= now.events:
+        first, second = _steepest_pair(state)
+    return Duel(now.leader, idle, first, second, True)
+
+
+@inlined
+def update(
+    state: RivalDirectedStarKernel,
+    rng: Generator,
+    round_: int,
+    first: int,
+    second: int,
+    won: bool,
+) -> None:
+    """Count an outcome; refresh what depends on the pair."""
+    winner, loser = (first, second) if won else (second, first)
+    state.pairs[winner, loser].wins += 1
+    state.now[0].events += 1
+    _refresh_pair(state, first, second)
+    refresh_after(state, _next_leader(state), first, second)
+
+
+@inlined
+def recommend(state: RivalDirectedStarKernel, rng: Generator) -> int:
+    """Return the leader."""
+    return state.now[0].leader
+
+
+scalar_kernel.implement(
+    RivalDirectedStarKernel,
+    init=init,
+    choose=choose,
+    update=update,
+    recommend=recommend,
+)
+
+
+# --- Step 1: what the counts of a pair say -------------------------------------------
+
+
+@compiled
+def _refresh_pair(state: RivalDirectedStarKernel, one: int, other: int) -> None:
+    forward, backward = state.pairs[one, other], state.pairs[other, one]
+    lead = (forward.wins > backward.wins) - (forward.wins < backward.wins)
+    state.arms[one].losses += forward.lead - lead
+    state.arms[other].losses += lead - forward.lead
+    forward.lead, backward.lead = lead, -lead
+    won, lost = forward.wins + state.now[0].prior, backward.wins + state.now[0].prior
+    surprise = math.log(2.0) if lead == 0 else -log_half_tail(won, lost, state.table)
+    forward.surprise = backward.surprise = surprise
+    flips = math.exp(-surprise)
+    forward.favorable, forward.unfavorable = flips, 1.0 - flips
+    backward.favorable, backward.unfavorable = flips, 1.0 - flips
+    if lead > 0:
+        forward.favorable, forward.unfavorable = 1.0, 0.0
+    if lead < 0:
+        backward.favorable, backward.unfavorable = 1.0, 0.0
+    forward.divergence = backward.divergence = expected_divergence(won, lost)
+    total = won + lost
+    mean = max(won, lost) / total
+    deviation = math.sqrt(mean * (1.0 - mean) / (total + 1.0))
+    hopeful = kl_to_half(min(mean - 0.5 + 2.0 * deviation, 0.5))
+    forward.hopeful = backward.hopeful = hopeful
+
+
+@inlined
+def _regret(state: RivalDirectedStarKernel, one: int, other: int) -> float:
+    """Return 2 (K - 1) times the estimated cost of a duel, or 1: ratios matter."""
+    now, arms = state.now[0], state.arms
+    if not now.costs_regret:
+        return 1.0
+    twice = arms[one].losses + arms[other].losses - 2 * now.fewest
+    return max(0.5 * twice, (now.events + 1.0) ** -0.25)
+
+
+# --- Step 2: the leader --------------------------------------------------------------
+
+
+@compiled
+def _next_leader(state: RivalDirectedStarKernel) -> int:
+    now, arms = state.now[0], state.arms
+    count = list_fewest_losses(state)
+    now.fewest = arms[arms[0].listed].losses
+    if count == 1:
+        return arms[0].listed
+    _find_prices(state)
+    least = find_costs(state, count)
+    bonus = 0.1 * (now.events + 1.0) ** -0.125
+    first = -1
+    for place in range(count):
+        is_last = arms[place].listed == now.leader
+        if is_last and arms[place].cost <= (1.0 + bonus) * least:
+            return now.leader
+        if first < 0 and arms[place].cost <= (1.0 + EQUAL_COSTS) * least:
+            first = arms[place].listed
+    return first
+
+
+@inlined
+def _find_prices(state: RivalDirectedStarKernel) -> None:
+    for one in range(state.arms.size):
+        for other in range(state.arms.size):
+            pair = state.pairs[one, other]
+            if one != other:
+                pair.price = _regret(state, one, other) / pair.divergence
+
+
+# --- Step 4: the pair; step 3 is ``refresh_after`` -----------------------------------
+
+
+@compiled
+def _least_compared(state: RivalDirectedStarKernel) -> tuple[int, int, int]:
+    """Return the first pair with the fewest duels, and their number."""
+    first, second, least = 0, 1, state.pairs[0, 1].wins + state.pairs[1, 0].wins
+    for one in range(state.arms.size):
+        for other in range(one + 1, state.arms.size):
+            duels = state.pairs[one, other].wins + state.pairs[other, one].wins
+            if duels < least:
+                first, second, least = one, other, duels
+    return first, second, least
+
+
+@compiled
+def _steepest_pair(state: RivalDirectedStarKernel) -> tuple[int, int]:
+    """Return the first pair of the largest d P(e flipped) / r, for the tempered law."""
+    now, num_arms = state.now[0], state.arms.size
+    temper = 1.0 / math.sqrt(1.0 + now.events / now.tempered_from)
+    while _weigh_flips(state, temper) < _LEAST_WEIGHT:
+        temper *= 0.5
+    steepest = 0.0
+    for one in range(num_arms):
+        for other in range(one + 1, num_arms):
+            steepest = max(steepest, _gain(state, one, other))
+    for one in range(num_arms):
+        for other in range(one + 1, num_arms):
+            if _gain(state, one, other) >= (1.0 - EQUAL_COSTS) * steepest:
+                return one, other
+    return 0, 1
+
+
+_LEAST_WEIGHT = 1e-250
+"""Where all sets of flips together weigh less, some may be lost to underflow."""
+
+
+@inlined
+def _gain(state: RivalDirectedStarKernel, one: int, other: int) -> float:
+    flips = state.pairs[one, other].flips + state.pairs[other, one].flips
+    return state.pairs[one, other].hopeful * flips / _regret(state, one, other)
+
+
+@compiled
+def _weigh_flips(state: RivalDirectedStarKernel, temper: float) -> float:
+    """Add up the tempered weights of all sets that flip a pair; return that of all."""
+    total = 0.0
+    for one in range(state.arms.size):
+        for other in range(one + 1, state.arms.size):
+            forward, backward = state.pairs[one, other], state.pairs[other, one]
+            forward.odds = backward.odds = math.exp(-temper * forward.surprise)
+            forward.flips = backward.flips = 0.0
+    for rival in range(state.arms.size):
+        if rival != state.now[0].leader:
+            total += _weigh_flips_of(state, rival)
+    return total
+
+
+@compiled
+def _weigh_flips_of(state: RivalDirectedStarKernel, rival: int) -> float:
+    """Add what the sets of one rival weigh, each the product of its odds.
+
+    A set wins for the rival if its pairs make up for what is missing: one win each, and
+    two for the pair of rival and leader.
+    """
+    leader, members, larger = state.now[0].leader, state.members, state.larger
+    missing, count = _find_members(state, rival)
+    for least in range(1, missing + 1):
+        larger[count, least] = 0.0
+    larger[count, 0] = 1.0
+    for place in range(count - 1, -1, -1):
+        odds = members[place].odds
+        larger[place, 0] = (1.0 + odds) * larger[place + 1, 0]
+        for least in range(1, missing + 1):
+            with_it = odds * larger[place + 1, least - 1]
+            larger[place, least] = with_it + larger[place + 1, least]
+
+    # Weight of the members before a place after which so much is missing.
+    before = state.spare[0]
+    for least in range(missing):
+        before[least] = 0.0
+    before[missing] = 1.0
+    total, direct = larger[0, missing], state.pairs[rival, leader]
+    if direct.lead <= 0:
+        rest = max(missing - 2, 0)
+        before[rest] += direct.odds
+        direct.flips += direct.odds * larger[0, rest]
+        total += direct.odds * larger[0, rest]
+    for place in range(count):
+        odds, flips = members[place].odds, before[0] * larger[place + 1, 0]
+        before[0] += odds * (before[0] + before[1])
+        for least in range(1, missing + 1):
+            flips += before[least] * larger[place + 1, least - 1]
+            if least < missing:
+                before[least] += odds * before[least + 1]
+        state.pairs[members[place].first, members[place].second].flips += odds * flips
+    return total
+
+
+@inlined
+def _find_members(state: RivalDirectedStarKernel, rival: int) -> tuple[int, int]:
+    """List the pairs without a majority for the rival, but for the direct one.
+
+    Return the wins that the rival is missing, and the number of these pairs.
+    """
+    leader, num_arms, count = state.now[0].leader, state.arms.size, 0
+    # Twice the direct pair, and once each other, must be K or more.
+    missing = num_arms - 2 * (state.pairs[rival, leader].lead > 0)
+    for other in range(num_arms):
+        if other == rival or other == leader:
+            continue
+        for side in range(2):
+            one, two = (rival, other) if side == 0 else (other, leader)
+            pair = state.pairs[one, two]
+            if pair.lead > 0:
+                missing -= 1
+            else:
+                state.members[count].first = one
+                state.members[count].second = two
+                state.members[count].odds = pair.odds
+                count += 1
+    return missing, count
