@@ -42,7 +42,11 @@ _OF_BETA_PAIRS = ("c", "eta", "floor", "doubts", "flips_only", "pairs")
 
 @register("rd-ts", acronym="RD-TS")
 class RivalDirectedThompson(KernelPolicy):
-    """Rival-directed Thompson sampling (RD-TS). Ours; nothing is proved of it.
+    """Rival-directed Thompson sampling (RD-TS). Ours; nothing is proved of it as it is.
+
+    With a floor under the duels of each pair its regret is logarithmic, and its
+    relative RD-TS* (`RivalDirectedStar`) has the constant of the lower bound; both are
+    proved in ``docs/theory/rival_directed_star.md``.
 
     The posterior decides when to explore, and a rival's world decides where. Let w be
     the leader, and Phi_i the posterior probability that arm i has more wins (a larger

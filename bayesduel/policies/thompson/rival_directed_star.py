@@ -48,24 +48,27 @@ class RivalDirectedStar(KernelPolicy):
     horizon nor the number of the round, and solves no linear program.
 
     An event is a duel of two different arms; N is the number of events so far, m = K
-    (K - 1) / 2 that of pairs. After each event:
+    (K - 1) / 2 that of pairs. After each event there are four steps.
 
-    1. Every pair e has the posterior Beta(A + wins, A + losses), of which Q_e is the
-       probability of the side against the majority of its duels, 1/2 if they are even.
-       Its regret is estimated from the losses by majority, even pairs counting half,
-       and is at least (N + 1)^(-1/4) / (2 (K - 1)).
-    2. The leader has the fewest losses. Of several the last one stays, unless another
-       is cheaper to prove by the efficient program (`theory.ecw_costs`) by the share
-       (N + 1)^(-1/8) / 10: then the first of the cheapest takes its place.
-    3. Majorities in favor of a rival i against the leader are certain, and each other
-       pair of the two is flipped with probability Q_e. Phi_i is the probability that i
-       has more wins than the leader then. Each round explores with probability min(1, c
-       sum_i Phi_i); else the leader meets itself.
-    4. A round that explores plays the pair that was compared least, if that is fewer
-       than sqrt(N / m) times. Otherwise it plays the pair with the largest product of
-       evidence per duel (two posterior standard deviations up) and P(e flipped), over
-       regret. There a set of flips after which a rival has more wins than the leader is
-       drawn in proportion to the product of its Q_e to the power (1 + N / N_1)^(-1/2).
+    Step 1: every pair e has the posterior Beta(A + wins, A + losses), of which Q_e is
+    the probability of the side against the majority of its duels, 1/2 if they are even.
+    Its regret is estimated from the losses by majority, even pairs counting half, and
+    is at least (N + 1)^(-1/4) / (2 (K - 1)).
+
+    Step 2: the leader has the fewest losses. Of several the last one stays, unless
+    another is cheaper to prove by the efficient program (`theory.ecw_costs`) by the
+    share (N + 1)^(-1/8) / 10: then the first of the cheapest takes its place.
+
+    Step 3: majorities in favor of a rival i against the leader are certain, and each
+    other pair of the two is flipped with probability Q_e. Phi_i is the probability that
+    i has more wins than the leader then. Each round explores with probability min(1, c
+    sum_i Phi_i); else the leader meets itself.
+
+    Step 4: a round that explores plays the pair that was compared least, if that is
+    fewer than sqrt(N / m) times. Otherwise it plays the pair with the largest product
+    of evidence per duel (two posterior standard deviations up) and P(e flipped), over
+    regret. There a set of flips after which a rival has more wins than the leader is
+    drawn in proportion to the product of its Q_e to the power (1 + N / N_1)^(-1/2).
 
     Nothing changes between two events, so the self-duels before the next one are
     geometric, and ``look_ahead`` draws their number at once: that is exact.
