@@ -1,4 +1,4 @@
-"""What RD-TS and RD-TS* share: leaders, how likely each rival is, and when to explore.
+"""What RD-TS and RD-TS* share: leaders, how likely rivals are, and when to explore.
 
 Both keep, for every rival i of a leader w, the probability Phi_i that i has more wins
 than w, under independent signs of the pairs. A state has ``now`` with leader and total,
@@ -37,6 +37,22 @@ def rounds_before_event(
     if steps:
         return 0, rng.random() < probability
     return waiting_time(rng, -math.log1p(-probability), NEVER + 1 - round_)
+
+
+@compiled
+def least_compared(state: Any, events: int) -> tuple[int, int, bool]:
+    """Return the first pair with the fewest duels, and whether the floor asks for it.
+
+    That is sqrt(events / m), where m is the number of pairs.
+    """
+    num_arms = state.arms.size
+    first, second, least = 0, 1, state.pairs[0, 1].wins + state.pairs[1, 0].wins
+    for one in range(num_arms):
+        for other in range(one + 1, num_arms):
+            duels = state.pairs[one, other].wins + state.pairs[other, one].wins
+            if duels < least:
+                first, second, least = one, other, duels
+    return first, second, least * least * (num_arms * (num_arms - 1) // 2) < events
 
 
 # --- Arms that may lead --------------------------------------------------------------

@@ -25,6 +25,7 @@ from bayesduel.policies.scalar_kernel import ScalarKernel
 from bayesduel.policies.thompson._scalar_rivals import (
     EQUAL_COSTS,
     find_costs,
+    least_compared,
     list_fewest_losses,
     refresh_after,
     refresh_everything,
@@ -263,9 +264,8 @@ def choose(state: RivalDirectedStarKernel, rng: Generator, round_: int) -> Duel:
     idle, explores = rounds_before_event(rng, probability, now.steps, round_)
     if not explores:
         return Duel(now.leader, idle, now.leader, now.leader, now.steps != 0)
-    first, second, duels = _least_compared(state)
-    num_arms = state.arms.size
-    if duels * duels * (num_arms * (num_arms - 1) // 2) >= now.events:
+    first, second, is_due = least_compared(state, now.events)
+    if not is_due:
         first, second = _steepest_pair(state)
     return Duel(now.leader, idle, first, second, True)
 
@@ -373,18 +373,6 @@ def _find_prices(state: RivalDirectedStarKernel) -> None:
 
 
 # --- Step 4: the pair; step 3 is ``refresh_after`` -----------------------------------
-
-
-@compiled
-def _least_compared(state: RivalDirectedStarKernel) -> tuple[int, int, int]:
-    """Return the first pair with the fewest duels, and their number."""
-    first, second, least = 0, 1, state.pairs[0, 1].wins + state.pairs[1, 0].wins
-    for one in range(state.arms.size):
-        for other in range(one + 1, state.arms.size):
-            duels = state.pairs[one, other].wins + state.pairs[other, one].wins
-            if duels < least:
-                first, second, least = one, other, duels
-    return first, second, least
 
 
 @compiled
