@@ -17,7 +17,6 @@ from .experiments import compare as compare
 from .experiments import merge as merge
 from .experiments import simulate as simulate
 from .experiments import simulate_chunk as simulate_chunk
-from .experiments.results import load_results as load_results
 from .instances import load as load
 from .instances.subset_world import SubsetWorld as SubsetWorld
 from .instances.world import World as World
@@ -25,6 +24,7 @@ from .policies.policy import Duel as Duel
 from .policies.policy import Policy as Policy
 from .policies.policy import Problem as Problem
 from .policies.policy import Wins as Wins
+from .results import load_results as load_results
 from .simulation.player import Player as Player
 from .simulation.player import next_pairs as next_pairs
 from .version import __version__ as __version__

@@ -16,10 +16,11 @@ def play_in_python(monkeypatch):
 
     A program takes seconds to compile, as long as thousands of rounds in Python.
     """
+    from bayesduel.ops.scalar import compiler
     from bayesduel.simulation import programs, rule_runs
 
     monkeypatch.setattr(rule_runs, "is_compiled", lambda policy: False)
-    monkeypatch.setattr(programs, "is_disabled", lambda: True)
+    monkeypatch.setattr(compiler, "is_disabled", lambda: True)
     monkeypatch.setattr(programs, "program", programs.program.__wrapped__)
 
 

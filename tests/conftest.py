@@ -138,7 +138,7 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
     When what the test has patched is itself again: this reads a file.
     """
     if next(_num_finished) % 20 == 0 and "jax" in sys.modules:
-        from bayesduel.program_cache import drop_programs_if_many
+        from bayesduel.ops.program_cache import drop_programs_if_many
 
         if drop_programs_if_many():
             gc.collect()  # Programs in cycles go as well.

@@ -11,7 +11,7 @@ PACKAGES = ("theory", *TOPICS, "bayesduel", "bayesduel.analysis",
             "bayesduel.inference", "bayesduel.instances", "bayesduel.models",
             "bayesduel.papers", "bayesduel.plots", "bayesduel.policies",
             "bayesduel.policies.over_models", "bayesduel.posteriors",
-            "bayesduel.experiments.results", "bayesduel.stopping", "bayesduel.studies",
+            "bayesduel.results", "bayesduel.stopping", "bayesduel.studies",
             "bayesduel.votes")  # fmt: skip
 
 

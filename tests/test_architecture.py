@@ -15,12 +15,11 @@ ROOT = Path(__file__).resolve().parent.parent
 
 FLOORS = (
     "theory",
-    "errors", "signals", "version", "arguments", "files", "program_cache",
-    "code_digest", "types",
+    "errors", "signals", "version", "arguments", "files", "types", "results",
     "ops",
     "instances", "votes", "models", "models.fit", "models.in_policies",
     "models.checks", "inference", "posteriors", "diagnostics", "policies",
-    "stopping", "simulation", "analysis", "experiments", "results",
+    "stopping", "simulation", "analysis", "experiments",
     "analysis.simulated", "plots", "studies", "papers", "cli",
 )  # fmt: skip
 """From the ground up: a room uses only what stands before it."""

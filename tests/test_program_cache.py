@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 import bayesduel
-from bayesduel import program_cache
+from bayesduel.ops import program_cache
 from bayesduel.simulation import model_rounds
 from tests.processes import PATIENCE
 
@@ -21,7 +21,7 @@ import json, sys
 import jax
 import jax.numpy as jnp
 
-from bayesduel.program_cache import enable_program_cache
+from bayesduel.ops.program_cache import enable_program_cache
 
 found = []
 jax.monitoring.register_event_listener(lambda name, **_: found.append(name))

@@ -1,6 +1,7 @@
-"""Values as they are typed after ``name:parameter=``."""
+"""Values and modules as they are typed: ``module:Class:parameter=value``."""
 
 import re
+import sys
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,400}")
 _FLOAT = re.compile(
@@ -24,3 +25,17 @@ def literal(text: str) -> int | float | bool | str:
     if _INTEGER.fullmatch(text):
         return int(text)
     return float(text) if _FLOAT.fullmatch(text) else text
+
+
+FOLDERS: list[str] = []
+"""The folder where the command was called; empty in a program that imports us."""
+
+
+def look_there() -> None:
+    """Let modules in these folders be imported, before those that are installed.
+
+    Only when a policy such as ``mine:Greedy``, or a world, is asked for: in a folder of
+    data, a file that is called like a package must not be run by a command that reads
+    the data.
+    """
+    sys.path[:0] = [folder for folder in FOLDERS if folder not in sys.path]

@@ -1,28 +1,22 @@
-"""Objects of users' modules, and their parameters, by name.
+"""Classes whose annotated fields are parameters, and their objects by name.
 
-``mine:Greedy:epsilon=0.2`` is a module, a class or an object in it, and parameters.
-Policies and worlds are named in this way, and nothing needs to be registered.
+Policies and worlds are such classes (`FrozenClass`). Their fields can be set by name,
+in Python and on the command line: ``mine:Greedy:epsilon=0.2`` is a module, a class or
+an object in it, and parameters. Nothing needs to be registered.
 """
 
+import hashlib
 import importlib
 from collections.abc import Callable
-from dataclasses import MISSING, fields
-from typing import Any, NamedTuple
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from inspect import signature
+from typing import Any, NamedTuple, dataclass_transform
 
-from bayesduel.arguments.literals import literal
-from bayesduel.arguments.own_modules import look_there
+import numpy as np
+
+from bayesduel.arguments.literals import literal, look_there
 from bayesduel.errors import ArgumentError, UnknownNameError, near_and_all
 from theory.arguments import as_number
-
-__all__ = [
-    "NamedKind",
-    "as_kind",
-    "default_object",
-    "is_own_name",
-    "read_parameters",
-    "refuse_parameter",
-    "word_of",
-]
 
 
 class NamedKind(NamedTuple):
@@ -102,9 +96,9 @@ def default_object(text: str, kind: NamedKind) -> tuple[Any, str]:
             f"{kind.noun}",
         )
     needed = [
-        field.name
-        for field in fields(value)  # pyright: ignore[reportArgumentType]
-        if field.default is MISSING and field.default_factory is MISSING
+        each.name
+        for each in fields(value)  # pyright: ignore[reportArgumentType]
+        if each.default is MISSING and each.default_factory is MISSING
     ]
     if needed:
         raise kind.error(
@@ -200,3 +194,83 @@ def refuse_parameter(
 def word_of(value: Any) -> str:
     """Return a value as it is typed after ``parameter=``."""
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+# --- Classes of objects with parameters ----------------------------------------------
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+class FrozenClass:
+    """Make a frozen dataclass of every subclass."""
+
+    def __init_subclass__(cls, **others: Any) -> None:
+        super().__init_subclass__(**others)
+        annotations = cls.__annotations__
+        if "compiled" in vars(cls) and "compiled" not in annotations:
+            # A class that says only ``compiled = True`` changes the default.
+            cls.__annotations__ = {**annotations, "compiled": bool}
+            cls.compiled = field(  # pyright: ignore
+                default=vars(cls)["compiled"],
+                kw_only=True,
+                metadata={"distribution": False},
+            )
+        dataclass(frozen=True)(cls)
+
+
+def other_signature(method: Any, wanted: list[str]) -> str:
+    """Return the signature of a method that cannot be given these arguments, or ""."""
+    given = signature(method)
+    try:
+        given.bind(*wanted)
+    except TypeError:
+        return str(given)
+    return ""
+
+
+def title_with_changes(instance: Any) -> str:
+    """Return the title of a class, and the fields that are not the default ones.
+
+    Where the class has no title of its own, its name is used; so two forms of one class
+    can be compared.
+
+    Examples
+    --------
+    >>> from bayesduel.policies import Policy
+    >>> class ExploreFirst(Policy):
+    ...     title = "ETC"
+    ...     rounds: int = 100
+    >>> title_with_changes(ExploreFirst()), title_with_changes(ExploreFirst(rounds=50))
+    ('ETC', 'ETC:rounds=50')
+    """
+    changed = [
+        f"{each.name}={value_text(getattr(instance, each.name))}"
+        for each in fields(instance)
+        if each.metadata.get("distribution", True)
+        and not _is_default(getattr(instance, each.name), each)
+    ]
+    # An inherited title belongs to another class.
+    title = vars(type(instance)).get("title") or type(instance).__name__
+    return title + (":" + ",".join(changed) if changed else "")
+
+
+def _is_default(value: Any, parameter: Field) -> bool:
+    if parameter.default is not MISSING:
+        return value_text(value) == value_text(parameter.default)
+    if parameter.default_factory is not MISSING:
+        return value_text(value) == value_text(parameter.default_factory())
+    return False
+
+
+def value_text(value: Any) -> str:
+    """Return a value as a label shows it; equal texts mean equal values."""
+    label = getattr(value, "label", None)
+    if is_dataclass(value) and isinstance(label, str):
+        return label  # A policy within a policy, or a world within a world.
+    if getattr(value, "shape", None) == ():
+        return str(np.asarray(value).item())
+    has_rows = isinstance(value, tuple) and value and isinstance(value[0], tuple)
+    if hasattr(value, "__array__") or has_rows:
+        array = np.asarray(value)
+        digest = hashlib.sha256(array.tobytes()).hexdigest()[:6]
+        return f"array {digest}"
+    return getattr(value, "__name__", None) or str(value)

@@ -21,11 +21,11 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from bayesduel.arguments.own_modules import FOLDERS
+from bayesduel.arguments.literals import FOLDERS
 from bayesduel.cli.errors import friendly_errors, quiet_pipes
 from bayesduel.cli.options import COMMANDS, with_plain_types
 from bayesduel.cli.output import degrade_encodings, version
-from bayesduel.program_cache import own_process
+from bayesduel.ops.program_cache import own_process
 from bayesduel.signals import SIGNALLED, signals_raise
 
 _FIRST = (

@@ -17,14 +17,14 @@ from bayesduel.experiments.chunk import (
     runs_of_chunks,
 )
 from bayesduel.experiments.folder import RunFolder
-from bayesduel.experiments.results import (
+from bayesduel.files.folders import OWN, REQUEST, as_path, read_marker, write_whole
+from bayesduel.results import (
     FILE_NAMES,
     NETCDF,
     check_format,
     to_bytes,
     without_timings,
 )
-from bayesduel.files.folders import OWN, REQUEST, as_path, read_marker, write_whole
 from bayesduel.simulation import run_summaries
 
 KIND = "comparison"

@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from bayesduel.code_digest import code_digest
 from bayesduel.errors import PolicyParameterError, SimulationArgumentError
 from bayesduel.experiments.problems import ComparedInstance, Instance
+from bayesduel.ops.code_digest import code_digest
 from bayesduel.policies.parameter_values import parameters_json
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.simulation import run_summaries
@@ -277,7 +277,7 @@ def chunk_arrays(
 
     To make a dataset takes as long as to play twenty short runs.
     """
-    from bayesduel.program_cache import drop_programs_if_many
+    from bayesduel.ops.program_cache import drop_programs_if_many
     from bayesduel.simulation import driver
 
     if parent_process() is not None:

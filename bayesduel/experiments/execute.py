@@ -39,9 +39,9 @@ from bayesduel.experiments.chunk import (
 )
 from bayesduel.experiments.folder import RunFolder, write_chunk
 from bayesduel.experiments.progress import ProgressReport, progress_reporter
-from bayesduel.experiments.results import FILE_NAMES, check_format
 from bayesduel.files.folders import MARKER, OWN, require_folder, write_whole
-from bayesduel.program_cache import own_process
+from bayesduel.ops.program_cache import own_process
+from bayesduel.results import FILE_NAMES, check_format
 from bayesduel.signals import heard, signals_wait, unreached_children
 from theory.arguments import true_or_false
 

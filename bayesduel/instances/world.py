@@ -18,14 +18,14 @@ import numpy as np
 from jaxtyping import Float
 from numpy.random import Generator
 
-from bayesduel.arguments.frozen_classes import (
+from bayesduel.arguments.named_objects import (
     FrozenClass,
     other_signature,
     title_with_changes,
     value_text,
 )
-from bayesduel.code_digest import code_digest
 from bayesduel.errors import ArgumentError, BayesduelError
+from bayesduel.ops.code_digest import code_digest
 
 FIXED_PREFERENCES = "fixed preferences"
 CONDORCET_WINNER = "a Condorcet winner"

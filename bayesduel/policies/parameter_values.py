@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from bayesduel.code_digest import is_users
 from bayesduel.errors import PolicyParameterError
 from bayesduel.models.in_policies.betas import BetaArms, BetaPairs
 from bayesduel.models.in_policies.names import changed_numbers, is_posterior, numbers_of
+from bayesduel.ops.code_digest import is_users
 from bayesduel.policies.policy import KernelPolicy, PolicyBase
 
 

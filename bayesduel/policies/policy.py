@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.random import Generator
 
-from bayesduel.arguments.frozen_classes import (
+from bayesduel.arguments.named_objects import (
     FrozenClass,
     other_signature,
     title_with_changes,

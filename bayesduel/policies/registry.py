@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.arguments.frozen_classes import value_text
+from bayesduel.arguments.named_objects import value_text
 from bayesduel.errors import ArgumentError
 from bayesduel.models.in_policies.betas import BetaArms, BetaPairs
 from bayesduel.models.in_policies.names import (

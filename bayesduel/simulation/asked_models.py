@@ -15,7 +15,7 @@ from jax import Array
 from jaxtyping import Bool, Float, Int, Shaped, UInt32
 
 from bayesduel.arguments.limits import LONGEST_HORIZON, PATIENCE
-from bayesduel.program_cache import enable_program_cache
+from bayesduel.ops.program_cache import enable_program_cache
 from bayesduel.simulation.runs import INIT, PROGRAMS
 from bayesduel.simulation.steppers import Memory, Question, Stepper, pairs_of
 from bayesduel.types import (

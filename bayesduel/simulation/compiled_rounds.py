@@ -12,20 +12,26 @@ from numba import njit, types
 from numba.core.errors import NumbaError
 from numba.extending import overload, overload_method
 
-from bayesduel.code_digest import functions_digest, global_names, is_users
 from bayesduel.errors import PolicyParameterError
 from bayesduel.instances.world import World
 from bayesduel.models.in_policies.names import is_posterior
+from bayesduel.ops.code_digest import functions_digest, global_names, is_users
 from bayesduel.ops.scalar.compiled import compiled as marked
 from bayesduel.ops.scalar.compiled import inlined, with_names
-from bayesduel.ops.scalar.compiler import RULE_PART_OPTIONS, learn_states, standalone
+from bayesduel.ops.scalar.compiler import (
+    RULE_PART_OPTIONS,
+    cache_on_disk,
+    learn_states,
+    standalone,
+)
 from bayesduel.policies.policy import Duel, PolicyBase, Wins
 from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.simulation import rounds, set_rounds
 from bayesduel.simulation.open_worlds import loop_functions
-from bayesduel.simulation.programs import cache_on_disk, kernel_names, program_name
+from bayesduel.simulation.programs import kernel_names, program_name
 from bayesduel.simulation.rounds import as_arm, as_duel, is_in_bulk
 from bayesduel.simulation.set_rounds import as_mask, as_offer
+from bayesduel.stopping.base import StoppingRule
 
 _OPTIONS: Any = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}
 
@@ -178,7 +184,9 @@ def world_functions(
     return functions
 
 
-def kernel_rounds(kernel: str, stopping: str, world: World) -> Callable[..., None]:
+def kernel_rounds(
+    kernel: str, stopping: StoppingRule | None, world: World
+) -> Callable[..., None]:
     """Return the loop over rounds with a kernel and a compiled world in it."""
     name = program_name(kernel, stopping)
     return _kernel_rounds(name, type(world), len(world.notions) > 1)

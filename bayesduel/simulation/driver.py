@@ -82,14 +82,13 @@ def run_chunk(
     }
     if stopping is not None:
         check_stops(environment, policy)
-    ends = stopping and stopping.scalar_stopping()
     manner = manner_of(policy)
     played = rule_of(policy) or kernel_for(environment, policy)
     if played is not None:
         return run_rule(
             environment,
             played,
-            stopping=ends,
+            stopping=stopping,
             manner=manner,
             label=policy.label,
             **settings,
@@ -157,8 +156,7 @@ def compiled_as(
         return None
     from bayesduel.simulation.programs import program_name
 
-    ends = stopping and stopping.scalar_stopping()
-    return program_name(kernel.name, ends.name if ends else "")
+    return program_name(kernel.name, stopping)
 
 
 def default_num_lanes(num_runs: int, num_arms: int = 2) -> int:

@@ -254,7 +254,7 @@ def _unused_rng() -> Generator:
 def _program(kernel: str) -> Callable[..., None]:
     """Return the operations compiled with the kernel of this name."""
     # Where Python plays throughout, Numba is not imported.
-    from bayesduel.simulation.programs import cached_program
+    from bayesduel.ops.scalar.compiler import cached_program
 
     _loaded.add(kernel)
     return cached_program(_operate, f"{kernel}-calls")

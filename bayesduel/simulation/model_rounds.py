@@ -17,10 +17,10 @@ from jaxtyping import Int, UInt32
 
 from bayesduel import types
 from bayesduel.arguments.limits import LONGEST_HORIZON
+from bayesduel.ops.program_cache import enable_program_cache
 from bayesduel.policies.policy import Duel, Problem
 from bayesduel.policies.policy_around import STRAIGHT, Manner
 from bayesduel.policies.subset_base import Offer
-from bayesduel.program_cache import enable_program_cache
 from bayesduel.simulation import asked_models
 from bayesduel.simulation.asked_models import Feedback, as_leaf
 from bayesduel.simulation.rounds import BAD_ARM, CLOCK, EVENTS, PLAYED

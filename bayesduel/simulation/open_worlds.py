@@ -356,7 +356,7 @@ def python_loop(
 
 def _functions_of(kernel: ScalarKernel) -> dict[str, Any]:
     """Return what stands in the loop in place of functions that ask a policy."""
-    from bayesduel.simulation.programs import is_disabled
+    from bayesduel.ops.scalar.compiler import is_disabled
 
     calls = KernelCalls(kernel, compiled=not is_disabled())
 

@@ -1,45 +1,36 @@
 """The loop over rounds compiled with a kernel, one program each, kept on disk."""
 
 from collections.abc import Callable
-from contextlib import suppress
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import numpy as np
 from jaxtyping import Int
-from numba.core import config
 from numpy.random import Generator
 
+from bayesduel.ops.program_cache import kernel_folder
 from bayesduel.ops.scalar.compiled import compiled, inlined, with_names
-from bayesduel.ops.scalar.compiler import standalone
+from bayesduel.ops.scalar.compiler import cached_program
 from bayesduel.ops.scalar.draws import raw_bits
-from bayesduel.ops.scalar.uncompiled import run_uncompiled
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.scalar_kernel import SEVERAL
-from bayesduel.program_cache import kernel_folder
 from bayesduel.simulation import rounds
 from bayesduel.simulation.rounds import PairLedger, add_shared_rounds
-
-_settings: Any = config
-
-
-def is_disabled() -> bool:
-    """Say whether Numba was told to compile nothing, by ``NUMBA_DISABLE_JIT=1``."""
-    return bool(_settings.DISABLE_JIT)
+from bayesduel.stopping.base import StoppingRule, part_name
 
 
-def program_name(kernel: str, stopping: str = "") -> str:
+def program_name(kernel: str, stopping: StoppingRule | None = None) -> str:
     """Return what the program of a kernel and a rule for stopping is called."""
-    return "-".join(filter(None, (kernel, stopping)))
+    if stopping is None:
+        return kernel
+    return f"{kernel}-{part_name(stopping.new_state(2))}"
 
 
 def is_at_hand(name: str) -> bool:
     """Say whether a program need not be compiled: it is on the disk, or in memory."""
     folder = kernel_folder(name)
-    cached_program = (
-        folder is not None and next(folder.rglob("*.nbi"), None) is not None
-    )
-    return cached_program or bool(getattr(program(name), "signatures", ()))
+    is_kept = folder is not None and next(folder.rglob("*.nbi"), None) is not None
+    return is_kept or bool(getattr(program(name), "signatures", ()))
 
 
 @cache
@@ -144,31 +135,3 @@ _OF_KERNELS = (
     _is_shared,
     _add_shared,
 )
-
-
-def cached_program(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """Compile a function of Python, or find it on disk as ``name``.
-
-    Where Numba is told to compile nothing, Python runs it.
-
-    Each has a folder of its own, which is a function of all sources: Numba itself would
-    only ask whether the file of the function is the same, and two processes that
-    compile it for two kernels at once could mix them up.
-    """
-    if is_disabled():
-        return partial(run_uncompiled, function)
-    compiled: Any = standalone(function)
-    cache_on_disk(compiled, name)
-    return compiled
-
-
-def cache_on_disk(compiled: Any, name: str) -> None:
-    """Let Numba keep what it compiles for a function in the folder ``name``."""
-    folder = kernel_folder(name)
-    if folder is not None:
-        configured = _settings.CACHE_DIR
-        _settings.CACHE_DIR = str(folder)
-        # Where the folder has become unwritable, it is compiled again.
-        with suppress(OSError, RuntimeError):
-            compiled.enable_caching()
-        _settings.CACHE_DIR = configured

@@ -25,7 +25,7 @@ from bayesduel.policies.scalar_kernel import (
     recall,
     share_idle_rounds,
 )
-from bayesduel.stopping.scalar_rules import GO_ON, observe
+from bayesduel.stopping.base import GO_ON, observe
 
 # --- How far a run is, and its record ------------------------------------------------
 

@@ -10,7 +10,6 @@ import numpy as np
 from jaxtyping import Float64, Int, Shaped, UInt32
 
 from bayesduel.arguments.limits import PATIENCE
-from bayesduel.code_digest import is_users
 from bayesduel.errors import (
     BayesduelError,
     PolicyParameterError,
@@ -18,6 +17,7 @@ from bayesduel.errors import (
     SimulationError,
 )
 from bayesduel.instances.world import FixedWorld, WorldBase
+from bayesduel.ops.code_digest import is_users
 from bayesduel.ops.scalar.uncompiled import unpacked
 from bayesduel.policies.policy import Problem, check_rule, declared
 from bayesduel.policies.policy_around import STRAIGHT, Manner
@@ -55,7 +55,7 @@ from bayesduel.simulation.runs import (
     play_runs,
     reseed,
 )
-from bayesduel.stopping.scalar_rules import NEVER_STOPS, ScalarStopping
+from bayesduel.stopping.base import StoppingRule, never_stops
 
 _MOVES = [EVENTS, CLOCK, PLAYED]
 """Events, and what of a run moves: rules of sets have no clock, and where votes are
@@ -248,7 +248,7 @@ class PolicyRuns:
         runs: range | Int[np.ndarray, " run"],
         orders: Int[np.ndarray, "run K"],
         tables: Any,
-        stopping: ScalarStopping | None = None,
+        stopping: StoppingRule | None = None,
         votes: Int[np.ndarray, "vote 3"] | None = None,
         label: str = "",
     ) -> None:
@@ -268,16 +268,15 @@ class PolicyRuns:
         # Numba takes half a second to import.
         if isinstance(policy, ScalarKernel):
             self._own = None
-            ends = stopping.name if stopping else ""
             if world is None:
                 from bayesduel.simulation.programs import program, program_name
 
-                name = program_name(policy.name, ends)
+                name = program_name(policy.name, stopping)
                 self._play, self._hear = program(name), program(name, "hear")
             elif in_one:
                 from bayesduel.simulation.compiled_rounds import kernel_rounds
 
-                self._play = kernel_rounds(policy.name, ends, world)
+                self._play = kernel_rounds(policy.name, stopping, world)
             else:
                 self._play = python_loop(type(world), contextual=False, kernel=policy)
         elif in_one:
@@ -420,7 +419,7 @@ def is_compiled(policy: Any) -> bool:
     if not policy.compiled:
         return False
     # Numba takes half a second to import.
-    from bayesduel.simulation.programs import is_disabled
+    from bayesduel.ops.scalar.compiler import is_disabled
 
     return not is_disabled()
 
@@ -443,7 +442,7 @@ def run_chunk(
     runs: range,
     checkpoints: Int[np.ndarray, " C"],
     seed: int,
-    stopping: ScalarStopping | None = None,
+    stopping: StoppingRule | None = None,
     manner: Manner = STRAIGHT,
     variations: Variations = PLAIN,
     label: str = "",
@@ -471,7 +470,7 @@ def run_chunk(
         new = stopping.new_state if stopping is not None else None
         in_one = is_program(environment, policy)
         if is_kernel and new is None and in_one:
-            new = NEVER_STOPS.new_state
+            new = never_stops
         elif new is not None and not in_one:
             # Python reads fields of records, as Numba does.
             new = partial(_new_unpacked, new)

@@ -1,4 +1,5 @@
 from .base import FirstOf as FirstOf
+from .base import LookEvery as LookEvery
 from .base import StoppingRule as StoppingRule
 from .base import StoppingState as StoppingState
 from .heuristics import FixedNumber as FixedNumber
@@ -6,6 +7,5 @@ from .heuristics import LeaderTest as LeaderTest
 from .heuristics import SeparateIntervals as SeparateIntervals
 from .rules import AnytimeEvidence as AnytimeEvidence
 from .rules import Budget as Budget
-from .rules import LookEvery as LookEvery
 from .rules import PosteriorProbability as PosteriorProbability
 from .words import parse_rule as parse_rule

@@ -1,15 +1,43 @@
-"""Base of rules for stopping, and the first of several rules to stop."""
+"""Base of rules for stopping, and how studies and simulations look at one.
+
+A rule has a state of arrays and two functions, which are found by the class of that
+state (`implement`): ``count`` takes in duels of a pair, ``look`` concludes from all of
+them. Simulations compile both; what evaluates a table of counts, as a study does, calls
+them in Python.
+"""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
 from bayesduel.errors import StoppingRuleError
+from bayesduel.ops.code_digest import functions_digest, is_users
+from bayesduel.ops.scalar.compiled import (
+    BY_STATE,
+    by_state,
+    compiled,
+    implement_one,
+    inlined,
+)
+from bayesduel.ops.scalar.uncompiled import unpacked
+from theory.arguments import integer_from
 
-NOBODY = -1
-"""In place of an arm, where none is named."""
+NOBODY: Any = np.int64(-1)
+"""In place of an arm, where none is named; of the type of an arm."""
+
+GO_ON = -2
+"""Result of ``observe``: do not stop. Numbers of arms and ``NOBODY`` stop."""
+
+MOST_ARMS = 150
+"""Arms up to which Python takes a second at most for a table of counts.
+
+Loading a program takes as long, and compiling it longer.
+"""
 
 
 class StoppingState(NamedTuple):
@@ -38,7 +66,17 @@ class StoppingRule(ABC):
     ``one | other`` stops with the first of both.
     """
 
+    word: ClassVar[str] = ""
+    """Name of the rule where it is typed, as ``anytime`` in ``anytime:delta=0.05``."""
+
     @abstractmethod
+    def new_state(self, num_arms: int) -> Any:
+        """Return the state before the first duel.
+
+        A named tuple of arrays for which ``bayesduel.stopping.base.implement`` has
+        entered how to count duels and how to look at them.
+        """
+
     def evaluate(self, wins: ArrayLike) -> StoppingState:
         """Say whether to stop.
 
@@ -48,17 +86,109 @@ class StoppingRule(ABC):
             Entry (i, j): number of duels with j that i won, at most 10^12. The
             diagonal is not read.
         """
+        # A comparison without a rule loads nothing of this.
+        from theory.identification.evidence import checked_wins
 
-    @abstractmethod
-    def scalar_stopping(self) -> Any:
-        """Return what stops runs of the scalar engine.
-
-        A :class:`bayesduel.stopping.scalar_rules.ScalarStopping`.
-        """
+        counts = checked_wins(wins)
+        return conclude(self.new_state(len(counts)), counts)
 
     def __or__(self, other: "StoppingRule") -> "FirstOf":
         """Return the rule that stops with the first of both."""
         return FirstOf((self, other))
+
+
+# --- What every rule can do ----------------------------------------------------------
+
+
+@by_state
+def count(state: Any, one: int, other: int, won: int, lost: int) -> None:
+    """Take in duels of a pair: how many ``one`` has won, and how many it has lost."""
+    raise NotImplementedError
+
+
+@by_state
+def look(state: Any, in_full: bool) -> StoppingState:
+    """Conclude from the duels that were counted.
+
+    Unless ``in_full``, the evidence may be wrong where it does not suffice.
+    """
+    raise NotImplementedError
+
+
+def implement(
+    state_class: type, count: Callable[..., None], look: Callable[..., StoppingState]
+) -> None:
+    """Enter the two functions of a rule by the class of its state."""
+    implement_one(_COUNT, state_class, count)
+    implement_one(_LOOK, state_class, look)
+
+
+_COUNT, _LOOK = count, look
+
+
+@inlined
+def observe(state: Any, first: int, second: int, won: bool) -> int:
+    """Take in that ``first`` has won or lost a duel; return an arm, or a code above."""
+    count(state, first, second, int(won), int(not won))
+    found = look(state, False)
+    return found.answer if found.stopped else GO_ON
+
+
+@inlined
+def conclusion(
+    stopped: bool, leader: int, evidence: float, threshold: float
+) -> StoppingState:
+    """Return that a rule names the leader if it stops."""
+    answer = leader if stopped else NOBODY
+    return StoppingState(stopped, answer, leader, evidence, threshold)
+
+
+def conclude(state: Any, wins: Float[np.ndarray, "K K"]) -> StoppingState:
+    """Count duels into a new state and look: in Python or, of many arms, compiled."""
+    counts = wins.astype(np.int64)
+    if len(counts) > MOST_ARMS:
+        from bayesduel.ops.scalar.compiler import cached_program
+
+        program = cached_program(_count_and_look, f"{part_name(state)}-table")
+        found = program(state, counts)
+    else:
+        # Python reads fields of records, as Numba does.
+        found = _count_and_look(unpacked(state), unpacked(counts))
+    stopped, answer, leader, evidence, threshold = found
+    return StoppingState(
+        bool(stopped), int(answer), int(leader), float(evidence), float(threshold)
+    )
+
+
+@compiled
+def _count_and_look(state: Any, wins: Int[Any, "K K"]) -> StoppingState:
+    for one in range(len(wins)):
+        for other in range(one):
+            count(state, one, other, wins[one, other], wins[other, one])
+    return look(state, True)
+
+
+def part_name(state: Any) -> str:
+    """Return how the part of compiled programs that stops with a state is called.
+
+    Examples
+    --------
+    >>> from bayesduel.stopping import Budget, FixedNumber
+    >>> part_name((FixedNumber(5) | Budget(9)).new_state(2))
+    'Shares-or-DuelsLeft'
+    """
+    if isinstance(state, OneOrOther):
+        return f"{part_name(state.one)}-or-{part_name(state.other)}"
+    if isinstance(state, LooksLeft):
+        return f"{part_name(state.rule)}-sometimes"
+    kind = type(state)
+    if not is_users(kind.__module__):
+        return kind.__name__
+    functions = [BY_STATE[stub][kind] for stub in (_COUNT, _LOOK)]
+    return f"{kind.__name__}-{functions_digest(functions)[:16]}"
+
+
+# --- The first of several rules, and rules that are looked at seldom -----------------
 
 
 @dataclass(frozen=True)
@@ -91,28 +221,125 @@ class FirstOf(StoppingRule):
         for index, each in enumerate(given):
             check_rule("rules", each, index)
 
-    def evaluate(self, wins: ArrayLike) -> StoppingState:
-        """Say whether some rule stops."""
-        states = [rule.evaluate(wins) for rule in self.rules]
-        return next((state for state in states if state.stopped), states[0])
-
-    def scalar_stopping(self) -> Any:
-        """Return what stops runs of the scalar engine."""
-        from bayesduel.stopping.scalar_rules import first_of
-
-        *others, last = (rule.scalar_stopping() for rule in self.rules)
+    def new_state(self, num_arms: int) -> Any:
+        """Return the states of all rules."""
+        *others, last = (rule.new_state(num_arms) for rule in self.rules)
         for each in reversed(others):
-            last = first_of(each, last)
+            last = OneOrOther(each, last)
         return last
 
 
-def concluded(
-    leader: int, evidence: float, threshold: float, *, stopped: bool | None = None
-) -> StoppingState:
-    """Return that a rule names the leader, by default if the evidence suffices."""
-    stops = evidence >= threshold if stopped is None else stopped
-    answer = leader if stops else NOBODY
-    return StoppingState(stops, answer, leader, evidence, threshold)
+class OneOrOther(NamedTuple):
+    """The states of two rules, of which the first to stop decides."""
+
+    one: Any
+    other: Any
+
+
+def _count_both(state: OneOrOther, one: int, other: int, won: int, lost: int) -> None:
+    count(state.one, one, other, won, lost)
+    count(state.other, one, other, won, lost)
+
+
+def _look_at_both(state: OneOrOther, in_full: bool) -> StoppingState:
+    one = look(state.one, in_full)
+    if one.stopped:
+        return one
+    other = look(state.other, in_full)
+    return other if other.stopped else one
+
+
+implement(OneOrOther, _count_both, _look_at_both)
+
+
+@dataclass(frozen=True)
+class LookEvery(StoppingRule):
+    """Look at a rule after every so many duels only.
+
+    Parameters
+    ----------
+    rule : StoppingRule
+    duels : int
+        At least 1.
+
+    Examples
+    --------
+    >>> from bayesduel.stopping import Budget
+    >>> LookEvery(Budget(5), duels=4).evaluate([[0, 4], [2, 0]]).stopped
+    False
+    >>> LookEvery(Budget(5), duels=3).evaluate([[0, 4], [2, 0]]).stopped
+    True
+    """
+
+    rule: StoppingRule
+    duels: int
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        check_rule("rule", self.rule)
+        check_duels(self.duels)
+
+    def new_state(self, num_arms: int) -> Any:
+        """Return the state of the rule, and no duels."""
+        counts = np.array([self.duels, 0], dtype=np.int64)
+        return LooksLeft(self.rule.new_state(num_arms), counts)
+
+
+class LooksLeft(NamedTuple):
+    """The state of a rule that is looked at after every so many duels only."""
+
+    rule: Any
+    counts: Int[np.ndarray, " 2"]
+    """Duels between two looks, and those that were counted."""
+
+
+def _count_for_look(
+    state: LooksLeft, one: int, other: int, won: int, lost: int
+) -> None:
+    state.counts[1] += won + lost
+    count(state.rule, one, other, won, lost)
+
+
+def _look_sometimes(state: LooksLeft, in_full: bool) -> StoppingState:
+    looks = state.counts[1] % state.counts[0] == 0
+    if not looks and not in_full:
+        return conclusion(False, NOBODY, 0.0, 0.0)
+    found = look(state.rule, in_full)
+    stopped = found.stopped and looks
+    return conclusion(stopped, found.leader, found.evidence, found.threshold)
+
+
+implement(LooksLeft, _count_for_look, _look_sometimes)
+
+
+class NeverStops(NamedTuple):
+    """The state of what lets all runs go on to the horizon."""
+
+    nothing: Int[np.ndarray, " 1"]
+
+
+def never_stops(num_arms: int) -> NeverStops:
+    """Return the state that compiled programs have in place of a rule."""
+    return NeverStops(np.zeros(1, np.int64))
+
+
+def _ignore(state: NeverStops, one: int, other: int, won: int, lost: int) -> None:
+    pass
+
+
+def _go_on(state: NeverStops, in_full: bool) -> StoppingState:
+    return conclusion(False, NOBODY, 0.0, 0.0)
+
+
+implement(NeverStops, _ignore, _go_on)
+
+
+# --- Checks of arguments -------------------------------------------------------------
+
+
+def check_duels(value: Any) -> None:
+    """Raise ``StoppingRuleError`` for what is no number of duels."""
+    integer_from(value, 1, "duels", kind=StoppingRuleError)
 
 
 def check_rule(argument: str, value: Any, index: int | None = None) -> StoppingRule:

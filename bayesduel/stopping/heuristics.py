@@ -6,22 +6,29 @@ chosen, they name wrong arms more often than their level says.
 ``bayesduel.analysis.audit_stopping`` measures how often.
 """
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from statistics import NormalDist
+from typing import ClassVar, NamedTuple
 
 import numpy as np
-from jaxtyping import Float64
-from numpy.typing import ArrayLike
+from jaxtyping import Int
 
 from bayesduel.errors import StoppingRuleError
-from bayesduel.ops.scalar.compiled import Records, compiled, implement_one, inlined
-from bayesduel.stopping._scalar_bets import lower_half
-from bayesduel.stopping.base import StoppingRule, StoppingState, concluded
-from bayesduel.stopping.rules import check_duels
-from bayesduel.stopping.scalar_rules import GO_ON, ScalarStopping, observe
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.stopping.base import (
+    StoppingRule,
+    StoppingState,
+    check_duels,
+    conclusion,
+    implement,
+)
 from theory.arguments import share_of
-from theory.identification.evidence import checked_wins
+from theory.identification.beta_fraction import incomplete_beta_fraction
+
+_fraction = compiled(incomplete_beta_fraction)
 
 ROUNDING = 1e-9
 """A p-value has to be below its level by more than that share of it."""
@@ -46,22 +53,17 @@ class FixedNumber(StoppingRule):
     0
     """
 
+    word: ClassVar[str] = "fixed"
+
     duels: int
 
     def __post_init__(self) -> None:
         """Check the parameter."""
         check_duels(self.duels)
 
-    def evaluate(self, wins: ArrayLike) -> StoppingState:
-        """Say whether there are enough duels."""
-        counts = checked_wins(wins)
-        leader = int(shares_won(counts)[0].argmax())
-        spent, limit = float(counts.sum()), float(self.duels)
-        return concluded(leader, spent, limit, stopped=spent >= limit)
-
-    def scalar_stopping(self) -> Any:
-        """Return what stops runs of the scalar engine."""
-        return stopping(FIXED, duels=int(self.duels))
+    def new_state(self, num_arms: int) -> Shares:
+        """Return the state before the first duel."""
+        return _new_state(num_arms, FIXED, float(self.duels))
 
 
 @dataclass(frozen=True)
@@ -95,30 +97,18 @@ class SeparateIntervals(StoppingRule):
     (True, 0)
     """
 
+    word: ClassVar[str] = "intervals"
+
     level: float
 
     def __post_init__(self) -> None:
         """Check the parameter."""
         share_of(self.level, "level", kind=StoppingRuleError)
 
-    def evaluate(self, wins: ArrayLike) -> StoppingState:
-        """Say whether the leader's interval is apart; the evidence is by how much."""
-        rates, met = shares_won(checked_wins(wins))
-        leader = int(rates.argmax())
-        square = _normal_quantile(self.level) ** 2
-        played = np.maximum(met, 1.0)
-        shrunk = 1.0 + square / played
-        centers = (rates + square / (2.0 * played)) / shrunk
-        spread = rates * (1.0 - rates) / played + square / (4.0 * played**2)
-        halves = np.sqrt(square * np.maximum(spread, 0.0)) / shrunk
-        highs = np.where(met > 0, centers + halves, 1.0)
-        low = float(centers[leader] - halves[leader]) if met[leader] else 0.0
-        apart = low - float(np.delete(highs, leader).max())
-        return concluded(leader, apart, 0.0, stopped=apart > 0.0)
-
-    def scalar_stopping(self) -> Any:
-        """Return what stops runs of the scalar engine."""
-        return stopping(INTERVALS, square=_normal_quantile(self.level) ** 2)
+    def new_state(self, num_arms: int) -> Shares:
+        """Return the state before the first duel."""
+        quantile = NormalDist().inv_cdf(0.5 + float(self.level) / 2.0)
+        return _new_state(num_arms, INTERVALS, quantile**2)
 
 
 @dataclass(frozen=True)
@@ -143,53 +133,20 @@ class LeaderTest(StoppingRule):
     (False, True)
     """
 
+    word: ClassVar[str] = "p-value"
+
     alpha: float
 
     def __post_init__(self) -> None:
         """Check the parameter."""
         share_of(self.alpha, "alpha", kind=StoppingRuleError)
 
-    def evaluate(self, wins: ArrayLike) -> StoppingState:
-        """Say whether p is below the level; the evidence is -log p."""
-        from scipy.special import betainc
-
-        counts = checked_wins(wins)
-        rates, _ = shares_won(counts)
-        leader = int(rates.argmax())
-        rates[leader] = -math.inf
-        second = int(rates.argmax())
-        won, lost = counts[leader, second], counts[second, leader]
-        probability = 1.0
-        if won > lost + 1:
-            probability = 2.0 * float(betainc(won, lost + 1.0, 0.5))
-        evidence = -math.log(probability) if probability > 0.0 else math.inf
-        stopped = probability < self.alpha * (1.0 - ROUNDING)
-        return concluded(leader, evidence, -math.log(self.alpha), stopped=stopped)
-
-    def scalar_stopping(self) -> Any:
-        """Return what stops runs of the scalar engine."""
-        return stopping(TEST, level=float(self.alpha) * (1.0 - ROUNDING))
+    def new_state(self, num_arms: int) -> Shares:
+        """Return the state before the first duel."""
+        return _new_state(num_arms, TEST, float(self.alpha))
 
 
-def shares_won(
-    wins: Float64[np.ndarray, "K K"],
-) -> tuple[Float64[np.ndarray, " K"], Float64[np.ndarray, " K"]]:
-    """Return the share of its duels that each arm has won, and how many they were.
-
-    -1 for an arm without duels, which so comes last.
-    """
-    won = wins.sum(axis=1)
-    met = won + wins.sum(axis=0)
-    return np.where(met > 0, won / np.maximum(met, 1.0), -1.0), met
-
-
-def _normal_quantile(level: float) -> float:
-    from scipy.special import ndtri
-
-    return float(ndtri(0.5 + float(level) / 2.0))
-
-
-# --- The kernel of the heuristics: shares of duels won, and what is made of them ------
+# --- Shares of duels won, and what the heuristics make of them -----------------------
 
 
 FIXED, INTERVALS, TEST = 0, 1, 2
@@ -197,73 +154,71 @@ FIXED, INTERVALS, TEST = 0, 1, 2
 _NOW = np.dtype(
     [
         ("kind", np.int64),
-        ("left", np.int64),  # Of a fixed number of duels.
-        ("square", np.float64),  # Of the normal quantile of the intervals.
-        ("level", np.float64),  # Of the test.
+        # Duels, the square of the normal quantile of the intervals, or the level.
+        ("limit", np.float64),
     ]
 )
 
 _ARM = np.dtype([("won", np.int64), ("met", np.int64)])
 
-_PAIR = np.dtype([("wins", np.int64)])
 
-
-class HeuristicKernel(NamedTuple):
-    """The state of one run."""
+class Shares(NamedTuple):
+    """The state of a heuristic: one class, so that one program plays all of them."""
 
     now: Records
     arms: Records
-    pairs: Records
+    wins: Int[np.ndarray, "K K"]
 
 
-def stopping(
-    kind: int, *, duels: int = 0, square: float = 0.0, level: float = 0.0
-) -> ScalarStopping:
-    """Return what stops by one of the heuristics."""
-
-    def initial_state(num_arms: int) -> HeuristicKernel:
-        now = np.zeros(1, dtype=_NOW)
-        now["kind"], now["left"], now["square"], now["level"] = (
-            kind, duels, square, level,
-        )  # fmt: skip
-        return HeuristicKernel(
-            now=now,
-            arms=np.zeros(num_arms, dtype=_ARM),
-            pairs=np.zeros((num_arms, num_arms), dtype=_PAIR),
-        )
-
-    return ScalarStopping("heuristic", initial_state)
+def _new_state(num_arms: int, kind: int, limit: float) -> Shares:
+    return Shares(
+        np.array([(kind, limit)], dtype=_NOW),
+        np.zeros(num_arms, dtype=_ARM),
+        np.zeros((num_arms, num_arms), dtype=np.int64),
+    )
 
 
-@inlined
-def _observe(state: HeuristicKernel, first: int, second: int, won: bool) -> int:
-    """Count a duel; return the leader if the heuristic is content with it."""
-    winner, loser = (first, second) if won else (second, first)
-    state.pairs[winner, loser].wins += 1
-    state.arms[winner].won += 1
-    state.arms[winner].met += 1
-    state.arms[loser].met += 1
-    return _look(state)
+def _count(state: Shares, one: int, other: int, won: int, lost: int) -> None:
+    state.wins[one, other] += won
+    state.wins[other, one] += lost
+    state.arms[one].won += won
+    state.arms[other].won += lost
+    state.arms[one].met += won + lost
+    state.arms[other].met += won + lost
 
 
-@compiled
-def _look(state: HeuristicKernel) -> int:
-    now = state.now[0]
+def _look(state: Shares, in_full: bool) -> StoppingState:
+    now, leader = state.now[0], _leader(state, -1)
     if now.kind == FIXED:
-        now.left -= 1
-        return _leader(state, -1) if now.left <= 0 else GO_ON
-    leader = _leader(state, -1)
+        met = 0.0
+        for arm in range(state.arms.size):
+            met += 0.5 * state.arms[arm].met
+        return conclusion(met >= now.limit, leader, met, now.limit)
     if now.kind == INTERVALS:
-        return leader if _is_apart(state, leader) else GO_ON
+        apart = math.inf
+        for arm in range(state.arms.size):
+            if arm != leader:
+                gap = _end(state, leader, -1.0) - _end(state, arm, 1.0)
+                apart = min(apart, gap)
+        return conclusion(apart > 0.0, leader, apart, 0.0)
     second = _leader(state, leader)
-    won, lost = state.pairs[leader, second].wins, state.pairs[second, leader].wins
-    if won <= lost + 1:
-        return GO_ON
-    return leader if 2.0 * lower_half(won, lost + 1) < now.level else GO_ON
+    won, lost = state.wins[leader, second], state.wins[second, leader]
+    p_value = min(1.0, 2.0 * _lower_half(won, lost + 1)) if won > lost + 1 else 1.0
+    evidence = -math.log(p_value) if p_value > 0.0 else math.inf
+    stopped = p_value < now.limit * (1.0 - ROUNDING)
+    return conclusion(stopped, leader, evidence, -math.log(now.limit))
 
 
 @inlined
-def _leader(state: HeuristicKernel, without: int) -> int:
+def _lower_half(won: int, lost: int) -> float:
+    """Return P(p < 1/2) of the distribution Beta(won, lost), won above lost."""
+    both = math.lgamma(won) + math.lgamma(lost) - math.lgamma(won + lost)
+    edge = -(won + lost) * math.log(2.0) - both
+    return math.exp(edge + math.log(_fraction(won, lost, 0.5) / won))
+
+
+@inlined
+def _leader(state: Shares, without: int) -> int:
     """Return the arm with the largest share won, but for one arm."""
     best, most = -1, -math.inf
     for arm in range(state.arms.size):
@@ -275,19 +230,9 @@ def _leader(state: HeuristicKernel, without: int) -> int:
 
 
 @inlined
-def _is_apart(state: HeuristicKernel, leader: int) -> bool:
-    """Say whether the lower end of the leader's interval is above all upper ends."""
-    low = _end(state, leader, -1.0)
-    for arm in range(state.arms.size):
-        if arm != leader and _end(state, arm, 1.0) >= low:
-            return False
-    return True
-
-
-@inlined
-def _end(state: HeuristicKernel, arm: int, sign: float) -> float:
+def _end(state: Shares, arm: int, sign: float) -> float:
     """Return the lower (-1) or upper (1) end of the interval of Wilson."""
-    played, square = state.arms[arm].met, state.now[0].square
+    played, square = state.arms[arm].met, state.now[0].limit
     if played == 0:
         return 0.5 + 0.5 * sign
     rate = state.arms[arm].won / played
@@ -296,4 +241,4 @@ def _end(state: HeuristicKernel, arm: int, sign: float) -> float:
     return (center + sign * math.sqrt(square * spread)) / (1.0 + square / played)
 
 
-implement_one(observe, HeuristicKernel, _observe)
+implement(Shares, _count, _look)

@@ -1,26 +1,26 @@
 """Rules for stopping as they are typed: ``anytime:delta=0.05|budget:duels=10000``."""
 
 from dataclasses import fields
+from functools import cache
 
+from bayesduel import stopping
 from bayesduel.arguments.literals import literal
 from bayesduel.errors import StoppingRuleError, near_names
 from bayesduel.stopping.base import FirstOf, StoppingRule
-from bayesduel.stopping.heuristics import FixedNumber, LeaderTest, SeparateIntervals
-from bayesduel.stopping.rules import (
-    AnytimeEvidence,
-    Budget,
-    PosteriorProbability,
-)
 
-RULES: dict[str, type[StoppingRule]] = {
-    "anytime": AnytimeEvidence,
-    "posterior": PosteriorProbability,
-    "budget": Budget,
-    "fixed": FixedNumber,
-    "intervals": SeparateIntervals,
-    "p-value": LeaderTest,
-}
-"""Rules by the names that are typed."""
+
+@cache
+def rules() -> dict[str, type[StoppingRule]]:
+    """Return the rules of the package by the words that are typed.
+
+    Examples
+    --------
+    >>> list(rules())
+    ['anytime', 'budget', 'fixed', 'intervals', 'p-value', 'posterior']
+    """
+    public = [getattr(stopping, name) for name in dir(stopping)]
+    words = {getattr(each, "word", ""): each for each in public}
+    return {word: words[word] for word in sorted(words) if word}
 
 
 def parse_rule(text: str) -> StoppingRule:
@@ -46,9 +46,8 @@ def parse_rule(text: str) -> StoppingRule:
     FirstOf(rules=(AnytimeEvidence(delta=0.05, width=0.0, prior=0.5, weight=None), \
 Budget(duels=1000)))
     """
-    rules = [_one(part.strip()) for part in str(text).split("|")]
-    whole = rules[0]
-    for rule in rules[1:]:
+    whole, *others = (_one(part.strip()) for part in str(text).split("|"))
+    for rule in others:
         whole = whole | rule
     return whole
 
@@ -63,43 +62,43 @@ def rule_text(rule: StoppingRule) -> str:
 
     Examples
     --------
+    >>> from bayesduel.stopping import AnytimeEvidence, Budget
     >>> rule_text(AnytimeEvidence(0.05) | Budget(1000))
     'anytime:delta=0.05|budget:duels=1000'
     """
-    rules = rule.rules if isinstance(rule, FirstOf) else (rule,)
-    names = {kind: name for name, kind in RULES.items()}
-    text = "|".join(_one_rule_text(names.get(type(each), ""), each) for each in rules)
+    several = rule.rules if isinstance(rule, FirstOf) else (rule,)
+    text = "|".join(_one_rule_text(each) for each in several)
     try:
         same = parse_rule(text) == rule
     except ValueError:
         same = False
     if not same:
-        said = f"must be one of {', '.join(RULES)}, or several of them joined by |"
+        said = f"must be one of {', '.join(rules())}, or several of them joined by |"
         remedy = "give it in Python"
         raise StoppingRuleError("stopping", said, rule, remedy=remedy)
     return text
 
 
-def _one_rule_text(name: str, rule: StoppingRule) -> str:
-    if not name:
+def _one_rule_text(rule: StoppingRule) -> str:
+    if not rule.word:
         return ""
     changed = [
         f"{field.name}={getattr(rule, field.name)}"
         for field in fields(rule)  # pyright: ignore[reportArgumentType]
         if getattr(rule, field.name) != field.default
     ]
-    return f"{name}:{','.join(changed)}"
+    return f"{rule.word}:{','.join(changed)}"
 
 
 def _one(text: str) -> StoppingRule:
     name, _, rest = text.partition(":")
-    if name not in RULES:
-        rule = f"must be one of {', '.join(RULES)}"
-        remedy = f"{near_names(name, RULES)}write anytime:delta=0.05, for instance"
+    if name not in rules():
+        rule = f"must be one of {', '.join(rules())}"
+        remedy = f"{near_names(name, rules())}write anytime:delta=0.05, for instance"
         raise StoppingRuleError("stopping", rule, name, remedy=remedy)
     known = {
         field.name: field.default
-        for field in fields(RULES[name])  # pyright: ignore[reportArgumentType]
+        for field in fields(rules()[name])  # pyright: ignore[reportArgumentType]
     }
     given = {}
     for each in filter(None, rest.split(",")):
@@ -112,4 +111,4 @@ def _one(text: str) -> StoppingRule:
     if first not in given:
         rule = f"must give {first} of {name}"
         raise StoppingRuleError("stopping", rule, text, remedy=f"add {name}:{first}=")
-    return RULES[name](**given)
+    return rules()[name](**given)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from bayesduel.models.fit.fit_result import Fit
     from bayesduel.policies.policy import PolicyBase
-    from bayesduel.stopping.rules import StoppingRule
+    from bayesduel.stopping.base import StoppingRule
 
 
 _STAND_IN = "d-ts+"

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bayesduel.files.folders import renamed_when_whole
-from bayesduel.program_cache import study_folder
+from bayesduel.ops.program_cache import study_folder
 from bayesduel.studies.disk import PRIVATE
 from bayesduel.version import __version__
 

@@ -11,7 +11,7 @@ from jaxtyping import Float64
 
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.stopping import AnytimeEvidence, PosteriorProbability
-from bayesduel.stopping.rules import NOBODY, StoppingState
+from bayesduel.stopping.base import NOBODY, StoppingState
 from bayesduel.studies.events import VoteRow
 from bayesduel.studies.fits import LOOK, fit_votes, leader_of, votes_of
 from bayesduel.studies.state import (

@@ -159,7 +159,7 @@ def test_balanced_designs_ask_every_pair_alike():
         seed=1,
         event_limit=10**6,
         segment_seconds=1.0,
-        stopping=rule.scalar_stopping(),
+        stopping=rule,
     )
     plays = records.ledger["plays"][..., *np.triu_indices(4, 1)]
     assert (plays[:, 1] == 10).all()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bayesduel.arguments import own_modules
+from bayesduel.arguments import literals
 from tests.command_line import invoke
 
 POLICY = """
@@ -42,7 +42,7 @@ def here(tmp_path, monkeypatch, request):
     monkeypatch.setattr(sys, "path", [each for each in sys.path if each])
     yield f"{name}:Fixed"
     sys.modules.pop(name, None)
-    own_modules.FOLDERS.clear()
+    literals.FOLDERS.clear()
 
 
 def called(*words, code=0, **options):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bayesduel.arguments import own_modules
+from bayesduel.arguments import literals
 from bayesduel.errors import AssumptionWarning
 from tests.command_line import invoke
 
@@ -53,7 +53,7 @@ def here(tmp_path, monkeypatch):
     yield tmp_path
     for name in files():
         sys.modules.pop(name.removesuffix(".py"), None)
-    own_modules.FOLDERS.clear()
+    literals.FOLDERS.clear()
 
 
 def test_each_file_has_at_most_forty_lines():

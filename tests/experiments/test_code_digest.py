@@ -6,8 +6,8 @@ import pytest
 
 import bayesduel
 from bayesduel import policies
-from bayesduel.code_digest import code_digest
 from bayesduel.errors import OutputFolderError
+from bayesduel.ops.code_digest import code_digest
 from bayesduel.policies import Policy
 from tests.fake_policies import Wanderer
 

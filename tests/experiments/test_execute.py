@@ -21,7 +21,7 @@ from bayesduel.errors import (
 )
 from bayesduel.experiments import execute
 from bayesduel.experiments.progress import ProgressReport
-from bayesduel.program_cache import kernel_folder
+from bayesduel.ops.program_cache import kernel_folder
 from bayesduel.signals import signals_wait
 from bayesduel.simulation import programs
 

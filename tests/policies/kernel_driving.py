@@ -15,7 +15,7 @@ from bayesduel.simulation.rounds import (
     new_progress,
     new_reports,
 )
-from bayesduel.stopping.scalar_rules import NEVER_STOPS
+from bayesduel.stopping.base import never_stops
 
 
 class PlayedByKernel(NamedTuple):
@@ -76,7 +76,7 @@ def play_kernel(kernel, outcomes, horizon, seed=0, manner=STRAIGHT) -> PlayedByK
         ledger,
         new_reports(manner.every, horizon),
         progress,
-        NEVER_STOPS.new_state(num_arms),
+        never_stops(num_arms),
         2**62,
     )
     run_uncompiled(play, None, *given)

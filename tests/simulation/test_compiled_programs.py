@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import bayesduel
-from bayesduel import program_cache
+from bayesduel.ops import program_cache
 from tests.simulation.model_fakes import Wanderer
 
 

@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from bayesduel import Duel
-from bayesduel.code_digest import code_digest, functions_digest
 from bayesduel.errors import PolicyParameterError, SimulationError
+from bayesduel.ops.code_digest import code_digest, functions_digest
 from bayesduel.policies import WithoutSelfDuels
 from bayesduel.simulation import compiled_rounds, rounds
 from bayesduel.simulation.driver import run_chunk

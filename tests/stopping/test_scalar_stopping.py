@@ -24,8 +24,8 @@ from bayesduel.stopping import (
     PosteriorProbability,
     SeparateIntervals,
 )
-from bayesduel.stopping._scalar_bets import log_bets, log_whole
-from bayesduel.stopping.scalar_rules import GO_ON, observe
+from bayesduel.stopping.base import GO_ON, observe
+from bayesduel.stopping.rules import log_bets, log_whole
 from tests.policies.instances import CONDORCET, TWO_WINNERS
 from tests.rules import Greedy
 from tests.simulation.runs import simulate_runs
@@ -99,7 +99,7 @@ def test_they_stop_where_rules_on_counts_do(num_arms, name):
         clear = rng.uniform(0.1, 0.4, (num_arms, num_arms))
         matrix = np.triu(np.where(rng.random(clear.shape) < 0.8, clear, 1 - clear), 1)
         matrix += np.tril(1 - matrix.T, -1)
-        state = rule.scalar_stopping().new_state(num_arms)
+        state = rule.new_state(num_arms)
         state = state if is_compiled else unpacked(state)
         wins = np.zeros((num_arms, num_arms))
         for _ in range(1500):

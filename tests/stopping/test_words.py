@@ -28,7 +28,7 @@ def test_rules_are_read():
     ("text", "words"),
     [
         ("anytim:delta=0.1", "did you mean anytime"),
-        ("", "must be one of anytime, posterior, budget"),
+        ("", "must be one of anytime, budget, fixed"),
         ("anytime", "must give delta of anytime"),
         ("anytime:delta", "has no parameter like that"),
         ("anytime:delta=0.1,size=3", "anytime has delta, width, prior, weight"),

@@ -105,7 +105,7 @@ def test_expected_information_is_simulated_by_its_kernel(make, prior, taught):
         seed=8,
         event_limit=10**6,
         segment_seconds=1.0,
-        stopping=FixedNumber(10**6).scalar_stopping(),
+        stopping=FixedNumber(10**6),
         variations=Variations(votes=np.array(votes)),
     )
     simulated = records.ledger["plays"][:, -1].sum(axis=0)
@@ -184,7 +184,7 @@ def test_simulated_studies_go_on_as_the_study_does(make):
         seed=8,
         event_limit=10**6,
         segment_seconds=1.0,
-        stopping=FixedNumber(10**6).scalar_stopping(),
+        stopping=FixedNumber(10**6),
         variations=Variations(votes=_votes_of(state)),
     )
     simulated = records.ledger["plays"][:, -1].sum(axis=0)

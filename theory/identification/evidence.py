@@ -164,10 +164,7 @@ def anytime_evidence(
     stake = 1 / len(counts) if weight is None else share_of(weight, "weight", kind=kind)
     shape = number_within(prior, _LEAST_PRIOR, _LARGEST_PRIOR, "prior", kind=kind)
     around = width_of(width, "width", kind=kind)
-    hidden = np.zeros_like(counts) if unknown is None else checked_wins(unknown)
-    if (hidden != hidden.T).any():
-        rule = "must be symmetric: duels of a pair that nobody is known to have won"
-        raise InvalidPreferenceError("unknown", rule, hidden.tolist())
+    hidden = np.zeros_like(counts) if unknown is None else checked_unknown(unknown)
 
     def worth(bets: Float64[np.ndarray, "K K"]) -> Float64[np.ndarray, "K K"]:
         return np.logaddexp(math.log1p(-stake), math.log(stake) + bets)
@@ -284,4 +281,13 @@ def checked_wins(wins: ArrayLike) -> Float64[np.ndarray, "K K"]:
     rule = "must be a whole number from 0 to 1e12"
     remedy = "count the duels with j that i won"
     refuse_entries(bad, counts, "wins", rule, remedy=remedy)
+    return counts
+
+
+def checked_unknown(unknown: ArrayLike) -> Float64[np.ndarray, "K K"]:
+    """Return numbers of duels without an outcome; raise where they are none."""
+    counts = checked_wins(unknown)
+    if (counts != counts.T).any():
+        rule = "must be symmetric: duels of a pair that nobody is known to have won"
+        raise InvalidPreferenceError("unknown", rule, counts.tolist())
     return counts

@@ -111,7 +111,7 @@ def decisions(
             event_limit=EVENT_LIMIT,
             segment_seconds=_SEGMENT_SECONDS,
             on_progress=report,
-            stopping=rule.scalar_stopping(),
+            stopping=rule,
             manner=asking.manner,
             variations=Variations(part, votes),
         )

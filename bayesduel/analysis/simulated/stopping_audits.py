@@ -13,13 +13,9 @@ from bayesduel.errors import SimulationArgumentError
 from bayesduel.experiments.arguments import read_instances, several
 from bayesduel.experiments.problems import PairProblem, problem_of
 from bayesduel.models.fit.fit_result import Fit
-from bayesduel.stopping.base import StoppingRule, check_rule
+from bayesduel.stopping.base import LookEvery, StoppingRule, check_rule
 from bayesduel.stopping.heuristics import FixedNumber, LeaderTest, SeparateIntervals
-from bayesduel.stopping.rules import (
-    AnytimeEvidence,
-    LookEvery,
-    PosteriorProbability,
-)
+from bayesduel.stopping.rules import AnytimeEvidence, PosteriorProbability
 from bayesduel.stopping.words import parse_rule
 from theory.arguments import integer_from, seed_of, share_of, width_of
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Shaped
 
-from bayesduel.arguments.frozen_classes import title_with_changes
+from bayesduel.arguments.named_objects import title_with_changes
 from bayesduel.errors import ArgumentError
 from bayesduel.files.user_files import read_bytes
 from theory.preferences import TIE_TOLERANCE

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bayesduel.arguments.frozen_classes import title_with_changes
+from bayesduel.arguments.named_objects import title_with_changes
 from bayesduel.errors import ArgumentError
 from bayesduel.instances.matrices import load_matrix
 from bayesduel.instances.world import World

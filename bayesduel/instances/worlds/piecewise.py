@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.random import Generator
 
-from bayesduel.arguments.frozen_classes import title_with_changes
+from bayesduel.arguments.named_objects import title_with_changes
 from bayesduel.errors import ArgumentError
 from bayesduel.files.user_files import read_text
 from bayesduel.instances.matrices import is_path, load_matrix

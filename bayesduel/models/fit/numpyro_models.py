@@ -28,7 +28,7 @@ from bayesduel.models.fit.proposals import points_of
 from bayesduel.models.multinomial_logit import OfferedChoices
 from bayesduel.models.newton import LaplaceState, newton_mode
 from bayesduel.models.vote_arrays import Votes
-from bayesduel.program_cache import enable_program_cache
+from bayesduel.ops.program_cache import enable_program_cache
 from bayesduel.types import RunKey
 
 # Here and not where they are defined: that needs no JAX.

@@ -12,16 +12,21 @@ Nothing but what is compiled needs this module, which imports Numba.
 
 import inspect
 from collections.abc import Callable
-from functools import cache
+from contextlib import suppress
+from functools import cache, partial
 from types import FunctionType
 from typing import Any
 
 from numba import njit, types
+from numba.core import config
 from numba.extending import overload, typeof_impl
 
+from bayesduel.ops.program_cache import kernel_folder
 from bayesduel.ops.scalar.compiled import BY_STATE, IS_INLINED
 from bayesduel.ops.scalar.draws import raw_bits
+from bayesduel.ops.scalar.uncompiled import run_uncompiled
 
+_settings: Any = config
 _NAMED_TUPLE: Any = types.BaseNamedTuple
 
 
@@ -102,3 +107,36 @@ def _type_of_function(function: FunctionType, context: Any) -> Any:
     if function not in IS_INLINED:
         return None
     return typeof_impl(_part(_INSTEAD.get(function, function)), context)
+
+
+def is_disabled() -> bool:
+    """Say whether Numba was told to compile nothing, by ``NUMBA_DISABLE_JIT=1``."""
+    return bool(_settings.DISABLE_JIT)
+
+
+def cached_program(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Compile a function of Python, or find it on disk as ``name``.
+
+    Where Numba is told to compile nothing, Python runs it.
+
+    Each has a folder of its own, which is a function of all sources: Numba itself would
+    only ask whether the file of the function is the same, and two processes that
+    compile it for two kernels at once could mix them up.
+    """
+    if is_disabled():
+        return partial(run_uncompiled, function)
+    compiled: Any = standalone(function)
+    cache_on_disk(compiled, name)
+    return compiled
+
+
+def cache_on_disk(compiled: Any, name: str) -> None:
+    """Let Numba keep what it compiles for a function in the folder ``name``."""
+    folder = kernel_folder(name)
+    if folder is not None:
+        configured = _settings.CACHE_DIR
+        _settings.CACHE_DIR = str(folder)
+        # Where the folder has become unwritable, it is compiled again.
+        with suppress(OSError, RuntimeError):
+            compiled.enable_caching()
+        _settings.CACHE_DIR = configured

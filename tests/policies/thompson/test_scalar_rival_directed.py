@@ -10,11 +10,10 @@ import pytest
 from scipy import special
 
 from bayesduel import policies
-from bayesduel.ops.scalar.compiler import standalone
+from bayesduel.ops.scalar.compiler import cached_program, standalone
 from bayesduel.ops.scalar.digamma import digamma
 from bayesduel.ops.scalar.uncompiled import run_uncompiled
 from bayesduel.policies.scalar_kernel import init, update
-from bayesduel.simulation.programs import cached_program
 from tests.policies.distributions import chi_square, pair_table
 from tests.policies.thompson.test_rival_directed import (
     pair_counts,

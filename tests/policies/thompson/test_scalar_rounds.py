@@ -17,12 +17,11 @@ import pytest
 from scipy import stats
 
 from bayesduel.models.in_policies.scalar_betas import kl_to_half, offset_above_half
-from bayesduel.ops.scalar.compiler import standalone
+from bayesduel.ops.scalar.compiler import cached_program, standalone
 from bayesduel.ops.scalar.uncompiled import run_uncompiled
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.scalar_kernel import SEVERAL
 from bayesduel.policies.thompson.double_thompson import LOOK_AHEAD, STEP, kernel
-from bayesduel.simulation.programs import cached_program
 from tests.policies.distributions import (
     chi_square,
     pair_table,

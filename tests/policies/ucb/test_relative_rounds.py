@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
+from bayesduel.ops.scalar.compiler import cached_program
 from bayesduel.ops.scalar.uncompiled import run_uncompiled
 from bayesduel.policies import scalar_kernel
-from bayesduel.simulation.programs import cached_program
 from tests.policies.distributions import pair_table, two_sample_chi_square
 from tests.policies.random_states import FOUR_ARMS
 from tests.reference import CopelandConfidenceBound, RelativeUCB

@@ -133,7 +133,7 @@ def study_folder() -> Path | None:
 def _kernels() -> str:
     """Name the versions, the processor, and the sources of all kernels."""
     digest = hashlib.sha256(_machine().encode())
-    root = Path(__file__).parent
+    root = Path(__file__).parent.parent
     sources = {}
     for path in sorted(root.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
