@@ -1,6 +1,7 @@
 """A page for every policy, from what ``bayesduel show`` says of it."""
 
 import re
+from importlib import import_module
 from pathlib import Path
 
 from policy_figures import draw_policy_figures
@@ -16,9 +17,22 @@ NAME` prints the same; {doc}`which_algorithm` says which one to take.
 
 """
 
+_CLASSES = """# Policy classes
+
+Each policy is a class with its parameters as fields. {doc}`../policies` has a page with
+rule, theorems and bounds for each, {doc}`../which_algorithm` says which one to take.
+"""
+
+_TABLE = """.. currentmodule:: bayesduel.policies
+
+.. autosummary::
+   :nosignatures:
+   :toctree: objects
+"""
+
 
 def write_policy_pages(docs: Path) -> None:
-    """Write ``policies/NAME.md`` for all of them, and the page that lists them."""
+    """Write ``policies/NAME.md`` for all, and the two pages that list them."""
     folder = docs / "policies"
     folder.mkdir(exist_ok=True)
     entries = described_policies()
@@ -33,6 +47,7 @@ def write_policy_pages(docs: Path) -> None:
     known = set(map(_file, entries))
     for stale in [page for page in folder.iterdir() if page.stem not in known]:
         stale.unlink()
+    write_if_other(docs / "reference" / "policy_classes.md", class_tables())
     rows = [
         f"| {{doc}}`{entry['label']} <policies/{_file(entry)}>` | `{entry['name']}` "
         f"| {entry['plain_title']} | {len(entry['theorems']) or ''} |"
@@ -42,6 +57,22 @@ def write_policy_pages(docs: Path) -> None:
     contents = ["", "```{toctree}", ":hidden:", ""]
     contents += [f"policies/{_file(entry)}" for entry in entries] + ["```", ""]
     write_if_other(docs / "policies.md", _LEAD + "\n".join(table + contents))
+
+
+def class_tables() -> str:
+    """Return the page of the reference that lists the class of every policy."""
+    from bayesduel.policies.registry import entries
+
+    families: dict[str, dict[str, None]] = {}
+    for entry in entries().values():
+        families.setdefault(entry.family, {})[entry.kind.__name__] = None
+    lines = [_CLASSES]
+    for family, classes in families.items():
+        words = import_module(f"bayesduel.policies.{family}".rstrip(".")).__doc__ or ""
+        title = words.partition("\n")[0].rstrip(".") if family else "Yardsticks"
+        lines += [f"## {title}", "", "```{eval-rst}", _TABLE]
+        lines += [*(f"   {name}" for name in classes), "```", ""]
+    return "\n".join(lines)
 
 
 def write_if_other(page: Path, text: str) -> None:

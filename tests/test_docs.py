@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import sys
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -91,8 +92,9 @@ FULL_NAMES = {"btm": "beat the mean", "if": "interleaved filter"}
 def test_every_policy_is_explained():
     """Some theory note has its acronym, or its name; its class has an example.
 
-    And what policy and twin share is said: no row, no claim. Every dueling bandit but
-    the random one has a twin.
+    And what policy and twin share is said, in the table of the page on evidence or in a
+    line "Twin of ..." of a note: no row, no claim. Every dueling bandit but the random
+    one has a twin.
     """
     from bayesduel import policies
 
@@ -101,6 +103,7 @@ def test_every_policy_is_explained():
     evidence = (DOCS / "evidence.md").read_text("utf-8")
     section = evidence.partition("## What policy and twin share\n")[2]
     table = section.partition("\n## ")[0].lower()
+    table += "\n".join(re.findall(r"^twin of .*$", notes, re.MULTILINE))
     duels = {*policies.names()} - {"random"}
     assert len(duels) > 15
     for name in (*policies.names(), *policies.subset_names()):
@@ -116,7 +119,12 @@ def in_the_reference():
     """Return what the tables of the reference list, and constants, by the full name."""
     generate = pytest.importorskip("sphinx.ext.autosummary.generate")
     pages = [str(page) for page in (DOCS / "reference").glob("*.md")]
-    names = {entry.name for entry in generate.find_autosummary_in_files(pages)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "path", [*sys.path, str(DOCS)])
+        from policy_pages import class_tables
+    found_entries = generate.find_autosummary_in_files(pages)
+    found_entries += generate.find_autosummary_in_lines(class_tables().splitlines())
+    names = {entry.name for entry in found_entries}
     constant = re.compile(r"py:data:: (\w+)\n   :module: (\S+)")
     names |= {
         f"{module}.{name}"

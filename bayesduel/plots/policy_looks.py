@@ -73,7 +73,8 @@ POLICY_LOOKS: dict[str, tuple[str, str]] = {
     "UCB-no-order": (PURPLE, "s"),
     "Random": (GRAY, "X"),
 }
-"""Color and marker of the policies of this package, by acronym."""
+"""Color and marker of policies of this package, by acronym; others have those that a
+checksum of their names gives."""
 
 RULE_LOOKS: dict[str, tuple[str, str]] = {
     "anytime": (BLUE, "o"),

@@ -28,7 +28,7 @@ from bayesduel.policies.parameter_values import (
 )
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.policies.policy_around import DelayedFeedback, WithoutSelfDuels
-from bayesduel.policies.registry import MODULES, entry, registered_names
+from bayesduel.policies.registry import entry, modules, registered_names
 from bayesduel.policies.subset_base import OfferingPolicy
 from theory.arguments import short_repr
 
@@ -63,8 +63,8 @@ def subset_names() -> tuple[str, ...]:
 
 def _offers_subsets(name: str) -> bool:
     """Say so of a policy; one of ours need not be imported for that."""
-    if name in MODULES:
-        return MODULES[name].startswith("subsets.")
+    if name in modules():
+        return modules()[name].startswith("bayesduel.policies.subsets.")
     return issubclass(entry(name).kind, OfferingPolicy)
 
 

@@ -6,71 +6,32 @@ imported when it is first asked for by name.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bayesduel.arguments.named_objects import value_text
 from bayesduel.errors import ArgumentError
-from bayesduel.models.in_policies.betas import BetaArms, BetaPairs
 from bayesduel.models.in_policies.names import (
     changed_numbers,
     is_posterior,
     numbers_that_differ,
 )
 
-MODULES = {
-    "d-ts": "thompson.double_thompson",
-    "d-ts+": "thompson.double_thompson",
-    "pure-d-ts": "thompson.double_thompson",
-    "bt-ts": "thompson.double_thompson",
-    "rcs": "thompson.relative_confidence_sampling",
-    "rd-ts": "thompson.rival_directed",
-    "rd-ts-star": "thompson.rival_directed_star",
-    "self-sparring": "thompson.self_sparring",
-    "ccb": "ucb.copeland_confidence_bound",
-    "merge-rucb": "ucb.merge_relative_ucb",
-    "rucb": "ucb.relative_ucb",
-    "sup-klucb": "ucb.sup_kl_ucb",
-    "cw-rmed": "rmed.copeland_winner",
-    "ecw-rmed": "rmed.efficient_copeland_winner",
-    "rmed1": "rmed.rmed",
-    "rmed2": "rmed.rmed",
-    "rmed2fh": "rmed.rmed",
-    "beat-the-mean": "elimination.beat_the_mean",
-    "savage": "elimination.generic_exploration",
-    "savage-copeland": "elimination.generic_exploration",
-    "interleaved-filter": "elimination.interleaved_filter",
-    "scb": "elimination.scalable_copeland_bandits",
-    "doubler": "reductions.doubler",
-    "multisbm": "reductions.singleton_machines",
-    "sparring": "reductions.sparring",
-    "scomp": "batched.seeded_comparisons",
-    "scomp2": "batched.candidate_comparisons",
-    "pcomp": "batched.pairwise_comparisons",
-    "parwis": "identification.active_winner_recovery",
-    "d-optimal": "identification.d_optimal",
-    "information": "identification.expected_information",
-    "track-and-stop": "identification.track_and_stop",
-    "choice-bandits": "subsets.choice_bandits",
-    "cucb": "subsets.combinatorial_ucb",
-    "combucb1": "subsets.combinatorial_ucb",
-    "escb": "subsets.efficient_sampling",
-    "logit-ts": "subsets.logit_thompson",
-    "maxmin-ucb": "subsets.maxmin_ucb",
-    "rec-maxmin-ucb": "subsets.maxmin_ucb",
-    "mnl-ee": "subsets.mnl_exploration",
-    "mnl-ts": "subsets.mnl_thompson",
-    "random-subsets": "subsets.random_subsets",
-    "stagewise": "subsets.stagewise_elimination",
-    "ucb-no-order": "subsets.ucb_without_order",
-    "random": "random_pairs",
-}
-"""Where each policy of the package is written, by name, family by family."""
+_FAMILIES = (
+    "thompson", "ucb", "rmed", "elimination", "reductions", "batched",
+    "identification", "subsets",
+)  # fmt: skip
+"""Folders of policies in the order of lists; others follow by name."""
+
+_MARK = re.compile(r'^(?:@register\(\s*"([^"]+)"|class )', re.MULTILINE)
+"""What stands above a class of policies, and where a class begins."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +105,7 @@ def register[T: type](
 
     def enter(cls: T) -> T:
         other = _ENTRIES.get(name)
-        if name in MODULES and cls.__module__ != _module_of(name):
+        if modules().get(name, cls.__module__) != cls.__module__:
             other = entry(name)
         # A module that is run again brings its classes anew.
         if other is not None and other.kind.__qualname__ != cls.__qualname__:
@@ -160,19 +121,40 @@ def register[T: type](
     return enter
 
 
-def _module_of(name: str) -> str:
-    return f"bayesduel.policies.{MODULES[name]}"
+@cache
+def modules() -> dict[str, str]:
+    """Return the module of every policy of the package by name, family by family.
+
+    Read from the sources, so that none is imported before it is asked for. The lowest
+    mark above a class is the first to be entered.
+    """
+    root, found = Path(__file__).parent, {}
+    known = {family: place for place, family in enumerate(_FAMILIES)}
+
+    def rank(path: Path) -> tuple[bool, int, Path]:
+        return len(path.parts) == 1, known.get(path.parts[0], len(known)), path
+
+    for path in sorted((x.relative_to(root) for x in root.rglob("*.py")), key=rank):
+        names: list[str] = []
+        for mark in _MARK.finditer((root / path).read_text(encoding="utf-8")):
+            if mark[1]:
+                names.append(mark[1])
+                continue
+            module = ".".join(("bayesduel", "policies", *path.with_suffix("").parts))
+            found |= dict.fromkeys(reversed(names), module)
+            names = []
+    return found
 
 
 def registered_names() -> tuple[str, ...]:
     """Return the names, family by family, those of one's own policies last."""
-    return tuple(dict.fromkeys([*MODULES, *_ENTRIES]))
+    return tuple(dict.fromkeys([*modules(), *_ENTRIES]))
 
 
 def entry(name: str) -> Entry:
     """Return what is registered under a name."""
-    if name in MODULES:
-        import_module(_module_of(name))
+    if name in modules():
+        import_module(modules()[name])
     return _ENTRIES[name]
 
 
@@ -182,32 +164,27 @@ def entries() -> dict[str, Entry]:
 
 
 def registered_name(policy: Any) -> str | None:
-    """Return the name that fits a policy best, None if its class has none.
+    """Return the name of the form that a policy has, None if its class has none.
 
-    Among forms of one class, the one that shares the most parameters.
+    Among forms of one class, whose parameters a policy must have, the one with the most
+    of them; the first of several. Where it has those of none, the first form.
     """
-    known = [name for name, entry in _ENTRIES.items() if entry.kind is type(policy)]
-    if len(known) < 2:  # Most classes have one form.
-        return next(iter(known), None)
-    likeness = []
-    for name in known:
-        form = _form(_ENTRIES[name], policy)
-        values = [
-            (getattr(policy, x.name), getattr(form, x.name)) for x in fields(form)
-        ]
-        likeness.append(sum(_likeness(*each) for each in values))
-    return known[likeness.index(max(likeness))]
+    forms = {name: each for name, each in _ENTRIES.items() if each.kind is type(policy)}
+    fitting = [
+        name
+        for name, form in forms.items()
+        if all(_has(policy, *parameter) for parameter in form.parameters.items())
+    ]
+    size = {name: len(form.parameters) for name, form in forms.items()}
+    return max(fitting or [*forms][:1], key=size.__getitem__, default=None)
 
 
-def _form(entry: Entry, policy: Any) -> Any:
-    """Return the default form, without its model where the policy has none.
-
-    A model takes JAX, which takes a second to import.
-    """
-    has_none = isinstance(getattr(policy, "posterior", None), BetaPairs | BetaArms)
-    if has_none and isinstance(entry.parameters.get("posterior"), str):
-        return entry.kind(**entry.parameters | {"posterior": None})
-    return entry.default
+def _has(policy: Any, name: str, value: Any) -> bool:
+    """Say whether a policy has a parameter, of a posterior the model that is named."""
+    own = getattr(policy, name)
+    if isinstance(value, str) and is_posterior(own):
+        return own.name in (value, f"{value}-hmc")
+    return _same(own, value)
 
 
 def registered_label(policy: Any) -> str | None:
@@ -239,21 +216,6 @@ def _change(name: str, value: Any, default: Any) -> list[str]:
     return [] if _same(value, default) else [f"{name}={value}"]
 
 
-def _likeness(one: Any, other: Any) -> float:
-    """Return 1 for equal parameters, 1/2 for posteriors that differ by a number."""
-    if _same(one, other):
-        return 1.0
-    both = is_posterior(one) and is_posterior(other)
-    if not both:
-        return 0.0
-    same_model = type(_model_of(one)) is type(_model_of(other))
-    return 0.5 * (one.name == other.name) + 0.25 * same_model
-
-
 def _same(one: Any, other: Any) -> bool:
     """Whether two parameters are equal; a wrong one may be an array."""
     return bool(np.array_equal(one, other))
-
-
-def _model_of(posterior: Any) -> Any:
-    return getattr(posterior, "model", None)

@@ -3,6 +3,7 @@
 import inspect
 import itertools
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,18 +22,21 @@ from bayesduel.plots.policy_looks import (
     rule_looks,
 )
 from bayesduel.policies import registry
-from bayesduel.stopping.words import RULES
+from bayesduel.stopping.words import rules
 from bayesduel.votes import Choices, Comparisons
 from tests import fake_results as fake
 from tests.figures import all_text
 
-ACRONYMS = {name: registry.entry(name).acronym for name in registry.MODULES}
+ACRONYMS = {name: registry.entry(name).acronym for name in registry.modules()}
 ROOT = Path(__file__).parents[2]
 
 
 def test_every_policy_of_the_package_has_a_look_of_its_own():
-    assert set(POLICY_LOOKS) == set(ACRONYMS.values())
+    """Of the table, or by a checksum of its name: no two that are drawn share one."""
+    assert set(POLICY_LOOKS) <= set(ACRONYMS.values())
     assert len(set(POLICY_LOOKS.values())) == len(POLICY_LOOKS)
+    looks = policy_looks([*ACRONYMS.values(), "New"])
+    assert len({each[:2] for each in looks.values()}) == len(ACRONYMS) + 1
     assert "#F0E442" not in {color for color, _ in POLICY_LOOKS.values()}
 
 
@@ -63,13 +67,13 @@ def test_policies_that_are_often_drawn_together_differ_in_color_and_marker():
 
 
 def test_every_rule_for_stopping_has_a_look_whatever_stands_beside_it():
-    assert set(RULE_LOOKS) == set(RULES)
+    assert set(RULE_LOOKS) <= set(rules())
     assert len({color for color, _ in RULE_LOOKS.values()}) == len(RULE_LOOKS)
-    rules = ["anytime:delta=0.05", "p-value:alpha=0.05", "posterior|budget:budget=9"]
-    for order in itertools.permutations(rules):
+    some = ["anytime:delta=0.05", "p-value:alpha=0.05", "posterior|budget:budget=9"]
+    for order in itertools.permutations(some):
         look = rule_looks(order)
         names = ("anytime", "p-value", "posterior")
-        assert [look[x][:2] for x in rules] == [RULE_LOOKS[name] for name in names]
+        assert [look[x][:2] for x in some] == [RULE_LOOKS[name] for name in names]
     two = rule_looks(["anytime:delta=0.05", "anytime:delta=0.01"])
     assert len({each[:3] for each in two.values()}) == 2
     assert {each.color for each in two.values()} == {RULE_LOOKS["anytime"][0]}
@@ -289,3 +293,18 @@ def test_no_figure_was_forgotten():
 def test_names_that_are_registered_later_are_known():
     assert module.label_called("names", "d-ts+", ["D-TS+"]) == "D-TS+"
     assert policies.get("d-ts").label in POLICY_LOOKS
+
+
+def test_a_figure_is_written_as_contributing_shows_it():
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    code = text.split("## Add a figure")[1].split("```python\n")[1].split("```")[0]
+    space = {}
+    exec(compile(code, "CONTRIBUTING.md", "exec"), space)
+    draw = partial(space["most_wins"], posterior().data)
+    figure = draw(colors={"ale": "#123456"}, names={"tea": "Called so"})
+    assert [bar.get_width() for bar in figure.axes[0].patches] == [16.0, 11.0, 3.0]
+    assert "#123456" in {colored(each) for each in artists_of(figure)}
+    assert "Called so" in all_text(figure)
+    with pytest.raises(ValueError, match="colors must be by arms that are shown"):
+        draw(colors={"nobody": "red"})
+    assert draw(width="full", height=2).get_size_inches().tolist() == [7.0, 2.0]

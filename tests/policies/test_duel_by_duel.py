@@ -3,7 +3,7 @@
 In the form with look-ahead: ``simulation.test_kernels_step`` compares the forms.
 """
 
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 import pytest
@@ -12,26 +12,13 @@ from bayesduel import policies
 from tests.policies.instances import random_matrices, random_outcomes
 from tests.policies.kernel_driving import play_kernel
 from tests.policies.replaying import first_difference
-from tests.reference import (
-    RMED1,
-    RMED2,
-    RMED2FH,
-    CopelandRMED,
-    EfficientCopelandRMED,
-    duels_of,
-)
+from tests.reference import duels_of, twins_that
 
 HORIZON = 1200
 INSTANCES = 8
 """Of every number of arms."""
 
-TWINS = {
-    "rmed1": RMED1,
-    "rmed2": RMED2,
-    "rmed2fh": partial(RMED2FH, horizon=HORIZON),
-    "cw-rmed": CopelandRMED,
-    "ecw-rmed": EfficientCopelandRMED,
-}
+TWINS = twins_that("DUEL_BY_DUEL")
 
 
 @cache
@@ -50,7 +37,8 @@ def twin_duels(name, num_arms, every):
     """Return the duels of the twin, and its recommendation, per instance."""
     found = []
     for outcomes in instances(num_arms, every):
-        twin = TWINS[name](num_arms, np.random.default_rng(0))
+        options = {"horizon": HORIZON} if name == "rmed2fh" else {}
+        twin = TWINS[name](num_arms, np.random.default_rng(0), **options)
         found.append((duels_of(twin, outcomes, HORIZON), twin.recommend()))
     return found
 

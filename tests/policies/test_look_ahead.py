@@ -18,29 +18,9 @@ from tests.policies.distributions import (
 )
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import MATRICES
-from tests.reference import (
-    CopelandConfidenceBound,
-    DoubleThompson,
-    DoubleThompsonPlus,
-    RelativeConfidenceSampling,
-    RelativeUCB,
-    RivalDirected,
-    RivalDirectedStar,
-    SelfSparring,
-    plays_of_twins,
-)
+from tests.reference import plays_of_twins, twins_that
 
-TWINS = {
-    "d-ts": DoubleThompson,
-    "d-ts+": DoubleThompsonPlus,
-    "pure-d-ts": partial(DoubleThompson, elimination=False),
-    "rucb": RelativeUCB,
-    "rcs": RelativeConfidenceSampling,
-    "ccb": CopelandConfidenceBound,
-    "rd-ts": RivalDirected,
-    "rd-ts-star": RivalDirectedStar,
-    "self-sparring": SelfSparring,
-}
+TWINS = twins_that("IN_DISTRIBUTION")
 
 EARLY = (30, 100, 200)
 LATE = (50, 200, 500, 1000)

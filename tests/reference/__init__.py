@@ -17,10 +17,15 @@ A twin is a class with
   ``t = rounds + 1`` with ``rounds`` the number of rounds played so far;
 - ``update(first, second, first_won)``, called once after each ``choose()``;
 - ``recommend() -> arm``.
+
+Its file says which policy it is a twin of, ``IN_DISTRIBUTION = {"rucb": RelativeUCB}``
+where policy and twin draw, ``DUEL_BY_DUEL`` where nothing is random.
 """
 
-# ruff: noqa: F401 - the names by which tests import what is here.
+from importlib import import_module
+from pkgutil import iter_modules
 
+# ruff: noqa: F401 - the names by which tests import what is here.
 from tests.reference.bradley_terry_thompson import BayesianBradleyTerry
 from tests.reference.common import (
     bernoulli_divergence,
@@ -56,3 +61,12 @@ from tests.reference.scalable_copeland_bandits import ScalableCopelandBandits
 from tests.reference.self_sparring import SelfSparring
 from tests.reference.sup_kl_ucb import SupKLUCB
 from tests.reference.track_and_stop import TrackAndStop
+
+
+def twins_that(how):
+    """Return by policy the twins that are compared in one of the two ways."""
+    found = {}
+    for module in iter_modules(__path__, f"{__name__}."):
+        if not module.name.rpartition(".")[2].startswith("test_"):
+            found |= getattr(import_module(module.name), how, {})
+    return found

@@ -84,3 +84,6 @@ class CopelandConfidenceBound(CountingTwin):
         if np.count_nonzero(best) > 1:
             best[champion] = False
         return random_choice(self.rng, best)
+
+
+IN_DISTRIBUTION = {"ccb": CopelandConfidenceBound}

@@ -87,3 +87,6 @@ class CopelandRMED(EfficientCopelandRMED):
         if len(winners(signs)) > 1:
             return efficient_allocation(signs, divergence, winner)
         return optimal_allocation(signs, divergence, winner)
+
+
+DUEL_BY_DUEL = {"cw-rmed": CopelandRMED}

@@ -1,5 +1,7 @@
 """Double Thompson sampling: D-TS, its ablation without elimination, and D-TS+."""
 
+from functools import partial
+
 import numpy as np
 from scipy.special import xlog1py
 
@@ -107,3 +109,10 @@ class DoubleThompsonPlus(DoubleThompson):
         divergence = xlog1py(theta, excess) + xlog1py(1 - theta, -excess)
         quotient = regret / np.maximum(divergence, SMALLEST_DIVERGENCE)
         return np.where(theta != 0.5, quotient, 0.0).sum(axis=1)
+
+
+IN_DISTRIBUTION = {
+    "d-ts": DoubleThompson,
+    "d-ts+": DoubleThompsonPlus,
+    "pure-d-ts": partial(DoubleThompson, elimination=False),
+}

@@ -207,3 +207,6 @@ class EfficientCopelandRMED(OrderedTwin):
         """Return the arm of the last decision; before the first, of fewest losses."""
         best = self.best if self.best is not None else winners(self._signs())[0]
         return self.order[best]
+
+
+DUEL_BY_DUEL = {"ecw-rmed": EfficientCopelandRMED}

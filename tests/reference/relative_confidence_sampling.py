@@ -44,3 +44,6 @@ class RelativeConfidenceSampling(CountingTwin):
         upper, _ = relative_bounds(self.wins, self.rounds + 1, self.alpha)
         column = upper[:, champion]
         return champion, random_choice(self.rng, column == column.max())
+
+
+IN_DISTRIBUTION = {"rcs": RelativeConfidenceSampling}

@@ -42,3 +42,6 @@ class RelativeUCB(CountingTwin):
         upper, _ = relative_bounds(self.wins, self.rounds + 1, self.alpha)
         champion = self.choose_champion(upper)
         return champion, self.choose_challenger(upper, champion)
+
+
+IN_DISTRIBUTION = {"rucb": RelativeUCB}

@@ -206,3 +206,6 @@ class RivalDirected(CountingTwin):
     def recommend(self):
         """Return the leader."""
         return self.leader
+
+
+IN_DISTRIBUTION = {"rd-ts": RivalDirected}

@@ -132,3 +132,6 @@ class RivalDirectedStar(CountingTwin):
     def recommend(self):
         """Return the leader."""
         return self.leader
+
+
+IN_DISTRIBUTION = {"rd-ts-star": RivalDirectedStar}

@@ -82,3 +82,6 @@ class RMED1(OrderedTwin):
     def recommend(self):
         """Return the arm with the least evidence against it."""
         return self.order[first_minimum(self._divergences())]
+
+
+DUEL_BY_DUEL = {"rmed1": RMED1}

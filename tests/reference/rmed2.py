@@ -102,3 +102,6 @@ class RMED2FH(_Targets):
         if self._pursued(i, self.targets[i], self.scale_of_test):
             return self.targets[i]
         return super()._opponent(i)
+
+
+DUEL_BY_DUEL = {"rmed2": RMED2, "rmed2fh": RMED2FH}

@@ -39,3 +39,6 @@ class SelfSparring(CountingTwin):
         total = self.successes + self.failures + 2 * self.prior
         mean = (self.successes + self.prior) / total
         return random_choice(self.rng, mean == mean.max())
+
+
+IN_DISTRIBUTION = {"self-sparring": SelfSparring}

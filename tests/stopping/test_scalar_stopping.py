@@ -2,6 +2,9 @@
 
 import json
 import math
+import sys
+from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,14 +26,18 @@ from bayesduel.stopping import (
     LookEvery,
     PosteriorProbability,
     SeparateIntervals,
+    StoppingState,
 )
-from bayesduel.stopping.base import GO_ON, observe
+from bayesduel.stopping.base import GO_ON, observe, part_name
 from bayesduel.stopping.rules import log_bets, log_whole
+from tests.compiling import play_in_python
 from tests.policies.instances import CONDORCET, TWO_WINNERS
 from tests.rules import Greedy
 from tests.simulation.runs import simulate_runs
 from tests.simulation.set_cases import WINNER, Wandering
 from tests.theory.identification.test_evidence import log_bet
+
+slow = pytest.mark.slow
 
 RULES = {
     "evidence": AnytimeEvidence(0.1),
@@ -303,3 +310,35 @@ def test_results_say_when_runs_stopped(in_python):
     )
     assert {x for x in other if other[x] != one.get(x)} == {"stopping"}
     assert plain.chunks()[0].digest != kept.chunks()[0].digest
+
+
+def own_rule(tmp_path, monkeypatch):
+    """Import the rule that CONTRIBUTING shows, as a file of the user's."""
+    text = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text("utf-8")
+    section = text.split("## Add a stopping rule")[1]
+    code = section.split("```python\n")[1].split("```")[0]
+    (tmp_path / "rules_of_mine.py").write_text(code, "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    return import_module("rules_of_mine").Ahead
+
+
+@pytest.mark.parametrize("played", ["in Python", pytest.param("compiled", marks=slow)])
+def test_a_rule_of_ones_own_is_one_class(played, tmp_path, monkeypatch):
+    """As CONTRIBUTING shows it."""
+    if played == "in Python":
+        play_in_python(monkeypatch)
+    ahead = own_rule(tmp_path, monkeypatch)
+    state = ahead(20).evaluate([[0, 50, 5], [30, 0, 5], [0, 1, 0]])
+    assert state == StoppingState(True, 0, 0, 20.0, 20.0)
+    assert not (ahead(21) | Budget(99)).evaluate([[0, 50], [30, 0]]).stopped
+    with pytest.raises(StoppingRuleError, match="duels must be an integer"):
+        ahead(0)
+    # The numbers of duels won of two arms are a random walk, which ends at 5 or -5.
+    records = stopped_runs(policies.get("random"), ahead(5), rounds=10**4)
+    answers = records.info["answer"]
+    assert (answers >= 0).all() and (answers == 0).mean() > 0.8
+    plays = records.ledger["plays"][:, -1, 0, 1]
+    assert (plays >= 5).all() and (plays % 2 == 1).all()
+    name = part_name(ahead(5).new_state(2))
+    assert name.startswith("Won-") and len(name) > 16
+    sys.modules.pop("rules_of_mine")
