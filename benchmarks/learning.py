@@ -1,8 +1,9 @@
 """Where something is learnt: first results, every event, many arms, against C++.
 
 ``twins.cpp`` holds plain programs that step through the rounds, as anyone could write
-them in an afternoon, and one, ``rucb-ahead``, that passes over idle rounds. Both sides are measured one after the other, in one run and on one
-core; what counts are the ratios.
+them in an afternoon, and one, ``rucb-ahead``, that passes over idle rounds. Both sides
+are measured one after the other, in one run and on one core; what counts are the
+ratios.
 """
 
 import shutil
@@ -70,9 +71,8 @@ def _compared(
     file.write_text(f"{len(values)}\n{rows}\n")
     ours, theirs, first = [], [], 0.0
     for repetition in range(_REPETITIONS):
-        timing = time_policy(
-            values, get(name.removesuffix("-ahead")), runs=runs, horizon=horizon, repetitions=1
-        )
+        policy = get(name.removesuffix("-ahead"))
+        timing = time_policy(values, policy, runs=runs, horizon=horizon, repetitions=1)
         ours.append(timing.seconds)
         first = first if repetition else timing.compile_seconds
         arguments = [program, name, file, str(runs), str(horizon)]
