@@ -9,6 +9,11 @@ WHOLE = {REQUEST, "results.nc", "summary.csv", "summary.json"}
 """What it holds at the end."""
 
 
+def content_of(folder):
+    """Return the results that a comparison has written, as bytes."""
+    return (folder / "results.nc").read_bytes()
+
+
 def visible(folder):
     """Return the names of what a user sees in a folder: all but our own state."""
     return {each.name for each in folder.iterdir()} - {".bayesduel", "chunks"}

@@ -1,4 +1,4 @@
-"""Chunks: how a request is cut, and what one of them holds."""
+"""Chunks: how a request is cut, what one of them holds, and what its digest follows."""
 
 import os
 import pickle
@@ -9,10 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import bayesduel
-from bayesduel import Experiment, results
+from bayesduel import Experiment, policies, results
+from bayesduel.ops.code_digest import code_digest
+from bayesduel.errors import OutputFolderError
 from bayesduel.experiments import Chunk, chunk
+from bayesduel.experiments.chunk import arrays_of, from_bytes, to_bytes
+from bayesduel.policies import Policy
 from bayesduel.simulation import driver
 from tests.fake_policies import Wanderer, instant_run_chunk
 from tests.folders import chunks_of
@@ -46,9 +51,8 @@ def test_a_request_is_cut_by_its_size_alone(num_runs, num_arms, record, sizes):
 
 def test_more_runs_and_policies_have_the_same_chunks_and_others():
     few = {each.digest for each in asked_of(num_runs=40).chunks()}
-    more = [
-        each.digest for each in asked_of(["cyclic", "gap"], ["d-ts", "rucb"]).chunks()
-    ]
+    asked = asked_of(["cyclic", "gap"], ["d-ts", "rucb"])
+    more = [each.digest for each in asked.chunks()]
     assert len(more) == len({*more}) == 12
     assert few < {*more}
     assert all(len(each) == 64 and each == each.lower() for each in more)
@@ -56,9 +60,8 @@ def test_more_runs_and_policies_have_the_same_chunks_and_others():
 
 def test_a_chunk_is_frozen_and_travels():
     one, *_ = asked_of().chunks()
-    assert pickle.loads(pickle.dumps(one)) == one
-    assert pickle.loads(pickle.dumps(one)).digest == one.digest
-    assert isinstance(one, Chunk)
+    again = pickle.loads(pickle.dumps(one))
+    assert isinstance(one, Chunk) and again == one and again.digest == one.digest
     with pytest.raises(AttributeError):
         one.runs = range(3)
     assert replace(one, runs=range(3)).digest != one.digest
@@ -111,16 +114,11 @@ def test_two_processes_that_finish_at_once(tmp_path):
     out = tmp_path / "out"
     for part in ("1/2", "2/2"):
         asked_of().run(out=out, part=part)
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", MERGE, str(out)]
     processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", MERGE, str(out)],
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(2)
+        subprocess.Popen(command, env=environment, text=True, **pipes) for _ in range(2)
     ]
     for process in processes:
         assert process.stdout.readline() == "ready\n"
@@ -133,3 +131,148 @@ def test_two_processes_that_finish_at_once(tmp_path):
     assert not all(said)
     files = [(tmp_path / name / results.FILE_NAME) for name in ("whole", "out")]
     assert files[0].read_bytes() == files[1].read_bytes()
+
+
+RNG = np.random.default_rng(3)
+WHOLE = xr.Dataset(
+    {
+        "regret": (("run", "round"), RNG.gamma(2.0, size=(3, 5))),
+        "plays": (("run",), np.array([2**53 + 1, 0, -1])),
+        "ended": (("run",), np.array([True, False, True])),
+        "share": ((), np.float32(0.1)),
+        "bounds": (("run",), np.array([np.inf, -np.inf, np.nan])),
+    },
+    {"run": [7, 8, 9], "arm": ["東京", "", "Ålesund"], "round": np.arange(5) ** 9},
+    {"num_runs": 3, "seconds": 0.1 + 0.2, "label": "é", "none": [1, 2]},
+)
+
+
+@pytest.mark.parametrize(
+    "dataset",
+    [WHOLE, WHOLE.isel(run=slice(0)), xr.Dataset(attrs={"error": "it failed"})],
+    ids=["whole", "no run", "no array"],
+)
+def test_what_is_written_is_read(dataset):
+    found = from_bytes(to_bytes(arrays_of(dataset))).dataset()
+    assert found.identical(dataset) and [*found.data_vars] == [*dataset.data_vars]
+    for name, values in found.variables.items():
+        assert values.dtype == dataset[name].dtype
+    for values in found.data_vars.values():
+        assert values.to_numpy().flags.writeable
+
+
+def test_repeated_numbers_take_no_room():
+    plays = xr.Dataset({"plays": (("run", "arm"), RNG.integers(0, 200, (1000, 50)))})
+    assert len(to_bytes(arrays_of(plays))) < plays.nbytes / 4
+
+
+SOURCE = """
+import math
+from bayesduel.policies import DoubleThompson, Policy
+
+WARM_UP = 10
+TABLE = {"a": 1.0, "b": (2, 3)}
+
+
+def helper(x):
+    return inner(x) + 1
+
+
+def inner(x):
+    return 2 * x
+
+
+def unrelated(x):
+    return x
+
+
+class Base(Policy):
+    def shared(self):
+        return 1
+
+
+class Own(Base):
+    '''Text.'''
+
+    factor: float = 1.0
+
+    def choose(self, state, rng, round_):
+        return helper(round_) + WARM_UP + TABLE["a"] + self.shared()
+
+    def update(self, state, rng, round_, first, second, won):
+        return [each + 1 for each in (1, 2)]
+"""
+
+
+@pytest.fixture
+def digest_of(tmp_path, monkeypatch):
+    """Return the digest of ``Own()`` as an edited module defines it."""
+    monkeypatch.syspath_prepend(tmp_path)
+    count = iter(range(100))
+
+    def digest(*edits):
+        source = SOURCE
+        for old, new in edits:
+            assert old in source
+            source = source.replace(old, new)
+        folder = tmp_path / str(next(count))
+        folder.mkdir()
+        (folder / "mine.py").write_text(source)
+        monkeypatch.syspath_prepend(folder)
+        sys.modules.pop("mine", None)
+        import mine
+
+        return code_digest(mine.Own())
+
+    yield digest
+    sys.modules.pop("mine", None)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "counts"),
+    [
+        ("helper(round_) +", "helper(round_) -", True),
+        ("return inner(x) + 1", "return inner(x) + 2", True),
+        ("return 2 * x", "return 3 * x", True),
+        ("WARM_UP = 10", "WARM_UP = 11", True),
+        ('"b": (2, 3)', '"b": (2, 4)', True),
+        ("        return 1\n", "        return 2\n", True),
+        ("each + 1 for", "each + 2 for", True),
+        ("Own(Base):", "Own(DoubleThompson):", True),
+        ("unrelated(x):\n    return x", "unrelated(x):\n    return 2 * x", False),
+        ("import math\n", "import math  # for later\n\n\n", False),
+        ("def update", "# A comment.\n    def update", False),
+    ],
+)
+def test_what_is_executed_counts_and_nothing_else(digest_of, old, new, counts):
+    assert (digest_of((old, new)) != digest_of()) is counts
+
+
+def test_our_own_policies_have_none():
+    for name in ("d-ts", "bt-ts", "ucb-no-order"):
+        assert code_digest(policies.get(name)) == ""
+    assert code_digest(policies.get("d-ts", every=10)) == ""
+    assert code_digest(policies.DelayedFeedback(Wanderer(), 5)) != ""
+
+
+def test_resuming_after_an_edit_is_refused_and_says_why(tmp_path, monkeypatch):
+    out, request = tmp_path / "out", {"num_runs": 2, "horizon": 50}
+    bayesduel.compare("cyclic", Wanderer(), out=out, **request)
+    plain = Wanderer.start
+
+    def edited(self, problem, rng):
+        return plain(self, problem, rng)
+
+    monkeypatch.setattr(Wanderer, "start", edited)
+    with pytest.raises(OutputFolderError, match="the source of the policy has changed"):
+        bayesduel.compare("cyclic", Wanderer(), out=out, resume=True, **request)
+
+
+def test_a_class_without_a_file():
+    """As in an interactive session, where there is no source to read."""
+    space = {"__name__": "__main__", "Policy": Policy}
+    digests = []
+    for body in ("return 1", "return 2", "return 1"):
+        exec(f"class Own(Policy):\n    def choose(self, *a):\n        {body}", space)
+        digests.append(code_digest(space["Own"]()))
+    assert digests[0] == digests[2] != digests[1]

@@ -56,11 +56,9 @@ def test_workers_killed_at_random_change_nothing(whole, tmp_path):
     """In the middle of writing, too: they write what they have done themselves."""
     rng, killed, done = random.Random(4), [], threading.Event()
     with distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        dashboard_address="127.0.0.1:0",
+        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0",
         silence_logs=50,
-    ) as cluster:
+    ) as cluster:  # fmt: skip
 
         def kill():
             kept = 0

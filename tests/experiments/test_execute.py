@@ -1,4 +1,4 @@
-"""What is done in this process, and what worker processes are started for."""
+"""What is done here and what by workers, and what the bar says meanwhile."""
 
 import pickle
 import signal
@@ -13,14 +13,10 @@ from types import SimpleNamespace
 import pytest
 
 import bayesduel
-from bayesduel.errors import (
-    ExecutorError,
-    OutputFolderError,
-    OutputWriteError,
-    SimulationArgumentError,
-)
-from bayesduel.experiments import execute
-from bayesduel.experiments.progress import ProgressReport
+from bayesduel import errors
+from bayesduel.errors import ExecutorError, OutputFolderError
+from bayesduel.experiments import execute, progress
+from bayesduel.experiments.progress import ProgressLines, ProgressReport
 from bayesduel.ops.program_cache import kernel_folder
 from bayesduel.signals import signals_wait
 from bayesduel.simulation import programs
@@ -76,49 +72,39 @@ def engine(monkeypatch):
 
     def run(*seconds, workers=2, try_here=True):
         names = "abcdefgh"[: len(seconds)]
-        tasks = [
-            Counted(name, clock, *each)
-            for name, each in zip(names, seconds, strict=True)
-        ]
-        found = outcomes(
-            tasks, workers=workers, try_here=try_here, program=lambda _: ()
-        )
+        pairs = zip(names, seconds, strict=True)
+        tasks = [Counted(name, clock, *each) for name, each in pairs]
+        options = {"workers": workers, "try_here": try_here}
+        found = outcomes(tasks, **options, program=lambda _: ())
         return "".join(value for _, value, _ in found), left, clock[0]
 
     return run
 
 
-def test_what_is_done_within_seconds_needs_no_worker(engine):
-    here, left, _ = engine((0.5, 0.9), (0.3, 0.5), (0.1, 1.5))
-    assert (here, left) == ("abc", [])
+@pytest.mark.parametrize(
+    ("seconds", "options", "here", "left"),
+    [
+        (((0.5, 0.9), (0.3, 0.5), (0.1, 1.5)), {}, "abc", []),
+        # What took long was compiling, which is of no use to anybody else.
+        ([(6.0, 0.5)] * 3, {}, "a", [4, "b", "c"]),
+        (((0.2, 0.5), (0.2, 3600.0), (0.2, 0.5)), {}, "a", [4, "b", "c"]),
+        ([(0.1, 0.1)] * 2, {"try_here": False}, "", [4, "a", "b"]),
+        ([(9.0, 99.0)] * 2, {"workers": 1}, "ab", []),
+    ],
+    ids=["seconds", "enough work", "a long task", "workers wanted", "one process"],
+)
+def test_short_tasks_are_done_here_and_the_rest_by_workers(
+    engine, seconds, options, here, left
+):
+    *found, spent = engine(*seconds, **options)
+    assert found == [here, left]
+    assert spent < 400
 
 
-def test_the_rest_goes_to_workers_once_there_was_enough_work(engine):
-    here, left, _ = engine((6.0, 0.5), (6.0, 0.5), (6.0, 0.5))
-    # What took long was compiling, which is of no use to anybody else.
-    assert (here, left) == ("a", [4, "b", "c"])
-
-
-def test_a_long_task_is_begun_anew_by_a_worker(engine):
-    here, left, seconds = engine((0.2, 0.5), (0.2, 3600.0), (0.2, 0.5))
-    assert (here, left) == ("a", [4, "b", "c"])
-    assert seconds < 400
-
-
-def test_workers_that_were_asked_for_get_everything(engine):
-    here, left, _ = engine((0.1, 0.1), (0.1, 0.1), try_here=False)
-    assert (here, left) == ("", [4, "a", "b"])
-
-
-def test_one_process_does_everything_itself(engine):
-    here, left, _ = engine((9.0, 99.0), (9.0, 99.0), workers=1)
-    assert (here, left) == ("ab", [])
-
-
-class Lossy(Executor):
+class Here(Executor):
     """Runs tasks at once; loses each of some as often as is said."""
 
-    def __init__(self, losses, error=None):
+    def __init__(self, losses=(), error=None):
         self.losses = Counter(losses)
         self.error = error or BrokenExecutor("its worker died")
         self.asked = []
@@ -126,11 +112,13 @@ class Lossy(Executor):
     def submit(self, fn, /, task):
         future = Future()
         self.asked.append(task.name)
-        if self.losses[task.name] > 0:
-            self.losses[task.name] -= 1
-            future.set_exception(self.error)
-        else:
+        try:
+            if self.losses[task.name] > 0:
+                self.losses[task.name] -= 1
+                raise self.error
             future.set_result(fn(task))
+        except Exception as error:
+            future.set_exception(error)
         return future
 
 
@@ -151,7 +139,7 @@ def test_a_task_that_is_lost_with_its_worker_is_begun_anew(
     losses, error, failure, begun
 ):
     """Not again and again, nor what an executor cannot do for another reason."""
-    executor = Lossy({"b": losses}, error)
+    executor = Here({"b": losses}, error)
     assert run_all(executor) == {"a": None, "b": failure, "c": None}
     assert Counter(executor.asked) == {"a": 1, "b": begun, "c": 1}
 
@@ -200,19 +188,7 @@ def test_a_task_that_kills_its_worker_takes_no_other_one_with_it(monkeypatch):
     assert found == dict.fromkeys("acdefgh")
 
 
-class Trying(Executor):
-    """Runs tasks at once, and keeps what they raise."""
-
-    def submit(self, fn, /, task):
-        future = Future()
-        try:
-            future.set_result(fn(task))
-        except Exception as error:
-            future.set_exception(error)
-        return future
-
-
-@pytest.mark.parametrize("executor", [None, Trying()], ids=["here", "executor"])
+@pytest.mark.parametrize("executor", [None, Here()], ids=["here", "executor"])
 def test_tasks_that_are_wanted_no_more_are_left_out(executor, monkeypatch):
     monkeypatch.setattr(execute, "_MOST_SENT", 1)
     failed = []
@@ -224,9 +200,8 @@ def test_tasks_that_are_wanted_no_more_are_left_out(executor, monkeypatch):
         return task.name
 
     tasks = [Counted(name, [0.0]) for name in ("a 1", "a 2", "b 1")]
-    found = outcomes(
-        tasks, fail, wanted=lambda task: task.name[0] not in failed, executor=executor
-    )
+    options = {"wanted": lambda task: task.name[0] not in failed}
+    found = outcomes(tasks, fail, executor=executor, **options)
     done = [(task.name, failure is None) for task, _, failure in found]
     assert done == [("a 1", False), ("b 1", True)]
 
@@ -248,13 +223,11 @@ def test_an_executor_that_is_gone_ends_the_sweep():
             run_all(executor)
 
 
-@pytest.mark.parametrize("options", [{}, {"executor": True}], ids=["here", "executor"])
+@pytest.mark.parametrize("executor", [None, Here()], ids=["here", "executor"])
 @pytest.mark.parametrize("last", ["a", "abc"])
-def test_an_interrupt_waits_for_what_is_being_done(options, last, monkeypatch, capfd):
+def test_an_interrupt_waits_for_what_is_being_done(executor, last, monkeypatch, capfd):
     """Nothing that was computed is lost, and nothing new is begun."""
     monkeypatch.setattr(execute, "_MOST_SENT", 1)
-    if options:
-        options = {"executor": Lossy({})}
     found = []
 
     def work(task, on_progress=None):
@@ -264,7 +237,7 @@ def test_an_interrupt_waits_for_what_is_being_done(options, last, monkeypatch, c
 
     tasks = [Counted(name, [0.0]) for name in "abc"]
     with pytest.raises(KeyboardInterrupt), signals_wait() as raise_signal:
-        for task, _, _ in outcomes(tasks, work, **options):
+        for task, _, _ in outcomes(tasks, work, executor=executor):
             found.append(task.name)
             raise_signal()
     assert found == [*last]
@@ -298,7 +271,7 @@ def test_ctrl_c_reaches_no_worker_that_begins():
 
 def test_one_task_of_each_program_comes_first():
     """What is not compiled keeps its place among those that wait."""
-    executor = Lossy({})
+    executor = Here()
     names = ("a 1", "a 2", "b 1", "b 2", "c 1")
     list(outcomes([Counted(name, [0.0]) for name in names], executor=executor))
     assert executor.asked == ["a 1", "b 1", "c 1", "a 2", "b 2"]
@@ -309,9 +282,7 @@ def test_several_programs_that_are_to_be_compiled_go_to_workers(monkeypatch, at_
     there = []
     monkeypatch.setattr(programs, "is_at_hand", at_hand.__contains__)
     monkeypatch.setattr(
-        execute,
-        "_execute_there",
-        lambda pool, most, tasks, *others: iter(there.extend(tasks) or ()),
+        execute, "_execute_there", lambda *all: iter(there.extend(all[2]) or ())
     )
     for names in (("one", "two"), ("one", "one"), ("two",)):
         tasks = [Counted(name, [0.0]) for name in names]
@@ -343,7 +314,7 @@ def compare(out, **options):
     return (out / "results.nc").read_bytes()
 
 
-class Here(Executor):
+class Travelled(Executor):
     """Runs what has travelled as a pickle, at once."""
 
     def __init__(self):
@@ -360,7 +331,7 @@ class Here(Executor):
 @pytest.mark.parametrize("shared", [False, True])
 def test_an_executor_changes_no_result(tmp_path, shared):
     """Workers that share the folder write to it, and send nothing."""
-    whole, executor = compare(tmp_path / "whole"), Here()
+    whole, executor = compare(tmp_path / "whole"), Travelled()
     assert compare(tmp_path / "out", executor=executor, shared=shared) == whole
     assert [each is None for each in executor.sent] == [shared]
 
@@ -368,8 +339,8 @@ def test_an_executor_changes_no_result(tmp_path, shared):
 def test_what_a_worker_has_written_and_is_not_seen_is_missed(tmp_path, monkeypatch):
     monkeypatch.setattr(execute, "write_chunk", lambda *_: None)
     monkeypatch.setattr("bayesduel.experiments.folder._WAITING_SECONDS", 0.01)
-    with pytest.raises(OutputWriteError, match="not seen here"):
-        compare(tmp_path / "out", executor=Here(), shared=True)
+    with pytest.raises(errors.OutputWriteError, match="not seen here"):
+        compare(tmp_path / "out", executor=Travelled(), shared=True)
 
 
 def test_workers_say_that_they_do_not_see_the_folder(tmp_path):
@@ -387,7 +358,7 @@ def test_workers_say_that_they_do_not_see_the_folder(tmp_path):
         asked.run(out=tmp_path / "out", executor=Elsewhere(), shared=True)
     with pytest.raises(OutputFolderError, match="needs a folder"):
         asked.run(executor=Elsewhere(), shared=True)
-    with pytest.raises(SimulationArgumentError, match="workers of an executor"):
+    with pytest.raises(errors.SimulationArgumentError, match="workers of an executor"):
         asked.run(out=tmp_path / "out", shared=True)
 
 
@@ -402,7 +373,7 @@ def test_the_bar_never_goes_back():
         def update(self, task, *, completed=None, description=None):
             shares.append(completed)
 
-    for executor in (None, Lossy({})):
+    for executor in (None, Here()):
         shares.clear()
         report = ProgressReport(Bar())
         report.expect(3)
@@ -472,3 +443,77 @@ def test_short_tasks_go_together_and_each_has_its_own_outcome(losses, monkeypatc
     )
     for name in losses:
         assert name in executor.groups
+
+
+class Bar:
+    """Takes the place of a bar of rich."""
+
+    def __init__(self):
+        self.said = []
+
+    def add_task(self, description, total):
+        self.said.append((description, total))
+        return 7
+
+    def update(self, task, *, completed=None, description=None):
+        assert task == 7
+        self.said.append((description, completed))
+
+
+def test_a_job_says_that_it_compiles_then_how_far_it_is():
+    bar, words = Bar(), "D-TS on cyclic"
+    report = ProgressReport(bar)
+    report.expect(2)
+    show = report.update(words)
+    show(0.0)
+    show(0.25)
+    report.finished(words)
+    report.compiling(words)
+    assert bar.said == [
+        ("simulating", 2),
+        ("compiling D-TS on cyclic", 0.0),
+        ("D-TS on cyclic", 0.25),
+        ("D-TS on cyclic", 1),
+        ("compiling D-TS on cyclic", None),
+    ]
+
+
+def test_lines_go_on_while_a_job_lasts_and_end():
+    """Worker processes tell nothing of a job before its end."""
+    lines, said, waited = ProgressLines(), [], []
+    report = ProgressReport(lines)
+    report.expect(4)
+    report.compiling("RUCB on gap")
+    report.finished("D-TS on gap")
+
+    def wait(delay):
+        waited.append(delay)
+        return len(waited) == 3
+
+    lines.speak(said.append, wait, [4, 10, 10, 10])
+    assert waited == [4, 10, 10]
+    assert said == ["0 s, 25% of 4 chunks: D-TS on gap"] * 2
+
+
+def test_of_a_single_job_a_line_says_how_long_it_lasts():
+    lines = ProgressLines()
+    report = ProgressReport(lines)
+    report.expect(1)
+    report.count("drawing by Markov chains", 0)
+    assert lines.line(12.3) == "12 s: drawing by Markov chains"
+    report.count("drawing by Markov chains", 1)
+    assert lines.line(14) == "14 s, 100% of 1 chunks: drawing by Markov chains"
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_a_log_hears_of_progress(capsys, monkeypatch, enabled):
+    monkeypatch.setattr(progress, "_FIRST_LINE", 0.0)
+    spoken = progress.ProgressLines.speak
+
+    def speak(own, say, wait, delays):  # The first line, however fast the block is.
+        spoken(own, say, lambda _: False, [next(iter(delays))])
+
+    monkeypatch.setattr(progress.ProgressLines, "speak", speak)
+    with progress.progress_reporter(enabled=enabled) as report:
+        report.expect(3)
+    assert ("of" in capsys.readouterr().err) is enabled

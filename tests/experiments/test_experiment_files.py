@@ -3,6 +3,7 @@
 import tomllib
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bayesduel
@@ -18,19 +19,23 @@ from tests.fake_policies import Scripted, Wanderer, instant_run_chunk
 from tests.folders import REQUEST
 from theory import PreferenceMatrix
 
+NAMED = PreferenceMatrix(
+    [[0.5, 1.0], [0.0, 0.5]], name='a "b" \\ c', arm_names=["cafe\u0301", "\x7f\n"],
+    source="file mine.csv",
+)  # fmt: skip
+ANOTHER_GAP = PreferenceMatrix([[0.5, 0.6], [0.4, 0.5]], name="gap")
+WRAPPED = [
+    "d-ts:self_duels=false,every=10", "d-ts:posterior=thurstone,prior_scale=1.5",
+    "rcs:prior=2,look_ahead=false", Wanderer(),
+]  # fmt: skip
 SAID = {
     "a grid": ((["gap", "sushi"], ["d-ts:alpha=0.6..1/3", "rucb:every=10"]), {}),
     "every argument": (
         (["cyclic"], "d-ts"),
         {
-            "num_runs": 7,
-            "horizon": 10**12,
-            "checkpoints": [10, 1000],
-            "seed": 2**63 - 1,
-            "regret": ["borda", "copeland"],
-            "shuffle": False,
-            "record": "regret",
-            "stopping": stopping.parse_rule(
+            "num_runs": 7, "horizon": 10**12, "checkpoints": [10, 1000],
+            "seed": 2**63 - 1, "regret": ["borda", "copeland"], "shuffle": False,
+            "record": "regret", "stopping": stopping.parse_rule(
                 "anytime:delta=0.05,prior=1.5|budget:duels=9"
             ),
         },
@@ -41,35 +46,10 @@ SAID = {
     ),
     "worlds": ((["camera", "random-table:seed=2"], "cucb"), {"num_runs": 2}),
     "numbers": (([[0.5, 0.1 + 0.2], [0.7 - 1e-17, 0.5]], "d-ts"), {}),
-    "names": (
-        (
-            PreferenceMatrix(
-                [[0.5, 1.0], [0.0, 0.5]],
-                name='a "b" \\ c',
-                arm_names=["cafe\u0301", "\x7f\n"],
-                source="file mine.csv",
-            ),
-            "random",
-        ),
-        {},
-    ),
-    "a name of another matrix": (
-        (PreferenceMatrix([[0.5, 0.6], [0.4, 0.5]], name="gap"), "d-ts"),
-        {},
-    ),
-    "wrapped policies": (
-        (
-            "cyclic",
-            [
-                "d-ts:self_duels=false,every=10",
-                "d-ts:posterior=thurstone,prior_scale=1.5",
-                "rcs:prior=2,look_ahead=false",
-                Wanderer(),
-            ],
-        ),
-        {},
-    ),
-}
+    "names": ((NAMED, "random"), {}),
+    "a name of another matrix": ((ANOTHER_GAP, "d-ts"), {}),
+    "wrapped policies": (("cyclic", WRAPPED), {}),
+}  # fmt: skip
 
 
 def same(one, other):
@@ -106,13 +86,10 @@ def test_a_file_of_tables_is_what_is_typed(tmp_path):
     """)
     typed = Experiment(
         ["gap", "equal-gap:num_arms=4,gap=0.1|0.2"],
-        [
-            "d-ts:alpha=0.6..1/3,look_ahead=true|false",
-            "rucb:alpha=0.6|1&every=1|10",
-            "random",
-        ],
+        ["d-ts:alpha=0.6..1/3,look_ahead=true|false", "rucb:alpha=0.6|1&every=1|10",
+         "random"],
         horizon=10**6,
-    )
+    )  # fmt: skip
     same(Experiment.from_file(file), typed)
 
 
@@ -132,9 +109,8 @@ def test_paths_start_at_the_folder_of_the_file(tmp_path):
     """)
     asked = Experiment.from_file(file)
     assert asked.names == ("mine", "rounded", "L", "V")
-    assert asked.instances[0].arm_names == ("tea", "milk")
-    assert "repaired" in asked.instances[1].source
-    large = asked.instances[2]
+    mine, rounded, large, _ = asked.instances
+    assert mine.arm_names == ("tea", "milk") and "repaired" in rounded.source
     assert (large.arm_names, large.source) == (("a", "b", "c"), "s")
 
 
@@ -158,15 +134,11 @@ WRONG = [
     ('policies = {name = "d-ts", alpha = "1,every=2"}', "alpha must be a number, true"),
     ('policies = {name = "d-ts", alpha = [1], zip = ["every"]}', "zip must be a list"),
     ('policies = {python = "Mine"}', "Mine was made in Python"),
-    (
-        'instances = "gap"\n'
-        'policies = {name = "d-ts", alpha = [1, 2], every = [1], zip = ["alpha", '
-        '"every"]}',
-        "zips 2 of alpha and 1 of every",
-    ),
+    ('instances = "gap"\npolicies = {name = "d-ts", alpha = [1, 2], every = [1], '
+     'zip = ["alpha", "every"]}', "zips 2 of alpha and 1 of every"),
     ("[", "is not TOML"),
     ("a = " + "[" * 5000, "is not TOML"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "words"), WRONG, ids=[each[1] for each in WRONG])
@@ -185,36 +157,23 @@ def test_what_cannot_be_read_is_refused(tmp_path):
         Experiment.from_file(tmp_path / "a.toml")
 
 
-# What no text can say
-
-
-def own_world():
-    world = choice.load_world("camera")
-    return choice.ChoiceWorld(
-        rule=world.rule,
-        subset_size=world.subset_size,
-        name="mine",
-        default_notion=world.default_notion,
-    )
+def local_policy():
+    return type("Local", (Wanderer,), {"__module__": "__main__"})()
 
 
 def test_what_no_text_can_say_is_refused():
-    local = type("Local", (Wanderer,), {"__module__": "__main__"})()
+    camera = choice.load_world("camera")
+    own = choice.ChoiceWorld(
+        rule=camera.rule, subset_size=camera.subset_size, name="mine",
+        default_notion=camera.default_notion,
+    )  # fmt: skip
+    large = PreferenceMatrix(np.full((129, 129), 0.5))
+    looks = stopping.LookEvery(stopping.Budget(9), 2)
     for wrong, argument, words in (
-        (Experiment("gap", ["rucb", local]), "policies[1]", "no text names the policy"),
-        (Experiment(own_world(), "cucb"), "instances[0]", "of your own"),
-        (
-            Experiment(
-                "gap", "d-ts", stopping=stopping.LookEvery(stopping.Budget(9), 2)
-            ),
-            "stopping",
-            "must be one of anytime",
-        ),
-        (
-            Experiment(PreferenceMatrix(np.full((129, 129), 0.5)), "random"),
-            "instances[0]",
-            "numpy.save",
-        ),
+        (Experiment("gap", ["rucb", local_policy()]), "policies[1]", "no text names"),
+        (Experiment(own, "cucb"), "instances[0]", "of your own"),
+        (Experiment("gap", "d-ts", stopping=looks), "stopping", "must be one of any"),
+        (Experiment(large, "random"), "instances[0]", "numpy.save"),
     ):
         with pytest.raises(ValueError) as raised:
             wrong.to_toml()
@@ -223,20 +182,13 @@ def test_what_no_text_can_say_is_refused():
 
 
 def test_policies_and_rules_have_texts():
-    assert {name: policy_text(entry.default) for name, entry in entries().items()} == {
-        name: name for name in entries()
-    }
-    for text in (
-        "d-ts:alpha=0.6",
-        "ecw-rmed:every=300",
-        "tests.fake_policies:Scripted",
-    ):
+    for name, entry in entries().items():
+        assert policy_text(entry.default) == name
+    fake = "tests.fake_policies:Scripted"
+    for text in ("d-ts:alpha=0.6", "ecw-rmed:every=300", fake):
         assert policy_text(policies.parse_policy(text)) == text
     rules = "anytime:delta=1e-09,weight=0.3|p-value:alpha=0.05"
     assert rule_text(stopping.parse_rule(rules)) == rules
-
-
-# Folders
 
 
 @pytest.fixture
@@ -247,12 +199,9 @@ def instant(monkeypatch):
 
 def test_a_folder_holds_its_experiment_and_its_summary(instant, tmp_path):
     asked = Experiment(
-        ["gap", [[0.5, 0.6], [0.4, 0.5]]],
-        [Wanderer(), Scripted()],
-        num_runs=5,
-        horizon=100,
-        regret=["copeland", "borda"],
-    )
+        ["gap", [[0.5, 0.6], [0.4, 0.5]]], [Wanderer(), Scripted()], num_runs=5,
+        horizon=100, regret=["copeland", "borda"],
+    )  # fmt: skip
     tree = asked.run(out=tmp_path / "one")
     file = tmp_path / "one" / REQUEST
     same(Experiment.from_file(file), asked)
@@ -261,8 +210,6 @@ def test_a_folder_holds_its_experiment_and_its_summary(instant, tmp_path):
     for name in ("results.nc", "summary.csv", "summary.json", REQUEST):
         one, other = (tmp_path / folder / name for folder in ("one", "other"))
         assert one.read_bytes() == other.read_bytes()
-    import pandas as pd
-
     table = pd.read_csv(tmp_path / "one" / "summary.csv")
     assert len(table) == 2 * 2 * 2
     row = table.query("instance=='gap' and policy=='Scripted' and notion=='borda'")
@@ -273,18 +220,14 @@ def test_a_folder_holds_its_experiment_and_its_summary(instant, tmp_path):
 
 
 def test_what_no_text_can_say_stops_no_run(instant, tmp_path):
-    local = type("Local", (Wanderer,), {"__module__": "__main__"})()
     large = PreferenceMatrix(np.full((130, 130), 0.5), name="large")
-    Experiment(["gap", large], [local], num_runs=2, horizon=10).run(out=tmp_path)
+    asked = Experiment(["gap", large], [local_policy()], num_runs=2, horizon=10)
+    asked.run(out=tmp_path)
     with pytest.raises(ValueError, match="Local was made in Python"):
         Experiment.from_file(tmp_path / REQUEST)
     data = tomllib.loads((tmp_path / REQUEST).read_text())
-    data["policies"] = "random"
-    assert data["instances"][1] == {
-        "file": "experiment-1.csv",
-        "name": "large",
-        "source": "",
-    }
+    expected = {"file": "experiment-1.csv", "name": "large", "source": ""}
+    assert data["instances"][1] == expected
     fixed = (tmp_path / REQUEST).read_text().replace('{ python = "Local" }', '"random"')
     (tmp_path / "fixed.toml").write_text(fixed)
     again = Experiment.from_file(tmp_path / "fixed.toml")
@@ -301,6 +244,5 @@ def test_worlds_stand_in_a_file_by_their_names(tmp_path):
     assert '"drifting:' in file.read_text()
     with pytest.warns(AssumptionWarning):
         again = bayesduel.Experiment.from_file(file)
-    assert [each.digest for each in again.chunks()] == [
-        each.digest for each in asked.chunks()
-    ]
+    digests = [[each.digest for each in of.chunks()] for of in (asked, again)]
+    assert digests[0] == digests[1]

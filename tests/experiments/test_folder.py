@@ -15,18 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from bayesduel.errors import (
-    DamagedPartWarning,
-    OutputFolderError,
-    OutputWriteError,
-)
+from bayesduel.errors import DamagedPartWarning, OutputFolderError, OutputWriteError
 from bayesduel.experiments.folder import RunFolder
-from bayesduel.files.folders import (
-    check_folder,
-    read_checked,
-    read_marker,
-    write_whole,
-)
+from bayesduel.files import folders
+from bayesduel.files.folders import read_checked
 from tests.folders import REQUEST, chunks_of
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -49,9 +41,6 @@ def owned(tmp_path):
         folder.save(TWO, b"3,4\n")
         folder.write("table.csv", b"1,2\n3,4\n")
     return path
-
-
-# Whose folder it is
 
 
 WAYS = ({}, {"resume": True}, {"overwrite": True})
@@ -88,12 +77,10 @@ def test_a_place_that_cannot_be_written_to(tmp_path, monkeypatch):
 def test_only_our_own_names_are_removed(owned):
     (owned / "parts").mkdir()
     mine = [
-        owned / "parts" / "thesis.txt",
-        owned / "notes.csv",
-        owned / "chunks" / "thesis.chunk",
-        owned / "chunks" / f"{ONE}.csv",
-        owned / ".bayesduel-mine",
-    ]
+        owned / name
+        for name in ("chunks/thesis.chunk", "parts/thesis.txt", "notes.csv",
+                     f"chunks/{ONE}.csv", ".bayesduel-mine")
+    ]  # fmt: skip
     for file in mine:
         file.write_text("mine")
     with claim(owned, overwrite=True) as folder:
@@ -101,7 +88,7 @@ def test_only_our_own_names_are_removed(owned):
         folder.remove_chunks()
     assert all(file.read_text() == "mine" for file in mine)
     assert not (owned / "table.csv").exists()
-    assert {each.name for each in chunks_of(owned)} == {mine[2].name}
+    assert {each.name for each in chunks_of(owned)} == {mine[0].name}
 
 
 def test_a_claimed_folder_without_results_counts_as_empty(tmp_path):
@@ -118,12 +105,13 @@ def test_a_claimed_folder_without_results_counts_as_empty(tmp_path):
 def test_a_folder_of_another_kind_is_refused(owned):
     for options in WAYS:
         with pytest.raises(OutputFolderError, match=r"another kind \(test, not other"):
-            check_folder(owned, kind="other", **options)
+            folders.check_folder(owned, kind="other", **options)
+    with pytest.raises(OutputFolderError, match="exclude each other"):
+        claim(owned, resume=True, overwrite=True)
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["{", "[]", '{"format": 1}', '{"format": 1, "kind": 3, "sha256": {}}'],
+    "text", ["{", "[]", '{"format": 1}', '{"format": 1, "kind": 3, "sha256": {}}']
 )
 def test_a_damaged_marker(owned, text):
     (owned / ".bayesduel/marker.json").write_text(text)
@@ -144,14 +132,6 @@ def test_a_marker_of_a_newer_version(owned):
 def test_what_is_no_path(value):
     with pytest.raises(OutputFolderError, match="out must be a path"):
         claim(value)
-
-
-def test_resuming_and_overwriting_exclude_each_other(owned):
-    with pytest.raises(OutputFolderError, match="exclude each other"):
-        claim(owned, resume=True, overwrite=True)
-
-
-# What is damaged, and what is half written
 
 
 def flip(file, at):
@@ -214,17 +194,14 @@ def test_killed_while_a_finished_file_is_replaced(owned, monkeypatch, at):
             assert at >= 6, "three files are replaced"
     folder.release()
     with claim(owned, resume=True) as again:
-        assert read_checked(owned / "table.csv") == (
-            b"new" if at >= 3 else b"1,2\n3,4\n"
-        )
+        whole = b"new" if at >= 3 else b"1,2\n3,4\n"
+        assert read_checked(owned / "table.csv") == whole
         assert again.marker().get("request") == ({"size": 5} if at >= 5 else None)
 
 
 def test_what_a_killed_process_left_is_removed(owned):
-    left = [
-        owned / ".bayesduel-0123456789abcdef.unfinished",
-        owned / "chunks/.bayesduel-0123456789abcdef.unfinished",
-    ]
+    name = ".bayesduel-0123456789abcdef.unfinished"
+    left = [owned / name, owned / "chunks" / name]
     for file in left:
         file.write_bytes(b"half of it")
     with claim(owned, resume=True) as folder:
@@ -242,7 +219,7 @@ def test_a_full_disk_is_said_in_one_line_and_leaves_what_was_there(owned, monkey
     held = BytesIO(b"5,6\n")
     for write in (
         lambda: folder.save(THREE, b"5,6\n"),
-        lambda: write_whole(owned / "table.csv", held.getbuffer()),
+        lambda: folders.write_whole(owned / "table.csv", held.getbuffer()),
     ):
         with pytest.raises(OutputWriteError) as raised:
             write()
@@ -253,9 +230,6 @@ def test_a_full_disk_is_said_in_one_line_and_leaves_what_was_there(owned, monkey
     assert len(chunks_of(owned)) == 2
     assert not [*owned.rglob("*.unfinished")]
     folder.release()
-
-
-# Who writes to it
 
 
 @pytest.fixture(autouse=True)
@@ -313,4 +287,4 @@ def test_a_failed_claim_leaves_no_lock(owned, monkeypatch):
         with pytest.raises(ZeroDivisionError):
             claim(owned, resume=True)
     claim(owned, resume=True).release()
-    assert read_marker(owned)["kind"] == "test"
+    assert folders.read_marker(owned)["kind"] == "test"

@@ -66,7 +66,7 @@ def written(tmp_path_factory):
 
 @pytest.fixture
 def expected(written):
-    """Return the comparison of one that nothing has stopped."""
+    """Return the comparison that nothing has stopped."""
     return written["tree"]
 
 
@@ -80,9 +80,6 @@ def interrupted(calls, written, tmp_path):
 def begun(request, calls, written, tmp_path):
     """Return a folder that was interrupted, as it is and when it was completed."""
     return shutil.copytree(written[request.param], tmp_path / "out")
-
-
-# Which folders may be written to
 
 
 def test_a_new_or_empty_folder(calls, expected, tmp_path):
@@ -101,9 +98,6 @@ def test_overwrite_replaces_results_and_nothing_else(calls, interrupted):
     assert visible(interrupted) == {*WHOLE, "notes.txt"}
     compare(interrupted, seed=7, overwrite=True)
     assert results.load(interrupted).attrs["seed"] == 7
-
-
-# What an interrupt leaves, and going on from it
 
 
 def test_only_what_is_missing_is_simulated(calls, expected, interrupted):
@@ -149,25 +143,24 @@ def test_resuming_what_is_complete_simulates_nothing(calls, tmp_path):
     again = compare(tmp_path, resume=True)
     assert not calls
     same_tree(first, again)
+    one, other = (tree["cyclic/Wanderer"].attrs for tree in (first, again))
     for name in ("run_seconds", "compile_seconds"):
-        node = again["cyclic/Wanderer"]
-        assert node.attrs[name] == pytest.approx(first["cyclic/Wanderer"].attrs[name])
+        assert other[name] == pytest.approx(one[name])
 
 
-@pytest.mark.parametrize("damage", ["cut", "flipped", "empty", "header"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: data[:-100],
+        lambda data: data[:-9] + bytes([data[-9] ^ 1]) + data[-8:],
+        lambda data: b"",
+        lambda data: data[:20] + bytes([data[20] ^ 1]) + data[21:],
+    ],
+    ids=["cut", "flipped", "empty", "header"],
+)
 def test_a_damaged_chunk_is_simulated_again(calls, expected, interrupted, damage):
     file = chunks_of(interrupted)[0]
-    data = file.read_bytes()
-    flipped = data[:-9] + bytes([data[-9] ^ 1]) + data[-8:]
-    header = bytes([data[20] ^ 1])
-    file.write_bytes(
-        {
-            "cut": data[:-100],
-            "flipped": flipped,
-            "empty": b"",
-            "header": data[:20] + header + data[21:],
-        }[damage]
-    )
+    file.write_bytes(damage(file.read_bytes()))
     with pytest.warns(DamagedPartWarning, match=file.name):
         resumed = compare(interrupted, resume=True)
     assert len(calls) == 2
@@ -210,23 +203,18 @@ def edited():
     return PreferenceMatrix(values, name="cyclic")
 
 
-CHANGES = {
-    "seed": ({"seed": 6}, "another seed"),
-    "regret": ({"regret": ["copeland", "weak"]}, "another regret"),
-    "matrix": ({"matrix": edited()}, "another matrix_sha256"),
-    "notions in another order": (
-        {"regret": ["copeland", "borda"]}, "another regret",
-    ),
-    "parameters": (
-        {"policies": [Wanderer(2.0), Scripted()]}, "which this request would drop",
-    ),
-}  # fmt: skip
-"""What else a fingerprint tells apart is asked of it in ``test_results.py``."""
-
-
-@pytest.mark.parametrize("change", CHANGES)
-def test_resuming_another_request_is_refused(calls, interrupted, change):
-    options, words = CHANGES[change]
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"seed": 6}, "another seed"),
+        ({"regret": ["copeland", "weak"]}, "another regret"),
+        ({"matrix": edited()}, "another matrix_sha256"),
+        ({"regret": ["copeland", "borda"]}, "another regret"),
+        ({"policies": [Wanderer(2.0), Scripted()]}, "which this request would drop"),
+    ],
+)
+def test_resuming_another_request_is_refused(calls, interrupted, options, words):
+    """What else tells requests apart is asked of digests in ``test_results.py``."""
     before = {each: each.read_bytes() for each in chunks_of(interrupted)}
     with pytest.raises(OutputFolderError) as raised:
         compare(interrupted, resume=True, **options)
@@ -294,9 +282,6 @@ def test_more_runs_begin_with_the_same_chunks(calls, interrupted):
         (Scripted(), range(100, 130)),
     ]
     same_tree(resumed, compare(None, num_runs=130))
-
-
-# Policies that fail
 
 
 def test_a_failed_policy_is_tried_again_and_nothing_else(

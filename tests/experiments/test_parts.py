@@ -10,15 +10,12 @@ import pytest
 import bayesduel
 import theory
 from bayesduel import results
-from bayesduel.errors import (
-    DamagedPartWarning,
-    OutputFolderError,
-    SimulationArgumentError,
-)
+from bayesduel.errors import DamagedPartWarning, OutputFolderError
+from bayesduel.errors import SimulationArgumentError as ArgumentError
 from bayesduel.experiments import chunk, execute
 from bayesduel.experiments.folder import RunFolder
 from bayesduel.simulation import driver
-from tests.folders import chunks_of
+from tests.folders import chunks_of, content_of
 
 REQUEST = {"num_runs": 10, "horizon": 1000, "seed": 3}
 POLICIES = ["d-ts", "rucb"]
@@ -53,11 +50,7 @@ def compare(monkeypatch):
 def whole(compare, tmp_path):
     jobs = compare(tmp_path / "whole")
     assert len(jobs) == 6
-    return content(tmp_path / "whole")
-
-
-def content(out):
-    return (out / results.FILE_NAME).read_bytes()
+    return content_of(tmp_path / "whole")
 
 
 def test_parts_are_joined_to_the_whole(compare, whole, tmp_path):
@@ -68,7 +61,7 @@ def test_parts_are_joined_to_the_whole(compare, whole, tmp_path):
     assert len(names) == len({*names}) == 6
     assert not (out / results.FILE_NAME).exists()
     assert compare(out, resume=True) == []
-    assert content(out) == whole
+    assert content_of(out) == whole
 
 
 def test_merge_gives_the_whole_and_needs_nothing_but_the_folder(
@@ -78,11 +71,11 @@ def test_merge_gives_the_whole_and_needs_nothing_but_the_folder(
     for number in (3, 1, 2):
         compare(out, part=f"{number}/3")
     tree = bayesduel.merge(out)
-    assert content(out) == whole
+    assert content_of(out) == whole
     assert tree.equals(results.load(tmp_path / "whole"))
     assert len(chunks_of(out)) == 6
     assert bayesduel.merge(out).equals(tree)
-    assert content(out) == whole
+    assert content_of(out) == whole
 
 
 def test_merge_of_summaries_changes_nothing_when_repeated(
@@ -95,7 +88,7 @@ def test_merge_of_summaries_changes_nothing_when_repeated(
         compare(tmp_path / "out", part=f"{number}/3", **request)
     for _ in range(2):
         bayesduel.merge(tmp_path / "out")
-        assert content(tmp_path / "out") == content(tmp_path / "whole")
+        assert content_of(tmp_path / "out") == content_of(tmp_path / "whole")
 
 
 @pytest.mark.slow
@@ -104,7 +97,7 @@ def test_merge_of_worlds_of_subsets(tmp_path):
     asked.run(out=tmp_path / "whole")
     asked.run(out=tmp_path / "out", part="1/1")
     bayesduel.merge(tmp_path / "out")
-    assert content(tmp_path / "out") == content(tmp_path / "whole")
+    assert content_of(tmp_path / "out") == content_of(tmp_path / "whole")
 
 
 def test_merge_names_the_parts_that_are_missing_and_keeps_the_others(
@@ -122,7 +115,7 @@ def test_merge_names_the_parts_that_are_missing_and_keeps_the_others(
     for number in (2, 3, 5):
         compare(out, part=f"{number}/5")
     bayesduel.merge(out)
-    assert content(out) == whole
+    assert content_of(out) == whole
 
 
 def test_a_damaged_part_is_named_and_done_again(compare, whole, tmp_path):
@@ -141,7 +134,7 @@ def test_a_damaged_part_is_named_and_done_again(compare, whole, tmp_path):
         redone = [len(compare(out, part=f"{number}/2")) for number in (1, 2)]
     assert sorted(redone) == [0, 1]
     bayesduel.merge(out)
-    assert content(out) == whole
+    assert content_of(out) == whole
 
 
 def test_merge_needs_parts(compare, tmp_path):
@@ -163,7 +156,7 @@ def test_chunks_of_several_machines_are_copied_into_one_folder(
         for file in chunks_of(tmp_path / str(number)):
             shutil.copy(file, tmp_path / "2/chunks")
     bayesduel.merge(tmp_path / "2")
-    assert content(tmp_path / "2") == whole
+    assert content_of(tmp_path / "2") == whole
 
 
 def test_parts_run_beside_one_another_and_wait_for_whoever_finishes(
@@ -183,7 +176,7 @@ def test_parts_run_beside_one_another_and_wait_for_whoever_finishes(
     monkeypatch.setattr(driver, "run_chunk", run_chunk)
     compare(out, part="1/2")
     bayesduel.merge(out)
-    assert content(out) == whole
+    assert content_of(out) == whole
     with RunFolder.claim(out, kind="comparison", resume=True):
         for action in (lambda: bayesduel.merge(out), lambda: compare(out, part="1/2")):
             with pytest.raises(OutputFolderError, match="is writing to"):
@@ -205,13 +198,7 @@ def test_a_file_that_a_cleaning_process_removes_is_written_again(
     monkeypatch.setattr(os, "replace", replace)
     compare(tmp_path / "out")
     assert removed
-    assert content(tmp_path / "out") == whole
-
-
-def test_parts_are_of_one_number(compare, tmp_path):
-    compare(tmp_path, part="1/2")
-    with pytest.raises(OutputFolderError, match="holds parts of 2"):
-        compare(tmp_path, part="1/3")
+    assert content_of(tmp_path / "out") == whole
 
 
 def test_what_is_missing_is_done_when_parts_are_joined(compare, whole, tmp_path):
@@ -220,22 +207,9 @@ def test_what_is_missing_is_done_when_parts_are_joined(compare, whole, tmp_path)
     assert compare(out, part="1/2") == []
     rest = compare(out, resume=True)
     assert {*first}.isdisjoint(rest) and len(first) + len(rest) == 6
-    assert content(out) == whole
+    assert content_of(out) == whole
     with pytest.raises(OutputFolderError, match="results of all parts"):
         compare(out, part="2/2")
-
-
-def test_parts_are_of_one_request(compare, tmp_path):
-    compare(tmp_path, part="1/2")
-    with pytest.raises(OutputFolderError, match="another seed"):
-        compare(tmp_path, part="2/2", seed=4)
-    with pytest.raises(OutputFolderError, match="RUCB on cyclic .* would drop"):
-        compare(tmp_path, ["d-ts"], part="2/2")
-    with pytest.raises(OutputFolderError, match="parts of a smaller request"):
-        compare(tmp_path, [*POLICIES, "rmed1"], part="2/2")
-    marker = json.loads((tmp_path / ".bayesduel/marker.json").read_text())
-    places = marker["request"]["places"]
-    assert [each["policy"] for each in places] == ["D-TS", "RUCB"]
 
 
 def test_runs_are_of_one_program(compare, tmp_path, monkeypatch):
@@ -256,9 +230,8 @@ def test_a_part_of_an_edited_instance_is_refused_before_it_is_computed(tmp_path)
         values = np.full((3, 3), 0.5)
         values[0, 1], values[1, 0] = value, 1 - value
         matrix = theory.PreferenceMatrix(values, name="mine")
-        bayesduel.compare(
-            matrix, "rucb", num_runs=2, horizon=9, out=tmp_path, part=part
-        )
+        options = {"num_runs": 2, "horizon": 9, "out": tmp_path, "part": part}
+        bayesduel.compare(matrix, "rucb", **options)
 
     play(0.7, "1/2")
     before = chunks_of(tmp_path)
@@ -267,14 +240,27 @@ def test_a_part_of_an_edited_instance_is_refused_before_it_is_computed(tmp_path)
     assert chunks_of(tmp_path) == before
 
 
-@pytest.mark.parametrize("part", ["0/3", "4/3", "1/2/3", 2])
-def test_a_part_is_one_of_several(compare, tmp_path, part):
-    with pytest.raises(SimulationArgumentError, match="3/10"):
-        compare(tmp_path, part=part)
-
-
-def test_a_part_needs_a_folder_and_replaces_nothing(compare, tmp_path):
-    with pytest.raises(OutputFolderError, match="needs a folder"):
-        compare(None, part="1/2")
-    with pytest.raises(OutputFolderError, match="excludes overwrite"):
-        compare(tmp_path, part="1/2", overwrite=True)
+@pytest.mark.parametrize(
+    ("policies", "options", "error", "words"),
+    [
+        (POLICIES, {"part": "1/3"}, OutputFolderError, "holds parts of 2"),
+        (POLICIES, {"seed": 4}, OutputFolderError, "another seed"),
+        (["d-ts"], {}, OutputFolderError, "RUCB on cyclic .* would drop"),
+        ([*POLICIES, "rmed1"], {}, OutputFolderError, "parts of a smaller request"),
+        (POLICIES, {"overwrite": True}, OutputFolderError, "excludes overwrite"),
+        (POLICIES, {"out": None}, OutputFolderError, "needs a folder"),
+        (POLICIES, {"part": "0/3"}, ArgumentError, "3/10"),
+        (POLICIES, {"part": "4/3"}, ArgumentError, "3/10"),
+        (POLICIES, {"part": "1/2/3"}, ArgumentError, "3/10"),
+        (POLICIES, {"part": 2}, ArgumentError, "3/10"),
+    ],
+)
+def test_a_part_is_one_of_several_of_one_request(
+    compare, tmp_path, policies, options, error, words
+):
+    compare(tmp_path, part="1/2")
+    with pytest.raises(error, match=words):
+        compare(**{"out": tmp_path, "policies": policies, "part": "2/2"} | options)
+    marker = json.loads((tmp_path / ".bayesduel/marker.json").read_text())
+    places = marker["request"]["places"]
+    assert [each["policy"] for each in places] == ["D-TS", "RUCB"]

@@ -30,25 +30,15 @@ from theory import PreferenceMatrix
 
 CHECKPOINTS = (10, 1000, 2**62)
 NAMES = ("apple", "pêche", "Zwetschge", "梨")
-
-
 FRUIT = PreferenceMatrix(CONDORCET, name="fruit", arm_names=NAMES)
 
 
 def settings(policy="d-ts", notions=("copeland", "weak"), **changes):
     values = {
-        "problem": problem_of(
-            PreferenceMatrix(CONDORCET, name="fruit", arm_names=NAMES)
-        ),
-        "policy": policy,
-        "notions": notions,
-        "checkpoints": CHECKPOINTS,
-        "seed": 3,
-        "shuffle": True,
-        "record": "plays",
+        "problem": problem_of(FRUIT), "policy": policy, "notions": notions,
+        "checkpoints": CHECKPOINTS, "seed": 3, "shuffle": True, "record": "plays",
         "stopping": None,
-    }
-    values |= changes
+    } | changes  # fmt: skip
     if isinstance(values["policy"], str):
         values["policy"] = parse_policy(values["policy"])
     own = chunk.settings_of(**values)
@@ -67,28 +57,26 @@ def plays_of(runs, rng):
     return np.cumsum(plays, axis=1).reshape(len(runs), len(steps), 4, 4)
 
 
-def dataset_of(runs=range(3), own=None, **changes):
+def dataset_of(runs=range(3), own=None):
     instance, policy, settled = own or settings()
     rng = np.random.default_rng([1, runs.start])
-    records = {
-        "ledger": {"plays": plays_of(runs, rng)},
-        "recommendation": rng.integers(0, 4, len(runs), dtype=np.int32),
-        "info": {},
-        "events": rng.integers(1, 99, len(runs), dtype=np.uint32),
-        "run_seconds": 1.5,
-        "compile_seconds": 2.0,
-    }
+    found = RunRecords(
+        ledger={"plays": plays_of(runs, rng)},
+        recommendation=rng.integers(0, 4, len(runs), dtype=np.int32),
+        info={},
+        events=rng.integers(1, 99, len(runs), dtype=np.uint32),
+        run_seconds=1.5,
+        compile_seconds=2.0,
+    )
     with pytest.MonkeyPatch.context() as patch:
-        found = RunRecords(**(records | changes))
         patch.setattr(driver, "run_chunk", lambda *_, **__: found)
         return chunk.simulate_chunk(chunk.Chunk(instance, policy, runs, settled))
 
 
 def joined(parts):
     """Return what chunks make together, whatever order they come in."""
-    asked = Experiment(
-        settings()[0], "d-ts", num_runs=9, checkpoints=CHECKPOINTS, horizon=2**62
-    )
+    options = {"num_runs": 9, "checkpoints": CHECKPOINTS, "horizon": 2**62}
+    asked = Experiment(settings()[0], "d-ts", **options)
     gathered = Gathered(asked.request(), {})
     for part in parts:
         runs = part["run"].values
@@ -106,9 +94,7 @@ def tree():
     failing = chunk.Chunk(instance, policy, range(3), own)
     failure = RuntimeError("'no' \"memory\" \N{INFINITY}\n" + "x" * 100_000)
     instances = {"fruit": settings()[0], "3-arms": plain}
-    contents = {
-        f"/{name}": problem_of(each).dataset() for name, each in instances.items()
-    }
+    contents = {f"/{name}": problem_of(x).dataset() for name, x in instances.items()}
     contents |= {
         "/": xr.Dataset(attrs={"seed": 3, "created": "now"}),
         "/fruit/D-TS": dataset_of(),
@@ -136,9 +122,6 @@ def assert_same(one, other):
             assert dict(mine.attrs) == dict(yours.attrs)
 
 
-# What a node holds
-
-
 def test_regret_is_plays_times_gaps():
     dataset = dataset_of()
     for notion in ("copeland", "weak"):
@@ -157,12 +140,11 @@ def test_dims_dtypes_and_coordinates():
         "recommendation": (("run",), "<i8"),
         "num_events": (("run",), "<i8"),
     }
-    assert dataset["run"].values.tolist() == [5, 6, 7, 8]
-    assert dataset["checkpoint"].values.tolist() == list(CHECKPOINTS)
     assert dataset["checkpoint"].dtype == np.int64
-    assert dataset["arm"].values.tolist() == list(NAMES)
-    assert dataset["opponent"].values.tolist() == list(NAMES)
-    assert dataset["notion"].values.tolist() == ["copeland", "weak"]
+    assert {name: each.values.tolist() for name, each in dataset.coords.items()} == {
+        "run": [5, 6, 7, 8], "checkpoint": [*CHECKPOINTS], "arm": [*NAMES],
+        "opponent": [*NAMES], "notion": ["copeland", "weak"],
+    }  # fmt: skip
 
 
 def test_chunks_are_joined_in_the_order_of_runs():
@@ -209,9 +191,8 @@ def test_digests_tell_requests_apart(change, name):
     (*_, ours), (*_, theirs) = settings(), settings(**change)
     one, other = (json.loads(each.request) for each in (ours, theirs))
     assert one[name] != other[name]
-    assert chunk.chunk_digest(ours.request, range(3)) != chunk.chunk_digest(
-        theirs.request, range(3)
-    )
+    digests = {chunk.chunk_digest(x.request, range(3)) for x in (ours, theirs)}
+    assert len(digests) == 2
 
 
 def test_a_digest_is_of_canonical_json():
@@ -222,9 +203,6 @@ def test_a_digest_is_of_canonical_json():
     assert asked.digest == hashlib.sha256(text.encode()).hexdigest()
     digests = {replace(asked, runs=runs).digest for runs in (range(3), range(3, 6))}
     assert len(digests | {asked.digest}) == 3
-
-
-# To disk and back
 
 
 def test_everything_survives_a_file(tmp_path):
@@ -274,23 +252,14 @@ def test_what_cannot_be_loaded(tmp_path):
             results.load(wrong)
 
 
-# Where results come from
-
-
 @pytest.fixture(scope="module")
 def simulated():
     matrix = PreferenceMatrix(CONDORCET, name="fruit", arm_names=NAMES, source="me")
     before = datetime.now(UTC).replace(microsecond=0)
     found = bayesduel.simulate(
-        matrix,
-        Wanderer(scale=1.5),
-        num_runs=4,
-        horizon=300,
-        checkpoints=[7],
-        seed=11,
-        regret=["borda", "copeland"],
-        shuffle=False,
-    )
+        matrix, Wanderer(scale=1.5), num_runs=4, horizon=300, checkpoints=[7], seed=11,
+        regret=["borda", "copeland"], shuffle=False,
+    )  # fmt: skip
     return matrix, found, before
 
 
@@ -314,17 +283,10 @@ def test_attributes_of_a_simulation_are_true(simulated):
     assert attributes.pop("events") == int(found["num_events"].sum())
     assert json.loads(attributes.pop("parameters")) == {"scale": 1.5, "bulk": 1}
     assert attributes == {
-        "instance": "fruit",
-        "policy": "Wanderer:scale=1.5",
-        "policy_name": "Wanderer",
-        "num_runs": 4,
-        "horizon": 300,
-        "seed": 11,
-        "look_ahead": 0,
-        "program": "numpy-1",
-        "shuffle": 0,
-        "version": version("bayesduel"),
-    }
+        "instance": "fruit", "policy": "Wanderer:scale=1.5", "policy_name": "Wanderer",
+        "num_runs": 4, "horizon": 300, "seed": 11, "look_ahead": 0,
+        "program": "numpy-1", "shuffle": 0, "version": version("bayesduel"),
+    }  # fmt: skip
 
 
 def test_a_simulation_holds_its_matrix_and_what_was_asked(simulated, tmp_path):
@@ -336,8 +298,8 @@ def test_a_simulation_holds_its_matrix_and_what_was_asked(simulated, tmp_path):
     assert_same(found, results.load(results.save(found, tmp_path / "one.nc")))
 
 
-def test_whether_a_policy_looks_ahead_is_recorded():
-    for text, expected in (("true", 1), ("false", 0)):
-        policy = bayesduel.policies.parse_policy(f"d-ts:look_ahead={text}")
-        asked = chunk.Chunk(*settings()[:1], policy, range(3), settings(policy)[2])
-        assert chunk.node_attributes(asked)["look_ahead"] == expected
+@pytest.mark.parametrize(("text", "expected"), [("true", 1), ("false", 0)])
+def test_whether_a_policy_looks_ahead_is_recorded(text, expected):
+    policy = parse_policy(f"d-ts:look_ahead={text}")
+    asked = chunk.Chunk(settings()[0], policy, range(3), settings(policy)[2])
+    assert chunk.node_attributes(asked)["look_ahead"] == expected

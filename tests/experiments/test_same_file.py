@@ -79,20 +79,15 @@ def test_same_file_however_runs_are_cut(file_of, environment, policies):
     assert file_of("grown", environment, policies, size=4, resume=True) == whole
 
 
-# A chunk of duels is as large as what the tests of the contract play, and so has their
-# program, which is compiled once for both. That runs do not depend on their company is
-# asked of every policy there, in other programs.
+# A chunk of duels is as large as what the tests of the contract play, whose program it
+# shares. That runs do not depend on their company is asked of every policy there.
 REQUESTS = {
-    policies.names: {
-        "environment": CONDORCET,
-        "size": driving.FEW_RUNS,
-    },
+    policies.names: {"environment": CONDORCET, "size": driving.FEW_RUNS},
     policies.subset_names: {
-        "environment": subset_driving.WORLD,
-        "size": 20,
+        "environment": subset_driving.WORLD, "size": 20,
         "regret": subset_driving.NOTIONS,
     },
-}
+}  # fmt: skip
 SHORT = 30
 """Rounds in which every policy learns; those with batches need 16 for themselves."""
 
@@ -109,11 +104,7 @@ def has_learnt(node):
 @pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize("names", REQUESTS, ids=["duels", "subsets"])
 def test_same_file_of_every_policy(file_of, tmp_path, monkeypatch, names):
-    """A chunk of each policy here, or in one of two processes.
-
-    Those are interrupted when all is done but the file, which resume makes of parts.
-    Rules are played in Python, here and there: each has few rounds to play.
-    """
+    """Here, or in two processes, interrupted when all is done but the file."""
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     request = REQUESTS[names] | {"policies": names(), "horizon": SHORT}
     request["num_runs"] = request["size"]
@@ -124,11 +115,8 @@ def test_same_file_of_every_policy(file_of, tmp_path, monkeypatch, names):
     nodes = {node.path: node for node in one.subtree if "regret" in node}
     assert len(nodes) == len(names())
     assert [path for path in nodes if not has_learnt(nodes[path])] == []
-    assert [
-        path
-        for path, node in nodes.items()
-        if not node.to_dataset().equals(two[path].to_dataset())
-    ] == []
+    for path, node in nodes.items():
+        assert node.to_dataset().equals(two[path].to_dataset()), path
     assert resumed == whole
 
 
@@ -160,10 +148,8 @@ def test_regret_does_not_depend_on_the_cut(name, notion):
     plays = np.triu(rng.integers(0, 10**9, (40, 7, *per_pair.shape)))
     whole = weighted_sum(plays, per_pair)
     for size in (1, 3, 8, 39):
-        parts = [
-            weighted_sum(plays[start : start + size], per_pair)
-            for start in range(0, 40, size)
-        ]
+        cuts = [plays[start : start + size] for start in range(0, 40, size)]
+        parts = [weighted_sum(cut, per_pair) for cut in cuts]
         np.testing.assert_array_equal(np.concatenate(parts), whole)
     # Against exact sums, within the rounding of K (K + 1) / 2 additions.
     exact = np.einsum("rcij,ij->rc", plays.astype(np.longdouble), per_pair)
