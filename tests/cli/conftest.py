@@ -112,3 +112,16 @@ def run(monkeypatch):
         return result
 
     return runs
+
+
+@pytest.fixture
+def refused(run):
+    """Return a function that types a line which is refused in one line."""
+
+    def refused(*line, words):
+        result = run(*line, code=2)
+        assert result.stdout == "" and "Traceback" not in result.stderr
+        *_, last = result.stderr.splitlines()
+        assert last.startswith("error: ") and words in last and len(last) < 999
+
+    return refused

@@ -1,4 +1,4 @@
-"""``bayesduel compare`` over a fake simulator."""
+"""``compare`` over a fake simulator, and experiments in files: options win."""
 
 import json
 import os
@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 import bayesduel
+from bayesduel import Experiment, results
 from bayesduel.cli.commands.compare import Report
 from bayesduel.errors import ArgumentError, DamagedPartWarning, SimulationError
 from tests import fake_results as fake
+from tests.folders import visible
 
 KEYS = [
     "instance", "policy", "notion", "num_runs", "horizon", "regret_mean",
@@ -32,10 +34,9 @@ def test_json_has_exactly_the_promised_keys(run, engine):
     assert [(row["instance"], row["policy"]) for row in rows] == [
         ("cyclic", "D-TS"), ("cyclic", "RUCB"), ("gap", "D-TS"), ("gap", "RUCB"),
     ]  # fmt: skip
-    assert {row["num_runs"] for row in rows} == {7}
-    assert {row["notion"] for row in rows} == {"copeland"}
-    assert {row["horizon"] for row in rows} == {10_000}
-    assert {row["look_ahead"] for row in rows} == {True}
+    for name, value in (("num_runs", 7), ("notion", "copeland"), ("horizon", 10_000),
+                        ("look_ahead", True)):  # fmt: skip
+        assert {row[name] for row in rows} == {value}
     (call,) = engine.calls
     assert (call.num_runs, call.horizon, call.seed) == (7, 10_000, 3)
     assert [matrix.name for matrix in call.instances] == ["cyclic", "gap"]
@@ -47,17 +48,17 @@ def test_json_numbers_are_those_of_the_last_checkpoint():
     report.read(tree)
     (row,) = report.json_rows()
     final = tree["mslr5-condorcet/D-TS"]["regret"].values[0, :, -1]
-    assert row["regret_mean"] == pytest.approx(final.mean())
-    error = final.std(ddof=1) / np.sqrt(final.size)
-    assert row["regret_standard_error"] == pytest.approx(error)
-    assert row["regret_quantile_90"] == pytest.approx(np.quantile(final, 0.9))
+    deviation = final.std(ddof=1)
+    for name, value in (
+        ("mean", final.mean()), ("standard_error", deviation / np.sqrt(final.size)),
+        ("quantile_90", np.quantile(final, 0.9)), ("std", deviation),
+        ("median", np.median(final)),
+    ):  # fmt: skip
+        assert row[f"regret_{name}"] == pytest.approx(value)
     assert row["lower_bound"] == pytest.approx(66.77, abs=0.01)
     assert row["ratio"] == pytest.approx(row["slope"] / row["lower_bound"])
-    assert row["regret_std"] == pytest.approx(final.std(ddof=1))
-    assert row["regret_median"] == pytest.approx(np.median(final))
     assert row["policy"] == "D-TS"
-    assert row["run_seconds"] == 0.5
-    assert row["compile_seconds"] == 2.5
+    assert (row["run_seconds"], row["compile_seconds"]) == (0.5, 2.5)
 
 
 def test_json_has_every_recorded_regret(run, engine):
@@ -108,11 +109,9 @@ def test_quantiles_have_no_ranking(run, engine):
 
 
 def test_quiet_says_nothing_on_standard_error(run, engine):
-    result = run(*BASIC, "--quiet")
-    assert result.stderr == ""
-    assert engine.calls[0].progress is False
+    assert run(*BASIC, "--quiet").stderr == ""
     run(*BASIC)
-    assert engine.calls[1].progress is True
+    assert [call.progress for call in engine.calls] == [False, True]
 
 
 def test_a_tie_leaves_the_bound_undefined_and_the_run_whole(run, engine):
@@ -128,59 +127,12 @@ def test_options_reach_the_simulator(run, engine, tmp_path):
     )  # fmt: skip
     (call,) = engine.calls
     assert call.checkpoints == (100, 1000, 10_000)
-    assert call.jobs == 2
-    assert call.shuffle is False
-    assert [policy.look_ahead for policy in call.policies] == [False, False]
-    assert [policy.alpha for policy in call.policies] == [0.51, 0.6]
-    assert call.out == tmp_path / "new"
+    assert (call.jobs, call.shuffle, call.out) == (2, False, tmp_path / "new")
+    policies = [(policy.look_ahead, policy.alpha) for policy in call.policies]
+    assert policies == [(False, 0.51), (False, 0.6)]
     assert (call.resume, call.overwrite) == (False, False)
     assert (call.format, call.shared, call.record) == ("zarr", True, "regret")
-    assert (tmp_path / "new" / "regret.png").exists()
-    assert (tmp_path / "new" / "regret.svg").exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--horizon", "abc"], "--horizon: must be a whole number of rounds"),
-        (["--runs", "0"], "--runs: must be an integer of at least 1, got 0"),
-        (["--checkpoints", "5,3"], "--checkpoints: must be above the one before it, 5"),
-        (["--regret", "copland"], "did you mean copeland"),
-        (["--record", "all"], "--record: must be one of plays, regret"),
-        (["--dask", "somewhere"], "--dask: must be 'local' or the address"),
-        (["-i", "cyclik"], "did you mean cyclic"),
-        (["-i", "cyclic"], "'cyclic' is given twice"),
-        (["-p", "d-tss"], "did you mean d-ts"),
-        (["-p", "d-ts:alpha=0.4"], "--policy 'D-TS:alpha=0.4': alpha must be"),
-        (["-i", "nowhere.csv"], "nowhere.csv does not exist"),
-    ],
-)
-def test_wrong_input_is_one_line_and_exit_code_2(run, engine, arguments, words):
-    result = run(*BASIC, *arguments, code=2)
-    assert words in result.stderr
-    assert result.stderr.startswith("error: ")
-    assert result.stderr.count("\n") == 1
-    assert result.stdout == ""
-    assert not engine.calls
-
-
-@pytest.mark.parametrize(
-    ("part", "words"),
-    [("3", "error: --part: must be a number of a number"), ("1/3", "--out")],
-)
-def test_a_part_is_one_of_several_and_needs_a_folder(run, part, words):
-    result = run(*BASIC, "--part", part, code=2)
-    assert words in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [([], "--policy"), (["-p", "d-ts", "--hroizon", "5"], "--horizon")],
-)
-def test_wrong_usage_is_exit_code_2(run, engine, arguments, words):
-    result = run("compare", "-i", "cyclic", *arguments, code=2)
-    assert words in result.stderr
-    assert not engine.calls
+    assert {"regret.png", "regret.svg"} <= visible(tmp_path / "new")
 
 
 def test_folders(run, engine, tmp_path):
@@ -210,14 +162,12 @@ def test_a_part_says_how_all_are_joined(run, engine, tmp_path):
 def test_a_failed_policy_keeps_the_others_and_exits_with_1(run, engine, tmp_path):
     engine.failed = {("cyclic", "RUCB"): "it broke"}
     result = run(*BASIC, "-p", "rucb", "--out", tmp_path / "out", code=1)
-    assert "failed" in result.stdout
-    assert "D-TS" in result.stdout
+    assert "failed" in result.stdout and "D-TS" in result.stdout
     assert "RUCB on cyclic failed: it broke" in result.stderr
     assert (tmp_path / "out" / "regret.png").exists()
     rows = json.loads(run(*BASIC, "-p", "rucb", "--json", code=1).stdout)
     assert [list(row) for row in rows] == [KEYS] * 2
-    assert rows[0]["regret_mean"] > 0
-    assert rows[1]["regret_mean"] is None
+    assert rows[0]["regret_mean"] > 0 and rows[1]["regret_mean"] is None
 
 
 def test_interruption_says_what_was_kept_and_exits_with_130(run, engine, tmp_path):
@@ -271,31 +221,31 @@ def test_an_error_that_comes_of_a_signal_is_the_signal(run, engine, error):
     assert "interrupted" not in run("compare", "--nonsense", code=2).stderr
 
 
-def test_a_damaged_part_is_said(run, engine, tmp_path):
+def test_a_damaged_part_is_said(run, engine):
     engine.happens = lambda: warnings.warn(DamagedPartWarning("a.nc"), stacklevel=1)
-    result = run(*BASIC)
-    assert "warning: a.nc" in result.stderr
+    assert "warning: a.nc" in run(*BASIC).stderr
 
 
 def test_an_unexpected_error_keeps_its_traceback(run, engine):
-    engine.error = ZeroDivisionError("a bug")
-    assert isinstance(run(*BASIC, code=1).exception, ZeroDivisionError)
-    engine.error = None
-
-    engine.happens = lambda: np.linspace(0, 1, num=-1)
-    assert isinstance(run(*BASIC, code=1).exception, ValueError)
-
-
-def test_errors_of_ours_after_the_start_are_one_line(run, engine):
-    engine.error = SimulationError("run 3 stopped at round 17")
-    result = run(*BASIC, code=1)
-    assert result.stderr == "error: run 3 stopped at round 17\n"
+    for happens, kind in (
+        (lambda: 1 / 0, ZeroDivisionError), (lambda: np.linspace(0, 1, -1), ValueError),
+    ):  # fmt: skip
+        engine.happens = happens
+        assert isinstance(run(*BASIC, code=1).exception, kind)
 
 
-def test_an_operating_system_error_is_one_line(run, engine):
-    engine.error = PermissionError(13, "Permission denied", "/some/where")
-    result = run(*BASIC, code=2)
-    assert result.stderr == "error: /some/where: Permission denied\n"
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (SimulationError("run 3 stopped"), 1, "error: run 3 stopped\n"),
+        (PermissionError(13, "Denied", "/where"), 2, "error: /where: Denied\n"),
+        (ArgumentError("alpha", "must be odd", 4), 2, ": alpha must be odd, got 4\n"),
+    ],
+)
+def test_errors_after_the_start_are_one_line(run, engine, error, code, said):
+    """Of an argument that is no option, the words stay as they are."""
+    engine.error = error
+    assert run(*BASIC, code=code).stderr.endswith(said)
 
 
 @pytest.mark.parametrize("columns", [40, 80])
@@ -319,14 +269,132 @@ def test_an_error_of_any_argument_names_its_option(run, engine, name):
     remedy = "ask for less {horizon}, or {resume=True}"
     engine.error = ArgumentError(name, rule, 4, index=1, remedy=remedy)
     result = run(*BASIC, code=2)
-    options = {"instances": "instance", "policies": "policy", "num_runs": "runs",
-               "shuffle": "no-shuffle"}  # fmt: skip
+    options = {"instances": "instance", "num_runs": "runs", "shuffle": "no-shuffle"}
     assert result.stderr.splitlines()[-1] == (
         f"error: --{options.get(name, name)}: {rule}, got 4; ask for less --horizon, "
         "or --resume"
     )
 
 
-def test_an_error_of_what_is_no_option_is_left_as_it_is(run, engine):
-    engine.error = ArgumentError("alpha", "must be odd", 4)
-    assert "error: alpha must be odd, got 4\n" in run(*BASIC, code=2).stderr
+SWEEP = """
+instances = ["cyclic", {name = "equal-gap", num_arms = 4, gap = [0.1, 0.2]}]
+policies = ["d-ts:alpha=0.6|1", {name = "rucb", every = 10}]
+num_runs = 7
+horizon = 1e4
+checkpoints = [10, 1_000]
+seed = 3
+regret = ["copeland", "borda"]
+shuffle = false
+record = "regret"
+"""
+
+
+@pytest.fixture
+def sweep(tmp_path):
+    """Return a file with an experiment."""
+    file = tmp_path / "sweep.toml"
+    file.write_text(SWEEP)
+    return file
+
+
+def resolved(run, tmp_path, *arguments):
+    result = run("config", *arguments)
+    assert result.stderr == ""
+    file = tmp_path / "resolved.toml"
+    file.write_text(result.stdout)
+    return Experiment.from_file(file)
+
+
+def test_the_file_is_what_is_simulated(run, engine, sweep):
+    result = run("compare", "--config", sweep, "--json")
+    (call,) = engine.calls
+    expected = Experiment.from_file(sweep)
+    for name, value in vars(expected).items():
+        assert getattr(call, name) == value
+    # Two regrets of each.
+    rows = json.loads(result.stdout)[::2]
+    assert [row["policy"] for row in rows[:3]] == [
+        "D-TS:alpha=0.6", "D-TS:alpha=1.0", "RUCB, told every 10 rounds",
+    ]  # fmt: skip
+    assert rows[3]["instance"] == "equal-gap:num_arms=4,gap=0.1"
+
+
+def test_options_win_over_the_file(run, sweep, tmp_path):
+    plain = resolved(run, tmp_path, "--config", sweep)
+    assert plain == Experiment.from_file(sweep)
+    changed = resolved(
+        run, tmp_path, "--config", sweep, "-p", "rcs", "--runs", 100, "--seed", 0,
+        "--horizon", "1e5", "-i", "mslr5-condorcet", "--regret", "weak",
+    )  # fmt: skip
+    # Also where what was typed is what an option is without being typed.
+    assert changed == Experiment(
+        "mslr5-condorcet", "rcs", num_runs=100, horizon=10**5, seed=0,
+        checkpoints=[10, 1000], regret=["copeland", "weak"], shuffle=False,
+        record="regret",
+    )  # fmt: skip
+    decades = resolved(run, tmp_path, "--config", sweep, "--checkpoints", 1)
+    assert decades.checkpoints == (10, 100, 1000, 10000)
+
+
+def test_no_file_is_what_is_typed(run, tmp_path):
+    typed = ("-i", "gap", "-p", "d-ts:alpha=0.6|1&every=1|10", "--no-look-ahead",
+             "--no-shuffle", "--horizon", "10^4", "--record", "regret")  # fmt: skip
+    found = resolved(run, tmp_path, *typed)
+    expected = Experiment(
+        "gap", "d-ts:alpha=0.6|1&every=1|10", horizon=10**4, shuffle=False,
+        record="regret",
+    )  # fmt: skip
+    assert found.labels == expected.without_look_ahead().labels
+    stopped = resolved(run, tmp_path, "-i", "gap", "-p", "d-ts", "--stopping",
+                       "anytime:delta=0.05|budget:duels=9")  # fmt: skip
+    assert str(stopped.stopping).startswith("FirstOf")
+
+
+@pytest.mark.parametrize("command", ["compare", "config"])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (SWEEP.replace("7", '"x"'), "num_runs must be an integer of at least 1, got"),
+        ("0.5,0.6", "is not TOML: "),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_one_line(
+    refused, engine, tmp_path, command, text, words
+):
+    file = tmp_path / "wrong.toml"
+    file.write_text(text)
+    refused(command, "--config", file, words=words)
+    refused(command, "--config", file, words=f"error: {file}")
+    assert not engine.calls
+
+
+def test_errors_of_what_was_typed_name_the_option(refused, sweep, tmp_path):
+    refused(
+        "config", "--config", sweep, "--runs", 0, words="--runs: must be an integer"
+    )
+    for path, words in (("nowhere.toml", "nowhere.toml does not exist"),
+                        ("", "is a folder")):  # fmt: skip
+        refused("config", "--config", tmp_path / path, words=words)
+
+
+def test_repair_mends_files_beside_grids(run, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("0.5,0.7\n0.3001,0.5\n")
+    asked = ("-i", path, "-i", "equal-gap:gap=0.1|0.2,num_arms=3", "-p", "d-ts")
+    run("config", *asked, code=2)
+    mended = resolved(run, tmp_path, *asked, "--repair")
+    assert mended.names[0] == "mine"
+    assert len(mended.instances) == 3
+
+
+def test_a_sweep_is_drawn(run, refused, tmp_path):
+    tree = fake.swept({f"D-TS:alpha={a}": {"alpha": a} for a in (0.51, 1.0, 2.0)})
+    results.save(tree, tmp_path / "results.nc")
+    asked = ("plot", tmp_path / "results.nc", "--kind", "sweep", "-f", "svg")
+    run(*asked, "--parameter", "alpha", "--at", "1e3", "--at", "1e5")
+    assert (tmp_path / "sweep.svg").exists()
+    for wrong, words in (
+        (("--parameter", "beta"), "parameter: must be one that takes several"),
+        (("--at", "7"), "at: must be one of the checkpoints; the nearest is 100"),
+    ):
+        refused(*asked, *wrong, words=words)

@@ -46,10 +46,7 @@ def texts_in(*folders):
             for node in ast.walk(tree):
                 if isinstance(node, ast.JoinedStr):
                     parts = (getattr(each, "value", "") for each in node.values)
-                    yield (
-                        path,
-                        "".join(map(str, filter(lambda x: isinstance(x, str), parts))),
-                    )
+                    yield path, "".join(x for x in parts if isinstance(x, str))
                 elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                     if id(node) not in joined:
                         yield path, node.value
@@ -85,6 +82,12 @@ def test_remedies_of_reports_name_options_of_fit_beside_arguments():
     assert seen == {*SETTINGS}
 
 
+def written(folder):
+    path = folder / "votes.csv"
+    path.write_text("left,right,winner\n" + "a,b,left\nb,a,left\na,b,right\n" * 30)
+    return path
+
+
 def checked(diverging, draws=4000):
     good = Worst(1e4, "x")
     return ChainCheck(4, draws, Worst(1.0, "x"), good, good, diverging, 1.0)
@@ -104,8 +107,7 @@ def test_a_single_divergence_is_a_remark_and_no_doubt():
 @pytest.mark.parametrize(("diverging", "doubtful"), [(1, False), (40, True)])
 def test_divergences_are_said_once(run, tmp_path, monkeypatch, diverging, doubtful):
     """A sampler whose chains are good but for so many draws."""
-    path = tmp_path / "votes.csv"
-    path.write_text("left,right,winner\n" + "a,b,left\nb,a,left\na,b,right\n" * 30)
+    path = written(tmp_path)
     known = chain_checks.check_chains
 
     def with_divergences(draws, stats):
@@ -115,11 +117,9 @@ def test_divergences_are_said_once(run, tmp_path, monkeypatch, diverging, doubtf
         fields |= {"r_hat": Worst(1.0, "x"), "bulk": good, "tail": good, "bfmi": 1.0}
         return ChainCheck(**fields)
 
-    for module in (
-        "bayesduel.models.fit.numpyro_models",
-        "bayesduel.models.checks.fit_report",
-    ):
-        monkeypatch.setattr(f"{module}.check_chains", with_divergences)
+    for module in ("fit.numpyro_models", "checks.fit_report"):
+        name = f"bayesduel.models.{module}.check_chains"
+        monkeypatch.setattr(name, with_divergences)
     options = ["--method", "nuts", "--draws", "50", "--warmup", "50"]
     result = run("fit", path, *options)
     said = " ".join((result.stdout + result.stderr).split())
@@ -132,8 +132,7 @@ def test_divergences_are_said_once(run, tmp_path, monkeypatch, diverging, doubtf
 
 
 def test_options_of_the_sampler_reach_it(run, tmp_path):
-    path = tmp_path / "votes.csv"
-    path.write_text("left,right,winner\n" + "a,b,left\nb,a,left\na,b,right\n" * 30)
+    path = written(tmp_path)
     few = ["--method", "nuts", "--draws", "20", "--warmup", "20"]
     run("fit", path, *few, "--target-acceptance", "0.95", "-q")
     wrong = run("fit", path, *few, "--target-acceptance", "1.5", code=2).stderr

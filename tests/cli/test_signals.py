@@ -1,4 +1,4 @@
-"""The end after Ctrl-C: what is on the disk, what is said, and that nothing waits."""
+"""The end after Ctrl-C or of a pipe: what is kept and said, and that nothing waits."""
 
 import signal
 import subprocess
@@ -10,10 +10,12 @@ import pytest
 
 import bayesduel
 from bayesduel import results
+from bayesduel.cli import errors
 from bayesduel.signals import Terminated, heard, signals_raise, signals_wait
 from tests.folders import chunks_of
 from tests.processes import PATIENCE, wait_for
 
+SHOW = "bayesduel.cli.commands.show"
 CALM = "from bayesduel.cli import main; main()"
 
 BEGINNING = f"""
@@ -182,12 +184,7 @@ def test_other_threads_are_left_alone():
     ("code", "words", "status", "said"),
     [
         (BEGINNING, ["typer", "list", "models"], -signal.SIGINT, ""),
-        (
-            BEGINNING,
-            ["bayesduel.cli.commands.show", "show", "d-ts"],
-            130,
-            "interrupted\n",
-        ),
+        (BEGINNING, [SHOW, "show", "d-ts"], 130, "interrupted\n"),
         (BROKEN, ["show", "d-ts"], 130, "interrupted\n"),
     ],
 )
@@ -201,12 +198,8 @@ def test_ctrl_c_at_any_moment_of_a_command(code, words, status, said):
 @pytest.mark.parametrize("code", [DEAF, FOREIGN], ids=["dropped", "foreign"])
 def test_a_second_ctrl_c_ends_what_heard_nothing_of_the_first(code):
     """Compiled code goes on for as long as it takes, and Python with it."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, "list"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    command, pipe = [sys.executable, "-c", code, "list"], subprocess.PIPE
+    process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True)
     if code is FOREIGN:
         assert process.stdout.readline() == "busy\n"
     try:
@@ -230,10 +223,8 @@ def test_ctrl_c_keeps_the_chunk_that_is_simulated_and_resume_goes_on(tmp_path, s
     out = tmp_path / "out"
     request = ["-i", "cyclic", "-p", "d-ts", "--runs", "6", "--horizon", "500"]
     command = ["compare", *request, "--jobs", "1", "--out", str(out)]
-    code = STUCK.format(seconds=seconds)
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, *command], stderr=subprocess.PIPE, text=True
-    )
+    stuck = [sys.executable, "-c", STUCK.format(seconds=seconds), *command]
+    process = subprocess.Popen(stuck, stderr=subprocess.PIPE, text=True)
     try:
         wait_for(lambda: len(chunks_of(out)) >= 3, process)
         process.send_signal(signal.SIGINT)
@@ -256,3 +247,39 @@ def test_ctrl_c_keeps_the_chunk_that_is_simulated_and_resume_goes_on(tmp_path, s
     bayesduel.compare("cyclic", "d-ts", num_runs=6, horizon=500, out=whole)
     ours, theirs = (each / results.FILE_NAME for each in (out, whole))
     assert ours.read_bytes() == theirs.read_bytes()
+
+
+RUN_APP = "from bayesduel.cli.app import run; run()"
+NO_READER = 141
+"""128 + SIGPIPE, as shells say of `cat` and of `grep`."""
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["--help", "study --help", "--version", "list", "list --json", "bounds cyclic",
+     "bounds cyclic --json", "show d-ts", "config -i cyclic -p d-ts",
+     "reproduce --list"],
+)  # fmt: skip
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows has no signal of a broken pipe"
+)
+@pytest.mark.parametrize("stderr", [subprocess.PIPE, subprocess.STDOUT])
+def test_it_ends_quietly_where_nobody_reads(words, stderr):
+    command = [sys.executable, "-c", RUN_APP, *words.split()]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr) as process:
+        process.stdout.close()
+        assert process.wait(PATIENCE) == NO_READER
+        if process.stderr is not None:
+            assert process.stderr.read() == b""
+
+
+def test_a_reader_who_stays_gets_all_of_it():
+    command = [sys.executable, "-c", RUN_APP, "bounds", "cyclic"]
+    done = subprocess.run(command, capture_output=True, timeout=PATIENCE)
+    assert done.returncode == 0 and b"27.5" in done.stdout
+
+
+def test_a_broken_pipe_of_something_else_is_no_end(monkeypatch):
+    monkeypatch.setattr(errors, "_has_no_reader", lambda descriptor: False)
+    with pytest.raises(BrokenPipeError), errors.quiet_pipes():
+        raise BrokenPipeError

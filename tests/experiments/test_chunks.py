@@ -13,10 +13,10 @@ import xarray as xr
 
 import bayesduel
 from bayesduel import Experiment, policies, results
-from bayesduel.ops.code_digest import code_digest
 from bayesduel.errors import OutputFolderError
 from bayesduel.experiments import Chunk, chunk
 from bayesduel.experiments.chunk import arrays_of, from_bytes, to_bytes
+from bayesduel.ops.code_digest import code_digest
 from bayesduel.policies import Policy
 from bayesduel.simulation import driver
 from tests.fake_policies import Wanderer, instant_run_chunk

@@ -1,0 +1,190 @@
+"""``audit-stopping``, ``calibrate``, ``merge`` and ``next``."""
+
+import json
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesduel
+from bayesduel.diagnostics import Calibration
+from bayesduel.models import BradleyTerry, PairwiseBeta
+from bayesduel.studies import Study
+
+
+@pytest.fixture
+def audit(run):
+    return partial(run, "audit-stopping", "-q")
+
+
+SMALL = ("-p", "balanced", "--budget", "60", "--runs", "30")
+
+
+@pytest.mark.usefixtures("uncompiled")
+def test_audits_of_matrices(audit, tmp_path):
+    out = tmp_path / "audit"
+    asked = ("-i", "gap", "-i", "cyclic", *SMALL, "--stopping", "p-value:alpha=0.05")
+    result = audit(*asked, "--out", out)
+    assert "balanced: 30 studies of at most 60 votes" in result.stdout
+    kept = json.loads((out / "audit.json").read_text())
+    assert [row["instance"] for row in kept["rules"]] == ["gap", "cyclic"]
+    assert (out / "false_stops.svg").exists()
+    assert json.loads(audit(*asked, "--json").stdout) == kept
+    assert "is not empty" in audit(*asked, "--out", out, code=2).stderr
+    audit(*asked, "--out", out, "--overwrite")
+
+
+@pytest.mark.usefixtures("uncompiled")
+def test_audits_of_votes_and_studies(audit, tmp_path):
+    votes = tmp_path / "votes.csv"
+    votes.write_text("left,right,winner\n" + "a,b,left\n" * 9 + "b,c,right\n" * 4)
+    rule = ("--stopping", "intervals:level=0.9")
+    found = json.loads(audit("--from-votes", votes, *SMALL, *rule, "--json").stdout)
+    assert found["rules"][0]["instance"] == "draws given 13 votes"
+    file = tmp_path / "drinks.study"
+    made = {"policy": "balanced", "delta": 0.2, "budget": 60, "model": "bradley-terry"}
+    with Study.create(file, ["a", "b", "c"], **made) as study:
+        study.import_votes(votes)
+    found = json.loads(audit("--from-study", file, "--runs", 20, "--json").stdout)
+    assert (found["policy"], found["delta"], found["budget"]) == ("balanced", 0.2, 60)
+    names = [row["rule"] for row in found["rules"]]
+    assert names[:2] == ["anytime", "posterior by pair"]
+    result = audit("--from-study", file, "-p", "d-ts", code=2)
+    assert "--policy: a study has its own; leave it out" in result.stderr
+
+
+FEW_VOTES = """left,right,winner,times
+tea,milk,left,2
+milk,water,tie,3
+water,tea,right,1
+tea,water,left,2
+"""
+
+
+@pytest.mark.slow
+def test_coverage_of_the_default_of_fit(run, votes):
+    """100 data sets: resampled Laplace intervals hold what they promise."""
+    votes.write_text(FEW_VOTES)
+    result = run("calibrate", votes, "--weight", "times", "--json",
+                 "--simulations", "100", "--quiet")  # fmt: skip
+    found = json.loads(result.stdout)
+    assert found["fit"] == "Bradley-Terry by laplace" and found["simulations"] == 100
+    rows = {row["quantity"]: row for row in found["quantities"]}
+    assert set(rows) == {"utility", "log_tie", "log_likelihood"}
+    # A standard error of 0.03 for one quantity.
+    assert abs(rows["log_tie"]["coverage_90"] - 0.9) < 0.15
+    assert found["smallest_p_value"] > 1e-5
+
+
+@pytest.fixture
+def simulated(monkeypatch):
+    """Stand for the simulations; say what was asked for."""
+    calls = []
+
+    def calibrate(model, data, **options):
+        calls.append((model, data, options))
+        return Calibration(ranks={"utility": np.arange(40) % 20}, num_draws=19)
+
+    monkeypatch.setattr("bayesduel.diagnostics.calibrate", calibrate)
+    return calls
+
+
+def test_a_table_of_a_calibration(run, simulated, votes, tmp_path):
+    result = run("calibrate", votes, "--model", "beta", "--weight", "times",
+                 "--simulations", "40", "--out", tmp_path / "out")  # fmt: skip
+    assert json.loads((tmp_path / "out" / "calibration.json").read_text())["calibrated"]
+    assert (tmp_path / "out" / "ranks.svg").exists()
+    for words in ("utility", "in 90%", "smallest p-value"):
+        assert words in result.stdout
+    ((model, data, options),) = simulated
+    assert (model, data.num_votes) == (PairwiseBeta(ties=True), 28)
+    assert options["method"] == "exact" and options["resample"]
+
+
+def test_options_reach_the_simulations(run, simulated, tmp_path):
+    path = tmp_path / "drinks.csv"
+    path.write_text("left,right,winner,longer\ntea,milk,left,2\nmilk,tea,left,-1\n")
+    words = "--contest-covariate longer --contest-scale 0.5"
+    assert f"bayesduel calibrate votes.csv {words}" in run("calibrate", "-h").stdout
+    more = "--plain --prior-scale 3 --seed 7 --simulations 20 --order-effect"
+    run("calibrate", path, *words.split(), *more.split(), "--json")
+    ((model, data, options),) = simulated
+    assert model == BradleyTerry(
+        prior_scale=3.0, zero_sum=True, order_effect=True, contest_covariates=True,
+        contest_scale=0.5,
+    )  # fmt: skip
+    assert data.contest_covariates == ("longer",)
+    del options["on_progress"]
+    assert options == {
+        "method": "laplace", "num_simulations": 20, "resample": False, "rng_key": 7,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def part(tmp_path, uncompiled):
+    """Return a function that does a part of a sweep in a folder."""
+    asked = bayesduel.Experiment("cyclic", ["rucb", "rmed1"], num_runs=4, horizon=99)
+
+    def part(text):
+        asked.run(out=tmp_path / "sweep", part=text)
+        return tmp_path / "sweep"
+
+    return part
+
+
+def test_parts_are_joined_and_said(run, part):
+    for text in ("1/2", "2/2"):
+        folder = part(text)
+    for _ in range(2):
+        done = run("merge", folder)
+        assert "RUCB" in done.stdout and "saved the results" in done.stderr
+    children = bayesduel.results.load(folder)["cyclic"].children
+    assert sorted(children) == ["RMED1", "RUCB"]
+
+
+def test_what_is_missing_is_named_in_one_line(run, part):
+    done = run("merge", part("2/2"), code=2)
+    assert "lacks 1 chunks of 1 of its 2 parts: 1; do each" in done.stderr
+    assert "1/2" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_folder_of_one_command_has_no_parts(run, tmp_path, uncompiled):
+    asked = bayesduel.Experiment("cyclic", "rucb", num_runs=4, horizon=99)
+    asked.run(out=tmp_path / "one")
+    before = {x: x.read_bytes() for x in (tmp_path / "one").iterdir() if x.is_file()}
+    done = run("merge", tmp_path / "one", code=2)
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+    for words in ("holds the results of one command, and no parts of an experiment",
+                  "bayesduel plot draws them"):  # fmt: skip
+        assert words in done.stderr
+    assert all(file.read_bytes() == content for file, content in before.items())
+    done = run("merge", tmp_path, code=2)
+    assert "holds no results of compare" in done.stderr
+
+
+def test_the_pairs_are_those_of_the_function(run, votes):
+    given = "--seed", "3", "-n", "6", "-p", "rucb:alpha=0.6"
+    found = json.loads(run("next", votes, *given, "--json", "--quiet").stdout)
+    expected = bayesduel.next_pairs(votes, "rucb:alpha=0.6", 6, seed=3)
+    assert found["pairs"] == expected.to_dict("records")
+    assert found["policy"] == "rucb:alpha=0.6"
+    printed = run("next", votes, *given).stdout
+    for place, row in enumerate(found["pairs"], 1):
+        cells = str(place), row["first"], row["second"]
+        assert any(line.split() == [*cells] for line in printed.splitlines())
+
+
+def test_saved_questions_are_read_back_with_their_answers(run, votes, tmp_path):
+    path = tmp_path / "questions.csv"
+    run("next", votes, "-n", "4", "--exclude", "milk,tea", "--out", path)
+    table = pd.read_csv(path)
+    pairs = {frozenset(pair) for pair in table.to_numpy().tolist()}
+    assert len(table) == 4 and frozenset({"milk", "tea"}) not in pairs
+    table.assign(winner=table["first"]).to_csv(path, index=False)
+    run("next", path, "-n", "2")
+    result = run("next", votes, "--out", path, code=2)
+    assert "--out: must not exist" in result.stderr
+    run("next", votes, "--out", path, "--overwrite")
