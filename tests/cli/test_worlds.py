@@ -10,7 +10,7 @@ import pytest
 
 import bayesduel
 from bayesduel import policies
-from bayesduel.arguments import own_modules
+from bayesduel.arguments import literals
 from bayesduel.errors import AssumptionWarning
 from bayesduel.instances import choice
 from tests.cli.test_compare import KEYS
@@ -128,7 +128,7 @@ def here(tmp_path, monkeypatch, request):
     monkeypatch.setattr(sys, "path", [each for each in sys.path if each])
     yield f"{name}:Fixed"
     sys.modules.pop(name, None)
-    own_modules.FOLDERS.clear()
+    literals.FOLDERS.clear()
 
 
 def called(*words, code=0, **options):

@@ -16,8 +16,6 @@ from tests.policies.instances import CONDORCET
 from tests.simulation.model_fakes import Scripted, Wanderer
 from tests.simulation.runs import same, simulate_runs
 
-# Running out of event numbers
-
 
 def test_event_limit_names_run_and_round(monkeypatch):
     """Six rounds an event; the first run that needs too many is named."""
@@ -49,9 +47,6 @@ def test_a_wrong_arm_among_several_events_of_a_call(duels, seconds, monkeypatch)
     place = rf"arm 7; .* 0 to 3 \(round {6 * duels + 1} of run 5\)"
     with pytest.raises(SimulationError, match=place):
         simulate_runs(Scripted(first=7, duels=duels), runs=range(5, 8), num_lanes=8)
-
-
-# JAX as the user has set it
 
 
 @pytest.mark.parametrize("fails", [False, True])
@@ -92,10 +87,7 @@ def test_a_user_with_64_bits_gets_the_same_runs(wandering):
 
 
 def test_strict_dtypes_and_keys(strict_jax):
-    """Nothing mixes dtypes or uses a key twice; both are checked in tracing.
-
-    Of the rules themselves: ``policies.test_protocol``.
-    """
+    """Nothing mixes dtypes or uses a key twice; both are checked in tracing."""
     with jax.enable_x64(True):
         policy = jax.tree.map(as_leaf, over_model(Wanderer()))
         # One run: the check of keys stumbles over a batch of them (a bug of JAX 0.12).

@@ -1,14 +1,20 @@
-"""A run depends on the seed and its number, and on nothing else."""
+"""A run depends on the seed and its number alone, however chunks are cut."""
+
+from itertools import pairwise
 
 import jax
 import numpy as np
 import pytest
 
-from bayesduel import policies
-from bayesduel.simulation import driver
-from bayesduel.simulation.driver import default_num_lanes
-from tests.simulation.model_fakes import Wanderer
+from bayesduel import policies, stopping
+from bayesduel.simulation import SubsetEnvironment, driver
+from bayesduel.simulation.driver import default_num_lanes, run_chunk
+from bayesduel.simulation.runs import PairwiseEnvironment
+from tests.policies.instances import CONDORCET
+from tests.rules import Greedy
+from tests.simulation.model_fakes import Scripted, Wanderer
 from tests.simulation.runs import CHECKPOINTS, RUNS, same, simulate_runs
+from tests.simulation.set_cases import WINNER, Wandering
 
 
 def test_the_fake_can_tell_runs_apart(wandering):
@@ -22,17 +28,12 @@ def test_the_fake_can_tell_runs_apart(wandering):
 @pytest.mark.parametrize(
     ("runs", "num_lanes"),
     [
-        (RUNS, 8),
-        (RUNS, 100),
-        (RUNS, None),
-        pytest.param(RUNS, 7, marks=pytest.mark.slow),
-        (range(5, 6), 8),
-        (range(20), 8),
-        (range(20, len(RUNS)), 8),
-        (range(9, 9 + len(RUNS)), 48),
+        (RUNS, 8), (RUNS, 100), (RUNS, None),
+        pytest.param(RUNS, 7, marks=pytest.mark.slow), (range(5, 6), 8),
+        (range(20), 8), (range(20, len(RUNS)), 8), (range(9, 9 + len(RUNS)), 48),
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_what_is_beside_a_run_does_not_matter(wandering, runs, num_lanes):
     """All runs in more or fewer lanes, one alone, chunks that meet or overlap."""
     found = simulate_runs(Wanderer(), runs=runs, num_lanes=num_lanes)
@@ -88,20 +89,17 @@ def test_grid_of_checkpoints(wandering):
 def test_horizon_does_not_change_the_rounds_before():
     """For a policy that does not read it."""
     near, far = (
-        simulate_runs(Wanderer(), checkpoints=(10, 100, last)) for last in (900, 3000)
+        simulate_runs(Wanderer(), checkpoints=(10, 100, last)).ledger["plays"][:, :2]
+        for last in (900, 3000)
     )
-    np.testing.assert_array_equal(
-        near.ledger["plays"][:, :2], far.ledger["plays"][:, :2]
-    )
+    np.testing.assert_array_equal(near, far)
 
 
 def test_seeds():
     seeds = (0, 1, 2**32, 2**32 + 1, 2**63 - 1)
-    found = [
-        simulate_runs(Wanderer(), seed=seed, checkpoints=(300,)).events.tolist()
-        for seed in seeds
-    ]
-    assert len({*map(tuple, found)}) == len(seeds)
+    given = {"checkpoints": (300,)}
+    found = [simulate_runs(Wanderer(), seed=seed, **given).events for seed in seeds]
+    assert len({tuple(events.tolist()) for events in found}) == len(seeds)
 
 
 @pytest.mark.slow
@@ -115,13 +113,47 @@ def test_seeds():
     ],
 )
 def test_policies_over_models(name, horizon):
-    """Their floats do not depend on the number of lanes either.
-
-    An event in lane 3 of 8 may be computed by other instructions than one alone.
-    """
+    """Their floats do not depend on the number of lanes either."""
     policy, part = policies.parse_policy(name), range(2, 9)
     whole, other = (
         simulate_runs(policy, checkpoints=(20, horizon), runs=runs, num_lanes=num_lanes)
         for num_lanes, runs in ((16, range(16)), (3, part))
     )
     same(other, whole, pick_other=slice(part.start, part.stop))
+
+
+SOME = range(3, 8)
+
+
+def played(policy, runs, rule=None, **options):
+    environment = PairwiseEnvironment(np.array(CONDORCET), shuffle=True)
+    if isinstance(policy, policies.SubsetPolicy):
+        environment = SubsetEnvironment(WINNER, WINNER.notions)
+    given = {"checkpoints": np.array([10, 300]), "seed": 5, "stopping": rule} | options
+    return run_chunk(environment, policy, runs=runs, **given)
+
+
+def columns(records):
+    own = {"recommendation": records.recommendation, "events": records.events}
+    return records.ledger | records.info | own
+
+
+@pytest.mark.parametrize(
+    ("policy", "rule"),
+    [
+        (policies.parse_policy("d-ts"), None),
+        (policies.parse_policy("rucb"), stopping.parse_rule("budget:duels=100")),
+        (Greedy(), None),
+        (Wandering(), None),
+        (Scripted(), None),
+    ],
+    ids=["kernel", "kernel that stops", "numpy", "sets", "jax"],
+)
+def test_chunks_of_any_runs_are_parts_of_the_whole(policy, rule, in_python):
+    whole = columns(played(policy, SOME, rule))
+    cuts = [range(*ends) for ends in pairwise((SOME.start, 5, 6, SOME.stop))]
+    pieces = [columns(played(policy, each, rule, num_lanes=2)) for each in cuts]
+    for name, values in whole.items():
+        joined = np.concatenate([each[name] for each in pieces])
+        assert joined.dtype == values.dtype
+        np.testing.assert_array_equal(joined, values)

@@ -21,18 +21,11 @@ from tests.policies.instances import CYCLIC, MATRICES
 from tests.reference import CopelandConfidenceBound, plays_of_twins
 
 SAME_DUELS = (
-    "rucb",
-    "rmed1",
-    "rmed2",
-    "rmed2fh",
-    "ecw-rmed",
-    "cw-rmed",
+    "rucb", "rmed1", "rmed2", "rmed2fh", "ecw-rmed", "cw-rmed",
     "beat-the-mean:gamma=1,tight=true",
-    "beat-the-mean:gamma=1,tight=true,self_duels=false",
-    "savage",
-    "savage-copeland",
+    "beat-the-mean:gamma=1,tight=true,self_duels=false", "savage", "savage-copeland",
     "savage-copeland:strict=false",
-)
+)  # fmt: skip
 """Rules whose forms agree duel by duel."""
 
 

@@ -78,12 +78,7 @@ def distribution(every, self_duels, rounds):
 
 @pytest.mark.parametrize(
     ("every", "self_duels"),
-    [
-        (1, True),
-        (3, True),
-        pytest.param(1, False, marks=pytest.mark.slow),
-        (2, False),
-    ],
+    [(1, True), (3, True), pytest.param(1, False, marks=pytest.mark.slow), (2, False)],
 )
 def test_runs_have_the_distribution_of_the_rule(every, self_duels):
     """Of six rounds; it is not that of a rule which is told at another time."""

@@ -36,6 +36,11 @@ FALSE_ALARM = 1e-6
 GRID = (1, 2, 7, 30, 31, 100, 400)
 
 
+either_form = pytest.mark.parametrize(
+    "compiled", [False, pytest.param(True, marks=pytest.mark.slow)]
+)
+
+
 class Fixed(bayesduel.World):
     """A preference matrix, with its regret."""
 
@@ -139,13 +144,16 @@ def check_fixed(policy, compiled, grid=GRID, **options):
     assert regret[:, -1].min() > 0
 
 
-@pytest.mark.parametrize("policy", ["rucb", Greedy(), "rucb:every=7", "d-ts+"])
-def test_a_fixed_world_played_by_python_gives_the_runs_of_its_matrix(policy):
-    check_fixed(policy, compiled=False)
-
-
-def test_a_fixed_world_compiled_with_a_kernel_gives_the_runs_of_its_matrix():
-    check_fixed("rucb", compiled=True, grid=(10, 3000))
+@pytest.mark.parametrize(
+    ("policy", "options"),
+    [
+        ("rucb", {"compiled": False}), (Greedy(), {"compiled": False}),
+        ("rucb:every=7", {"compiled": False}), ("d-ts+", {"compiled": False}),
+        ("rucb", {"compiled": True, "grid": (10, 3000)}),
+    ],
+)  # fmt: skip
+def test_a_fixed_world_gives_the_runs_of_its_matrix(policy, options):
+    check_fixed(policy, **options)
 
 
 @pytest.mark.slow
@@ -168,9 +176,6 @@ def test_models_play_in_a_fixed_world():
     first, second = (each.ledger["plays"][:, -1, 0, 0] for each in (straight, opened))
     assert stats.ks_2samp(first, second).pvalue > FALSE_ALARM
     assert not np.array_equal(first, second)
-
-
-# --- Worlds that change --------------------------------------------------------------
 
 
 def walked(world, run, horizon, seed=5):
@@ -216,9 +221,8 @@ def test_compiled_worlds_give_the_runs_of_plain_ones(policy, pause):
     policy = parse_policy(policy) if isinstance(policy, str) else policy
     if isinstance(policy, Greedy):
         policy = Greedy(compiled=True)
-    one, other = (
-        played(Walk(pause=pause, compiled=each), policy) for each in (False, True)
-    )
+    worlds = (Walk(pause=pause, compiled=each) for each in (False, True))
+    one, other = (played(world, policy) for world in worlds)
     assert_same(one, other)
     np.testing.assert_allclose(one.ledger["regret"], other.ledger["regret"], rtol=1e-12)
 
@@ -269,14 +273,10 @@ def test_checkpoints_inside_a_shared_stretch_do_not_change_its_regret():
     world, runs = Priced(np.array(CYCLE)), range(10)
     every = played(world, "d-ts", runs=runs, grid=range(1, 401))
     last = played(world, "d-ts", runs=runs, grid=(400,))
-    np.testing.assert_allclose(
-        every.ledger["regret"][:, -1], last.ledger["regret"][:, -1], rtol=1e-10
-    )
+    ends = (each.ledger["regret"][:, -1] for each in (every, last))
+    np.testing.assert_allclose(*ends, rtol=1e-10)
     rises = np.diff(every.ledger["regret"][..., 0], axis=1)
     assert rises.min() > 0 and rises.max() <= 1 + 1e-12
-
-
-# --- Answers -------------------------------------------------------------------------
 
 
 class Switched(bayesduel.World):
@@ -298,13 +298,26 @@ class Switched(bayesduel.World):
         return 0.0
 
 
-class Batches(bayesduel.Policy):
-    """Asks for the pair 0, 1 in batches of 20, and counts wins of position 0."""
-
-    explores_in_bulk = True
+class InTurn(bayesduel.Policy):
+    """Duels arms 0 and 1 for ever."""
 
     def start(self, problem, rng):
         return np.zeros(1, dtype=np.int64)
+
+    def choose(self, state, rng, round_):
+        return 0, 1
+
+    def update(self, state, rng, round_, first, second, won):
+        pass
+
+    def recommend(self, state, rng):
+        return 0
+
+
+class Batches(InTurn):
+    """Asks for the pair 0, 1 in batches of 20, and counts wins of position 0."""
+
+    explores_in_bulk = True
 
     def choose(self, state, rng, round_):
         return Duel(0, 0, 0, 1, 20)
@@ -315,13 +328,8 @@ class Batches(bayesduel.Policy):
     def info(self, state):
         return {"wins": state[0]}
 
-    def recommend(self, state, rng):
-        return 0
 
-
-@pytest.mark.parametrize(
-    "compiled", [False, pytest.param(True, marks=pytest.mark.slow)]
-)
+@either_form
 def test_a_batch_is_answered_part_by_part(compiled):
     world = Switched(compiled=compiled)
     records = played(world, Batches(compiled=compiled), runs=range(12), grid=(100,))
@@ -336,9 +344,7 @@ class Alternating(Switched):
         return (first < second) == (state[0] % 2 == 1)
 
 
-@pytest.mark.parametrize(
-    "compiled", [False, pytest.param(True, marks=pytest.mark.slow)]
-)
+@either_form
 def test_a_world_may_answer_by_its_history(compiled):
     world = Alternating(compiled=compiled)
     records = played(world, Batches(compiled=compiled), runs=range(3), grid=(100,))
@@ -346,25 +352,17 @@ def test_a_world_may_answer_by_its_history(compiled):
 
 
 def test_a_stopped_run_keeps_its_regret():
-    world = Switched(change=10**6)
-
     class Costly(Switched):
         def regret(self, state, round_, first, second):
             return 1.0
 
-    world = Costly(change=10**6)
-    grid = (5, 50, 500, 1000)
-    records = played(
-        world, "rucb", grid=grid, stopping=parse_rule("anytime:delta=0.05")
-    )
+    world, rule = Costly(change=10**6), parse_rule("anytime:delta=0.05")
+    records = played(world, "rucb", grid=(5, 50, 500, 1000), stopping=rule)
     stopped = records.info["stopped_at"]
     assert np.all((stopped > 5) & (stopped < 500))
     plays = records.ledger["plays"].sum(axis=(2, 3))
     np.testing.assert_allclose(records.ledger["regret"][..., 0], plays)
     assert np.all(plays[:, -1] == stopped)
-
-
-# --- Features ------------------------------------------------------------------------
 
 
 class Fresh(bayesduel.World):
@@ -391,7 +389,7 @@ class Fresh(bayesduel.World):
         return best - (state[first, 0] + state[second, 0]) / 2
 
 
-class Informed(bayesduel.Policy):
+class Informed(InTurn):
     """Plays the arm of the largest first feature, and another one."""
 
     contextual = True
@@ -411,13 +409,8 @@ class Informed(bayesduel.Policy):
     def info(self, state):
         return {"agreed": state[1]}
 
-    def recommend(self, state, rng):
-        return 0
 
-
-@pytest.mark.parametrize(
-    "compiled", [False, pytest.param(True, marks=pytest.mark.slow)]
-)
+@either_form
 def test_contextual_policies_see_the_features_of_the_round(compiled):
     world = Fresh(compiled=compiled)
     records = played(world, Informed(compiled=compiled))
@@ -447,20 +440,12 @@ def test_contextual_policies_need_features_and_no_delay():
     with pytest.raises(SimulationArgumentError, match="must be told at once"):
         bayesduel.simulate(Fresh(), late, num_runs=1, horizon=9)
 
-    class Forgot(bayesduel.Policy):
-        start = recommend = Informed.recommend
-
+    class Forgot(InTurn):
         def choose(self, state, rng, round_, features):
             return 0, 1
 
-        def update(self, state, rng, round_, first, second, won):
-            pass
-
     with pytest.raises(PolicyParameterError, match="contextual = True"):
         bayesduel.simulate(Fresh(), Forgot(), num_runs=1, horizon=9)
-
-
-# --- Faults --------------------------------------------------------------------------
 
 
 class Faulty(bayesduel.World):
@@ -487,20 +472,6 @@ class Faulty(bayesduel.World):
         return np.inf if self.what == "regret" and round_ >= self.round_ else 1.0
 
 
-class InTurn(bayesduel.Policy):
-    def start(self, problem, rng):
-        return np.zeros(1)
-
-    def choose(self, state, rng, round_):
-        return 0, 1
-
-    def update(self, state, rng, round_, first, second, won):
-        pass
-
-    def recommend(self, state, rng):
-        return 0
-
-
 @pytest.mark.parametrize(
     ("what", "text"),
     [
@@ -509,9 +480,7 @@ class InTurn(bayesduel.Policy):
         ("regret", "regret returned inf"),
     ],
 )
-@pytest.mark.parametrize(
-    "compiled", [False, pytest.param(True, marks=pytest.mark.slow)]
-)
+@either_form
 def test_a_bad_number_of_a_world_names_run_and_round(what, text, compiled):
     world = Faulty(what=what, compiled=compiled)
     with pytest.raises(SimulationError, match=text) as caught:
@@ -560,11 +529,7 @@ def test_an_error_in_a_world_names_the_world_run_and_round():
         played(Faulty(what="raise"), InTurn())
     (note,) = caught.value.__notes__
     assert note.startswith("raised by Faulty:what=raise, in which InTurn plays")
-    assert "round 17 of run 0" in note
-    assert "test_open_worlds.py" in note
-
-
-# --- Experiments ---------------------------------------------------------------------
+    assert "round 17 of run 0" in note and "test_open_worlds.py" in note
 
 
 def test_results_hold_every_notion_and_no_matrix():
@@ -576,9 +541,8 @@ def test_results_hold_every_notion_and_no_matrix():
     assert "preference" not in tree["Walk"]
     chosen = bayesduel.simulate(Walk(), Greedy(), num_runs=3, horizon=50, regret="weak")
     assert chosen.to_dataset()["notion"].values.tolist() == ["weak"]
-    np.testing.assert_array_equal(
-        chosen["regret"].values[0], tree["Walk/Greedy/regret"].values[1]
-    )
+    weak = tree["Walk/Greedy/regret"].values[1]
+    np.testing.assert_array_equal(chosen["regret"].values[0], weak)
 
 
 def test_policies_that_assume_more_than_a_world_guarantees_say_so():
@@ -595,9 +559,8 @@ def test_policies_that_assume_more_than_a_world_guarantees_say_so():
         warnings.simplefilter("error")
         bayesduel.Experiment(Sure(np.array(CONDORCET)), ["rucb", "d-ts", "rmed2fh"])
         bayesduel.Experiment(Walk(), [Greedy(), "random"])
-    with pytest.warns(
-        AssumptionWarning, match="assumes a known horizon, which Endless"
-    ):
+    words = "assumes a known horizon, which Endless"
+    with pytest.warns(AssumptionWarning, match=words):
         bayesduel.Experiment(Endless(np.array(CONDORCET)), ["rucb", "rmed2fh"])
 
 

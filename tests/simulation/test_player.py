@@ -109,9 +109,8 @@ def test_a_player_asks_what_a_study_asks(tmp_path, policy):
         player.ask()
         followed = study._rule._followed(study._current())
         assert followed.memory.round == player._memory.round
-        for one, other in zip(
-            leaves(followed.memory.state), leaves(player._memory.state), strict=True
-        ):
+        states = followed.memory.state, player._memory.state
+        for one, other in zip(*map(leaves, states), strict=True):
             assert one.tobytes() == other.tobytes()
 
 
@@ -163,10 +162,8 @@ def test_many_votes_told_at_once_are_those_told_one_by_one(name, compiled):
         for step in range(8 if not compiled else 60):
             rows = np.zeros(4, dtype=VOTES)
             for place in range(len(rows)):
-                pair, won = (
-                    draws.choice(num_arms, 2, replace=False),
-                    draws.random() < 0.5,
-                )
+                pair = draws.choice(num_arms, 2, replace=False)
+                won = draws.random() < 0.5
                 count = 1 + int(draws.exponential(20 if step % 2 else 200))
                 rows[place] = *pair, 0, 0, won, count
             if one_by_one:
@@ -219,9 +216,8 @@ def test_the_policy_knows_its_open_questions():
     """RMED1 asks for every pair once before any answer comes."""
     player = Player("rmed1", 4, compiled=None)
     pairs = player.ask(6)
-    assert {frozenset(pair) for pair in pairs} == {
-        frozenset(pair) for pair in itertools.combinations(range(4), 2)
-    }
+    every = {frozenset(pair) for pair in itertools.combinations(range(4), 2)}
+    assert {frozenset(pair) for pair in pairs} == every
     assert player.open_pairs == pairs
 
 
@@ -278,10 +274,8 @@ def test_a_tie_counts_for_either_arm():
     wins = player.wins
     assert wins.sum() == 200 and 60 < wins[0, 1] < 140
     table = Comparisons.from_wins(np.zeros((2, 2)), ties=[[0, 7], [7, 0]])
-    assert {*Player("random", votes=table, compiled=None).wins[(0, 1), (1, 0)]} == {
-        3,
-        4,
-    }
+    wins = Player("random", votes=table, compiled=None).wins
+    assert {*wins[(0, 1), (1, 0)]} == {3, 4}
 
 
 def test_a_policy_that_has_settled_asks_again_after_new_votes():
@@ -340,6 +334,7 @@ def test_names_and_positions_are_the_same_arms():
 
 
 def test_features_of_the_arms_reach_the_policy():
+    """And a contextual one has the same in every round."""
     features = np.array([[0.1, 0.0], [0.9, 0.0], [0.5, 1.0]])
     seen = []
 
@@ -350,10 +345,6 @@ def test_features_of_the_arms_reach_the_policy():
 
     Player(Reads(), features=features)
     assert np.array_equal(seen[0], features)
-
-
-def test_a_contextual_policy_gets_the_same_features_in_every_round():
-    features = np.array([[0.1, 0.0], [0.9, 0.0], [0.5, 1.0]])
     player = Player(Linear(), features=features)
     assert player.ask() == (1, 2)
     player.tell(1, 2, True)
@@ -402,32 +393,30 @@ def test_what_a_player_refuses(options, error, words):
         Player(**{"policy": "rucb", **options})
 
 
-def test_what_the_methods_of_a_player_refuse():
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda player: player.tell("tea", "tee", True), "tea"),
+        (lambda player: player.tell("tea", "tea", True), "must differ"),
+        (lambda player: player.tell(0, 4, True), "from 0 to 3"),
+        (lambda player: player.tell(0, 1.0, True), "from 0 to 3"),
+        (lambda player: player.tell(0, 1, 1), "True where first won"),
+        (lambda player: player.tell(0, 1, "left"), "True where first won"),
+        (lambda player: player.skip("tea", "milk"), "must be open"),
+        (lambda player: player.withdraw("tea", "milk", won=True), "among the votes"),
+        (lambda player: player.ask(0), "at least 1"),
+        (lambda player: player.tell_counts(Comparisons.from_wins(WINS)), "name"),
+        (lambda _: Player("rucb", 3).tell("tea", 1, True), "arm_names="),
+        (lambda _: next_pairs([[0, 900], [0, 0]], "sup-klucb", 3), "at most 0.*settle"),
+        (lambda _: next_pairs([[0, 1], [1, 0]], n=1, exclude=[(0, 1)]), "leave a pair"),
+        (lambda _: next_pairs([[0, 1], [1, 0]], exclude=[(0, 1, 1)]), r"exclude\[0\]"),
+    ],
+)
+def test_what_the_methods_of_a_player_refuse(call, words):
     player = Player("rucb", arm_names=NAMES, votes=None, compiled=None)
-    for given, words in (
-        (("tea", "tee", True), "tea"),
-        (("tea", "tea", True), "must differ"),
-        ((0, 4, True), "from 0 to 3"),
-        ((0, 1.0, True), "from 0 to 3"),
-        ((0, 1, 1), "True where first won"),
-        ((0, 1, "left"), "True where first won"),
-    ):
-        with pytest.raises(SimulationArgumentError, match=words):
-            player.tell(*given)
-    with pytest.raises(SimulationArgumentError, match="must be open"):
-        player.skip("tea", "milk")
-    with pytest.raises(SimulationArgumentError, match="among the votes"):
-        player.withdraw("tea", "milk", won=True)
-    with pytest.raises(SimulationArgumentError, match="at least 1"):
-        player.ask(0)
-    with pytest.raises(SimulationArgumentError, match="name"):
-        player.tell_counts(Comparisons.from_wins(WINS))
+    with pytest.raises(SimulationArgumentError, match=words):
+        call(player)
     assert player.wins.sum() == 0 and player.open_pairs == []
-    with pytest.raises(SimulationArgumentError, match="arm_names="):
-        Player("rucb", 3, compiled=None).tell("tea", 1, True)
-
-
-# next_pairs
 
 
 def test_next_pairs_are_those_of_a_player(tmp_path):
@@ -472,12 +461,3 @@ def test_a_substitute_has_an_arm_of_the_pair_and_the_fewest_votes():
     found = next_pairs(votes, Same(), 8, exclude=[(1, 0)]).to_numpy().tolist()
     # Pairs near it have 18, 18, 11 and 18 votes.
     assert found[:7] == [[1, 2]] * 7 and sorted(found[7]) != [0, 1]
-
-
-def test_more_questions_than_a_policy_asks_are_refused():
-    with pytest.raises(SimulationArgumentError, match="must be at most 0.*settled"):
-        next_pairs([[0, 900], [0, 0]], "sup-klucb", 3)
-    with pytest.raises(SimulationArgumentError, match="leave a pair"):
-        next_pairs([[0, 1], [1, 0]], n=1, exclude=[(0, 1)])
-    with pytest.raises(SimulationArgumentError, match=r"exclude\[0\]"):
-        next_pairs([[0, 1], [1, 0]], n=1, exclude=[(0, 1, 1)])

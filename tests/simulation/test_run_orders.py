@@ -1,17 +1,20 @@
-"""Keys of runs and orders of arms: by the rules of ``jax.random``, and evenly."""
+"""Keys of runs, orders and labels of arms, checkpoints inside stretches, answers."""
 
 from dataclasses import replace
+from itertools import permutations
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-import scipy.stats
+from scipy import stats
 
 from bayesduel.simulation import asked_models
 from bayesduel.simulation import runs as simulated_runs
 from bayesduel.simulation.runs import PairwiseEnvironment, orders_and_words, threefry
-from tests.policies.instances import CONDORCET
+from tests.policies.instances import CONDORCET, CYCLIC
+from tests.simulation.model_fakes import Scripted
+from tests.simulation.runs import simulate_runs
 
 
 def of_arms(number):
@@ -47,7 +50,7 @@ def test_all_orders_are_equally_likely():
     orders, _ = orders_and_words(of_arms(4), range(24_000), 9)
     _, counts = np.unique(orders, axis=0, return_counts=True)
     assert counts.size == 24
-    assert scipy.stats.chisquare(counts).pvalue > 1e-6
+    assert stats.chisquare(counts).pvalue > 1e-6
 
 
 def test_arms_with_equal_bits_stay_in_place(monkeypatch):
@@ -68,10 +71,8 @@ def test_arms_with_equal_bits_stay_in_place(monkeypatch):
 
 def test_without_shuffling_arms_keep_their_order():
     shuffled = PairwiseEnvironment(CONDORCET)
-    one, other = (
-        orders_and_words(each, range(5, 16), 7)
-        for each in (shuffled, replace(shuffled, shuffle=False))
-    )
+    fixed = replace(shuffled, shuffle=False)
+    one, other = (orders_and_words(x, range(5, 16), 7) for x in (shuffled, fixed))
     np.testing.assert_array_equal(other[0], np.tile(np.arange(len(CONDORCET)), (11, 1)))
     np.testing.assert_array_equal(one[1], other[1])
 
@@ -92,3 +93,89 @@ def test_keys_are_the_same_whatever_generator_is_the_default_of_jax():
         expected = jax.random.fold_in(jax.random.key(7, impl="threefry2x32"), 8)
         expected = jax.random.fold_in(expected, 5)
     assert jax.random.key_data(key).tolist() == jax.random.key_data(expected).tolist()
+
+
+FALSE_ALARM = 1e-5
+
+CERTAIN = np.where(np.tri(4, k=-1), 0.0, 1.0) - 0.5 * np.eye(4)
+"""The arm with the smaller number always wins."""
+
+
+def scripted(*parameters, **options):
+    return simulate_runs(Scripted(*parameters), shuffle=False, num_lanes=2, **options)
+
+
+@pytest.mark.parametrize(("exploit", "explore"), [(5, 1), (0, 1), (3, 0)])
+def test_checkpoints_inside_stretches(exploit, explore):
+    """Rounds of a stretch are played one pair after the other: self-duels first."""
+    horizon, grid = 29, tuple(range(1, 30))
+    records = scripted(exploit, explore, checkpoints=grid, runs=range(3))
+    script = ([(2, 2)] * exploit + [(0, 1)] * explore) * horizon
+    expected = np.zeros((horizon, 4, 4), dtype=np.int64)
+    for index in range(horizon):
+        for pair in script[: index + 1]:
+            expected[index][pair] += 1
+    for plays in records.ledger["plays"]:
+        np.testing.assert_array_equal(plays, expected)
+    assert records.events.tolist() == [-(-horizon // (exploit + explore))] * 3
+
+
+def test_only_the_horizon_cuts_a_stretch():
+    """Stretches of the longest horizon, and one duel after them."""
+    longest = 2**62
+    for exploit, explore in ((longest, 1), (longest - 1, 1)):
+        grid = (1, longest - 8, longest)
+        records = scripted(exploit, explore, checkpoints=grid, runs=range(2))
+        (plays, _) = records.ledger["plays"]
+        assert plays[1, 2, 2] == longest - 8
+        assert plays[2, 2, 2] == exploit
+        assert plays[2, 0, 1] == longest - exploit
+        assert records.events.tolist() == [1, 1]
+
+
+def test_many_checkpoints_of_a_single_event():
+    """More of them than lanes, and than the block they are padded to."""
+    grid = tuple(range(1, 70))
+    records = scripted(1000, checkpoints=grid, runs=range(2))
+    assert records.ledger["plays"].shape == (2, 69, 4, 4)
+    assert records.ledger["plays"][:, :, 2, 2].tolist() == [[*grid]] * 2
+
+
+def shuffled_labels(num_runs):
+    """Return champion, one and other arm of the pair, and recommendation per run."""
+    records = simulate_runs(Scripted(), CERTAIN, runs=range(num_runs), num_lanes=64)
+    last = records.ledger["plays"][:, -1]
+    found = []
+    for plays, best in zip(last, records.recommendation, strict=True):
+        assert np.all(np.tril(plays, -1) == 0)
+        (champion,) = np.flatnonzero(np.diag(plays))
+        ((one, other),) = np.argwhere(np.triu(plays, 1))
+        assert plays[champion, champion] == 5 * 500
+        assert plays[one, other] == 500
+        found.append((champion, one, other, best))
+    return np.array(found)
+
+
+def test_results_have_the_original_labels():
+    """With certain answers the better arm of the pair is recommended, anywhere."""
+    found = shuffled_labels(600)
+    champion, one, other, best = found.T
+    assert np.all((champion != one) & (champion != other))
+    np.testing.assert_array_equal(best, np.minimum(one, other))
+    # Each arm is champion equally often, as is each pair of the three others.
+    # The order of positions 0 and 1 does not show.
+    triples = [(c, i, j) for c, i, j in permutations(range(4), 3) if i < j]
+    counts = [np.sum(np.all(found[:, :3] == each, axis=1)) for each in triples]
+    assert sum(counts) == 600
+    assert stats.chisquare(counts).pvalue > FALSE_ALARM
+
+
+def test_answers_follow_the_matrix():
+    """Position 0 is recommended as long as it has won every duel: with p^40."""
+    duels = 40
+    matrix = CYCLIC.copy()
+    matrix[0, 1], matrix[1, 0] = 0.97, 0.03
+    given = {"checkpoints": (3 * duels,), "runs": range(2000), "num_lanes": 64}
+    records = simulate_runs(Scripted(2), matrix, shuffle=False, **given)
+    lost = int(np.sum(records.recommendation == 1))
+    assert stats.binomtest(lost, 2000, 1 - 0.97**duels).pvalue > FALSE_ALARM

@@ -1,4 +1,4 @@
-"""The engine for CPUs: when it plays, what it shares with the other one, its cache."""
+"""The engine for CPUs: when it plays, what it shares with JAX, its programs."""
 
 import json
 import os
@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import bayesduel
 from bayesduel import policies
 from bayesduel.errors import SimulationError
 from bayesduel.ops import program_cache
@@ -68,9 +69,8 @@ def test_stretches_go_past_many_checkpoints_and_to_the_longest_horizon():
     assert records.ledger["plays"].sum(axis=(2, 3)).tolist() == [list(grid)] * 3
     # Another grid changes nothing else.
     few = simulate_runs(policies.get("d-ts"), checkpoints=(7, 2**62), **settings)
-    np.testing.assert_array_equal(
-        few.ledger["plays"], records.ledger["plays"][:, [6, -1]]
-    )
+    expected = records.ledger["plays"][:, [6, -1]]
+    np.testing.assert_array_equal(few.ledger["plays"], expected)
     np.testing.assert_array_equal(few.events, records.events)
 
 
@@ -114,25 +114,19 @@ def test_tails_are_those_of_the_posterior():
     # Below this the expansion may be anything small; the table here is the larger one.
     off = ~np.eye(12, dtype=bool) & (small > 1e-33)
     assert off.sum() > 100
-    np.testing.assert_allclose(
-        state.pairs["flip_rate"][off], small[off], rtol=1e-11, atol=1e-300
-    )
-    rate = np.asarray(above).T
-    np.testing.assert_allclose(
-        state.pairs["win_rate"][off], rate[off], rtol=1e-9, atol=1e-300
-    )
-    probability = (state.threshold + state.pairs["remainder"]) / 2**16
-    np.testing.assert_allclose(
-        probability[off], -np.expm1(-small[off]), rtol=1e-11, atol=1e-300
-    )
+    rate, rows = np.asarray(above).T, state.pairs
+    probability = (state.threshold + rows["remainder"]) / 2**16
+    for found, expected, rtol in (
+        (rows["flip_rate"], small, 1e-11), (rows["win_rate"], rate, 1e-9),
+        (probability, -np.expm1(-small), 1e-11),
+    ):  # fmt: skip
+        np.testing.assert_allclose(found[off], expected[off], rtol=rtol, atol=1e-300)
 
 
 def refresh(state):
     """Prepare a state, in Python."""
     run_uncompiled(lambda own, rng: init(own, rng), state, np.random.default_rng(0))
 
-
-# The cache on disk
 
 SCRIPT = """
 import json, sys
@@ -158,12 +152,8 @@ def added(x):
 
 
 def process(**variables):
-    return subprocess.Popen(
-        [sys.executable, "-c", SCRIPT],
-        env=os.environ | variables,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    command, environment = [sys.executable, "-c", SCRIPT], os.environ | variables
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
 
 
 def answer(running):
@@ -227,3 +217,35 @@ def test_the_folder_follows_every_source(monkeypatch, tmp_path):
         changed(path)
         found.add(plain())
     assert len(found) == len(users) + 2
+
+
+@pytest.fixture
+def dropped(monkeypatch):
+    """Record whenever programs are dropped."""
+    calls = []
+    monkeypatch.setattr(jax, "clear_caches", lambda: calls.append(1))
+    return calls
+
+
+def test_programs_are_dropped_above_the_limit_only(monkeypatch, dropped):
+    monkeypatch.setattr(program_cache, "_MOST_MAPPINGS", 0)
+    assert program_cache.drop_programs_if_many()
+    assert dropped == [1]
+    monkeypatch.setattr(program_cache, "_MOST_MAPPINGS", 10**9)
+    assert not program_cache.drop_programs_if_many()
+    assert dropped == [1]
+
+
+@pytest.mark.slow
+def test_a_job_drops_them_before_it_compiles_and_results_stay(monkeypatch):
+    request = {"num_runs": 3, "horizon": 50, "seed": 1}
+    plain = bayesduel.compare(["cyclic"], [Wanderer()], **request)
+    true, calls = jax.clear_caches, []
+    monkeypatch.setattr(program_cache, "_MOST_MAPPINGS", 0)
+    monkeypatch.setattr(jax, "clear_caches", lambda: (calls.append(1), true()))
+    again = bayesduel.compare(["cyclic"], [Wanderer()], **request)
+    assert calls
+    for node in plain.subtree:
+        if "plays" in node:
+            found = again[node.path]["plays"].values
+            np.testing.assert_array_equal(found, node["plays"].values)

@@ -14,12 +14,10 @@ LATE = (1, 7, 30, 31, 100, 1000)
 
 
 def played(policy, world=WINNER, *, checkpoints=LATE, runs=range(6), **options):
-    environment = SubsetEnvironment(
-        world, options.pop("notions", world.notions), **options
-    )
-    return run_chunk(
-        environment, policy, runs=runs, checkpoints=np.array(checkpoints), seed=5
-    )
+    options = {"notions": world.notions} | options
+    grid = np.array(checkpoints)
+    environment = SubsetEnvironment(world, **options)
+    return run_chunk(environment, policy, runs=runs, checkpoints=grid, seed=5)
 
 
 def same(one, other):
@@ -41,13 +39,9 @@ def same(one, other):
 )
 def test_compiled_runs_are_those_of_python(world, longest, until):
     """Of every kind of rule, feedback and notion, to the last digit."""
+    given = {"checkpoints": (1, 7, 30, 31, 100, 400), "runs": range(2)}
     plain, compiled = (
-        played(
-            Wandering(longest=longest, until=until, compiled=each),
-            world,
-            checkpoints=(1, 7, 30, 31, 100, 400),
-            runs=range(2),
-        )
+        played(Wandering(longest=longest, until=until, compiled=each), world, **given)
         for each in (False, True)
     )
     assert same(plain, compiled)
@@ -146,13 +140,8 @@ class Wrong(Wandering):
         subset = np.array([True, False, True, True])
         if round_ < 3:
             return Offer(subset, 1, False)
-        if self.what == 0:
-            return Offer(subset[:3], 1, False)
-        if self.what == 1:
-            return Offer(subset & ~subset, 1, False)
-        if self.what == 2:
-            return Offer(subset | ~subset, 1, False)
-        return Offer(subset, -5, False)
+        sets = subset[:3], subset & ~subset, subset | ~subset, subset
+        return Offer(sets[self.what], -5 if self.what == 3 else 1, False)
 
     def recommend(self, state, rng):
         return np.zeros(9, dtype=np.bool_)

@@ -12,13 +12,7 @@ from scipy import stats
 from bayesduel.instances import choice
 from bayesduel.simulation import set_worlds
 from tests.policies.distributions import chi_square
-from tests.simulation.set_cases import (
-    ALWAYS,
-    RANKED,
-    SHARES,
-    WINNER,
-    WORLDS,
-)
+from tests.simulation.set_cases import ALWAYS, RANKED, SHARES, WINNER, WORLDS
 from theory.choice.tables import ChoiceTable
 
 FALSE_ALARM = 1e-5

@@ -21,16 +21,13 @@ from theory.choice.tables import ChoiceTable
 FALSE_ALARM = 1e-5
 
 ALONE = choice.multinomial_logit([0.9, 0.2, 0.5], 1)
-# The public face
 
 
 def test_simulate_and_compare(tmp_path, in_python):
     options = {
-        "num_runs": 4,
-        "horizon": 400,
-        "checkpoints": [50, 400],
+        "num_runs": 4, "horizon": 400, "checkpoints": [50, 400],
         "regret": ("expected_reward", "no_choice"),
-    }
+    }  # fmt: skip
     names = ["ucb-no-order:look_ahead=false", "random-subsets"]
     folder = tmp_path / "results"
     tree = bayesduel.compare("camera", names, out=folder, **options)
@@ -74,10 +71,8 @@ def test_results_tell_what_the_worst_round_costs(tmp_path, in_python):
 
 def test_rankings_take_the_worst_round_as_a_limit(in_python):
     world = choice.multinomial_logit([0.9, 0.1, 0.1], 1, name="menu")
-    tree = bayesduel.compare(
-        world, ["ucb-no-order", "random-subsets"], num_runs=32, horizon=300
-    )
-    notion = "mnl_no_choice"
+    names, notion = ["ucb-no-order", "random-subsets"], "mnl_no_choice"
+    tree = bayesduel.compare(world, names, num_runs=32, horizon=300)
     (ranking,) = rankings(tree, notion=notion)
     (found,) = ranking.differences
     assert found.limit == 300 * world.most_regret_per_round(notion)
@@ -90,11 +85,8 @@ def test_rankings_take_the_worst_round_as_a_limit(in_python):
 
 def test_the_notion_of_a_world_is_its_own():
     """Only the request is made; nothing is simulated."""
-    for name, notion in (
-        ("camera", "expected_reward"),
-        ("mnl", "mnl_no_choice"),
-        ("random-utility", "utility_sum"),
-    ):
+    for name, notion in (("camera", "expected_reward"), ("mnl", "mnl_no_choice"),
+                         ("random-utility", "utility_sum")):  # fmt: skip
         asked = bayesduel.Experiment(name, "random-subsets", horizon=10)
         assert asked.notions == {name: (notion,)}
 
@@ -125,9 +117,8 @@ def test_bad_requests(environment, policy, options, error, words):
 
 
 def test_matrices_and_worlds_do_not_mix():
-    with pytest.raises(
-        SimulationArgumentError, match="cyclic is a pref.* and camera a world"
-    ):
+    words = "cyclic is a pref.* and camera a world"
+    with pytest.raises(SimulationArgumentError, match=words):
         bayesduel.compare(["cyclic", "camera"], ["cucb"])
 
 
@@ -144,13 +135,13 @@ def test_a_world_outside_the_theory_is_named():
     table = ChoiceTable([[0, 1], [0, 2], [1, 2]], [[0.5, 0.3], [0.6, 0.1], [0.2, 0.1]])
     world = choice.choice_table(table, name="mine")
     with pytest.warns(AssumptionWarning, match=r"in mine arm 1 .* the set \(1, 2\)"):
-        policies_check(world, "ucb-no-order")
+        check(world, "ucb-no-order")
     rich = choice.independent_rewards([0.5, 0.2], 1, largest_reward=3.0)
     with pytest.warns(AssumptionWarning, match="set largest_reward"):
-        policies_check(rich, "ucb-no-order")
+        check(rich, "ucb-no-order")
     with pytest.warns(AssumptionWarning, match=r"rewards in \[0, 1\]"):
-        policies_check(rich, "cucb")
+        check(rich, "cucb")
 
 
-def policies_check(world, name):
+def check(world, name):
     bayesduel.policies.get(name).check_world(world, 100)
