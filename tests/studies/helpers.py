@@ -43,8 +43,7 @@ def assert_replays(study: Study) -> None:
         assert same(state, other._current())
     counted = state.wins + state.wins.T + state.ties + state.out
     assert (state.told_pairs == counted).all()
-    waiting = [each for each in state.requests.values()
-               if each.issued < each.duel["votes"]]  # fmt: skip
+    waiting = [x for x in state.requests.values() if x.issued < x.duel["votes"]]
     assert list(state.unissued.values()) == waiting
 
 

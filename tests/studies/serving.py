@@ -1,6 +1,5 @@
 """A page for judges that is served for real, and requests to it."""
 
-import http.client
 import json
 import os
 import signal
@@ -8,7 +7,8 @@ import socket
 import subprocess
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
 
 from bayesduel.studies import Study
@@ -28,29 +28,21 @@ class Client:
 
     def request(self, method, path, body=None, **headers):
         """Send a request as it stands; return status, headers and content."""
-        connection = http.client.HTTPConnection(
-            "127.0.0.1", self.port, timeout=PATIENCE
-        )
-        try:
+        address = "127.0.0.1", self.port
+        with closing(HTTPConnection(*address, timeout=PATIENCE)) as connection:
             given = {name.replace("_", "-"): each for name, each in headers.items()}
             connection.request(method, path, body, {"Host": self.host} | given)
             reply = connection.getresponse()
             return reply.status, reply.headers, reply.read()
-        finally:
-            connection.close()
 
     def get(self, path=""):
         return self.request("GET", f"/{TOKEN}/{path}")
 
     def post(self, deed, **body):
         """Do what the page does when a judge does something."""
-        status, _, content = self.request(
-            "POST",
-            f"/{TOKEN}/{deed}",
-            json.dumps({"judge": self.judge} | body).encode(),
-            Origin=f"http://{self.host}",
-            Content_Type="application/json",
-        )
+        sent = json.dumps({"judge": self.judge} | body).encode()
+        given = {"Origin": f"http://{self.host}", "Content_Type": "application/json"}
+        status, _, content = self.request("POST", f"/{TOKEN}/{deed}", sent, **given)
         found = json.loads(content) if status in (200, 409) else content.decode()
         return status, found
 
@@ -100,12 +92,9 @@ def command(file, port=0, *options, dies=False):
         )
     words = ["study", "page", file, "--token", TOKEN, "--port", port, *options]
     process = subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, words)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+        [sys.executable, "-c", code, *map(str, words)], cwd=ROOT, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
     try:
         address = process.stdout.readline() if process.stdout else ""
         assert address.endswith(f"/{TOKEN}/\n"), process.communicate()

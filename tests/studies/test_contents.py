@@ -42,9 +42,8 @@ def counted(study):
         elif kind == "withdrawn":
             asked.pop(body["question"], None)
         elif kind == "imported":
-            imports[event.number] = [
-                (names[a], names[b], *n) for a, b, *n in body["counts"]
-            ]
+            rows = [(names[a], names[b], *n) for a, b, *n in body["counts"]]
+            imports[event.number] = rows
         elif kind == "import undone":
             del imports[body["event"]]
         elif kind == "arm renamed":
@@ -91,10 +90,8 @@ def test_counts_are_those_of_the_history_whatever_becomes_of_arms(tmp_path):
     rng = random.Random(1)
     path = tmp_path / "drinks.study"
     with Study.create(path, [*DRINKS, "cola", "mate"], "balanced", seed=1) as study:
-        table = Comparisons.from_wins(
-            rng_table(rng), ties=np.ones((4, 4)) - np.eye(4), arm_names=DRINKS
-        )
-        study.import_votes(table)
+        wins, ties = rng_table(rng), np.ones((4, 4)) - np.eye(4)
+        study.import_votes(Comparisons.from_wins(wins, ties=ties, arm_names=DRINKS))
         number = study.events()[-1].number
         vote(study, rng, 25)
         study.rename_arm("tea", "chai")
@@ -134,9 +131,7 @@ def test_duels_between_merged_arms_use_the_budget_and_count_for_neither(make):
     (late,) = study.ask()
     study.merge_arms("chai", "tea")
     state = study._current()
-    between = [
-        each for each in state.questions.values() if {each.left, each.right} == {0, 1}
-    ]
+    between = [x for x in state.questions.values() if {x.left, x.right} == {0, 1}]
     assert state.num_within + state.num_votes == 5
     assert state.num_within == sum(each.answer is not None for each in between) > 0
     assert study.status().votes == state.wins.sum() == 5 - state.num_within
@@ -231,11 +226,10 @@ def test_votes_of_other_studies_count_once(tmp_path):
 
 def test_imports_of_others_come_along_once(tmp_path):
     table = Comparisons.from_wins([[0, 3], [2, 0]], arm_names=["tea", "milk"])
-    studies = [
+    one, two, three = (
         Study.create(tmp_path / name, ["milk", "tea", name], "balanced")
         for name in "abc"
-    ]
-    one, two, three = studies
+    )
     one.import_votes(table)
     two.import_votes(table)
     vote(one, random.Random(3), 4)
@@ -250,7 +244,7 @@ def test_imports_of_others_come_along_once(tmp_path):
     one.restore_arm("a")
     with pytest.raises(StudyError, match="other must be an arm of the study.*'a'"):
         two.import_study(one.path)
-    for each in studies:
+    for each in (one, two, three):
         each.close()
 
 
@@ -270,18 +264,14 @@ def test_what_is_no_history_is_refused(make, tmp_path):
 def test_a_late_arm_has_its_share_and_begins_in_the_middle(make):
     arms = [f"arm {place}" for place in range(5)]
     study = make(arms=arms, seed=4)
-    study.import_votes(
-        Comparisons.from_wins(
-            [[20 if i < j else 0 for j in range(5)] for i in range(5)], arm_names=arms
-        )
-    )
+    wins = 20 * np.triu(np.ones((5, 5)), 1)
+    study.import_votes(Comparisons.from_wins(wins, arm_names=arms))
     study.add_arm("late", share=0.8)
     tickets = study.ask(90)
     late = [each for each in tickets if "late" in (each.left, each.right)]
     # The median arm has 80 votes; 72 of 90 with a standard deviation of 3.8.
     assert 55 < len(late) < 80
-    first = {late[0].left, late[0].right} - {"late"}
-    assert first == {"arm 2"}
+    assert {late[0].left, late[0].right} == {"late", "arm 2"}
     more = study.ask(100)
     late = [each for each in tickets + more if "late" in (each.left, each.right)]
     # Then it is asked about as often as any other: 2 of 6, of the rest.
@@ -388,9 +378,8 @@ def test_the_command_changes_arms_and_imports_studies(tmp_path):
     done("retire-arm", path, "water")
     done("restore-arm", path, "water")
     done("add-arm", path, "mate", "--share", "0.3")
-    assert "must be one that imported votes, among [6]" in done(
-        "undo-import", path, "2", code=2
-    )
+    refused = done("undo-import", path, "2", code=2)
+    assert "must be one that imported votes, among [6]" in refused
     done("undo-import", path, "6")
     body = '{"name": "chai", "into": "milk", "by": "Eve"}'
     assert f'"kind": "arms merged", "body": {body}' in done("export", path)

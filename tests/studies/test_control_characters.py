@@ -3,6 +3,7 @@
 import io
 import json
 import re
+from functools import partial
 
 import pandas as pd
 import pytest
@@ -28,16 +29,8 @@ CONTROL = re.compile(
 )
 
 RIGHT = [
-    "Zoë",
-    "a b",
-    "a\u00a0b",
-    "שלום\u200fx",
-    "👩\u200d🔬",
-    "é",
-    "x=1",
-    "=1",
-    "a\\x1b",
-]
+    "Zoë", "a b", "a\u00a0b", "שלום\u200fx", "👩\u200d🔬", "é", "x=1", "=1", "a\\x1b",
+]  # fmt: skip
 """What looks strange and does no harm."""
 
 
@@ -60,7 +53,7 @@ def test_new_names_are_refused(study, tmp_path, character):
     assert not path.exists()
     (ticket,) = study.ask(judge="Ada")
     before = study.events()
-    deeds = [
+    for name, does in (
         ("name", lambda: study.add_arm(bad)),
         ("to", lambda: study.rename_arm("tea", bad)),
         ("better", lambda: study.add_gold(bad, "x")),
@@ -76,8 +69,7 @@ def test_new_names_are_refused(study, tmp_path, character):
         ("judge", lambda: JudgePage(study, judges=["Ada", bad])),
         ("source", lambda: study.import_votes(study.comparisons(), source=bad)),
         ("source", lambda: study.import_study(study.path, source=bad)),
-    ]
-    for name, does in deeds:
+    ):
         refused(name, character, does)
     assert study.events() == before
 
@@ -97,9 +89,7 @@ def test_prompts_may_have_lines_and_nothing_else(study, tmp_path, character):
         return
     refused("contexts[1]", character, made)
     for context in (bad, [bad], {"deep": {"deeper": [1, bad]}}, {bad: 1}):
-        refused(
-            "context", character, lambda context=context: study.ask(context=context)
-        )
+        refused("context", character, partial(study.ask, context=context))
     assert len(study.events()) == 1
 
 
@@ -139,13 +129,10 @@ def test_whoever_sends_a_name_to_the_page_is_told(study, page):
 def test_programs_and_commands_are_told(study):
     said = json.loads(answer_line(study, '{"do": "ask", "judge": "be\\u001ba"}'))
     assert "judge must be without control characters" in said["error"]
-    for words in (
-        ["ask", "--judge", "be\x1ba"],
-        ["add-arm", "be\x1ba"],
-        ["gold", "be\x1ba", "x"],
-        ["retire-arm", "tea", "--by", "be\x1ba"],
-    ):
-        command, *others = words
+    for command, *others in (
+        ["ask", "--judge", "be\x1ba"], ["add-arm", "be\x1ba"],
+        ["gold", "be\x1ba", "x"], ["retire-arm", "tea", "--by", "be\x1ba"],
+    ):  # fmt: skip
         done = invoke(["study", command, str(study.path), *others])
         assert done.exit_code == 2
         assert "control characters, and has U+001B at position 2" in done.stderr
@@ -166,9 +153,8 @@ def old(tmp_path):
     """A study of an older version whose names hold control characters."""
     votes = tmp_path / "votes.csv"
     votes.write_text("left,right,winner\ntea,milk,left\n" * 1 + "milk,water,left\n")
-    with Study.create(
-        tmp_path / "clean.study", DRINKS, "balanced", contexts=["prompt", "other"]
-    ) as clean:
+    path, pool = tmp_path / "clean.study", ["prompt", "other"]
+    with Study.create(path, DRINKS, "balanced", contexts=pool) as clean:
         clean.add_gold("a gold", "water")
         clean.set_judge("Ada", limit=40)
         for judge in ("Ada", "Bob") * 12:
@@ -196,13 +182,9 @@ def old(tmp_path):
             event = event._replace(body=dirty(event.body))
             digest = log.append(event, digest).digest
     log.close()
-    assert any("\x1b" in str(each.body["judge"]) for each in log_events(path))
-    return path
-
-
-def log_events(path):
     with Study.open(path) as study:
-        return [each for each in study.events() if "judge" in each.body]
+        assert any("\x1b" in str(each.body.get("judge")) for each in study.events())
+    return path
 
 
 COMMANDS = [
@@ -273,9 +255,8 @@ def test_an_answer_behind_a_fault_is_written_out(study):
         event = study.events()[-1]._replace(number=5, kind="answered", body=body)
         study._log.append(event, study._current().digest)
     study.close()
-    changed(
-        study.path, b'{"question":1,"answer":"left"}', b'{"question":1,"answer":"lift"}'
-    )
+    left = b'{"question":1,"answer":"left"}'
+    changed(study.path, left, left.replace(b"left", b"lift"))
     done = invoke(["study", "check", str(study.path)])
     assert "question 2 was answered \\u001b[2Jleft" in done.stdout
     assert CONTROL.search(done.stdout + done.stderr) is None

@@ -14,13 +14,8 @@ from bayesduel.policies import get
 from bayesduel.simulation.rule_runs import Variations, run_chunk
 from bayesduel.simulation.runs import PairwiseEnvironment
 from bayesduel.stopping import AnytimeEvidence, FixedNumber
-from bayesduel.studies import Judging, Spending, answer_line
-from bayesduel.studies.forecast import (
-    _votes_of,
-    votes_left,
-    votes_needed,
-    who_is_simulated,
-)
+from bayesduel.studies import Judging, Spending, answer_line, forecast
+from bayesduel.studies.forecast import votes_left, votes_needed
 from bayesduel.studies.policy_rule import PolicyFollower
 from tests.studies.helpers import DRINKS
 
@@ -37,6 +32,17 @@ def make(voted):
 def certain(num_arms=4):
     upper = np.triu(np.ones((num_arms, num_arms)), 1)
     return upper + 0.5 * np.eye(num_arms)
+
+
+def first_duels(kernel, num_arms, runs, votes, **options):
+    """Count the first duels of so many runs after votes from before."""
+    records = run_chunk(
+        PairwiseEnvironment(np.full((num_arms, num_arms), 0.5), shuffle=False),
+        kernel, runs=runs, checkpoints=np.array([1]), seed=8, event_limit=10**6,
+        segment_seconds=1.0, stopping=FixedNumber(10**6),
+        variations=Variations(votes=votes), **options,
+    )  # fmt: skip
+    return records.ledger["plays"][:, -1].sum(axis=0)
 
 
 @pytest.mark.slow
@@ -91,37 +97,24 @@ def test_what_is_simulated_differently_is_said(make):
 @pytest.mark.parametrize(("prior", "taught"), [(0.1, (0, 2)), (1.0, (0, 1))])
 def test_expected_information_is_simulated_by_its_kernel(make, prior, taught):
     """10 to 0 teaches less than 10 to 10 by Beta(0.1, 0.1), with half the votes."""
-    policy, remark = who_is_simulated(
-        make("information", model=PairwiseBeta(prior=prior))._settings
-    )
+    study = make("information", model=PairwiseBeta(prior=prior))
+    policy, remark = forecast.who_is_simulated(study._settings)
     assert remark == ""
     counts = {(0, 1): 10, (0, 2): 10, (2, 0): 10, (1, 2): 50, (2, 1): 50}
     votes = [(*pair, 1) for pair, count in counts.items() for _ in range(count)]
-    records = run_chunk(
-        PairwiseEnvironment(np.full((3, 3), 0.5), shuffle=False),
-        asking_kernel(policy, 3, 10).kernel,
-        runs=range(20),
-        checkpoints=np.array([1]),
-        seed=8,
-        event_limit=10**6,
-        segment_seconds=1.0,
-        stopping=FixedNumber(10**6),
-        variations=Variations(votes=np.array(votes)),
-    )
-    simulated = records.ledger["plays"][:, -1].sum(axis=0)
-    assert simulated[np.triu_indices(3, 1)].sum() == 20
-    assert simulated[taught] == 20
+    asking = asking_kernel(policy, 3, 10)
+    simulated = first_duels(asking.kernel, 3, range(20), np.array(votes))
+    assert (simulated[np.triu_indices(3, 1)].sum(), simulated[taught]) == (20, 20)
 
 
 @pytest.mark.usefixtures("uncompiled")
 def test_an_audit_says_who_stood_in(make):
-    scale = make("information", model="bradley-terry").audit_stopping(
-        num_runs=4, budget=20
-    )
+    options = {"num_runs": 4, "budget": 20}
+    scale = make("information", model="bradley-terry").audit_stopping(**options)
     assert (scale.policy, len(scale.remarks)) == ("information", 1)
     assert "the pair with the fewest votes" in scale.remarks[0]
     assert scale.as_dict()["remarks"] == list(scale.remarks)
-    assert make("information").audit_stopping(num_runs=4, budget=20).remarks == ()
+    assert make("information").audit_stopping(**options).remarks == ()
 
 
 def test_forecasts_beyond_what_was_simulated(make):
@@ -130,9 +123,8 @@ def test_forecasts_beyond_what_was_simulated(make):
     line = found.lines[0]
     assert (line.lower, line.median, line.upper) == (None, None, None)
     assert (line.undecided, line.within_budget) == (1.0, 0.0)
-    assert (
-        found.words(line) == "more than 20 votes more, in 100% of the simulated studies"
-    )
+    words = "more than 20 votes more, in 100% of the simulated studies"
+    assert found.words(line) == words
     with pytest.raises(StudyError, match="most_votes must be"):
         study.forecast(most_votes=0)
     with pytest.raises(StudyError, match=r"probability must be in \(0, 1\)"):
@@ -175,19 +167,8 @@ def test_simulated_studies_go_on_as_the_study_does(make):
         first, second = sorted((duel["first"], duel["second"]))
         asked[first, second] += 1
     asking = asking_kernel("d-ts", 4, 10, rounds=int(WINS.sum()))
-    records = run_chunk(
-        PairwiseEnvironment(np.full((4, 4), 0.5), shuffle=False),
-        asking.kernel,
-        manner=asking.manner,
-        runs=range(1500),
-        checkpoints=np.array([1]),
-        seed=8,
-        event_limit=10**6,
-        segment_seconds=1.0,
-        stopping=FixedNumber(10**6),
-        variations=Variations(votes=_votes_of(state)),
-    )
-    simulated = records.ledger["plays"][:, -1].sum(axis=0)
+    given = asking.kernel, 4, range(1500), forecast._votes_of(state)
+    simulated = first_duels(*given, manner=asking.manner)
     both = np.array([asked[pairs], simulated[pairs]])
     assert both.sum(axis=1).tolist() == [1500, 1500]
     both = both[:, both.sum(axis=0) > 10]
@@ -227,11 +208,8 @@ def test_intervals_hold_where_the_model_does(make):
     [(None, None, None), (30, None, 16), (30, 12.0, 4), (9, 99.0, 2)],
 )
 def test_votes_left_are_those_of_budget_and_cost(make, budget, cost, left):
-    study = make(
-        judging=Judging(both_orders="nothing"),
-        spending=Spending(cost=cost, price=0.5),
-        budget=budget,
-    )
+    terms = Judging(both_orders="nothing"), Spending(cost=cost, price=0.5)
+    study = make(judging=terms[0], spending=terms[1], budget=budget)
     for place in range(12):
         (ticket,) = study.ask(judge="Ada")
         better = "left" if ticket.left < ticket.right else "right"

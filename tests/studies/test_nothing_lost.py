@@ -27,13 +27,16 @@ def said_by_voters(*arguments):
     return done.stdout
 
 
-def test_killed_voters_lose_nothing_that_was_acknowledged(study):
-    assert said_by_voters("kill", study.path, 1, 8) == ""
-
-
-@pytest.mark.slow
-def test_a_hundred_kills_lose_nothing(study):
-    assert said_by_voters("kill", study.path, 0, 100) == ""
+@pytest.mark.parametrize(
+    "task",
+    [("kill", 1, 8), ("crowd", 3, 20, 1),
+     pytest.param(("kill", 0, 100), marks=pytest.mark.slow),
+     pytest.param(("crowd", 4, 50, 6), marks=pytest.mark.slow)],
+    ids=str,
+)  # fmt: skip
+def test_killed_voters_and_crowds_lose_nothing_that_was_acknowledged(study, task):
+    name, *numbers = task
+    assert said_by_voters(name, study.path, *numbers) == ""
 
 
 @pytest.mark.slow
@@ -46,15 +49,6 @@ def test_killed_voters_of_a_policy_lose_nothing(tmp_path):
     path = tmp_path / "drinks.study"
     Study.create(path, DRINKS, "d-ts+", seed=0).close()
     assert said_by_voters("kill_policy", path, 0, 15) == ""
-
-
-def test_many_writers_at_once(study):
-    assert said_by_voters("crowd", study.path, 3, 20, 1) == ""
-
-
-@pytest.mark.slow
-def test_many_writers_for_long(study):
-    assert said_by_voters("crowd", study.path, 4, 50, 6) == ""
 
 
 def test_threads_share_one_study(study):
@@ -72,52 +66,47 @@ def test_threads_share_one_study(study):
     assert_replays(study)
 
 
+@contextlib.contextmanager
+def room_for(size):
+    """Let no file grow beyond so many bytes."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
 def test_a_full_disk_stores_nothing_and_loses_nothing(study):
     tickets = study.ask(3)
     study.tell(tickets[0], "left")
     before = len(study.events())
-    size = study.path.stat().st_size
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
-    try:
+    with room_for(study.path.stat().st_size):
         with pytest.raises(OutputWriteError, match="nothing of this was stored.*room"):
             study.ask(100, context="x" * 10**4)
         with pytest.raises(OutputWriteError):
             for ticket in tickets[1:]:
                 study.tell(ticket, "right")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert before <= len(study.events()) <= before + 1
     assert_replays(study)
     for ticket in tickets[1:]:
         study.tell(ticket, "right")
-    assert study.comparisons().num_votes == 3
-    assert len(study.ask(2)) == 2
+    assert (study.comparisons().num_votes, len(study.ask(2))) == (3, 2)
     assert_replays(study)
 
 
 @pytest.mark.parametrize("name", ["copy", "export"])
 def test_no_room_for_a_copy_leaves_no_file(study, tmp_path, name):
     study.ask(20, context="x" * 10**3)
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (10**4, limits[1]))
-    try:
-        with pytest.raises(OutputWriteError):
-            getattr(study, name)(tmp_path / "other")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    with room_for(10**4), pytest.raises(OutputWriteError):
+        getattr(study, name)(tmp_path / "other")
     assert [each.name for each in tmp_path.iterdir()] == [study.path.name]
     getattr(study, name)(tmp_path / "other")
 
 
 def test_no_room_for_a_study_leaves_no_file(tmp_path):
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
-    try:
-        with pytest.raises(OutputWriteError):
-            Study.create(tmp_path / "drinks.study", DRINKS, "balanced")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    with room_for(100), pytest.raises(OutputWriteError):
+        Study.create(tmp_path / "drinks.study", DRINKS, "balanced")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -177,9 +166,8 @@ def test_what_is_no_study_is_not_opened(tmp_path, study):
 def test_a_newer_format_is_said(study):
     with closing(sqlite3.connect(study.path)) as connection:
         connection.execute(f"PRAGMA user_version={FORMAT + 1}")
-    with pytest.raises(
-        StudyError, match=f"is of format {FORMAT + 1}, and this version reads"
-    ):
+    words = f"is of format {FORMAT + 1}, and this version reads"
+    with pytest.raises(StudyError, match=words):
         Study.open(study.path)
 
 
@@ -210,12 +198,8 @@ def test_what_is_done_at_once_is_stored_together_or_not(study):
         with pytest.raises(StudyError, match="unknown kind"), study._writing():
             append(study, "sung", {})
         study.ask(judge="Ada")
-    assert [each.kind for each in study.events()] == [
-        "created",
-        "asked",
-        "answered",
-        "asked",
-    ]
+    kinds = [each.kind for each in study.events()]
+    assert kinds == ["created", "asked", "answered", "asked"]
     assert_replays(study)
 
 

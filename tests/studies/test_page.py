@@ -6,18 +6,21 @@ import re
 import signal
 import socket
 import sys
-from http.client import RemoteDisconnected
+from contextlib import closing, suppress
+from http.client import HTTPConnection, RemoteDisconnected
 
 import pytest
 
 from bayesduel.errors import OutputWriteError, StudyError
 from bayesduel.studies import Study
+from bayesduel.studies.page import guard as page_guard
+from bayesduel.studies.page import server as page_server
 from bayesduel.studies.page.server import JudgePage
 from bayesduel.studies.page.session import ArmFiles
 from tests.command_line import invoke
 from tests.processes import PATIENCE
 from tests.studies.helpers import DRINKS
-from tests.studies.serving import TOKEN, Client, command
+from tests.studies.serving import TOKEN, Client, command, served
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
 
@@ -29,12 +32,10 @@ def kinds(study):
 def test_the_page_loads_only_what_is_its_own(untouched):
     status, headers, content = untouched.get()
     page = content.decode()
-    assert status == 200
-    assert headers["Content-Type"] == "text/html; charset=utf-8"
+    assert (status, headers["Content-Type"]) == (200, "text/html; charset=utf-8")
     policy = headers["Content-Security-Policy"]
     assert policy.startswith("default-src 'none'; script-src 'self';")
-    assert "unsafe" not in policy
-    assert "frame-ancestors 'none'" in policy
+    assert "frame-ancestors 'none'" in policy and "unsafe" not in policy
     assert headers["Referrer-Policy"] == "no-referrer"
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert "<title>drinks &amp; &lt;more&gt;</title>" in page
@@ -54,8 +55,7 @@ def test_the_page_loads_only_what_is_its_own(untouched):
 ])  # fmt: skip
 def test_nothing_else_is_found(untouched, path):
     status, headers, content = untouched.request("GET", path)
-    assert status == 404
-    assert len(content) < 20
+    assert status == 404 and len(content) < 20
     assert "default-src 'none'" in headers["Content-Security-Policy"]
 
 
@@ -114,8 +114,7 @@ def test_two_judges_get_different_questions_and_keep_them(page, study):
     mine, theirs = client.question(), other.question()
     pairs = [{card["name"] for card in each["cards"]} for each in (mine, theirs)]
     assert pairs[0] != pairs[1]
-    assert client.question() == mine
-    assert other.question() == theirs
+    assert (client.question(), other.question()) == (mine, theirs)
     _, after = client.post("answer", number=mine["number"], answer="left")
     assert after["question"]["number"] == 3
     assert other.question() == theirs
@@ -128,8 +127,8 @@ def test_an_answer_that_is_sent_again_is_stored_once(page, study):
     number = client.question()["number"]
     replies = [client.post("answer", number=number, answer="left") for _ in range(3)]
     assert replies[0] == replies[1] == replies[2]
-    assert replies[0][0] == 200
-    assert (replies[0][1]["answered"], replies[0][1]["last"]) == (1, number)
+    status, found = replies[0]
+    assert (status, found["answered"], found["last"]) == (200, 1, number)
     assert kinds(study) == ["created", "asked", "answered", "asked"]
     status, found = client.post("answer", number=number, answer="right")
     assert status == 409
@@ -209,9 +208,8 @@ def test_texts_and_images_are_shown_in_place_of_names(make, page, tmp_path, fold
     client = page(study, texts=tmp_path / "around", images=folder)
     cards = client.question()["cards"]
     text, image = sorted(cards, key=lambda arm: arm["image"] or "")
-    assert text["answer"] in ("left", "right")
-    assert (text["name"], text["text"]) == (None, "<b>bold</b>")
-    assert text["image"] is None
+    assert text.pop("answer") in ("left", "right")
+    assert text == {"name": None, "text": "<b>bold</b>", "image": None}
     assert (image["name"], image["text"]) == (None, None)
     assert "one" not in image["image"]
     status, headers, content = client.get(image["image"])
@@ -274,14 +272,11 @@ def test_the_extra_is_named_where_it_is_missing(study, monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     monkeypatch.delitem(sys.modules, "bayesduel.studies.page.server")
     result = invoke(["study", "page", str(study.path)])
-    assert result.exit_code == 2
-    assert result.stderr.count("\n") == 1
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
     assert "needs uvicorn; pip install 'bayesduel[page]'" in result.stderr
 
 
-def test_a_closed_terminal_ends_a_page_only_after_what_is_being_answered(
-    study, monkeypatch
-):
+def test_a_closed_terminal_ends_a_page_after_what_is_answered(study, monkeypatch):
     server, heard = JudgePage(study).server(), []
 
     async def main_loop():
@@ -294,9 +289,9 @@ def test_a_closed_terminal_ends_a_page_only_after_what_is_being_answered(
     monkeypatch.setattr(server, "main_loop", main_loop)
     before = signal.signal(signal.SIGHUP, end)
     try:
-        with socket.create_server(("127.0.0.1", 0)) as listener:
-            with pytest.raises(KeyboardInterrupt):
-                server.run(sockets=[listener])
+        listener = socket.create_server(("127.0.0.1", 0))
+        with listener, pytest.raises(KeyboardInterrupt):
+            server.run(sockets=[listener])
         assert signal.getsignal(signal.SIGHUP) is end
     finally:
         signal.signal(signal.SIGHUP, before)
@@ -329,3 +324,113 @@ def test_killed_between_answer_and_reply_it_has_stored_the_answer(study):
     assert len(lines) == 2
     assert f"1 answers stored; the same address again: --port {port}" in lines[1]
     assert kinds(study) == ["created", "asked", "answered", "asked"]
+
+
+def test_a_page_behind_a_proxy_is_called_by_its_name(study):
+    public = "https://votes.example.org"
+    with served(study, public=public) as port:
+        client = Client(port)
+        client.host = "votes.example.org"
+        sent = "POST", f"/{TOKEN}/question", b'{"judge": "Ada"}'
+        for origin, expected in ((public, 200), ("http://votes.example.org:1", 403),
+                                 ("https://example.org", 403)):  # fmt: skip
+            given = {"Origin": origin, "Content_Type": "application/json"}
+            assert client.request(*sent, **given)[0] == expected
+        client.host = "example.org"
+        assert client.get()[0] == 421
+    for wrong in ("http://votes.example.org", "https://a/b", "https://", "a.org"):
+        with pytest.raises(StudyError, match="public must be https://"):
+            JudgePage(study, public=wrong)
+
+
+def test_whoever_sends_too_much_has_to_wait(study, monkeypatch):
+    monkeypatch.setattr(page_server, "Pace", lambda: page_guard.Pace(5.0, 0.0))
+    with served(study) as port:
+        ada, bob = Client(port), Client(port, "Bob")
+        replies = [ada.post("question")[0] for _ in range(8)]
+        assert replies == [200] * 5 + [429] * 3
+        assert bob.post("question")[0] == 200
+
+
+def test_who_waited_may_send_again(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(page_guard, "monotonic", lambda: now[0])
+    pace = page_guard.Pace(2.0, 0.5)
+    assert [pace.allows("Ada") for _ in range(3)] == [True, True, False]
+    now[0] += 2.0
+    assert [pace.allows("Ada") for _ in range(2)] == [True, False]
+    now[0] += 1000.0
+    assert [pace.allows("Ada") for _ in range(3)] == [True, True, False]
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET /a HTTP/1.1\r\nHost: x\r\n", b"body"])
+def test_a_request_that_does_not_come_to_an_end_is_cut(study, monkeypatch, sent):
+    monkeypatch.setattr(page_guard, "REQUEST_SECONDS", 0.3)
+    if sent == b"body":
+        head = f"POST /{TOKEN}/question HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        sent = (head + "Content-Length: 50\r\n\r\n{").encode()
+    with served(study) as port:
+        with socket.create_connection(("127.0.0.1", port), PATIENCE) as connection:
+            connection.sendall(sent)
+            with suppress(ConnectionResetError):
+                while connection.recv(1000):
+                    pass
+        assert Client(port).question()["number"] == 1
+        # One that is there in time is answered, and the next on the same connection.
+        monkeypatch.setattr(page_guard, "REQUEST_SECONDS", PATIENCE)
+        address = "127.0.0.1", port
+        with closing(HTTPConnection(*address, timeout=PATIENCE)) as connection:
+            connection.connect()
+            connection.auto_open = 0
+            for _ in range(2):
+                connection.request("GET", f"/{TOKEN}/page.css")
+                reply = connection.getresponse()
+                assert reply.status == 200 and reply.read().endswith(b"}\n}\n")
+
+
+def test_answers_from_before_a_restart_may_be_taken_back(study):
+    with served(study) as port:
+        client = Client(port)
+        for word in ("left", "right"):
+            client.post("answer", number=client.question()["number"], answer=word)
+    with Study.open(study.path) as again, served(again) as port:
+        client = Client(port)
+        # What the reply of was lost is stored once.
+        status, found = client.post("answer", number=2, answer="right")
+        assert (status, found["answered"], found["question"]["number"]) == (200, 1, 3)
+    with served(study) as port:
+        client = Client(port)
+        _, found = client.post("question")
+        assert (found["last"], found["answered"]) == (2, 0)
+        assert client.post("undo", number=2)[1]["last"] == 1
+        assert client.post("undo", number=1)[1]["last"] is None
+        assert Client(port, "Bob").post("question")[1]["last"] is None
+    kinds = [event.kind for event in study.events()]
+    assert kinds.count("undone") == 2
+
+
+def test_the_page_says_what_it_shows_to_whoever_listens(untouched):
+    text = untouched.get()[2].decode()
+    assert 'aria-live="polite"' in text
+    script = untouched.get("page.js")[2].decode()
+    assert 'setAttribute("role", "button")' in script and "tabIndex = 0" in script
+    # A button that is disabled loses the focus.
+    assert ".disabled" not in script
+
+
+def luminance(color):
+    """Return the relative luminance of a color, by WCAG 2."""
+    parts = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4
+              for x in parts]  # fmt: skip
+    return sum(w * x for w, x in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize("name", ["faint", "wrong"])
+def test_text_stands_out_from_its_ground(untouched, name):
+    """Contrast of at least 4.5 (WCAG 2.2, 1.4.3) on light and dark grounds."""
+    css = untouched.get("page.css")[2].decode()
+    (pair,) = re.findall(rf"--{name}: light-dark\((#\w{{6}}), (#\w{{6}})\)", css)
+    for color, ground in zip(pair, ("#ffffff", "#121212"), strict=True):
+        light, dark = sorted(map(luminance, (color, ground)), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5

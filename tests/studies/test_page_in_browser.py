@@ -37,11 +37,8 @@ def address(port, judge="Ada"):
 
 
 def answers(study):
-    return [
-        (event.body["question"], event.body["answer"])
-        for event in study.events()
-        if event.kind == "answered"
-    ]
+    told = [event.body for event in study.events() if event.kind == "answered"]
+    return [(body["question"], body["answer"]) for body in told]
 
 
 def ready(tab, number):
@@ -160,10 +157,8 @@ def png(width, height):
     """Return an image of one color."""
 
     def chunk(kind, content):
-        check = zlib.crc32(kind + content)
-        return (
-            struct.pack(">I", len(content)) + kind + content + struct.pack(">I", check)
-        )
+        size, check = len(content), zlib.crc32(kind + content)
+        return struct.pack(">I", size) + kind + content + struct.pack(">I", check)
 
     rows = (b"\0" + b"\x20\x60\xa0" * width) * height
     head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
@@ -218,9 +213,8 @@ def test_texts_and_images_fit_and_nothing_in_them_runs(browser, tmp_path, width)
             "JSON.stringify(performance.getEntriesByType('resource')"
             ".map((each) => each.name))"
         )
-    assert all(
-        each.startswith(f"http://127.0.0.1:{port}/") for each in json.loads(loaded)
-    )
+    own = f"http://127.0.0.1:{port}/"
+    assert all(each.startswith(own) for each in json.loads(loaded))
     assert sum(HOSTILE in each for each in seen) == 5
     assert sum("cannot be shown" in each for each in seen) == 3
 

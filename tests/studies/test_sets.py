@@ -1,4 +1,4 @@
-"""Studies in which judges choose the best of a set."""
+"""Studies in which judges choose the best of a set, and whether they asked it."""
 
 import itertools
 import json
@@ -16,6 +16,7 @@ from bayesduel.models import BradleyTerry, MultinomialLogit
 from bayesduel.studies import Judging, Study, answer_line, verify_study
 from bayesduel.studies.rules import SetRule
 from bayesduel.votes import Choices, Comparisons, read_sets
+from tests.command_line import invoke
 from tests.studies.helpers import DRINKS, append, assert_replays, same
 
 ARMS = [*DRINKS, "juice"]
@@ -59,9 +60,7 @@ def test_what_is_chosen_is_what_is_fitted(make):
     votes = Choices.from_subsets(*zip(*record, strict=True), arm_names=ARMS)
     given = study.choices()
     for one, other in ((votes, given), (given, votes)):
-        rows = {
-            tuple(o): c for o, c in zip(one.offered, one.counts.tolist(), strict=True)
-        }
+        rows = dict(zip(map(tuple, one.offered), one.counts.tolist(), strict=True))
         for offered, counts in zip(other.offered, other.counts.tolist(), strict=True):
             assert rows.get(tuple(offered), [0] * 6) == counts
     status = study.status()
@@ -142,8 +141,7 @@ def test_a_set_is_asked_anew_as_a_whole(make):
     assert again.reason == "question 1 has no answer yet"
     study.tell(again, 4)
     study.tell(late, 1)
-    assert study.status().beyond == 1
-    assert study.choices().num_votes == 1
+    assert (study.status().beyond, study.choices().num_votes) == (1, 1)
     assert_replays(study)
 
 
@@ -234,9 +232,8 @@ def test_choices_come_from_tables_and_other_studies(make, tmp_path):
     study, rng = make(None, ARMS, choose_from=3), random.Random(8)
     record = play(study, 12, rng)
     study.skip(study.ask()[0])
-    given = Choices.from_subsets(
-        [["tea", "milk"], ARMS], ["milk", "tea"], weight=[2, 1]
-    )
+    sets = [["tea", "milk"], ARMS]
+    given = Choices.from_subsets(sets, ["milk", "tea"], weight=[2, 1])
     assert study.import_votes(given, source="by hand") == 3
     pairs = Comparisons.from_wins([[0, 3], [1, 0]], arm_names=["milk", "tea"])
     assert study.import_votes(pairs) == 4
@@ -260,19 +257,17 @@ def test_choices_come_from_tables_and_other_studies(make, tmp_path):
     assert other.choices().num_votes == 0
     assert other.import_study(tmp_path / "votes.jsonl") == (19, 0)
     assert other.import_study(study.path) == (0, 19)
-    (again,) = (study.ask(judge="Eve")[0],)
-    study.tell(again, 1)
+    study.tell(study.ask(judge="Eve")[0], 1)
     assert other.import_study(study.path) == (1, 19)
     assert_replays(other)
     place = [ARMS.index(name) for name in other.choices().arm_names]
     assert (other.choices().counts.sum(axis=0)[:-1]
             == study.choices().counts.sum(axis=0)[place]).all()  # fmt: skip
     of_pairs = make("balanced", ARMS)
-    for bad, words in [
-        (given, "votes must be votes between two arms, as this is a study of pairs"),
-        (tmp_path / "votes.jsonl", "other must be votes between two arms"),
+    for deed, bad, words in [
+        (of_pairs.import_votes, given, "votes must be .* as this is a study of pairs"),
+        (of_pairs.import_study, tmp_path / "votes.jsonl", "other must be votes betw"),
     ]:
-        deed = of_pairs.import_votes if bad is given else of_pairs.import_study
         with pytest.raises(StudyError, match=words):
             deed(bad)
     (ticket,) = of_pairs.ask()
@@ -345,3 +340,115 @@ def test_what_needs_pairs_is_refused_and_stores_nothing(make):
         study.retire_arm(arm)
     with pytest.raises(StudyError, match="must leave 3 arms"):
         study.retire_arm(ARMS[2])
+
+
+SIX = [*DRINKS, "juice", "beer"]
+
+
+@pytest.fixture(params=[None, "balanced"])
+def played(make, request):
+    """Make a study with 12 answers, contexts, gold sets and the worst."""
+    study = make(
+        request.param, SIX, choose_from=3, worst=True, contexts=["loud", "quiet"],
+        judging=Judging(gold_share=0.3),
+    )  # fmt: skip
+    study.add_gold("good", ("fair", "bad"))
+    rng = random.Random(3)
+    for _ in range(12):
+        (ticket,) = study.ask(judge=rng.choice(["Ada", "Bob"]))
+        best = min(range(3), key=lambda at: (ticket.shown[at] != "good",
+                                             ticket.shown[at]))  # fmt: skip
+        study.tell(ticket, (best + 1, (best + 1) % 3 + 1))
+    found = verify_study(study.path)
+    assert found.foreign == () and found.questions == 12
+    return study
+
+
+def next_body(study):
+    """Return what the event of the next question would hold."""
+    with Study.open(study.path) as other:
+        copy = study.path.with_name("copy.study")
+        other.copy(copy)
+    with Study.open(copy) as other:
+        other._clock = study.clock
+        while other.ask()[0].rule == "gold":
+            pass
+        event = other.events()[-1]
+    copy.unlink()
+    return event.body | {"question": len(study._current().questions) + 1}
+
+
+def forged(study, **changes):
+    """Store a question of somebody's own, and return what is found of it."""
+    body = next_body(study)
+    number = body["question"]
+    append(study, "asked", body | changes)
+    found = verify_study(study.path)
+    assert found.questions == number
+    return body, found.foreign
+
+
+def test_a_set_that_suits_somebody_is_found(played):
+    body = next_body(played)
+    arms = [body["left"], body["right"], *body["also"]]
+    other = next(arm for arm in range(6) if arm not in arms)
+    _, (foreign,) = forged(played, also=[other])
+    shown = [*arms[:2], other]
+    assert foreign.question == body["question"]
+    assert foreign.asked.startswith(" against ".join(SIX[arm] for arm in shown))
+    assert foreign.own != foreign.asked
+    result = invoke(["study", "verify", str(played.path)])
+    assert result.exit_code == 2
+    assert "questions that the study would have asked: 12 of 13" in result.stdout
+    assert "not all of its questions are its own" in result.stderr
+
+
+def test_another_order_of_the_same_set_is_found(played):
+    body = next_body(played)
+    _, foreign = forged(played, left=body["right"], right=body["left"])
+    assert [each.question for each in foreign] == [body["question"]]
+
+
+def test_whoever_asks_may_name_a_context_of_the_pool(played):
+    body = next_body(played)
+    other = {"loud": "quiet", "quiet": "loud"}[body["context"]]
+    assert forged(played, context=other)[1] == ()
+
+
+def test_gold_sets_out_of_turn_are_found(played):
+    number = len(played._current().questions) + 1
+    for order in ([0, 1, 2], [0, 2, 1], [1, 0, 2]):  # One of them might be its own.
+        body = {"question": number, "gold": 0, "order": order, "judge": "Ada",
+                "lease": 3600.0}  # fmt: skip
+        append(played, "gold asked", body)
+        number += 1
+    found = verify_study(played.path)
+    assert found.questions == number - 1
+    asked = {each.asked for each in found.foreign}
+    assert len(found.foreign) >= 2
+    assert asked & {"good against bad against fair for gold",
+                    "fair against good against bad for gold"}  # fmt: skip
+
+
+def test_other_answers_than_those_that_were_given_are_found(make):
+    """Of a rule that learns: what it asked next does not follow on what is told now."""
+    study = make(None, SIX, choose_from=3, seed=4)
+    for _ in range(15):
+        (ticket,) = study.ask()
+        study.tell(ticket, 1 + ticket.shown.index(min(ticket.shown)))
+    path = study.path.with_name("forged.study")
+    events = study.events()
+    with Study.create(path, SIX, None, choose_from=3, seed=4) as other:
+        other._current().time = study.clock.now
+        other._clock = study.clock
+        for event in events[1:]:
+            body = event.body
+            if event.kind == "answered":
+                shown = other._current().questions[body["question"]].arms
+                worst = 1 + max(range(3), key=lambda at: SIX[shown[at]])
+                body = body | {"answer": str(worst)}
+            append(other, event.kind, body)
+    found = verify_study(path)
+    assert found.questions == 15
+    assert len(found.foreign) > 5
+    assert all(each.question > 1 for each in found.foreign)

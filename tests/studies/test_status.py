@@ -59,13 +59,12 @@ def test_the_rules_are_those_of_stopping(make, times):
     posterior = PosteriorProbability(0.02, prior=1.0).evaluate(wins)
     assert (anytime.stopped, posterior.stopped) == (times == 10, True)
     for rule, state in (("anytime", anytime), ("posterior", posterior)):
-        assert found[rule].evidence == state.evidence
-        assert found[rule].threshold == pytest.approx(-math.log(0.02))
-        assert found[rule].stopped == state.stopped
-        assert found[rule].answer == ("tea" if state.stopped else None)
-        assert found[rule].leader == "tea"
-    assert found["budget"].evidence == 0
-    assert not found["budget"].stopped
+        line = found[rule]
+        assert (line.evidence, line.stopped) == (state.evidence, state.stopped)
+        assert line.threshold == pytest.approx(-math.log(0.02))
+        assert line.answer == ("tea" if state.stopped else None)
+        assert line.leader == "tea"
+    assert found["budget"].evidence == 0 and not found["budget"].stopped
 
 
 def test_another_model_decides_by_its_draws(make):
@@ -159,8 +158,7 @@ def test_a_report_looks_back_at_25_votes_from_the_first_to_the_last(make, monkey
     drawn = []
     draw_history = report.draw_history
     monkeypatch.setattr(
-        "bayesduel.studies.report.draw_history",
-        lambda *given: drawn.append(given) or draw_history(*given),
+        report, "draw_history", lambda *of: drawn.append(of) or draw_history(*of)
     )
     study = make(None, arms=DRINKS[:3], delta=0.2)
     for ticket in study.ask(49):
@@ -170,9 +168,8 @@ def test_a_report_looks_back_at_25_votes_from_the_first_to_the_last(make, monkey
     assert history.votes == [*range(1, 50, 2)] and delta == 0.2
     best = min(DRINKS[:3])
     status = study.status()
-    assert {name: len(each) for name, each in history.shares.items()} == dict.fromkeys(
-        DRINKS[:3], 25
-    )
+    looks = {name: len(each) for name, each in history.shares.items()}
+    assert looks == dict.fromkeys(DRINKS[:3], 25)
     # One vote connects two arms of three.
     assert math.isnan(history.shares[best][0])
     last = {row.arm: row.copeland for row in status.standings}
@@ -242,9 +239,8 @@ def test_a_quick_look_at_many_arms_says_what_draws_would(make, monkeypatch):
             # 3750 draws of a standard deviation of about 0.03; 38 terms are a sum
             # that is nearly normal.
             for name in ("score", "score_lower", "score_upper"):
-                assert getattr(row, name) == pytest.approx(
-                    getattr(other, name), abs=0.006
-                )
+                close = pytest.approx(getattr(other, name), abs=0.006)
+                assert getattr(row, name) == close
     pair = {row.arm: row.score for row in quick.standings if row.part == 2}
     beta = (1 + wins[-3, -2]) / (2 + upper[-3, -2])
     assert pair == pytest.approx({"arm 37": beta, "arm 38": 1 - beta})

@@ -25,8 +25,7 @@ def test_an_answer_is_stored_once(make):
     assert study.tell(ticket.number, "left") is False
     with pytest.raises(StudyError, match=r"must be 'left'.*got 'right'; undo"):
         study.tell(ticket, "right")
-    assert study.comparisons().num_votes == 1
-    assert len(study.events()) == 3
+    assert (study.comparisons().num_votes, len(study.events())) == (1, 3)
 
 
 def test_a_tie_is_no_win_and_a_skip_no_vote(make):
@@ -68,8 +67,7 @@ def test_undo_opens_the_question_again(make):
     assert study.undo(ticket) is False
     study.tell(ticket, "left")
     assert study.undo(ticket) is True
-    assert study.comparisons().num_votes == 0
-    assert study.open_tickets() == [ticket]
+    assert (study.comparisons().num_votes, study.open_tickets()) == (0, [ticket])
     study.tell(ticket, "right")
     left, right = DRINKS.index(ticket.left), DRINKS.index(ticket.right)
     assert study.comparisons().wins[right, left] == 1
@@ -84,8 +82,7 @@ def test_a_withdrawn_question_takes_its_answer_along(make):
     assert study.withdraw(one)
     assert study.withdraw(other)
     assert not study.withdraw(other)
-    assert study.comparisons().num_votes == 0
-    assert study.open_tickets() == []
+    assert (study.comparisons().num_votes, study.open_tickets()) == (0, [])
     for ticket in (one, other):
         with pytest.raises(StudyError, match="must not have been withdrawn"):
             study.tell(ticket, "left")
@@ -117,8 +114,7 @@ def test_a_question_without_an_answer_is_asked_again_and_may_be_answered(make):
     study.tell(again, "left")
     study.tell(late, "tie")
     assert study.comparisons().num_votes == 2
-    assert study.open_tickets("Bob") == [other]
-    assert study.open_tickets("Ada") == []
+    assert (study.open_tickets("Bob"), study.open_tickets("Ada")) == ([other], [])
     assert_replays(study)
 
 
@@ -202,14 +198,12 @@ def test_arms_come_and_go(make):
     study.retire_arm("milk")
     assert study.arms == ("tea", "coffee", "water", "cocoa")
     votes = study.comparisons()
-    assert votes.arm_names == study.arms
-    assert votes.num_votes == 3
+    assert (votes.arm_names, votes.num_votes) == (study.arms, 3)
     for ticket in study.ask(3):
         assert "cocoa" in (ticket.left, ticket.right)
         study.tell(ticket, "left")
     status = study.status()
-    assert status.retired == ("milk",)
-    assert status.votes == 9
+    assert (status.retired, status.votes) == (("milk",), 9)
     with pytest.raises(StudyError, match="name must be new, got 'milk'; retired"):
         study.add_arm("milk")
     with pytest.raises(StudyError, match="must be an arm.*did you mean coffee"):
@@ -251,34 +245,28 @@ def test_votes_are_imported_once_unless_it_is_meant(make, tmp_path):
     )):  # fmt: skip
         with pytest.raises(StudyError, match=r"by event 2 from .*old.csv.*again"):
             study.import_votes(again)
-    assert study.status().imported == 3
-    assert study.import_votes(path, again=True) == 3
+    assert (study.status().imported, study.import_votes(path, again=True)) == (3, 3)
     path.write_text(text.replace("tie", "left"))
-    assert study.import_votes(path) == 3
-    assert study.status().imported == 9
+    assert (study.import_votes(path), study.status().imported) == (3, 9)
     assert_replays(study)
 
 
 def test_votes_from_a_file_count(make, tmp_path):
     study = make(budget=100)
     path = tmp_path / "old.csv"
-    path.write_text(
-        "left,right,winner\n" + "tea,milk,left\n" * 4 + "milk,tea,tie\n" * 3
-    )
+    rows = "tea,milk,left\n" * 4 + "milk,tea,tie\n" * 3
+    path.write_text("left,right,winner\n" + rows)
     assert study.import_votes(path) == 7
     votes = study.comparisons()
-    assert votes.wins[0, 2] == 4
-    assert votes.ties[0, 2] == 3
+    assert (votes.wins[0, 2], votes.ties[0, 2]) == (4, 3)
     told = study._current().told_wins
     assert told.sum() == 7
     assert told[0, 2] in (5, 6)
-    assert study.status().imported == 7
-    assert study.status().ties == 3
+    assert (study.status().imported, study.status().ties) == (7, 3)
     assert_replays(study)
     path.write_text("left,right,winner\ntea,beer,left\n")
-    with pytest.raises(
-        StudyError, match="votes must be an arm of the study, got 'beer'; name one of"
-    ):
+    words = "votes must be an arm of the study, got 'beer'; name one of"
+    with pytest.raises(StudyError, match=words):
         study.import_votes(path)
     halves = votes.with_split_ties()
     with pytest.raises(StudyError, match="must hold whole votes"):

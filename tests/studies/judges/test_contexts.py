@@ -65,9 +65,7 @@ def test_a_context_of_ones_own_and_mergers(make):
     study.ask(20)
     study.merge_arms("tea", "milk")
     state = study._current()
-    left = {
-        pair: counts for pair, counts in by_pair(study).items() if len(pair) == 2
-    }  # fmt: skip
+    left = by_pair(study)
     for (one, other), counts in state.drawn.items():
         if state.is_retired[one] or state.is_retired[other]:
             continue
@@ -93,8 +91,7 @@ def test_each_context_is_fitted_by_itself(make):
         part = make(seed=5)
         part.import_votes(select(study, context, part.arms))
         status = part.status()
-        assert line.context == context
-        assert line.votes == status.imported
+        assert (line.context, line.votes) == (context, status.imported)
         assert line.leader == status.leader == DRINKS[better[context]]
         assert line.probability == status.standings[0].copeland
         scores.append({row.arm: row.score for row in status.standings})
@@ -102,9 +99,8 @@ def test_each_context_is_fitted_by_itself(make):
     assert table.leads == {"tea": 1, "coffee": 1, "milk": 1}
     for arm, mean in table.mean_scores.items():
         assert mean == pytest.approx(np.mean([each[arm] for each in scores]))
-    assert list(table.mean_scores.values()) == sorted(
-        table.mean_scores.values(), reverse=True
-    )
+    means = [*table.mean_scores.values()]
+    assert means == sorted(means, reverse=True)
     assert "By context" in study.report()
 
 

@@ -1,4 +1,4 @@
-"""Agreement of judges, gold questions, and what is known of each judge."""
+"""Judges: agreement, gold questions, what is known of each, and whose questions."""
 
 import itertools
 import json
@@ -8,17 +8,12 @@ import random
 import pytest
 
 from bayesduel.errors import StudyError
-from bayesduel.studies import Judging
+from bayesduel.studies import Judging, answer_line
 from bayesduel.studies.judges import JudgeTable, krippendorff_alpha
-from tests.studies.helpers import (
-    DRINKS,
-    assert_replays,
-    better_of,
-    mirrored,
-    told,
-)
-
-# Agreement
+from bayesduel.studies.page.server import JudgePage, link_secret, signed_token
+from bayesduel.studies.report import report_html
+from tests.studies.helpers import DRINKS, assert_replays, better_of, mirrored, told
+from tests.studies.serving import Client, served
 
 
 @pytest.mark.parametrize(
@@ -31,10 +26,8 @@ from tests.studies.helpers import (
     ],
 )
 def test_alpha_is_that_of_the_published_examples(observers, alpha):
-    units = [
-        [said for said in column if said != "."]
-        for column in zip(*observers, strict=True)
-    ]
+    columns = zip(*observers, strict=True)
+    units = [[said for said in column if said != "."] for column in columns]
     assert round(krippendorff_alpha(units), 3) == alpha
 
 
@@ -64,9 +57,8 @@ def test_agreement_of_two_judges(make, contexts):
         for judge in ("Ada", "Bob"):
             (ticket,) = study.ask(judge=judge, context=context)
             errs = judge == "Bob" and turn == 2
-            study.tell(
-                ticket, mirrored(better_of(ticket)) if errs else better_of(ticket)
-            )
+            said = better_of(ticket)
+            study.tell(ticket, mirrored(said) if errs else said)
         (alone,) = study.ask(context=context)
         study.tell(alone, "tie")  # Whoever has no name agrees with nobody.
     table = study.status().judges
@@ -81,19 +73,17 @@ def test_agreement_of_two_judges(make, contexts):
     assert (bob.repeats, bob.repeats_agree) == repeats
 
 
-def test_nobody_leads_with_or_without_a_judge():
-    table = JudgeTable((), None, 0, leaders_without={"Ada": None})
-    assert table.words(None, ()) == ()
-    assert table.words("tea", ()) == (
-        "another arm leads without the votes of Ada (nobody)",
-    )
-    alike = JudgeTable((), None, 0, leaders_without={"Ada": "tea"})
-    assert alike.words("tea", ()) == (
-        "the same arm leads without the votes of any one judge",
-    )
-
-
-# Gold questions
+@pytest.mark.parametrize(
+    ("without", "leader", "words"),
+    [
+        (None, None, ()),
+        (None, "tea", ("another arm leads without the votes of Ada (nobody)",)),
+        ("tea", "tea", ("the same arm leads without the votes of any one judge",)),
+    ],
+)
+def test_nobody_leads_with_or_without_a_judge(without, leader, words):
+    table = JudgeTable((), None, 0, leaders_without={"Ada": without})
+    assert table.words(leader, ()) == words
 
 
 def test_gold_comes_as_often_as_said_and_is_no_vote(make):
@@ -165,9 +155,8 @@ def test_who_fails_gold_questions_is_set_aside_and_comes_back(make):
     assert f"With their {everyone.votes + 1} votes tea would lead, too" in report
     assert "set aside" in report
     status = study.status()
-    assert "has changed 1 times, so that the error is at most 2 times" in (
-        status.stopping[0].meaning
-    )
+    words = "has changed 1 times, so that the error is at most 2 times"
+    assert words in status.stopping[0].meaning
     aside = status.aside
     study.set_judge("Bob", trusted=True)
     assert "has changed 2 times" in study.status().stopping[0].meaning
@@ -212,16 +201,11 @@ def test_set_aside_changes_what_the_report_says(make):
     for name in ("Bob", "Cyd"):
         study.set_judge(name)
     status = study.status()
-    assert status.leader == "tea"
-    assert status.judges.everyone.leader == "milk"
+    assert (status.leader, status.judges.everyone.leader) == ("tea", "milk")
     *_, names, words = status.judges.words("tea", status.stopping)
     assert "right: Bob, Cyd" in names
-    assert (
-        f"with their {status.aside} votes milk would lead, where tea does now" in words
-    )
-
-
-# Each judge
+    said = f"with their {status.aside} votes milk would lead, where tea does now"
+    assert said in words
 
 
 def test_limits_and_assignments(make):
@@ -233,19 +217,18 @@ def test_limits_and_assignments(make):
     assert "Ada has had the 5 questions" in study.resting
     for ticket in tickets:
         study.tell(ticket, "left")
-    assert study.ask(judge="Ada") == []
-    assert len(study.ask(9, judge="Bob")) == 9
+    assert (study.ask(judge="Ada"), len(study.ask(9, judge="Bob"))) == ([], 9)
     study.set_judge("Ada")
     assert study.ask(judge="Ada")
     assert_replays(study)
-    with pytest.raises(StudyError, match="arms must be an arm of the study"):
-        study.set_judge("Ada", arms=["tea", "ale"])
-    with pytest.raises(StudyError, match="arms must be at least two"):
-        study.set_judge("Ada", arms=["tea", "tea"])
-    with pytest.raises(StudyError, match="price must be a number from 0"):
-        study.set_judge("Ada", price=-1)
-    with pytest.raises(StudyError, match="name must be that of a judge"):
-        study.set_judge(None)
+    for name, options, words in (
+        ("Ada", {"arms": ["tea", "ale"]}, "arms must be an arm of the study"),
+        ("Ada", {"arms": ["tea", "tea"]}, "arms must be at least two"),
+        ("Ada", {"price": -1}, "price must be a number from 0"),
+        (None, {}, "name must be that of a judge"),
+    ):
+        with pytest.raises(StudyError, match=words):
+            study.set_judge(name, **options)
 
 
 def test_time_sides_and_repeats_of_a_judge(make):
@@ -256,13 +239,119 @@ def test_time_sides_and_repeats_of_a_judge(make):
         study.tell(ticket, "left")
     (line,) = study.status().judges.lines
     # Of four questions at once the second is read after the first answer.
-    assert line.seconds == 4.0
-    assert line.too_fast == 1
+    assert (line.seconds, line.too_fast) == (4.0, 1)
     # Two of them one way round, two the other: two pairs of six agree.
     assert (line.left_share, line.repeats, line.repeats_agree) == (1.0, 6, 2 / 6)
     # Clopper and Pearson: all of four, lower end 0.025 ** (1 / 4).
     assert line.left_lower == pytest.approx(0.025**0.25)
     assert line.left_upper == 1.0
     exported = [json.loads(text) for text in study.export_judges().splitlines()]
-    assert exported[0]["judge"] == "Ada"
-    assert exported[0]["seconds"] == 4.0
+    assert (exported[0]["judge"], exported[0]["seconds"]) == ("Ada", 4.0)
+
+
+def test_events_say_who_did_it(make):
+    study = make()
+    one, other = study.ask(2, judge="Ada")
+    study.tell(one, "left", judge="Ada")
+    study.undo(one, judge="Ada")
+    study.skip(other, judge="Ada")
+    study.withdraw(one, judge="Ada")
+    bodies = [each.body for each in study.events()[3:]]
+    assert [each.get("judge", each.get("by")) for each in bodies] == ["Ada"] * 4
+    assert bodies[1] == {"question": 1, "by": "Ada"}
+    assert_replays(study)
+
+
+def test_a_judge_touches_no_question_of_another(make):
+    study = make()
+    one, other = study.ask(2, judge="Ada")
+    study.tell(other, "left")
+    for deed in (
+        lambda: study.tell(one, "left", judge="Bob"),
+        lambda: study.undo(other, judge="Bob"),
+        lambda: study.withdraw(one, judge="Bob"),
+    ):
+        with pytest.raises(StudyError, match=r"to whom question \d was put, got 'Bob'"):
+            deed()
+    line = {"do": "tell", "ticket": 1, "answer": "left", "judge": "Bob"}
+    said = json.loads(answer_line(study, json.dumps(line)))["error"]
+    assert "to whom question 1" in said
+    assert len(study.events()) == 4
+
+
+def test_the_page_refuses_the_question_of_another(make, page):
+    study = make()
+    ada = page(study)
+    bob = Client(ada.port, "Bob")
+    number = ada.question()["number"]
+    ada.post("answer", number=number, answer="left")
+    (open_one,) = (each.number for each in study.open_tickets("Ada"))
+    bob.question()
+    before = len(study.events())
+    answer = {"number": open_one, "answer": "left"}
+    for deed, body in (("undo", {"number": number}), ("answer", answer)):
+        status, text = bob.post(deed, **body)
+        assert status == 403
+        assert "must be the one to whom question" in text
+    assert len(study.events()) == before
+
+
+def test_a_page_takes_so_many_names(make, page, monkeypatch):
+    monkeypatch.setattr("bayesduel.studies.page.server.MOST_NAMES", 3)
+    client, said = page(make()), []
+    for client.judge in ("Ada", "Bob", "Cyd", "one more", "Ada"):
+        said.append(client.post("question"))
+    assert [status for status, _ in said] == [200, 200, 200, 403, 200]
+    assert "3 names" in said[3][1]
+
+
+def test_signed_links_are_for_one_judge_each(make, monkeypatch):
+    study = make()
+    links = JudgePage(study, judges=["Ada", "Bob"]).links
+    assert links == JudgePage(study, judges=["Ada", "Bob"]).links
+    secret = study.path.with_name("0.study-links")
+    assert secret.stat().st_mode & 0o777 == 0o600
+    assert links["Ada"] == signed_token(link_secret(study.path), "Ada")
+    with served(study, judges=["Ada", "Bob"]) as port:
+        assert Client(port).get()[0] == 404  # The common token.
+        for name in ("Ada", "Bob"):
+            monkeypatch.setattr("tests.studies.serving.TOKEN", links[name])
+            client = Client(port, "somebody else")
+            assert f'data-judge="{name}"'.encode() in client.get()[2]
+            client.question()
+    assert [each.body["judge"] for each in study.events()[1:]] == ["Ada", "Bob"]
+
+
+def test_late_answers_beyond_the_budget_do_not_count(make):
+    study = make(budget=5, lease=10.0)
+    tickets = []
+    for _ in range(3):
+        tickets += study.ask(5)
+        study.clock.now += 11
+    assert len(tickets) == 15
+    remarks = []
+    for ticket in tickets:
+        assert study.tell(ticket, "left")
+        remarks.append(study.remark)
+    assert remarks[:5] == [""] * 5
+    assert all("budget of 5 votes was spent" in each for each in remarks[5:])
+    status = study.status()
+    assert (status.votes, status.beyond) == (5, 10)
+    assert study.comparisons().num_votes == 5
+    (line,) = [each for each in status.stopping if each.rule == "budget"]
+    assert "10 late answers beyond it do not count" in line.meaning
+    page = report_html(study.events(), study.path, 0.9, study.clock.now)
+    assert "10 late answers beyond the budget are kept, and do not count" in page
+    study.undo(tickets[-1])
+    assert (study.status().votes, study.status().beyond) == (5, 9)
+    assert_replays(study)
+
+
+def test_made_up_judges_starve_nobody(make):
+    study = make(budget=5)
+    for name in "abcde":
+        assert study.ask(judge=name)
+    (ticket,) = study.ask(judge="the real one")
+    assert study.tell(ticket, "left", judge="the real one")
+    assert study.comparisons().num_votes == 1
+    assert_replays(study)
