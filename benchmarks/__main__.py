@@ -7,6 +7,7 @@ long: they run if they are named.
 import sys
 
 from benchmarks import (
+    commands,
     events,
     fits,
     horizon,
@@ -30,6 +31,7 @@ BENCHMARKS = {
     "learning": learning.main,
     "lower_bounds": lower_bounds.main,
     "players": players.main,
+    "commands": commands.main,
     "reading": reading.main,
     "fits": fits.main,
     "slopes": slopes.main,
