@@ -1,10 +1,16 @@
-"""Fits of Bradley-Terry, with a plain Newton method in NumPy as the unit."""
+"""Fits of Bradley-Terry, with a plain Newton method in NumPy as the unit.
 
+Whole fits, with draws, are beside the mode alone, by L-BFGS of SciPy.
+"""
+
+import resource
+import sys
 import time
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from scipy.special import expit
+from scipy.optimize import minimize
+from scipy.special import expit, log_expit
 
 from bayesduel.inference import fit
 from bayesduel.models import BradleyTerry
@@ -14,6 +20,10 @@ from .timing import report, time_call
 
 SIZES = ((20, 190), (129, 3_460), (2_000, 20_000))
 """Arms and pairs: an experiment, a leaderboard, a large catalog."""
+
+
+WHOLE = ((100, 100_000, 0), (200, 200_000, 0), (1_000, 10**6, 20), (1_000, 10**6, 0))
+"""Arms and votes, and how many others each arm met; 0: random pairs of all."""
 
 
 def world(num_arms: int, num_pairs: int) -> Comparisons:
@@ -46,8 +56,79 @@ def plain_newton(wins: np.ndarray, variance: float = 4.0) -> np.ndarray:
     return utility
 
 
+def votes_of(num_arms: int, num_votes: int, met: int) -> Comparisons:
+    """Draw single votes of a Bradley-Terry world with normal utilities."""
+    rng = np.random.default_rng(0)
+    utility = rng.normal(size=num_arms)
+    one = rng.integers(num_arms, size=num_votes)
+    other = (one + rng.integers(1, num_arms, size=num_votes)) % num_arms
+    if met:
+        circles = [rng.permutation(num_arms) for _ in range(met // 2)]
+        beside = [np.stack([each, np.roll(each, 1)], axis=1) for each in circles]
+        one, other = rng.choice(np.concatenate(beside), num_votes).T
+    won = rng.random(num_votes) < expit(utility[one] - utility[other])
+    pair = np.minimum(one, other) * num_arms + np.maximum(one, other)
+    pairs, row = np.unique(pair, return_inverse=True)
+    of_first = won == (one < other)
+    counts = [np.bincount(row, each) for each in (of_first, ~of_first)]
+    table = np.stack([*counts, np.zeros(len(pairs))], axis=1)
+    names = [str(arm) for arm in range(num_arms)]
+    return Comparisons.from_rows(names, *np.divmod(pairs, num_arms), table)
+
+
+def lbfgs_mode(votes: Comparisons, variance: float = 4.0) -> np.ndarray:
+    """Find the mode by SciPy's L-BFGS, on rows."""
+    first, second, num_arms = votes.first, votes.second, votes.num_arms
+    won, lost = votes.counts[:, 0], votes.counts[:, 1]
+
+    def fall(utility: np.ndarray) -> tuple[float, np.ndarray]:
+        apart = utility[first] - utility[second]
+        logs = log_expit(apart)
+        slope = won - (won + lost) * np.exp(logs)
+        gradient = np.bincount(first, slope, num_arms)
+        gradient -= np.bincount(second, slope, num_arms)
+        height = (won + lost) @ logs - lost @ apart
+        height -= 0.5 * utility @ utility / variance
+        return -height, utility / variance - gradient
+
+    exact = {"ftol": 0.0, "gtol": 1e-4}
+    start = np.zeros(num_arms)
+    return minimize(fall, start, jac=True, method="L-BFGS-B", options=exact).x
+
+
+def whole_fits() -> list[dict[str, object]]:
+    """Time fits with draws, compilation and imports included, and their memory."""
+    rows: list[dict[str, object]] = []
+    for num_arms, num_votes, met in WHOLE:
+        votes = votes_of(num_arms, num_votes, met)
+        began = time.process_time()
+        posterior = fit(BradleyTerry(zero_sum=True), votes)
+        seconds = time.process_time() - began
+        assert posterior.correction is not None and posterior.correction.trusted
+        began = time.process_time()
+        mode = lbfgs_mode(votes)
+        of_peer = time.process_time() - began
+        utility = posterior.flat_draws()["utility"]
+        nearly = np.abs(utility.mean(axis=0) - (mode - mode.mean()))
+        assert np.all(nearly < utility.std(axis=0))
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        rows.append(
+            {
+                "arms": num_arms,
+                "votes": num_votes,
+                "pairs": len(votes.counts),
+                "seconds": seconds,
+                "L-BFGS, the mode alone": of_peer,
+                "Pareto k": posterior.correction.pareto_k,
+                "peak so far, MB": peak / (1e6 if sys.platform == "darwin" else 1024),
+            }
+        )
+    return rows
+
+
 def main() -> None:
-    """Print processor time per fit, compilation excluded."""
+    """Print processor time per fit, compilation excluded, and of whole fits."""
+    report("Whole fits, draws and intervals included", whole_fits())
     rows: list[dict[str, object]] = []
     for num_arms, num_pairs in SIZES:
         votes = world(num_arms, num_pairs)

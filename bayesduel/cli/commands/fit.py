@@ -48,6 +48,8 @@ from bayesduel.cli.voting import (
 if TYPE_CHECKING:
     from bayesduel.inference import GroupFits
 
+# Seconds from which it is said beforehand how long a fit takes.
+_LONG = 10.0
 # Rows of groups that are printed without --all.
 _MANY_ROWS = 200
 
@@ -229,14 +231,21 @@ def fit(*, request: FitRequest) -> None:
     elif request.method == "mode":
         _fit_mode(request, model, data)
     else:
-        _fit_draws(request, model, data)
+        _fit_draws(request, model, data, arrays)
 
 
-def _fit_draws(request: FitRequest, model: Any, data: Any) -> None:
+def _fit_draws(request: FitRequest, model: Any, data: Any, arrays: Any) -> None:
     """Print, and save, who stands where, and whether to believe it."""
     from bayesduel.inference import fit as fit_model
+    from bayesduel.models.fit.laplace_draws import expected_seconds
 
     check, out, report = request.check, request.out, None
+    method = model.usual_method if request.method == "auto" else request.method
+    by_laplace, draws = method == "laplace", 4 * request.draws
+    seconds = expected_seconds(model, arrays, draws) if by_laplace else 0.0
+    if seconds > _LONG:
+        request.say(f"this takes {seconds:.0f} to {5 * seconds:.0f} seconds; by "
+                    "--method mode, without draws, far less")  # fmt: skip
     with request.working(request.fitting_words(model)), _remarks_alone():
         found = fit_model(model, data, **request.arguments())
     # Doubts are said by the report, but in JSON.

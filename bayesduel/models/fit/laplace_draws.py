@@ -7,11 +7,13 @@ for any other one JAX computes the mode, the densities and the named quantities.
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesduel.models.base import Density, PreferenceModel
+from bayesduel.models.closed_forms import ClosedDensity
 from bayesduel.models.fit.draws import Sampled, generator_of, in_chains
 from bayesduel.models.fit.proposals import (
     NormalProposer,
@@ -19,6 +21,7 @@ from bayesduel.models.fit.proposals import (
     Weighed,
 )
 from bayesduel.models.fit.resampling import (
+    BLOCKS,
     FINITE_VARIANCE_K,
     LEAST_BLOCK,
     Correction,
@@ -31,6 +34,9 @@ from bayesduel.models.newton import Status
 
 if TYPE_CHECKING:
     from bayesduel.types import RunKey
+
+_MANY_LOGS, _TIMED = 2**28, 100
+"""Rows of all proposals together, from which a few of them are timed; these few."""
 
 _LEAST_WEIGHED = 25
 """Draws whose weights say how far the normal distribution is off."""
@@ -53,6 +59,25 @@ def density_of(model: PreferenceModel, arrays: Any) -> Density:
     from bayesduel.models.fit.numpyro_models import NumPyroDensity
 
     return NumPyroDensity(model, arrays)
+
+
+def expected_seconds(model: PreferenceModel, arrays: Any, num_draws: int) -> float:
+    """Return about how long the weights of so many draws by laplace take.
+
+    Draws along rays take four times as long again, where the weights ask for them. 0
+    where it is short, or not known before a program was compiled.
+    """
+    density, proposals = model.closed_form(arrays), BLOCKS * max(num_draws, LEAST_BLOCK)
+    known = isinstance(density, ClosedDensity)
+    if not known or density.num_rows * proposals < _MANY_LOGS:
+        return 0.0
+    points = np.zeros((_TIMED, density.size))
+    seconds = 0.0
+    for _ in range(2):  # Once to compile what there is to be compiled.
+        began = time.perf_counter()
+        density.log_densities(points)
+        seconds = time.perf_counter() - began
+    return seconds / _TIMED * proposals
 
 
 def sample_laplace(

@@ -257,20 +257,28 @@ def _crossings(
 
 
 def _rays_suit(
-    few: Weighed, target: Density, distribution: LaplaceState, points: np.ndarray
+    few: Weighed,
+    target: Density,
+    distribution: LaplaceState,
+    points: np.ndarray,
+    lp: np.ndarray,
 ) -> bool:
     # Whether the weights of a few points on rays do not speak against many of them, and
-    # the posterior only falls on the way to points, and beyond them. So it does where
-    # it is log-concave. Otherwise a ray may meet a height several times, and the
-    # weights would know of one place only.
+    # the posterior only falls on the way to points, of log density lp, and beyond them.
+    # So it does where it is log-concave. Otherwise a ray may meet a height several
+    # times, and the weights would know of one place only.
     if few.pareto_k > HOPELESS_K:
         return False
-    mode = np.asarray(distribution.mode)
-    ways = points - mode
-    heights = [target.log_densities(mode + share * ways) for share in _LOOKED_AT]
+    mode, top = np.asarray(distribution.mode), float(distribution.log_density)
+    ways, known = points - mode, {0.0: np.full(len(points), top), 1.0: lp}
+    heights = [
+        target.log_densities(mode + share * ways) if share not in known
+        else known[share]
+        for share in _LOOKED_AT
+    ]  # fmt: skip
     with np.errstate(invalid="ignore"):  # Where minus infinity is reached twice.
         rises = np.diff(np.stack(heights), axis=0)
-    return not np.any(rises > 1e-9 * (1.0 + abs(float(distribution.log_density))))
+    return not np.any(rises > 1e-9 * (1.0 + abs(top)))
 
 
 @dataclass(frozen=True)
@@ -351,8 +359,9 @@ class NormalProposer:
         if not self.at_mode:
             return
         few = Weighed.of(self._along_rays(rng, LEAST_BLOCK))
-        there = few.pool.points[np.isfinite(few.pool.log_weight)]
-        if _rays_suit(few, self.target, self.distribution, there):
+        there = np.isfinite(few.pool.log_weight)
+        near = few.pool.points[there], few.pool.lp[there]
+        if _rays_suit(few, self.target, self.distribution, *near):
             yield Weighed.of(self._radial(rng, number), "radial", self._radial)
 
     def _mixed(
@@ -455,8 +464,9 @@ class ScaleProposer:
         few = Weighed.of(self._along_rays(rng, LEAST_BLOCK))
         top = self.nodes[int(np.argmax(self.probabilities))]
         target, distribution = top.density, top.distribution
-        points, _, weight = radial_points(rng, target, distribution, LEAST_BLOCK // 4)
-        if _rays_suit(few, target, distribution, points[np.isfinite(weight)]):
+        *near, weight = radial_points(rng, target, distribution, LEAST_BLOCK // 4)
+        there = np.isfinite(weight)
+        if _rays_suit(few, target, distribution, *(each[there] for each in near)):
             yield Weighed.of(self._radial(rng, number), "radial", self._radial)
 
     def _mixed(self, rng: np.random.Generator, number: int) -> Pool:
