@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesduel.cli.output import Messages, console, version
+from bayesduel.cli.output import Messages, console
 from bayesduel.cli.tables import show, table_of
 
 if TYPE_CHECKING:
@@ -24,74 +24,6 @@ _FEW_CLUSTERS = 40
 _ERRORS = ("error", "error_clustered")
 _COUNTS = ("comparisons", "wins", "losses", "ties")
 """Which whole ballots have not."""
-
-
-def belief_in(posterior: Fit) -> dict[str, Any]:
-    """Return what was fitted, how, and whether to believe it."""
-    return {
-        "model": repr(posterior.model),
-        "method": posterior.method,
-        "converged": posterior.converged,
-        "trusted": not posterior.doubts,
-        "doubts": list(posterior.doubts),
-    }
-
-
-def as_record(
-    posterior: Fit,
-    probability: float,
-    *,
-    scale: str = "utility",
-    anchor: tuple[str, float] | None = None,
-    check: Report | None = None,
-    reference: str | None = None,
-    equivalent: float | None = None,
-    cluster: str | None = None,
-) -> dict[str, Any]:
-    """Return the standings and what was fitted as plain values, for JSON."""
-    from bayesduel.inference import contrasts
-    from bayesduel.models.fit.tables import parameter_summary, standing_columns
-
-    names, columns, words = standing_columns(
-        posterior, probability, scale=scale, anchor=anchor, cluster=cluster
-    )
-    record = {
-        **belief_in(posterior),
-        "votes": posterior.data.num_votes,
-        "interval": probability,
-        "anchor": anchor,
-        **words,
-    }
-    if cluster is not None:
-        record["clusters"] = len(set(posterior.data.columns[cluster].tolist()))
-    rows: list[dict[str, Any]] = [{"arm": name} for name in names]
-    for key, values in columns.items():
-        for row, value in zip(rows, map(float, values), strict=True):
-            whole = value.is_integer() and abs(value) < 2**53
-            row[key] = int(value) if whole else value
-    record |= {
-        "remarks": list(posterior.remarks),
-        "version": version(),
-        "parameters": parameter_summary(posterior, probability, cluster=cluster),
-        "arms": rows,
-    }
-    if check is not None:
-        findings = [each.record() for each in check.findings]
-        record["check"] = {
-            "good": check.good, "verdict": check.verdict, "findings": findings
-        }  # fmt: skip
-    if reference is not None:
-        apart = contrasts(
-            posterior, reference, probability=probability, equivalent=equivalent,
-            scale=scale,
-        )  # fmt: skip
-        record |= {
-            "reference": reference,
-            "equivalent": equivalent,
-            "difference": apart.attrs["difference"],
-            "contrasts": contrast_rows(apart),
-        }
-    return record
 
 
 def contrast_rows(apart: xr.Dataset) -> list[dict[str, Any]]:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from bayesduel.cli.errors import refuse_given
 from bayesduel.cli.fits import (
     MANY,
-    as_record,
     clusters_said,
     contrast_rows,
     print_contrasts,
@@ -255,12 +254,26 @@ def _fit_draws(request: FitRequest, model: Any, data: Any, arrays: Any) -> None:
 
         with request.working("checking the fit"):
             report = diagnostics.report(found, with_loo=check, with_votes=check)
-    record = as_record(
-        found, request.probability, scale=request.scale, anchor=request.anchored,
-        check=report if check else None, reference=request.reference,
-        equivalent=request.equivalent,
-        cluster=None if request.cluster is None else "cluster",
+    cluster = None if request.cluster is None else "cluster"
+    record = found.as_record(
+        request.probability, scale=request.scale, anchor=request.anchored,
+        cluster=cluster,
     )  # fmt: skip
+    if report is not None and check:
+        record["check"] = report.as_record()
+    if request.reference is not None:
+        from bayesduel.inference import contrasts
+
+        apart = contrasts(
+            found, request.reference, probability=request.probability,
+            equivalent=request.equivalent, scale=request.scale,
+        )  # fmt: skip
+        record |= {
+            "reference": request.reference,
+            "equivalent": request.equivalent,
+            "difference": apart.attrs["difference"],
+            "contrasts": contrast_rows(apart),
+        }
     if request.as_json:
         print_json(record | {"report": str(report).splitlines()})
     else:
@@ -509,13 +522,13 @@ def _group_record(request: FitRequest, found: GroupFits, group: str) -> dict[str
     probability, scale = request.probability, request.scale
     by = None if request.cluster is None else "cluster"
     try:
-        record = as_record(posterior, probability, scale=scale, cluster=by)
+        record = posterior.as_record(probability, scale=scale, cluster=by)
     except FitError as error:
         if by is None:
             raise
         # Such as a group of one cluster.
         remarks.append(f"no clustered errors: {error}")
-        record = as_record(posterior, probability, scale=scale)
+        record = posterior.as_record(probability, scale=scale)
         for row in (*record["arms"], *record["parameters"]):
             row |= {"error": math.nan, "error_clustered": math.nan}
     arms = [row for row in record["arms"] if row["comparisons"] > 0]

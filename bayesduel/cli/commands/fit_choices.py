@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from bayesduel.cli.fits import belief_in, save_draws, with_doubt
+from bayesduel.cli.fits import save_draws, with_doubt
 from bayesduel.cli.options import argument, command, option
 from bayesduel.cli.output import Output, console, print_json, say_warning, version
 from bayesduel.cli.parse import option_error
@@ -182,7 +182,7 @@ def _record(posterior: Fit, probability: float) -> dict[str, Any]:
             row["standard_error"] = float(errors[name].sel({axis: label}))
     offered = data.offered.sum(axis=1) + int(data.outside)
     return {
-        **belief_in(posterior),
+        **posterior.belief,
         "choices": data.num_votes,
         "persons": len(data.person_names) or None,
         "alternatives": list(data.arm_names),

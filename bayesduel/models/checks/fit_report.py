@@ -106,6 +106,11 @@ class Report:
             for each in self._bad
         )
 
+    def as_record(self) -> dict[str, Any]:
+        """Return the report as plain values: ``good``, ``verdict`` and ``findings``."""
+        findings = [each.record() for each in self.findings]
+        return {"good": self.good, "verdict": self.verdict, "findings": findings}
+
     def short(self) -> str:
         """Return five lines: the verdict, the computation, and the tests of the votes.
 

@@ -15,10 +15,11 @@ from bayesduel.errors import FitError
 from bayesduel.models.argument_checks import check_numbers, check_probability
 from bayesduel.models.base import PreferenceModel, axes_of, labels_along
 from bayesduel.models.closed_forms import ClosedDensity, PairwiseDensity
-from bayesduel.models.fit import winners
+from bayesduel.models.fit import tables, winners
 from bayesduel.models.fit.draws import generator_of, seed_words
 from bayesduel.models.fit.resampling import Correction
 from bayesduel.models.vote_arrays import Votes
+from bayesduel.version import __version__
 from bayesduel.votes.checks import shortened
 from bayesduel.votes.comparisons import NEUTRAL
 
@@ -199,6 +200,81 @@ class Fit:
             )
         index = generator_of(rng_key).choice(self.num_draws, num_draws, replace=False)
         return {name: values[index] for name, values in self.flat_draws().items()}
+
+    @property
+    def belief(self) -> dict[str, Any]:
+        """What was fitted, how, and whether to believe it, as plain values."""
+        return {
+            "model": repr(self.model),
+            "method": self.method,
+            "converged": self.converged,
+            "trusted": not self.doubts,
+            "doubts": list(self.doubts),
+        }
+
+    def as_record(
+        self,
+        probability: float = 0.9,
+        *,
+        scale: str = "utility",
+        anchor: tuple[str, float] | None = None,
+        cluster: str | None = None,
+    ) -> dict[str, Any]:
+        """Return who stands where, and what was fitted, as plain values for JSON.
+
+        Parameters
+        ----------
+        probability, scale, anchor, cluster
+            As in :func:`~bayesduel.inference.standings`.
+
+        Returns
+        -------
+        dict
+            The entries of :attr:`belief`; ``votes``, ``interval`` (the probability),
+            ``anchor``, the attributes of the standings, ``clusters`` (their number),
+            ``remarks``, ``version``, ``parameters``
+            (:func:`~bayesduel.inference.parameter_summary`) and ``arms``, a dict for
+            each, the best first.
+
+        Raises
+        ------
+        FitError
+            As :func:`~bayesduel.inference.standings`.
+
+        Examples
+        --------
+        >>> from bayesduel.inference import fit
+        >>> from bayesduel.models import BradleyTerry
+        >>> from bayesduel.votes import Comparisons
+        >>> votes = Comparisons.from_wins([[0, 2], [8, 0]], arm_names=["tea", "milk"])
+        >>> record = fit(BradleyTerry(), votes).as_record()
+        >>> record["trusted"], record["arms"][0]["arm"], record["arms"][0]["wins"]
+        (True, 'milk', 8)
+        """
+        names, columns, words = tables.standing_columns(
+            self, probability, scale=scale, anchor=anchor, cluster=cluster
+        )
+        record = {
+            **self.belief,
+            "votes": self.data.num_votes,
+            "interval": probability,
+            "anchor": anchor,
+            **words,
+        }
+        if cluster is not None:
+            record["clusters"] = len(set(self.data.columns[cluster].tolist()))
+        rows: list[dict[str, Any]] = [{"arm": name} for name in names]
+        for key, values in columns.items():
+            for row, value in zip(rows, map(float, values), strict=True):
+                whole = value.is_integer() and abs(value) < 2**53
+                row[key] = int(value) if whole else value
+        parameters = tables.parameter_summary(self, probability, cluster=cluster)
+        return record | {
+            "remarks": list(self.remarks),
+            "version": __version__,
+            "parameters": parameters,
+            "arms": rows,
+        }
 
     # Who is best.
 

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from bayesduel.cli.fits import as_record
 from bayesduel.diagnostics import report
 from bayesduel.inference import fit
 from bayesduel.models import BradleyTerry
@@ -80,7 +79,7 @@ def test_doubts_of_chains_reach_the_answer(monkeypatch):
     found = fit(BradleyTerry(), VOTES, method="nuts")
     assert "the chains do not agree" in found.doubts[0]
     assert f"{found.doubts[0]}; see diagnostics.report" in found.remarks
-    assert not as_record(found, 0.9)["trusted"]
+    assert not found.as_record()["trusted"]
 
 
 def test_an_approximation_says_how_good_it_is():

@@ -8,7 +8,7 @@ from scipy import stats
 from scipy.special import log_expit
 
 from bayesduel import plots
-from bayesduel.cli.fits import as_record, markdown, with_doubt
+from bayesduel.cli.fits import markdown, with_doubt
 from bayesduel.diagnostics import report
 from bayesduel.inference import fit
 from bayesduel.models import BradleyTerry, Thurstone
@@ -202,12 +202,12 @@ def test_the_command_says_a_doubt(tmp_path):
 def test_saved_tables_and_figures_carry_a_doubt():
     """In every row of CSV, below a table, and in the caption of a figure."""
     found = fit(BradleyTerry(prior_scale=20), knockout(32), method="laplace")
-    record = as_record(found, 0.9)
+    record = found.as_record()
     assert not record["trusted"] and "may be far off" in record["doubts"][0]
     assert all("may be far off" in row["doubt"] for row in with_doubt(record, "arms"))
     assert f"DOUBTFUL: {record['doubts'][0]}" in markdown(record)
     assert "DOUBTFUL" in plots.winners(found).get_supxlabel()
-    known = as_record(fit(BradleyTerry(), UNDEFEATED, num_draws=100), 0.9)
+    known = fit(BradleyTerry(), UNDEFEATED, num_draws=100).as_record()
     assert known["trusted"] and known["doubts"] == []
     assert {row["doubt"] for row in with_doubt(known, "arms")} == {""}
     assert "DOUBTFUL" not in markdown(known)
