@@ -35,6 +35,9 @@ from theory.arguments import one_of, seed_of, true_or_false
 _MOST_POINTWISE = 10**8
 """Pointwise log likelihoods that fit into one group."""
 
+_PRIOR_DRAWS, _MOST_OF_PRIOR = 1000, 2**25
+"""Draws from the prior by default, and numbers in all of them."""
+
 _MOST_PREDICTED = 10**7
 """Predicted counts per group; beyond, fewer draws are used."""
 
@@ -44,7 +47,7 @@ def to_datatree(
     *,
     unit: str = "vote",
     log_likelihood: bool = True,
-    num_prior_draws: int = 1000,
+    num_prior_draws: int | None = None,
     rng_key: int = 0,
 ) -> xr.DataTree:
     """Return a fit as ArviZ (1.0 or newer) reads it.
@@ -59,8 +62,8 @@ def to_datatree(
         posterior of a model with one parameter per pair too much (see :func:`loo`).
     log_likelihood : bool
         Whether to have that group, by far the largest one.
-    num_prior_draws : int
-        Draws from the prior.
+    num_prior_draws : int, optional
+        Draws from the prior; by default 1000, of more than 33,000 counts fewer.
     rng_key : int
         Seed of prior and predictions.
 
@@ -100,6 +103,8 @@ def to_datatree(
     check_posterior(posterior)
     true_or_false(log_likelihood, "log_likelihood", kind=FitError)
     rows = max(posterior.num_arms, np.size(posterior.arrays.counts))
+    if num_prior_draws is None:
+        num_prior_draws = min(_PRIOR_DRAWS, max(1, _MOST_OF_PRIOR // rows))
     num_prior_draws = check_numbers("num_prior_draws", num_prior_draws, rows)
     rng_key = seed_of(rng_key, "rng_key", kind=FitError)
     check_whole(posterior.data, "to_datatree", posterior.arrays)

@@ -18,6 +18,7 @@ from bayesduel.models import (
     PairwiseBeta,
     PlackettLuce,
 )
+from bayesduel.models.fit import datatree
 from bayesduel.votes import Comparisons, Rankings
 
 pytestmark = pytest.mark.usefixtures("hardly_optimized")
@@ -185,3 +186,12 @@ def test_log_prior_is_that_of_each_quantity():
     joint = prior.to_dataset().to_array().sum("variable")
     joint = joint + found["log_likelihood"]["votes"].sum("vote")
     np.testing.assert_allclose(joint, found["sample_stats"]["lp"], rtol=1e-9)
+
+
+def test_fewer_prior_draws_are_made_of_many_rows(monkeypatch):
+    votes = Comparisons.from_wins([[0, 7, 9], [3, 0, 6], [1, 4, 0]])
+    found = fit(BradleyTerry(), votes, num_draws=10)
+    monkeypatch.setattr(datatree, "_MOST_OF_PRIOR", 25)
+    tree = to_datatree(found, log_likelihood=False)
+    assert tree["prior"].sizes["draw"] == 4  # Of six counts each.
+    assert tree["prior_predictive"]["votes"].sizes["draw"] == 4
