@@ -139,6 +139,14 @@ def of_models() -> dict[str, Target]:
             probability=v.PROBABILITIES,
             by=[None, "copeland"],
         ),
+        "Fit.as_record": target(
+            inference.Fit.as_record,
+            of=found,
+            probability=v.PROBABILITIES,
+            scale=["utility", "elo", "glicko"],
+            anchor=[None, ("tea", 1000.0), ("wine", 0), ("tea",), "tea"],
+            cluster=[None, "judge", 1],
+        ),
         "Fit.to_dataframe": target(
             inference.Fit.to_dataframe,
             of=found,
