@@ -25,7 +25,7 @@ from bayesduel.ops.scalar.compiled import compiled, inlined
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.policy import Duel, KernelPolicy
 from bayesduel.policies.scalar_kernel import ScalarKernel
-from bayesduel.policies.thompson._scalar_rivals import least_compared
+from bayesduel.policies.thompson._scalar_rivals import is_due, least_compared
 from bayesduel.policies.thompson.rival_directed import choose as choose_by_rule
 from bayesduel.policies.thompson.rival_directed import init as init_rule
 from bayesduel.policies.thompson.rival_directed import recommend
@@ -95,8 +95,9 @@ def init(state: VariantKernel, rng: Any) -> None:
 def choose(state: VariantKernel, rng: Any, round_: int) -> Duel:
     """Choose as the rule does, but for the least compared pair where it is due."""
     duel = choose_by_rule(state, rng, round_)
-    first, second, is_due = least_compared(state, state.variant[0].events)
-    if duel.first == duel.second or not (is_due and state.variant[0].floor):
+    first, second, fewest = least_compared(state)
+    forced = is_due(fewest, state.variant[0].events, state.arms.size)
+    if duel.first == duel.second or not (forced and state.variant[0].floor):
         first, second = duel.first, duel.second
     return Duel(duel.champion, duel.idle_rounds, first, second, duel.explores)
 

@@ -40,19 +40,21 @@ def rounds_before_event(
 
 
 @compiled
-def least_compared(state: Any, events: int) -> tuple[int, int, bool]:
-    """Return the first pair with the fewest duels, and whether the floor asks for it.
-
-    That is sqrt(events / m), where m is the number of pairs.
-    """
-    num_arms = state.arms.size
+def least_compared(state: Any) -> tuple[int, int, int]:
+    """Return the first pair with the fewest duels, and their number."""
     first, second, least = 0, 1, state.pairs[0, 1].wins + state.pairs[1, 0].wins
-    for one in range(num_arms):
-        for other in range(one + 1, num_arms):
+    for one in range(state.arms.size):
+        for other in range(one + 1, state.arms.size):
             duels = state.pairs[one, other].wins + state.pairs[other, one].wins
             if duels < least:
                 first, second, least = one, other, duels
-    return first, second, least * least * (num_arms * (num_arms - 1) // 2) < events
+    return first, second, least
+
+
+@inlined
+def is_due(duels: int, events: int, num_arms: int) -> bool:
+    """Say whether a pair has fewer duels than sqrt(events / m), m being all pairs."""
+    return duels * duels * (num_arms * (num_arms - 1) // 2) < events
 
 
 # --- Arms that may lead --------------------------------------------------------------

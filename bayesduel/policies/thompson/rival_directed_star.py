@@ -25,6 +25,7 @@ from bayesduel.policies.scalar_kernel import ScalarKernel
 from bayesduel.policies.thompson._scalar_rivals import (
     EQUAL_COSTS,
     find_costs,
+    is_due,
     least_compared,
     list_fewest_losses,
     refresh_after,
@@ -164,8 +165,10 @@ _NOW = np.dtype(
         ("costs_regret", np.int64),
         ("steps", np.int64),  # Self-duels are rounds like all others.
         ("events", np.int64),
+        ("least_regret", np.float64),  # In wins.
         ("leader", np.int64),
         ("fewest", np.int64),  # Twice the fewest losses of an arm.
+        ("fewest_duels", np.int64),  # Of a pair, when that was last counted.
         ("total", np.float64),  # Sum of the probabilities of all rivals.
     ]
 )
@@ -185,15 +188,10 @@ _PAIR = np.dtype(
     [
         ("wins", np.int64),  # [i, j]: duels of the pair that i won.
         ("lead", np.int64),  # [i, j]: sign of what i is ahead.
-        ("surprise", np.float64),  # v_e = -log Q_e.
         ("favorable", np.float64),  # [i, j]: i beats j in a world that favors i,
         ("unfavorable", np.float64),  # and does not.
         ("divergence", np.float64),
-        ("hopeful", np.float64),  # Divergence, two standard deviations up.
         ("price", np.float64),  # Regret over divergence, while a leader is chosen.
-        ("odds", np.float64),  # Q_e to the power of the temper.
-        # [i, j]: Weight of the sets of i, or of the leader j, that flip the pair.
-        ("flips", np.float64),
     ]
 )
 
@@ -210,6 +208,14 @@ class RivalDirectedStarKernel(NamedTuple):
     own_wins: Float[np.ndarray, "K N"]
     defeats: Float[np.ndarray, "P N"]
     spare: Float[np.ndarray, "P N"]
+    # Of pairs, [i, j] with i < j: v_e = -log Q_e; d+_e; what a duel gains per regret.
+    surprise: Float[np.ndarray, "K K"]
+    hopeful: Float[np.ndarray, "K K"]
+    gain: Float[np.ndarray, "K K"]
+    # [i, j]: Q_e to the power of the temper; -1 where the majority is for i.
+    odds: Float[np.ndarray, "K K"]
+    # [i, j]: weight of the sets of a rival i, or of any against j, that flip the pair.
+    flips: Float[np.ndarray, "K K"]
     # Pairs that sets of flips of one rival may hold, but for the direct one.
     members: Records
     # [e, n]: weight of all sets of the members from e on that are n or larger.
@@ -233,6 +239,11 @@ def new_state(
         own_wins=np.zeros((num_arms, num_arms + 1)),
         defeats=np.zeros((padded, num_arms + 1)),
         spare=np.zeros((padded, num_arms + 1)),
+        surprise=np.zeros((num_arms, num_arms)),
+        hopeful=np.zeros((num_arms, num_arms)),
+        gain=np.zeros((num_arms, num_arms)),
+        odds=np.zeros((num_arms, num_arms)),
+        flips=np.zeros((num_arms, num_arms)),
         members=np.zeros(2 * num_arms, dtype=_MEMBER),
         larger=np.zeros((2 * num_arms, num_arms + 1)),
         table=tail_table(),
@@ -240,7 +251,7 @@ def new_state(
     state.now["prior"], state.now["c"] = prior, c
     state.now["tempered_from"] = temper_after * num_arms * (num_arms - 1) / 2
     state.now["costs_regret"], state.now["steps"] = costs_regret, steps
-    state.now["leader"] = -1
+    state.now["leader"], state.now["least_regret"] = -1, 1.0
     # Every pair is even until it is refreshed.
     state.arms["losses"] = num_arms - 1
     return state
@@ -264,9 +275,12 @@ def choose(state: RivalDirectedStarKernel, rng: Generator, round_: int) -> Duel:
     idle, explores = rounds_before_event(rng, probability, now.steps, round_)
     if not explores:
         return Duel(now.leader, idle, now.leader, now.leader, now.steps != 0)
-    first, second, is_due = least_compared(state, now.events)
-    if not is_due:
-        first, second = _steepest_pair(state)
+    # The fewest duels of a pair never become fewer: they are seldom counted again.
+    if is_due(now.fewest_duels, now.events, state.arms.size):
+        first, second, now.fewest_duels = least_compared(state)
+        if is_due(now.fewest_duels, now.events, state.arms.size):
+            return Duel(now.leader, idle, first, second, True)
+    first, second = _steepest_pair(state)
     return Duel(now.leader, idle, first, second, True)
 
 
@@ -283,6 +297,7 @@ def update(
     winner, loser = (first, second) if won else (second, first)
     state.pairs[winner, loser].wins += 1
     state.now[0].events += 1
+    state.now[0].least_regret = (state.now[0].events + 1.0) ** -0.25
     _refresh_pair(state, first, second)
     refresh_after(state, _next_leader(state), first, second)
 
@@ -314,7 +329,8 @@ def _refresh_pair(state: RivalDirectedStarKernel, one: int, other: int) -> None:
     forward.lead, backward.lead = lead, -lead
     won, lost = forward.wins + state.now[0].prior, backward.wins + state.now[0].prior
     surprise = math.log(2.0) if lead == 0 else -log_half_tail(won, lost, state.table)
-    forward.surprise = backward.surprise = surprise
+    low, high = min(one, other), max(one, other)
+    state.surprise[low, high] = surprise
     flips = math.exp(-surprise)
     forward.favorable, forward.unfavorable = flips, 1.0 - flips
     backward.favorable, backward.unfavorable = flips, 1.0 - flips
@@ -326,8 +342,7 @@ def _refresh_pair(state: RivalDirectedStarKernel, one: int, other: int) -> None:
     total = won + lost
     mean = max(won, lost) / total
     deviation = math.sqrt(mean * (1.0 - mean) / (total + 1.0))
-    hopeful = kl_to_half(min(mean - 0.5 + 2.0 * deviation, 0.5))
-    forward.hopeful = backward.hopeful = hopeful
+    state.hopeful[low, high] = kl_to_half(min(mean - 0.5 + 2.0 * deviation, 0.5))
 
 
 @inlined
@@ -337,7 +352,7 @@ def _regret(state: RivalDirectedStarKernel, one: int, other: int) -> float:
     if not now.costs_regret:
         return 1.0
     twice = arms[one].losses + arms[other].losses - 2 * now.fewest
-    return max(0.5 * twice, (now.events + 1.0) ** -0.25)
+    return max(0.5 * twice, now.least_regret)
 
 
 # --- Step 2: the leader --------------------------------------------------------------
@@ -385,10 +400,13 @@ def _steepest_pair(state: RivalDirectedStarKernel) -> tuple[int, int]:
     steepest = 0.0
     for one in range(num_arms):
         for other in range(one + 1, num_arms):
-            steepest = max(steepest, _gain(state, one, other))
+            flips = state.flips[one, other] + state.flips[other, one]
+            gain = state.hopeful[one, other] * flips / _regret(state, one, other)
+            state.gain[one, other] = gain
+            steepest = max(steepest, gain)
     for one in range(num_arms):
         for other in range(one + 1, num_arms):
-            if _gain(state, one, other) >= (1.0 - EQUAL_COSTS) * steepest:
+            if state.gain[one, other] >= (1.0 - EQUAL_COSTS) * steepest:
                 return one, other
     return 0, 1
 
@@ -397,21 +415,17 @@ _LEAST_WEIGHT = 1e-250
 """Where all sets of flips together weigh less, some may be lost to underflow."""
 
 
-@inlined
-def _gain(state: RivalDirectedStarKernel, one: int, other: int) -> float:
-    flips = state.pairs[one, other].flips + state.pairs[other, one].flips
-    return state.pairs[one, other].hopeful * flips / _regret(state, one, other)
-
-
 @compiled
 def _weigh_flips(state: RivalDirectedStarKernel, temper: float) -> float:
     """Add up the tempered weights of all sets that flip a pair; return that of all."""
     total = 0.0
     for one in range(state.arms.size):
         for other in range(one + 1, state.arms.size):
-            forward, backward = state.pairs[one, other], state.pairs[other, one]
-            forward.odds = backward.odds = math.exp(-temper * forward.surprise)
-            forward.flips = backward.flips = 0.0
+            lead = state.pairs[one, other].lead
+            odds = math.exp(-temper * state.surprise[one, other])
+            state.odds[one, other] = odds if lead <= 0 else -1.0
+            state.odds[other, one] = odds if lead >= 0 else -1.0
+            state.flips[one, other] = state.flips[other, one] = 0.0
     for rival in range(state.arms.size):
         if rival != state.now[0].leader:
             total += _weigh_flips_of(state, rival)
@@ -433,29 +447,28 @@ def _weigh_flips_of(state: RivalDirectedStarKernel, rival: int) -> float:
     for place in range(count - 1, -1, -1):
         odds = members[place].odds
         larger[place, 0] = (1.0 + odds) * larger[place + 1, 0]
-        for least in range(1, missing + 1):
-            with_it = odds * larger[place + 1, least - 1]
-            larger[place, least] = with_it + larger[place + 1, least]
+        for less in range(missing):
+            with_it = odds * larger[place + 1, less]
+            larger[place, less + 1] = with_it + larger[place + 1, less + 1]
 
     # Weight of the members before a place after which so much is missing.
     before = state.spare[0]
     for least in range(missing):
         before[least] = 0.0
     before[missing] = 1.0
-    total, direct = larger[0, missing], state.pairs[rival, leader]
-    if direct.lead <= 0:
+    total, direct = larger[0, missing], state.odds[rival, leader]
+    if direct >= 0.0:
         rest = max(missing - 2, 0)
-        before[rest] += direct.odds
-        direct.flips += direct.odds * larger[0, rest]
-        total += direct.odds * larger[0, rest]
+        before[rest] += direct
+        state.flips[rival, leader] += direct * larger[0, rest]
+        total += direct * larger[0, rest]
     for place in range(count):
         odds, flips = members[place].odds, before[0] * larger[place + 1, 0]
-        before[0] += odds * (before[0] + before[1])
-        for least in range(1, missing + 1):
-            flips += before[least] * larger[place + 1, least - 1]
-            if least < missing:
-                before[least] += odds * before[least + 1]
-        state.pairs[members[place].first, members[place].second].flips += odds * flips
+        before[0] *= 1.0 + odds
+        for less in range(missing):
+            flips += before[less + 1] * larger[place + 1, less]
+            before[less] += odds * before[less + 1]
+        state.flips[members[place].first, members[place].second] += odds * flips
     return total
 
 
@@ -467,18 +480,18 @@ def _find_members(state: RivalDirectedStarKernel, rival: int) -> tuple[int, int]
     """
     leader, num_arms, count = state.now[0].leader, state.arms.size, 0
     # Twice the direct pair, and once each other, must be K or more.
-    missing = num_arms - 2 * (state.pairs[rival, leader].lead > 0)
+    missing = num_arms - 2 * (state.odds[rival, leader] < 0.0)
     for other in range(num_arms):
         if other == rival or other == leader:
             continue
         for side in range(2):
             one, two = (rival, other) if side == 0 else (other, leader)
-            pair = state.pairs[one, two]
-            if pair.lead > 0:
+            odds = state.odds[one, two]
+            if odds < 0.0:
                 missing -= 1
             else:
                 state.members[count].first = one
                 state.members[count].second = two
-                state.members[count].odds = pair.odds
+                state.members[count].odds = odds
                 count += 1
     return missing, count

@@ -320,7 +320,7 @@ def test_extreme_counts_are_played(wins, cost):
     losses = (wins < wins.T).sum(axis=1) + 0.5 * (wins == wins.T).sum(axis=1)
     assert losses[leader] == losses.min()
     assert 0.0 <= state.now["total"][0] < np.inf
-    assert np.all(np.isfinite(state.pairs["surprise"]))
+    assert np.all(np.isfinite(state.surprise))
     if cost == "duels":
         assert not waits.any() and np.all(pairs[:, 0] < pairs[:, 1])
     else:
