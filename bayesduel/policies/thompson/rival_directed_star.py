@@ -32,8 +32,11 @@ from bayesduel.policies.thompson._scalar_rivals import (
     refresh_everything,
     rounds_before_event,
 )
-from theory.arguments import number_above, number_from, one_of
+from theory.arguments import number_above, number_from, number_within, one_of
 from theory.theorems import rival_directed_star_bound
+
+_LARGEST_PRIOR = 1e9
+"""With more pseudo-wins a duel changes too few digits."""
 
 _MOST_ARMS = 512
 """With more, sums over the sets of a rival could overflow: there are 2^(2 K - 3)."""
@@ -90,7 +93,7 @@ class RivalDirectedStar(KernelPolicy):
     Parameters
     ----------
     prior : float
-        A, at least 1: pseudo-wins of each arm of each pair.
+        A, from 1 to 10^9: pseudo-wins of each arm of each pair.
     c : float
         Above 0. Exploration per unit of the probability to be wrong.
     temper_after : float
@@ -124,7 +127,7 @@ class RivalDirectedStar(KernelPolicy):
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for what the theorem does not allow."""
         kind = PolicyParameterError
-        number_from(self.prior, 1, "prior", kind=kind)
+        number_within(self.prior, 1, _LARGEST_PRIOR, "prior", kind=kind)
         number_above(self.c, 0, "c", kind=kind)
         number_from(self.temper_after, 1, "temper_after", kind=kind)
         one_of(self.cost, ("regret", "duels"), "cost", kind=kind)
