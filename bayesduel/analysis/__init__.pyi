@@ -6,12 +6,12 @@ from .audited_rules import AuditRow as AuditRow
 from .audited_rules import StoppingAudit as StoppingAudit
 from .measured_nodes import Measurement as Measurement
 from .measured_nodes import measurements as measurements
+from .policy_rankings import Difference as Difference
 from .policy_rankings import PairedIntervals as PairedIntervals
+from .policy_rankings import RankedPolicy as RankedPolicy
+from .policy_rankings import Ranking as Ranking
 from .policy_rankings import paired_intervals as paired_intervals
 from .policy_rankings import rankings as rankings
-from .ranked_policies import Difference as Difference
-from .ranked_policies import RankedPolicy as RankedPolicy
-from .ranked_policies import Ranking as Ranking
 from .simulated.bayes_regret import SimulatedBayesRegret as SimulatedBayesRegret
 from .simulated.bayes_regret import simulated_bayes_regret as simulated_bayes_regret
 from .simulated.stopping_audits import audit_stopping as audit_stopping

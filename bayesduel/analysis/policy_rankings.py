@@ -11,6 +11,7 @@ intervals are those of `paired_intervals`, a paired bootstrap of all pairs at on
 from __future__ import annotations
 
 import math
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -22,24 +23,258 @@ from bayesduel.analysis.measured_nodes import (
     recorded_notion,
     run_numbers,
 )
-from bayesduel.analysis.ranked_policies import (
-    CERTAIN,
-    OPEN,
-    SEEN,
-    Difference,
-    RankedPolicy,
-    Ranking,
-)
-from bayesduel.analysis.rare_runs import PEAK, enough_runs, reversal, unseen_share
 from bayesduel.arguments.limits import MOST_RESAMPLES
 from bayesduel.errors import ArgumentError
 from theory.arguments import as_number, integer_from, share_of
 from theory.validation import numeric_array
 
 if TYPE_CHECKING:
+    import pandas as pd
     from numpy.typing import ArrayLike, NDArray
 
     from bayesduel.analysis.measured_nodes import Result
+
+
+CERTAIN, SEEN, OPEN = "certain", "in the runs seen", "open"
+"""Conclusions about the order of two policies."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Regret of one policy minus that of another, run by run.
+
+    Attributes
+    ----------
+    lower, higher : str
+        Labels of the policies; `lower` has the smaller mean.
+    mean, standard_error : float
+        Of higher minus lower over runs.
+    low, high : float
+        Interval for the expected difference in runs of the kinds seen; infinite where
+        nothing can be said.
+    share : float
+        Share of the runs in which `lower` has less regret; half of a tied run.
+    median : float
+        Difference of the medians; negative where they say the opposite of the means.
+    reversal : float
+        By how much more regret than `higher` in the same runs `lower` would lose its
+        lead, if it had it in a share `Ranking.unseen` of the runs, which may be of a
+        kind not seen; 0 if the interval holds 0.
+    limit : float
+        The largest such excess that a run is taken to have; infinite if that is not
+        known.
+    enough_runs : int
+        Runs that make the order certain, if they are like these; 0 if none would, or
+        that is not known.
+    verdict : {"certain", "in the runs seen", "open"}
+        Whether `reversal` exceeds `limit`; if not, whether the interval excludes 0.
+    """
+
+    lower: str
+    higher: str
+    mean: float
+    standard_error: float
+    low: float
+    high: float
+    share: float
+    median: float
+    reversal: float
+    limit: float
+    enough_runs: int
+    verdict: str
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether neither noise nor runs of a kind not seen can undo the order."""
+        return self.verdict == CERTAIN
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether the interval excludes 0: the order in runs of the kinds seen."""
+        return self.verdict != OPEN
+
+
+@dataclass(frozen=True)
+class RankedPolicy:
+    """A policy, and the ranks that the runs leave open for it.
+
+    Attributes
+    ----------
+    policy : str
+        Its label.
+    best_rank, worst_rank : int
+        One plus the number of policies that are certainly better; the number of
+        policies minus those that are certainly worse.
+    best_seen, worst_seen : int
+        The same by the intervals alone: as if no run could be of a kind not seen.
+    mean, median, quantile_10, quantile_90 : float
+        Regret over runs.
+    worst_share : float
+        Share of the mean that the worst twentieth of the runs makes: 0.05 where all
+        runs are equal, 0.2 in an exponential distribution.
+    """
+
+    policy: str
+    best_rank: int
+    worst_rank: int
+    best_seen: int
+    worst_seen: int
+    mean: float
+    median: float
+    quantile_10: float
+    quantile_90: float
+    worst_share: float
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The ranks of the policies on one instance.
+
+    Attributes
+    ----------
+    instance, notion : str
+        Where, and which regret.
+    round_ : int
+        Checkpoint: the last one that all policies have.
+    num_runs : int
+        Runs that all policies have.
+    confidence : float
+        Of all statements together.
+    unseen : float
+        Share of the runs that may be of a kind that none of these is of.
+    policies : tuple of RankedPolicy
+        In the order of their means; only `best_rank` and `worst_rank` say what can be
+        concluded.
+    differences : tuple of Difference
+        All pairs, in the same order.
+    note : str
+        Why nothing can be concluded; empty if something can.
+    """
+
+    instance: str
+    notion: str
+    round_: int
+    num_runs: int
+    confidence: float
+    unseen: float
+    policies: tuple[RankedPolicy, ...]
+    differences: tuple[Difference, ...]
+    note: str
+
+    def difference(self, lower: str, higher: str) -> Difference:
+        """Return the difference of two policies, whichever has the smaller mean.
+
+        Raises
+        ------
+        ValueError
+            When one of them is not ranked here.
+        """
+        are_texts = isinstance(lower, str) and isinstance(higher, str)
+        for found in self.differences if are_texts else ():
+            if {found.lower, found.higher} == {lower, higher}:
+                return found
+        names = ", ".join(each.policy for each in self.policies)
+        raise ArgumentError(
+            "ranking",
+            f"must be asked about two of {names} on {self.instance}",
+            (lower, higher),
+        )
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return one row per policy: its instance and the fields of its rank.
+
+        Returns
+        -------
+        pandas.DataFrame
+            In the order of the means. Frames of several instances can be
+            concatenated.
+        """
+        return self._frame(self.policies)
+
+    def differences_to_dataframe(self) -> pd.DataFrame:
+        """Return one row per pair of policies, with the fields of `Difference`."""
+        return self._frame(self.differences)
+
+    def _frame(self, rows: tuple[RankedPolicy | Difference, ...]) -> pd.DataFrame:
+        import pandas as pd
+
+        where = {"instance": self.instance, "notion": self.notion}
+        return pd.DataFrame([where | asdict(each) for each in rows])
+
+
+# --- What runs of a kind not seen could do ------------------------------------------
+
+
+PEAK = 50.0
+"""No run is taken to cost more than that many times the mean of its policy.
+
+Two policies share what makes a run hard, so that is said of the regret by which the one
+exceeds the other in a run. The largest of 500 runs of ECW-RMED is 20.5 times their mean
+on the five-armed matrix without a Condorcet winner of Wu and Liu (2016), at 10^6
+rounds. A cost that strikes a share p of the runs is at most 1 / p times the mean it
+takes part in, so 50 covers what strikes at least 1 run in 50, whatever it costs.
+"""
+
+
+def unseen_share(num_runs: int, error: float) -> float:
+    """Bound the share of runs of a kind that none of the observed runs is of.
+
+    1 - error^(1/n) for n independent runs, about log(1 / error) / n (Clopper and
+    Pearson 1934 for no event in n; with 5 percent the "rule of three" of Hanley and
+    Lippman-Hand 1983). With probability ``error`` at most, something that strikes a
+    larger share of the runs was missed.
+
+    Examples
+    --------
+    >>> [round(unseen_share(n, 0.05), 4) for n in (10, 100, 1000)]
+    [0.2589, 0.0295, 0.003]
+    """
+    return -math.expm1(math.log(error) / num_runs)
+
+
+def reversal(lead: float, share: float) -> float:
+    """Return the excess at which a share of unseen runs undoes the lead of a policy.
+
+    The excess of a run is the regret of the leader minus that of the other policy in
+    the same run. It is -``lead`` on average in runs of the kinds seen. With the excess
+    returned, lead (1 - share) / share, in a share of the runs the two expected regrets
+    are equal, whatever the other policy costs in those runs: what the leader costs
+    there is the excess plus that. 0 where there is no lead to undo.
+
+    Examples
+    --------
+    Runs of the kind seen cost 60 and 100, so the lead is 40. One run in 16 costs 1000
+    and 400, which is 600 more:
+
+    >>> reversal(40.0, 1 / 16)
+    600.0
+    >>> (15 * 60 + 1000) / 16 == (15 * 100 + 400) / 16
+    True
+    """
+    return max(0.0, lead * (1.0 - share) / share)
+
+
+def enough_runs(lead: float, limit: float, error: float) -> int:
+    """Return the fewest runs whose unseen share cannot undo a lead.
+
+    The excess of a run, as of `reversal`, is ``limit`` at most. 0 where no number of
+    runs is enough: there is no lead, or no limit.
+
+    Examples
+    --------
+    >>> enough_runs(40.0, 5000.0, 0.025)
+    463
+    >>> reversal(40.0, unseen_share(463, 0.025)) > 5000.0
+    True
+    """
+    if lead <= 0 or not math.isfinite(limit):
+        return 0
+    if not math.isfinite(lead):
+        return 1
+    return math.ceil(math.log(error) / math.log1p(-lead / (lead + limit)) + 1e-9)
+
+
+# --- The ranking ---------------------------------------------------------------------
 
 
 _WORST = 0.05

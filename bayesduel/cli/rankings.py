@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from bayesduel.analysis.ranked_policies import OPEN, SEEN
+from bayesduel.analysis.policy_rankings import OPEN, SEEN
 from bayesduel.analysis.text import format_number, format_rounds, regret_words
 from bayesduel.cli.tables import show, table_of
 

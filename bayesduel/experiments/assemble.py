@@ -135,7 +135,7 @@ def finish(
     """
     if tables is None:
         # Pandas takes its time.
-        from bayesduel.analysis.summary_files import summary_files as tables
+        from bayesduel.analysis.summaries import summary_files as tables
     timeless, timings = without_timings(tree)
     name = FILE_NAMES[format]
     folder.write(name, to_bytes(timeless, format), timings=timings)

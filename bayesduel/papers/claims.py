@@ -22,7 +22,7 @@ standard errors. Otherwise, and where there are fewer than three runs, it is ope
 
 That is about the runs that were made. Where runs of a kind not seen, as rare as these
 may have missed, could undo the order of two means, the numbers say by how much the
-policies would have to differ in those runs (:mod:`bayesduel.analysis.rare_runs`).
+policies would have to differ in those runs (:mod:`bayesduel.analysis.policy_rankings`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from bayesduel.analysis.measured_nodes import (
     largest_regret,
     standard_error,
 )
-from bayesduel.analysis.rare_runs import PEAK, reversal, unseen_share
+from bayesduel.analysis.policy_rankings import PEAK, reversal, unseen_share
 from bayesduel.analysis.text import format_number, format_rounds, format_with_error
 from theory.arguments import one_of
 

@@ -17,13 +17,7 @@ from matplotlib.transforms import ScaledTranslation
 from bayesduel.analysis.anchored_bounds import model_known_by
 from bayesduel.analysis.measured_nodes import Measurement, measurements
 from bayesduel.errors import ArgumentError
-from bayesduel.plots.style import (
-    FAINT,
-    Look,
-    StyledFigure,
-    light_grid,
-    name_in_file,
-)
+from bayesduel.plots.style import FAINT, Look, StyledFigure, light_grid, name_in_file
 from theory.arguments import one_of
 
 if TYPE_CHECKING:

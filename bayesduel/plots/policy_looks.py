@@ -293,10 +293,7 @@ def check_name(argument: str, name: Any) -> str:
 def _check_mapping(argument: str, given: Any) -> None:
     if given is not None and not isinstance(given, Mapping):
         raise ArgumentError(
-            argument,
-            "must be a mapping",
-            given,
-            remedy='such as {"d-ts": ...}',
+            argument, "must be a mapping", given, remedy='such as {"d-ts": ...}'
         )
 
 

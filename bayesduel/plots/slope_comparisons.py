@@ -176,10 +176,7 @@ def _columns(points: list[_Point]) -> dict[str, int]:
 
 
 def _points(
-    found: list[Measurement],
-    from_round: int | None,
-    to_round: int | None,
-    notion: str,
+    found: list[Measurement], from_round: int | None, to_round: int | None, notion: str
 ) -> tuple[list[_Point], list[str]]:
     """Return all points, and which instances and policies have no constants."""
     constants: dict[str, tuple[float, float] | None] = {}

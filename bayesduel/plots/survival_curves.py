@@ -15,10 +15,7 @@ from matplotlib.ticker import (
     StrMethodFormatter,
 )
 
-from bayesduel.analysis.audited_rules import (
-    StoppingAudit,
-    false_until,
-)
+from bayesduel.analysis.audited_rules import StoppingAudit, false_until
 from bayesduel.analysis.measured_nodes import checkpoint_index, recorded_notion
 from bayesduel.errors import ArgumentError
 from bayesduel.ops.shares import share_interval

@@ -79,10 +79,7 @@ class AnytimeEvidence(StoppingRule):
         # The evidence of nothing checks the rest.
         with errors_as(StoppingRuleError):
             anytime_evidence(
-                np.zeros((2, 2)),
-                prior=self.prior,
-                weight=self.weight,
-                width=self.width,
+                np.zeros((2, 2)), prior=self.prior, weight=self.weight, width=self.width
             )
 
     def new_state(self, num_arms: int) -> EvidenceSoFar:

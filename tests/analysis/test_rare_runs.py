@@ -13,7 +13,7 @@ import xarray as xr
 from scipy import stats
 
 from bayesduel.analysis import rankings
-from bayesduel.analysis.rare_runs import enough_runs, reversal, unseen_share
+from bayesduel.analysis.policy_rankings import enough_runs, reversal, unseen_share
 
 FALSE_ALARM = 1e-5
 DECLARED = 0.05

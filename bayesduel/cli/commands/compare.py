@@ -378,7 +378,7 @@ class Report:
 
     def tables(self, tree: xr.DataTree) -> Mapping[str, bytes]:
         """Return the tables that are saved with the results, by names of files."""
-        from bayesduel.analysis.summary_files import summary_files
+        from bayesduel.analysis.summaries import summary_files
 
         self.read(tree)
         return summary_files(self._measured, self._summary)
@@ -393,7 +393,7 @@ class Report:
 
     @cached_property
     def _parts(self) -> list[tuple[str, list[Measurement]]]:
-        from bayesduel.analysis.summary_files import by_notion
+        from bayesduel.analysis.summaries import by_notion
 
         return by_notion(self._measured, self._experiment.notions)
 
@@ -405,7 +405,7 @@ class Report:
 
     def json_rows(self) -> list[dict[str, Any]]:
         """Return the rows of `summary.json`, and the time that the runs took."""
-        from bayesduel.analysis.summary_files import summary_rows
+        from bayesduel.analysis.summaries import summary_rows
 
         return summary_rows(self._measured, self._summary)
 
@@ -450,7 +450,7 @@ class Report:
     def save_rest(self, out: Path, messages: Messages) -> None:
         """Save rankings, and a figure per reported notion of regret."""
         from bayesduel import plots
-        from bayesduel.analysis.summary_files import by_notion
+        from bayesduel.analysis.summaries import by_notion
 
         messages.say(f"saved the results in {out}")
         if _all_failed(self._measured):
