@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from theory import ChoiceTable, RegretBound
 
     Result = xr.DataTree | xr.Dataset | list[Any]
-    import xarray as xr
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
     from bayesduel.analysis.measured_nodes import Result
-    from bayesduel.plots.style import Look
 
 
 #: What a band can be, and how the caption calls it.
@@ -354,16 +353,11 @@ def head_panel(axes: Axes, name: str, handles: list[Line2D], inches: float) -> N
     """Write the instance and its bounds above the panel, where no line can be."""
     for handle in handles:
         handle.set_label(wrap_label(str(handle.get_label()), inches))
+    has_lines = any(each.get_linestyle() != "None" for each in handles)
     legend = axes.legend(
-        handles=handles,
-        loc="lower left",
-        bbox_to_anchor=(0.0, 1.0),
-        title=name,
-        alignment="left",
-        borderaxespad=0.3,
-        borderpad=0.1,
-        handlelength=1.8 if any(each.get_linestyle() != "None" for each in handles)
-        else 0.0,
+        handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), title=name,
+        alignment="left", borderaxespad=0.3, borderpad=0.1,
+        handlelength=1.8 if has_lines else 0.0,
     )  # fmt: skip
     legend.get_title().set_fontweight("bold")
     legend.get_title().set_fontsize(mpl.rcParams["axes.titlesize"])
@@ -410,14 +404,9 @@ def caption_below(figure: StyledFigure, caption: str, look: dict[str, Look]) -> 
     most = 6 if figure.get_figwidth() >= TWO_COLUMNS else 3
     for columns in range(max(1, min(len(handles), most)), 0, -1):
         legend = figure.legend(
-            handles=handles,
-            loc="outside lower center",
-            ncols=columns,
-            handlelength=3.2 if dashed else None,
-            title=caption,
-            columnspacing=1.4,
-            borderpad=0.1,
-        )
+            handles=handles, loc="outside lower center", ncols=columns, title=caption,
+            handlelength=3.2 if dashed else None, columnspacing=1.4, borderpad=0.1,
+        )  # fmt: skip
         legend.get_title().set(color=FAINT, multialignment="center")
         extent = legend.get_tightbbox()
         if columns == 1 or extent is None or extent.width <= figure.bbox.width:

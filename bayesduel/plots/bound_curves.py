@@ -27,14 +27,13 @@ from theory.arguments import items_of
 from theory.theorems import AppliedTheorem
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
     from theory import Optimum, RegretBound, StructuredBound
 
     OneBound = str | Optimum | RegretBound | StructuredBound | AppliedTheorem
     Bounds = None | OneBound | Iterable[OneBound] | Mapping[str, Any]
-    from matplotlib.axes import Axes
-    from numpy.typing import NDArray
-
-    from theory import RegretBound
 
 
 _ALL, _AUTO, _LOWER = "all", "auto", "lower"
@@ -302,11 +301,9 @@ def bounds_of_panel(
     if bounds is None or bounds is False:
         return []
     automatic = isinstance(bounds, str) and bounds == "auto"
-    asked = (
-        bounds_that_apply(panel, notion)
-        if automatic
-        else asked_bounds(bounds, panel, notion)
-    )
+    asked: Iterable[AskedBound] = bounds_that_apply(panel, notion)
+    if not automatic:
+        asked = asked_bounds(bounds, panel, notion)
     drawn: list[DrawnBound] = []
     for each in asked:
         found = _drawn(each, panel, anchor)

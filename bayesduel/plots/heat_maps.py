@@ -30,12 +30,10 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
     from numpy.typing import ArrayLike, NDArray
 
-    from theory import Optimum, PreferenceMatrix, StructuredBound
+    from bayesduel.inference import Fit
+    from theory import Optimum, StructuredBound
 
     Allocated = Optimum | StructuredBound
-    from collections.abc import Mapping
-
-    from bayesduel.inference import Fit
 
 
 # Both maps keep their order in every common color deficiency and in gray.
@@ -115,7 +113,6 @@ def allocation(
     ['P(row beats column)', 'CW: winner 0, $C^*$ = 11.0', 'ECW: winner 0, $C_E$ = 1253']
     """
     from theory import Optimum, StructuredBound
-    from theory.preferences import as_preference_matrix
 
     checked = as_preference_matrix(matrix)
     inches, height = style.width_in_inches(width), style.check_height(height)
@@ -415,11 +412,9 @@ def heat_map(
         )
         axes.set_ylabel("row")
         axes.set_xlabel("column")
-        unseen = (
-            np.zeros_like(probability, dtype=bool)
-            if votes is None
-            else (votes == 0) & ~np.eye(count, dtype=bool)
-        )
+        unseen = np.zeros_like(probability, dtype=bool)
+        if votes is not None:
+            unseen = (votes == 0) & ~np.eye(count, dtype=bool)
         veil = np.ones((*unseen.shape, 4))
         veil[..., 3] = np.where(unseen, 0.6, 0.0)
         axes.imshow(veil, aspect=aspect)
@@ -474,16 +469,12 @@ def _write(
             continue
         seen = votes is None or votes[i, j]
         ink = "white" if abs(value - 0.5) > 0.3 and seen else style.INK
-        middle: dict[str, Any] = {
-            "ha": "center",
-            "color": ink,
-            "textcoords": "offset points",
-        }
-        if votes is None:
-            axes.annotate(f"{value:.2f}", (j, i), (0, 0), va="center", fontsize=size,
-                          **middle)  # fmt: skip
-            continue
-        axes.annotate(f"{value:.2f}", (j, i), (0, 1), va="bottom", fontsize=size,
-                      **middle)  # fmt: skip
-        axes.annotate(f"{votes[i, j]:g}", (j, i), (0, -1), va="top",
-                      fontsize=size - 1.5, **middle)  # fmt: skip
+        texts = [(f"{value:.2f}", 0, "center", size)]
+        if votes is not None:
+            count = f"{votes[i, j]:g}", -1, "top", size - 1.5
+            texts = [(f"{value:.2f}", 1, "bottom", size), count]
+        for text, above, edge, points in texts:
+            axes.annotate(
+                text, (j, i), (0, above), ha="center", va=edge, color=ink,
+                fontsize=points, textcoords="offset points",
+            )  # fmt: skip

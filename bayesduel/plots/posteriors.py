@@ -116,11 +116,7 @@ def forest(
             axes.hlines(rows, low, high, colors=colored_rows, linewidth=1.0)
             inner = half["score_lower"].values, half["score_upper"].values
             axes.hlines(rows, *inner, colors=colored_rows, linewidth=3.0)
-            for color in dict.fromkeys(colored_rows):
-                own = [row for row in rows if colored_rows[row] == color]
-                axes.plot(
-                    table["score"][own], own, "o", color="white", markeredgecolor=color
-                )
+            _mark_centers(axes, table["score"].values, colored_rows)
             score = table.attrs["score"]
             axes.set_xlabel("Elo" if score == "elo" else score)
             axes.axvline(middle, color="#BBBBBB", linewidth=0.6, zorder=0)
@@ -135,13 +131,9 @@ def forest(
             axes.set_xlim(0.3, posterior.num_arms + 0.7)
         labels = short_names(called[name] for name in table["arm"].values.tolist())
         if table.attrs["parts"] > 1:
-            parts = table["part"].values.tolist()
-            labels = [
-                f"{one} ({part})" for one, part in zip(labels, parts, strict=True)
-            ]
-        axes.set_yticks(rows, labels)
-        axes.set_ylim(count - 0.4, -0.6)
-        axes.tick_params(axis="y", length=0)
+            both = zip(labels, table["part"].values.tolist(), strict=True)
+            labels = [f"{one} ({part})" for one, part in both]
+        _label_rows(axes, labels)
         style.light_grid(axes, "x")
         left_out = posterior.num_arms - count
         more = f"; {left_out} more arms left out" if left_out else ""
@@ -203,22 +195,13 @@ def winners(
                 label=_SENSES[sense],
             )  # fmt: skip
             labels = [f"{share:.2f}" for share in shares[index, order]]
-            axes.bar_label(
-                bars,
-                labels,
-                padding=2,
-                color=style.INK,
-                fontsize=fonts["font.size"] - 1.5,
-            )
-        axes.set_yticks(
-            range(len(order)),
-            short_names(called[posterior.arm_names[arm]] for arm in order),
-        )
-        axes.set_ylim(len(order) - 0.4, -0.6)
+            size = fonts["font.size"] - 1.5
+            axes.bar_label(bars, labels, padding=2, color=style.INK, fontsize=size)
+        names_of_arms = (called[posterior.arm_names[arm]] for arm in order)
+        _label_rows(axes, short_names(names_of_arms))
         axes.set_xlim(0.0, 1.08)
         axes.set_xticks([0.0, 0.25, 0.5, 0.75, 1.0])
         axes.set_xlabel("posterior probability of being the best")
-        axes.tick_params(axis="y", length=0)
         if len(senses) > 1:
             axes.legend(loc="lower right")
         left_out = posterior.num_arms - len(order)
@@ -229,6 +212,19 @@ def winners(
             words += f"; {left_out} arms left out" if left_out else ""
         _caption(figure, posterior, within + words)
     return figure
+
+
+def _label_rows(axes: Axes, labels: list[str]) -> None:
+    """Write a label beside each row, from the top down."""
+    axes.set_yticks(range(len(labels)), labels)
+    axes.set_ylim(len(labels) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+
+
+def _mark_centers(axes: Axes, centers: NDArray[Any], colors: list[str]) -> None:
+    for color in dict.fromkeys(colors):
+        own = [row for row, each in enumerate(colors) if each == color]
+        axes.plot(centers[own], own, "o", color="white", markeredgecolor=color)
 
 
 def short_names(names: Iterable[str]) -> list[str]:
@@ -368,13 +364,9 @@ def coefficients(
             tails = [(1.0 - share) / 2.0, (1.0 + share) / 2.0]
             low, high = np.quantile(standard[:, order], tails, axis=0)
             axes.hlines(rows, low, high, colors=colored_rows, linewidth=thickness)
-        for color in dict.fromkeys(colored_rows):
-            own = [row for row in rows if colored_rows[row] == color]
-            axes.plot(mean[own], own, "o", color="white", markeredgecolor=color)
+        _mark_centers(axes, mean, colored_rows)
         axes.set_xlabel("utility per standard deviation of the attribute")
-        axes.set_yticks(rows, short_names(called[each] for each in ordered))
-        axes.set_ylim(len(rows) - 0.4, -0.6)
-        axes.tick_params(axis="y", length=0)
+        _label_rows(axes, short_names(called[each] for each in ordered))
         style.light_grid(axes, "x")
         people = "; orange: 90 % of the persons" if "standard_spread" in draws else ""
         _caption(
@@ -542,10 +534,8 @@ def predictive_check(
 
     check_pairs(posterior, "predictive_check")
     check_whole(posterior.data, "predictive_check")
-    rng_key, inches = (
-        seed_of(rng_key, "rng_key", kind=FitError),
-        style.width_in_inches(width),
-    )
+    rng_key = seed_of(rng_key, "rng_key", kind=FitError)
+    inches = style.width_in_inches(width)
     num_draws = check_numbers("num_draws", num_draws)
     called = shown_names(names, posterior.arm_names, "arms")
     usual = {"replicated": style.BLUE, "observed": style.INK, "outside": style.ORANGE}

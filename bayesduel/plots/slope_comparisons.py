@@ -31,8 +31,6 @@ from theory import ecw_rmed_constant
 from theory.arguments import one_of
 
 if TYPE_CHECKING:
-    from jaxtyping import Float64
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
     from bayesduel.analysis.measured_nodes import Measurement, Result
@@ -120,8 +118,15 @@ def slope_ratios(
                 aside = (place + 0.5) / len(look) - 0.5
                 where = np.array([columns[x.instance] for x in of_policy], float)
                 where += _WIDE * aside
-            drawn = _draw(axes, where, of_policy, shown)
-            style.name_in_file(drawn, policy)
+            ratios = np.array([x.slope.value / x.constant for x in of_policy])
+            errors = np.array([x.slope.standard_error / x.constant for x in of_policy])
+            drawn = axes.errorbar(
+                where, ratios, np.where(np.isfinite(errors), errors, 0.0),
+                color=shown.color, marker=shown.marker, linestyle="none",
+                elinewidth=0.9, markersize=4.5, markeredgecolor="white",
+                markeredgewidth=0.4, zorder=3,
+            )  # fmt: skip
+            style.name_in_file(drawn.lines[0], policy)
         references = _levels(axes, points, columns) if columns else _lines(axes, points)
         # Set the axis of slopes to the points: linear where they are near each other.
         levels = bool(columns)
@@ -218,22 +223,6 @@ def _constants(measured: Measurement) -> tuple[float, float] | None:
     if optimum is None or optimum.value <= 0.0:
         return None
     return optimum.value, ecw_rmed_constant(measured.preference).value
-
-
-def _draw(
-    axes: Axes,
-    where: Float64[np.ndarray, " point"],
-    points: list[_Point],
-    look: style.Look,
-) -> Artist:
-    ratios = np.array([each.slope.value / each.constant for each in points])
-    errors = np.array([each.slope.standard_error / each.constant for each in points])
-    drawn = axes.errorbar(
-        where, ratios, np.where(np.isfinite(errors), errors, 0.0), color=look.color,
-        marker=look.marker, linestyle="none", elinewidth=0.9, markersize=4.5,
-        markeredgecolor="white", markeredgewidth=0.4, zorder=3,
-    )  # fmt: skip
-    return drawn.lines[0]
 
 
 def _lines(axes: Axes, points: list[_Point]) -> list[Line2D]:

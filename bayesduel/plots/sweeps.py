@@ -18,6 +18,7 @@ from matplotlib.ticker import (
 
 from bayesduel.analysis.measured_nodes import checkpoint_index, recorded_notion
 from bayesduel.arguments.literals import literal
+from bayesduel.arguments.named_objects import word_of
 from bayesduel.errors import ArgumentError
 from bayesduel.plots import style
 from bayesduel.plots.axes import (
@@ -47,12 +48,9 @@ from bayesduel.plots.style import StyledFigure
 from theory.arguments import items_of, one_of, true_or_false
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from matplotlib.axes import Axes
 
     from bayesduel.analysis.measured_nodes import Measurement, Result
-    from bayesduel.plots.axes import Panel
 
 
 _DOTS = (0, (1, 1.5))
@@ -426,14 +424,9 @@ def _others(swept: Sequence[_Point], name: str) -> tuple[list[str], list[str]]:
 
 def _label(point: _Point, apart: Sequence[str]) -> str:
     known = {name: point.parameters.get(name) for name in apart}
-    words = [f"{name}={_word(x)}" for name, x in known.items() if x is not None]
-    return ", ".join([point.base, *words])
-
-
-def _word(value: Any) -> str:
-    if _is_number(value):
-        return f"{value:g}"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    words = {k: f"{x:g}" if _is_number(x) else word_of(x) for k, x in known.items()}
+    named = [f"{k}={word}" for k, word in words.items() if known[k] is not None]
+    return ", ".join([point.base, *named])
 
 
 def _panels(
