@@ -9,6 +9,7 @@ them in Python.
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -147,10 +148,7 @@ def conclude(state: Any, wins: Float[np.ndarray, "K K"]) -> StoppingState:
     """Count duels into a new state and look: in Python or, of many arms, compiled."""
     counts = wins.astype(np.int64)
     if len(counts) > MOST_ARMS:
-        from bayesduel.ops.scalar.compiler import cached_program
-
-        program = cached_program(_count_and_look, f"{part_name(state)}-table")
-        found = program(state, counts)
+        found = _program(f"{part_name(state)}-table")(state, counts)
     else:
         # Python reads fields of records, as Numba does.
         found = _count_and_look(unpacked(state), unpacked(counts))
@@ -158,6 +156,14 @@ def conclude(state: Any, wins: Float[np.ndarray, "K K"]) -> StoppingState:
     return StoppingState(
         bool(stopped), int(answer), int(leader), float(evidence), float(threshold)
     )
+
+
+@cache
+def _program(name: str) -> Callable[..., StoppingState]:
+    # Where Python is fast enough, Numba is not imported.
+    from bayesduel.ops.scalar.compiler import cached_program
+
+    return cached_program(_count_and_look, name)
 
 
 @compiled
