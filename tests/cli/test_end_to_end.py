@@ -138,7 +138,7 @@ def calls(monkeypatch):
         return call
 
     # Whoever uses them is imported before they are replaced.
-    for each in ("experiments.experiment", "analysis.summary_files", "plots"):
+    for each in ("experiments.experiment", "analysis.summaries", "plots"):
         import_module(f"bayesduel.{each}")
     for name, home in COUNTED.items():
         function = getattr(import_module(home), name)
