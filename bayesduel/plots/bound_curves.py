@@ -41,20 +41,10 @@ _ALL, _AUTO, _LOWER = "all", "auto", "lower"
 
 @dataclass(frozen=True)
 class AskedBound:
-    """A bound and the lines that it speaks of, or why there is none.
-
-    Attributes
-    ----------
-    bound : theory.RegretBound or None
-        None where ``text`` says why.
-    lines : tuple of Line
-        Of the panel; empty where the policy is not shown.
-    text : str
-        Empty where there is a bound.
-    """
+    """A bound and the lines that it speaks of, or in words why there is none."""
 
     bound: RegretBound | None
-    lines: tuple[Line, ...] = ()
+    lines: tuple[Line, ...] = ()  # None where the policy is not shown.
     text: str = ""
 
 
@@ -226,29 +216,18 @@ _ROOM = 1.05
 
 @dataclass(frozen=True)
 class DrawnBound:
-    """One bound in one panel.
+    """One bound in one panel: a curve, which is empty where only the text is shown.
 
-    Attributes
-    ----------
-    text : str
-        For the legend: name, constant, and where it is anchored or why it is not
-        drawn.
-    rounds, values : float (n,)
-        The curve; empty when only the text is shown.
-    slope : bool
-        Whether it is a slope from an anchor; a curve of its own otherwise.
-    makes_room : bool
-        Whether the axes are to reach as far as the curve does: it was asked for.
-    policy : str
-        Label of the policy that it is of, and has the color of; empty if of several.
+    The text is for the legend: name, constant, and where it is anchored or why it is
+    not drawn.
     """
 
     text: str
     rounds: NDArray[np.float64]
     values: NDArray[np.float64]
-    slope: bool
-    makes_room: bool = False
-    policy: str = ""
+    slope: bool  # From an anchor; a curve of its own otherwise.
+    makes_room: bool = False  # It was asked for: the axes reach as far as the curve.
+    policy: str = ""  # Whose color it has; empty if of several.
 
     @property
     def highest(self) -> float:

@@ -244,32 +244,18 @@ def _caption(found: Sweep, band: str) -> str:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Regret over the values of a parameter.
+    """Regret over the values of a parameter, a panel for each instance and round.
 
-    Attributes
-    ----------
-    parameter : str
-        Its name.
-    panels : tuple of Panel
-        One for each instance and round. The ``rounds`` of their lines are the values
-        of the parameter; a policy without it has one level from the least to the
-        largest value.
-    moved : tuple of str
-        Other parameters that move along with it.
-    defaults : mapping
-        Its default by the label of a line, where it has one.
-    left_out : tuple of str
-        Instances without the parameter.
-    rounds : tuple of int
-        At which regret is read.
+    The ``rounds`` of a line are values of the parameter; a policy without it has one
+    level from the least to the largest value.
     """
 
     parameter: str
     panels: tuple[Panel, ...]
-    moved: tuple[str, ...]
-    defaults: Mapping[str, float]
-    left_out: tuple[str, ...]
-    rounds: tuple[int, ...]
+    moved: tuple[str, ...]  # Other parameters that move along with it.
+    defaults: Mapping[str, float]  # By the labels of lines that have one.
+    left_out: tuple[str, ...]  # Instances without the parameter.
+    rounds: tuple[int, ...]  # At which regret is read.
 
     @property
     def values(self) -> list[float]:
