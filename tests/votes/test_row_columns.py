@@ -8,6 +8,7 @@ import pytest
 
 from bayesduel.errors import ComparisonDataError
 from bayesduel.votes import Comparisons, read_comparisons
+from tests.votes.helpers import refused
 
 ARMS = ("tea", "milk", "water")
 RNG = np.random.default_rng(5)
@@ -112,17 +113,13 @@ def test_files_carry_columns(tmp_path, form):
 def test_a_judge_that_is_missing_is_refused_or_skipped(tmp_path):
     path = tmp_path / "votes.csv"
     path.write_text("left,right,winner,by\na,b,left,x\na,b,left,\na,b,tie,y\n")
-    with pytest.raises(ComparisonDataError, match=r"judge\[1\]:? is empty.*skip"):
-        read_comparisons(path, judge="by")
+    refused(r"judge\[1\]:? is empty.*skip", read_comparisons, path, judge="by")
     found = read_comparisons(path, judge="by", missing="skip")
     assert found.num_votes == 2 and found.labels == {"judge": ("x", "y")}
     path.write_text("left,right,winner,at\na,b,left,true\na,b,left,maybe\n")
-    with pytest.raises(ComparisonDataError, match="row 1 of column 'at'.*'maybe'"):
-        read_comparisons(path, neutral="at")
-    with pytest.raises(ComparisonDataError, match="judge:? must be the title"):
-        read_comparisons(path, judge=3)
-    with pytest.raises(ComparisonDataError, match="read otherwise"):
-        read_comparisons(path, judge="at", columns=["judge"])
+    refused("row 1 of column 'at'.*'maybe'", read_comparisons, path, neutral="at")
+    refused("judge:? must be the title", read_comparisons, path, judge=3)
+    refused("read otherwise", read_comparisons, path, judge="at", columns=["judge"])
 
 
 @pytest.mark.parametrize(
@@ -138,8 +135,7 @@ def test_a_judge_that_is_missing_is_refused_or_skipped(tmp_path):
     ],
 )
 def test_columns_that_do_not_fit_are_refused(columns, words):
-    with pytest.raises(ComparisonDataError, match=words):
-        made(columns)
+    refused(words, made, columns)
 
 
 def test_columns_put_together_by_hand_are_checked():

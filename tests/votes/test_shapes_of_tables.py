@@ -25,12 +25,7 @@ from bayesduel.votes import (
     read_wide_choices,
 )
 from bayesduel.votes.tables import MISSING
-
-
-def written(folder, text, name="votes.csv"):
-    path = folder / name
-    path.write_text(text, encoding="utf-8")
-    return path
+from tests.votes.helpers import refused, written
 
 
 def in_formats(frame, folder, monkeypatch):
@@ -57,13 +52,11 @@ def test_columns_of_a_maxdiff_table_are_the_numbered_ones(tmp_path, caplog):
     assert votes.arm_names == ("ale", "cola", "milk", "tea", "water")
     assert votes.num_votes == 6
     assert "not read: columns 'respondent', 'block'" in caplog.text
-    by_place = MAXDIFF.replace("tea,ale\nP02", "1,3\nP02").replace(
-        "cola,milk\n", "4,1\n"
-    )
+    by_place = MAXDIFF.replace("tea,ale\nP02", "1,3\nP02")
+    by_place = by_place.replace("cola,milk\n", "4,1\n")
     by_place = by_place.replace("milk,tea,ale\n", "milk,1,3\n")
-    by_title = by_place.replace(",1,3\n", ",item1,item3\n").replace(
-        ",4,1\n", ",item4,item1\n"
-    )
+    by_title = by_place.replace(",1,3\n", ",item1,item3\n")
+    by_title = by_title.replace(",4,1\n", ",item4,item1\n")
     most = MAXDIFF.replace("best,worst", "most,least")
     for text in (by_place, by_title, most):
         same = read_sets(written(tmp_path, text))
@@ -76,26 +69,21 @@ def test_columns_of_a_maxdiff_table_are_the_numbered_ones(tmp_path, caplog):
     [
         (MAXDIFF.replace("item", "thing-a-").replace("thing-a-1", "z"), None),
         ("who,x,yy,zzz,best\nann,tea,ale,milk,tea\n", "are unknown; name them"),
-        (
-            "a1,a2,b1,b2,best\ntea,ale,tea,milk,tea\nale,tea,ale,milk,ale\n",
-            "could be a1, a2 or b1, b2",
-        ),
-        (
-            "q1,q2,best\np1,x1,tea\np2,x2,ale\np3,x3,tea\n",
-            "'q1' was taken.*never picked|picks 'tea', but shows",
-        ),
+        ("a1,a2,b1,b2,best\ntea,ale,tea,milk,tea\nale,tea,ale,milk,ale\n",
+         "could be a1, a2 or b1, b2"),
+        ("q1,q2,best\np1,x1,tea\np2,x2,ale\np3,x3,tea\n",
+         "'q1' was taken.*never picked|picks 'tea', but shows"),
         ("i1,i2,note\ntea,ale,x\n", "no column 'best'"),
         ("i1,i2,best\ntea,ale,tea\ntea,ale,\n", "row 1 .*has no value.*skip"),
     ],
-)
+)  # fmt: skip
 def test_sets_that_cannot_be_told_are_refused(tmp_path, text, words):
     path = written(tmp_path, text)
     if words is None:  # Named columns are never doubted.
         titles = path.read_text().splitlines()[0].split(",")[2:6]
         assert read_sets(path, shown=titles).num_arms == 5
         return
-    with pytest.raises(ComparisonDataError, match=words):
-        read_sets(path)
+    refused(words, read_sets, path)
 
 
 @pytest.mark.parametrize("kind", ["votes.csv", "votes.json", "lines.jsonl",
@@ -148,8 +136,7 @@ def test_words_for_nothing_are_missing_in_each_column(tmp_path, word, column):
     frame = pd.DataFrame(rows)
     paths = written(tmp_path, frame.to_csv(index=False)), frame
     for votes in (*paths, written(tmp_path, json.dumps(rows), "votes.json")):
-        with pytest.raises(ComparisonDataError, match=f"row 1 .*{word}.*missing='keep"):
-            read_comparisons(votes)
+        refused(f"row 1 .*{word}.*missing='keep", read_comparisons, votes)
         assert read_comparisons(votes, missing="skip").num_votes == 2
         if column != "winner":
             kept = read_comparisons(votes, missing="keep")
@@ -161,10 +148,7 @@ def test_words_for_nothing_are_missing_in_each_column(tmp_path, word, column):
 
 def test_an_empty_cell_of_an_arm_is_named_with_a_way_forward(tmp_path):
     path = written(tmp_path, "id,a,b,winner\n1,x,y,a\n2,x,,a\n")
-    with pytest.raises(
-        ComparisonDataError, match=r"row 1 of column 'b' has no value.*missing='skip'"
-    ):
-        read_comparisons(path)
+    refused(r"row 1 of column 'b' has no value.*missing='skip'", read_comparisons, path)
 
 
 @pytest.mark.parametrize("form", ["scores", "counts", "words"])
@@ -238,31 +222,19 @@ FILTERED = pd.DataFrame(
 @pytest.mark.parametrize(
     ("condition", "kept"),
     [
-        ("id=7", [1, 2]),
-        ("id = 007", [0]),
-        ("id=1.1", [4]),
-        ("id!=1.10", [0, 1, 2, 4]),
-        ("turn=1", [0]),
-        ("turn<3", [0, 1]),
-        ("turn>=3", [2, 3]),
-        ("turn>2.5", [2, 3]),
-        ("turn=", [4]),
-        ("turn!=", [0, 1, 2, 3]),
-        ("sure=true", [0, 2, 3]),
-        ("sure=False", [1, 4]),
-        ("day>=2024-01-05", [0, 1, 4]),
-        ("day<2024", [2]),
-        ("said=so=x", [0, 2]),
-        ("said=so!='x'", [1, 3, 4]),
-        (["turn>1", "sure=true"], [2, 3]),
+        ("id=7", [1, 2]), ("id = 007", [0]), ("id=1.1", [4]),
+        ("id!=1.10", [0, 1, 2, 4]), ("turn=1", [0]), ("turn<3", [0, 1]),
+        ("turn>=3", [2, 3]), ("turn>2.5", [2, 3]), ("turn=", [4]),
+        ("turn!=", [0, 1, 2, 3]), ("sure=true", [0, 2, 3]), ("sure=False", [1, 4]),
+        ("day>=2024-01-05", [0, 1, 4]), ("day<2024", None), ("said=so=x", [0, 2]),
+        ("said=so!='x'", [1, 3, 4]), (["turn>1", "sure=true"], [2, 3]),
     ],
-)
+)  # fmt: skip
 def test_conditions_compare_text_with_text_and_numbers_with_numbers(
     tmp_path, condition, kept
 ):
-    if condition == "day<2024":
-        with pytest.raises(ComparisonDataError, match="row 0 of column 'day' is no nu"):
-            keep_rows(FILTERED, condition)
+    if kept is None:
+        refused("row 0 of column 'day' is no nu", keep_rows, FILTERED, condition)
         return
     assert keep_rows(FILTERED, condition).index.tolist() == kept
     if "sure" not in str(condition) and "turn=1" != condition:
@@ -344,8 +316,7 @@ def test_winners_and_losers_by_any_usual_name(tmp_path, titles):
         assert not votes.order_known
     turned = read_comparisons(path, arms=arms[::-1])
     assert turned.wins.tolist() == votes.wins.tolist()
-    with pytest.raises(ComparisonDataError, match="may be one of the arms"):
-        read_comparisons(path, arms=("x_id", "y_id"))
+    refused("may be one of the arms", read_comparisons, path, arms=("x_id", "y_id"))
 
 
 def test_soft_preferences_are_weights_of_both_outcomes(tmp_path):
@@ -367,9 +338,8 @@ def test_true_and_false_are_wins(tmp_path, monkeypatch):
     frame["Answer.a"], frame["Answer.b"] = [True, False, False], [False, True, False]
     frame["Answer.same"] = [False, False, True]
     for votes in in_formats(frame, tmp_path, monkeypatch).values():
-        read = read_comparisons(
-            votes, arms=("x", "y"), wins=("Answer.a", "Answer.b"), ties=["Answer.same"]
-        )
+        columns = {"arms": ("x", "y"), "wins": ("Answer.a", "Answer.b")}
+        read = read_comparisons(votes, **columns, ties=["Answer.same"])
         assert read.counts.tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
         assert read.order_known
         with pytest.raises(ComparisonDataError, match="look like numbers of ties"):
@@ -416,18 +386,15 @@ def test_decimal_commas(tmp_path, separator, weight, options, read):
 
 
 def test_stata_and_excel_files_and_their_missing_cells(tmp_path):
-    frame = pd.DataFrame(
-        {"left": ["a", "b", "NA"], "right": ["b", "c", "c"], "winner": ["left"] * 3}
-    )
+    arms = {"left": ["a", "b", "NA"], "right": ["b", "c", "c"]}
+    frame = pd.DataFrame(arms).assign(winner="left")
     frame.to_stata(tmp_path / "votes.dta", write_index=False)
     frame.to_excel(tmp_path / "votes.xlsx", index=False)
     for name in ("votes.dta", "votes.xlsx"):
-        with pytest.raises(ComparisonDataError, match="row 2 of column 'left'.*'NA'"):
-            read_comparisons(tmp_path / name)
+        refused("row 2 of column 'left'.*'NA'", read_comparisons, tmp_path / name)
         assert read_comparisons(tmp_path / name, missing="keep").num_arms == 4
     (tmp_path / "bad.xlsx").write_bytes((tmp_path / "votes.xlsx").read_bytes()[:900])
-    with pytest.raises(ComparisonDataError, match=r"bad\.xlsx"):
-        read_comparisons(tmp_path / "bad.xlsx")
+    refused(r"bad\.xlsx", read_comparisons, tmp_path / "bad.xlsx")
 
 
 TEXT = b"left,right,winner\na,b,left\n"
@@ -446,13 +413,11 @@ def test_compressed_files_and_bombs(tmp_path, kind):
     path.write_bytes(packed(TEXT))
     assert read_comparisons(path).num_votes == 1
     path.write_bytes(packed(TEXT * 200)[:-30])
-    with pytest.raises(ComparisonDataError, match="cut off or damaged|votes.csv.zip"):
-        read_comparisons(path)
+    refused("cut off or damaged|votes.csv.zip", read_comparisons, path)
     bomb = packed(b"0" * 10**8)
     path.write_bytes(bomb)
     tracemalloc.start()
-    with pytest.raises(ComparisonDataError, match="unpacks to more than"):
-        read_comparisons(path)
+    refused("unpacks to more than", read_comparisons, path)
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < 1.5e8
@@ -485,10 +450,8 @@ def test_both_orders_in_one_row(tmp_path):
     """As MT-Bench writes its judgments: the second answer is of the swapped order."""
     answers = [("m1", "m2", "model_1", "model_1"), ("m2", "m3", "model_1", "model_2"),
                ("m1", "m3", "tie", "model_2"), ("m2", "m1", "tie", "tie")]  # fmt: skip
-    rows = [
-        dict(zip(("model_1", "model_2", "g1_winner", "g2_winner"), row, strict=True))
-        for row in answers
-    ]
+    titles = ("model_1", "model_2", "g1_winner", "g2_winner")
+    rows = [dict(zip(titles, row, strict=True)) for row in answers]
     path = written(tmp_path, json.dumps(rows), "votes.json")
     winner = ("g1_winner", "g2_winner")
     votes = read_comparisons(path, winner=winner)
@@ -503,8 +466,7 @@ def test_both_orders_in_one_row(tmp_path):
     assert nothing.counts.tolist() == [[1, 0, 1]] and not nothing.order_known
     rows[0]["g2_winner"] = "error"
     path = written(tmp_path, json.dumps(rows), "votes.json")
-    with pytest.raises(ComparisonDataError, match="row 0 is 'error'"):
-        read_comparisons(path, winner=winner)
+    refused("row 0 is 'error'", read_comparisons, path, winner=winner)
     left = read_comparisons(path, winner=winner, where="g2_winner!=error")
     assert left.num_votes == 6
 
@@ -525,11 +487,9 @@ def test_rankings_as_columns_of_choices_and_as_a_grid(tmp_path):
     grid = read_rankings(path, places=places, missing="skip")
     assert grid.arm_names == ("tea", "ale") and grid.num_votes == 2
     assert sorted(grid.places.tolist()) == [[1, 2], [2, 1]]
-    with pytest.raises(ComparisonDataError, match="row 2 ranks no arm.*skip"):
-        read_rankings(path, places=places)
+    refused("row 2 ranks no arm.*skip", read_rankings, path, places=places)
     twice = written(tmp_path, FORMS.replace("ale,tea,,", "ale,ale,,"))
-    with pytest.raises(ComparisonDataError, match="row 1 of column '2nd choice' names"):
-        read_rankings(twice)
+    refused("row 1 of column '2nd choice' names", read_rankings, twice)
     with pytest.raises(ComparisonDataError, match="row 1 .* is no place such as 1"):
         read_rankings(written(tmp_path, FORMS.replace(",2,1\n", ",best,1\n")),
                       places=places)  # fmt: skip
@@ -553,8 +513,7 @@ def test_dates_ids_and_texts_are_no_arms_unless_named(names):
     """Guessed columns of texts or ids; those that are named are never doubted."""
     rows = [("x", *names), ("y", *names[::-1])]
     frame = pd.DataFrame(rows, columns=["winner", "a", "b"]).assign(winner="a")
-    with pytest.raises(ComparisonDataError, match="holds dates, ids or texts"):
-        read_comparisons(frame)
+    refused("holds dates, ids or texts", read_comparisons, frame)
     assert read_comparisons(frame, arms=("a", "b")).num_arms == 2
 
 
@@ -604,8 +563,7 @@ def test_separators_and_titles_in_other_hands(tmp_path, caplog):
     ):
         assert read_comparisons(written(tmp_path, text)).arm_names == ("x", "y")
     twice = written(tmp_path, "Left,LEFT,right,winner\nz,x,y,x\n")
-    with pytest.raises(ComparisonDataError, match="none of the usual columns"):
-        read_comparisons(twice)
+    refused("none of the usual columns", read_comparisons, twice)
 
 
 @pytest.mark.parametrize("point", ["1.000", "12.500"])
@@ -628,10 +586,7 @@ def test_numbers_that_lost_digits_are_no_names(label):
     """pandas rounds ids where a cell is empty, and Excel those of over 15 digits."""
     frame = pd.DataFrame({"left": [7, label], "right": [8, 9], "winner": ["left"] * 2})
     frame = frame.astype(object)
-    with pytest.raises(
-        ComparisonDataError, match="row 1 of column 'left' .*digits.*lost"
-    ):
-        read_comparisons(frame)
+    refused("row 1 of column 'left' .*digits.*lost", read_comparisons, frame)
     exact = frame.assign(left=[7, 1234567890123456789])
     assert "1234567890123456789" in read_comparisons(exact).arm_names
 
@@ -663,8 +618,7 @@ def test_sheets_that_are_not_read_are_named(tmp_path, caplog):
         caplog.text
     )
     frame[:0].to_excel(path, index=False)
-    with pytest.raises(ComparisonDataError, match="needs a header and at least one"):
-        read_comparisons(path)
+    refused("needs a header and at least one", read_comparisons, path)
 
 
 @pytest.mark.parametrize("condition", ["turn<b", "turn>", "turn>='x'", "id<2,x"])
@@ -683,32 +637,21 @@ def test_conditions_know_decimal_commas_and_quotes(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "wins", "ties"),
+    ("text", "counts"),
     [
-        (";A;B\nA;;1,5\nB;0,5;\n", [[0, 1], [0, 0]], 1),
-        (",A,B\nA,,1\u00bd\nB,\u00bd,\n", [[0, 1], [0, 0]], 1),
-        (",A,B\nA,*,=\nB,=,*\n", [[0, 0], [0, 0]], 1),
-        (",A,B,C\nA,,3,\nB,2,,1\nC,,4,\n", [[0, 3, 0], [2, 0, 1], [0, 4, 0]], 0),
-        (
-            ",A,B,C\nA,,3,\nB,2,,1\nC,0,4,\n",
-            "'A' won against 'C'|'C' won against",
-            None,
-        ),
-        ("winner,left,right\nleft,x,y\nright,y,7\n", "ordinary", None),
-        ("winner,left,right\nleft,7,8\nright,8,9\n", "ordinary", None),
+        (";A;B\nA;;1,5\nB;0,5;\n", [[1, 0, 1]]),
+        (",A,B\nA,,1\u00bd\nB,\u00bd,\n", [[1, 0, 1]]),
+        (",A,B\nA,*,=\nB,=,*\n", [[0, 0, 1]]),
+        (",A,B,C\nA,,3,\nB,2,,1\nC,,4,\n", [[3, 2, 0], [1, 4, 0]]),
+        # Two votes, whose winners are words.
+        ("winner,left,right\nleft,x,y\nright,y,7\n", [[1, 0, 0], [0, 1, 0]]),
+        ("winner,left,right\nleft,7,8\nright,8,9\n", [[1, 0, 0], [0, 1, 0]]),
     ],
 )
-def test_cross_tables_of_other_kinds(tmp_path, text, wins, ties):
-    path = written(tmp_path, text)
-    if ties is None and wins != "ordinary":
-        with pytest.raises(ComparisonDataError, match=wins):
-            read_comparisons(path)
-        return
-    votes = read_comparisons(path)
-    if wins == "ordinary":  # Two votes, whose winners are words.
-        assert votes.num_arms == 3 and votes.counts.tolist() == [[1, 0, 0], [0, 1, 0]]
-        return
-    assert votes.wins.tolist() == wins and votes.ties.sum() == 2 * ties
+def test_cross_tables_of_other_kinds(tmp_path, text, counts):
+    assert read_comparisons(written(tmp_path, text)).counts.tolist() == counts
+    broken = written(tmp_path, ",A,B,C\nA,,3,\nB,2,,1\nC,0,4,\n")
+    refused("'A' won against 'C'|'C' won against", read_comparisons, broken)
 
 
 @pytest.mark.parametrize("one", ["1", "1.0", "true", "True"])
@@ -733,8 +676,7 @@ def test_truth_as_words_in_any_format(tmp_path, monkeypatch):
 
 def test_sides_say_nothing_where_a_row_holds_both_orders(tmp_path):
     path = written(tmp_path, "a,b,g1,g2\nx,y,left,left\n")
-    with pytest.raises(ComparisonDataError, match="row 0 is 'left', but must be"):
-        read_comparisons(path, winner=("g1", "g2"))
+    refused("row 0 is 'left', but must be", read_comparisons, path, winner=("g1", "g2"))
 
 
 RATED = """r,item1,item2,item3,score1,score2,score3,best,worst
@@ -753,8 +695,7 @@ def test_answers_tell_which_columns_were_shown(tmp_path, caplog):
     same = read_sets(written(tmp_path, titles))
     assert same.counts.tolist() == votes.counts.tolist()
     places = written(tmp_path, RATED.format("1,3", "2,3", "1,3"))
-    with pytest.raises(ComparisonDataError, match="item3 or score1.*name them"):
-        read_sets(places)
+    refused("item3 or score1.*name them", read_sets, places)
     same = read_sets(places, shown=["item1", "item2", "item3"])
     assert same.counts.tolist() == votes.counts.tolist()
     assert "could be places" not in caplog.text
@@ -777,10 +718,8 @@ def test_sets_of_floats_lists_and_capitals(tmp_path):
     lists = json.dumps([{"shown": ["a", "b"], "best": "a"}])
     assert read_sets(written(tmp_path, lists, "sets.json")).row_names == ["a | b"]
     path = written(tmp_path, "i1,i2,best\na,b,a\n,b,b\n")
-    with pytest.raises(ComparisonDataError, match="row 1 shows fewer than two"):
-        read_sets(path)
-    with pytest.raises(ComparisonDataError, match="no column 'last'"):
-        read_sets(path, worst="last")
+    refused("row 1 shows fewer than two", read_sets, path)
+    refused("no column 'last'", read_sets, path, worst="last")
 
 
 @pytest.mark.parametrize(
@@ -794,8 +733,7 @@ def test_columns_of_ranks(tmp_path, titles):
     assert ballots.arm_names == ("ale", "tea") and ballots.num_votes == 2
     assert sorted(ballots.places.tolist()) == [[1, 2], [2, 1]]
     two = written(tmp_path, "1st choice,2nd choice,rank 1,rank 2\na,b,c,d\n")
-    with pytest.raises(ComparisonDataError, match="name columns of arms"):
-        read_rankings(two)
+    refused("name columns of arms", read_rankings, two)
 
 
 @pytest.mark.parametrize("row", ["90,80,70", "5,4,4", "1,1,2"])
@@ -803,10 +741,7 @@ def test_ratings_are_no_places_unless_named(tmp_path, row):
     path = written(
         tmp_path, f"when,Q [a],Q [b],Q [c]\n1,1st choice,Rank 2,3 (last)\n2,{row}\n"
     )
-    with pytest.raises(
-        ComparisonDataError, match="row 1 of Q .*may be ratings.*places"
-    ):
-        read_rankings(path)
+    refused("row 1 of Q .*may be ratings.*places", read_rankings, path)
     named = read_rankings(path, places=["Q [a]", "Q [b]", "Q [c]"])
     assert named.num_votes == 2
 
@@ -828,8 +763,7 @@ def test_choices_of_floats_and_names_for_nothing(tmp_path):
         long = f"id,alternative,chosen\n1,bus,0\n1,car,0\n1,{word},1\n"
         path = written(tmp_path, long)
         assert read_long_choices(path, none=word).counts.tolist() == [[0, 0, 1]]
-        with pytest.raises(ComparisonDataError, match=r"row 2 .*no value.*\(where\)$"):
-            read_long_choices(path)
+        refused(r"row 2 .*no value.*\(where\)$", read_long_choices, path)
     rows = [["NA", "b", "left"], ["b", "NA", "left"]]
     frame = pd.DataFrame(rows, columns=["left", "right", "winner"])
     named = read_comparisons(frame, arm_names=["b", "NA"])
@@ -838,10 +772,9 @@ def test_choices_of_floats_and_names_for_nothing(tmp_path):
 
 def test_no_row_is_left(tmp_path):
     path = written(tmp_path, "left,right,winner\na,b,\n,b,left\n")
-    with pytest.raises(
-        ComparisonDataError, match="no row with a value in each of left"
-    ):
-        read_comparisons(path, missing="skip")
+    refused(
+        "no row with a value in each of left", read_comparisons, path, missing="skip"
+    )
 
 
 @pytest.mark.parametrize("cells", [10**3, 10**9])
@@ -868,10 +801,7 @@ def test_parquet_files_that_unpack_to_too_much(tmp_path, monkeypatch, cells):
     path = tmp_path / "votes.parquet"
     path.write_bytes(b"PAR1")
     if cells > 10**6:
-        with pytest.raises(
-            ComparisonDataError, match=r"votes\.parquet.* unpacks to .* 6e\+09 cells"
-        ):
-            read_comparisons(path)
+        refused(r"votes\.parquet.* unpacks to .* 6e\+09 cells", read_comparisons, path)
         assert not asked
     else:
         assert read_comparisons(path).num_votes == 1
