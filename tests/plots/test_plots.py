@@ -1,19 +1,29 @@
-"""Figures: what they show, what they say, and that they leave no trace."""
+"""Figures: what they show and say, what they refuse, and that they leave no trace."""
 
+import errno
+import os
+import re
 import subprocess
 import sys
 
 import matplotlib as mpl
 import numpy as np
 import pytest
+import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.figure import Figure
 
-from bayesduel import plots
+from bayesduel import analysis, papers, plots
+from bayesduel.errors import OutputWriteError
+from bayesduel.inference import fit
+from bayesduel.models import PairwiseBeta
 from bayesduel.plots.axes import spread
 from bayesduel.plots.style import looks, width_in_inches
+from bayesduel.votes import Comparisons
 from tests import fake_results as fake
 from tests.figures import all_text, means
+from theory import copeland_lower_bound
 
 
 def test_regret_draws_the_mean_and_one_standard_error():
@@ -25,8 +35,7 @@ def test_regret_draws_the_mean_and_one_standard_error():
     error = regret.std(axis=0, ddof=1) / np.sqrt(regret.shape[0])
     corners = axes.collections[0].get_paths()[0].vertices
     assert corners[:, 1].max() == pytest.approx((regret.mean(axis=0) + error)[-1])
-    assert axes.get_xscale() == "log"
-    assert axes.get_xlabel() == "round t"
+    assert (axes.get_xscale(), axes.get_xlabel()) == ("log", "round t")
     assert axes.get_ylabel() == "cumulative Copeland regret"
     assert "mean of 40 runs, band: ± 1 standard error" in all_text(axes.figure)
 
@@ -49,13 +58,9 @@ def test_regret_of_one_run_has_no_band():
 
 
 def test_small_multiples_share_one_legend_and_the_look_of_a_policy():
-    tree = fake.comparison(
-        fake.TWO_MATRICES,
-        horizons={("mslr5-non-condorcet", "RUCB"): 10**5},
-        failed=None,
-    )
+    horizons = {("mslr5-non-condorcet", "RUCB"): 10**5}
+    tree = fake.comparison(fake.TWO_MATRICES, horizons=horizons, failed=None)
     figure = plots.regret(tree)
-    assert len(figure.axes) == 2
     titles = [axes.get_legend().get_title().get_text() for axes in figure.axes]
     assert titles == list(fake.TWO_MATRICES)
     assert len(figure.legends) == 1
@@ -94,7 +99,6 @@ def test_axes_are_as_asked(log_x, log_y):
 
 
 def test_no_regret_and_a_single_checkpoint_are_drawn():
-    """Also where the axis is logarithmic."""
     nothing = fake.policy_node()
     nothing["regret"][:] = 0.0
     plots.regret(nothing, log_y=True).draw_without_rendering()
@@ -105,9 +109,8 @@ def label_boxes(figure):
     """Return the boxes of the texts right of the axes, after a drawing."""
     figure.draw_without_rendering()
     axes = figure.axes[0]
-    return [
-        text.get_window_extent() for text in axes.texts if text.get_text()
-    ], figure.bbox
+    boxes = [text.get_window_extent() for text in axes.texts if text.get_text()]
+    return boxes, figure.bbox
 
 
 @pytest.mark.parametrize(
@@ -131,8 +134,7 @@ def test_heads_and_legends_stay_inside_the_figure():
     figure.draw_without_rendering()
     for legend in [*figure.legends, *(axes.get_legend() for axes in figure.axes)]:
         box = legend.get_window_extent()
-        assert box.x0 >= figure.bbox.x0 - 0.5
-        assert box.x1 <= figure.bbox.x1 + 0.5
+        assert figure.bbox.x0 - 0.5 <= box.x0 <= box.x1 <= figure.bbox.x1 + 0.5
         assert box.y1 <= figure.bbox.y1 + 0.5
     for axes in figure.axes:
         assert axes.bbox.height > 60
@@ -191,8 +193,7 @@ def test_spread_keeps_order_distance_and_range(wanted, height):
     placed = spread(wanted, height, 0.0, 1.0)
     order = np.argsort(wanted, kind="stable")
     assert np.all(np.diff(placed[order]) >= height - 1e-9)
-    assert placed.min() >= -1e-9
-    assert placed.max() <= 1.0 + 1e-9
+    assert -1e-9 <= placed.min() <= placed.max() <= 1.0 + 1e-9
 
 
 def test_spread_moves_as_little_as_possible():
@@ -200,3 +201,133 @@ def test_spread_moves_as_little_as_possible():
     assert np.array_equal(spread(wanted, 0.1, 0.0, 1.0), wanted)
     together = spread(np.array([0.5, 0.5]), 0.1, 0.0, 1.0)
     assert np.allclose(together, [0.45, 0.55])
+
+
+NODE = fake.policy_node(num_runs=9)
+TREE = fake.comparison(labels=("D-TS", "RUCB"), num_runs=9)
+ORDER = [[0.5, 0.6], [0.4, 0.5]]
+
+
+def result(values, rounds=(10, 100), axes=("notion", "run", "checkpoint")):
+    return xr.Dataset(
+        {"regret": (axes, np.asarray(values)[None, None])},
+        coords={"notion": ["copeland"], "checkpoint": list(rounds)},
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("results", "must be what bayesduel.simulate or bayesduel.compare returned"),
+        (result([1.0, np.nan]), "is nan in row 0 at checkpoint 100"),
+        (result([1.0, 2.0], rounds=[100, 10]), "must be at ascending checkpoints"),
+        (result([1.0, 2.0], rounds=["a", "b"]), "must be at ascending checkpoints"),
+        (result(["a", "b"]), "must hold numbers"),
+        (xr.Dataset({"regret": ("x", [1.0, 2.0])}), "must have the axes notion, run"),
+    ],
+)
+def test_results_of_another_layout(given, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        analysis.summary(given)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"band": "stderr"}, "band must be one of"),
+        ({"notion": "weak"}, "must be one that was recorded"),
+        ({"width": "wide"}, "'column' or 'full'"),
+        ({"width": "1_0"}, "width must be"),
+        ({"width": True}, "width must be from 1.5 to 40 inches"),
+        ({"width": 0.1}, "width must be from 1.5 to 40 inches"),
+        ({"height": -1}, "height must be from 0.5 to 200 inches"),
+        ({"height": 0.6}, "leave room for the panels"),
+        ({"labels": "inside"}, "labels must be"),
+        ({"log_x": "no"}, "log_x must be True or False"),
+        ({"columns": 0}, "columns must be an integer"),
+    ],
+)
+def test_options_of_figures(options, words):
+    with pytest.raises(ValueError, match=words):
+        plots.regret(NODE, **options)
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda: analysis.slope(NODE, 100, np.nan), "to_round must be an integer"),
+        (lambda: analysis.rankings(TREE, num_resamples=10**9), "at most 1000000"),
+        (lambda: analysis.rankings(TREE, seed=-1), "seed must be an integer of at"),
+        (lambda: analysis.rankings(TREE, peak="x"), "peak must be a number of at le"),
+        (lambda: analysis.rankings(TREE, confidence=None), "confidence must be in (0"),
+        (lambda: analysis.paired_intervals(np.zeros((9, 700)), num_resamples=10**6),
+         "num_resamples must be at most 548"),
+        (lambda: analysis.anchored_bound(copeland_lower_bound(ORDER), np.nan, 1.0),
+         "anchor_round must be an integer of at least 2"),
+        (lambda: analysis.lower_bound(ORDER, ("a",)), "must name each of the 2 arms"),
+        (lambda: papers.SubmatrixConstants(()).values("__class__"),
+         "name must be one of cw, ecw, ccb"),
+        (lambda: papers.submatrix_constants(ORDER, 1, 2, overwrite="no"),
+         "overwrite must be True or False"),
+        (lambda: plots.allocation(ORDER, [1]), "optima must be a mapping"),
+        (lambda: plots.allocation(ORDER, {"x": 1}), "optima['x'] must be a theory.Opt"),
+        (lambda: papers.reproduction(TREE), "found must be what"),
+        (lambda: plots.slopes(fake.comparison(fake.TWO_MATRICES)), "for one instance"),
+        (lambda: plots.sweep(fake.comparison()), "result: no number among the param"),
+    ],
+)  # fmt: skip
+def test_arguments(ask, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        ask()
+
+
+@pytest.mark.parametrize(
+    ("draw", "words"),
+    [
+        (lambda p: plots.forest(p, max_arms=0), "max_arms must be an integer"),
+        (lambda p: plots.forest(p, by="borda"), "by must be one of score, rank"),
+        (lambda p: plots.forest(None), "posterior must be a fit"),
+        (lambda p: plots.heat_map([[0.5, 2.0], [0.4, 0.5]]), "values[0, 1] "),
+        (lambda p: plots.pair(p, "0", "0"), "two different arms"),
+        (lambda p: plots.pair(p, "0", "beer"), "pair must name arms of the fit, which"),
+        (lambda p: plots.pair(p, "0", "1", probability=2), "probability must be in"),
+        (lambda p: plots.pair(p, "0", "1", scale="glicko"), "scale must be"),
+        (lambda p: plots.predictive_check(p, rng_key=-1), "from 0 to 2^63 - 1"),
+        (lambda p: plots.coefficients(p), "a model with attributes"),
+        (lambda p: plots.false_stops("gap"), "audit must be what"),
+    ],
+)
+def test_arguments_of_figures_of_fits(draw, words):
+    found = fit(PairwiseBeta(), Comparisons.from_wins([[0, 7], [3, 0]]), num_draws=25)
+    with pytest.raises(ValueError, match=re.escape(words)):
+        draw(found)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((None, "figure", ["svg"]), "figure must be a matplotlib figure"),
+        ((Figure(), ".", ["svg"]), "stem must end with the name of a file"),
+        ((Figure(), "figure", "svg"), "formats must be a sequence"),
+        ((Figure(), "figure", ["svg", "exe"]), "formats must be one of"),
+    ],
+)
+def test_what_is_saved(tmp_path, monkeypatch, arguments, words):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=re.escape(words)):
+        plots.save(*arguments)
+    # Not even the first of the formats.
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_full_disk_leaves_the_older_figure(tmp_path, monkeypatch):
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    (path,) = plots.save(Figure(), tmp_path / "figure", ["svg"])
+    before = path.read_bytes()
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OutputWriteError, match=r"figure\.svg: No space left on device"):
+        plots.save(Figure((1, 1)), tmp_path / "figure", ["svg"])
+    assert [each.name for each in tmp_path.iterdir()] == ["figure.svg"]
+    assert path.read_bytes() == before

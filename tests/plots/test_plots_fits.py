@@ -1,7 +1,8 @@
-"""Figures of fits: what they show is what the fit says."""
+"""Figures of fits and of allocations: what they show is what was computed."""
 
 from dataclasses import replace
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from bayesduel.models import ConditionalLogit, PairwiseBeta
 from bayesduel.plots import posteriors, style
 from bayesduel.plots.posteriors import short_names
 from bayesduel.votes import Choices, Comparisons, Rankings
+from theory import PreferenceMatrix, TieError, copeland_lower_bound, ecw_rmed_constant
 
 NAMES = ("tea", "coffee", "milk", "water")
 WINS = np.array([[0, 7, 9, 0], [3, 0, 6, 8], [1, 4, 0, 5], [0, 2, 5, 0]])
@@ -34,7 +36,7 @@ def caption(figure):
     return figure.get_supxlabel().replace("\n", " ")
 
 
-def labels(axis):
+def ticks(axis):
     return [each.get_text() for each in axis.get_ticklabels()]
 
 
@@ -55,7 +57,7 @@ def test_forest_shows_the_table():
     figure = plots.forest(found(), probability=0.8)
     table = standings(found(), 0.8)
     axes = figure.axes[0]
-    assert labels(axes.yaxis) == table["arm"].values.tolist()
+    assert ticks(axes.yaxis) == table["arm"].values.tolist()
     thin, thick = axes.collections[:2]
     ends = np.array([line[:, 0] for line in thin.get_segments()])
     np.testing.assert_allclose(ends[:, 0], table["score_lower"])
@@ -68,17 +70,16 @@ def test_forest_shows_the_table():
     expected = full["rank_upper"] - full["rank_lower"] + 1
     np.testing.assert_allclose(widths, expected)
     few = plots.forest(found(), max_arms=2)
-    assert len(labels(few.axes[0].yaxis)) == 2
+    assert len(ticks(few.axes[0].yaxis)) == 2
     assert "2 more arms left out" in caption(few)
 
 
 def test_bars_are_the_winner_probabilities():
     axes = plots.winners(found()).axes[0]
     shares = found().winner_probabilities()
-    shown = labels(axes.yaxis)
-    for bars, sense in zip(
-        axes.containers, ("condorcet", "copeland", "borda"), strict=True
-    ):
+    shown = ticks(axes.yaxis)
+    senses = ("condorcet", "copeland", "borda")
+    for bars, sense in zip(axes.containers, senses, strict=True):
         for bar, name in zip(bars, shown, strict=True):
             assert bar.get_width() == pytest.approx(float(shares[sense].sel(arm=name)))
     assert shown[0] == shares["condorcet"].idxmax().item()
@@ -88,7 +89,7 @@ def test_heat_map_is_ordered_and_counts():
     figure = plots.heat_map(found())
     axes = figure.axes[0]
     order = standings(found())["arm"].values.tolist()
-    assert labels(axes.yaxis) == labels(axes.xaxis) == order
+    assert ticks(axes.yaxis) == ticks(axes.xaxis) == order
     image = axes.images[0].get_array()
     probability = found().probability_of_beating().sel(arm=order, opponent=order).values
     off = ~np.eye(4, dtype=bool)
@@ -103,16 +104,15 @@ def test_heat_map_of_a_matrix_and_of_a_few_arms_fills_the_width():
     matrix = bayesduel.load("mslr5-non-condorcet")
     figure = plots.heat_map(matrix, max_arms=3)
     axes = figure.axes[0]
-    order = [int(name) for name in labels(axes.yaxis)]
+    order = [int(name) for name in ticks(axes.yaxis)]
     assert matrix.wins[order].tolist() == sorted(matrix.wins, reverse=True)[:3]
     image = np.ma.filled(axes.images[0].get_array(), np.nan)
     expected = matrix.values[np.ix_(order, order)]
     off = ~np.eye(3, dtype=bool)
     np.testing.assert_allclose(image[off], expected[off])
     assert f"{expected[0, 1]:.2f}" in [each.get_text() for each in axes.texts]
-    assert labels(plots.heat_map(np.asarray(matrix.values)).axes[0].yaxis)[:3] == [
-        str(arm) for arm in order
-    ]
+    whole = plots.heat_map(np.asarray(matrix.values)).axes[0]
+    assert ticks(whole.yaxis)[:3] == [*map(str, order)]
     figure.draw_without_rendering()
     assert axes.get_window_extent().width / figure.bbox.width > 0.7
 
@@ -209,19 +209,12 @@ def test_other_scripts_get_a_font_that_has_them_or_are_said(monkeypatch, tmp_pat
     # The font of last resort, which comes with matplotlib too, has boxes for all.
     assert not any("Resort" in family for family in style._families())
     # STIX comes with matplotlib: has it what the usual font lacks?
-    letter = min(
-        style._letters(find("STIXGeneral")) - style._letters(find(style.USUAL_FONT))
-    )
-    monkeypatch.setattr(
-        style, "_families", lambda: {"STIXGeneral": find("STIXGeneral")}
-    )
+    stix, usual = map(font_manager.findfont, ("STIXGeneral", style.USUAL_FONT))
+    letter = min(style._letters(stix) - style._letters(usual))
+    monkeypatch.setattr(style, "_families", lambda: {"STIXGeneral": stix})
     text = Text(text=f"a{letter}")
     assert not style.give_fonts([text])
     assert text.get_fontfamily() == [style.USUAL_FONT, "STIXGeneral"]
-
-
-def find(family):
-    return font_manager.findfont(family)
 
 
 @pytest.mark.parametrize("mixed", [False, True])
@@ -230,9 +223,8 @@ def test_coefficients_in_units_that_can_be_compared(mixed):
     rng = np.random.default_rng(2)
     table = rng.normal(size=(200, 3, 2)) * [0.01, 50.0]
     utility = table @ [40.0, -0.02] + rng.gumbel(size=(200, 3))
-    choices = Choices.from_attributes(
-        table, utility.argmax(axis=1).tolist(), attribute_names=["small", "large"]
-    )
+    best = utility.argmax(axis=1).tolist()
+    choices = Choices.from_attributes(table, best, attribute_names=["small", "large"])
     posterior = fit(ConditionalLogit(), choices, num_draws=200)
     if mixed:
         spread = np.full((4, 200, 1), 0.5)
@@ -271,3 +263,136 @@ def _edges(band, point):
     corners = band.get_paths()[0].vertices
     each = [corners[np.isclose(corners[:, 0], x), 1] for x in point]
     return np.array([y.min() for y in each]), np.array([y.max() for y in each])
+
+
+def _panels(figure):
+    return [axes for axes in figure.axes if axes.images and axes.get_title(loc="left")]
+
+
+def _shown(axes):
+    return np.ma.filled(axes.images[0].get_array().astype(float), np.nan)
+
+
+def _off_diagonal(values):
+    return values[~np.eye(len(values), dtype=bool)]
+
+
+def _shuffled():
+    """The Gap matrix with its arms moved: the order drawn is not that of numbers."""
+    order = [3, 1, 4, 0, 2]
+    matrix = bayesduel.load("gap")
+    values = matrix.values[np.ix_(order, order)]
+    return PreferenceMatrix(values, arm_names=["d", "b", "e", "a", "c"])
+
+
+@cache
+def shuffled():
+    return plots.allocation(_shuffled())
+
+
+@cache
+def named(name, width="full"):
+    return plots.allocation(bayesduel.load(name), width=width)
+
+
+def test_panels_show_the_matrix_and_both_allocations_by_copeland_score():
+    matrix = _shuffled()
+    figure = shuffled()
+    probability, lower, efficient = _panels(figure)
+    # Wins 1, 2, 2, 3, 2; Borda scores of those with two wins: .5 each, so by number.
+    order = [3, 1, 2, 4, 0]
+    ordered = np.ix_(order, order)
+    expected = _off_diagonal(matrix.values[ordered])
+    assert np.allclose(_off_diagonal(_shown(probability)), expected)
+    optima = copeland_lower_bound(matrix), ecw_rmed_constant(matrix)
+    for axes, optimum in zip((lower, efficient), optima, strict=True):
+        duels = optimum.duels_per_log_round[ordered]
+        expected = np.where(duels > 0, duels, np.nan)
+        shown, expected = _off_diagonal(_shown(axes)), _off_diagonal(expected)
+        assert np.allclose(shown, expected, equal_nan=True)
+        assert "winner 3" in axes.get_title(loc="left")
+        labels = [label.get_text() for label in axes.get_xticklabels()]
+        assert labels == ["3", "1", "2", "4", "0"]
+        bold = [label.get_fontweight() for label in axes.get_xticklabels()]
+        assert bold == ["bold", *["normal"] * 4]
+    names = [label.get_text() for label in probability.get_yticklabels()]
+    assert names == ["a  3", "b  1", "e  2", "c  4", "d  0"]
+    assert "11.0" in lower.get_title(loc="left")
+    assert "1253" in efficient.get_title(loc="left")
+    assert lower.images[0].norm is efficient.images[0].norm
+
+
+def test_dots_mark_the_superiors_of_the_row():
+    matrix = _shuffled()
+    axes = _panels(shuffled())[0]
+    order = [3, 1, 2, 4, 0]
+    places = axes.collections[0].get_offsets() - np.array([0.36, -0.36])
+    marked = {(round(y), round(x)) for x, y in places}
+    assert marked == {
+        (row, column)
+        for row, column in product(range(5), range(5))
+        if order[column] in matrix.superiors(order[row])
+    }
+
+
+def test_numbers_stand_in_the_cells_of_small_matrices_only():
+    texts = [text.get_text() for text in _panels(shuffled())[2].texts]
+    assert texts.count("5000") == 2
+    assert texts.count("5.2") == 6
+    assert not _panels(named("sushi", "full"))[2].texts
+
+
+@pytest.mark.parametrize(
+    ("name", "width"),
+    [("gap", "full"), pytest.param("sushi", 4.0, marks=pytest.mark.slow)],
+)
+def test_everything_is_inside_the_figure(name, width):
+    figure = named(name, width)
+    figure.draw_without_rendering()
+    box = figure.get_tightbbox()
+    wide, tall = figure.get_size_inches()
+    assert box.x0 >= -0.01 and box.y0 >= -0.01
+    assert box.x1 <= wide + 0.01 and box.y1 <= tall + 0.01
+    # At most a twentieth of the height is left empty.
+    assert tall - box.height < max(0.2, tall / 20)
+
+
+def test_optima_can_be_chosen():
+    matrix = bayesduel.load("gap")
+    chosen = {"optimal": copeland_lower_bound(matrix)}
+    figure = plots.allocation(matrix, chosen, height=3.0)
+    titles = [axes.get_title(loc="left") for axes in _panels(figure)]
+    assert titles == ["P(row beats column)", "optimal"]
+    assert figure.get_figheight() == 3.0
+    words = "16 arms, as the matrix, .*'optimal'.*, got 5"
+    with pytest.raises(ValueError, match=words):
+        plots.allocation(bayesduel.load("sushi"), chosen)
+
+
+def test_what_has_no_constant_is_refused_or_drawn_alone():
+    with pytest.raises(TieError):
+        plots.allocation(bayesduel.load("arxiv"))
+    assert len(_panels(plots.allocation(bayesduel.load("arxiv"), {}))) == 1
+
+
+def test_no_exploration_at_all_is_drawn():
+    """All arms of a cycle are winners, and stand in the order of their Borda scores."""
+    cycle = [[0.5, 0.7, 0.4], [0.3, 0.5, 0.9], [0.6, 0.1, 0.5]]
+    figure = plots.allocation(cycle)
+    figure.draw_without_rendering()
+    first, *rest = _panels(figure)
+    assert len(rest) == 2
+    assert [each.get_text() for each in first.get_xticklabels()] == ["1", "0", "2"]
+    labels = {axes.get_xlabel() for axes in figure.axes}
+    assert "duels per unit of natural log T (white: none)" in labels
+    legend = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert "bold: Copeland winners" in legend
+    assert any("superior" in text for text in legend)
+
+
+@pytest.mark.parametrize(("name", "least"), [("gap", 7.0), ("sushi", 5.5)])
+def test_numbers_and_labels_are_large_enough_to_be_read(name, least):
+    figure = named(name, "full")
+    for axes in _panels(figure):
+        written = [*axes.texts, *axes.get_xticklabels(), *axes.get_yticklabels()]
+        assert min(text.get_fontsize() for text in written) >= least

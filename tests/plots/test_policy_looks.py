@@ -7,20 +7,19 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from matplotlib.colors import to_hex
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 import bayesduel
 from bayesduel import papers, plots, policies
+from bayesduel.analysis import audit_stopping
 from bayesduel.diagnostics import calibrate
 from bayesduel.inference import fit
 from bayesduel.models import ConditionalLogit, PairwiseBeta
 from bayesduel.papers import recipes
 from bayesduel.plots import policy_looks as module
-from bayesduel.plots.policy_looks import (
-    POLICY_LOOKS,
-    RULE_LOOKS,
-    policy_looks,
-    rule_looks,
-)
+from bayesduel.plots.policy_looks import POLICY_LOOKS, RULE_LOOKS, policy_looks
 from bayesduel.policies import registry
 from bayesduel.stopping.words import rules
 from bayesduel.votes import Choices, Comparisons
@@ -71,10 +70,10 @@ def test_every_rule_for_stopping_has_a_look_whatever_stands_beside_it():
     assert len({color for color, _ in RULE_LOOKS.values()}) == len(RULE_LOOKS)
     some = ["anytime:delta=0.05", "p-value:alpha=0.05", "posterior|budget:budget=9"]
     for order in itertools.permutations(some):
-        look = rule_looks(order)
+        look = module.rule_looks(order)
         names = ("anytime", "p-value", "posterior")
         assert [look[x][:2] for x in some] == [RULE_LOOKS[name] for name in names]
-    two = rule_looks(["anytime:delta=0.05", "anytime:delta=0.01"])
+    two = module.rule_looks(["anytime:delta=0.05", "anytime:delta=0.01"])
     assert len({each[:3] for each in two.values()}) == 2
     assert {each.color for each in two.values()} == {RULE_LOOKS["anytime"][0]}
 
@@ -140,9 +139,8 @@ def test_colors_and_names_that_cannot_be_meant(options, words):
 
 
 def swept():
-    return bayesduel.compare(
-        "cyclic", ["d-ts:alpha=0.6|1|2", "rucb"], num_runs=3, horizon=300
-    )
+    names = ["d-ts:alpha=0.6|1|2", "rucb"]
+    return bayesduel.compare("cyclic", names, num_runs=3, horizon=300)
 
 
 TREE = fake.comparison(labels=("D-TS", "RUCB"), num_runs=9)
@@ -199,42 +197,28 @@ def calibrated():
 
 
 def audited():
-    from bayesduel.analysis import audit_stopping
-
-    return audit_stopping(
-        "cyclic", "balanced", rules=["p-value:alpha=0.05"], budget=99, num_runs=20
-    )
+    options = {"rules": ["p-value:alpha=0.05"], "budget": 99, "num_runs": 20}
+    return audit_stopping("cyclic", "balanced", **options)
 
 
 # What is drawn, a key and a color of it, and a key of a name.
 OF_OTHERS = {
     "forest": (lambda **x: plots.forest(posterior(), **x), "ale", "#123456", "tea"),
     "winners": (lambda **x: plots.winners(posterior(), **x), "borda", "#123456", "tea"),
-    "pair": (
-        lambda **x: plots.pair(posterior(), "tea", "ale", **x),
-        "votes", "#123456", "tea",
-    ),
-    "predictive_check": (
-        lambda **x: plots.predictive_check(posterior(), **x),
-        "observed", "#123456", "tea",
-    ),
-    "heat_map": (
-        lambda **x: plots.heat_map(posterior(), **x), "probabilities", "bwr", "tea",
-    ),
-    "allocation": (
-        lambda **x: plots.allocation(bayesduel.load("gap"), **x),
-        "duels", "viridis", "0",
-    ),
-    "calibration": (
-        lambda **x: plots.calibration(calibrated(), **x),
-        "preference", "#123456", "preference",
-    ),
-    "coefficients": (
-        lambda **x: plots.coefficients(of_attributes(), **x), None, "#123456", None,
-    ),
-    "false_stops": (
-        lambda **x: plots.false_stops(audited(), **x), None, "#123456", None,
-    ),
+    "pair": (lambda **x: plots.pair(posterior(), "tea", "ale", **x),
+             "votes", "#123456", "tea"),
+    "predictive_check": (lambda **x: plots.predictive_check(posterior(), **x),
+                         "observed", "#123456", "tea"),
+    "heat_map": (lambda **x: plots.heat_map(posterior(), **x),
+                 "probabilities", "bwr", "tea"),
+    "allocation": (lambda **x: plots.allocation(bayesduel.load("gap"), **x),
+                   "duels", "viridis", "0"),
+    "calibration": (lambda **x: plots.calibration(calibrated(), **x),
+                    "preference", "#123456", "preference"),
+    "coefficients": (lambda **x: plots.coefficients(of_attributes(), **x),
+                     None, "#123456", None),
+    "false_stops": (lambda **x: plots.false_stops(audited(), **x),
+                    None, "#123456", None),
 }  # fmt: skip
 KEYS = {
     "coefficients": lambda: of_attributes().data.attribute_names[0],
@@ -267,10 +251,6 @@ def test_every_figure_of_something_else_takes_colors_and_names(kind):
 
 def colored(artist):
     """Return the color of a line, of its marker, or of an area."""
-    from matplotlib.colors import to_hex
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
     if isinstance(artist, Line2D):
         pale = to_hex(artist.get_color()) == "#ffffff"
         return to_hex(artist.get_markeredgecolor() if pale else artist.get_color())
@@ -280,11 +260,8 @@ def colored(artist):
 
 
 def test_no_figure_was_forgotten():
-    drawing = {
-        name
-        for name in set(dir(plots)) - {"save"}
-        if not name.startswith("_") and inspect.isfunction(getattr(plots, name))
-    }
+    functions = inspect.getmembers(plots, inspect.isfunction)
+    drawing = {name for name, _ in functions if name[0] != "_"} - {"save"}
     assert drawing == {*OF_POLICIES, *OF_OTHERS}
     for draw in [papers.reproduction, *(getattr(plots, name) for name in drawing)]:
         assert {"colors", "names"} <= set(inspect.signature(draw).parameters)
