@@ -48,13 +48,10 @@ class Browser:
     def tab(self, address, width=1100, height=750):
         """Open an address in a window with cookies and storage of its own."""
         context = self.call("Target.createBrowserContext")["browserContextId"]
-        made = self.call(
-            "Target.createTarget", url="about:blank", browserContextId=context
-        )
-        session = self.call(
-            "Target.attachToTarget", targetId=made["targetId"], flatten=True
-        )["sessionId"]
-        tab = Tab(self, session)
+        given = {"url": "about:blank", "browserContextId": context}
+        target = self.call("Target.createTarget", **given)["targetId"]
+        made = self.call("Target.attachToTarget", targetId=target, flatten=True)
+        tab = Tab(self, made["sessionId"])
         tab.resize(width, height)
         tab.go(address)
         return tab
@@ -88,10 +85,8 @@ class Tab:
 
     def value(self, expression):
         """Return what an expression of JavaScript is."""
-        found = self._call(
-            "Runtime.evaluate", expression=expression, returnByValue=True
-        )
-        return found["result"].get("value")
+        given = {"expression": expression, "returnByValue": True}
+        return self._call("Runtime.evaluate", **given)["result"].get("value")
 
     def wait(self, expression):
         """Wait until an expression is true; return its value."""
@@ -122,10 +117,9 @@ class Tab:
         )
         place = {"x": box[0], "y": box[1], "button": "left"}
         for number in range(1, count + 1):
+            given = place | {"clickCount": number}
             for kind in ("mousePressed", "mouseReleased"):
-                self._call(
-                    "Input.dispatchMouseEvent", type=kind, clickCount=number, **place
-                )
+                self._call("Input.dispatchMouseEvent", type=kind, **given)
 
 
 @contextmanager
@@ -142,12 +136,9 @@ def opened(program, folder):
     script = 'exec 3<&"$0" 4>&"$1"; shift; exec "$@"'
     ends = to_browser[0], from_browser[1]
     process = subprocess.Popen(
-        ["bash", "-c", script, *map(str, ends), *command],
-        pass_fds=ends,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+        ["bash", "-c", script, *map(str, ends), *command], pass_fds=ends,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
     for end in ends:
         os.close(end)
     try:

@@ -67,35 +67,21 @@ def policy_node(
             "plays": (("run", "checkpoint", "arm", "opponent"), plays),
             "recommendation": (("run",), np.zeros(num_runs, dtype=np.int64)),
         },
-        coords={
-            "notion": list(notions),
-            "run": np.arange(num_runs),
-            "checkpoint": rounds,
-            "arm": np.arange(num_arms),
-            "opponent": np.arange(num_arms),
-        },
+        coords={"notion": list(notions), "run": np.arange(num_runs),
+                "checkpoint": rounds, "arm": np.arange(num_arms),
+                "opponent": np.arange(num_arms)},
         attrs=policy_attrs(label, instance, num_runs, int(rounds[-1])),
-    )
+    )  # fmt: skip
 
 
 def policy_attrs(label: str, instance: str, runs: int, horizon: int) -> dict:
     """Return the attributes of one policy node."""
     return {
-        "instance": instance,
-        "policy": label,
-        "policy_name": label.lower(),
-        "parameters": "{}",
-        "num_runs": runs,
-        "horizon": horizon,
-        "seed": 1,
-        "look_ahead": 1,
-        "shuffle": 1,
-        "run_seconds": 0.5,
-        "compile_seconds": 2.5,
-        "events": 1234,
-        "version": "0.1.0",
-        "device": "cpu",
-    }
+        "instance": instance, "policy": label, "policy_name": label.lower(),
+        "parameters": "{}", "num_runs": runs, "horizon": horizon, "seed": 1,
+        "look_ahead": 1, "shuffle": 1, "run_seconds": 0.5, "compile_seconds": 2.5,
+        "events": 1234, "version": "0.1.0", "device": "cpu",
+    }  # fmt: skip
 
 
 def failed_node(label: str, instance: str, error: str) -> xr.Dataset:
@@ -124,11 +110,8 @@ def comparison(
 ) -> xr.DataTree:
     """Return ``/<instance>/<policy>`` as ``bayesduel.compare`` does."""
     instances = instances or {"mslr5-condorcet": CONDORCET}
-    nodes: dict[str, xr.Dataset] = {
-        "/": xr.Dataset(
-            attrs={"seed": 1, "num_runs": 40, "horizon": 10**6, "version": "0.1.0"}
-        )
-    }
+    attrs = {"seed": 1, "num_runs": 40, "horizon": 10**6, "version": "0.1.0"}
+    nodes: dict[str, xr.Dataset] = {"/": xr.Dataset(attrs=attrs)}
     for name, matrix in instances.items():
         nodes[f"/{name}"] = environment_node(matrix, name)
         for label in labels:

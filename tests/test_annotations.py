@@ -24,14 +24,7 @@ from bayesduel.models.in_policies.laplace import Laplace
 from bayesduel.policies.over_models.counting import most_beaten
 from bayesduel.policies.policy import over_model
 from tests import checked_annotations
-from tests.checked_annotations import (
-    function_of,
-    hints_of,
-    look_again,
-    misfit,
-    plain_functions,
-    without_alias,
-)
+from tests.checked_annotations import hints_of, look_again, misfit, plain_functions
 from theory.choice.rules import logit_choice
 
 MODULES = [
@@ -59,22 +52,19 @@ def functions_of(owner):
     return found
 
 
-FUNCTIONS = {
-    name: function
-    for module in MODULES
-    for name, function in functions_of(module).items()
-}
-PUBLIC = {
-    name: function
-    for name, function in FUNCTIONS.items()
-    if not re.search(r"\._(?!_)", name)
-}
+FUNCTIONS = {}
+for each in MODULES:
+    FUNCTIONS |= functions_of(each)
+PUBLIC = {name: x for name, x in FUNCTIONS.items() if not re.search(r"\._(?!_)", name)}
 
 
 def test_all_functions_of_both_packages_are_found_by_their_code():
     assert len(PUBLIC) > 1000
     for name, each in FUNCTIONS.items():
-        assert function_of.__wrapped__(each.__code__, each.__module__) is each, name
+        assert (
+            checked_annotations.function_of.__wrapped__(each.__code__, each.__module__)
+            is each
+        ), name
 
 
 @pytest.fixture(autouse=True)
@@ -171,7 +161,7 @@ def bare_arrays(hint):
     """Yield the arrays without a shape inside a hint."""
     if isinstance(hint, TypeAliasType) and hint.__name__ in ARRAY_LIKE:
         return
-    hint = without_alias(hint)
+    hint = checked_annotations.without_alias(hint)
     if hint in (np.ndarray, jax.Array) or get_origin(hint) is np.ndarray:
         yield hint
     elif isinstance(hint, list | tuple):

@@ -154,11 +154,9 @@ def family_of(sources: list[str]) -> set[str]:
 
 
 def plain_errors(source: str, family: set[str]) -> list[str]:
-    """Return errors about input that do not say their parts.
+    """Return errors about input that do not name argument and rule.
 
-    ``ValueError`` and ``TypeError`` cannot; an error of the family must name argument
-    and rule. ``kind`` and ``error`` are classes of the family that a check is given,
-    ``option_error`` makes one.
+    ``kind``, ``error``: classes that a check is given; ``option_error`` makes one.
     """
     found = []
     for node in ast.walk(tree_of(source)):
@@ -194,26 +192,20 @@ def test_errors_about_input_say_their_parts():
 
 
 def test_the_check_of_errors_sees_what_it_looks_for():
-    family = family_of(
-        ["class A(B, e.ArgumentError): ...", "class C(A): ...\nclass D: 0"]
-    )
+    sources = ["class A(B, e.ArgumentError): ...", "class C(A): ...\nclass D: 0"]
+    family = family_of(sources)
     assert family == {"ArgumentError", "A", "C"}
     for plain in (
-        "raise ValueError('n is wrong')",
-        "raise TypeError",
-        "raise C('n is wrong')",
-        "raise A('', 'is wrong', 3)",
-        "raise kind('n is wrong') from error",
+        "raise ValueError('n is wrong')", "raise TypeError", "raise C('n is wrong')",
+        "raise A('', 'is wrong', 3)", "raise kind('n is wrong') from error",
         "def made():\n    return C()",
-    ):
+    ):  # fmt: skip
         assert len(plain_errors(plain, family)) == 1, plain
     for fine in (
-        "raise A('n', 'must be odd', 4)",
-        "raise kind(name, rule)",
-        "raise KeyError(name)",
-        "model = kind(prior=2)",
+        "raise A('n', 'must be odd', 4)", "raise kind(name, rule)",
+        "raise KeyError(name)", "model = kind(prior=2)",
         "try:\n    0\nexcept ValueError:\n    raise",
-    ):
+    ):  # fmt: skip
         assert plain_errors(fine, family) == [], fine
 
 
@@ -223,8 +215,7 @@ def test_the_checks_see_what_they_look_for():
     assert imports_of(source, files) == {"bayesduel.plots", "theory"}
     hidden = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import theory\n"
     assert imports_of(hidden, files) == {"theory"}
-    assert upward({"bayesduel.models": {"bayesduel.plots", "theory"}}) == [
-        ("bayesduel.models", "bayesduel.plots")
-    ]
+    found = upward({"bayesduel.models": {"bayesduel.plots", "theory"}})
+    assert found == [("bayesduel.models", "bayesduel.plots")]
     graph = {"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}
     assert circles(graph) == [{"b", "c"}]

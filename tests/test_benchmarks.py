@@ -20,9 +20,8 @@ def test_a_row_has_the_cells_of_those_that_are_stored(monkeypatch):
         monkeypatch.setattr(table, name, value)
     (stored, *_) = json.loads(table.RESULTS.read_text())["rows"].values()
     row = table.measured("random")
-    assert {name: [*cell] for name, cell in row.items()} == {
-        name: [*cell] for name, cell in stored.items()
-    }
+    one, other = ({name: [*cell] for name, cell in x.items()} for x in (row, stored))
+    assert one == other
     assert all(0 < cell["regret"] < cell["final"] <= 1000 for cell in row.values())
 
 

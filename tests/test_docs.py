@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from bayesduel import plots, policies
 from tests.public_names import PACKAGES, TOPICS, public
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -67,20 +68,14 @@ def test_the_readme_shows_the_code_of_the_first_page():
 def test_the_gallery_draws_every_figure():
     gallery = (DOCS / "gallery.md").read_text("utf-8")
     drawn = set(re.findall(r"^plots\.(\w+)\(", gallery, re.MULTILINE))
-    assert drawn == set(import_module("bayesduel.plots").__all__) - {
-        "StyledFigure",
-        "save",
-    }
+    assert drawn == {*plots.__all__} - {"StyledFigure", "save"}
 
 
 def test_every_bound_has_its_note():
     """The table of bounds names all functions that return one."""
     page = (DOCS / "theory" / "bounds.md").read_text("utf-8")
-    bounds = [
-        name
-        for name in public("theory", *TOPICS)
-        if name.endswith(("_bound", "_order", "_constant"))
-    ]
+    ends = ("_bound", "_order", "_constant")
+    bounds = [name for name in public("theory", *TOPICS) if name.endswith(ends)]
     assert len(bounds) > 15
     assert not [name for name in bounds if f"{{func}}`~{name}`" not in page]
 
@@ -96,8 +91,6 @@ def test_every_policy_is_explained():
     line "Twin of ..." of a note: no row, no claim. Every dueling bandit but the random
     one has a twin.
     """
-    from bayesduel import policies
-
     pages = (DOCS / "theory").glob("*.md")
     notes = "".join(page.read_text("utf-8") for page in pages).lower()
     evidence = (DOCS / "evidence.md").read_text("utf-8")
@@ -149,12 +142,8 @@ def test_every_public_name_is_in_the_reference():
         if not inspect.ismodule(value) and name != "bayesduel.__version__"
     }
     assert not [name for name, value in offered.items() if id(value) not in listed]
-    bare = [
-        name
-        for name, value in in_the_reference().items()
-        if callable(value) and not (inspect.getdoc(value) or "").strip()
-    ]
-    assert not bare
+    for name, value in in_the_reference().items():
+        assert not callable(value) or (inspect.getdoc(value) or "").strip(), name
 
 
 def test_no_two_public_functions_have_one_name():
@@ -184,8 +173,5 @@ def test_texts_import_from_public_packages_only():
     }
     assert ("bayesduel.models", "PreferenceModel") in found
     homes = {*PACKAGES, *(name.rpartition(".")[0] for name in in_the_reference())}
-    assert not [
-        (module, name)
-        for module, name in found
-        if module not in homes or not hasattr(import_module(module), name)
-    ]
+    for module, name in found:
+        assert module in homes and hasattr(import_module(module), name), (module, name)

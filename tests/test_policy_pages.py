@@ -60,14 +60,9 @@ def test_pages_show_the_words_of_docstrings_and_none_of_their_marks(pages):
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "x_i * y_j and *this*",
-        'a_b="c_d", "q" and e="*f*"',
-        "a | b",
-        "[1] {doc}`x` ~y~ #z",
-        "$a$ <b> \\alpha `c`",
-    ],
-)
+    ["x_i * y_j and *this*", 'a_b="c_d", "q" and e="*f*"', "a | b",
+     "[1] {doc}`x` ~y~ #z", "$a$ <b> \\alpha `c`"],
+)  # fmt: skip
 def test_signs_of_markdown_are_shown_as_they_are(pages, text):
     shown, kinds = read(pages._markdown(text))
     assert shown == text
@@ -101,11 +96,9 @@ def test_pages_say_what_the_dashed_line_is_and_where_there_is_none(pages, tmp_pa
     stored["curves"] = {name: stored["curves"][name] for name in names}
     (tmp_path / "policy_curves.json").write_text(json.dumps(stored), "utf-8")
     pages.write_policy_pages(tmp_path)
-    texts = {
-        name: (tmp_path / "policies" / f"{name}.md").read_text("utf-8")
-        for name in names
-    }
+    folder = tmp_path / "policies"
+    texts = {name: (folder / f"{name}.md").read_text("utf-8") for name in names}
     assert "from the mean at round 1,000 on (circle)" in texts["d-ts"]
     assert "There is no lower bound in the figure" in texts["bt-ts"]
     assert "bound" not in texts["cucb"].partition("```{figure}")[2].partition("```")[0]
-    assert all((tmp_path / "policies" / f"{name}.png").stat().st_size for name in names)
+    assert all((folder / f"{name}.png").stat().st_size for name in names)

@@ -43,15 +43,15 @@ def environment(**variables):
 
 
 def compiled(**variables):
-    """Compile a small program in a process of its own; say what it found."""
+    return said_by(SCRIPT, **variables)
+
+
+def said_by(script, **variables):
+    """Run a script in a process of its own; return what it says."""
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
-        env=environment(**variables),
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=PATIENCE,
-    )
+        [sys.executable, "-c", script], env=environment(**variables), check=True,
+        capture_output=True, text=True, timeout=PATIENCE,
+    )  # fmt: skip
     return json.loads(done.stdout)
 
 
@@ -66,16 +66,9 @@ def test_other_processes_at_once_compile_nothing(tmp_path):
     assert kept and first["hits"] == 0
     assert Path(first["folder"]).is_relative_to(tmp_path / "programs")
     command = [sys.executable, "-c", SCRIPT]
-    others = [
-        subprocess.Popen(
-            command,
-            env=environment(BAYESDUEL_CACHE=str(tmp_path)),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(2)
-    ]
+    own = environment(BAYESDUEL_CACHE=str(tmp_path))
+    pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+    others = [subprocess.Popen(command, env=own, text=True, **pipes) for _ in range(2)]
     for each in others:
         out, err = each.communicate(timeout=PATIENCE)
         assert each.returncode == 0 and "Error" not in err, err
@@ -115,15 +108,8 @@ print(json.dumps(sorted(name for name in before if before[name] != after[name]))
 
 @pytest.mark.slow
 def test_no_setting_of_jax_changes_in_a_process_of_the_user(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-c", UNTOUCHED],
-        env=environment(XDG_CACHE_HOME=str(tmp_path), HOME=str(tmp_path)),
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=PATIENCE,
-    )
-    assert json.loads(done.stdout) == []
+    home = str(tmp_path)
+    assert said_by(UNTOUCHED, XDG_CACHE_HOME=home, HOME=home) == []
 
 
 def test_in_processes_of_ours_programs_are_kept_unasked(monkeypatch):
@@ -140,10 +126,7 @@ def test_in_processes_of_ours_programs_are_kept_unasked(monkeypatch):
 
 @pytest.fixture
 def kept(monkeypatch):
-    """Keep programs as a process would that was told this; return folder and setting.
-
-    A stand-in for JAX notes what it is told.
-    """
+    """Keep programs as a process told this would; return folder and setting of JAX."""
 
     def keep(wanted, told=None, **variables):
         for name in ("JAX_COMPILATION_CACHE_DIR", *variables):
@@ -164,17 +147,10 @@ def test_by_default_in_the_folder_for_caches_of_the_user(kept, tmp_path):
     assert found.is_relative_to(tmp_path) and configured == str(found)
 
 
-def test_off(kept, tmp_path):
+def test_nothing_is_kept_where_it_is_off_told_otherwise_or_cannot_be(kept, tmp_path):
     assert kept("off", XDG_CACHE_HOME=tmp_path, HOME=tmp_path) == (None, None)
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_folder_that_jax_was_told_stays(kept, tmp_path):
     assert kept(tmp_path / "ours", told="own") == (None, "own")
-    assert not (tmp_path / "ours").exists()
-
-
-def test_without_a_folder_to_write_to_nothing_is_kept(kept, tmp_path):
+    assert not list(tmp_path.iterdir())
     taken = tmp_path / "taken"
     taken.write_text("of the user")
     assert kept(taken) == (None, None)
