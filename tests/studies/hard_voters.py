@@ -160,7 +160,6 @@ def strayed(study: Study) -> list[str]:
 
 
 def crowd(path: str, seed: int, writers: int, each: int) -> None:
-    """Let many vote at once."""
     children = [
         forked(path, random.Random(seed + place), each) for place in range(writers)
     ]

@@ -4,6 +4,7 @@ import dataclasses
 from contextlib import suppress
 
 import numpy as np
+import pytest
 
 from bayesduel.errors import StudyError
 from bayesduel.studies import Study
@@ -48,8 +49,6 @@ def assert_replays(study: Study) -> None:
 
 
 class Clock:
-    """A clock that a test sets."""
-
     def __init__(self, now=1000.0):
         self.now = now
 
@@ -90,7 +89,12 @@ def mirrored(word):
 
 
 def told(study, judge, number, answer):
-    """Ask and tell, one after the other."""
     for _ in range(number):
         for ticket in study.ask(judge=judge):
             study.tell(ticket, answer(ticket))
+
+
+def refused(words, call, /, *given, **options):
+    """Assert that a study refuses a call in these words."""
+    with pytest.raises(StudyError, match=words):
+        call(*given, **options)

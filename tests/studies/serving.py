@@ -47,7 +47,6 @@ class Client:
         return status, found
 
     def question(self):
-        """Return the question before the judge."""
         status, found = self.post("question")
         assert status == 200, found
         return found["question"]

@@ -29,7 +29,6 @@ BETTER = np.array([0.9, 0.5, 0.3, 0.1])
 
 @pytest.fixture
 def make(make):
-    """Make studies of four drinks, with a budget."""
     return lambda policy, **options: make(policy, DRINKS, **{"budget": 500} | options)
 
 
@@ -49,7 +48,6 @@ def machine(study):
 
 
 def mind(follower):
-    """Return the state and the clock of a policy, of whatever kind."""
     return follower.memory.state, follower.memory.round
 
 

@@ -8,7 +8,6 @@ import pytest
 from scipy.stats import binom, chi2_contingency
 
 from bayesduel.analysis.simulated.asked_votes import asking_kernel
-from bayesduel.errors import StudyError
 from bayesduel.models import PairwiseBeta
 from bayesduel.policies import get
 from bayesduel.simulation.rule_runs import Variations, run_chunk
@@ -17,7 +16,7 @@ from bayesduel.stopping import AnytimeEvidence, FixedNumber
 from bayesduel.studies import Judging, Spending, answer_line, forecast
 from bayesduel.studies.forecast import votes_left, votes_needed
 from bayesduel.studies.policy_rule import PolicyFollower
-from tests.studies.helpers import DRINKS
+from tests.studies.helpers import DRINKS, refused
 
 FALSE_ALARM = 1e-5
 WINS = np.array([[0, 9, 7, 8], [3, 0, 6, 5], [2, 4, 0, 6], [1, 3, 2, 0]])
@@ -25,7 +24,6 @@ WINS = np.array([[0, 9, 7, 8], [3, 0, 6, 5], [2, 4, 0, 6], [1, 3, 2, 0]])
 
 @pytest.fixture
 def make(voted):
-    """Make studies that begin with votes."""
     return lambda policy="balanced", wins=WINS, **more: voted(wins, policy, **more)
 
 
@@ -125,10 +123,8 @@ def test_forecasts_beyond_what_was_simulated(make):
     assert (line.undecided, line.within_budget) == (1.0, 0.0)
     words = "more than 20 votes more, in 100% of the simulated studies"
     assert found.words(line) == words
-    with pytest.raises(StudyError, match="most_votes must be"):
-        study.forecast(most_votes=0)
-    with pytest.raises(StudyError, match=r"probability must be in \(0, 1\)"):
-        study.forecast(1.0)
+    refused("most_votes must be", study.forecast, most_votes=0)
+    refused(r"probability must be in \(0, 1\)", study.forecast, 1.0)
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ from bayesduel.studies.policy_rule import PolicyFollower
 from bayesduel.studies.settings import Settings
 from bayesduel.studies.state import StudyState
 from bayesduel.votes import Comparisons
-from tests.studies.helpers import DRINKS
+from tests.studies.helpers import DRINKS, refused
 
 THREE = ("tea", "left", "milk")  # The name of an arm may be a word for an answer.
 
@@ -115,7 +115,6 @@ COEFFICIENTS = np.array([2.0, 1.0])
 
 
 def answer(study, number, seed=0):
-    """Answer questions as the utilities have it."""
     rng = np.random.default_rng(seed)
     utility = dict(zip(NAMES, FEATURES @ COEFFICIENTS, strict=True))
     for _ in range(number):
@@ -147,8 +146,7 @@ def test_a_study_knows_the_features_of_its_arms(tmp_path, policy):
         shares = {each.arm: each.condorcet for each in found.standings}
         given = [shares[name] for name in votes.arm_names]
         np.testing.assert_allclose(given, best, atol=0.05)
-        with pytest.raises(StudyError, match="name must have features"):
-            study.add_arm("juice")
+        refused("name must have features", study.add_arm, "juice")
 
 
 def test_what_lacks_features_is_refused(tmp_path):

@@ -16,7 +16,7 @@ from bayesduel.studies import Study
 from bayesduel.studies.disk import FORMAT
 from bayesduel.studies.events import Event
 from bayesduel.studies.state import StudyState
-from tests.studies.helpers import DRINKS, append, assert_replays
+from tests.studies.helpers import DRINKS, append, assert_replays, refused
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -68,7 +68,6 @@ def test_threads_share_one_study(study):
 
 @contextlib.contextmanager
 def room_for(size):
-    """Let no file grow beyond so many bytes."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
     try:
@@ -135,8 +134,7 @@ def test_a_copy_taken_meanwhile_is_a_study(study, tmp_path):
             assert events == whole[: len(events)]
             (ticket,) = copy.ask()
             assert copy.tell(ticket, "right")
-    with pytest.raises(StudyError, match="path must be a new file"):
-        study.copy(tmp_path / "copy-0.study")
+    refused("path must be a new file", study.copy, tmp_path / "copy-0.study")
 
 
 def test_events_are_never_changed(study):
@@ -148,40 +146,32 @@ def test_events_are_never_changed(study):
 
 def test_what_is_no_study_is_not_opened(tmp_path, study):
     path = tmp_path / "other"
-    with pytest.raises(StudyError, match="is no file"):
-        Study.open(path)
+    refused("is no file", Study.open, path)
     path.write_text("left,right\n" * 1000)
-    with pytest.raises(StudyError, match="cannot be read as a study"):
-        Study.open(path)
+    refused("cannot be read as a study", Study.open, path)
     path.write_bytes(b"")
-    with pytest.raises(StudyError, match="must be the file of a study"):
-        Study.open(path)
-    with pytest.raises(StudyError, match="must be a new file"):
-        Study.create(study.path, DRINKS, "balanced")
+    refused("must be the file of a study", Study.open, path)
+    refused("must be a new file", Study.create, study.path, DRINKS, "balanced")
     study.close()
-    with pytest.raises(StudyError, match="open the study again"):
-        study.ask()
+    refused("open the study again", study.ask)
 
 
 def test_a_newer_format_is_said(study):
     with closing(sqlite3.connect(study.path)) as connection:
         connection.execute(f"PRAGMA user_version={FORMAT + 1}")
     words = f"is of format {FORMAT + 1}, and this version reads"
-    with pytest.raises(StudyError, match=words):
-        Study.open(study.path)
+    refused(words, Study.open, study.path)
 
 
 def test_events_of_the_future_and_gaps_are_said(study):
     study.ask()
     with study._log.writing():
         study._log.append(Event(3, 0.0, "sung", {}), study._current().digest)
-    with pytest.raises(StudyError, match="event 3 is of the unknown kind 'sung'"):
-        Study.open(study.path)
+    refused("event 3 is of the unknown kind 'sung'", Study.open, study.path)
     with closing(sqlite3.connect(study.path)) as connection, connection:
         connection.execute("DROP TRIGGER events_are_not_changed")
         connection.execute("UPDATE events SET number = 9 WHERE number = 3")
-    with pytest.raises(StudyError, match="event 3 of the study is missing"):
-        Study.open(study.path)
+    refused("event 3 of the study is missing", Study.open, study.path)
 
 
 def test_what_is_done_at_once_is_stored_together_or_not(study):
@@ -192,8 +182,7 @@ def test_what_is_done_at_once_is_stored_together_or_not(study):
         raise KeyError
     assert [each.kind for each in study.events()] == ["created", "asked"]
     with study.at_once():
-        with pytest.raises(StudyError, match="name must be an arm"):
-            study.retire_arm("beer")
+        refused("name must be an arm", study.retire_arm, "beer")
         study.tell(first, "left")
         with pytest.raises(StudyError, match="unknown kind"), study._writing():
             append(study, "sung", {})

@@ -11,7 +11,7 @@ from http.client import HTTPConnection, RemoteDisconnected
 
 import pytest
 
-from bayesduel.errors import OutputWriteError, StudyError
+from bayesduel.errors import OutputWriteError
 from bayesduel.studies import Study
 from bayesduel.studies.page import guard as page_guard
 from bayesduel.studies.page import server as page_server
@@ -19,7 +19,7 @@ from bayesduel.studies.page.server import JudgePage
 from bayesduel.studies.page.session import ArmFiles
 from tests.command_line import invoke
 from tests.processes import PATIENCE
-from tests.studies.helpers import DRINKS
+from tests.studies.helpers import DRINKS, refused
 from tests.studies.serving import TOKEN, Client, command, served
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
@@ -258,8 +258,7 @@ def test_a_long_text_says_that_it_was_cut(make, page, folder):
     ({"judges": ["Ada"], "judge": "Bob"}, "judges must be given without judge"),
 ])  # fmt: skip
 def test_arguments_are_checked(study, options, words):
-    with pytest.raises(StudyError, match=words):
-        JudgePage(study, **options)
+    refused(words, JudgePage, study, **options)
 
 
 def test_tokens_are_random_and_long(study):
@@ -339,8 +338,7 @@ def test_a_page_behind_a_proxy_is_called_by_its_name(study):
         client.host = "example.org"
         assert client.get()[0] == 421
     for wrong in ("http://votes.example.org", "https://a/b", "https://", "a.org"):
-        with pytest.raises(StudyError, match="public must be https://"):
-            JudgePage(study, public=wrong)
+        refused("public must be https://", JudgePage, study, public=wrong)
 
 
 def test_whoever_sends_too_much_has_to_wait(study, monkeypatch):

@@ -42,7 +42,6 @@ def answers(study):
 
 
 def ready(tab, number):
-    """Wait until a question may be answered."""
     tab.wait(f"{NUMBER} === {number} && {READY}")
 
 
@@ -154,8 +153,6 @@ def test_another_token_is_said(browser, study):
 
 
 def png(width, height):
-    """Return an image of one color."""
-
     def chunk(kind, content):
         size, check = len(content), zlib.crc32(kind + content)
         return struct.pack(">I", size) + kind + content + struct.pack(">I", check)

@@ -8,10 +8,9 @@ import sys
 
 import pytest
 
-from bayesduel.errors import StudyError
 from bayesduel.studies import Judging, Study, snapshots
 from bayesduel.studies.state import StudyState
-from tests.studies.helpers import DRINKS, same
+from tests.studies.helpers import DRINKS, refused, same
 from tests.studies.test_contents import vote
 
 
@@ -25,7 +24,6 @@ def kept(monkeypatch, tmp_path):
 
 
 def replayed(study):
-    """Return the state after a replay of all events."""
     first, *others = study.events()
     state = StudyState.begin(first)
     for event in others:
@@ -147,8 +145,7 @@ def test_a_changed_vote_is_found_behind_a_snapshot(kept, tmp_path):
     word = b'{"question":7,"answer":"left"}'
     assert data.count(word) == 1
     path.write_bytes(data.replace(word, word.replace(b"left", b"skip")))
-    with pytest.raises(StudyError, match="its checksum is another one"):
-        Study.open(path)
+    refused("its checksum is another one", Study.open, path)
 
 
 @pytest.mark.parametrize("value", ["off", "/dev/null/none"])

@@ -20,8 +20,6 @@ WINS = np.array([[0, 30, 25, 28], [12, 0, 20, 22], [9, 18, 0, 21], [5, 9, 11, 0]
 
 @pytest.fixture
 def make(make, voted):
-    """Make studies that begin with votes, or with none."""
-
     def begun(wins=WINS, arms=DRINKS, **options):
         if wins is None:
             return make(arms=arms, **options)

@@ -25,7 +25,6 @@ from tests.studies.helpers import DRINKS
 
 
 def told(study, judge, best, worst=None, context=None):
-    """Let a judge name arms of the next question."""
     (ticket,) = study.ask(judge=judge, context=context)
     cards = [ticket.shown.index(arm) + 1 for arm in (best, worst) if arm]
     study.tell(ticket, cards[0] if worst is None else tuple(cards))

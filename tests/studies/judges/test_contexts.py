@@ -11,7 +11,7 @@ from bayesduel.studies import Items, Judging, Study, verify_study
 from bayesduel.studies.page.server import JudgePage
 from bayesduel.votes import Comparisons
 from tests.command_line import invoke
-from tests.studies.helpers import DRINKS, assert_replays
+from tests.studies.helpers import DRINKS, assert_replays, refused
 
 POOL = ["hot", "cold", "at night"]
 
@@ -105,7 +105,6 @@ def test_each_context_is_fitted_by_itself(make):
 
 
 def select(study, context, names):
-    """Return the votes of one context."""
     wins = np.zeros((len(names), len(names)))
     for each in study._current().questions.values():
         if each.context == context and study._current().is_vote(each):
@@ -167,8 +166,7 @@ def test_items_are_shown_in_their_context(page, tmp_path):
 )
 def test_items_that_are_not_whole_are_refused(tmp_path, text, words):
     (tmp_path / "items.csv").write_text(text)
-    with pytest.raises(StudyError, match=words):
-        Items(tmp_path / "items.csv")
+    refused(words, Items, tmp_path / "items.csv")
 
 
 def test_an_arm_without_contexts_shows_the_same_always(tmp_path):

@@ -11,7 +11,7 @@ from bayesduel.errors import StudyError
 from bayesduel.studies import Judging, Study, answer_line, verify_study
 from bayesduel.studies.state import Question
 from tests.command_line import invoke
-from tests.studies.helpers import DRINKS, append, assert_replays, happens, same
+from tests.studies.helpers import DRINKS, append, assert_replays, happens, refused, same
 
 ARMS = [*DRINKS, "juice"]
 GOLD = ("good", "fair", "dull", "bad")
@@ -19,7 +19,6 @@ ORDER = [*GOLD, *ARMS]
 
 
 def best_of(ticket):
-    """Return the card that somebody names who always knows."""
     return min(range(len(ticket.shown)), key=lambda at: ORDER.index(ticket.shown[at]))
 
 
@@ -33,7 +32,6 @@ def knows(ticket):
 
 
 def errs(ticket):
-    """Name the best the worst, and the worst the best."""
     worst = worst_of(ticket) + 1
     return (worst, best_of(ticket) + 1) if ticket.worst else worst
 
@@ -126,8 +124,7 @@ def test_gold_sets_leave_the_balance_of_arms_alone(make):
 def test_gold_sets_that_are_none(make, better, worse, words):
     study = make(None, ARMS, choose_from=4, worst=True)
     study.add_gold("good", GOLD[1:])
-    with pytest.raises(StudyError, match=words):
-        study.add_gold(better, worse)
+    refused(words, study.add_gold, better, worse)
     assert len(study.events()) == 2
 
 
@@ -148,8 +145,7 @@ def test_gold_events_that_nobody_could_have_written_are_refused(
     study.add_gold("good", ["fair", "bad"])
     if kind == "gold asked":
         body = {"question": 1, "gold": 0, "lease": 9.0, **body}
-    with pytest.raises(StudyError, match=f"event 3 of the study is broken.*{words}"):
-        append(study, kind, body)
+    refused(f"event 3 of the study is broken.*{words}", append, study, kind, body)
     pairs = make("balanced", ARMS)
     pairs.add_gold("good", "bad")
     with pytest.raises(StudyError, match="in which order it shows its 2 arms"):

@@ -7,12 +7,18 @@ import random
 
 import pytest
 
-from bayesduel.errors import StudyError
 from bayesduel.studies import Judging, answer_line
 from bayesduel.studies.judges import JudgeTable, krippendorff_alpha
 from bayesduel.studies.page.server import JudgePage, link_secret, signed_token
 from bayesduel.studies.report import report_html
-from tests.studies.helpers import DRINKS, assert_replays, better_of, mirrored, told
+from tests.studies.helpers import (
+    DRINKS,
+    assert_replays,
+    better_of,
+    mirrored,
+    refused,
+    told,
+)
 from tests.studies.serving import Client, served
 
 
@@ -227,8 +233,7 @@ def test_limits_and_assignments(make):
         ("Ada", {"price": -1}, "price must be a number from 0"),
         (None, {}, "name must be that of a judge"),
     ):
-        with pytest.raises(StudyError, match=words):
-            study.set_judge(name, **options)
+        refused(words, study.set_judge, name, **options)
 
 
 def test_time_sides_and_repeats_of_a_judge(make):
@@ -271,8 +276,7 @@ def test_a_judge_touches_no_question_of_another(make):
         lambda: study.undo(other, judge="Bob"),
         lambda: study.withdraw(one, judge="Bob"),
     ):
-        with pytest.raises(StudyError, match=r"to whom question \d was put, got 'Bob'"):
-            deed()
+        refused(r"to whom question \d was put, got 'Bob'", deed)
     line = {"do": "tell", "ticket": 1, "answer": "left", "judge": "Bob"}
     said = json.loads(answer_line(study, json.dumps(line)))["error"]
     assert "to whom question 1" in said

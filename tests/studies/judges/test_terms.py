@@ -7,7 +7,6 @@ import random
 import numpy as np
 import pytest
 
-from bayesduel.errors import StudyError
 from bayesduel.models import BradleyTerry
 from bayesduel.studies import Judging, Spending, Study, answer_line
 from tests.studies.helpers import (
@@ -17,6 +16,7 @@ from tests.studies.helpers import (
     better_of,
     happens,
     mirrored,
+    refused,
     told,
 )
 
@@ -36,8 +36,7 @@ from tests.studies.helpers import (
     ],
 )
 def test_terms_out_of_range_are_refused(make_terms, words):
-    with pytest.raises(StudyError, match=words):
-        make_terms()
+    refused(words, make_terms)
 
 
 @pytest.mark.parametrize(
@@ -52,8 +51,7 @@ def test_terms_out_of_range_are_refused(make_terms, words):
 )
 def test_terms_that_fit_no_study_make_no_file(tmp_path, options, words):
     path = tmp_path / "drinks.study"
-    with pytest.raises(StudyError, match=words):
-        Study.create(path, DRINKS, "balanced", **options)
+    refused(words, Study.create, path, DRINKS, "balanced", **options)
     assert not path.exists()
 
 
@@ -85,8 +83,7 @@ def test_terms_come_back_and_old_studies_have_the_usual_ones(make):
 def test_gold_that_is_none(make, better, worse, words):
     study = make()
     study.add_gold("good", "bad")
-    with pytest.raises(StudyError, match=words):
-        study.add_gold(better, worse)
+    refused(words, study.add_gold, better, worse)
     assert len(study.events()) == 2
 
 
