@@ -115,7 +115,6 @@ def test_list_names_everything(run, engine):
 
 
 def fake_demo(monkeypatch):
-    """Return what is saved, by path."""
     saved = {}
 
     def save(tree, path, **options):

@@ -291,7 +291,6 @@ record = "regret"
 
 @pytest.fixture
 def sweep(tmp_path):
-    """Return a file with an experiment."""
     file = tmp_path / "sweep.toml"
     file.write_text(SWEEP)
     return file

@@ -110,7 +110,6 @@ driver.run_chunk = run_chunk
 
 @pytest.fixture
 def raised():
-    """Return what the handlers of a caller were called with."""
     found, plain = [], signal.getsignal(signal.SIGTERM)
     signal.signal(signal.SIGTERM, lambda number, frame: found.append(number))
     yield found

@@ -123,7 +123,6 @@ def test_options_reach_the_simulations(run, simulated, tmp_path):
 
 @pytest.fixture
 def part(tmp_path, uncompiled):
-    """Return a function that does a part of a sweep in a folder."""
     asked = bayesduel.Experiment("cyclic", ["rucb", "rmed1"], num_runs=4, horizon=99)
 
     def part(text):

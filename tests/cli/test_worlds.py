@@ -210,7 +210,6 @@ class Even(World):
 
 @pytest.fixture
 def there(here, tmp_path):
-    """A folder with a policy, as above, and a world in the same module."""
     module = here.partition(":")[0]
     with (tmp_path / f"{module}.py").open("a") as file:
         file.write(WORLD)

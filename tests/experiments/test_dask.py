@@ -39,7 +39,6 @@ def compare(out, **options):
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """Return the file that one process writes."""
     return compare(tmp_path_factory.mktemp("whole") / "out")
 
 

@@ -193,7 +193,6 @@ def test_policies_and_rules_have_texts():
 
 @pytest.fixture
 def instant(monkeypatch):
-    """Simulate in no time."""
     monkeypatch.setattr(driver, "run_chunk", instant_run_chunk([]))
 
 

@@ -29,7 +29,6 @@ def compare(out, **options):
 
 @pytest.fixture
 def instant(monkeypatch):
-    """Simulate in no time."""
     monkeypatch.setattr(driver, "run_chunk", instant_run_chunk([]))
 
 

@@ -41,7 +41,6 @@ def _few_chunks(monkeypatch):
 
 @pytest.fixture(scope="module")
 def whole():
-    """Return what one process says, in one piece per policy."""
     return {
         name: bayesduel.simulate("cyclic", policy, **LONG)
         for name, policy in (("Wanderer", Wanderer()), ("Sleepy", Sleepy()))

@@ -66,7 +66,6 @@ def written(tmp_path_factory):
 
 @pytest.fixture
 def expected(written):
-    """Return the comparison that nothing has stopped."""
     return written["tree"]
 
 
@@ -197,7 +196,6 @@ def test_damaged_results_are_made_anew_of_the_chunks(calls, written, tmp_path):
 
 
 def edited():
-    """Return a matrix of the name of another one."""
     values = np.array(bayesduel.load("cyclic").values)
     values[0, 1], values[1, 0] = 0.65, 0.35
     return PreferenceMatrix(values, name="cyclic")

@@ -22,8 +22,6 @@ class WandererState(NamedTuple):
 
 @model_rule
 class WandererRule(ModelRule):
-    """Duels at random, in stretches of random length."""
-
     title = "Wanderer"
     scale: float = 1.0
 

@@ -22,7 +22,6 @@ HORIZON = 200
 
 
 def simulated(text, runs, seed):
-    """Play on whatever device is the default one."""
     return run_chunk(
         PairwiseEnvironment(CONDORCET),
         policies.parse_policy(text),

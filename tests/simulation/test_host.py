@@ -96,7 +96,6 @@ def test_strict_dtypes_and_keys(strict_jax):
 
 
 def one_run(policy, words, horizon):
-    """Take one event, as the programs of the loop do."""
     order = jnp.arange(len(CONDORCET), dtype=jnp.int32)
     begin, conclude = map(unwrap, (asked_models.begin, asked_models.conclude))
     state = begin(policy, words, order, None, horizon, None)

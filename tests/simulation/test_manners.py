@@ -44,8 +44,6 @@ class FickleRule(ModelRule):
 
 
 class Fickle(KernelPolicy):
-    """The same, as a policy."""
-
     title = "Fickle"
 
     def over_model(self):

@@ -261,8 +261,6 @@ def test_probabilities_of_exactly_one_and_of_nobody():
 
 
 class Fewer(SubsetPolicy):
-    """Offer a single arm."""
-
     offers_fewer = True
 
     def start(self, problem, rng):
@@ -292,8 +290,6 @@ def test_sets_of_fewer_arms():
 
 
 class Late(Buffet):
-    """Go wrong in round 30."""
-
     kind: str = ""
     feedback: str = "winner"
     has_no_choice: bool = True

@@ -42,8 +42,6 @@ either_form = pytest.mark.parametrize(
 
 
 class Fixed(bayesduel.World):
-    """A preference matrix, with its regret."""
-
     values: object = None
 
     @property
@@ -299,8 +297,6 @@ class Switched(bayesduel.World):
 
 
 class InTurn(bayesduel.Policy):
-    """Duels arms 0 and 1 for ever."""
-
     def start(self, problem, rng):
         return np.zeros(1, dtype=np.int64)
 
@@ -449,8 +445,6 @@ def test_contextual_policies_need_features_and_no_delay():
 
 
 class Faulty(bayesduel.World):
-    """Goes wrong in a round."""
-
     num_arms: int = 3
     what: str = "probability"
     round_: int = 17

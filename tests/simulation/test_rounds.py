@@ -241,8 +241,6 @@ def test_what_a_compiled_rule_may_not_do_python_may():
 
 
 class Counts(NamedTuple):
-    """A state with names."""
-
     won: np.ndarray
     last: np.ndarray
 

@@ -124,7 +124,6 @@ def test_tails_are_those_of_the_posterior():
 
 
 def refresh(state):
-    """Prepare a state, in Python."""
     run_uncompiled(lambda own, rng: init(own, rng), state, np.random.default_rng(0))
 
 
@@ -188,7 +187,6 @@ def test_without_a_folder_nothing_is_kept(tmp_path):
 
 
 def changed(path):
-    """Write another line below a source."""
     path.write_text(path.read_text() + "\n# Another remark.\n")
 
 
@@ -221,7 +219,6 @@ def test_the_folder_follows_every_source(monkeypatch, tmp_path):
 
 @pytest.fixture
 def dropped(monkeypatch):
-    """Record whenever programs are dropped."""
     calls = []
     monkeypatch.setattr(jax, "clear_caches", lambda: calls.append(1))
     return calls

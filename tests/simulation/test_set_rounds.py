@@ -132,8 +132,6 @@ def test_a_policy_is_told_what_was_played():
 
 
 class Wrong(Wandering):
-    """Return something else in round 3."""
-
     what: int = 0
 
     def choose(self, state, rng, round_):

@@ -59,14 +59,12 @@ class Asked:
         self.rng, self.round = np.random.default_rng(num_arms), 0
 
     def ask(self, calls):
-        """Return what it asks for next."""
         self.round, duel, note = calls.ask(self.state, self.rng, self.round, LONG)
         while self.kernel.solve_on_host(self.state):
             self.round, duel, note = calls.ask(self.state, self.rng, self.round, LONG)
         return self.round, duel, note
 
     def tell(self, calls, votes, begins=False):
-        """Tell it of votes."""
         rows = np.array(votes, dtype=VOTES)
         given = self.state, self.rng
         self.round = calls.tell(*given, self.round, rows, begins=begins)
@@ -82,7 +80,6 @@ class Asked:
 
 
 def leaves(state):
-    """Return the arrays of a state."""
     if isinstance(state, tuple):
         return [array for each in state for array in leaves(each)]
     return [state]
