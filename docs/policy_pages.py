@@ -47,6 +47,7 @@ def write_policy_pages(docs: Path) -> None:
     known = set(map(_file, entries))
     for stale in [page for page in folder.iterdir() if page.stem not in known]:
         stale.unlink()
+    (docs / "reference").mkdir(exist_ok=True)
     write_if_other(docs / "reference" / "policy_classes.md", class_tables())
     rows = [
         f"| {{doc}}`{entry['label']} <policies/{_file(entry)}>` | `{entry['name']}` "

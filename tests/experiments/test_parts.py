@@ -29,14 +29,14 @@ def _small_chunks(monkeypatch):
 @pytest.fixture
 def compare(monkeypatch):
     """Return a comparison that also says which chunks it has simulated."""
-    plain = execute.simulate_chunk
+    plain = execute.chunk_arrays
     done = []
 
     def simulate_chunk(asked, on_progress=None):
         done.append(asked.digest)
         return plain(asked, on_progress)
 
-    monkeypatch.setattr(execute, "simulate_chunk", simulate_chunk)
+    monkeypatch.setattr(execute, "chunk_arrays", simulate_chunk)
 
     def compare(out, policies=POLICIES, **options):
         done.clear()

@@ -118,7 +118,7 @@ def file_of(tmp_path, monkeypatch):
     """Return ``results.nc`` of summaries, whose jobs are done in some order."""
 
     def file(name, *, order=None, stop=None, **options):
-        plain = Experiment.chunks, execute.simulate_chunk
+        plain = Experiment.chunks, execute.chunk_arrays
         done = []
 
         def chunks(own):
@@ -136,7 +136,7 @@ def file_of(tmp_path, monkeypatch):
         out = tmp_path / name
         with monkeypatch.context() as patch:
             patch.setattr(Experiment, "chunks", chunks)
-            patch.setattr(execute, "simulate_chunk", run)
+            patch.setattr(execute, "chunk_arrays", run)
             options["policies"] = "d-ts"
             if stop is not None:
                 with pytest.raises(KeyboardInterrupt):
