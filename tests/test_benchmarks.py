@@ -54,7 +54,7 @@ def test_functions_are_counted_by_file():
 def test_the_way_of_a_comparison_is_counted():
     found = function_calls.compare_functions()
     assert "compare" in found["bayesduel/experiments/experiment.py"]
-    assert "simulate_chunk" in found["bayesduel/experiments/chunk.py"]
+    assert "chunk_arrays" in found["bayesduel/experiments/chunk.py"]
     assert all(path.startswith(("bayesduel/", "theory/")) for path in found)
 
 

@@ -377,4 +377,4 @@ def unoffered_index_range(
 
 def _decay(alpha: float) -> float:
     """Exponent s = 2 alpha / (alpha + 1/2) > 1 of the failure probability."""
-    return 2 * alpha / (alpha + 0.5)
+    return 2 * (alpha / (alpha + 0.5))  # In this order for the largest numbers, too.

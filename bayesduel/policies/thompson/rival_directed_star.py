@@ -113,7 +113,7 @@ class RivalDirectedStar(KernelPolicy):
     --------
     >>> from bayesduel import policies
     >>> policies.get("rd-ts-star", prior=1, c=1).label
-    'RD-TS*:prior=1,c=1'
+    'RD-TS*:prior=1.0,c=1.0'
     """
 
     prior: float = 5.0
