@@ -61,7 +61,6 @@ def test_a_killed_worker_loses_its_own_policy_only(whole):
 
 SCRIPT = """
 import bayesduel
-from bayesduel.experiments import results
 from bayesduel.experiments import chunk
 from tests.fake_policies import Sleepy, Wanderer
 chunk.RUNS_PER_CHUNK = {size}
