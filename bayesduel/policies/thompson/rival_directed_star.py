@@ -48,7 +48,7 @@ class RivalDirectedStar(KernelPolicy):
 
     A relative of RD-TS. On every matrix without ties, with any number of Copeland
     winners, its expected regret is at most C* log T + O((log T)^(3/4) log log T), C*
-    being the constant of the lower bound (``theory.copeland_lower_bound``); the theorem
+    being the constant of the lower bound (``copeland_lower_bound`` of theory); the theorem
     and its proof are in ``docs/theory/rival_directed_star.md``. It reads neither the
     horizon nor the number of the round, and solves no linear program.
 
@@ -61,7 +61,7 @@ class RivalDirectedStar(KernelPolicy):
     is at least (N + 1)^(-1/4) / (2 (K - 1)).
 
     Step 2: the leader has the fewest losses. Of several the last one stays, unless
-    another is cheaper to prove by the efficient program (``theory.ecw_costs``) by the
+    another is cheaper to prove by the efficient program (``ecw_costs`` of theory) by the
     share (N + 1)^(-1/8) / 10: then the first of the cheapest takes its place.
 
     Step 3: majorities in favor of a rival i against the leader are certain, and each
