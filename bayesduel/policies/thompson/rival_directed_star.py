@@ -48,9 +48,9 @@ class RivalDirectedStar(KernelPolicy):
 
     A relative of RD-TS. On every matrix without ties, with any number of Copeland
     winners, its expected regret is at most C* log T + O((log T)^(3/4) log log T), C*
-    being the constant of the lower bound (``copeland_lower_bound`` of theory); the theorem
-    and its proof are in ``docs/theory/rival_directed_star.md``. It reads neither the
-    horizon nor the number of the round, and solves no linear program.
+    being the constant of the lower bound (``copeland_lower_bound`` of theory); the
+    theorem and its proof are in ``docs/theory/rival_directed_star.md``. It reads
+    neither the horizon nor the number of the round, and solves no linear program.
 
     An event is a duel of two different arms; N is the number of events so far, m = K
     (K - 1) / 2 that of pairs. After each event there are four steps.
@@ -61,8 +61,8 @@ class RivalDirectedStar(KernelPolicy):
     is at least (N + 1)^(-1/4) / (2 (K - 1)).
 
     Step 2: the leader has the fewest losses. Of several the last one stays, unless
-    another is cheaper to prove by the efficient program (``ecw_costs`` of theory) by the
-    share (N + 1)^(-1/8) / 10: then the first of the cheapest takes its place.
+    another is cheaper to prove by the efficient program (``ecw_costs`` of theory) by
+    the share (N + 1)^(-1/8) / 10: then the first of the cheapest takes its place.
 
     Step 3: majorities in favor of a rival i against the leader are certain, and each
     other pair of the two is flipped with probability Q_e. Phi_i is the probability that
