@@ -56,7 +56,7 @@ _MOST_SENT = 1024
 """Chunks that wait at an executor at most."""
 
 _GROUP_SECONDS = 0.5
-"""Such seconds that tasks last which are sent together. To send one takes Dask 6 ms."""
+"""Seconds that tasks last which are sent together; Dask takes 6 ms to send one."""
 
 _RETRIES = 2
 """How often a chunk is begun anew that was lost with its worker."""
@@ -560,9 +560,12 @@ def _do_group(
 
 def _slots(executor: Any) -> int | None:
     """Return how many tasks an executor does at a time; None where it does not say."""
-    client = getattr(executor, "_client", None)
-    if client is not None:  # Of Dask, whose number of workers may change.
-        return max(1, sum(client.nthreads().values()))
+    threads = getattr(getattr(executor, "_client", None), "nthreads", None)
+    if threads is not None:  # Of Dask, whose number of workers may change.
+        try:
+            return max(1, sum(threads().values()))
+        except (OSError, TimeoutError, ValueError) as error:
+            raise BrokenExecutor(f"its scheduler does not answer: {error}") from error
     workers = getattr(executor, "_max_workers", None)
     return workers if isinstance(workers, int) else None
 

@@ -205,7 +205,7 @@ class BradleyTerry(PairwiseUtilityModel):
 
 @dataclass(frozen=True)
 class LikelihoodOfDraws:
-    """What :meth:`BradleyTerry.likelihood_of_draws` returns, and says."""
+    """The result of :meth:`BradleyTerry.likelihood_of_draws`."""
 
     program: Callable[..., None]
     first: Int[np.ndarray, " row"]

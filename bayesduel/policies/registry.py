@@ -31,7 +31,7 @@ _FAMILIES = (
 """Folders of policies in the order of lists; others follow by name."""
 
 _MARK = re.compile(r'^(?:@register\(\s*"([^"]+)"|class )', re.MULTILINE)
-"""What stands above a class of policies, and where a class begins."""
+"""The mark above a class of policies, and the beginning of a class."""
 
 
 @dataclass(frozen=True)

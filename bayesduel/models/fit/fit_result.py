@@ -203,7 +203,7 @@ class Fit:
 
     @property
     def belief(self) -> dict[str, Any]:
-        """What was fitted, how, and whether to believe it, as plain values."""
+        """Return what was fitted, how, and whether to believe it, as plain values."""
         return {
             "model": repr(self.model),
             "method": self.method,

@@ -63,7 +63,7 @@ _FREEDOM = 5.0
 """Degrees of freedom of Student's distribution."""
 
 _MOST_STEPS, _FARTHEST = 100, 2.0**60
-"""Of a search along a ray: steps, and multiples of |z| at which it is given up."""
+"""Most steps of a search along a ray, and multiples of |z| at which it is given up."""
 
 _CLOSE = 1e-5
 """Share of |z| up to which it meets the fall; Newton's last step makes that 1e-10."""

@@ -1,4 +1,4 @@
-"""What RD-TS and RD-TS* share: leaders, how likely rivals are, and when to explore.
+"""Shared by RD-TS and RD-TS*: leaders, how likely rivals are, and when to explore.
 
 Both keep, for every rival i of a leader w, the probability Phi_i that i has more wins
 than w, under independent signs of the pairs. A state has ``now`` with leader and total,
