@@ -21,7 +21,7 @@ import numpy as np
 
 from bayesduel import instances, policies
 from bayesduel.models.in_policies.scalar_betas import kl_to_half
-from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.compiled import compiled
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.policy import Duel, KernelPolicy
 from bayesduel.policies.scalar_kernel import ScalarKernel
@@ -84,14 +84,14 @@ class Variant(KernelPolicy):
         return ScalarKernel(f"rd_ts_variant_{text:x}", new_state)
 
 
-@inlined
+@compiled
 def init(state: VariantKernel, rng: Any) -> None:
     """Begin as the rule does."""
     init_rule(state, rng)
     _adjust(state)
 
 
-@inlined
+@compiled
 def choose(state: VariantKernel, rng: Any, round_: int) -> Duel:
     """Choose as the rule does, but for the least compared pair where it is due."""
     duel = choose_by_rule(state, rng, round_)
@@ -102,7 +102,7 @@ def choose(state: VariantKernel, rng: Any, round_: int) -> Duel:
     return Duel(duel.champion, duel.idle_rounds, first, second, duel.explores)
 
 
-@inlined
+@compiled
 def update(
     state: VariantKernel, rng: Any, round_: int, first: int, second: int, won: bool
 ) -> None:
@@ -114,7 +114,7 @@ def update(
     _adjust(state)
 
 
-@inlined
+@compiled
 def _falling(state: VariantKernel) -> float:
     pairs = state.arms.size * (state.arms.size - 1) / 2
     return 1.0 / math.sqrt(1.0 + state.variant[0].events / (100.0 * pairs))

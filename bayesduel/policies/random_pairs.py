@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Int
 from numpy.random import Generator
 
-from bayesduel.ops.scalar.compiled import Records, inlined
+from bayesduel.ops.scalar.compiled import Records, compiled
 from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.policy import Duel, KernelPolicy
@@ -70,7 +70,7 @@ class RandomPairsKernel(NamedTuple):
     distinct: Int[np.ndarray, " 1"]
 
 
-@inlined
+@compiled
 def choose(state: RandomPairsKernel, rng: Generator, round_: int) -> Duel:
     """Draw a pair."""
     num_arms = len(state.pairs)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.compiled import compiled
 from bayesduel.ops.scalar.resolved_rounds import NEVER, last_resolved_round
 from bayesduel.policies.scalar_choices import among_largest
 
@@ -52,7 +52,7 @@ def start_bounds(state: Any, *, alpha: float) -> None:
     state.pairs["eligible"] = ~np.eye(len(state.arms), dtype=bool)
 
 
-@inlined
+@compiled
 def count_duel(
     state: Any, rng: Generator, round_: int, first: int, second: int, won: bool
 ) -> None:
@@ -66,7 +66,7 @@ def count_duel(
     refresh_bounds(state, first, second, round_ + 1)
 
 
-@inlined
+@compiled
 def count_ahead(state: Any, first: int, second: int, won: bool, votes: int) -> int:
     """Count votes of a pair, at most until the next one makes it even.
 
@@ -118,7 +118,7 @@ def refresh_bounds(state: Any, one: int, other: int, round_: int) -> None:
         now.next_expiry = min(now.next_expiry, until)
 
 
-@inlined
+@compiled
 def _find_expiry(state: Any, arm: int) -> None:
     """Find the last round at which the resolved pairs of an arm all still are."""
     state.arms[arm].expiry = NEVER
@@ -144,7 +144,7 @@ def start_upper_bounds(state: Any) -> None:
     state.pairs["share"] = 2.0
 
 
-@inlined
+@compiled
 def refresh_upper_bounds(state: Any, one: int, other: int) -> None:
     """Bring the upper bounds of a pair up to date: u = share + width sqrt(log t)."""
     forward, backward = state.pairs[one, other], state.pairs[other, one]
@@ -153,7 +153,7 @@ def refresh_upper_bounds(state: Any, one: int, other: int) -> None:
     forward.width = backward.width = math.sqrt(state.now[0].alpha / duels)
 
 
-@inlined
+@compiled
 def most_optimistic(state: Any, rng: Generator, champion: int, round_: int) -> int:
     """Return the arm with the largest upper bound against the champion.
 

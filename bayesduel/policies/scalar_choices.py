@@ -4,12 +4,12 @@ from typing import Any
 
 from numpy.random import Generator
 
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.ops.scalar.compiled import Records, compiled
 from bayesduel.ops.scalar.resolved_rounds import NEVER
 from bayesduel.policies.policy import Duel
 
 
-@inlined
+@compiled
 def takes_over(rng: Generator, number: int) -> bool:
     """Say whether a candidate replaces the one drawn among those before it.
 
@@ -19,7 +19,7 @@ def takes_over(rng: Generator, number: int) -> bool:
     return number == 1 or number * rng.random() < 1.0
 
 
-@inlined
+@compiled
 def among_largest(
     rng: Generator, value: float, largest: float, number: int
 ) -> tuple[float, int, bool]:
@@ -35,7 +35,7 @@ def among_largest(
     return largest, number + 1, takes_over(rng, number + 1)
 
 
-@inlined
+@compiled
 def count_win(
     state: Any, rng: Generator, round_: int, first: int, second: int, won: bool
 ) -> None:
@@ -66,13 +66,13 @@ def most_beaten(pairs: Records, rng: Generator) -> int:
     return best
 
 
-@inlined
+@compiled
 def recommend_most_beaten(state: Any, rng: Generator) -> int:
     """Return the arm that empirically beats the most others: ``recommend`` of many."""
     return most_beaten(state.pairs, rng)
 
 
-@inlined
+@compiled
 def place_by_weight(places: Records, count: int, rng: Generator) -> int:
     """Draw one of the first ``count`` places in proportion to their ``weight``."""
     total = 0.0
@@ -88,7 +88,7 @@ def place_by_weight(places: Records, count: int, rng: Generator) -> int:
     return chosen
 
 
-@inlined
+@compiled
 def stay_with(arm: int, look_ahead: int) -> Duel:
     """Let an arm meet itself: once, or with ``look_ahead`` in all rounds to come."""
     return Duel(arm, NEVER if look_ahead else 0, arm, arm, not look_ahead)

@@ -17,7 +17,7 @@ from bayesduel.instances.world import World
 from bayesduel.models.in_policies.names import is_posterior
 from bayesduel.ops.code_digest import functions_digest, global_names, is_users
 from bayesduel.ops.scalar.compiled import compiled as marked
-from bayesduel.ops.scalar.compiled import inlined, with_names
+from bayesduel.ops.scalar.compiled import with_names
 from bayesduel.ops.scalar.compiler import (
     RULE_PART_OPTIONS,
     cache_on_disk,
@@ -178,7 +178,7 @@ def world_functions(
     methods["count_wins"] = names["count_wins"]
     # What makes no arrays need not count references to them, which takes several times
     # as long as the work itself. Arrays that a method returns end in `write_costs`.
-    functions = loop_functions(kind, methods, contextual=contextual, mark=inlined)
+    functions = loop_functions(kind, methods, contextual=contextual, mark=marked)
     if contextual:
         functions["features_of_round"] = compiled(functions["features_of_round"])
     return functions
@@ -200,8 +200,7 @@ def _kernel_rounds(
     names = kernel_names()
     names |= world_functions(kind, several_notions, False, names)
     for each in (rounds.ask, rounds.tell, rounds.report):
-        mark = marked if each is rounds.tell else inlined
-        names[each.__name__] = mark(with_names(each, names))
+        names[each.__name__] = marked(with_names(each, names))
     program: Any = standalone(with_names(rounds.play, names))
     methods = world_methods(kind).values()
     if not any(_calls_itself(each) for each in methods):

@@ -9,7 +9,7 @@ from jaxtyping import Int
 from numpy.random import Generator
 
 from bayesduel.ops.program_cache import kernel_folder
-from bayesduel.ops.scalar.compiled import compiled, inlined, with_names
+from bayesduel.ops.scalar.compiled import compiled, with_names
 from bayesduel.ops.scalar.compiler import cached_program
 from bayesduel.ops.scalar.draws import raw_bits
 from bayesduel.policies import scalar_kernel
@@ -48,9 +48,7 @@ def _with_kernels(function: str) -> Any:
     """Return a function of the loop, in which all that asks a policy asks a kernel."""
     names = kernel_names()
     for each in (rounds.play_pair, rounds.ask, rounds.tell, rounds.report):
-        # Where it is called from several places, it is compiled once.
-        mark = compiled if each is rounds.tell else inlined
-        names[each.__name__] = mark(with_names(each, names))
+        names[each.__name__] = compiled(with_names(each, names))
     return with_names(getattr(rounds, function), names)
 
 
@@ -59,27 +57,27 @@ def kernel_names() -> dict[str, Any]:
     return {each.__name__.strip("_"): each for each in _OF_KERNELS}
 
 
-@inlined
+@compiled
 def _as_duel(asked: Any) -> Any:
     return asked
 
 
-@inlined
+@compiled
 def _as_arm(asked: Any) -> Any:
     return asked
 
 
-@inlined
+@compiled
 def _is_in_bulk(policy: Any) -> bool:
     return False
 
 
-@inlined
+@compiled
 def _count_wins(policy: Any, rng: Generator, probability: float, rounds: int) -> int:
     return int(rng.random() < probability)
 
 
-@inlined
+@compiled
 def _choose(policy: Any, state: Any, rng: Generator, round_: int, features: Any) -> Any:
     return scalar_kernel.choose(state, rng, round_)
 
@@ -104,12 +102,12 @@ def _recommend(policy: Any, state: Any, rng: Generator) -> Any:
     return scalar_kernel.recommend(state, rng)
 
 
-@inlined
+@compiled
 def _is_shared(champion: int) -> bool:
     return champion == SEVERAL
 
 
-@inlined
+@compiled
 def _add_shared(
     ledger: PairLedger,
     progress: Int[np.ndarray, " 12"],

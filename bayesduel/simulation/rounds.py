@@ -14,7 +14,7 @@ from numpy.random import Generator
 
 from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.errors import PolicyParameterError
-from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.compiled import compiled
 from bayesduel.ops.scalar.splits import take_first
 from bayesduel.policies.policy import Duel, Wins, declared
 from bayesduel.policies.scalar_kernel import (
@@ -201,13 +201,13 @@ def count_wins(policy: Any, rng: Generator, probability: float, rounds: int) -> 
 # the plays. ``open_worlds`` has those of any other world, to be put in their place.
 
 
-@inlined
+@compiled
 def features_of_round(world: Any, round_: int) -> Any:
     """Return the features of a round, in the order of the run; None without any."""
     return None
 
 
-@inlined
+@compiled
 def charge(
     world: Any,
     ledger: PairLedger,
@@ -220,12 +220,12 @@ def charge(
     """Add up the regret of rounds after ``played``, in all of which one pair meets."""
 
 
-@inlined
+@compiled
 def settle(world: Any, progress: Int[np.ndarray, " 12"]) -> None:
     """Write down the regret at all checkpoints to come, of a run that has stopped."""
 
 
-@inlined
+@compiled
 def play_pair(
     policy: Any,
     world: Any,
@@ -244,13 +244,13 @@ def play_pair(
 # policy or its state among the arguments, all rules share what is compiled of these.
 
 
-@inlined
+@compiled
 def is_shared(champion: int) -> bool:
     """Say whether idle rounds have several champions."""
     return False
 
 
-@inlined
+@compiled
 def add_shared(
     ledger: PairLedger,
     progress: Int[np.ndarray, " 12"],
@@ -332,7 +332,7 @@ def ask(
     return champion, idle, first, second, rounds
 
 
-@inlined
+@compiled
 def watch(
     stopping: Any,
     rng: Generator,

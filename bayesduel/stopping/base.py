@@ -23,7 +23,6 @@ from bayesduel.ops.scalar.compiled import (
     by_state,
     compiled,
     implement_one,
-    inlined,
 )
 from bayesduel.ops.scalar.uncompiled import unpacked
 from theory.arguments import integer_from
@@ -127,7 +126,7 @@ def implement(
 _COUNT, _LOOK = count, look
 
 
-@inlined
+@compiled
 def observe(state: Any, first: int, second: int, won: bool) -> int:
     """Take in that ``first`` has won or lost a duel; return an arm, or a code above."""
     count(state, first, second, int(won), int(not won))
@@ -135,7 +134,7 @@ def observe(state: Any, first: int, second: int, won: bool) -> int:
     return found.answer if found.stopped else GO_ON
 
 
-@inlined
+@compiled
 def conclusion(
     stopped: bool, leader: int, evidence: float, threshold: float
 ) -> StoppingState:

@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Int
 
 from bayesduel.errors import StoppingRuleError
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.ops.scalar.compiled import Records, compiled
 from bayesduel.stopping.base import (
     StoppingRule,
     StoppingState,
@@ -209,7 +209,7 @@ def _look(state: Shares, in_full: bool) -> StoppingState:
     return conclusion(stopped, leader, evidence, -math.log(now.limit))
 
 
-@inlined
+@compiled
 def _lower_half(won: int, lost: int) -> float:
     """Return P(p < 1/2) of the distribution Beta(won, lost), won above lost."""
     both = math.lgamma(won) + math.lgamma(lost) - math.lgamma(won + lost)
@@ -217,7 +217,7 @@ def _lower_half(won: int, lost: int) -> float:
     return math.exp(edge + math.log(_fraction(won, lost, 0.5) / won))
 
 
-@inlined
+@compiled
 def _leader(state: Shares, without: int) -> int:
     """Return the arm with the largest share won, but for one arm."""
     best, most = -1, -math.inf
@@ -229,7 +229,7 @@ def _leader(state: Shares, without: int) -> int:
     return best
 
 
-@inlined
+@compiled
 def _end(state: Shares, arm: int, sign: float) -> float:
     """Return the lower (-1) or upper (1) end of the interval of Wilson."""
     played, square = state.arms[arm].met, state.now[0].limit

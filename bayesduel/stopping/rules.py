@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float, Int
 from numpy.typing import ArrayLike
 
 from bayesduel.errors import StoppingRuleError, errors_as
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.ops.scalar.compiled import Records, compiled
 from bayesduel.stopping.base import (
     NOBODY,
     StoppingRule,
@@ -231,7 +231,7 @@ def _least_turned(state: EvidenceSoFar, arm: int) -> float:
     return least
 
 
-@inlined
+@compiled
 def _cost_of_rival(state: EvidenceSoFar, arm: int, rival: int, missing: int) -> float:
     """Return the least cost at which a rival has so many points more."""
     smallest, count = state.smallest, 0
@@ -314,7 +314,7 @@ def log_bets(
     return both + math.log1p(-math.exp(small - both)) - above, small - below
 
 
-@inlined
+@compiled
 def log_stake(bet: float, stake: float) -> float:
     """Return log(1 - stake + stake exp(bet))."""
     if bet > 0.0:
@@ -459,7 +459,7 @@ def _look_at_posterior(state: PosteriorSoFar, in_full: bool) -> StoppingState:
     return conclusion(wrong <= now.delta, leader, evidence, now.threshold)
 
 
-@inlined
+@compiled
 def _add(tail: Float[np.ndarray, " N"], probability: float, number: int) -> None:
     """Let a pair count, the ``number``-th of 2 K - 4.
 

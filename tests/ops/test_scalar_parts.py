@@ -1,5 +1,6 @@
 """Functions of kernels that become machine code with their callers."""
 
+import re
 import subprocess
 import sys
 
@@ -9,7 +10,7 @@ from numba import njit
 from numba.core.codegen import JITCodeLibrary
 from numba.core.errors import TypingError
 
-from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.compiled import compiled
 from bayesduel.ops.scalar.compiler import standalone
 
 
@@ -18,7 +19,7 @@ def _halved(values: np.ndarray, place: int) -> float:
     return 0.5 * values[place]
 
 
-@inlined
+@compiled
 def _sum_of_halves(values: np.ndarray) -> float:
     total = 0.0
     for place in range(values.size):
@@ -50,7 +51,7 @@ def test_part_is_made_machine_code_once(monkeypatch):
     def below(x):
         return x + 1.0
 
-    @inlined
+    @compiled
     def between(x):
         return 2.0 * below(x)
 
@@ -62,6 +63,22 @@ def test_part_is_made_machine_code_once(monkeypatch):
     names = [name.rpartition(".")[2] for name in finished]
     assert names.count("above") == 1
     assert not {"below", "between"} & set(names)
+
+
+def test_parts_have_no_name_in_the_machine_code():
+    """Or a program loaded later could be linked to the parts of another one."""
+
+    def two_draws(rng):
+        return rng.binomial(1000, 0.3) + rng.binomial(1000, 0.3)
+
+    program = standalone(two_draws)
+    program(np.random.default_rng(0))
+    (assembly,) = program.inspect_asm().values()
+    functions = re.findall(r"^\s*\.type\s+(\S+?),@function", assembly, re.MULTILINE)
+    parts = [name for name in functions if "two_draws" not in name]
+    assert len(parts) < len(functions)
+    assert parts
+    assert all(name.startswith(".L") for name in parts)
 
 
 @pytest.mark.slow
@@ -80,14 +97,14 @@ def test_part_is_found_on_disk(tmp_path):
 
 _SCRIPT = """
 from numba import njit
-from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.compiled import compiled
 from bayesduel.ops.scalar.compiler import OPTIONS
 
 @compiled
 def below(x):
     return x + 1.0
 
-@inlined
+@compiled
 def between(x):
     return 2.0 * below(x)
 

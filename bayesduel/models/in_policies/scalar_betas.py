@@ -30,7 +30,7 @@ from jaxtyping import Float, Int, Real
 from numpy.random import Generator
 
 from bayesduel.ops import divergences
-from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.compiled import compiled
 from bayesduel.ops.scalar.digamma import digamma
 from theory.identification.beta_fraction import incomplete_beta_fraction
 
@@ -191,7 +191,7 @@ def rates_above_half(first: float, second: float, small: float) -> tuple[float, 
     return (likely, unlikely) if first >= second else (unlikely, likely)
 
 
-@inlined
+@compiled
 def expected_divergence(won: float, lost: float) -> float:
     """E KL(theta, 1/2) of theta ~ Beta(won, lost), in nats.
 
@@ -248,7 +248,7 @@ def offset_above_half(first: float, second: float, rng: Generator) -> float:
                 return 0.5 * sine
 
 
-@inlined
+@compiled
 def _fallen(a: float, b: float, lead: float, sine: float) -> float:
     top = 0.0
     if lead > 0:

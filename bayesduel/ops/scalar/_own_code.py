@@ -37,10 +37,10 @@ from numba.core.untyped_passes import FixupArgs, IRProcessing, TranslateByteCode
 from numba.np.random.generator_core import next_uint64
 from numpy.random import Generator
 
-from bayesduel.ops.scalar.compiled import inlined
+from bayesduel.ops.scalar.compiled import compiled
 
 
-@inlined
+@compiled
 def raw_bits(rng: Generator) -> np.uint64:
     """Draw 64 random bits: the method of a generator makes an array, of one number."""
     return next_uint64(rng.bit_generator)
@@ -75,16 +75,7 @@ def lacking(library: type = JITCodeLibrary, codegen: type = CPUCodegen) -> list[
 class Part(JITCodeLibrary):
     """The code of a part, which other libraries link."""
 
-    always_inline: bool = False  # Whether it has no calls but its code in their place.
     _with_all_it_calls: Any = None
-
-    def add_ir_module(self, ir_module: Any) -> None:
-        """Take in the code of one function."""
-        if self.always_inline:
-            for function in ir_module.functions:
-                if not function.is_declaration:
-                    function.attributes.add("alwaysinline")
-        super().add_ir_module(ir_module)
 
     def _optimize_functions(self, ll_module: Any) -> None:
         """Leave that to the program."""
@@ -131,12 +122,12 @@ class Program(JITCodeLibrary):
     def _optimize_final_module(self) -> None:
         """Optimize once: Numba does it twice, to count references in between.
 
-        Nothing else calls the parts. So LLVM can inline those with one call, and pass to
-        the others only what they read of a state of 30 words: a fifth of the time of a run.
+        Nothing else calls the parts. So LLVM can inline them, and pass to the others
+        only what they read of a state of 30 words: a fifth of the time of a run.
 
-        They must not have a name in the machine code either, which "internal" functions
-        have: a program that is loaded later, with a part of the same name, would call the
-        one loaded first, which takes other arguments by now.
+        They must not have names in the machine code either, as "internal" functions
+        do: a program loaded later, with a part of the same name, would be linked to
+        the part that was loaded first, which takes other arguments by now.
         """
         for function in self._final_module.functions:
             if not function.is_declaration and function.name not in self._exported:
@@ -202,21 +193,6 @@ class _BeginPart(_BeginProgram):
         return Part(state.targetctx.codegen(), state.func_id.func_qualname)
 
 
-@register_pass(mutates_CFG=False, analysis_only=True)
-class _BeginInlinedPart(_BeginPart):
-    """The same, of what has no calls but its code in their place.
-
-    Numba's own option would go on to all that the part calls.
-    """
-
-    _name = "begin_inlined_part"
-
-    def _new_library(self, state: Any) -> Any:
-        library = super()._new_library(state)
-        library.always_inline = True
-        return library
-
-
 class ProgramCompiler(CompilerBase):
     """The compiler of what Python calls: ``njit(pipeline_class=ProgramCompiler)``."""
 
@@ -246,12 +222,6 @@ class PartCompiler(ProgramCompiler):
     """The compiler of parts."""
 
     _begin = _BeginPart
-
-
-class InlinedPartCompiler(ProgramCompiler):
-    """The compiler of parts that are inlined whatever they cost."""
-
-    _begin = _BeginInlinedPart
 
 
 class RulePartCompiler(CompilerBase):

@@ -16,21 +16,19 @@ import numpy as np
 type Records = Any
 """A NumPy array with named fields, of which the static checker knows nothing."""
 
-IS_INLINED: dict[Callable[..., Any], bool] = {}
-"""Whether marked functions are compiled as part of their callers."""
+MARKED: set[Callable[..., Any]] = set()
+"""Functions that are compiled with what calls them."""
 
 BY_STATE: dict[Callable[..., Any], dict[type, Callable[..., Any]]] = {}
 """Implementations of functions ``by_state``, by the class of the state."""
 
 
 def compiled[Function: Callable[..., Any]](function: Function) -> Function:
-    """Mark a function that is called from several places, or seldom."""
-    return _marked(function, is_inlined=False)
-
-
-def inlined[Function: Callable[..., Any]](function: Function) -> Function:
-    """Mark a function that is compiled as part of the one that calls it."""
-    return _marked(function, is_inlined=True)
+    """Mark a function that Numba compiles where a compiled one calls it."""
+    # A checked or otherwise wrapped function is no function for Numba.
+    plain: Any = inspect.unwrap(function)
+    MARKED.add(plain)
+    return plain
 
 
 def by_state[Function: Callable[..., Any]](stub: Function) -> Function:
@@ -77,10 +75,3 @@ def tables(
     shapes = (1, now), (num_arms, arm), ((num_arms, num_arms), pair)
     one, each, both = (np.zeros(shape, dtype=kind) for shape, kind in shapes)
     return one, each, both
-
-
-def _marked(function: Any, *, is_inlined: bool) -> Any:
-    # A checked or otherwise wrapped function is no function for Numba.
-    plain = inspect.unwrap(function)
-    IS_INLINED.setdefault(plain, is_inlined)
-    return plain

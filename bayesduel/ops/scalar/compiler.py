@@ -22,7 +22,7 @@ from numba.core import config
 from numba.extending import overload, typeof_impl
 
 from bayesduel.ops.program_cache import kernel_folder
-from bayesduel.ops.scalar.compiled import BY_STATE, IS_INLINED
+from bayesduel.ops.scalar.compiled import BY_STATE, MARKED
 from bayesduel.ops.scalar.draws import raw_bits
 from bayesduel.ops.scalar.uncompiled import run_uncompiled
 
@@ -47,8 +47,6 @@ OPTIONS: Any = {"error_model": "numpy", "nogil": True}
 _PART_OPTIONS: Any = OPTIONS
 """Options of code that Python cannot call: it is compiled with its callers."""
 
-_INLINED_OPTIONS: Any = OPTIONS
-
 RULE_PART_OPTIONS: Any = {**OPTIONS, "no_cpython_wrapper": True}
 """Options of such code where it may make arrays."""
 
@@ -62,7 +60,6 @@ if _OWN is not None:
     OPTIONS = {**_ours, "pipeline_class": _OWN.ProgramCompiler}
     _unseen = {**_ours, "no_cpython_wrapper": True}
     _PART_OPTIONS = {**_unseen, "pipeline_class": _OWN.PartCompiler}
-    _INLINED_OPTIONS = {**_unseen, "pipeline_class": _OWN.InlinedPartCompiler}
     _INSTEAD = {raw_bits: _OWN.raw_bits}
 
 _TAUGHT: set[Callable[..., Any]] = set()
@@ -96,15 +93,13 @@ def _teach(stub: Callable[..., Any]) -> None:
 @cache
 def _part(function: FunctionType) -> Any:
     """Return a marked function as compiled code calls it."""
-    is_inlined = IS_INLINED[function]
-    options = _INLINED_OPTIONS if is_inlined else _PART_OPTIONS
-    return njit(**options)(function)
+    return njit(**_PART_OPTIONS)(function)
 
 
 @typeof_impl.register(FunctionType)
 def _type_of_function(function: FunctionType, context: Any) -> Any:
     """Take a marked function for what is compiled of it."""
-    if function not in IS_INLINED:
+    if function not in MARKED:
         return None
     return typeof_impl(_part(_INSTEAD.get(function, function)), context)
 

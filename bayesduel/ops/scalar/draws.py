@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Int, UInt16
 from numpy.random import Generator
 
-from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.compiled import compiled
 
 _LEAST_WORDS = 1024
 """Words of 16 bits that are drawn together, at least."""
@@ -25,7 +25,7 @@ _MANY_ROUNDS = 4096
 _LARGEST: Any = np.uint64(2**64 - 1)
 
 
-@inlined
+@compiled
 def raw_bits(rng: Generator) -> np.uint64:
     """Draw 64 random bits."""
     bits: Any = rng.integers(np.uint64(0), _LARGEST, dtype=np.uint64, endpoint=True)
@@ -45,7 +45,7 @@ def new_bits(num_arms: int) -> Bits:
     return Bits(np.zeros(size, dtype=np.uint16), np.full(1, size, dtype=np.int64))
 
 
-@inlined
+@compiled
 def take_words(bits: Bits, rng: Generator, count: int) -> int:
     """Return where the next ``count`` words of ``bits`` begin.
 
@@ -67,7 +67,7 @@ def _fill(words: UInt16[np.ndarray, " W"], rng: Generator) -> None:
             words[start + part] = np.uint16(block >> np.uint64(16 * part))
 
 
-@inlined
+@compiled
 def happens(word: int, threshold: int, remainder: float, rng: Generator) -> bool:
     """Say whether 16 bits decide for an event of (threshold + remainder) / 2^16."""
     if word != threshold:
@@ -92,19 +92,19 @@ def draw_beta(rng: Generator, first: float, second: float) -> float:
     return won / (won + lost)
 
 
-@inlined
+@compiled
 def truncated_exponential(rng: Generator, total: float) -> float:
     """Draw a standard exponential variable below ``total``."""
     return -math.log1p(rng.random() * math.expm1(-total))
 
 
-@inlined
+@compiled
 def choose_index(rng: Generator, count: int) -> int:
     """Draw one of ``count`` numbers from 0 on."""
     return min(count - 1, int(rng.random() * count))
 
 
-@inlined
+@compiled
 def hazard_of(probability: float) -> float:
     """Return the hazard whose rounds are not idle with this probability, at most 1.
 
@@ -113,7 +113,7 @@ def hazard_of(probability: float) -> float:
     return -math.log1p(-probability) if probability < 1.0 else math.inf
 
 
-@inlined
+@compiled
 def waiting_time(rng: Generator, hazard: float, rounds: int) -> tuple[int, bool]:
     """Draw how many of the next ``rounds`` are idle, each with P = exp(-hazard).
 
@@ -123,7 +123,7 @@ def waiting_time(rng: Generator, hazard: float, rounds: int) -> tuple[int, bool]
     return idle, happens
 
 
-@inlined
+@compiled
 def waiting_time_and_level(
     rng: Generator, hazard: float, rounds: int
 ) -> tuple[int, bool, float]:
@@ -139,7 +139,7 @@ def waiting_time_and_level(
     return idle, happens, truncated_exponential(rng, hazard)
 
 
-@inlined
+@compiled
 def _waiting_time(
     rng: Generator, hazard: float, rounds: int
 ) -> tuple[int, bool, float]:

@@ -13,7 +13,7 @@ import math
 
 from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.ops import rules
-from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.compiled import compiled
 
 NEVER = LONGEST_HORIZON
 """A round beyond every horizon."""
@@ -21,7 +21,7 @@ NEVER = LONGEST_HORIZON
 last_round_within = compiled(rules.last_round_within)
 
 
-@inlined
+@compiled
 def last_resolved_round(wins: int, losses: int, alpha: float, round_: int) -> int:
     """Return the last round at which a pair is resolved; 0 if it is not at ``round_``.
 

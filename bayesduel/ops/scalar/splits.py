@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Int
 from numpy.random import Generator
 
-from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.compiled import compiled
 
 # Steele, Lea and Flood (2014): SplitMix64.
 _STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -26,7 +26,7 @@ _FEW = 32
 """Rounds that are drawn one by one, which is cheaper than all together."""
 
 
-@inlined
+@compiled
 def binomial(rng: Generator, rounds: int, probability: float) -> int:
     """Draw how many of ``rounds`` have an event of this probability, 0 to 1."""
     if rounds > _FEW:
@@ -79,7 +79,7 @@ def take_first(
             taken[arm] += node[arm]
 
 
-@inlined
+@compiled
 def _take_one_by_one(
     counts: Int[np.ndarray, "3 K"], length: int, wanted: int, bits: np.uint64
 ) -> None:
@@ -152,20 +152,20 @@ def _log_factorial_ratio(number: int, steps: int) -> float:
     return found + _stirling_rest(1.0 / other) - _stirling_rest(1.0 / one)
 
 
-@inlined
+@compiled
 def _stirling_rest(inverse: float) -> float:
     square = inverse * inverse
     return inverse * (1.0 / 12.0 - square * (1.0 / 360.0 - square / 1260.0))
 
 
-@inlined
+@compiled
 def _mixed(bits: np.uint64) -> np.uint64:
     bits = (bits ^ (bits >> np.uint64(30))) * _MIX[0]
     bits = (bits ^ (bits >> np.uint64(27))) * _MIX[1]
     return bits ^ (bits >> np.uint64(31))
 
 
-@inlined
+@compiled
 def _uniform(bits: np.uint64) -> float:
     """Return what a state of the stream says, on [0, 1)."""
     return float(_mixed(bits) >> np.uint64(11)) * 2.0**-53

@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
+from bayesduel.ops.scalar.compiled import Records, compiled, tables
 from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.ops.scalar.resolved_rounds import NEVER
 from bayesduel.policies import scalar_kernel
@@ -137,7 +137,7 @@ class BeatTheMeanKernel(NamedTuple):
     pairs: Records
 
 
-@inlined
+@compiled
 def choose(state: BeatTheMeanKernel, rng: Generator, round_: int) -> Duel:
     """Choose the arm with the fewest duels and an opponent, or the last arm."""
     now, arms = state.now[0], state.arms
@@ -163,7 +163,7 @@ def choose(state: BeatTheMeanKernel, rng: Generator, round_: int) -> Duel:
     return Duel(first, 0, first, second, True)
 
 
-@inlined
+@compiled
 def update(
     state: BeatTheMeanKernel,
     rng: Generator,
@@ -183,7 +183,7 @@ def update(
         _credit(state, rng, first, second, won)
 
 
-@inlined
+@compiled
 def reads_self_duels(state: BeatTheMeanKernel) -> bool:
     """Say that an arm that meets itself is credited."""
     return True
@@ -240,7 +240,7 @@ def _remove(state: BeatTheMeanKernel, place: int) -> None:
             arms[arm].share = arms[arm].wins / arms[arm].duels
 
 
-@inlined
+@compiled
 def recommend(state: BeatTheMeanKernel, rng: Generator) -> int:
     """Return the active arm with the largest share of wins; ties at random."""
     best = -1.0

@@ -13,7 +13,7 @@ from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
+from bayesduel.ops.scalar.compiled import Records, compiled, tables
 from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.policy import Duel, KernelPolicy
@@ -147,7 +147,7 @@ class SavageKernel(NamedTuple):
     list: Records
 
 
-@inlined
+@compiled
 def choose(state: SavageKernel, rng: Generator, round_: int) -> Duel:
     """Choose the pair compared least often, or the winner."""
     now = state.now[0]
@@ -162,7 +162,7 @@ def choose(state: SavageKernel, rng: Generator, round_: int) -> Duel:
     return Duel(first, 0, first, second, True)
 
 
-@inlined
+@compiled
 def update(
     state: SavageKernel, rng: Generator, round_: int, first: int, second: int, won: bool
 ) -> None:
@@ -197,7 +197,7 @@ def _place_of(state: SavageKernel, first: int, second: int) -> int:
     return state.now[0].num_open
 
 
-@inlined
+@compiled
 def _swap(state: SavageKernel, one: int, other: int) -> None:
     """Exchange two pairs of the list."""
     places = state.list
@@ -227,7 +227,7 @@ def _drop_pairs(state: SavageKernel, decided: int) -> None:
     now.num_open, now.num_rare = count, rare
 
 
-@inlined
+@compiled
 def _is_behind(state: SavageKernel, arm: int, surest: int) -> bool:
     """Say whether an arm may beat fewer others, or not more, than one surely does."""
     most = state.arms.size - 1 - state.arms[arm].sure_losses
@@ -251,7 +251,7 @@ def _best(state: SavageKernel, rng: Generator) -> int:
     return best
 
 
-@inlined
+@compiled
 def recommend(state: SavageKernel, rng: Generator) -> int:
     """Return the winner, or the most promising arm."""
     winner = state.now[0].winner

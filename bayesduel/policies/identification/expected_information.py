@@ -11,7 +11,7 @@ from bayesduel.errors import PolicyParameterError
 from bayesduel.models.in_policies.betas import BetaPairs
 from bayesduel.models.in_policies.names import check_pair_posterior, take_by_name
 from bayesduel.models.in_policies.scalar_betas import prior_in_order
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.ops.scalar.compiled import Records, compiled
 from bayesduel.ops.scalar.digamma import digamma
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.identification import EQUAL_GAINS
@@ -139,7 +139,7 @@ def _refresh(pairs: Records, i: int, j: int) -> None:
     pairs[i, j].gain = (one * forward + other * backward) / total - whole
 
 
-@inlined
+@compiled
 def choose(state: InformationKernel, rng: Generator, round_: int) -> Duel:
     """Take the pair that teaches most, at random among equal ones."""
     num_arms, most = len(state.pairs), -math.inf
@@ -157,7 +157,7 @@ def choose(state: InformationKernel, rng: Generator, round_: int) -> Duel:
     return Duel(first, 0, first, second, True)
 
 
-@inlined
+@compiled
 def update(
     state: InformationKernel,
     rng: Generator,

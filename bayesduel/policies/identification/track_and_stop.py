@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.models.in_policies.scalar_betas import expected_divergence
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.ops.scalar.compiled import Records, compiled
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.identification import EQUAL_LAGS
 from bayesduel.policies.policy import Duel, KernelPolicy
@@ -60,7 +60,7 @@ def new_program(num_arms: int) -> Program:
     )
 
 
-@inlined
+@compiled
 def pair_number(num_arms: int, one: int, other: int) -> int:
     """Return the place of a pair in lexicographic order."""
     low, high = min(one, other), max(one, other)
@@ -126,7 +126,7 @@ def _still_feasible(program: Program) -> bool:
     return least >= 0.0
 
 
-@inlined
+@compiled
 def _most_negative(program: Program) -> tuple[int, float]:
     """Return the pair whose evidence is furthest below zero, and how far."""
     found, below = 0, 0.0
@@ -163,7 +163,7 @@ def _scarcest_set(program: Program, winner: int) -> tuple[int, float]:
     return size, 1.0 - float(least)
 
 
-@inlined
+@compiled
 def _sort_nearest(program: Program, winner: int, rival: int) -> tuple[int, int]:
     """Order the pairs that a rival could turn, but for the direct one, by evidence.
 
@@ -190,7 +190,7 @@ def _sort_nearest(program: Program, winner: int, rival: int) -> tuple[int, int]:
     return missing, count
 
 
-@inlined
+@compiled
 def _before(program: Program, one: int, other: int) -> bool:
     if program.evidence[one] != program.evidence[other]:
         return program.evidence[one] < program.evidence[other]
@@ -363,7 +363,7 @@ def new_state(num_arms: int, *, growth: float, sticky: float) -> TrackAndStopKer
     return state
 
 
-@inlined
+@compiled
 def choose(state: TrackAndStopKernel, rng: Generator, round_: int) -> Duel:
     """Return the pair that was asked too seldom, or is furthest behind its share."""
     now = state.now[0]
@@ -395,7 +395,7 @@ def _next_pair(state: TrackAndStopKernel) -> tuple[int, int]:
     return first, second
 
 
-@inlined
+@compiled
 def _lag(state: TrackAndStopKernel, one: int, other: int) -> float:
     """Return how many duels a pair is behind its share."""
     played = state.pairs[one, other].wins + state.pairs[other, one].wins
@@ -441,7 +441,7 @@ def _estimate(state: TrackAndStopKernel) -> None:
             set_sign(state.program, one, other, int(won >= lost))
 
 
-@inlined
+@compiled
 def _is_winner(program: Program, arm: int) -> bool:
     """Say whether no arm beats more others."""
     own, most = 0, 0
@@ -454,7 +454,7 @@ def _is_winner(program: Program, arm: int) -> bool:
     return own == most
 
 
-@inlined
+@compiled
 def update(
     state: TrackAndStopKernel,
     rng: Generator,

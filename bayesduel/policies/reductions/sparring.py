@@ -14,7 +14,7 @@ from numpy.random import Generator
 from bayesduel.errors import PolicyParameterError
 from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
 from bayesduel.models.in_policies.betas import BetaArms
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.ops.scalar.compiled import Records, compiled
 from bayesduel.ops.scalar.draws import draw_beta
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.parameter_values import check_beta
@@ -124,7 +124,7 @@ class SparringKernel(NamedTuple):
     now: Records  # One of ``_NOW``.
 
 
-@inlined
+@compiled
 def choose(state: SparringKernel, rng: Generator, round_: int) -> Duel:
     """Let each machine name an arm."""
     root = math.sqrt(math.log(float(round_)))
@@ -137,7 +137,7 @@ def choose(state: SparringKernel, rng: Generator, round_: int) -> Duel:
     return Duel(first, 0, first, second, True)
 
 
-@inlined
+@compiled
 def _largest_index(arms: Records, rng: Generator, root: float) -> int:
     """Return the arm that a machine names; ties at random."""
     best, largest, number = 0, -1.0, 0
@@ -162,7 +162,7 @@ def _largest_draw(state: SparringKernel, rng: Generator, side: int) -> int:
     return best
 
 
-@inlined
+@compiled
 def update(
     state: SparringKernel,
     rng: Generator,
@@ -178,13 +178,13 @@ def update(
     _feed(state, state.machines[_RIGHT, second], not won)
 
 
-@inlined
+@compiled
 def reads_self_duels(state: SparringKernel) -> bool:
     """Say that each machine learns from every round."""
     return True
 
 
-@inlined
+@compiled
 def _feed(state: SparringKernel, arm: Records, gain: bool) -> None:
     arm.pulls += 1
     arm.gains += gain
@@ -192,7 +192,7 @@ def _feed(state: SparringKernel, arm: Records, gain: bool) -> None:
     arm.width = math.sqrt(state.now[0].numerator / arm.pulls)
 
 
-@inlined
+@compiled
 def recommend(state: SparringKernel, rng: Generator) -> int:
     """Return the arm with the most pulls over both machines; ties at random."""
     best, most, number = 0, -1, 0

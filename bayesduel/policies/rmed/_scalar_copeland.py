@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
+from bayesduel.ops.scalar.compiled import Records, compiled, tables
 from bayesduel.policies.rmed._scalar_lists import (
     DRAWS_FIELDS,
     ELEMENT_FIELDS,
@@ -100,7 +100,7 @@ def new_state(
     return state
 
 
-@inlined
+@compiled
 def count(state: Any, first: int, second: int, won: bool) -> None:
     """Count an outcome, and forget what no longer holds."""
     now, arms = state.now[0], state.arms
@@ -122,7 +122,7 @@ def count(state: Any, first: int, second: int, won: bool) -> None:
     forward.is_close = backward.is_close = is_close
 
 
-@inlined
+@compiled
 def cost(state: Any, one: int, other: int) -> float:
     """Return the price of one unit of evidence on a pair that is not tied."""
     arms = state.arms
@@ -144,7 +144,7 @@ def _find_fewest_losses(state: CopelandKernel) -> None:
             now.second = min(now.second, arms[i].losses)
 
 
-@inlined
+@compiled
 def _insert(sums: Float[np.ndarray, " K"], number: int, value: float) -> None:
     """Insert a value into entries 1, ..., number - 1, which increase."""
     place = number
@@ -154,7 +154,7 @@ def _insert(sums: Float[np.ndarray, " K"], number: int, value: float) -> None:
     sums[place] = value
 
 
-@inlined
+@compiled
 def _add_up(sums: Float[np.ndarray, " K"], number: int) -> None:
     """Replace entries 1, ..., number by their running sums."""
     sums[0] = 0.0
@@ -174,7 +174,7 @@ def _sum_superiors(state: CopelandKernel, arm: int) -> None:
     state.arms[arm].has_sums = True
 
 
-@inlined
+@compiled
 def _sum_inferiors(state: CopelandKernel, winner: int) -> int:
     """Add up the smallest evidence on the inferiors of a winner; count them."""
     sums, number = state.arms.inferior_sum, 0
@@ -186,7 +186,7 @@ def _sum_inferiors(state: CopelandKernel, winner: int) -> int:
     return number
 
 
-@inlined
+@compiled
 def _entry(sums: Float[np.ndarray, " K"], size: int, number: int) -> float:
     """Return a sum of the ``size`` smallest of ``number`` values, all if it is more."""
     return sums[max(0, min(size, number))]

@@ -15,7 +15,7 @@ import numpy as np
 
 from bayesduel.models.in_policies.scalar_betas import kl_to_half
 from bayesduel.ops import rules
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.ops.scalar.compiled import Records, compiled
 from bayesduel.policies.scalar_kernel import NOT_ASKED
 
 PAIR_FIELDS = [
@@ -111,7 +111,7 @@ def first_pass(state: Any, elements: Records, count: int) -> None:
     elements["last_due"][count:] = -1
 
 
-@inlined
+@compiled
 def is_only_element(now: Any) -> bool:
     """Say whether a pass of the next element alone is about to begin."""
     return now.num_listed == 1 and now.left_in_pass == 0
@@ -130,7 +130,7 @@ def refill_if_empty(now: Any, elements: Records) -> None:
                 append(now, elements, element)
 
 
-@inlined
+@compiled
 def append(now: Any, elements: Records, element: int) -> None:
     """Append an element that is due by the test now, unless it is still to come."""
     elements[element].last_due = now.tests
@@ -143,7 +143,7 @@ def append(now: Any, elements: Records, element: int) -> None:
         now.num_listed += 1
 
 
-@inlined
+@compiled
 def take(now: Any, elements: Records) -> None:
     """Take the next element out of the queue."""
     elements[elements[now.head].listed].is_listed = False
@@ -156,19 +156,19 @@ def take(now: Any, elements: Records) -> None:
         now.head = 0
 
 
-@inlined
+@compiled
 def reads_self_duels(state: Any) -> bool:
     """Say that there is a test after a self-duel, too."""
     return True
 
 
-@inlined
+@compiled
 def note(state: Any) -> int:
     """Return whether the duel is of the lists."""
     return state.now[0].is_in_turn
 
 
-@inlined
+@compiled
 def recall(state: Any, first: int, second: int, noted: int) -> None:
     """Recall whether the duel is of the lists; one that nobody asked for is not."""
     state.now[0].is_in_turn = max(noted, 0)

@@ -10,7 +10,7 @@ from jaxtyping import Float, Int, Int8
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError, ProgramError
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.ops.scalar.compiled import Records, compiled
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.policy import Duel
 from bayesduel.policies.registry import register
@@ -137,7 +137,7 @@ def solve(program: ProgramKernel, gaps: Float[np.ndarray, "K K"]) -> None:
     now["age"] = 0
 
 
-@inlined
+@compiled
 def learn(state: Any, first: int, second: int) -> None:
     """Bring prices and blocks up to date with what a duel taught."""
     program = state.program
@@ -176,7 +176,7 @@ def _lay_out(state: Any, arm: int) -> None:
         program.blocks[arm, superior] = program.amounts[arm, place]
 
 
-@inlined
+@compiled
 def _tilted(state: Any, one: int, other: int) -> float:
     return cost(state, one, other) * state.program.tilts[one, other]
 
@@ -335,20 +335,20 @@ def solve_on_host(state: CopelandWinnerKernel) -> bool:
     return True
 
 
-@inlined
+@compiled
 def is_waiting(state: CopelandWinnerKernel) -> bool:
     """Say whether the host must solve the program."""
     return state.program.now[0].is_asked > 0
 
 
-@inlined
+@compiled
 def choose(state: CopelandWinnerKernel, rng: Generator, round_: int) -> Duel:
     """Take a pair out of turn, or the next one of the pass."""
     _append_if_solved(state)
     return next_duel(state, rng, round_)
 
 
-@inlined
+@compiled
 def update(
     state: CopelandWinnerKernel,
     rng: Generator,
@@ -389,7 +389,7 @@ def _append_due(state: CopelandWinnerKernel, round_: int) -> None:
     append(now, state.elements, state.elements.size - state.arms.size + now.winner)
 
 
-@inlined
+@compiled
 def _only_winner(state: CopelandWinnerKernel) -> int:
     """Return the arm with the fewest losses."""
     winner = 0
@@ -398,7 +398,7 @@ def _only_winner(state: CopelandWinnerKernel) -> int:
     return winner
 
 
-@inlined
+@compiled
 def _append_if_solved(state: CopelandWinnerKernel) -> None:
     """Append what the host's solution asks for, once."""
     if state.program.now[0].is_served:

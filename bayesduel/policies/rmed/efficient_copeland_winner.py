@@ -13,7 +13,7 @@ from jaxtyping import Int
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.compiled import compiled
 from bayesduel.ops.scalar.resolved_rounds import last_round_within
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.policy import Duel, KernelPolicy
@@ -120,13 +120,13 @@ _EQUAL_RATIO = 1e-12
 """Ratios that differ by less are equal."""
 
 
-@inlined
+@compiled
 def init(state: CopelandKernel, rng: Generator) -> None:
     """Count the pairs that were never drawn."""
     find_fewest(state)
 
 
-@inlined
+@compiled
 def choose(state: Any, rng: Generator, round_: int) -> Duel:
     """Take a pair out of turn, or the next one of the pass."""
     now, elements = state.now[0], state.elements
@@ -151,7 +151,7 @@ def choose(state: Any, rng: Generator, round_: int) -> Duel:
     return Duel(first, idle, first, second, True)
 
 
-@inlined
+@compiled
 def _count_limit(state: CopelandKernel, draws: int) -> float:
     """Log of the last round at which so many draws are enough."""
     ratio = draws / state.now[0].alpha
@@ -175,7 +175,7 @@ def _urgent_element(state: CopelandKernel, log_t: float) -> int:
     return -1
 
 
-@inlined
+@compiled
 def _self_duels(state: CopelandKernel, arm: int, round_: int) -> int:
     """Count the rounds in which (arm, arm) stays the only thing to do.
 
@@ -205,7 +205,7 @@ def first_passing(state: Any, round_: int) -> tuple[int, float]:
     return NOBODY, 0.0
 
 
-@inlined
+@compiled
 def log_of(round_: int) -> float:
     """max(1, log t)."""
     return max(1.0, math.log(float(round_)))
@@ -235,7 +235,7 @@ def append_by_efficient_program(state: Any, log_t: float) -> None:
             append(now, elements, element)
 
 
-@inlined
+@compiled
 def _cheapest_winner(state: CopelandKernel) -> int:
     """Solve the programs of all estimated winners, the cheapest one last."""
     now, arms = state.now[0], state.arms
@@ -308,7 +308,7 @@ def _order_superiors(state: CopelandKernel, arm: int) -> None:
     state.arms[arm].has_order = True
 
 
-@inlined
+@compiled
 def _wanted(state: CopelandKernel, one: int, other: int) -> float:
     """Return the evidence per unit of log t that the program asks of a pair."""
     arms, winner = state.arms, state.now[0].winner
@@ -327,7 +327,7 @@ def _wanted(state: CopelandKernel, one: int, other: int) -> float:
     return 0.0
 
 
-@inlined
+@compiled
 def update(
     state: CopelandKernel,
     rng: Generator,
@@ -343,7 +343,7 @@ def update(
         _append_due(state, round_)
 
 
-@inlined
+@compiled
 def recommend(state: CopelandKernel, rng: Generator) -> int:
     """Return the winner of the last test or program; before, one of fewest losses."""
     if state.now[0].winner != NOBODY:

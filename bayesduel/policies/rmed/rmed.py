@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
+from bayesduel.ops.scalar.compiled import Records, compiled, tables
 from bayesduel.ops.scalar.resolved_rounds import last_round_within
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.policy import Duel, KernelPolicy
@@ -287,13 +287,13 @@ def kernel(
     return ScalarKernel("rmed", initial_state)
 
 
-@inlined
+@compiled
 def init(state: RMEDKernel, rng: Generator) -> None:
     """Count the pairs that were never drawn."""
     find_fewest(state)
 
 
-@inlined
+@compiled
 def choose(state: RMEDKernel, rng: Generator, round_: int) -> Duel:
     """Choose the next duel of the sweep or of the pass."""
     now, arms = state.now[0], state.arms
@@ -320,7 +320,7 @@ def choose(state: RMEDKernel, rng: Generator, round_: int) -> Duel:
     return Duel(arm, idle, arm, opponent, True)
 
 
-@inlined
+@compiled
 def _go_on_with_sweep(now: Records, num_arms: int) -> None:
     now.column += 1
     if now.column == num_arms:
@@ -331,13 +331,13 @@ def _go_on_with_sweep(now: Records, num_arms: int) -> None:
         now.column = now.row + 1
 
 
-@inlined
+@compiled
 def _some_pair_is_rare(now: Records, round_: int) -> bool:
     """Say whether N < alpha log log t for some pair."""
     return math.log(float(max(round_, 3))) > _count_limit(now)
 
 
-@inlined
+@compiled
 def _count_limit(now: Records) -> float:
     """Log of the last round at which all pairs were drawn often enough."""
     return math.exp(now.fewest / now.alpha)
@@ -355,7 +355,7 @@ def _first_rare_pair(state: RMEDKernel, round_: int) -> tuple[int, int]:
     return 0, 0
 
 
-@inlined
+@compiled
 def _opponent(state: RMEDKernel, arm: int, round_: int) -> int:
     """Return whom an arm of the lists meets."""
     now, best = state.now[0], state.now[0].best
@@ -405,7 +405,7 @@ def _target(state: RMEDKernel, arm: int) -> int:
     return lowest(arms.cost) if found else _NOBODY
 
 
-@inlined
+@compiled
 def _self_duels(state: RMEDKernel, round_: int) -> int:
     """Count the rounds up to and with the first whose test lets another arm in.
 
@@ -426,7 +426,7 @@ def _self_duels(state: RMEDKernel, round_: int) -> int:
     return rounds
 
 
-@inlined
+@compiled
 def _least_against(state: RMEDKernel) -> float:
     """I*; that of i* may be larger by rounding."""
     least = math.inf
@@ -446,7 +446,7 @@ def _append_arms_due(state: RMEDKernel, round_: int) -> None:
             append(now, arms, i)
 
 
-@inlined
+@compiled
 def update(
     state: RMEDKernel, rng: Generator, round_: int, first: int, second: int, won: bool
 ) -> None:
@@ -482,7 +482,7 @@ def _refresh_evidence_against(state: RMEDKernel, arm: int) -> None:
     state.arms[arm].against, state.arms[arm].num_unbeaten = total, number
 
 
-@inlined
+@compiled
 def recommend(state: RMEDKernel, rng: Generator) -> int:
     """Return i*."""
     return state.now[0].best

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.random import Generator
 
-from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.compiled import compiled
 from bayesduel.ops.scalar.draws import waiting_time
 from bayesduel.ops.scalar.resolved_rounds import NEVER
 
@@ -23,7 +23,7 @@ EQUAL_COSTS = 1e-9
 order in which numbers were added."""
 
 
-@inlined
+@compiled
 def rounds_before_event(
     rng: Generator, probability: float, steps: int, round_: int
 ) -> tuple[int, bool]:
@@ -51,7 +51,7 @@ def least_compared(state: Any) -> tuple[int, int, int]:
     return first, second, least
 
 
-@inlined
+@compiled
 def is_due(duels: int, events: int, num_arms: int) -> bool:
     """Say whether a pair has fewer duels than sqrt(events / m), m being all pairs."""
     return duels * duels * (num_arms * (num_arms - 1) // 2) < events
@@ -87,7 +87,7 @@ def find_costs(state: Any, count: int) -> float:
     return least
 
 
-@inlined
+@compiled
 def _strict_losses(state: Any, arm: int) -> int:
     count = 0
     for other in range(state.arms.size):
@@ -115,7 +115,7 @@ def _cost_of_proof(state: Any, winner: int) -> float:
     return total
 
 
-@inlined
+@compiled
 def _block_cost(state: Any, winner: int, rival: int, excess: int) -> float:
     """Return the least (c_1 + ... + c_h) / (h - k), h > k, of sorted prices c."""
     prices, count = state.spare[0], 0
@@ -138,7 +138,7 @@ def _block_cost(state: Any, winner: int, rival: int, excess: int) -> float:
 # --- How likely each rival is --------------------------------------------------------
 
 
-@inlined
+@compiled
 def refresh_after(state: Any, leader: int, one: int, other: int) -> None:
     """Find how likely each rival is, after a duel that leaves this leader."""
     if leader != state.now[0].leader:
@@ -200,7 +200,7 @@ def _refresh_defeats(state: Any) -> None:
     _refresh_total(state)
 
 
-@inlined
+@compiled
 def _empty_product(
     distributions: Float[np.ndarray, "P N"], row: int, size: int
 ) -> None:
@@ -209,7 +209,7 @@ def _empty_product(
     distributions[row, 0] = 1.0
 
 
-@inlined
+@compiled
 def _multiply_in(
     state: Any,
     distributions: Float[np.ndarray, "P N"],
@@ -247,7 +247,7 @@ def _refresh_own_wins(state: Any, rival: int) -> None:
                 tail[needed] = wins * tail[needed - 1] + loses * tail[needed]
 
 
-@inlined
+@compiled
 def _refresh_probability(state: Any, rival: int) -> None:
     """Sum Phi of a rival over the leader's defeats by others."""
     num_arms = state.arms.size
@@ -260,7 +260,7 @@ def _refresh_probability(state: Any, rival: int) -> None:
     state.arms[rival].weight = probability
 
 
-@inlined
+@compiled
 def _refresh_total(state: Any) -> None:
     state.arms[state.now[0].leader].weight = 0.0
     total = 0.0

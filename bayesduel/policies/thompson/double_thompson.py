@@ -26,7 +26,7 @@ from bayesduel.models.in_policies.scalar_betas import (
     rates_above_half,
     tail_table,
 )
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
+from bayesduel.ops.scalar.compiled import Records, compiled, tables
 from bayesduel.ops.scalar.draws import (
     Bits,
     choose_index,
@@ -342,13 +342,13 @@ def new_state(
     return state
 
 
-@inlined
+@compiled
 def init(state: DoubleThompsonKernel, rng: Generator) -> None:
     """Fill in what the prior says."""
     start(state)
 
 
-@inlined
+@compiled
 def choose(state: DoubleThompsonKernel, rng: Generator, round_: int) -> Duel:
     """Return the next round, or the idle rounds up to one that is not."""
     now = state.now[0]
@@ -383,7 +383,7 @@ def choose(state: DoubleThompsonKernel, rng: Generator, round_: int) -> Duel:
     return Duel(champion, idle, first, second, True)
 
 
-@inlined
+@compiled
 def _what_comes(
     state: DoubleThompsonKernel, rng: Generator, round_: int
 ) -> tuple[int, int, float]:
@@ -423,7 +423,7 @@ def _champion(state: DoubleThompsonKernel, rng: Generator) -> int:
     return first_arm(state, rng)
 
 
-@inlined
+@compiled
 def _column_rate(state: DoubleThompsonKernel, leader: int) -> float:
     """Return the rate of the column of a leader of D-TS+.
 
@@ -512,7 +512,7 @@ def _share_by_sample(
         shares[_champion(state, rng)] += 1
 
 
-@inlined
+@compiled
 def _success_rate(state: DoubleThompsonKernel) -> float:
     """Return the rate at which some challenger of the first arm succeeds.
 
@@ -546,7 +546,7 @@ NO_UPSET = math.inf
 """Target of ``sample_votes_given``."""
 
 
-@inlined
+@compiled
 def _owns(state: DoubleThompsonKernel, i: int, j: int) -> bool:
     """Say whether the pair of i and j belongs to i, which has an upset."""
     arms = state.arms
@@ -555,7 +555,7 @@ def _owns(state: DoubleThompsonKernel, i: int, j: int) -> bool:
     return state.trails[i, j] > 0 and not arms[j].is_leader
 
 
-@inlined
+@compiled
 def rate_of_upsets(state: DoubleThompsonKernel) -> float:
     """Return -log P(no upset)."""
     arms, total = state.arms, 0.0
@@ -586,7 +586,7 @@ def _upset_rate(state: DoubleThompsonKernel, i: int) -> float:
     return total
 
 
-@inlined
+@compiled
 def _list_pairs(state: DoubleThompsonKernel, i: int) -> None:
     """List the other arms of the pairs that belong to i."""
     state.now[0].num_listed = 0
@@ -596,7 +596,7 @@ def _list_pairs(state: DoubleThompsonKernel, i: int) -> None:
             state.now[0].num_listed += 1
 
 
-@inlined
+@compiled
 def _flip_probability(state: DoubleThompsonKernel, i: int, j: int) -> float:
     return (state.threshold[i, j] + state.pairs[i, j].remainder) / 65536.0
 
@@ -713,7 +713,7 @@ def _flip_listed(
         _note_flip(state, i, j, flips)
 
 
-@inlined
+@compiled
 def _note_flip(state: DoubleThompsonKernel, i: int, j: int, flips: bool) -> None:
     state.flips[i, j] = state.flips[j, i] = flips
     if flips:
@@ -727,7 +727,7 @@ def _note_flip(state: DoubleThompsonKernel, i: int, j: int, flips: bool) -> None
 _SMALLEST_DIVERGENCE = 1e-300
 
 
-@inlined
+@compiled
 def sample_votes(state: DoubleThompsonKernel, rng: Generator) -> None:
     """Draw the flips of all pairs of candidates, and count the votes."""
     num_arms = state.arms.size
@@ -783,7 +783,7 @@ def flip_row(
     state.sampled_votes[i] += gained
 
 
-@inlined
+@compiled
 def flipped(state: DoubleThompsonKernel, i: int, j: int) -> bool:
     """Say whether a pair with a candidate i has flipped: in the row it belongs to."""
     if j > i or not state.arms[j].is_candidate:
@@ -791,7 +791,7 @@ def flipped(state: DoubleThompsonKernel, i: int, j: int) -> bool:
     return state.flips[j, i]
 
 
-@inlined
+@compiled
 def first_arm(state: DoubleThompsonKernel, rng: Generator) -> int:
     """Return the candidate with the most sampled votes, ties by the rule."""
     arms, now = state.arms, state.now[0]
@@ -847,7 +847,7 @@ def _keep_least_regret(state: DoubleThompsonKernel, rng: Generator) -> None:
             now.num_listed += 1
 
 
-@inlined
+@compiled
 def _most_votes_of_all(state: DoubleThompsonKernel, rng: Generator) -> int:
     """Draw the pairs without a candidate too; return the most votes of any arm."""
     num_arms, most = state.arms.size, 0
@@ -860,7 +860,7 @@ def _most_votes_of_all(state: DoubleThompsonKernel, rng: Generator) -> int:
     return most
 
 
-@inlined
+@compiled
 def _divergence(state: DoubleThompsonKernel, rng: Generator, i: int, j: int) -> float:
     """Draw how far theta_ij is from 1/2, given its sign."""
     above = (state.trails[i, j] > 0) == flipped(state, i, j)
@@ -870,7 +870,7 @@ def _divergence(state: DoubleThompsonKernel, rng: Generator, i: int, j: int) -> 
     return max(kl_to_half(offset), _SMALLEST_DIVERGENCE)
 
 
-@inlined
+@compiled
 def successes(state: DoubleThompsonKernel, rng: Generator, first: int) -> int:
     """List the arms whose second sample exceeds 1/2; return how many there are."""
     start = take_words(state.bits, rng, state.arms.size)
@@ -885,7 +885,7 @@ def successes(state: DoubleThompsonKernel, rng: Generator, first: int) -> int:
     return count
 
 
-@inlined
+@compiled
 def successes_given_one(
     state: DoubleThompsonKernel, rng: Generator, first: int, target: float
 ) -> int:
@@ -916,14 +916,14 @@ def successes_given_one(
     return count
 
 
-@inlined
+@compiled
 def flip(state: DoubleThompsonKernel, rng: Generator, i: int, j: int) -> bool:
     """Let one pair flip or not."""
     word = state.bits.words[take_words(state.bits, rng, 1)]
     return happens(word, state.threshold[i, j], state.pairs[i, j].remainder, rng)
 
 
-@inlined
+@compiled
 def best_challenger(
     state: DoubleThompsonKernel, rng: Generator, first: int, count: int
 ) -> int:
@@ -983,7 +983,7 @@ def refresh_tail(state: DoubleThompsonKernel, one: int, other: int) -> None:
         state.now[0].stale = True
 
 
-@inlined
+@compiled
 def count_duel(
     state: DoubleThompsonKernel,
     rng: Generator,

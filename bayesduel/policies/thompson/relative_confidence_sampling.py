@@ -21,7 +21,7 @@ from bayesduel.models.in_policies.scalar_betas import (
     rates_above_half,
     tail_table,
 )
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
+from bayesduel.ops.scalar.compiled import Records, compiled, tables
 from bayesduel.ops.scalar.draws import hazard_of, waiting_time
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.parameter_values import check_beta
@@ -165,7 +165,7 @@ class RelativeSamplingKernel(NamedTuple):
     tails: Float[np.ndarray, "B N"]
 
 
-@inlined
+@compiled
 def init(state: RelativeSamplingKernel, rng: Generator) -> None:
     """Fill in what the prior says."""
     for i in range(state.arms.size):
@@ -194,7 +194,7 @@ def _add_rates_up(state: RelativeSamplingKernel, arm: int) -> None:
     state.arms[arm].beats_all = math.exp(-total)
 
 
-@inlined
+@compiled
 def choose(state: RelativeSamplingKernel, rng: Generator, round_: int) -> Duel:
     """Choose champion and challenger, after the self-duels; count their reigns."""
     now, arms = state.now[0], state.arms
@@ -265,7 +265,7 @@ def _weigh_champions(state: RelativeSamplingKernel) -> tuple[int, float]:
     return resting, total
 
 
-@inlined
+@compiled
 def update(
     state: RelativeSamplingKernel,
     rng: Generator,

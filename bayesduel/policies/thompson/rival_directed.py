@@ -17,7 +17,7 @@ from bayesduel.models.in_policies.scalar_betas import (
     prior_in_order,
     tail_table,
 )
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
+from bayesduel.ops.scalar.compiled import Records, compiled, tables
 from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.policy import Duel, KernelPolicy
@@ -329,7 +329,7 @@ def new_state(
     return state
 
 
-@inlined
+@compiled
 def init(state: RivalDirectedKernel, rng: Generator) -> None:
     """Fill in what the prior says, and draw a leader."""
     for one in range(state.arms.size):
@@ -339,7 +339,7 @@ def init(state: RivalDirectedKernel, rng: Generator) -> None:
     refresh_everything(state)
 
 
-@inlined
+@compiled
 def choose(state: RivalDirectedKernel, rng: Generator, round_: int) -> Duel:
     """Return the self-duels of the leader, and the pair that is compared next."""
     now = state.now[0]
@@ -359,7 +359,7 @@ def choose(state: RivalDirectedKernel, rng: Generator, round_: int) -> Duel:
     return Duel(now.leader, idle, first, second, True)
 
 
-@inlined
+@compiled
 def update(
     state: RivalDirectedKernel,
     rng: Generator,
@@ -375,7 +375,7 @@ def update(
     refresh_after(state, draw_leader(state, rng), first, second)
 
 
-@inlined
+@compiled
 def recommend(state: RivalDirectedKernel, rng: Generator) -> int:
     """Return the leader."""
     return state.now[0].leader
@@ -446,7 +446,7 @@ def steepest_pair(state: RivalDirectedKernel, rng: Generator) -> tuple[int, int]
     return first, second
 
 
-@inlined
+@compiled
 def _gain(state: RivalDirectedKernel, one: int, other: int) -> float:
     pair = state.pairs[one, other]
     moved = pair.divergence * pair.probability * state.pairs[other, one].probability
@@ -482,7 +482,7 @@ def _add_slopes(state: RivalDirectedKernel, rival: int) -> None:
             state.pairs[min(one, other), max(one, other)].steepness += slope
 
 
-@inlined
+@compiled
 def _pair_of_row(state: RivalDirectedKernel, rival: int, row: int) -> tuple[int, int]:
     """Return (i, j) such that "i beats j" speaks for the rival.
 
@@ -501,7 +501,7 @@ def _pair_of_row(state: RivalDirectedKernel, rival: int, row: int) -> tuple[int,
     return (rival, other) if row <= others else (other, leader)
 
 
-@inlined
+@compiled
 def _find_tails(state: RivalDirectedKernel, rival: int) -> int:
     """Fill ``tails`` for a rival from its last row to the second; return the number."""
     num_arms = state.arms.size
@@ -535,7 +535,7 @@ def draw_leader(state: RivalDirectedKernel, rng: Generator) -> int:
     return arms[choose_index(rng, kept)].listed
 
 
-@inlined
+@compiled
 def _find_prices(state: RivalDirectedKernel) -> None:
     for one in range(state.arms.size):
         for other in range(state.arms.size):
@@ -580,7 +580,7 @@ def refresh_pair(state: RivalDirectedKernel, one: int, other: int) -> None:
         now.best_score = max(now.best_score, state.arms[arm].score)
 
 
-@inlined
+@compiled
 def _score(state: RivalDirectedKernel, arm: int) -> None:
     total = 0.0
     for other in range(state.arms.size):
@@ -588,7 +588,7 @@ def _score(state: RivalDirectedKernel, arm: int) -> None:
     state.arms[arm].score = total
 
 
-@inlined
+@compiled
 def regret(state: RivalDirectedKernel, one: int, other: int) -> float:
     """Return K - 1 times r_ij, or 1: only ratios matter."""
     if not state.now[0].costs_regret:

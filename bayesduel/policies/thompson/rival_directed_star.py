@@ -17,7 +17,7 @@ from bayesduel.models.in_policies.scalar_betas import (
     log_half_tail,
     tail_table,
 )
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
+from bayesduel.ops.scalar.compiled import Records, compiled, tables
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.policy import Duel, KernelPolicy
 from bayesduel.policies.registry import register
@@ -260,7 +260,7 @@ def new_state(
     return state
 
 
-@inlined
+@compiled
 def init(state: RivalDirectedStarKernel, rng: Generator) -> None:
     """Fill in what the prior says, and take a leader."""
     for one in range(state.arms.size):
@@ -270,7 +270,7 @@ def init(state: RivalDirectedStarKernel, rng: Generator) -> None:
     refresh_everything(state)
 
 
-@inlined
+@compiled
 def choose(state: RivalDirectedStarKernel, rng: Generator, round_: int) -> Duel:
     """Return the self-duels of the leader, and the pair that is compared next."""
     now = state.now[0]
@@ -287,7 +287,7 @@ def choose(state: RivalDirectedStarKernel, rng: Generator, round_: int) -> Duel:
     return Duel(now.leader, idle, first, second, True)
 
 
-@inlined
+@compiled
 def update(
     state: RivalDirectedStarKernel,
     rng: Generator,
@@ -305,7 +305,7 @@ def update(
     refresh_after(state, _next_leader(state), first, second)
 
 
-@inlined
+@compiled
 def recommend(state: RivalDirectedStarKernel, rng: Generator) -> int:
     """Return the leader."""
     return state.now[0].leader
@@ -348,7 +348,7 @@ def _refresh_pair(state: RivalDirectedStarKernel, one: int, other: int) -> None:
     state.hopeful[low, high] = kl_to_half(min(mean - 0.5 + 2.0 * deviation, 0.5))
 
 
-@inlined
+@compiled
 def _regret(state: RivalDirectedStarKernel, one: int, other: int) -> float:
     """Return 2 (K - 1) times the estimated cost of a duel, or 1: ratios matter."""
     now, arms = state.now[0], state.arms
@@ -381,7 +381,7 @@ def _next_leader(state: RivalDirectedStarKernel) -> int:
     return first
 
 
-@inlined
+@compiled
 def _find_prices(state: RivalDirectedStarKernel) -> None:
     for one in range(state.arms.size):
         for other in range(state.arms.size):
@@ -475,7 +475,7 @@ def _weigh_flips_of(state: RivalDirectedStarKernel, rival: int) -> float:
     return total
 
 
-@inlined
+@compiled
 def _find_members(state: RivalDirectedStarKernel, rival: int) -> tuple[int, int]:
     """List the pairs without a majority for the rival, but for the direct one.
 

@@ -12,7 +12,7 @@ from jaxtyping import Int
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
+from bayesduel.ops.scalar.compiled import Records, compiled, tables
 from bayesduel.ops.scalar.draws import choose_index, hazard_of, waiting_time
 from bayesduel.ops.scalar.splits import binomial
 from bayesduel.policies import scalar_kernel
@@ -54,7 +54,7 @@ BELIEF_PAIR_FIELDS = [
 ]
 
 
-@inlined
+@compiled
 def believe_nothing(state: Any) -> None:
     """Set everything as at the start."""
     state.now[0].num_hopefuls = state.now[0].losses = state.arms.size
@@ -100,7 +100,7 @@ def revise(state: Any, rng: Generator) -> None:
             _keep_some(state, rng, i)
 
 
-@inlined
+@compiled
 def _is_disproved(state: Any) -> bool:
     """Say whether an arm surely beats one that was believed to beat it."""
     for i in range(state.arms.size):
@@ -121,7 +121,7 @@ def _believe_in_sure_losses(state: Any, arm: int) -> None:
     state.arms[arm].num_superiors = count
 
 
-@inlined
+@compiled
 def _keep_some(state: Any, rng: Generator, arm: int) -> None:
     """Keep one more superior than a winner has losses, or none if there are fewer."""
     most, pairs = state.now[0].losses + 1, state.pairs
@@ -137,7 +137,7 @@ def _keep_some(state: Any, rng: Generator, arm: int) -> None:
     state.arms[arm].num_superiors = most
 
 
-@inlined
+@compiled
 def count_open_beliefs(state: Any) -> int:
     """Count the believed losses that the bounds do not decide."""
     count = 0
@@ -273,13 +273,13 @@ class CopelandConfidenceBoundKernel(NamedTuple):
     pairs: Records  # K x K of ``_PAIR``.
 
 
-@inlined
+@compiled
 def init(state: CopelandConfidenceBoundKernel, rng: Generator) -> None:
     """Believe nothing."""
     believe_nothing(state)
 
 
-@inlined
+@compiled
 def choose(state: CopelandConfidenceBoundKernel, rng: Generator, round_: int) -> Duel:
     """Revise the beliefs, then choose the duel and the self-duels before it."""
     now = state.now[0]
@@ -344,7 +344,7 @@ def _weigh_champions(state: CopelandConfidenceBoundKernel) -> None:
     now.checks = check / probability if probability > 0.0 else 0.0
 
 
-@inlined
+@compiled
 def _winner(state: CopelandConfidenceBoundKernel, number: int) -> int:
     """Return the winner of this number, from 0."""
     arm = 0
@@ -371,7 +371,7 @@ def share_idle_rounds(
             left -= 1
 
 
-@inlined
+@compiled
 def _challenger(
     state: CopelandConfidenceBoundKernel, rng: Generator, champion: int, round_: int
 ) -> int:

@@ -11,7 +11,7 @@ from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined, tables
+from bayesduel.ops.scalar.compiled import Records, compiled, tables
 from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.policy import Duel, KernelPolicy
@@ -122,7 +122,7 @@ class RelativeUCBKernel(NamedTuple):
     pairs: Records  # K x K of ``_PAIR``.
 
 
-@inlined
+@compiled
 def choose(state: RelativeUCBKernel, rng: Generator, round_: int) -> Duel:
     """Choose champion and challenger, after the self-duels that come first.
 
@@ -157,7 +157,7 @@ def _bring_up_to_date(state: RelativeUCBKernel, round_: int) -> None:
                 now.num_candidates += 1
 
 
-@inlined
+@compiled
 def _champion(state: RelativeUCBKernel, rng: Generator) -> int:
     """Draw the champion as printed; the hypothesis may change."""
     now, arms = state.now[0], state.arms
