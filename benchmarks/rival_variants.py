@@ -191,6 +191,9 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=300)
     given = parser.parse_args()
     rows = []
+    grew: dict[str, list[float]] = {}
+    early: dict[str, list[float]] = {}
+    largest: dict[str, list[float]] = {}
     for name, matrix in matrices(given.matrix).items():
         constant = copeland_lower_bound(matrix, ties="ignore").value
         for policy in given.policy:
@@ -204,8 +207,29 @@ def main() -> None:
             }
             row["slope / C*"] = _mean(ratios)
             row["median"] = float(np.median(ratios))
+            row["largest run to 10^6"] = float(found[:, 1].max())
             rows.append(row)
+            grew.setdefault(policy, []).append(float(ratios.mean()))
+            early.setdefault(policy, []).append(float(found[:, 1].mean()))
+            largest.setdefault(policy, []).append(float(found[:, 1].max()))
     report(f"Regret, {given.runs} runs, seed {SEED}", rows)
+    base = given.policy[0]
+    overall = [
+        {
+            "policy": policy,
+            "mean slope / C*": np.mean(grew[policy]),
+            "median": np.median(grew[policy]),
+            "worst": np.max(grew[policy]),
+            f"regret at 10^6 over {base}": _mean_ratio(early[policy], early[base]),
+            f"largest run over {base}": _mean_ratio(largest[policy], largest[base]),
+        }
+        for policy in given.policy
+    ]
+    report("All matrices together; ratios are geometric means", overall)
+
+
+def _mean_ratio(values: list[float], others: list[float]) -> float:
+    return float(np.exp(np.mean(np.log(np.array(values) / np.array(others)))))
 
 
 def _mean(values: np.ndarray) -> str:
