@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +22,7 @@ from theory.structured.truth import (
     Truth,
     UtilityModel,
     costs_of,
+    read_contexts,
     read_transitive,
     read_utility_model,
     truth_of,
@@ -37,6 +38,8 @@ STRUCTURES: tuple[str, ...] = (*LINKS, "transitive")
 MOST_UTILITIES = 100
 """Arms at most: they take half a minute, and twice as many ten times as long."""
 
+_MANY = "twice as many take ten times as long"
+
 _ROUNDING = 1e-12
 
 
@@ -49,19 +52,21 @@ class StructuredBound(Certified):
     value : float
         Cost of the allocation: regret, duels or the unit of the prices, per unit of log
         T, or of log(1/delta) where it is the cost of naming the best arm.
-    winner : int
-        The best arm.
+    winner : int or int64 (C,)
+        The best arm; with contexts, that of each.
     model, cost : str
         As they were asked for; "prices" for a table.
-    duels : float64 (K, K)
-        An optimal allocation: duels of every pair per unit of the logarithm, symmetric.
-    prices : float64 (K, K)
+    duels : float64 (K, K) or (C, K, K)
+        An optimal allocation: duels of every pair per unit of the logarithm, symmetric;
+        with contexts, of every pair in each. Contexts of frequency 0 have none.
+    prices : float64 (K, K) or (C, K, K)
         Price of a duel of every pair, symmetric; infinite where it cannot be asked.
-    preferences : float64 (K, K)
-        The true matrix P, that of the model.
-    rivals : int64 (R,)
+    preferences : float64 (K, K) or (C, K, K)
+        The true matrix P, that of the model; nan in contexts of frequency 0.
+    rivals : int64 (R,) or (R, 2)
         The best arm of every alternative below; it is level with the winner there.
-    alternatives : float64 (R, K, K)
+        With contexts, the context and the arm.
+    alternatives : float64 (R, K, K) or (R, C, K, K)
         Matrices of the class that are hardest to tell from the truth.
     multipliers : float64 (R,)
         Non-negative; the sum of multipliers * KL(P, alternative) is at most the price
@@ -73,7 +78,7 @@ class StructuredBound(Certified):
     """
 
     value: float
-    winner: int
+    winner: int | NDArray[np.intp]
     model: str
     cost: str
     duels: NDArray[np.float64]
@@ -91,6 +96,7 @@ def structured_lower_bound(
     model: str = "bradley-terry",
     *,
     features: ArrayLike | None = None,
+    contexts: ArrayLike | None = None,
     cost: str | ArrayLike = "copeland",
     tolerance: float = 1e-6,
 ) -> StructuredBound:
@@ -107,11 +113,18 @@ def structured_lower_bound(
     agree with P anywhere. With prices of duels this is the least cost of naming the
     best arm, per unit of log(1/delta), as in `identification_bound`.
 
+    With finitely many contexts, each round has one of them, and its features are known
+    before a pair is chosen. Then the sums are over the pairs of all contexts, and in
+    the alternatives another arm is level with the best one *in some context*: what is
+    learnt in a cheap context serves in the others. How often a context occurs does not
+    matter as long as it does, for a policy has log T of them soon.
+
     Parameters
     ----------
     preferences : array-like (K,), PreferenceMatrix or array-like (K, K)
         Utilities, or a matrix that obeys the model: within 1e-6 in every probability,
-        and within 1e-9 for "transitive". At most 100 arms, 6 for "transitive".
+        and within 1e-9 for "transitive". At most 100 arms, 6 for "transitive". With
+        contexts: coefficients (d,), or utilities (C, K), of at most 100 arms in all.
     model : {"bradley-terry", "thurstone", "transitive"}
         The class. P(i beats j) = F(theta_i - theta_j) for any utilities, where F(x) is
         1 / (1 + exp(-x)) or Phi(x / sqrt 2), as in ``bayesduel.models.BradleyTerry``
@@ -119,11 +132,14 @@ def structured_lower_bound(
         max(P(i beats j), P(j beats k)) whenever i beats j and j beats k.
     features : array-like (K, d), optional
         The class of utilities ``features @ beta`` for any beta; not for "transitive".
-        By default utilities are free.
-    cost : {"copeland", "gap", "duels"} or array-like (K, K)
+        By default utilities are free. With contexts (C, K, d).
+    contexts : array-like (C,), optional
+        Frequencies of the contexts, with sum 1; those of frequency 0 are left out.
+    cost : {"copeland", "gap", "utility", "duels"} or array-like (K, K)
         Price of a duel: its Copeland regret (from losses); the mean of both gaps to the
-        best arm (notion ``condorcet_mean``); 1; or a symmetric table of positive
-        prices, infinite where a pair cannot be asked.
+        best arm (notion ``condorcet_mean``); the mean of both differences in utility
+        (``utility_mean``); 1; or a symmetric table of positive prices, infinite where a
+        pair cannot be asked. With contexts also a table for each, (C, K, K).
     tolerance : float
         Relative gap between both sides of the proof, from 1e-9 on.
 
@@ -160,7 +176,9 @@ def structured_lower_bound(
     References
     ----------
     Graves and Lai (1997), Theorem 1; attained by OSSB (Combes, Magureanu and Proutiere
-    2017). We know no paper that computes it for dueling bandits.
+    2017). We know no paper that computes it for dueling bandits. For contexts the same
+    argument applies to each rival in each context; for linear bandits see Hao,
+    Lattimore and Szepesvari (2020).
 
     Examples
     --------
@@ -173,39 +191,115 @@ def structured_lower_bound(
     >>> found.duels[:2].round(1)
     array([[0. , 9. , 0.5, 0. , 0. ],
            [9. , 0. , 0.5, 0.7, 0.5]])
+
+    Two contexts that share three coefficients:
+
+    >>> features = [[[1, 0, 0], [0, 1, 0]], [[1, 0, 0], [0, 0, 1]]]
+    >>> both = structured_lower_bound(
+    ...     [1.0, 0.5, 0.0], features=features, contexts=[0.9, 0.1], cost="utility"
+    ... )
+    >>> both.winner, round(both.value, 3), both.duels.shape
+    (array([0, 0]), 12.758, (2, 2, 2))
     """
     one_of(model, STRUCTURES, "model")
     aim = number_that(
         tolerance, "tolerance", "from 1e-9 to 0.1", lambda gap: 1e-9 <= gap <= 0.1
     )
+    if contexts is not None:
+        if model == "transitive" or features is None:
+            raise InvalidPreferenceError(
+                "contexts",
+                "needs a model of utilities and features, shape (C, K, d)",
+                model if model == "transitive" else None,
+                remedy="without contexts leave it out",
+            )
+        return _with_contexts(preferences, model, features, contexts, cost, aim)
     if model == "transitive":
         transitive.refuse_features(features)
         matrix = read_transitive(preferences)
         _refuse_many(matrix.num_arms, transitive.MOST_ARMS, transitive.WHY)
         name, prices = costs_of(cost, matrix)
-        truth = truth_of(matrix, prices)
+        truth = truth_of([matrix], prices[None])
         solved = transitive.solve(truth, aim)
     else:
         _refuse_many(
             np.shape(preferences)[0] if np.ndim(preferences) else 1,
             MOST_UTILITIES,
-            "twice as many take ten times as long",
+            _MANY,
         )
         matrix, utilities = read_utility_model(preferences, model, features)
-        name, prices = costs_of(cost, matrix)
-        truth = truth_of(matrix, prices)
+        name, prices = costs_of(cost, matrix, utilities.utilities)
+        truth = truth_of([matrix], prices[None])
         solved = _solve_utilities(truth, utilities, aim)
     structure = model if features is None else f"{model} with features"
-    return _result(matrix, prices, truth, solved, structure, name)
+    return _result([matrix], truth, solved, structure, name, prices=prices)
+
+
+def _with_contexts(
+    preferences: object,
+    model: str,
+    features: object,
+    contexts: object,
+    cost: str | ArrayLike,
+    tolerance: float,
+) -> StructuredBound:
+    """Solve the program of several contexts: the arms of each count separately."""
+    shape = np.shape(features)[:2]  # pyright: ignore
+    _refuse_many(int(np.prod(shape)) if len(shape) == 2 else 1, MOST_UTILITIES, _MANY)
+    matrices, kind, kept = read_contexts(preferences, model, features, contexts)
+    utilities = kind.utilities.reshape(len(matrices), -1)
+    per_context = not isinstance(cost, str) and np.ndim(cost) == 3
+    if per_context and len(cost) != shape[0]:
+        raise InvalidPreferenceError(
+            "cost",
+            f"must be one table of prices, or one for each of the {shape[0]} contexts",
+            np.shape(cost),
+        )
+    costs = [
+        costs_of(cost[context] if per_context else cost, matrix, row)  # pyright: ignore
+        for context, matrix, row in zip(kept, matrices, utilities, strict=True)
+    ]
+    prices = np.stack([table for _, table in costs])
+    truth = truth_of(matrices, prices)
+    solved = _solve_utilities(truth, kind, tolerance)
+    found = _result(matrices, truth, solved, f"{model} with contexts", costs[0][0])
+    # Each arm in its context, the contexts as they were given.
+    num_contexts, num_arms = shape
+    blocks = np.arange(len(kept))
+
+    def spread(table: NDArray[np.float64], nothing: float) -> NDArray[np.float64]:
+        lead = table.shape[:-2]
+        split = table.reshape(*lead, len(kept), num_arms, len(kept), num_arms)
+        result = np.full((*lead, num_contexts, num_arms, num_arms), nothing)
+        # The axis of the contexts comes first where it is picked by two arrays.
+        result[..., kept, :, :] = np.moveaxis(split[..., blocks, :, blocks, :], 0, -3)
+        return result
+
+    winner = np.zeros(num_contexts, dtype=np.intp)
+    winner[kept] = truth.best % num_arms
+    values = np.full((num_contexts, num_arms, num_arms), np.nan)
+    values[kept] = [matrix.values for matrix in matrices]
+    asked = np.full_like(values, np.nan)
+    asked[kept] = prices
+    context, arm = np.divmod(found.rivals, num_arms)
+    return replace(
+        found,
+        winner=winner,
+        duels=spread(found.duels, 0.0),
+        prices=asked,
+        preferences=values,
+        rivals=np.stack([kept[context], arm], axis=1),
+        alternatives=spread(found.alternatives, np.nan),
+    )
 
 
 def _result(
-    matrix: PreferenceMatrix,
-    prices: NDArray[np.float64],
+    matrices: list[PreferenceMatrix],
     truth: Truth,
     solved: Solved,
     model: str,
     cost: str,
+    prices: NDArray[np.float64] | None = None,
 ) -> StructuredBound:
     """Check both sides anew, as they are returned."""
     divergences = truth.divergences(solved.alternatives)
@@ -221,7 +315,8 @@ def _result(
             f"alternative at {slack!r} (at least 1). Pairs next to a tie can be too "
             "close for floating point."
         )
-    regret, without_ties = None, {} if matrix.ties else {"copeland": "copeland"}
+    tied = any(matrix.ties for matrix in matrices)
+    regret, without_ties = None, {} if tied else {"copeland": "copeland"}
     if cost in COSTS:
         regret = RegretBound(
             name=f"Lower bound ({model})",
@@ -241,12 +336,12 @@ def _result(
     alternatives[:, truth.ahead, truth.behind] = 1.0 - solved.alternatives
     return StructuredBound(
         value=value,
-        winner=truth.best,
+        winner=int(truth.best[0]),
         model=model,
         cost=cost,
         duels=truth.table(solved.duels),
-        prices=prices,
-        preferences=np.array(matrix.values),
+        prices=truth.table(truth.prices) if prices is None else prices,
+        preferences=np.array(matrices[0].values),
         rivals=solved.rivals,
         alternatives=alternatives,
         multipliers=multipliers,
@@ -344,11 +439,11 @@ def _solve_utilities(truth: Truth, model: UtilityModel, tolerance: float) -> Sol
 def _start(oracle: UtilityOracle) -> tuple[_Point, NDArray[np.float64]]:
     """Ask the best arm's pairs at the rate of the unstructured bound, others a bit."""
     truth = oracle.truth
-    own = truth.ahead == truth.best
+    own = np.isin(truth.ahead, truth.best)
     information = truth.divergences(np.full_like(truth.shares, 0.5))
     floor = information[own].min() if own.any() else information.max()
     duels = 1.0 / np.maximum(information, floor)
-    if len(set(truth.behind[own])) == truth.num_arms - 1:
+    if len(set(truth.behind[own])) == truth.num_arms - len(truth.best):
         duels = np.where(own, duels, 0.0)
     spread = duels @ truth.prices / (2 * truth.prices.size * truth.prices)
     duels = duels + spread
@@ -359,8 +454,8 @@ def _start(oracle: UtilityOracle) -> tuple[_Point, NDArray[np.float64]]:
         raise InvalidPreferenceError(
             "cost",
             "must let enough pairs be asked: those with a finite price do not tell "
-            f"arm {truth.best}, the best one, from an equal of arm {arm}, and the "
-            "constant is infinite",
+            f"{truth.label(arm)} from an equal of the best one, and the constant is "
+            "infinite",
             np.inf,
             remedy="make more of them finite",
         )
@@ -513,7 +608,7 @@ class UtilityOracle:
         self.rivals = np.delete(np.arange(truth.num_arms), truth.best)
         # The directions in which a rival and the best arm stay equal; of free utilities
         # those of all other arms.
-        arms = np.delete(np.arange(truth.num_arms), truth.best)
+        arms = self.rivals
         free = np.delete(np.eye(truth.num_arms), truth.best, axis=1)
         self._free: NDArray[np.intp] | None = None
         if np.array_equal(model.directions, free):

@@ -198,7 +198,7 @@ def _nearest_order(matrix: PreferenceMatrix) -> Float64[np.ndarray, "K K"]:
     for arm in (0, 1):
         shares = matrix.values[first, second]
         oracle = transitive.OrderOracle(
-            Truth(num_arms, arm, first, second, shares, ones)
+            Truth(num_arms, np.array([arm]), first, second, shares, ones)
         )
         q = oracle.solve(ones)
         sums = oracle.values(ones, q)[0]

@@ -70,7 +70,7 @@ def solve(truth: Truth, tolerance: float) -> Solved:
         raise InvalidPreferenceError(
             "cost",
             "must let enough pairs be asked: those with a finite price do not tell the "
-            f"best arm, {truth.best}, and the constant is infinite",
+            f"best arm, {truth.best[0]}, and the constant is infinite",
             np.inf,
             remedy="make more of them finite",
         )
@@ -191,7 +191,7 @@ class OrderOracle:
             [
                 order
                 for order in itertools.permutations(range(num_arms))
-                if order[0] != truth.best
+                if order[0] != truth.best[0]
             ]
         )
         first, second = np.triu_indices(num_arms, 1)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from theory.arguments import one_of
 from theory.copeland_program.prices import checked_prices
 from theory.divergences import bernoulli_kl
-from theory.errors import InvalidPreferenceError, TieError
+from theory.errors import ArgumentError, InvalidPreferenceError, TieError
 from theory.preferences import (
     PreferenceMatrix,
     as_preference_matrix,
@@ -24,7 +24,11 @@ if TYPE_CHECKING:
     from jaxtyping import Float64
 
 
-COSTS: dict[str, str] = {"copeland": "copeland_losses", "gap": "condorcet_mean"}
+COSTS: dict[str, str] = {
+    "copeland": "copeland_losses",
+    "gap": "condorcet_mean",
+    "utility": "utility_mean",
+}
 """Costs that are regret, and their notions."""
 
 MISFIT = 1e-6
@@ -43,8 +47,8 @@ _ARGUMENT = "preferences"
 class Truth:
     """Pairs that can be asked, E of them, with the arm that is behind first."""
 
-    num_arms: int  # Number of arms K.
-    best: int  # The arm that beats all others.
+    num_arms: int  # Number of arms K; with contexts the arms of all of them, C K.
+    best: NDArray[np.intp]  # (1,), (C,): The arms that beat all others, per context.
     # (E,): Both arms of a pair.
     behind: NDArray[np.intp]
     ahead: NDArray[np.intp]
@@ -54,9 +58,16 @@ class Truth:
 
     def table(self, values: Float64[np.ndarray, " E"]) -> Float64[np.ndarray, "K K"]:
         """Spread values of the pairs over a symmetric matrix."""
-        found = np.zeros((self.num_arms, self.num_arms))
-        found[self.behind, self.ahead] = found[self.ahead, self.behind] = values
-        return found
+        table = np.zeros((self.num_arms, self.num_arms))
+        table[self.behind, self.ahead] = table[self.ahead, self.behind] = values
+        return table
+
+    def label(self, arm: int) -> str:
+        """Return an arm in words, with its context where there are several."""
+        if len(self.best) == 1:
+            return f"arm {arm}"
+        context, place = divmod(arm, self.num_arms // len(self.best))
+        return f"arm {place} of context {context}"
 
     def divergences(
         self, alternatives: Float64[np.ndarray, "*rows E"]
@@ -85,28 +96,33 @@ class UtilityModel:
     """Utilities theta = directions @ beta, with theta = 0 of the best arm."""
 
     link: Link
-    directions: NDArray[np.float64]  # (K, m): Of full column rank.
-    utilities: NDArray[np.float64]  # (K,): The true ones, that of the best arm 0.
+    directions: NDArray[np.float64]  # (K, m) or (C K, m): Of full column rank.
+    utilities: NDArray[np.float64]  # (K,): The true ones, those of the best arms 0.
 
 
-def truth_of(matrix: PreferenceMatrix, prices: Float64[np.ndarray, "K K"]) -> Truth:
-    """List the pairs with a finite price."""
-    first, second = np.nonzero(np.triu(np.isfinite(prices), k=1))
-    swap = matrix.gaps[first, second] > 0
+def truth_of(
+    matrices: list[PreferenceMatrix], prices: Float64[np.ndarray, "C K K"]
+) -> Truth:
+    """List the pairs with a finite price, of one context after the other."""
+    num_arms = matrices[0].num_arms
+    context, first, second = np.nonzero(np.triu(np.isfinite(prices), k=1))
+    values = np.stack([matrix.values for matrix in matrices])
+    gaps = np.stack([matrix.gaps for matrix in matrices])
+    swap = gaps[context, first, second] > 0
     behind, ahead = np.where(swap, second, first), np.where(swap, first, second)
-    best = matrix.condorcet_winner
-    assert best is not None  # `refuse_without_best_arm` came first.
+    best = np.array([matrix.condorcet_winner for matrix in matrices], dtype=np.intp)
+    offset = num_arms * context
     return Truth(
-        matrix.num_arms,
-        best,
-        behind,
-        ahead,
-        np.minimum(matrix.values[behind, ahead], 0.5),
-        prices[behind, ahead],
+        num_arms * len(matrices),
+        best + num_arms * np.arange(len(matrices)),
+        behind + offset,
+        ahead + offset,
+        np.minimum(values[context, behind, ahead], 0.5),
+        prices[context, behind, ahead],
     )
 
 
-def refuse_without_best_arm(matrix: PreferenceMatrix) -> None:
+def refuse_without_best_arm(matrix: PreferenceMatrix, where: str = "") -> None:
     """Raise unless one arm beats all others; ties between others are allowed."""
     if matrix.condorcet_winner is not None:
         return
@@ -115,15 +131,16 @@ def refuse_without_best_arm(matrix: PreferenceMatrix) -> None:
     if not tied:
         raise InvalidPreferenceError(
             _ARGUMENT,
-            "must have an arm that beats all others: the order of a model has one",
+            f"must have an arm that beats all others{where}: the order of a model has "
+            "one",
             list(matrix.loss_winners),
             remedy=f"theory.copeland_lower_bound needs no order; or {PROJECT}",
         )
     i, j = tied[0]
     raise TieError(
         _ARGUMENT,
-        f"must not be 1/2: arms {i} and {j} tie, no number of duels tells which of "
-        "them is the best, and there is no bound of this kind",
+        f"must not be 1/2: arms {i} and {j} tie{where}, no number of duels tells "
+        "which of them is the best, and there is no bound of this kind",
         0.5,
         index=(i, j),
         remedy="leave one of them out",
@@ -131,7 +148,9 @@ def refuse_without_best_arm(matrix: PreferenceMatrix) -> None:
 
 
 def costs_of(
-    cost: object, matrix: PreferenceMatrix
+    cost: object,
+    matrix: PreferenceMatrix,
+    utilities: Float64[np.ndarray, " K"] | None = None,
 ) -> tuple[str, Float64[np.ndarray, "K K"]]:
     """Return the name of a cost, and the price of a duel of every pair."""
     if not isinstance(cost, str):
@@ -150,7 +169,17 @@ def costs_of(
     name = one_of(cost, ("duels", *COSTS), "cost")
     if name == "duels":
         return name, checked_prices(None, matrix)
-    regret = matrix.regret_per_pair(COSTS[name])
+    if name == "utility":
+        if utilities is None:
+            raise ArgumentError(
+                "cost",
+                "must not be 'utility' for the model 'transitive', which has none",
+                cost,
+                remedy="take 'gap'",
+            )
+        regret = utilities.max() - (utilities[:, None] + utilities) / 2
+    else:
+        regret = matrix.regret_per_pair(COSTS[name])
     np.fill_diagonal(regret, 0.0)
     return name, regret
 
@@ -169,20 +198,8 @@ def read_utility_model(
         rule = "must be spanned by the features"
         _refuse_misfit(_table(link, spanned), _table(link, utilities), rule)
         utilities = spanned
-    values = _table(link, utilities)
-    smallest = values.min()
-    if smallest < RAREST_WIN:
-        i, j = (int(k) for k in np.unravel_index(values.argmin(), values.shape))
-        raise InvalidPreferenceError(
-            _ARGUMENT,
-            f"must leave every arm a probability to win of {RAREST_WIN:g} or more; arm "
-            f"{i} against {j} has less",
-            float(smallest),
-            remedy="leave out arms that never win",
-        )
     names = given.arm_names if given is not None else None
-    matrix = PreferenceMatrix(values, arm_names=names)
-    refuse_without_best_arm(matrix)
+    matrix = _matrix_of(link, utilities, names)
     best = int(np.argmax(utilities))
     directions = (
         np.delete(np.eye(len(utilities)), best, axis=1)
@@ -190,6 +207,90 @@ def read_utility_model(
         else _orthonormal(basis - basis[best])
     )
     return matrix, UtilityModel(link, directions, utilities - utilities[best])
+
+
+def read_contexts(
+    preferences: object, model: str, features: object, contexts: object
+) -> tuple[list[PreferenceMatrix], UtilityModel, NDArray[np.intp]]:
+    """Read utilities (C, K), or coefficients (d,), and features (C, K, d).
+
+    Return a matrix for each context of positive frequency, the model of all of them,
+    and which contexts these are.
+    """
+    link = LINKS[model]
+    table = numeric_array(features, "features")
+    if table.ndim != 3 or 0 in table.shape or table.shape[1] < 2:
+        raise InvalidPreferenceError(
+            "features",
+            "must have a row of features for each context and arm, shape (C, K, d) "
+            "with at least two arms",
+            table.shape,
+            remedy="features of one context are features[None] with contexts=[1.0]",
+        )
+    num_contexts, num_arms, size = table.shape
+    table = feature_table(table.reshape(-1, size)).reshape(table.shape)
+    frequencies = numeric_array(contexts, "contexts")
+    fits = frequencies.shape == (num_contexts,)
+    fits = fits and np.isfinite(frequencies).all() and (frequencies >= 0).all()
+    if not (fits and abs(frequencies.sum() - 1.0) <= 1e-9):
+        raise ArgumentError(
+            "contexts",
+            f"must be the frequencies of the {num_contexts} contexts of the features: "
+            "not negative, with sum 1",
+            contexts,
+        )
+    given = numeric_array(preferences, _ARGUMENT)
+    rule = (
+        f"must be coefficients, shape ({size},), or utilities of every context and "
+        f"arm, shape ({num_contexts}, {num_arms})"
+    )
+    known = given.shape in {(size,), (num_contexts, num_arms)}
+    if not known or not np.isfinite(given).all():
+        raise InvalidPreferenceError(_ARGUMENT, rule, preferences)
+    utilities = table @ given if given.ndim == 1 else given
+    # Only differences within a context matter.
+    table = table - table.mean(axis=1, keepdims=True)
+    utilities = utilities - utilities.mean(axis=1, keepdims=True)
+    flat = table.reshape(-1, size)
+    spanned = flat @ np.linalg.lstsq(flat, utilities.ravel(), rcond=None)[0]
+    spanned = spanned.reshape(utilities.shape)
+    kept = np.flatnonzero(frequencies > 0)
+    matrices = []
+    for context in kept:
+        where = f" in context {context}"
+        rule = f"must be spanned by the features{where}"
+        fitted = _table(link, spanned[context])
+        _refuse_misfit(fitted, _table(link, utilities[context]), rule)
+        matrices.append(_matrix_of(link, spanned[context], None, where))
+    rows = np.arange(len(kept))
+    table, spanned = table[kept], spanned[kept]
+    best = spanned.argmax(axis=1)
+    directions = table - table[rows, best][:, None]
+    away = spanned - spanned[rows, best][:, None]
+    kind = UtilityModel(link, _orthonormal(directions.reshape(-1, size)), away.ravel())
+    return matrices, kind, kept
+
+
+def _matrix_of(
+    link: Link,
+    utilities: Float64[np.ndarray, " K"],
+    names: tuple[str, ...] | None,
+    where: str = "",
+) -> PreferenceMatrix:
+    values = _table(link, utilities)
+    smallest = values.min()
+    if smallest < RAREST_WIN:
+        i, j = (int(k) for k in np.unravel_index(values.argmin(), values.shape))
+        raise InvalidPreferenceError(
+            _ARGUMENT,
+            f"must leave every arm a probability to win of {RAREST_WIN:g} or more; arm "
+            f"{i} against {j} has less{where}",
+            float(smallest),
+            remedy="leave out arms that never win",
+        )
+    matrix = PreferenceMatrix(values, arm_names=names)
+    refuse_without_best_arm(matrix, where)
+    return matrix
 
 
 def read_transitive(preferences: PreferenceMatrix | ArrayLike) -> PreferenceMatrix:

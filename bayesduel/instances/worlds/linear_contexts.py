@@ -11,7 +11,11 @@ import numpy as np
 from jaxtyping import Float
 from numpy.random import Generator
 
-from bayesduel.errors import ArgumentError
+from bayesduel.errors import (
+    ArgumentError,
+    InvalidPreferenceError,
+    ProgramError,
+)
 from bayesduel.instances.world import (
     CONDORCET_WINNER,
     FIXED_PREFERENCES,
@@ -26,7 +30,10 @@ from theory.validation import feature_table
 _ROWS = ("sphere", "signs", "shifted-signs")
 
 # Kinds of rows as the compiled code knows them.
-_SPHERE, _SIGNS, _SHIFTED, _TABLE = range(4)
+_SPHERE, _SIGNS, _SHIFTED, _TABLE, _CONTEXT = range(5)
+
+_MOST_ARMS = 40
+"""Arms at most, of all contexts, whose lower bound takes less than a second."""
 
 
 class LinearContexts(World):
@@ -42,11 +49,13 @@ class LinearContexts(World):
         once, from ``seed``, and policies know them as ``problem.features``.
     num_arms, num_features : int
         K and d. A table has its own d.
-    rows : str or array-like (n, d)
+    rows : str, array-like (n, d) or array-like (C, K, d)
         How the features of an arm are drawn: ``"sphere"``, uniform on the sphere of
         length 1; ``"signs"``, d random signs divided by sqrt(d); ``"shifted-signs"``,
         d random signs, each plus a uniform number in [-0.1, 0]; or a table, or the path
-        of one (NPY, NPZ, CSV): K different rows of it.
+        of one (NPY, NPZ, CSV): K different rows of it. With three axes it has the
+        features of every arm in each of C contexts, one of which every round draws,
+        all with the same probability.
     length : float
         Length of theta, above 0.
     active : int
@@ -73,6 +82,10 @@ class LinearContexts(World):
     in every round, arm by arm, from the generator of the world: the same in run r for
     all policies.
 
+    *Lower bound.* Where features are fixed, or a table has C contexts, with at most 40
+    arms (of all contexts), tables and figures have the constant of log T that
+    `theory.structured_lower_bound` computes for policies that know features and link.
+
     *What policies may assume.* With fixed features preferences are fixed, and the arm
     of the largest utility, if it is the only one, is the Condorcet winner.
 
@@ -92,6 +105,9 @@ class LinearContexts(World):
     True
     >>> LinearContexts(contexts="fixed", num_arms=4).arm_features.shape
     (4, 5)
+    >>> table = [[[1, 0], [0, 1]], [[1, 1], [0, 0]]]  # Two contexts, two arms.
+    >>> sorted(LinearContexts(rows=table, num_arms=2).theory())
+    ['utility_mean', 'utility_sum']
     """
 
     title = "linear-contexts"
@@ -117,13 +133,20 @@ class LinearContexts(World):
         if isinstance(self.rows, os.PathLike):
             object.__setattr__(self, "rows", os.fspath(self.rows))
         if self._table is not None:
-            object.__setattr__(self, "num_features", self._table.shape[1])
+            object.__setattr__(self, "num_features", self._table.shape[-1])
+            if self._table.ndim == 3 and self.contexts == "fixed":
+                raise ArgumentError(
+                    "contexts",
+                    "must be 'fresh' for a table of contexts, one of which is drawn in "
+                    "every round",
+                    self.contexts,
+                )
         integer_from(self.num_features, 1, "num_features", 1000)
         integer_from(self.active, 0, "active", self.num_features)
 
     @cached_property
-    def _table(self) -> Float[np.ndarray, "n d"] | None:
-        """Rows of the user's table."""
+    def _table(self) -> Float[np.ndarray, "*n d"] | None:
+        """Rows of the user's table, of each context where there are several."""
         rows = self.rows
         if isinstance(rows, str):
             if rows in _ROWS:
@@ -132,6 +155,17 @@ class LinearContexts(World):
                 one_of(rows, _ROWS, "rows")
             rows = next(iter(array_of_file(rows, "rows").values()))
         shape = np.shape(rows)
+        if len(shape) == 3:
+            if 0 in shape or shape[1] != self.num_arms:
+                raise ArgumentError(
+                    "rows",
+                    "must have a row of features for each context and arm, shape "
+                    f"(C, {self.num_arms}, d)",
+                    self.rows,
+                    remedy="give num_arms, too",
+                )
+            size = shape[0] * shape[1]
+            return feature_table(np.reshape(rows, (size, shape[2]))).reshape(shape)
         if len(shape) != 2 or shape[0] < self.num_arms:
             raise ArgumentError(
                 "rows",
@@ -169,6 +203,9 @@ class LinearContexts(World):
         if self._table is None:
             empty = np.zeros((1, self.num_features))
             return empty, np.zeros(1, np.int64), _ROWS.index(self.rows)
+        if self._table.ndim == 3:
+            flat = self._table.reshape(-1, self.num_features)
+            return flat, np.arange(len(self._table)), _CONTEXT
         return np.array(self._table), np.arange(len(self._table)), _TABLE
 
     @property
@@ -180,6 +217,36 @@ class LinearContexts(World):
         unique = np.sum(utilities >= utilities.max() - 1e-12) == 1
         winner = (CONDORCET_WINNER,) if unique else ()
         return (FIXED_PREFERENCES, *winner, KNOWN_HORIZON)
+
+    def theory(self) -> dict[str, float]:
+        """Return the constants of log T for policies that know features and link."""
+        model = {"logistic": "bradley-terry", "probit": "thurstone"}[self.link]
+        table: Any = self.arm_features
+        if table is not None:
+            table = table[None]
+        elif self._table is not None and self._table.ndim == 3:
+            table = self._table
+        if table is None or table.shape[0] * table.shape[1] > _MOST_ARMS:
+            return {}
+        from theory import structured_lower_bound  # It loads SciPy.
+
+        # The model of Thurstone has F(u) = Phi(u / sqrt 2).
+        unit = math.sqrt(2.0) if self.link == "probit" else 1.0
+        frequencies = np.full(len(table), 1.0 / len(table))
+        try:
+            bound = structured_lower_bound(
+                unit * self.theta,
+                model,
+                features=table,
+                contexts=frequencies,
+                cost="utility",
+            )
+        except (InvalidPreferenceError, ProgramError):
+            return {}  # Tied, or beyond floating point.
+        return {
+            "utility_mean": bound.value / unit,
+            "utility_sum": 2 * bound.value / unit,
+        }
 
     @property
     def checksum(self) -> str:
@@ -307,8 +374,12 @@ def draw_features(
 ) -> None:
     """Draw features of all arms in place, arm by arm. Plain loops, for Numba."""
     num_arms, size = features.shape
+    first = int(rng.random() * len(order)) * num_arms if kind == _CONTEXT else 0
     for i in range(num_arms):
-        if kind == _TABLE:
+        if kind == _CONTEXT:
+            for k in range(size):
+                features[i, k] = table[first + i, k]
+        elif kind == _TABLE:
             # The next card of a deck that is shuffled as it is dealt.
             j = i + int(rng.random() * (len(order) - i))
             order[i], order[j] = order[j], order[i]

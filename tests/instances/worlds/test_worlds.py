@@ -12,6 +12,7 @@ from numba import njit
 from scipy import stats
 
 import bayesduel
+import theory
 from bayesduel.errors import ArgumentError
 from bayesduel.instances.world import LAST_ROUND, check_world, costs_of
 from bayesduel.instances.worlds import (
@@ -95,6 +96,9 @@ WORLDS = {
     "fixed": GinopContexts(),
     "vacdb": VacdbContexts(link="probit"),
     "table": LinearContexts(num_arms=3, rows=np.arange(12.0).reshape(6, 2) / 6),
+    "contexts": LinearContexts(
+        num_arms=3, rows=np.random.default_rng(4).normal(size=(4, 3, 2))
+    ),
     "corrupted": Corrupted(budget=3),
 }
 
@@ -556,6 +560,51 @@ def test_rows_of_a_table_are_different_and_uniform(tmp_path):
     assert stats.chi2.sf(statistic, 4) > FALSE_ALARM
 
 
+def test_every_round_draws_one_context_of_a_table():
+    world = WORLDS["contexts"]
+    assert world.num_features == 2
+    rng, counts = np.random.default_rng(0), np.zeros(4)
+    state = world.start(10, rng)
+    for round_ in range(1, 2001):
+        world.advance(state, rng, round_)
+        features = world.features(state, rng, round_)
+        context = [np.array_equal(features, rows) for rows in world.rows]
+        assert sum(context) == 1
+        counts[context.index(True)] += 1
+    assert stats.chisquare(counts).pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize("link", ["logistic", "probit"])
+def test_the_lower_bound_of_features_that_are_known(link):
+    """In units of the world, whose probit has no factor sqrt(2)."""
+    law = stats.logistic if link == "logistic" else stats.norm
+    world = LinearContexts(
+        num_arms=2, rows=[[[0.0], [1.0]], [[0.0], [0.4]]], link=link, length=1.5
+    )
+    # One coefficient: its sign is learnt from the cheapest pair of all contexts.
+    rates = []
+    for gap in 1.5 * np.array([1.0, 0.4]):
+        p = law.cdf(gap)
+        divergence = p * math.log(2 * p) + (1 - p) * math.log(2 * (1 - p))
+        rates.append(gap / 2 / divergence)
+    bounds = world.theory()
+    assert bounds["utility_mean"] == pytest.approx(min(rates), rel=2e-6)
+    assert bounds["utility_sum"] == pytest.approx(2 * min(rates), rel=2e-6)
+    fixed = LinearContexts(contexts="fixed", num_arms=5, num_features=3, link=link)
+    bounds = fixed.theory()
+    unit = 1.0 if link == "logistic" else math.sqrt(2)
+    known = theory.structured_lower_bound(
+        unit * fixed.arm_features @ fixed.theta,
+        "bradley-terry" if link == "logistic" else "thurstone",
+        features=fixed.arm_features,
+        cost="utility",
+    )
+    assert bounds["utility_mean"] == pytest.approx(known.value / unit, rel=2e-6)
+    assert not LinearContexts(num_arms=5).theory()  # Features are new every time.
+    signs = LinearContexts(contexts="fixed", rows="signs", num_features=1)
+    assert not signs.theory()  # Tied.
+
+
 def test_a_condorcet_winner_is_promised_where_there_is_one():
     promised = 0
     for seed in range(20):
@@ -577,6 +626,11 @@ def test_a_condorcet_winner_is_promised_where_there_is_one():
         ({"contexts": "new"}, "fresh, fixed"),
         ({"rows": "cube"}, "sphere, signs, shifted-signs"),
         ({"rows": np.zeros((4, 2))}, "a row for each of the 10 arms"),
+        ({"rows": np.zeros((4, 3, 2))}, r"shape \(C, 10, d\)"),
+        (
+            {"rows": np.ones((2, 3, 2)), "num_arms": 3, "contexts": "fixed"},
+            "must be 'fresh' for a table of contexts",
+        ),
         ({"length": 0}, "length"),
         ({"active": 9}, "active"),
     ],

@@ -33,7 +33,7 @@ def oracle_of(matrix, prices=None):
     checked = PreferenceMatrix(matrix)
     if prices is None:
         prices = np.ones_like(checked.values)
-    return OrderOracle(truth_of(checked, prices))
+    return OrderOracle(truth_of([checked], prices[None]))
 
 
 @pytest.mark.parametrize(("num_arms", "number"), [(2, 2), (5, 42), (6, 132)])
