@@ -25,12 +25,12 @@ LOGIT, GAUSSIAN, TABLE, INDEPENDENT, OPEN = range(5)
 """Kinds of rules; of the last one the loop asks the world."""
 
 _RULES = {
-    LogitRule: (LOGIT, ()),
-    GaussianRule: (GAUSSIAN, ("log_cdf", "node_weights", "outside")),
-    TableRule: (TABLE, ("by_rank", "binomials")),
-    IndependentRule: (INDEPENDENT, ()),
+    LogitRule: LOGIT,
+    GaussianRule: GAUSSIAN,
+    TableRule: TABLE,
+    IndependentRule: INDEPENDENT,
 }
-"""The kind of each rule, and which of its arrays are read."""
+"""The kind of each rule."""
 
 WINNER, RANKING, REWARDS = range(3)
 """Kinds of feedback, in the order of ``FEEDBACKS``."""
@@ -129,8 +129,12 @@ def set_world(
     kind, weight, most = OPEN, 0.0, int(world.subset_size)
     if not is_open and isinstance(world, ChoiceWorld):
         rule, costs = world.rule, [world.cost(notion) for notion in notions]
-        kind, names = _RULES[type(rule)]
-        formulas |= {name: getattr(rule, name) for name in names}
+        kind = _RULES[type(rule)]
+        if isinstance(rule, GaussianRule):
+            names = ("log_cdf", "node_weights", "outside")
+            formulas |= zip(names, rule.nodes, strict=True)
+        if isinstance(rule, TableRule):
+            formulas |= {"by_rank": rule.by_rank, "binomials": rule.binomials}
         if isinstance(rule, LogitRule):
             weight = float(rule.no_choice_weight)
         if rule.values is not None:

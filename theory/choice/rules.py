@@ -72,6 +72,26 @@ def gaussian_nodes(
     """
     from scipy.special import log_ndtr  # Half a second; few need it.
 
+    mu = checked_means(means)
+    count = int(np.ceil((np.ptp(mu) + 2 * _REACH) / _STEP)) + 1
+    nodes = mu.min() - _REACH + _STEP * np.arange(count)
+    away = nodes[None, :] - mu[:, None]
+    log_cdf = log_ndtr(away)
+    log_density = -0.5 * away**2 - 0.5 * np.log(2 * np.pi)
+    weights = _STEP * np.exp(log_density - log_cdf)
+    if no_choice_mean is None:
+        return log_cdf, weights, np.zeros(count)
+    return log_cdf, weights, log_ndtr(nodes - no_choice_mean)
+
+
+def checked_means(means: ArrayLike) -> Float64[np.ndarray, " n"]:
+    """Return the means of normal utilities, if they are not too far apart.
+
+    Examples
+    --------
+    >>> checked_means([0, 2])
+    array([0., 2.])
+    """
     mu = numeric_array(means, "means")
     if mu.ndim != 1 or mu.size == 0 or not np.all(np.isfinite(mu)):
         raise ArgumentError("means", "must be a vector of finite numbers", means)
@@ -82,15 +102,7 @@ def gaussian_nodes(
             float(mu.max() - mu.min()),
             remedy="an arm so far behind is never chosen, leave it out",
         )
-    count = int(np.ceil((np.ptp(mu) + 2 * _REACH) / _STEP)) + 1
-    nodes = mu.min() - _REACH + _STEP * np.arange(count)
-    away = nodes[None, :] - mu[:, None]
-    log_cdf = log_ndtr(away)
-    log_density = -0.5 * away**2 - 0.5 * np.log(2 * np.pi)
-    weights = _STEP * np.exp(log_density - log_cdf)
-    if no_choice_mean is None:
-        return log_cdf, weights, np.zeros(count)
-    return log_cdf, weights, log_ndtr(nodes - no_choice_mean)
+    return mu
 
 
 def gaussian_choice(

@@ -5,6 +5,7 @@ simulator has them for one set at a time (``simulation.set_worlds``).
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import comb, isfinite
 from typing import Any, ClassVar
 
@@ -16,6 +17,7 @@ from bayesduel.errors import ChoiceWorldError, errors_as
 from theory.arguments import number_from, number_that
 from theory.choice.rules import (
     binomial_table,
+    checked_means,
     gaussian_choice,
     gaussian_nodes,
     logit_choice,
@@ -150,40 +152,39 @@ class GaussianRule(ChoiceRule):
     ----------
     means : float64 (n,)
         Mean utilities.
-    log_cdf, node_weights, outside : float64 (n, Q), (n, Q), (Q,)
-        The tables of ``theory.choice.rules.gaussian_nodes``.
-    no_choice : bool
-        Whether choosing nothing has a utility too.
+    no_choice_mean : float or None
+        The mean utility of choosing nothing; None if somebody is always chosen.
     """
 
     means: Any
-    log_cdf: Any
-    node_weights: Any
-    outside: Any
-    no_choice: bool
+    no_choice_mean: float | None
 
     @classmethod
     def of(cls, means: ArrayLike, no_choice_mean: float | None) -> "GaussianRule":
-        """Tabulate the quadrature.
+        """Check the means.
 
         Raises
         ------
         ChoiceWorldError
             If a mean is not finite.
         """
-        vector = arm_vector("means", means)
+        vector = checked_means(arm_vector("means", means))
         if no_choice_mean is not None:
             rule = "a finite number, or None if somebody is always chosen"
             no_choice_mean = number_that(
                 no_choice_mean, "no_choice_mean", rule, isfinite, kind=ChoiceWorldError
             )
-        nodes = gaussian_nodes(vector, no_choice_mean)
-        return cls(vector, *nodes, no_choice=no_choice_mean is not None)
+        return cls(vector, no_choice_mean)
+
+    @cached_property
+    def nodes(self) -> tuple[Any, Any, Any]:
+        """The tables of ``theory.choice.rules.gaussian_nodes``, which load SciPy."""
+        return gaussian_nodes(self.means, self.no_choice_mean)
 
     @property
     def has_no_choice(self) -> bool:
         """Whether choosing nothing has a utility."""
-        return self.no_choice
+        return self.no_choice_mean is not None
 
     @property
     def values(self) -> Float[Any, " n"]:
@@ -192,7 +193,7 @@ class GaussianRule(ChoiceRule):
 
     def probabilities(self, offered: Bool[Any, "*sets n"]) -> Float[Any, "*sets n"]:
         """Compute P(i|s) by quadrature."""
-        return gaussian_choice(offered, self.log_cdf, self.node_weights, self.outside)
+        return gaussian_choice(offered, *self.nodes)
 
 
 @dataclass(frozen=True, eq=False)
