@@ -21,7 +21,7 @@ from theory.structured.links import LINKS, Link
 from theory.validation import feature_table, numeric_array
 
 if TYPE_CHECKING:
-    from jaxtyping import Float64
+    from jaxtyping import Float64, Int64
 
 
 COSTS: dict[str, str] = {
@@ -211,7 +211,7 @@ def read_utility_model(
 
 def read_contexts(
     preferences: object, model: str, features: object, contexts: object
-) -> tuple[list[PreferenceMatrix], UtilityModel, NDArray[np.intp]]:
+) -> tuple[list[PreferenceMatrix], UtilityModel, Int64[np.ndarray, " S"]]:
     """Read utilities (C, K), or coefficients (d,), and features (C, K, d).
 
     Return a matrix for each context of positive frequency, the model of all of them,
