@@ -1,6 +1,7 @@
 """A page for every policy, from what ``bayesduel show`` says of it."""
 
 import re
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 
@@ -23,7 +24,16 @@ Each policy is a class with its parameters as fields. {doc}`../policies` has a p
 rule, theorems and bounds for each, {doc}`../which_algorithm` says which one to take.
 """
 
-_TABLE = """.. currentmodule:: bayesduel.policies
+_MODELS = """# Model classes
+
+In `bayesduel.models`: each is a class with its parameters as fields. {doc}`models` says
+how one is fitted, the pages under {doc}`../models/index` when to take which.
+"""
+
+_OF_PAIRS = ("", "features")
+"""What a model of votes on pairs may need beside them."""
+
+_TABLE = """.. currentmodule:: {package}
 
 .. autosummary::
    :nosignatures:
@@ -49,6 +59,7 @@ def write_policy_pages(docs: Path) -> None:
         stale.unlink()
     (docs / "reference").mkdir(exist_ok=True)
     write_if_other(docs / "reference" / "policy_classes.md", class_tables())
+    write_if_other(docs / "reference" / "model_classes.md", model_tables())
     rows = [
         f"| {{doc}}`{entry['label']} <policies/{_file(entry)}>` | `{entry['name']}` "
         f"| {entry['plain_title']} | {len(entry['theorems']) or ''} |"
@@ -71,9 +82,25 @@ def class_tables() -> str:
     for family, classes in families.items():
         words = import_module(f"bayesduel.policies.{family}".rstrip(".")).__doc__ or ""
         title = words.partition("\n")[0].rstrip(".") if family else "Yardsticks"
-        lines += [f"## {title}", "", "```{eval-rst}", _TABLE]
-        lines += [*(f"   {name}" for name in classes), "```", ""]
+        lines += _table(title, "bayesduel.policies", classes)
     return "\n".join(lines)
+
+
+def model_tables() -> str:
+    """Return the page of the reference that lists the class of every model."""
+    from bayesduel.models.catalog import sources
+
+    pairs = [each.kind for each in sources() if each.needs in _OF_PAIRS]
+    rest = [each.kind for each in sources() if each.needs not in _OF_PAIRS]
+    lines = [_MODELS, *_table("Models of pairs", "bayesduel.models", pairs)]
+    lines += _table("Models of choices and rankings", "bayesduel.models", rest)
+    return "\n".join(lines)
+
+
+def _table(title: str, package: str, classes: Iterable[str]) -> list[str]:
+    rows = [f"   {name}" for name in classes]
+    head = _TABLE.format(package=package)
+    return [f"## {title}", "", "```{eval-rst}", head, *rows, "```", ""]
 
 
 def write_if_other(page: Path, text: str) -> None:

@@ -114,9 +114,10 @@ def in_the_reference():
     pages = [str(page) for page in (DOCS / "reference").glob("*.md")]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "path", [*sys.path, str(DOCS)])
-        from policy_pages import class_tables
+        from policy_pages import class_tables, model_tables
     found_entries = generate.find_autosummary_in_files(pages)
-    found_entries += generate.find_autosummary_in_lines(class_tables().splitlines())
+    for page in (class_tables(), model_tables()):
+        found_entries += generate.find_autosummary_in_lines(page.splitlines())
     names = {entry.name for entry in found_entries}
     constant = re.compile(r"py:data:: (\w+)\n   :module: (\S+)")
     names |= {

@@ -12,6 +12,7 @@ from bayesduel.cli.options import INTERVAL, SEED, option
 from bayesduel.cli.parse import names as names_of
 from bayesduel.cli.parse import option_error
 from bayesduel.cli.tables import show, table_of
+from bayesduel.models.catalog import kind_of, words
 
 if TYPE_CHECKING:
     from bayesduel.votes import Comparisons
@@ -22,7 +23,10 @@ _COUNTED = re.compile(r"(.+)\*([0-9]+(?:\.[0-9]+)?)")
 """A word, and how many votes it counts."""
 
 
-Model = Literal["bradley-terry", "thurstone", "beta"]
+if TYPE_CHECKING:
+    Model = str
+else:
+    Model = Literal[words("")]
 
 
 Method = Literal["auto", "exact", "laplace", "svi", "nuts", "mode"]
@@ -140,7 +144,7 @@ class JudgedVoteOptions(VoteOptions):
 
 
 MODEL = option(
-    "One scale of utilities (two links), or a Beta per pair.",
+    "One scale of utilities, or a Beta per pair.",
     default="bradley-terry",
 )
 
@@ -179,7 +183,8 @@ class ModelOptions:
             **of_utilities,
         }
         if self.model == "beta":
-            remedy = "choose bradley-terry or thurstone"
+            *others, last = (word for word in words("") if word != "beta")
+            remedy = f"choose {', '.join(others)} or {last}"
             refuse_given(given, "a Beta per pair has none", remedy)
         twice = [name for name in covariates if covariates.count(name) > 1]
         if twice:
@@ -206,17 +211,11 @@ def preference_model(
 
     The scale of a residual is learned: it must not drown what covariates tell.
     """
-    from bayesduel.models import (
-        BradleyTerry,
-        JudgedBradleyTerry,
-        PairwiseBeta,
-        RaoKupper,
-        Thurstone,
-    )
+    from bayesduel.models import JudgedBradleyTerry, RaoKupper
 
+    kind = kind_of(model)
     if model == "beta":
-        return PairwiseBeta(prior=1.0 if prior is None else prior, ties=data.has_ties)
-    kind = BradleyTerry if model == "bradley-terry" else Thurstone
+        return kind(prior=1.0 if prior is None else prior, ties=data.has_ties)
     if rao_kupper and data.has_ties:
         kind = RaoKupper
     explained = bool(data.covariate_names)

@@ -120,6 +120,17 @@ class PreferenceModel:
     title: ClassVar[str] = ""
     """The name in words."""
 
+    word: ClassVar[str] = ""
+    """What one types for it: ``fit --model`` and ``d-ts:posterior=`` know the models of
+    the package by it, read from the sources of their classes."""
+
+    needs: ClassVar[str] = ""
+    """What it is fitted to in place of votes on pairs, "sets", "attributes" or
+    "rankings", or beside them, "features"."""
+
+    in_log_odds: ClassVar[bool] = True
+    """Whether differences of utilities are logarithms of odds, as on Elo's scale."""
+
     methods: ClassVar[tuple[str, ...]] = ("laplace", "svi", "nuts")
     """Ways to compute the posterior, the quickest one first, last the reference."""
 

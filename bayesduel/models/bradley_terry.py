@@ -79,6 +79,7 @@ class BradleyTerry(PairwiseUtilityModel):
     """
 
     title: ClassVar[str] = "Bradley-Terry"
+    word: ClassVar[str] = "bradley-terry"
 
     def outcome_logs(self, difference: Values, tie: Values) -> Values:
         """Return log P(outcome) of a vote; ``tie`` is log nu."""

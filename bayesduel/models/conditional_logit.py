@@ -244,6 +244,7 @@ class ConditionalLogit(PreferenceModel):
     prior_scale: float = 100.0
 
     title: ClassVar[str] = "conditional logit"
+    needs: ClassVar[str] = "attributes"
     auxiliary: ClassVar[tuple[str, ...]] = ("standard_coefficient",)
 
     def __call__(self, choices: AttributedChoices) -> Float[Array, "row outcome"]:
@@ -470,6 +471,7 @@ class MixedLogit(ConditionalLogit):
     spread_scale: float = 3.0
 
     title: ClassVar[str] = "mixed logit"
+    needs: ClassVar[str] = "attributes"
     methods: ClassVar[tuple[str, ...]] = ("nuts",)
     """The joint mode of spreads and of what they scale says little of either."""
 

@@ -72,6 +72,8 @@ class LinearUtilities(BradleyTerry):
     """
 
     title: ClassVar[str] = "Linear"
+    word: ClassVar[str] = "linear"
+    needs: ClassVar[str] = "features"
 
     features: Any = None
     covariates: bool = field(default=True, kw_only=True)

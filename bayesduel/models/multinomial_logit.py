@@ -137,6 +137,8 @@ class MultinomialLogit(UtilityModel):
     """
 
     title: ClassVar[str] = "multinomial logit"
+    word: ClassVar[str] = "multinomial-logit"
+    needs: ClassVar[str] = "sets"
 
     def __call__(self, choices: OfferedChoices) -> Float[Array, "row outcome"]:
         """Run the NumPyro model; return log P(outcome) per row."""

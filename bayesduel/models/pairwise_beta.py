@@ -134,6 +134,7 @@ class PairwiseBeta(PreferenceModel):
     tie_prior: tuple[float, float] = (1.0, 2.0)
 
     title: ClassVar[str] = "Beta per pair"
+    word: ClassVar[str] = "beta"
     methods: ClassVar[tuple[str, ...]] = ("exact", "laplace", "svi", "nuts")
 
     def __init_subclass__(cls, **options: Any) -> None:

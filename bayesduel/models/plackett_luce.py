@@ -76,6 +76,7 @@ class PlackettLuce(UtilityModel):
     """
 
     title: ClassVar[str] = "Plackett-Luce"
+    needs: ClassVar[str] = "rankings"
 
     def __call__(self, ballots: Ballots) -> Float[Array, "row 1"]:
         """Run the NumPyro model; return log P(ballot) per row."""

@@ -58,6 +58,8 @@ class Thurstone(PairwiseUtilityModel):
     """
 
     title: ClassVar[str] = "Thurstone"
+    word: ClassVar[str] = "thurstone"
+    in_log_odds: ClassVar[bool] = False
     tie_name: ClassVar[str] = "log_threshold"
 
     def outcome_logs(self, difference: Values, tie: Values) -> Values:

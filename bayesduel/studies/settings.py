@@ -9,11 +9,9 @@ from typing import Any, Self
 from bayesduel.arguments.control_characters import refuse_control_characters
 from bayesduel.errors import ArgumentError, StudyError, near_names
 from bayesduel.models.base import PreferenceModel
-from bayesduel.models.bradley_terry import BradleyTerry
+from bayesduel.models.catalog import kind_of, word_of, words
 from bayesduel.models.linear_utilities import LinearUtilities
 from bayesduel.models.multinomial_logit import MultinomialLogit
-from bayesduel.models.pairwise_beta import PairwiseBeta
-from bayesduel.models.thurstone import Thurstone
 from bayesduel.votes.checks import arm_names_of, composed
 from theory.arguments import (
     integer_from,
@@ -34,15 +32,6 @@ SET_RULES = ("d-ts", "logit-ts", "balanced")
 
 STOPS = ("anytime", "posterior", "judges")
 """Rules that may end the asking."""
-
-MODELS: dict[str, type[PreferenceModel]] = {
-    "beta": PairwiseBeta,
-    "bradley-terry": BradleyTerry,
-    "thurstone": Thurstone,
-    "linear": LinearUtilities,
-    "multinomial-logit": MultinomialLogit,
-}
-"""Assumptions about the votes, by name."""
 
 MOST_ARMS = 4096
 """Tables of all pairs are kept."""
@@ -317,10 +306,12 @@ class Settings:
     def as_body(self) -> dict[str, Any]:
         """Return the settings as plain values."""
         body = {field.name: getattr(self, field.name) for field in fields(self)}
-        title = next(name for name in MODELS if MODELS[name] is type(self.model))
+        title = word_of(type(self.model))
         for name, usual in (
-            ("model", MODELS[title]()), ("judging", Judging()), ("spending", Spending())
-        ):  # fmt: skip
+            ("model", type(self.model)()),
+            ("judging", Judging()),
+            ("spending", Spending()),
+        ):
             body[name] = {
                 key: value
                 for key, value in asdict(body[name]).items()
@@ -345,7 +336,7 @@ class Settings:
         known["judging"] = Judging(**body.get("judging", {}))
         known["spending"] = Spending(**body.get("spending", {}))
         model = dict(body["model"])
-        kind = MODELS[model.pop("name")]
+        kind = kind_of(model.pop("name"))
         known["model"] = kind(**{name: _frozen(value) for name, value in model.items()})
         return cls(**known)
 
@@ -401,11 +392,11 @@ def checked_arm(name: Any, known: Iterable[str], argument: str = "name") -> int:
 
 
 def _checked_model(model: Any, num_arms: int) -> PreferenceModel:
-    if isinstance(model, str) and model in MODELS:
-        model = MODELS[model]()
-    if not isinstance(model, PreferenceModel) or type(model) not in MODELS.values():
-        # The last one is of sets, and taken for them by itself.
-        rule = f"must be one of {', '.join(MODELS)}, or a model such as BradleyTerry()"
+    if isinstance(model, str) and model in words():
+        model = kind_of(model)()
+    if not isinstance(model, PreferenceModel) or not word_of(type(model)):
+        # Those of sets are taken for them by themselves.
+        rule = f"must be one of {', '.join(words())}, or a model such as BradleyTerry()"
         raise StudyError("model", rule, model)
     if getattr(model, "contest_covariates", False):
         rule, remedy = "must be without covariates of the contest", "answers carry none"

@@ -170,6 +170,7 @@ def read_long_choices(
     Choices(2 arms, 1 subsets, 1 choices)
     """
     person, none = _words_of(person=person, none=none)
+    arm_names = None if arm_names is None else arm_names_of(arm_names, None)
     table = Table(source, names=[none, *(arm_names or ())])
     table.keep_rows(where)
     known = list(_attributes_asked(attributes))
@@ -290,6 +291,8 @@ def read_wide_choices(
     Choices(2 arms, 2 choices, 1 attributes)
     """
     person, weight, none = _words_of(person=person, weight=weight, none=none)
+    if alternatives is not None:
+        alternatives = labels_of("alternatives", alternatives)
     table = Table(source, names=[none, *(alternatives or ())])
     table.keep_rows(where)
     asked = _attributes_asked(attributes)
@@ -546,6 +549,7 @@ def read_sets(
     >>> read_sets(frame).row_names
     ['ale | tea (worst)', 'ale | milk | tea']
     """
+    arm_names = None if arm_names is None else arm_names_of(arm_names, None)
     table = Table(source, missing=missing, names=arm_names)
     table.keep_rows(where)
     is_listed = shown is None and "shown" in table

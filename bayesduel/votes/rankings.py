@@ -326,6 +326,7 @@ def read_rankings(
     >>> read_rankings(frame.assign(voter=["ann", "bob"])).places.tolist()
     [[1, 2], [2, 1]]
     """
+    arm_names = None if arm_names is None else arm_names_of(arm_names, None)
     table = Table(source, missing=missing, names=arm_names)
     table.keep_rows(where)
     if order is not None and places is not None:

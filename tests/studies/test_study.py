@@ -273,7 +273,7 @@ def test_votes_from_a_file_count(make, tmp_path):
         ({"policy": "rucb:every=10"}, "no delay of its own"),
         ({"policy": "savage"}, "budget must be given for SAVAGE"),
         ({"policy": "d-ts+:alpha=0.1"}, "alpha must be"),
-        ({"model": "logit"}, "model must be one of beta"),
+        ({"model": "logit"}, "model must be one of bradley"),
         ({"delta": 0}, r"delta must be in \(0, 1\)"),
         ({"width": 0.5}, r"width must be in \[0, 1/2\)"),
         ({"budget": 0}, "budget must be an integer of at least 1"),

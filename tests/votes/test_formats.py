@@ -13,8 +13,10 @@ from bayesduel.votes import (
     read_choices,
     read_comparisons,
     read_long_choices,
+    read_rankings,
     read_sets,
     read_table,
+    read_wide_choices,
 )
 from tests.votes.helpers import refused, written
 
@@ -277,3 +279,16 @@ def test_json_lines_are_parsed_in_blocks(tmp_path, monkeypatch):
     late[9] = "[1]"
     with pytest.raises(ComparisonDataError, match="row 8 must be a record"):
         read_table(written(tmp_path, "\n".join(late)))
+
+
+@pytest.mark.parametrize(
+    ("read", "name"),
+    [(read_comparisons, "arm_names"), (read_rankings, "arm_names"),
+     (read_sets, "arm_names"), (read_long_choices, "arm_names"),
+     (read_wide_choices, "alternatives")],
+)  # fmt: skip
+@pytest.mark.parametrize("names", [-1, b"ab"])
+def test_names_that_are_no_sequence_are_refused(read, name, names):
+    more = {"attributes": ["x"]} if read is read_wide_choices else {}
+    with pytest.raises(ComparisonDataError, match=f"{name} must be a sequence of name"):
+        read(pd.DataFrame(VOTES), **{name: names}, **more)

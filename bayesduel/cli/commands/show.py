@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -27,23 +28,18 @@ Entry = dict[str, Any]
 _ORDERED = [[0.5, 0.6, 0.85], [0.4, 0.5, 0.8], [0.15, 0.2, 0.5]]
 """Any matrix with a total order and no ties, to ask theorems what they assume."""
 
-MODELS = (
-    "bradley-terry", "conditional-logit", "judged-bradley-terry", "linear-utilities",
-    "mixed-logit", "multinomial-logit", "pairwise-beta", "plackett-luce", "rao-kupper",
-    "thurstone"
-)  # fmt: skip
-"""Classes of `bayesduel.models`, as they are typed."""
-
 
 def any_name(incomplete: str) -> list[str]:
     """Return all names that can be shown and that begin so, for the Tab key."""
+    from bayesduel.models.catalog import sources
     from theory.theorems.catalog import known_theorems
 
+    models = [_typed(each.kind) for each in sources()]
     theorems = [each.name for each in known_theorems() if each.name != each.policy]
     return [
         *policy_names(incomplete),
         *instance_names(incomplete),
-        *beginning(incomplete, [*MODELS, *REGRETS, *SUBSET_REGRETS, *theorems]),
+        *beginning(incomplete, [*models, *REGRETS, *SUBSET_REGRETS, *theorems]),
     ]
 
 
@@ -246,12 +242,18 @@ def _with_values(key: str, parameters: tuple[str, ...]) -> str:
     return key + ":" + ",".join(f"{each}={_VALUES[each]}" for each in needed)
 
 
-def _models(name: str) -> Iterator[Entry]:
-    from bayesduel import models
+def _typed(kind: str) -> str:
+    """Return the name of a class as it is typed: bradley-terry of BradleyTerry."""
+    return re.sub("(?<=[a-z])(?=[A-Z])", "-", kind).lower()
 
-    for each in MODELS:
+
+def _models(name: str) -> Iterator[Entry]:
+    from bayesduel.models.catalog import sources
+
+    for source_file in sources():
+        each, word = _typed(source_file.kind), source_file.word
         if name.lower() in (each, each.replace("-", "")):
-            kind = getattr(models, each.title().replace("-", ""))
+            kind = source_file.cls
             about, parameters, source = described(kind)
             signature = inspect.signature(kind).parameters
             defaults = {
@@ -259,7 +261,9 @@ def _models(name: str) -> Iterator[Entry]:
                 for key, one in signature.items()
                 if one.default is not one.empty
             }
-            in_python = f"bayesduel.inference.fit({kind.__name__}(), votes)"
+            usual = f"bayesduel.inference.fit({kind.__name__}(), votes)"
+            if word and not source_file.needs:
+                usual = f"bayesduel fit votes.csv --model {word}"
             yield {
                 "kind": "model",
                 "name": each,
@@ -270,21 +274,18 @@ def _models(name: str) -> Iterator[Entry]:
                     for key, text in parameters.items()
                 },
                 "source": source,
-                "example": _FITTED.get(each, in_python),
+                "example": _FITTED.get(each, usual),
             }
 
 
 _CHOICES = "bayesduel fit-choices trips.csv --attributes cost,time"
 _FITTED = {
-    "bradley-terry": "bayesduel fit votes.csv --model bradley-terry",
     "conditional-logit": f"{_CHOICES} --choice mode",
     "judged-bradley-terry": "bayesduel fit votes.csv --judge worker",
     "mixed-logit": f"{_CHOICES} --choice mode --model mixed --person who",
-    "pairwise-beta": "bayesduel fit votes.csv --model beta",
     "rao-kupper": "bayesduel fit votes.csv --ties rao-kupper",
-    "thurstone": "bayesduel fit votes.csv --model thurstone",
 }
-"""How models are fitted at the shell; the others are in Python alone."""
+"""How models that --model does not name are fitted at the shell."""
 
 
 def _regrets(name: str) -> Iterator[Entry]:

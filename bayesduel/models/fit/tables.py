@@ -12,7 +12,6 @@ from bayesduel.errors import FitError, near_names
 from bayesduel.models.argument_checks import check_posterior, check_probability
 from bayesduel.models.base import axes_of, entries_of
 from bayesduel.models.fit import winners
-from bayesduel.models.thurstone import Thurstone
 from bayesduel.votes.comparisons import Comparisons
 from theory.arguments import number_that, one_of
 
@@ -196,8 +195,9 @@ def _on_scale(
     unit, level = 1.0, 0.0
     if scale == "elo":
         unit, level = ELO, ELO_MEAN
-        if isinstance(posterior.model, Thurstone):
-            rule = "is for logistic models alone, and Thurstone is a normal one"
+        if not posterior.model.in_log_odds:
+            name = type(posterior.model).__name__
+            rule = f"is for logistic models alone, and {name} is none"
             raise FitError("scale", rule, scale)
     if anchor is None:
         return unit * scores + level

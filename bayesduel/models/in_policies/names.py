@@ -8,23 +8,13 @@ import numpy as np
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.models.base import PreferenceModel
+from bayesduel.models.catalog import kind_of, words
 from bayesduel.models.in_policies.base import (
     NEWTON_STEPS,
     PairPosterior,
     SetPosterior,
 )
 from bayesduel.models.in_policies.betas import BetaArms, BetaPairs
-
-_MODELS = {
-    "bradley-terry": "BradleyTerry",
-    "thurstone": "Thurstone",
-    "linear": "LinearUtilities",
-}
-
-_NAMES = ("beta", *_MODELS, *(f"{name}-hmc" for name in _MODELS))
-"""Names of posteriors, as the command line has them."""
-
-_OF_SETS = {"multinomial-logit": "MultinomialLogit"}
 
 _OTHER_NAMES = {
     "laplace": "bradley-terry",
@@ -49,28 +39,25 @@ def posterior_named(name: str) -> Any:
     Thurstone(prior_scale=2.0, zero_sum=False, ...)
     """
     name = _OTHER_NAMES.get(name, name)
-    if name not in (*_NAMES, *_OF_SETS):
-        return None
     if name == "beta":
         return BetaPairs()
+    of_sets = name in words("sets")
+    if not of_sets and name not in _names_of_pairs():
+        return None
     # JAX takes a second to import.
-    if name in _OF_SETS:
-        from bayesduel.models.in_policies.set_laplace import SetLaplace
-
-        return SetLaplace(_model_named(name))
-    if name.endswith("-hmc"):
-        from bayesduel.models.in_policies.hmc import HMC
-
-        return HMC(_model_named(name))
-    from bayesduel.models.in_policies.laplace import Laplace
-
-    return Laplace(_model_named(name))
+    if of_sets:
+        from bayesduel.models.in_policies.set_laplace import SetLaplace as Kind
+    elif name.endswith("-hmc"):
+        from bayesduel.models.in_policies.hmc import HMC as Kind
+    else:
+        from bayesduel.models.in_policies.laplace import Laplace as Kind
+    return Kind(kind_of(name.removesuffix("-hmc"))())
 
 
-def _model_named(name: str) -> Any:
-    from bayesduel import models
-
-    return getattr(models, (_MODELS | _OF_SETS)[name.removesuffix("-hmc")])()
+def _names_of_pairs() -> tuple[str, ...]:
+    # As the command line has them; Betas have no Markov chains.
+    known = [word for word in words("", "features") if word != "beta"]
+    return "beta", *known, *(f"{word}-hmc" for word in known)
 
 
 def take_by_name(policy: Any) -> None:
@@ -89,7 +76,7 @@ def check_pair_posterior(posterior: Any, num_arms: int | None = None) -> Any:
     if not isinstance(posterior, BetaPairs | PairPosterior):
         raise PolicyParameterError(
             "posterior",
-            f"must be one of {', '.join(_NAMES)}, or a posterior such as "
+            f"must be one of {', '.join(_names_of_pairs())}, or a posterior such as "
             "Laplace(Thurstone())",
             posterior,
         )
@@ -122,9 +109,10 @@ def numbers_named(name: str) -> dict[str, Any]:
     name = _OTHER_NAMES.get(name, name)
     if name == "beta" or name.endswith("-hmc"):
         return numbers_of(posterior_named(name))
-    model = _model_named(name)
+    model = kind_of(name)()
     numbers = {field.name: getattr(model, field.name) for field in fields(model)}
-    return numbers if name in _OF_SETS else {**numbers, "newton_steps": NEWTON_STEPS}
+    own = {} if name in words("sets") else {"newton_steps": NEWTON_STEPS}
+    return numbers | own
 
 
 def changed_numbers(posterior: Any) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayesduel import inference, models
+from bayesduel.models.catalog import sources
 from tests.fuzz.targets import values as v
 from tests.fuzz.targets.values import Made, Target, target
 
@@ -53,8 +54,11 @@ def of_models() -> dict[str, Target]:
     """Return what is public in `bayesduel.models` and `bayesduel.inference`."""
     found = Made(v.utility_fit)
     return {
-        "BradleyTerry": target(fitted(models.BradleyTerry), _PAIRWISE),
-        "Thurstone": target(fitted(models.Thurstone), _PAIRWISE),
+        **{
+            each.kind: target(fitted(each.cls), _PAIRWISE)
+            for each in sources()
+            if each.word and not each.needs and each.word != "beta"
+        },
         "RaoKupper": target(fitted(models.RaoKupper), _PAIRWISE, ties=[True, False]),
         "JudgedBradleyTerry": target(
             fitted(models.JudgedBradleyTerry),

@@ -45,7 +45,7 @@ def test_what_has_no_such_scale_is_refused():
         ("anchor", found, {"anchor": "tea"}),
         ("anchor", found, {"anchor": ("tea", np.nan)}),
         ("no utilities", fit(PairwiseBeta(), VOTES, num_draws=20), {"scale": "elo"}),
-        ("normal", fit(Thurstone(), VOTES, num_draws=20), {"scale": "elo"}),
+        ("logistic", fit(Thurstone(), VOTES, num_draws=20), {"scale": "elo"}),
     ):
         with pytest.raises(FitError, match=words):
             standings(posterior, **options)
