@@ -254,10 +254,7 @@ _FORMAT = 2
 
 
 def _to_zarr(tree: xr.DataTree) -> memoryview:
-    """Return the file of a tree.
-
-    Raises ``ImportError`` without Zarr; names the extra.
-    """
+    """Return the file of a tree."""
     zarr = _require_zarr()
     contents: dict[str, Any] = {}
     nodes = {node.path: node.to_dataset(inherit=False) for node in tree.subtree}
@@ -326,10 +323,7 @@ def _in_order(tree: xr.DataTree, names: Iterable[str]) -> xr.DataTree:
 
 
 def _require_zarr() -> ModuleType:
-    """Return the library.
-
-    Raises ``ImportError`` if it is not there; names the extra.
-    """
+    """Return the library."""
     try:
         import zarr.storage
     except ImportError as error:

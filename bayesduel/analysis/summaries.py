@@ -352,10 +352,7 @@ def _summary_row(
 
 
 def _stops(measured: Measurement) -> dict[str, Any]:
-    """Return how many runs a rule ended, after how many rounds, and how many wrongly.
-
-    Wrong is an arm that is no Copeland winner; empty without a rule.
-    """
+    """Return how many runs a rule ended, after how many rounds, how many wrongly."""
     matrix = measured.matrix if "stopped_at" in measured.data else None
     if matrix is None:
         return {}

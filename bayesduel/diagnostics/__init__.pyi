@@ -5,6 +5,6 @@ from bayesduel.models.checks.cross_validation import leave_pairs_out as leave_pa
 from bayesduel.models.checks.cross_validation import loo as loo
 from bayesduel.models.checks.fit_report import Report as Report
 from bayesduel.models.checks.fit_report import report as report
-from bayesduel.models.checks.total_order import Transitivity as Transitivity
-from bayesduel.models.checks.total_order import transitivity as transitivity
+from bayesduel.models.checks.vote_tests import Transitivity as Transitivity
+from bayesduel.models.checks.vote_tests import transitivity as transitivity
 from bayesduel.models.fit.datatree import to_datatree as to_datatree

@@ -251,10 +251,7 @@ def _begin(
     *,
     overwrite: bool,
 ) -> None:
-    """Write down the request, after checking that it goes with what a folder holds.
-
-    The lock of a part is released: it writes nothing but chunks from now on.
-    """
+    """Write down the request, after checking that it goes with what a folder holds."""
     marker = folder.marker()
     if overwrite:
         folder.remove(*FILE_NAMES.values())
@@ -280,10 +277,7 @@ def _begin(
 def _check_contains(
     path: Path, ours: Mapping[str, Any], theirs: Mapping[str, Any]
 ) -> None:
-    """Refuse a request that lacks something of the one that a folder is for.
-
-    Its chunks would have other names, but it would replace the results.
-    """
+    """Refuse a request that lacks something of the one that a folder is for."""
     places = {(x["instance"], x["policy"]): x["request"] for x in ours["places"]}
     for entry in theirs["places"]:
         place = entry["instance"], entry["policy"]
@@ -437,10 +431,7 @@ def _hearing(
 
 
 def _several_to_compile(programs: Sequence[Hashable]) -> bool:
-    """Say whether more than one program is neither in memory nor on the disk.
-
-    To compile one takes several times as long as to start a worker.
-    """
+    """Say whether more than one program is neither in memory nor on the disk."""
     from bayesduel.simulation.programs import is_at_hand
 
     names = [each for each in programs if isinstance(each, str)]

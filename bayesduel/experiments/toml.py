@@ -186,11 +186,7 @@ def _policy(given: Any, _: Path) -> Any:
 
 
 def _text(table: dict[str, Any]) -> str:
-    """Return the text that says the same as a table of a name and parameters.
-
-    Raises ``SimulationArgumentError`` for a table without a name, or values that no
-    text can hold.
-    """
+    """Return the text that says the same as a table of a name and parameters."""
     if "python" in table:
         raise SimulationArgumentError(
             "table",

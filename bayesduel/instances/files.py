@@ -317,10 +317,7 @@ def _from_npz(content: bytes, key: str | None) -> NDArray[np.floating]:
 def _repaired(
     given: NDArray[np.floating], repair: bool
 ) -> tuple[NDArray[np.floating], str]:
-    """Divide p_ij and p_ji by their sum where it is nearly 1, and say so.
-
-    A matrix with a larger fault is returned as it is: PreferenceMatrix names the fault.
-    """
+    """Divide p_ij and p_ji by their sum where it is nearly 1, and say so."""
     values = given.astype(np.float64)
     total = values + values.T
     deviation = np.abs(total - 1.0)

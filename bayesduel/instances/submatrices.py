@@ -187,12 +187,7 @@ def _possible_arms(admissible: NDArray[np.bool_], size: int) -> NDArray[np.int64
 def _first_admissible(
     admissible: NDArray[np.bool_], uniforms: NDArray[np.float64]
 ) -> tuple[int, NDArray[np.int64]] | None:
-    """Return the first row whose shuffle begins with an admissible subset, and that.
-
-    Every row of uniforms makes the first `size` steps of a Fisher-Yates shuffle of the
-    arms, and is dropped at the first arm that does not fit those before it: most rows
-    are, early.
-    """
+    """Return the first row whose shuffle begins with an admissible subset, and that."""
     num_arms, size = len(admissible), uniforms.shape[1]
     rows = np.arange(len(uniforms))
     order = np.tile(np.arange(num_arms, dtype=np.int64), (len(uniforms), 1))

@@ -10,8 +10,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from bayesduel.errors import FitError
-from bayesduel.models.array_modules import Values, namespace, sigmoid
-from bayesduel.models.base import Draws, check_kind, count_votes, pairwise
+from bayesduel.models.array_modules import Values, namespace
+from bayesduel.models.base import check_kind, count_votes
 from bayesduel.models.closed_forms import ClosedDensity, Coordinates, come_from
 from bayesduel.models.utilities import UtilityModel
 from bayesduel.votes.choices import Choices
@@ -193,10 +193,6 @@ class MultinomialLogit(UtilityModel):
         if self.learn_scale or not come_from(self, _CLOSED_FORM_OF, homes):
             return None
         return _ChoiceDensity(self, arrays)
-
-    def preference_matrices(self, draws: Draws) -> Float[np.ndarray, "draw K K"]:
-        """Return P(i is chosen out of {i, j}, given that one of them is)."""
-        return pairwise(sigmoid, self.utilities(draws))
 
 
 _CLOSED_FORM_OF = ("__call__", "sample_utilities", "_normal")

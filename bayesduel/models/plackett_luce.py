@@ -9,12 +9,9 @@ from jax import Array, lax
 from jaxtyping import Bool, Float, Int
 
 from bayesduel.errors import FitError
-from bayesduel.models.array_modules import sigmoid
 from bayesduel.models.base import (
-    Draws,
     check_kind,
     count_votes,
-    pairwise,
     register_arrays,
 )
 from bayesduel.models.utilities import UtilityModel
@@ -129,7 +126,3 @@ class PlackettLuce(UtilityModel):
     def outcomes(self, data: Rankings) -> tuple[str, ...]:
         """Return the one outcome of a row: the ballot as it is."""
         return ("ballot",)
-
-    def preference_matrices(self, draws: Draws) -> Float[np.ndarray, "draw K K"]:
-        """Return P(i is ranked above j)."""
-        return pairwise(sigmoid, self.utilities(draws))

@@ -12,13 +12,14 @@ from jaxtyping import Float
 
 from bayesduel.errors import FitError
 from bayesduel.models.argument_checks import check_real
-from bayesduel.models.array_modules import Values, covariate_units, namespace
+from bayesduel.models.array_modules import Values, covariate_units, namespace, sigmoid
 from bayesduel.models.base import (
     Draws,
     PreferenceModel,
     check_kind,
     count_votes,
     derived,
+    pairwise,
     sample,
 )
 from bayesduel.models.closed_forms import (
@@ -160,6 +161,13 @@ class UtilityModel(PreferenceModel):
         check_real("prior_scale", self.prior_scale)
         for name in ("zero_sum", "learn_scale"):
             true_or_false(getattr(self, name), name, kind=FitError)
+
+    def preference_matrices(self, draws: Draws) -> Values:
+        """Return P(i is chosen out of {i, j}, or ranked above j): a logistic function.
+
+        Of choices, given that one of them is chosen.
+        """
+        return pairwise(sigmoid, self.utilities(draws))
 
     def dims(self) -> dict[str, tuple[str, ...]]:
         """Return names of the axes of each named quantity."""

@@ -271,10 +271,7 @@ def _unless(
     theirs: NDArray[np.float64],
     weight: float,
 ) -> str:
-    """Tell by how much runs of a kind not seen would have to differ to undo the order.
-
-    Either side is a weighted sum of regrets, the smaller one of a total `weight`.
-    """
+    """Tell by how much unseen runs would have to differ to undo the order."""
     if holds is None:
         return ""
     small, large = (ours, theirs) if holds else (theirs, ours)
@@ -302,10 +299,7 @@ def _unless(
 def _medians(
     factor: float, ours: NDArray[np.float64], theirs: NDArray[np.float64]
 ) -> str:
-    """Tell the medians where they say the opposite of the means.
-
-    The mean of ECW-RMED can rest on one run in fifty that goes very wrong.
-    """
+    """Tell the medians where they say the opposite of the means."""
     means = factor * theirs.mean() - ours.mean()
     first, second = float(np.median(ours)), float(np.median(theirs))
     if (factor * second - first) * means >= 0:
@@ -349,16 +343,13 @@ def _less_spread(case: ClaimCase) -> Check:
 
 
 def _more_diverse(case: ClaimCase) -> Check:
-    ours, theirs = (_top_share(each[0]) for each in (case.first, case.second))
+    # The largest share of a winner in the self-duels of winners, per run.
+    both = case.first, case.second
+    ours, theirs = (exploitation(each[0]).max(axis=1) for each in both)
     excess = theirs - ours
     return _decide(float(excess.mean()), standard_error(excess)), (
         f"share of the most exploited winner {_means(ours, theirs)}"
     )
-
-
-def _top_share(measured: Measurement) -> NDArray[np.float64]:
-    """Largest share of a Copeland winner in the self-duels of winners, per run."""
-    return exploitation(measured).max(axis=1)
 
 
 def exploitation(measured: Measurement) -> Float64[np.ndarray, "*shape"]:

@@ -219,7 +219,7 @@ def check(
             rule = f"{recipe.name} has no panel {key!r}, only {', '.join(known)}"
             raise ArgumentError("panels", rule, key)
     wanted = [panel for panel in recipe.panels if not panels or panel.key in panels]
-    outside = [each for each in wanted if _needs_mslr(each)]
+    outside = [each for each in wanted if {"mslr", "mslr_random"} & {*each.instance}]
     if mslr is not None:
         for panel in outside:
             _matrices(panel, mslr)
@@ -236,10 +236,6 @@ def check(
     labels = ", ".join(panel.label for panel in outside)
     text = f"left out without the 136-armed MSLR matrix: {labels}"
     return left, [text] if outside else []
-
-
-def _needs_mslr(panel: Panel) -> bool:
-    return bool({"mslr", "mslr_random"} & set(panel.instance))
 
 
 def _scaled(panel: Panel, scale: float, rounds_scale: float) -> Panel:

@@ -504,10 +504,7 @@ def spread(
 def _align_columns(
     figure: StyledFigure, axes: Axes, rows: list[list[Text]], lead: float, size: float
 ) -> None:
-    """Shift each column of texts right of the one before.
-
-    A row of a single text among longer rows runs across the columns.
-    """
+    """Shift each column of texts right of the one before."""
     offset = lead
     count = max(map(len, rows))
     for index in range(count):

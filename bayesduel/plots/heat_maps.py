@@ -252,10 +252,7 @@ def _draw(
     *,
     first: bool,
 ) -> AxesImage:
-    """Draw one square of numbers; cells without duels stay white.
-
-    A cell has about so many points to either side.
-    """
+    """Draw one square of numbers; cells without duels stay white."""
     count = matrix.num_arms
     shown = np.where(panel.values > 0, panel.values, np.nan)
     if panel.is_probability:

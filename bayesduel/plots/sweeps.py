@@ -354,10 +354,7 @@ def _is_number(value: Any) -> TypeGuard[float]:
 
 
 def _chosen(parameter: str | None, *kinds: list[_Point]) -> tuple[str, list[_Point]]:
-    """Return the parameter, and the points of who has it: policies first.
-
-    Raises ``ValueError`` where it takes a single value, or none takes several.
-    """
+    """Return the parameter, and the points of who has it: policies first."""
     found: dict[str, tuple[int, list[_Point]]] = {}
     for points in kinds:
         for name in dict.fromkeys(name for each in points for name in each.parameters):
@@ -387,10 +384,7 @@ def _chosen(parameter: str | None, *kinds: list[_Point]) -> tuple[str, list[_Poi
 
 
 def _others(swept: Sequence[_Point], name: str) -> tuple[list[str], list[str]]:
-    """Return which other parameters tell lines apart, and which move along.
-
-    One that takes several values at one value of the parameter tells lines apart.
-    """
+    """Return which other parameters tell lines apart, and which move along."""
     apart, moved = [], []
     for other in dict.fromkeys(key for each in swept for key in each.parameters):
         if other == name:

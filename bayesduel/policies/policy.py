@@ -1,5 +1,6 @@
 """The protocol of a policy: four functions of one run, in NumPy."""
 
+from collections.abc import Callable
 from dataclasses import field
 from inspect import signature
 from typing import Any, NamedTuple
@@ -87,8 +88,28 @@ class PolicyBase:
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` where a parameter does not fit the problem.
 
-        Called once, on concrete values, before anything is played.
+        Called once, on concrete values, before anything is played. Here what fields
+        are declared to be: see :func:`checked`.
         """
+        # A subclass may have another default, but no other values.
+        checks = {
+            each.name: each.metadata["check"]
+            for kind in reversed(type(self).__mro__)
+            for each in vars(kind).get("__dataclass_fields__", {}).values()
+            if "check" in each.metadata
+        }
+        for name, (check, given, more) in checks.items():
+            named = {"argument": name, "kind": PolicyParameterError}
+            check(getattr(self, name), *given, **named, **more)
+
+
+def checked(default: Any, check: Callable[..., Any], *given: Any, **more: Any) -> Any:
+    """Declare a parameter with its default, and a check of `theory.arguments`.
+
+    ``alpha: float = checked(0.51, number_above, 0.5)``: other values are refused before
+    anything is played.
+    """
+    return field(default=default, metadata={"check": (check, given, more)})
 
 
 def _nothing(state: Any) -> dict[str, float]:

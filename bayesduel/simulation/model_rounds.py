@@ -136,10 +136,7 @@ class ModelRuns(PolicyRuns):
         return info
 
     def _ask(self, plays: np.ndarray, clock: np.ndarray) -> Int[np.ndarray, " run"]:
-        """Tell JAX an outcome of each run, and ask it once there is no other of any.
-
-        Returns those of the runs that ``plays`` marks which know what to play.
-        """
+        """Tell JAX an outcome of each run, and ask it once there is no other of any."""
         runs = self._runs_here
         counts = np.array([bool(run["told"]) for run in runs])
         told = [run["told"].popleft() if run["told"] else run["blank"] for run in runs]

@@ -178,7 +178,10 @@ class Study:
         self._kept = 0
         self._stored = 0, BEGINNING
         try:
-            self._load_snapshot()
+            # Begin with what is known of a long study, if it is of the same events.
+            found = snapshots.load(self.path, "state")
+            if found is not None and self._log.prefix(found.number) == found.prefix:
+                self._state, self._kept = found.payload, found.number
             state = self._current()
             self._settings = state.settings
             self._stored = state.last, state.digest
@@ -390,12 +393,6 @@ class Study:
             rule = "was replaced by a file that lacks answers of this study"
             remedy = "put the right one back, or open this one anew"
             raise StudyFileError(str(self.path), rule, remedy=remedy)
-
-    def _load_snapshot(self) -> None:
-        # Begin with what is known of a long study, if it is of the same events.
-        found = snapshots.load(self.path, "state")
-        if found is not None and self._log.prefix(found.number) == found.prefix:
-            self._state, self._kept = found.payload, found.number
 
     def _save_snapshots(self) -> None:
         # Of what a long study adds up to, and of a policy that came far.

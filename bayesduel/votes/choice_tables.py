@@ -379,11 +379,7 @@ def _attributes_asked(given: Any) -> dict[str, tuple[str, ...] | None]:
 def _parted_titles(
     table: Table, attribute: str, left: Sequence[str]
 ) -> list[dict[str, str]]:
-    """Return columns of an attribute by alternative, for either place of its name.
-
-    ``pf1`` and ``pf_1`` are of the attribute pf and the alternative 1, in the first,
-    ``TRAIN_TT`` of TT and TRAIN, in the second.
-    """
+    """Return columns of an attribute by alternative, for either place of its name."""
     found: list[dict[str, str]] = []
     for remove in (str.removeprefix, str.removesuffix):
         rests = {

@@ -309,10 +309,7 @@ def _counts(
     second: NDArray[np.int64],
     names: Sequence[str],
 ) -> list[NDArray[np.float64]]:
-    """Return the votes of every row for its two arms, and ties.
-
-    Two tables where rows hold the answers in both orders, of the same two arms.
-    """
+    """Return the votes of every row for its two arms, and ties."""
     counts, winner = np.zeros((table.num_rows, 3)), columns.get("winner", ())
     if "wins" in columns:
         for place, title in enumerate((*columns["wins"], *columns["ties"])):

@@ -18,7 +18,7 @@ from bayesduel.errors import (
 )
 from bayesduel.inference import fit, fit_mode, parameter_summary
 from bayesduel.models import BradleyTerry, JudgedBradleyTerry, Thurstone
-from bayesduel.models.checks.order_effect import order_test
+from bayesduel.models.checks.vote_tests import order_test
 from bayesduel.studies import Study
 from bayesduel.votes import Comparisons
 from tests.models.fit.test_closed_form import check_density

@@ -1,5 +1,7 @@
 """Parameters out of bounds: the error names them, before anything is played."""
 
+from dataclasses import fields, replace
+
 import pytest
 
 from bayesduel import policies
@@ -126,3 +128,26 @@ def test_usual_parameters_are_those_of_the_default_policy():
     for name in (*policies.names(), *policies.subset_names()):
         found, expected = usual_parameters(name), settable(policies.get(name))
         assert list(found.items()) == list(expected.items())
+
+
+def test_every_checked_parameter_refuses_what_is_no_value_of_it():
+    """Whatever the class: the check is that of its field, and called by its policy."""
+    seen = 0
+    for name in (*policies.names(), *policies.subset_names()):
+        policy = policies.get(name)
+        for each in fields(policy):
+            if "check" in each.metadata:
+                wrong = replace(policy, **{each.name: "nothing of the kind"})
+                with pytest.raises(PolicyParameterError, match=f"^{each.name} must be"):
+                    wrong.check(4, 100)
+                seen += 1
+    assert seen > 60
+
+
+def test_a_subclass_with_another_default_is_checked_as_well():
+    class Bolder(policies.RelativeUCB):
+        alpha: float = 0.6
+
+    Bolder().check(4, 100)
+    with pytest.raises(PolicyParameterError, match="alpha must be .* above 0.5"):
+        Bolder(alpha=0.5).check(4, 100)

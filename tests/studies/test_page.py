@@ -7,13 +7,13 @@ import signal
 import socket
 import sys
 from contextlib import closing, suppress
+from functools import partial
 from http.client import HTTPConnection, RemoteDisconnected
 
 import pytest
 
 from bayesduel.errors import OutputWriteError
 from bayesduel.studies import Study
-from bayesduel.studies.page import guard as page_guard
 from bayesduel.studies.page import server as page_server
 from bayesduel.studies.page.server import JudgePage
 from bayesduel.studies.page.session import ArmFiles
@@ -342,7 +342,7 @@ def test_a_page_behind_a_proxy_is_called_by_its_name(study):
 
 
 def test_whoever_sends_too_much_has_to_wait(study, monkeypatch):
-    monkeypatch.setattr(page_server, "Pace", lambda: page_guard.Pace(5.0, 0.0))
+    monkeypatch.setattr(page_server, "Pace", partial(page_server.Pace, 5.0, 0.0))
     with served(study) as port:
         ada, bob = Client(port), Client(port, "Bob")
         replies = [ada.post("question")[0] for _ in range(8)]
@@ -352,8 +352,8 @@ def test_whoever_sends_too_much_has_to_wait(study, monkeypatch):
 
 def test_who_waited_may_send_again(monkeypatch):
     now = [100.0]
-    monkeypatch.setattr(page_guard, "monotonic", lambda: now[0])
-    pace = page_guard.Pace(2.0, 0.5)
+    monkeypatch.setattr(page_server, "monotonic", lambda: now[0])
+    pace = page_server.Pace(2.0, 0.5)
     assert [pace.allows("Ada") for _ in range(3)] == [True, True, False]
     now[0] += 2.0
     assert [pace.allows("Ada") for _ in range(2)] == [True, False]
@@ -363,7 +363,7 @@ def test_who_waited_may_send_again(monkeypatch):
 
 @pytest.mark.parametrize("sent", [b"", b"GET /a HTTP/1.1\r\nHost: x\r\n", b"body"])
 def test_a_request_that_does_not_come_to_an_end_is_cut(study, monkeypatch, sent):
-    monkeypatch.setattr(page_guard, "REQUEST_SECONDS", 0.3)
+    monkeypatch.setattr(page_server, "REQUEST_SECONDS", 0.3)
     if sent == b"body":
         head = f"POST /{TOKEN}/question HTTP/1.1\r\nHost: 127.0.0.1\r\n"
         sent = (head + "Content-Length: 50\r\n\r\n{").encode()
@@ -375,7 +375,7 @@ def test_a_request_that_does_not_come_to_an_end_is_cut(study, monkeypatch, sent)
                     pass
         assert Client(port).question()["number"] == 1
         # One that is there in time is answered, and the next on the same connection.
-        monkeypatch.setattr(page_guard, "REQUEST_SECONDS", PATIENCE)
+        monkeypatch.setattr(page_server, "REQUEST_SECONDS", PATIENCE)
         address = "127.0.0.1", port
         with closing(HTTPConnection(*address, timeout=PATIENCE)) as connection:
             connection.connect()

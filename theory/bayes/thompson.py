@@ -80,23 +80,16 @@ class DoubleThompsonChoices:
         others = np.broadcast_to(~np.eye(NUM_ARMS, dtype=bool), wins.shape)
         if self.alpha is None:
             return np.ones(wins.shape[:2], dtype=bool), others
-        upper, lower = self._relative_bounds(round_)
-        score = ((upper > 0.5)[wins, losses] & others).sum(axis=2)
-        eligible = (lower <= 0.5)[wins, losses] & others
-        return score == score.max(axis=1, keepdims=True), eligible
-
-    def _relative_bounds(
-        self, round_: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the confidence bounds of a preference, [won, lost]."""
-        assert self.alpha is not None
         won = np.arange(self.horizon + 1)[:, None]
         duels = won + won.T
         some = np.maximum(duels, 1)
         # A quotient by 0 is 1, so a pair never compared is bounded by 0 and 2.
         mean = np.where(duels > 0, won / some, 1.0)
         width = np.where(duels > 0, np.sqrt(self.alpha * np.log(round_) / some), 1.0)
-        return mean + width, mean - width
+        upper, lower = mean + width, mean - width
+        score = ((upper > 0.5)[wins, losses] & others).sum(axis=2)
+        eligible = (lower <= 0.5)[wins, losses] & others
+        return score == score.max(axis=1, keepdims=True), eligible
 
     def _second(
         self,

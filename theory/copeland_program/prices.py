@@ -119,10 +119,7 @@ def _safe_arms(gaps: Float64[np.ndarray, "K K"]) -> Bool[np.ndarray, " K"]:
 
 
 def _refuse(matrix: PreferenceMatrix, gaps: NDArray[np.float64]) -> None:
-    """Name an open pair that stands in the way.
-
-    An arm with the fewest losses has one: without, it would win.
-    """
+    """Name an open pair that stands in the way."""
     ties_alone = not _safe_arms(matrix.gaps).any()
     known = matrix.gaps if ties_alone else gaps
     arm = int(np.argmin(np.count_nonzero(known < 0, axis=1)))

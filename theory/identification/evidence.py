@@ -206,10 +206,7 @@ def _log_bets(
 
 
 def _least_turned(costs: Float64[np.ndarray, "K K"]) -> Float64[np.ndarray, " K"]:
-    """Return for every arm the least cost at which some rival has more wins.
-
-    Entry (i, j) is what it costs to let i beat j; not negative.
-    """
+    """Return for every arm the least cost at which some rival has more wins."""
     num_arms = len(costs)
     table = costs.copy()
     np.fill_diagonal(table, np.inf)

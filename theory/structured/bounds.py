@@ -397,11 +397,7 @@ class _Point:
 
 
 def _solve_utilities(truth: Truth, model: UtilityModel, tolerance: float) -> Solved:
-    """Solve the program to a certified relative gap.
-
-    `InvalidPreferenceError` if the pairs that can be asked leave the constant infinite,
-    `ProgramError` if the gap stays larger.
-    """
+    """Solve the program to a certified relative gap."""
     oracle = UtilityOracle(truth, model)
     point, scale = _start(oracle)
     unit = float(truth.prices @ (point.u * scale)) / float(point.u.sum())

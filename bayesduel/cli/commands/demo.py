@@ -158,11 +158,7 @@ def demo(
 
 
 def _experiments(size: _Size, seed: int) -> list[Experiment]:
-    """Return the Condorcet matrix far beyond the horizon, and the other one up to it.
-
-    Nothing depends on rounds to come, so the first rounds of the far runs are the runs
-    to the horizon.
-    """
+    """Return the Condorcet matrix far beyond the horizon, the other one up to it."""
     from bayesduel import Experiment
 
     # Five per decade from round 10 on: enough for a smooth curve, and for the slopes.
@@ -203,10 +199,7 @@ def _until(tree: xr.DataTree, horizon: int) -> xr.DataTree:
 
 
 def _merged(trees: Sequence[xr.DataTree]) -> xr.DataTree:
-    """Return one tree with the nodes of all.
-
-    The first tree says seed and version, and the order of the policies.
-    """
+    """Return one tree with the nodes of all."""
     import xarray as xr
 
     nodes: dict[str, Any] = {}

@@ -249,11 +249,7 @@ def _what_is_predicted(posterior: Fit, unit: str) -> Any:
 
 
 def _beta_cells(posterior: Fit, cells: Cells) -> tuple[NDArray, NDArray]:
-    """Leave-one-out and full log predictive of each cell, in closed form.
-
-    For theta ~ Beta(a, b) after all votes, one vote for the first left out:
-    (a - 1) / (a + b - 1).
-    """
+    """Leave-one-out and full log predictive of each cell, in closed form."""
     distribution: BetaPosterior = posterior.extras["posterior"]
     arrays: Votes = posterior.arrays
     counts = np.asarray(arrays.counts)

@@ -365,7 +365,7 @@ def _p(value: float) -> str:
 
 def _of_order(posterior: Fit) -> Finding:
     # The test of an order effect that the model has not.
-    from bayesduel.models.checks.order_effect import order_test, why_not_tested
+    from bayesduel.models.checks.vote_tests import order_test, why_not_tested
 
     name, data, model = "order effect", posterior.data, posterior.model
     if getattr(model, "order_effect", False):
@@ -462,10 +462,7 @@ def _probabilities(posterior: Fit) -> Iterator[Float[np.ndarray, "draw row 3"]]:
 def _rows_of_data(
     posterior: Fit,
 ) -> tuple[Int[np.ndarray, " row"], Int[np.ndarray, " turned"]]:
-    """Return the row of the arrays for each of the data, and which of them is turned.
-
-    A model that reads no columns has a row per pair, perhaps for both orders at once.
-    """
+    """Return the row of the arrays for each of the data, and which is turned."""
     from bayesduel.models.fit.predictions import pairs_of
 
     data, number = posterior.data, posterior.num_arms
@@ -571,7 +568,7 @@ class _Circles:
     def statistics(
         self, votes: Num[np.ndarray, "sets row 3"], p: Float[np.ndarray, "draw row 3"]
     ) -> list[float]:
-        from bayesduel.models.checks.total_order import (
+        from bayesduel.models.checks.vote_tests import (
             expected_cycles,
             probability_of_majority,
         )

@@ -42,11 +42,7 @@ def _normalized(prior: Any) -> Any:
 def _check_prior(
     prior: Any, num_arms: int | None = None, *, table: bool = True
 ) -> None:
-    """Raise unless a prior is a number in (0, 1e8], or a table of such numbers.
-
-    The prior comes from :func:`_normalized`. A table is of ``num_arms`` arms, if it is
-    allowed. ``PolicyParameterError`` names the first value that breaks the rule.
-    """
+    """Raise unless a prior is a number in (0, 1e8], or a table of such numbers."""
     size = "K x K" if num_arms is None else f"{num_arms} x {num_arms}"
     rule = f"must be a number above 0 and at most {_LARGEST:.0e}"
     rule += f", or a {size} table of such numbers" if table else ""

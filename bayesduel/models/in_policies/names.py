@@ -48,7 +48,7 @@ def posterior_named(name: str) -> Any:
     if of_sets:
         from bayesduel.models.in_policies.set_laplace import SetLaplace as Kind
     elif name.endswith("-hmc"):
-        from bayesduel.models.in_policies.hmc import HMC as Kind
+        from bayesduel.models.in_policies.laplace import HMC as Kind
     else:
         from bayesduel.models.in_policies.laplace import Laplace as Kind
     return Kind(kind_of(name.removesuffix("-hmc"))())

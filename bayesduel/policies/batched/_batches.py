@@ -17,7 +17,7 @@ from bayesduel.errors import PolicyParameterError
 from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
 from bayesduel.ops.divergences import kl_to_half
 from bayesduel.ops.rules import most_beaten, record
-from bayesduel.policies.policy import Duel, Policy, Problem, Wins
+from bayesduel.policies.policy import Duel, Policy, Problem, Wins, checked
 from theory.arguments import integer_from, one_of
 from theory.theorems.batch_schedules import MOST_BATCHES, batch_sizes
 
@@ -60,8 +60,8 @@ class BatchedPolicy(Policy):
     assumes = FIXED_PREFERENCES, CONDORCET_WINNER
 
     num_batches: int = 16
-    elimination: str = "kl"
-    overflow: str = "truncate"
+    elimination: str = checked("kl", one_of, ("kl", "hoeffding"))
+    overflow: str = checked("truncate", one_of, ("truncate", "commit"))
     compiled = True
 
     explores_in_bulk: ClassVar[bool] = True
@@ -69,18 +69,10 @@ class BatchedPolicy(Policy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
+        super().check(num_arms, horizon)
         why = f"the horizon is {horizon}, and a batch has at least one duel"
         most, kind = min(MOST_BATCHES, horizon), PolicyParameterError
         integer_from(self.num_batches, 1, "num_batches", most, kind=kind, why=why)
-        one_of(
-            self.elimination,
-            ("kl", "hoeffding"),
-            "elimination",
-            kind=PolicyParameterError,
-        )
-        one_of(
-            self.overflow, ("truncate", "commit"), "overflow", kind=PolicyParameterError
-        )
 
     def start(self, problem: Problem, rng: Generator) -> BatchedState:
         """Draw the seeds, if there are any, and plan the first batch."""

@@ -6,7 +6,6 @@ import numpy as np
 from jaxtyping import Bool
 from numpy.random import Generator
 
-from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.batched._batches import (
     PAIRWISE,
     BatchedPolicy,
@@ -19,7 +18,7 @@ from bayesduel.policies.batched._batches import (
     remove,
     start_pairwise,
 )
-from bayesduel.policies.policy import Wins
+from bayesduel.policies.policy import Wins, checked
 from bayesduel.policies.registry import register
 from theory.arguments import number_that
 from theory.theorems import scomp_order
@@ -28,18 +27,12 @@ from theory.theorems import scomp_order
 class SeededPolicy(BatchedPolicy):
     """Base of SCOMP and SCOMP2."""
 
-    seed_power: float = 0.5
-
-    def check(self, num_arms: int, horizon: int) -> None:
-        """Raise ``PolicyParameterError`` for a bad parameter."""
-        super().check(num_arms, horizon)
-        number_that(
-            self.seed_power,
-            "seed_power",
-            "a finite number, not negative (an arm is a seed with K^-power)",
-            lambda power: power >= 0,
-            kind=PolicyParameterError,
-        )
+    seed_power: float = checked(
+        0.5,
+        number_that,
+        rule="a finite number, not negative (an arm is a seed with K^-power)",
+        holds=lambda power: power >= 0,
+    )
 
     def _draw_seeds(self, num_arms: int, rng: Generator) -> Bool[np.ndarray, " K"]:
         return rng.random(num_arms) < float(num_arms) ** -self.seed_power

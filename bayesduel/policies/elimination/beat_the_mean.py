@@ -10,13 +10,12 @@ import numpy as np
 from jaxtyping import Int
 from numpy.random import Generator
 
-from bayesduel.errors import PolicyParameterError
 from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
 from bayesduel.ops.scalar.compiled import Records, compiled, tables
 from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.ops.scalar.resolved_rounds import NEVER
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.policy import Duel, KernelPolicy
+from bayesduel.policies.policy import Duel, KernelPolicy, checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_choices import stay_with, takes_over
 from bayesduel.policies.scalar_kernel import ScalarKernel
@@ -67,17 +66,13 @@ class BeatTheMean(KernelPolicy):
 
     assumes = FIXED_PREFERENCES, CONDORCET_WINNER
 
-    gamma: float = 1.3
+    gamma: float = checked(1.3, number_from, 1)
     tight: bool = False
     self_duels: bool = True
     look_ahead: bool = True
 
     title: ClassVar[str] = "Beat the Mean"
     needs_horizon: ClassVar[bool] = True
-
-    def check(self, num_arms: int, horizon: int) -> None:
-        """Raise ``PolicyParameterError`` for a bad parameter."""
-        number_from(self.gamma, 1, "gamma", kind=PolicyParameterError)
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""

@@ -11,12 +11,11 @@ import numpy as np
 from jaxtyping import Int
 from numpy.random import Generator
 
-from bayesduel.errors import PolicyParameterError
 from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
 from bayesduel.ops.scalar.compiled import Records, compiled, tables
 from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.policy import Duel, KernelPolicy
+from bayesduel.policies.policy import Duel, KernelPolicy, checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_choices import stay_with, takes_over
 from bayesduel.policies.scalar_kernel import ScalarKernel
@@ -70,20 +69,18 @@ class Savage(KernelPolicy):
 
     assumes = FIXED_PREFERENCES, CONDORCET_WINNER
 
-    goal: str = "condorcet"
-    delta: float = 0.0
+    goal: str = checked("condorcet", one_of, GOALS)
+    delta: float = checked(
+        0.0,
+        number_that,
+        rule="from 0, which stands for 1/T, to below 1",
+        holds=lambda each: 0 <= each < 1,
+    )
     strict: bool = True
     look_ahead: bool = True
 
     title: ClassVar[str] = "SAVAGE"
     needs_horizon: ClassVar[bool] = True
-
-    def check(self, num_arms: int, horizon: int) -> None:
-        """Raise ``PolicyParameterError`` for a bad parameter."""
-        one_of(self.goal, GOALS, "goal", kind=PolicyParameterError)
-        rule = "from 0, which stands for 1/T, to below 1"
-        kind = PolicyParameterError
-        number_that(self.delta, "delta", rule, lambda each: 0 <= each < 1, kind=kind)
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""

@@ -8,10 +8,9 @@ from jaxtyping import Bool, Int
 from numpy.random import Generator
 
 from bayesduel.arguments.limits import LONGEST_HORIZON
-from bayesduel.errors import PolicyParameterError
 from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
 from bayesduel.ops.rules import record
-from bayesduel.policies.policy import Duel, Policy, Problem
+from bayesduel.policies.policy import Duel, Policy, Problem, checked
 from bayesduel.policies.registry import register
 from theory.arguments import one_of
 
@@ -68,16 +67,12 @@ class InterleavedFilter(Policy):
 
     assumes = FIXED_PREFERENCES, CONDORCET_WINNER
 
-    variant: str = "if2"
+    variant: str = checked("if2", one_of, VARIANTS)
     look_ahead: bool = True
     compiled = True
 
     title: ClassVar[str] = "Interleaved Filter"
     needs_horizon: ClassVar[bool] = True
-
-    def check(self, num_arms: int, horizon: int) -> None:
-        """Raise ``PolicyParameterError`` for a bad parameter."""
-        one_of(self.variant, VARIANTS, "variant", kind=PolicyParameterError)
 
     def start(self, problem: Problem, rng: Generator) -> InterleavedFilterState:
         """Draw the first incumbent."""

@@ -8,11 +8,10 @@ from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
 
 from bayesduel.arguments.limits import LONGEST_HORIZON
-from bayesduel.errors import PolicyParameterError
 from bayesduel.instances.world import FIXED_PREFERENCES
 from bayesduel.ops.divergences import bernoulli_kl, kl_lower, kl_to_half
 from bayesduel.ops.rules import among_largest, most_beaten, record
-from bayesduel.policies.policy import Duel, Policy, Problem, Wins
+from bayesduel.policies.policy import Duel, Policy, Problem, Wins, checked
 from bayesduel.policies.registry import register
 from theory.arguments import integer_from, number_above, number_from, one_of
 
@@ -223,27 +222,15 @@ class ScalableCopelandBandits(Policy):
 
     assumes = (FIXED_PREFERENCES,)
 
-    eps: float = 0.0
-    alpha_ref: float = 0.51
-    first_length: int = 4
-    stop_rule: str = "anytime"
+    eps: float = checked(0.0, number_from, 0)
+    alpha_ref: float = checked(0.51, number_above, 0)
+    first_length: int = checked(4, integer_from, 2)
+    stop_rule: str = checked("anytime", one_of, ("anytime", "reference"))
     look_ahead: bool = True
     compiled = True
 
     title: ClassVar[str] = "Scalable Copeland Bandits"
     explores_in_bulk: ClassVar[bool] = True
-
-    def check(self, num_arms: int, horizon: int) -> None:
-        """Raise ``PolicyParameterError`` for a bad parameter."""
-        number_from(self.eps, 0, "eps", kind=PolicyParameterError)
-        number_above(self.alpha_ref, 0, "alpha_ref", kind=PolicyParameterError)
-        integer_from(self.first_length, 2, "first_length", kind=PolicyParameterError)
-        one_of(
-            self.stop_rule,
-            ("anytime", "reference"),
-            "stop_rule",
-            kind=PolicyParameterError,
-        )
 
     def start(self, problem: Problem, rng: Generator) -> ScalableCopelandBanditsState:
         """Begin the first epoch."""

@@ -7,11 +7,10 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.random import Generator
 
-from bayesduel.errors import PolicyParameterError
 from bayesduel.instances.world import FIXED_PREFERENCES
 from bayesduel.ops.rules import drawn_highest, inverted
 from bayesduel.policies.identification import EQUAL_GAINS
-from bayesduel.policies.policy import Policy, Problem
+from bayesduel.policies.policy import Policy, Problem, checked
 from bayesduel.policies.registry import register
 from theory.arguments import number_above
 
@@ -77,11 +76,7 @@ class DOptimal(Policy):
 
     title: ClassVar[str] = "D-optimal pairs"
 
-    prior_scale: float = 2.0
-
-    def check(self, num_arms: int, horizon: int) -> None:
-        """Check the scale of the prior."""
-        number_above(self.prior_scale, 0, "prior_scale", kind=PolicyParameterError)
+    prior_scale: float = checked(2.0, number_above, 0)
 
     def start(self, problem: Problem, rng: Generator) -> DOptimalState:
         """Return the state before the first round."""

@@ -7,7 +7,6 @@ import numpy as np
 from jaxtyping import Int
 from numpy.random import Generator
 
-from bayesduel.errors import PolicyParameterError
 from bayesduel.models.in_policies.betas import BetaPairs
 from bayesduel.models.in_policies.names import check_pair_posterior, take_by_name
 from bayesduel.models.in_policies.scalar_betas import prior_in_order
@@ -15,7 +14,7 @@ from bayesduel.ops.scalar.compiled import Records, compiled
 from bayesduel.ops.scalar.digamma import digamma
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.identification import EQUAL_GAINS
-from bayesduel.policies.policy import Duel, KernelPolicy
+from bayesduel.policies.policy import Duel, KernelPolicy, checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_choices import (
     count_win,
@@ -63,7 +62,7 @@ class ExpectedInformation(KernelPolicy):
     'Information:posterior=bradley-terry'
     """
 
-    draws: int = 100
+    draws: int = checked(100, number_from, 2)
     posterior: Any = BetaPairs()
 
     title: ClassVar[str] = "Expected information"
@@ -74,7 +73,7 @@ class ExpectedInformation(KernelPolicy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        number_from(self.draws, 2, "draws", kind=PolicyParameterError)
+        super().check(num_arms, horizon)
         check_pair_posterior(self.posterior, num_arms)
 
     def scalar_kernel(self) -> Any:

@@ -12,7 +12,7 @@ from bayesduel.models.in_policies.scalar_betas import expected_divergence
 from bayesduel.ops.scalar.compiled import Records, compiled
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.identification import EQUAL_LAGS
-from bayesduel.policies.policy import Duel, KernelPolicy
+from bayesduel.policies.policy import Duel, KernelPolicy, checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_choices import count_win, recommend_most_beaten
 from bayesduel.policies.scalar_kernel import ScalarKernel
@@ -165,11 +165,7 @@ def _scarcest_set(program: Program, winner: int) -> tuple[int, float]:
 
 @compiled
 def _sort_nearest(program: Program, winner: int, rival: int) -> tuple[int, int]:
-    """Order the pairs that a rival could turn, but for the direct one, by evidence.
-
-    Returns how many points it lacks, and the number of these pairs. Of equal evidence
-    the dearest comes first: it is the one on which an optimum has least.
-    """
+    """Order the pairs that a rival could turn, but for the direct one, by evidence."""
     num_arms, count = len(program.beats), 0
     missing = num_arms - 2 * program.beats[rival, winner]
     for other in range(num_arms):
@@ -199,10 +195,7 @@ def _before(program: Program, one: int, other: int) -> bool:
 
 @compiled
 def _enter(program: Program, count: int, gain: float, is_set: bool) -> bool:
-    """Let a set, or what one pair has left, enter the basis; false if none can leave.
-
-    ``members`` are its pairs, ``gain`` is its reduced cost.
-    """
+    """Let a set, or what a pair has left, enter the basis; false if none can leave."""
     size, leaving, step = program.price.size, -1, math.inf
     for place in range(size):
         program.direction[place] = 0.0
@@ -289,17 +282,16 @@ class TrackAndStop(KernelPolicy):
     'Track-and-Stop:sticky=0.2'
     """
 
-    growth: float = 0.05
-    sticky: float = 0.1
+    growth: float = checked(0.05, number_within, 0, 1)
+    sticky: float = checked(
+        0.1, number_that, rule="from 0 to below 1", holds=lambda each: 0 <= each < 1
+    )
 
     title: ClassVar[str] = "Track-and-Stop"
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter, or too many arms."""
-        kind = PolicyParameterError
-        number_within(self.growth, 0, 1, "growth", kind=kind)
-        rule = "from 0 to below 1"
-        number_that(self.sticky, "sticky", rule, lambda each: 0 <= each < 1, kind=kind)
+        super().check(num_arms, horizon)
         if num_arms > _MOST_ARMS:
             raise PolicyParameterError(
                 "num_arms",

@@ -76,11 +76,7 @@ def _log(round_: RoundCount) -> Float[Array, ""]:
 
 
 def _last_round(round_: RoundCount, last_log: Float[Array, ""]) -> RoundCount:
-    """Return the last round, not before ``round_``, of at most this logarithm.
-
-    ``floor(exp(x))`` corrected against the predicate itself: rounding moves it by one
-    at most.
-    """
+    """Return the last round, not before ``round_``, of at most this logarithm."""
     far = last_log > jnp.log(float(LONGEST_HORIZON))
     guess = jnp.floor(jnp.exp(jnp.where(far, 0.0, last_log))).astype(jnp.int64)
     guess = jnp.maximum(round_, guess)
@@ -188,10 +184,7 @@ class SampledDoubleThompson(ModelRule):
     def _rounds(
         self, rng_key: RunKey, beliefs: Any, sets: RoundSets | None
     ) -> tuple[Arm, Bool[Array, " n"], Callable[[Array], Int[Array, "2"]]]:
-        """Return the leader, the rounds that it surely plays alone, and those of any.
-
-        Two samples each.
-        """
+        """Return the leader, the rounds that it surely plays alone, those of any."""
         posterior, number = self.posterior, self.at_once
         if is_on_a_scale(posterior):
             mode = posterior.utilities(beliefs)
@@ -201,7 +194,10 @@ class SampledDoubleThompson(ModelRule):
 
             def best_arms(place: Array) -> Array:
                 both = draws.at(jnp.stack([place, place + number]))
-                return _best_of_scale(both, bounds)
+                first = jnp.argmax(jnp.where(bounds.candidates, both[0], -jnp.inf))
+                allowed = bounds.eligible[:, first].at[first].set(True)
+                second = jnp.argmax(jnp.where(allowed, both[1], -jnp.inf))
+                return jnp.stack([first, second]).astype(jnp.int32)
 
             # Of all arms the best one, it is the best of those that are allowed.
             stay = draws.stay[:number] & draws.stay[number:] & bounds.candidates[leader]
@@ -237,18 +233,6 @@ class SampledDoubleThompson(ModelRule):
 
 _EVEN = 1e-9
 """By how much a mean of 1/2 may be off by rounding."""
-
-
-def _best_of_scale(utility: Float[Array, "2 K"], sets: RoundSets) -> Int[Array, "2"]:
-    """Return the best arms of two draws that the bounds allow.
-
-    On one scale the arm of the largest utility beats the most others, and does best
-    against any other.
-    """
-    first = jnp.argmax(jnp.where(sets.candidates, utility[0], -jnp.inf))
-    allowed = sets.eligible[:, first].at[first].set(True)
-    second = jnp.argmax(jnp.where(allowed, utility[1], -jnp.inf))
-    return jnp.stack([first, second]).astype(jnp.int32)
 
 
 def sampled_winners(

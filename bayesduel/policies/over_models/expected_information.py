@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from jax.scipy import special
-from jaxtyping import Float, Int
+from jaxtyping import Int
 
 from bayesduel.models.in_policies.base import PairPosterior, is_on_a_scale
 from bayesduel.policies.identification import EQUAL_GAINS
@@ -45,19 +45,15 @@ class SampledInformation(ModelRule):
     ) -> tuple[Duel, ExpectedInformationState]:
         """Take the pair that teaches most."""
         key_draws, key_tie = jax.random.split(rng_key)
-        gains = self._gains(key_draws, state.beliefs)
+        probabilities = self.posterior.sample(key_draws, state.beliefs, self.draws)
+        unsure = special.entr(probabilities) + special.entr(1.0 - probabilities)
+        mean = jnp.mean(probabilities, axis=0)
+        whole = special.entr(mean) + special.entr(1.0 - mean)
+        gains = (whole - jnp.mean(unsure, axis=0))[np.triu_indices(len(mean), 1)]
         best = gains >= jnp.max(gains) * (1.0 - EQUAL_GAINS)
         pair = choose_among(jax.random.uniform(key_tie, dtype=jnp.float64), best)
         first, second = jnp.asarray(np.triu_indices(len(state.wins), 1), jnp.int32)
         return one_round(first[pair], second[pair]), state
-
-    def _gains(self, rng_key: RunKey, beliefs: State) -> Float[Array, " P"]:
-        """Return what a duel of each pair is expected to teach, row by row."""
-        probabilities = self.posterior.sample(rng_key, beliefs, self.draws)
-        unsure = special.entr(probabilities) + special.entr(1.0 - probabilities)
-        mean = jnp.mean(probabilities, axis=0)
-        whole = special.entr(mean) + special.entr(1.0 - mean)
-        return (whole - jnp.mean(unsure, axis=0))[np.triu_indices(len(mean), 1)]
 
     def update(
         self,

@@ -73,7 +73,13 @@ class SampledRivals(ModelRule):
 
             waited, (rival,) = up_to_another(draws.stay, on_top, leader, self.at_once)
         else:
-            rival = self._likely_rival(key_rivals, state.beliefs, leader)
+            # By how likely the likeliest world is in which a rival is level.
+            arms = jnp.arange(len(state.rank), dtype=jnp.int32)
+            world = jax.vmap(
+                lambda arm: self.posterior.level_world(state.beliefs, leader, arm)
+            )
+            logs = jnp.where(arms == leader, -jnp.inf, -world(arms).fall)
+            rival = jax.random.categorical(key_rivals, logs).astype(jnp.int32)
             waited = jnp.int32(0)
         first, second = self._pair(key_pair, state.beliefs, leader, rival)
         duel = Duel(
@@ -108,13 +114,6 @@ class SampledRivals(ModelRule):
         utility = self.posterior.utilities(state.beliefs)
         level = utility >= jnp.max(utility) - _EVEN
         return jnp.argmax(jnp.where(level, state.rank, -1.0)).astype(jnp.int32)
-
-    def _likely_rival(self, rng_key: RunKey, beliefs: Any, leader: Arm) -> Arm:
-        """Draw a rival by how likely the likeliest world is in which it is level."""
-        arms = jnp.arange(len(self.posterior.utilities(beliefs)), dtype=jnp.int32)
-        world = jax.vmap(lambda arm: self.posterior.level_world(beliefs, leader, arm))
-        logs = jnp.where(arms == leader, -jnp.inf, -world(arms).fall)
-        return jax.random.categorical(rng_key, logs).astype(jnp.int32)
 
     def _pair(
         self, rng_key: RunKey, beliefs: Any, leader: Arm, rival: Arm

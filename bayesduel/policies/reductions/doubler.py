@@ -6,10 +6,9 @@ import numpy as np
 from jaxtyping import Int
 from numpy.random import Generator
 
-from bayesduel.errors import PolicyParameterError
 from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
 from bayesduel.ops.rules import one_of_largest, record
-from bayesduel.policies.policy import Policy, Problem
+from bayesduel.policies.policy import Policy, Problem, checked
 from bayesduel.policies.reductions.ucb_machines import (
     UCBState,
     advance,
@@ -62,14 +61,10 @@ class Doubler(Policy):
 
     assumes = FIXED_PREFERENCES, CONDORCET_WINNER
 
-    alpha: float = 3.0
+    alpha: float = checked(3.0, number_above, 0)
     compiled = True
 
     title: ClassVar[str] = "Doubler"
-
-    def check(self, num_arms: int, horizon: int) -> None:
-        """Raise ``PolicyParameterError`` for a bad parameter."""
-        number_above(self.alpha, 0, "alpha", kind=PolicyParameterError)
 
     def start(self, problem: Problem, rng: Generator) -> DoublerState:
         """Draw the left arm of the first epoch."""

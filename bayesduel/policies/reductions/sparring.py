@@ -11,14 +11,13 @@ import numpy as np
 from jaxtyping import Int
 from numpy.random import Generator
 
-from bayesduel.errors import PolicyParameterError
 from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
 from bayesduel.models.in_policies.betas import BetaArms
 from bayesduel.ops.scalar.compiled import Records, compiled
 from bayesduel.ops.scalar.draws import draw_beta
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.parameter_values import check_beta
-from bayesduel.policies.policy import Duel, KernelPolicy
+from bayesduel.policies.policy import Duel, KernelPolicy, checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_choices import among_largest
 from bayesduel.policies.scalar_kernel import ScalarKernel
@@ -65,16 +64,15 @@ class Sparring(KernelPolicy):
 
     assumes = FIXED_PREFERENCES, CONDORCET_WINNER
 
-    inner: str = "ucb"
-    alpha: float = 3.0
+    inner: str = checked("ucb", one_of, INNER)
+    alpha: float = checked(3.0, number_above, 0)
     posterior: BetaArms = BetaArms()
 
     title: ClassVar[str] = "Sparring"
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        one_of(self.inner, INNER, "inner", kind=PolicyParameterError)
-        number_above(self.alpha, 0, "alpha", kind=PolicyParameterError)
+        super().check(num_arms, horizon)
         check_beta(self.posterior, BetaArms, num_arms)
 
     def scalar_kernel(self) -> Any:

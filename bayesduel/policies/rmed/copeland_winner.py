@@ -9,10 +9,10 @@ import numpy as np
 from jaxtyping import Float, Int, Int8
 from numpy.random import Generator
 
-from bayesduel.errors import PolicyParameterError, ProgramError
+from bayesduel.errors import ProgramError
 from bayesduel.ops.scalar.compiled import Records, compiled
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.policy import Duel
+from bayesduel.policies.policy import Duel, checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.rmed._scalar_copeland import NOBODY, cost, count
 from bayesduel.policies.rmed._scalar_lists import append, note, reads_self_duels, recall
@@ -105,12 +105,6 @@ def new_program(num_arms: int, resolve_every: int) -> ProgramKernel:
         used=np.zeros(places),
         order=np.zeros(num_arms, dtype=np.int64),
     )
-
-
-def _numbers_of(program: ProgramKernel) -> dict[str, Any]:
-    """Return how many programs were needed, went to the host, and failed there."""
-    names = ("needed", "solved", "failed")
-    return {f"programs_{name}": program.now[name][0] for name in names}
 
 
 def solve(program: ProgramKernel, gaps: Float[np.ndarray, "K K"]) -> None:
@@ -292,15 +286,9 @@ class CWRMED(CopelandRMED):
     'CW-RMED:resolve_every=10'
     """
 
-    resolve_every: int = 1
+    resolve_every: int = checked(1, integer_from, 1)
 
     title: ClassVar[str] = "Copeland Winners RMED"
-
-    def check(self, num_arms: int, horizon: int) -> None:
-        """Raise ``PolicyParameterError`` for a bad parameter."""
-        super().check(num_arms, horizon)
-        # The paper has 1.
-        integer_from(self.resolve_every, 1, "resolve_every", kind=PolicyParameterError)
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""
@@ -312,7 +300,8 @@ class CWRMED(CopelandRMED):
             return CopelandWinnerKernel(*self._known(order, horizon), program)
 
         def info(state: CopelandWinnerKernel) -> dict[str, Any]:
-            return _numbers_of(state.program)
+            names = ("needed", "solved", "failed")
+            return {f"programs_{name}": state.program.now[name][0] for name in names}
 
         return ScalarKernel("copeland_rmed", initial_state, info, solve_on_host)
 

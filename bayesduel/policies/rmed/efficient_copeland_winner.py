@@ -12,11 +12,10 @@ import numpy as np
 from jaxtyping import Int
 from numpy.random import Generator
 
-from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.scalar.compiled import compiled
 from bayesduel.ops.scalar.resolved_rounds import last_round_within
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.policy import Duel, KernelPolicy
+from bayesduel.policies.policy import Duel, KernelPolicy, checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.rmed._scalar_copeland import (
     NOBODY,
@@ -46,14 +45,9 @@ from theory.theorems import ecw_kl_sum_bound, ecw_kl_worst_case_bound, ecw_rmed_
 class CopelandRMED(KernelPolicy):
     """Base of CW-RMED and ECW-RMED: the numbers of Algorithm 1."""
 
-    alpha: float = 3.0
-    beta: float = 0.01
+    alpha: float = checked(3.0, number_above, 0)
+    beta: float = checked(0.01, number_from, 0)
     look_ahead: bool = True
-
-    def check(self, num_arms: int, horizon: int) -> None:
-        """Raise ``PolicyParameterError`` for a bad parameter."""
-        number_above(self.alpha, 0, "alpha", kind=PolicyParameterError)
-        number_from(self.beta, 0, "beta", kind=PolicyParameterError)
 
     def _known(self, order: Int[np.ndarray, " K"], horizon: int) -> CopelandKernel:
         """Return what is known before the first round."""
@@ -255,10 +249,7 @@ def _cheapest_winner(state: CopelandKernel) -> int:
 
 @compiled
 def _solve(state: CopelandKernel, winner: int) -> float:
-    """Solve the efficient program of one winner; return its cost.
-
-    What it asks for is left in the block sizes and shares.
-    """
+    """Solve the efficient program of one winner; return its cost."""
     now, arms = state.now[0], state.arms
     total = 0.0
     for rival in range(arms.size):

@@ -7,12 +7,11 @@ import numpy as np
 from jaxtyping import Int
 from numpy.random import Generator
 
-from bayesduel.errors import PolicyParameterError
 from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
 from bayesduel.ops.scalar.compiled import Records, compiled, tables
 from bayesduel.ops.scalar.resolved_rounds import last_round_within
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.policy import Duel, KernelPolicy
+from bayesduel.policies.policy import Duel, KernelPolicy, checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.rmed._scalar_lists import (
     DRAWS_FIELDS,
@@ -76,16 +75,11 @@ class RMED1(KernelPolicy):
 
     assumes = FIXED_PREFERENCES, CONDORCET_WINNER
 
-    f_scale: float = 0.3
-    f_power: float = 1.01
+    f_scale: float = checked(0.3, number_from, 0)
+    f_power: float = checked(1.01, number_from, 0)
     look_ahead: bool = True
 
     title: ClassVar[str] = "Relative Minimum Empirical Divergence 1"
-
-    def check(self, num_arms: int, horizon: int) -> None:
-        """Raise ``PolicyParameterError`` for a bad parameter."""
-        number_from(self.f_scale, 0, "f_scale", kind=PolicyParameterError)
-        number_from(self.f_power, 0, "f_power", kind=PolicyParameterError)
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""
@@ -140,18 +134,10 @@ class RMED2(RMED1):
     'RMED2:f_scale=0.45'
     """
 
-    alpha: float = 3.0
-    numerator_floor: float = 0.01
+    alpha: float = checked(3.0, number_above, 0)
+    numerator_floor: float = checked(0.01, number_from, -1)
 
     title: ClassVar[str] = "Relative Minimum Empirical Divergence 2"
-
-    def check(self, num_arms: int, horizon: int) -> None:
-        """Raise ``PolicyParameterError`` for a bad parameter."""
-        super().check(num_arms, horizon)
-        number_above(self.alpha, 0, "alpha", kind=PolicyParameterError)
-        number_from(
-            self.numerator_floor, -1, "numerator_floor", kind=PolicyParameterError
-        )
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""

@@ -7,11 +7,10 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
 
-from bayesduel.errors import PolicyParameterError
 from bayesduel.instances.world import FIXED_PREFERENCES
 from bayesduel.ops.divergences import kl_to_half
 from bayesduel.ops.rules import last_round_within, lowest, only, record, top
-from bayesduel.policies.policy import Problem
+from bayesduel.policies.policy import Problem, checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.policies.subsets._rank_breaking import break_ranking
@@ -72,8 +71,8 @@ class ChoiceBandits(SubsetPolicy):
     'WBA:f_scale=0.45'
     """
 
-    f_scale: float = 0.3
-    f_power: float = 1.01
+    f_scale: float = checked(0.3, number_from, 0)
+    f_power: float = checked(1.01, number_from, 0)
     look_ahead: bool = True
     compiled = True
 
@@ -82,11 +81,6 @@ class ChoiceBandits(SubsetPolicy):
     feedbacks: ClassVar[tuple[str, ...]] = ("winner",)
     offers_fewer: ClassVar[bool] = True
     least_size: ClassVar[int] = 2
-
-    def check(self, num_arms: int, horizon: int) -> None:
-        """Raise ``PolicyParameterError`` for a bad parameter."""
-        number_from(self.f_scale, 0, "f_scale", kind=PolicyParameterError)
-        number_from(self.f_power, 0, "f_power", kind=PolicyParameterError)
 
     def start(self, problem: Problem, rng: Generator) -> ChoiceState:
         """Return the state before the first round: every arm is due."""

@@ -7,9 +7,9 @@ import numpy as np
 from jaxtyping import Float
 from numpy.random import Generator
 
-from bayesduel.errors import PolicyParameterError
 from bayesduel.instances.world import FIXED_PREFERENCES
 from bayesduel.ops.rules import top
+from bayesduel.policies.policy import checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer, warn_above_one
 from bayesduel.policies.subsets._index_stretches import (
@@ -64,7 +64,7 @@ class CombinatorialUCB(CountingPolicy):
     'CUCB:scale=2.25'
     """
 
-    scale: float = 1.5
+    scale: float = checked(1.5, number_above, 0)
     previous_round: bool = False
     cap: bool = False
     look_ahead: bool = True
@@ -72,10 +72,6 @@ class CombinatorialUCB(CountingPolicy):
 
     title: ClassVar[str] = "Combinatorial UCB"
     assumes = (FIXED_PREFERENCES,)
-
-    def check(self, num_arms: int, horizon: int) -> None:
-        """Raise ``PolicyParameterError`` for a bad parameter."""
-        number_above(self.scale, 0, "scale", kind=PolicyParameterError)
 
     def warn_about(self, world: "SubsetWorld") -> None:
         """Warn where rewards exceed 1."""

@@ -6,10 +6,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
 
-from bayesduel.errors import PolicyParameterError
 from bayesduel.instances.world import FIXED_PREFERENCES
 from bayesduel.ops.rules import most_beaten, only, top
-from bayesduel.policies.policy import Problem
+from bayesduel.policies.policy import Problem, checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.policies.subsets._rank_breaking import (
@@ -37,15 +36,11 @@ class WinsPolicy(SubsetPolicy):
     A rule has a number ``alpha`` above 1/2, the width of its confidence bounds.
     """
 
-    alpha: float = 0.51
+    alpha: float = checked(0.51, number_above, 0.5)
     compiled = True
 
     feedbacks: ClassVar[tuple[str, ...]] = ("winner", "ranking")
     least_size: ClassVar[int] = 2
-
-    def check(self, num_arms: int, horizon: int) -> None:
-        """Raise ``PolicyParameterError`` for a bad parameter."""
-        number_above(self.alpha, 0.5, "alpha", kind=PolicyParameterError)
 
     def start(self, problem: Problem, rng: Generator) -> Comparisons:
         """Return the state before the first round."""

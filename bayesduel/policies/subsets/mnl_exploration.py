@@ -7,9 +7,8 @@ import numpy as np
 from jaxtyping import Float
 from numpy.random import Generator
 
-from bayesduel.errors import PolicyParameterError
 from bayesduel.instances.world import FIXED_PREFERENCES
-from bayesduel.policies.policy import Problem
+from bayesduel.policies.policy import Problem, checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer
 from bayesduel.policies.subsets._assortments import best_assortment
@@ -73,18 +72,13 @@ class MNLExploration(EpochPolicy):
     'MNL-EE:scale=72.0'
     """
 
-    scale: float = 48.0
-    init_index: str = "inf"
+    scale: float = checked(48.0, number_above, 0)
+    init_index: str = checked("inf", one_of, ("inf", "one"))
     cap: bool = False
     look_ahead: bool = True
 
     title: ClassVar[str] = "Exploration-Exploitation for the MNL bandit"
     assumes = (FIXED_PREFERENCES,)
-
-    def check(self, num_arms: int, horizon: int) -> None:
-        """Raise ``PolicyParameterError`` for a bad parameter."""
-        number_above(self.scale, 0, "scale", kind=PolicyParameterError)
-        one_of(self.init_index, ("inf", "one"), "init_index", kind=PolicyParameterError)
 
     def start(self, problem: Problem, rng: Generator) -> OptimisticState:
         """Return the state before the first round."""

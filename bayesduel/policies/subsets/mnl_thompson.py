@@ -7,10 +7,9 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy.random import Generator
 
-from bayesduel.errors import PolicyParameterError
 from bayesduel.instances.world import FIXED_PREFERENCES
 from bayesduel.ops.rules import only
-from bayesduel.policies.policy import Problem
+from bayesduel.policies.policy import Problem, checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer
 from bayesduel.policies.subsets._assortments import best_assortment
@@ -74,7 +73,7 @@ class MNLThompson(EpochPolicy):
     'MNL-TS'
     """
 
-    variant: str = "beta"
+    variant: str = checked("beta", one_of, ("beta", "correlated"))
     look_ahead: bool = True
 
     title: ClassVar[str] = "Thompson sampling for the MNL bandit"
@@ -89,12 +88,6 @@ class MNLThompson(EpochPolicy):
     def offers_fewer(self) -> bool:  # pyright: ignore
         """Whether sets of fewer than k arms are offered, at the start at least."""
         return self.variant == "correlated"
-
-    def check(self, num_arms: int, horizon: int) -> None:
-        """Raise ``PolicyParameterError`` for a bad parameter."""
-        one_of(
-            self.variant, ("beta", "correlated"), "variant", kind=PolicyParameterError
-        )
 
     def start(self, problem: Problem, rng: Generator) -> SampledState:
         """Return the state before the first round."""

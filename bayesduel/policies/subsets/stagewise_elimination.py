@@ -8,10 +8,9 @@ from jaxtyping import Bool, Float
 from numpy.random import Generator
 
 from bayesduel.arguments.limits import LONGEST_HORIZON
-from bayesduel.errors import PolicyParameterError
 from bayesduel.instances.world import FIXED_PREFERENCES
 from bayesduel.ops.rules import record, top
-from bayesduel.policies.policy import Problem
+from bayesduel.policies.policy import Problem, checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from theory.arguments import number_that, one_of
@@ -77,23 +76,19 @@ class StagewiseElimination(SubsetPolicy):
     'Stagewise Elimination:delta=1.0'
     """
 
-    delta: float = 0.0
-    radius: str = "hoeffding"
+    delta: float = checked(
+        0.0,
+        number_that,
+        rule="from 0, which stands for 1/horizon, to below 1",
+        holds=lambda each: 0 <= each < 1,
+    )
+    radius: str = checked("hoeffding", one_of, ("hoeffding", "bernstein"))
     look_ahead: bool = True
     compiled = True
 
     title: ClassVar[str] = "Stagewise Elimination"
     assumes = (FIXED_PREFERENCES,)
     needs_horizon: ClassVar[bool] = True
-
-    def check(self, num_arms: int, horizon: int) -> None:
-        """Raise ``PolicyParameterError`` for a bad parameter."""
-        rule = "from 0, which stands for 1/horizon, to below 1"
-        kind = PolicyParameterError
-        number_that(self.delta, "delta", rule, lambda each: 0 <= each < 1, kind=kind)
-        one_of(
-            self.radius, ("hoeffding", "bernstein"), "radius", kind=PolicyParameterError
-        )
 
     def start(self, problem: Problem, rng: Generator) -> StageState:
         """Return the state before the first round."""

@@ -8,9 +8,10 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy.random import Generator
 
-from bayesduel.errors import AssumptionWarning, PolicyParameterError
+from bayesduel.errors import AssumptionWarning
 from bayesduel.instances.world import FIXED_PREFERENCES
 from bayesduel.ops.rules import top
+from bayesduel.policies.policy import checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer
 from bayesduel.policies.subsets._index_stretches import (
@@ -64,8 +65,8 @@ class UCBWithoutOrder(CountingPolicy):
     'UCB-no-order'
     """
 
-    alpha: float = 2.0
-    largest_reward: float = 1.0
+    alpha: float = checked(2.0, number_above, 0)
+    largest_reward: float = checked(1.0, number_above, 0)
     look_ahead: bool = True
     compiled = True
 
@@ -73,13 +74,6 @@ class UCBWithoutOrder(CountingPolicy):
     assumes = (FIXED_PREFERENCES,)
     needs_horizon: ClassVar[bool] = True
     assumes_consistency: ClassVar[bool] = True
-
-    def check(self, num_arms: int, horizon: int) -> None:
-        """Raise ``PolicyParameterError`` for a bad parameter."""
-        number_above(self.alpha, 0, "alpha", kind=PolicyParameterError)
-        number_above(
-            self.largest_reward, 0, "largest_reward", kind=PolicyParameterError
-        )
 
     def warn_about(self, world: "SubsetWorld") -> None:
         """Warn outside the theory, and where rewards exceed Bmax."""

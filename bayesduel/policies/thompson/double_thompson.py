@@ -38,7 +38,7 @@ from bayesduel.ops.scalar.draws import (
 )
 from bayesduel.ops.scalar.splits import binomial
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.policy import Duel, KernelPolicy
+from bayesduel.policies.policy import Duel, KernelPolicy, checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_bounds import (
     ARM_FIELDS,
@@ -144,8 +144,8 @@ class DoubleThompson(KernelPolicy):
     'BT-TS'
     """
 
-    alpha: float = 0.51
-    tie_break: str = "random"
+    alpha: float = checked(0.51, number_above, 0.5)
+    tie_break: str = checked("random", one_of, ("random", "regret"))
     elimination: bool = True
     look_ahead: bool = True
     posterior: Any = BetaPairs()
@@ -158,10 +158,7 @@ class DoubleThompson(KernelPolicy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        number_above(self.alpha, 0.5, "alpha", kind=PolicyParameterError)
-        one_of(
-            self.tie_break, ("random", "regret"), "tie_break", kind=PolicyParameterError
-        )
+        super().check(num_arms, horizon)
         posterior = check_pair_posterior(self.posterior, num_arms)
         if self.tie_break != "random" and is_on_a_scale(posterior):
             raise PolicyParameterError(
@@ -414,11 +411,7 @@ def _what_comes(
 
 @compiled
 def _champion(state: DoubleThompsonKernel, rng: Generator) -> int:
-    """Draw the first arm of D-TS+ by the tie-break, given no upset.
-
-    That is the distribution both of an idle round and of a round that is not idle by
-    success.
-    """
+    """Draw the first arm of D-TS+ by the tie-break, given no upset."""
     sample_votes_given(state, rng, NO_UPSET)
     return first_arm(state, rng)
 

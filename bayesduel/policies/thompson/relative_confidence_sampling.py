@@ -12,7 +12,6 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.random import Generator
 
-from bayesduel.errors import PolicyParameterError
 from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
 from bayesduel.models.in_policies.betas import BetaPairs
 from bayesduel.models.in_policies.scalar_betas import (
@@ -25,7 +24,7 @@ from bayesduel.ops.scalar.compiled import Records, compiled, tables
 from bayesduel.ops.scalar.draws import hazard_of, waiting_time
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.parameter_values import check_beta
-from bayesduel.policies.policy import Duel, KernelPolicy
+from bayesduel.policies.policy import Duel, KernelPolicy, checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_bounds import (
     ARM_FIELDS,
@@ -88,8 +87,8 @@ class RelativeConfidenceSampling(KernelPolicy):
 
     assumes = FIXED_PREFERENCES, CONDORCET_WINNER
 
-    alpha: float = 0.51
-    fallback: str = "least"
+    alpha: float = checked(0.51, number_above, 0.5)
+    fallback: str = checked("least", one_of, ("least", "random"))
     look_ahead: bool = True
     posterior: BetaPairs = BetaPairs()
 
@@ -97,10 +96,7 @@ class RelativeConfidenceSampling(KernelPolicy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        number_above(self.alpha, 0.5, "alpha", kind=PolicyParameterError)
-        one_of(
-            self.fallback, ("least", "random"), "fallback", kind=PolicyParameterError
-        )
+        super().check(num_arms, horizon)
         check_beta(self.posterior, BetaPairs, num_arms)
 
     def scalar_kernel(self) -> Any:

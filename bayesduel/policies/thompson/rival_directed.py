@@ -20,7 +20,7 @@ from bayesduel.models.in_policies.scalar_betas import (
 from bayesduel.ops.scalar.compiled import Records, compiled, tables
 from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.policy import Duel, KernelPolicy
+from bayesduel.policies.policy import Duel, KernelPolicy, checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_choices import place_by_weight, takes_over
 from bayesduel.policies.scalar_kernel import ScalarKernel
@@ -133,13 +133,18 @@ class RivalDirectedThompson(KernelPolicy):
     'RD-TS:posterior=bradley-terry'
     """
 
-    c: float = 5.0
-    eta: float = 0.5
-    floor: float = 0.1
-    doubts: float = 0.02
+    c: float = checked(5.0, number_above, 0)
+    eta: float = checked(0.5, number_from, 0)
+    floor: float = checked(
+        0.1,
+        number_that,
+        rule="a finite number above 0 (else a duel may seem free)",
+        holds=lambda floor: floor > 0,
+    )
+    doubts: float = checked(0.02, number_from, 0)
     flips_only: bool = True
-    pairs: str = "flipped"
-    cost: str = "regret"
+    pairs: str = checked("flipped", one_of, ("flipped", "gradient"))
+    cost: str = checked("regret", one_of, ("regret", "duels"))
     look_ahead: bool = True
     posterior: Any = _SKEPTICAL
 
@@ -153,18 +158,7 @@ class RivalDirectedThompson(KernelPolicy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        number_above(self.c, 0, "c", kind=PolicyParameterError)
-        number_from(self.eta, 0, "eta", kind=PolicyParameterError)
-        number_that(
-            self.floor,
-            "floor",
-            "a finite number above 0 (else a duel may seem free)",
-            lambda floor: floor > 0,
-            kind=PolicyParameterError,
-        )
-        number_from(self.doubts, 0, "doubts", kind=PolicyParameterError)
-        one_of(self.pairs, ("flipped", "gradient"), "pairs", kind=PolicyParameterError)
-        one_of(self.cost, ("regret", "duels"), "cost", kind=PolicyParameterError)
+        super().check(num_arms, horizon)
         posterior = check_pair_posterior(self.posterior, num_arms)
         if not isinstance(posterior, BetaPairs):
             self._check_over_model(posterior)

@@ -19,7 +19,7 @@ from bayesduel.models.in_policies.scalar_betas import (
 )
 from bayesduel.ops.scalar.compiled import Records, compiled, tables
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.policy import Duel, KernelPolicy
+from bayesduel.policies.policy import Duel, KernelPolicy, checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_kernel import ScalarKernel
 from bayesduel.policies.thompson._scalar_rivals import (
@@ -116,21 +116,17 @@ class RivalDirectedStar(KernelPolicy):
     'RD-TS*:prior=1.0,c=1.0'
     """
 
-    prior: float = 5.0
-    c: float = 5.0
-    temper_after: float = 100.0
-    cost: str = "regret"
+    prior: float = checked(5.0, number_within, 1, _LARGEST_PRIOR)
+    c: float = checked(5.0, number_above, 0)
+    temper_after: float = checked(100.0, number_from, 1)
+    cost: str = checked("regret", one_of, ("regret", "duels"))
     look_ahead: bool = True
 
     title: ClassVar[str] = "Rival-directed Thompson sampling with a proof (ours)"
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for what the theorem does not allow."""
-        kind = PolicyParameterError
-        number_within(self.prior, 1, _LARGEST_PRIOR, "prior", kind=kind)
-        number_above(self.c, 0, "c", kind=kind)
-        number_from(self.temper_after, 1, "temper_after", kind=kind)
-        one_of(self.cost, ("regret", "duels"), "cost", kind=kind)
+        super().check(num_arms, horizon)
         if num_arms > _MOST_ARMS:
             raise PolicyParameterError(
                 "num_arms",

@@ -6,12 +6,11 @@ import numpy as np
 from jaxtyping import Float
 from numpy.random import Generator
 
-from bayesduel.errors import PolicyParameterError
 from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
 from bayesduel.models.in_policies.betas import BetaArms
 from bayesduel.ops.rules import one_of_largest
 from bayesduel.policies.parameter_values import check_beta
-from bayesduel.policies.policy import Policy, Problem
+from bayesduel.policies.policy import Policy, Problem, checked
 from bayesduel.policies.registry import register
 from theory.arguments import number_above
 
@@ -66,7 +65,7 @@ class SelfSparring(Policy):
 
     assumes = FIXED_PREFERENCES, CONDORCET_WINNER
 
-    eta: float = 1.0
+    eta: float = checked(1.0, number_above, 0)
     posterior: BetaArms = BetaArms()
     compiled = True
 
@@ -74,7 +73,7 @@ class SelfSparring(Policy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        number_above(self.eta, 0, "eta", kind=PolicyParameterError)
+        super().check(num_arms, horizon)
         check_beta(self.posterior, BetaArms, num_arms)
 
     def start(self, problem: Problem, rng: Generator) -> SelfSparringState:

@@ -8,10 +8,9 @@ from jaxtyping import Int
 from numpy.random import Generator
 
 from bayesduel.arguments.limits import LONGEST_HORIZON
-from bayesduel.errors import PolicyParameterError
 from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
 from bayesduel.ops.rules import among_largest, most_beaten, record
-from bayesduel.policies.policy import Duel, Policy, Problem
+from bayesduel.policies.policy import Duel, Policy, Problem, checked
 from bayesduel.policies.registry import register
 from theory.arguments import number_above, number_from, share_of
 
@@ -168,19 +167,13 @@ class MergeRUCB(Policy):
 
     assumes = FIXED_PREFERENCES, CONDORCET_WINNER
 
-    alpha: float = 1.01
-    delta: float = 0.01
-    group_size: int = 4
+    alpha: float = checked(1.01, number_above, 0.5)
+    delta: float = checked(0.01, share_of)
+    group_size: int = checked(4, number_from, 4)
     look_ahead: bool = True
     compiled = True
 
     title: ClassVar[str] = "MergeRUCB"
-
-    def check(self, num_arms: int, horizon: int) -> None:
-        """Raise ``PolicyParameterError`` for a bad parameter."""
-        number_above(self.alpha, 0.5, "alpha", kind=PolicyParameterError)
-        number_from(self.group_size, 4, "group_size", kind=PolicyParameterError)
-        share_of(self.delta, "delta", kind=PolicyParameterError)
 
     def start(self, problem: Problem, rng: Generator) -> MergeRUCBState:
         """Return the state before the first round."""

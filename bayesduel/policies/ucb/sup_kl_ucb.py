@@ -8,11 +8,10 @@ from jaxtyping import Float, Int
 from numpy.random import Generator
 
 from bayesduel.arguments.limits import LONGEST_HORIZON
-from bayesduel.errors import PolicyParameterError
 from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
 from bayesduel.ops.divergences import kl_upper_log, may_reach
 from bayesduel.ops.rules import among_largest, one_of_largest
-from bayesduel.policies.policy import Duel, Policy, Problem
+from bayesduel.policies.policy import Duel, Policy, Problem, checked
 from bayesduel.policies.registry import register
 from theory.arguments import number_from, one_of
 from theory.theorems import sup_klucb_constant
@@ -84,22 +83,15 @@ class SupKLUCB(Policy):
 
     assumes = FIXED_PREFERENCES, CONDORCET_WINNER
 
-    score: str = "copeland"
-    log_scale: float = 1.0
-    loglog_scale: float = 1.0
+    score: str = checked("copeland", one_of, SCORES)
+    log_scale: float = checked(1.0, number_from, 0)
+    loglog_scale: float = checked(1.0, number_from, 0)
     mean_cap: bool = False
-    min_plays: int = 1
+    min_plays: int = checked(1, number_from, 1)
     look_ahead: bool = True
     compiled = True
 
     title: ClassVar[str] = "KL-UCB on pairs (Sup-KLUCB)"
-
-    def check(self, num_arms: int, horizon: int) -> None:
-        """Raise ``PolicyParameterError`` for a bad parameter."""
-        one_of(self.score, SCORES, "score", kind=PolicyParameterError)
-        number_from(self.log_scale, 0, "log_scale", kind=PolicyParameterError)
-        number_from(self.loglog_scale, 0, "loglog_scale", kind=PolicyParameterError)
-        number_from(self.min_plays, 1, "min_plays", kind=PolicyParameterError)
 
     def start(self, problem: Problem, rng: Generator) -> SupKLUCBState:
         """Return the state before the first round."""

@@ -11,7 +11,7 @@ from bayesduel.diagnostics import report
 from bayesduel.inference import fit
 from bayesduel.models import BradleyTerry, PairwiseBeta, Thurstone
 from bayesduel.models.checks.fit_report import FALSE_ALARM, OF_VOTES
-from bayesduel.models.checks.order_effect import order_test
+from bayesduel.models.checks.vote_tests import order_test
 from bayesduel.votes import Comparisons
 
 UNLIKELY = 1e-3
