@@ -108,20 +108,22 @@ def test_random_submatrix_visits_all_arms():
     assert seen == firsts == set(range(16))
 
 
-def test_random_submatrix_refuses_what_cannot_be():
-    rng = np.random.default_rng(32)
-    sushi = instances.load("sushi")
-    with pytest.raises(ValueError, match="num_arms must be at most 16"):
-        instances.random_submatrix(rng, sushi, 17)
-    with pytest.raises(ValueError, match="winner must be one of any, condorcet"):
-        instances.random_submatrix(rng, sushi, 3, winner="borda")
-    with pytest.raises(ValueError, match=r"min_gap must be in \[0, 1/2\)"):
-        instances.random_submatrix(rng, sushi, 3, min_gap=0.5)
-    with pytest.raises(TypeError, match="rng must be a numpy.random.Generator"):
-        instances.random_submatrix(1, sushi, 3)  # type: ignore
-    # Every subset of a total order has a Condorcet winner.
-    with pytest.raises(ValueError, match="a subset of 3 arms .*, got 20"):
-        instances.random_submatrix(rng, sushi, 3, winner="no_condorcet", max_tries=20)
+@pytest.mark.parametrize(
+    ("error", "words", "options"),
+    [
+        (ValueError, "num_arms must be at most 16", {"num_arms": 17}),
+        (ValueError, "winner must be one of any, condorcet", {"winner": "borda"}),
+        (ValueError, r"min_gap must be in \[0, 1/2\)", {"min_gap": 0.5}),
+        (TypeError, "rng must be a numpy.random.Generator", {"rng": 1}),
+        # Every subset of a total order has a Condorcet winner.
+        (ValueError, "a subset of 3 arms .*, got 20",
+         {"winner": "no_condorcet", "max_tries": 20}),
+    ],
+)  # fmt: skip
+def test_random_submatrix_refuses_what_cannot_be(error, words, options):
+    usual = {"rng": np.random.default_rng(32), "num_arms": 3}
+    with pytest.raises(error, match=words):
+        instances.random_submatrix(matrix=instances.load("sushi"), **usual | options)
 
 
 @pytest.mark.shared

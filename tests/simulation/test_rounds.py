@@ -87,6 +87,33 @@ def test_a_stretch_is_cut_at_checkpoints_and_at_the_horizon():
     assert np.array_equal(found.events, np.full(6, 31))
 
 
+class BeyondTheEnd(bayesduel.Policy):
+    """Ask for a stretch that passes any horizon, with a duel behind it."""
+
+    def start(self, problem, rng):
+        return {"told": []}
+
+    def choose(self, state, rng, round_):
+        idle = 3 if round_ == 1 else 10**6
+        return Duel(0, idle, 1, 2)
+
+    def update(self, state, rng, round_, first, second, won):
+        state["told"].append(round_)
+
+    def recommend(self, state, rng):
+        return len(state["told"])
+
+
+@pytest.mark.parametrize(("horizon", "told"), [(3, 0), (4, 1), (5, 1), (50, 1)])
+def test_nothing_is_played_or_told_behind_the_horizon(horizon, told):
+    """The duel behind a stretch is played where the stretch ends before the end."""
+    policy = BeyondTheEnd()
+    found = played(policy, checkpoints=(1, horizon), runs=range(2), shuffle=False)
+    assert found.recommendation.tolist() == [told] * 2
+    plays = found.ledger["plays"][:, -1]
+    assert (plays[:, 1, 2] == told).all() and (plays.sum(axis=(1, 2)) == horizon).all()
+
+
 def test_arms_and_their_preferences_are_relabeled_unless_told_otherwise():
     """Every arm beats all later ones for sure, whatever its position is."""
     sure = np.triu(np.ones((4, 4)), 1) + np.eye(4) / 2

@@ -178,35 +178,36 @@ def test_order_of_the_arms_does_not_matter():
         )
 
 
-def test_broken_assumptions_name_the_arms():
-    for make in (pcomp_bound, scomp_order, scomp2_order):
-        with pytest.raises(
-            InvalidPreferenceError, match="best arm 0 does not beat arm 4"
-        ):
-            make(GAP, 4)
-        tied = MSLR5.copy()
-        tied[0, 1] = tied[1, 0] = 0.5
-        with pytest.raises(InvalidPreferenceError, match="0 does not beat arm 1.*0.5"):
-            make(tied, 4)
+def with_entry(matrix, one, other, value):
+    found = matrix.copy()
+    found[one, other], found[other, one] = value, 1.0 - value
+    return found
+
+
+@pytest.mark.parametrize(
+    ("makes", "matrix", "words"),
+    [
+        ("all", GAP, "best arm 0 does not beat arm 4"),
+        ("all", with_entry(MSLR5, 0, 1, 0.5), "0 does not beat arm 1.*0.5"),
+        ("seeded", CYCLIC, "1 > 2 > 3 > 1"),
+        ("seeded", with_entry(TRANSITIVE, 0, 3, 0.7), "transitivity .*; arms 0, 1, 3"),
+        ("seeded", with_entry(TRANSITIVE, 0, 3, 0.9), "inequality .*; arms 0, 1, 3"),
+    ],
+)
+def test_broken_assumptions_name_the_arms(makes, matrix, words):
     assert pcomp_bound(CYCLIC, 4)(100) > 0
-    for make in (scomp_order, scomp2_order):
-        with pytest.raises(InvalidPreferenceError, match="1 > 2 > 3 > 1"):
-            make(CYCLIC, 4)
-        weak = TRANSITIVE.copy()
-        weak[0, 3], weak[3, 0] = 0.7, 0.3
-        with pytest.raises(
-            InvalidPreferenceError, match="transitivity .*; arms 0, 1, 3"
-        ):
-            make(weak, 4)
-        wide = TRANSITIVE.copy()
-        wide[0, 3], wide[3, 0] = 0.9, 0.1
-        with pytest.raises(InvalidPreferenceError, match="inequality .*; arms 0, 1, 3"):
-            make(wide, 4)
+    for make in (pcomp_bound, scomp_order, scomp2_order)[makes == "seeded" :]:
+        with pytest.raises(InvalidPreferenceError, match=words):
+            make(matrix, 4)
+
+
+def test_numbers_of_batches_and_forms_are_checked():
     with pytest.raises(ValueError, match="form must be one of"):
         scomp_order(TRANSITIVE, 4, form="best")
     for number in (1, 2.5, "4"):
-        with pytest.raises(ValueError, match="num_batches must be an integer of at le"):
-            pcomp_bound(MSLR5, number)
+        for make in (pcomp_bound, scomp_order, scomp2_order):
+            with pytest.raises(ValueError, match="num_batches must be an integer of a"):
+                make(TRANSITIVE, number)
 
 
 # Lower bound.
