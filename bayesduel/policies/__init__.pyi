@@ -65,3 +65,6 @@ from .ucb.copeland_confidence_bound import (
 from .ucb.merge_relative_ucb import MergeRUCB as MergeRUCB
 from .ucb.relative_ucb import RelativeUCB as RelativeUCB
 from .ucb.sup_kl_ucb import SupKLUCB as SupKLUCB
+from .weak_regret.beat_the_winner import BeatTheWinner as BeatTheWinner
+from .weak_regret.winner_stays import StrongWinnerStays as StrongWinnerStays
+from .weak_regret.winner_stays import WinnerStays as WinnerStays

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Float, Int
 from numpy.random import Generator
 
 from bayesduel.errors import UnknownNameError
@@ -117,6 +117,25 @@ def share_idle_rounds(
     """
 
 
+@by_state
+def play_to_the_end(
+    state: Any,
+    rng: Generator,
+    preferences: Float[np.ndarray, "K K"],
+    ledger: Any,
+    place: int,
+    played: int,
+) -> bool:
+    """Draw all that is left of a run at once, where a rule can.
+
+    Given the preference matrix in the order of the run, the record of
+    the loop, the number of its next checkpoint, and the rounds so far; writes down the
+    plays at that checkpoint and at all later ones, and says whether it did. Not called
+    where outcomes are told late, in other worlds, and under a rule for stopping.
+    """
+    return False
+
+
 def _nothing(state: Any) -> dict[str, Any]:
     return {}
 
@@ -152,7 +171,7 @@ class ScalarKernel:
 _FUNCTIONS = {
     stub.__name__: stub
     for stub in (init, choose, update, recommend, share_idle_rounds)
-    + (count_ahead, reads_self_duels, note, recall, is_waiting)
+    + (count_ahead, reads_self_duels, note, recall, is_waiting, play_to_the_end)
 }
 
 
@@ -168,8 +187,8 @@ def implement(state_class: type, **functions: Callable[..., Any]) -> None:
         has ``choose``, ``update`` and ``recommend``. Without ``init`` a run begins with
         the state that the host has made, without ``count_ahead`` votes are told one by
         one, without ``reads_self_duels`` no self-duel is told, without ``note`` and
-        ``recall`` it is all one why a duel was chosen, and without ``is_waiting`` no
-        state waits for the host.
+        ``recall`` it is all one why a duel was chosen, without ``is_waiting`` no state
+        waits for the host, and without ``play_to_the_end`` all choices are asked for.
     """
     if unknown := functions.keys() - _FUNCTIONS:
         rule = "must be functions of kernels"

@@ -276,6 +276,18 @@ def ask_world(
     return wins
 
 
+def finish(
+    state: Any,
+    rng: Generator,
+    run: WorldRun,
+    ledger: PairLedger,
+    progress: Int[np.ndarray, " 12"],
+    played: int,
+) -> bool:
+    """Say that no rule can draw the rest of a run, which may change at any time."""
+    return False
+
+
 def observe_table(run: WorldRun, round_: int) -> Any:
     """Return features that never change."""
     return run.table
@@ -321,7 +333,7 @@ def loop_functions(
     count = ask_world if answers else count_answers
     layers = {
         each.__name__: each
-        for each in (move, charge_costs, charge, charge_shared, settle)
+        for each in (move, charge_costs, charge, charge_shared, settle, finish)
     } | {"count_answers": count, "play_pair": play_pair, "add_shared": add_shared}
     if contextual:
         varies = kind.features is not World.features

@@ -21,6 +21,7 @@ from bayesduel.policies.scalar_kernel import (
     init,
     is_waiting,
     note,
+    play_to_the_end,
     reads_self_duels,
     recall,
     share_idle_rounds,
@@ -197,7 +198,7 @@ def count_wins(policy: Any, rng: Generator, probability: float, rounds: int) -> 
     return int(rng.random() < probability)
 
 
-# The next three functions are those of a preference matrix, whose regret follows from
+# The next four functions are those of a preference matrix, whose regret follows from
 # the plays. ``open_worlds`` has those of any other world, to be put in their place.
 
 
@@ -223,6 +224,20 @@ def charge(
 @compiled
 def settle(world: Any, progress: Int[np.ndarray, " 12"]) -> None:
     """Write down the regret at all checkpoints to come, of a run that has stopped."""
+
+
+@compiled
+def finish(
+    state: Any,
+    rng: Generator,
+    world: Any,
+    ledger: PairLedger,
+    progress: Int[np.ndarray, " 12"],
+    played: int,
+) -> bool:
+    """Let a rule draw the rest of the run at once, and say whether it did."""
+    place = progress[CHECKPOINT]
+    return play_to_the_end(state, rng, world, ledger, place, played)
 
 
 @compiled
@@ -469,6 +484,14 @@ def play(
         events += 1
         progress[EVENTS] = events
         left = horizon - played
+        if stopping is None:
+            if every == 1 and patience == 0:
+                if finish(state, rng, world, ledger, progress, played):
+                    progress[CHECKPOINT] = ledger.checkpoints.size
+                    clock += left
+                    played = horizon
+                    progress[CLOCK], progress[PLAYED] = clock, played
+                    break
         features = features_of_round(world, played + 1)
         champion, whole, first, second, rounds = ask(
             policy, state, rng, num_arms, left, clock, progress, features

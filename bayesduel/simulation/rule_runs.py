@@ -231,6 +231,12 @@ class WorldTables(PairTables):
         return super().found(done) | {"regret": self._regret_at[:done]}
 
 
+def _play_quietly(*given: Any) -> None:
+    # The keys of splits are to overflow.
+    with np.errstate(over="ignore"):
+        rounds.play(*given)
+
+
 class PolicyRuns:
     """Runs of a policy: a rule, compiled with the loop if it says so, or a kernel.
 
@@ -261,6 +267,8 @@ class PolicyRuns:
         self._place, self._state = 0, None
         # What plays a policy, and the form in which that knows it.
         self._play, self._own = tables.play, policy
+        if self._play is rounds.play and not is_users(type(policy).__module__):
+            self._play = _play_quietly
         world = getattr(environment, "world", None)
         in_pairs = isinstance(environment, PairwiseEnvironment | WorldEnvironment)
         is_open = getattr(tables, "is_open", False)

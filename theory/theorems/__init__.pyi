@@ -34,3 +34,6 @@ from .ucb import ccb_order as ccb_order
 from .ucb import kl_ucb_constant as kl_ucb_constant
 from .ucb import rucb_bound as rucb_bound
 from .ucb import sup_klucb_constant as sup_klucb_constant
+from .weak_regret import strong_winner_stays_bound as strong_winner_stays_bound
+from .weak_regret import winner_stays_bound as winner_stays_bound
+from .weak_regret import winner_stays_order_bound as winner_stays_order_bound

@@ -152,6 +152,7 @@ _FILES = {
     "subsets": ("UCB-no-order",),
     "thompson": ("D-TS", "D-TS+"),
     "ucb": ("CCB", "RUCB", "Sup-KLUCB"),
+    "weak_regret": ("WS-S", "WS-W"),
 }
 """Where the theorems are written, and the algorithms that they are about there."""
 

@@ -16,7 +16,7 @@ from numpy.random import Generator
 from bayesduel.ops.scalar.compiled import compiled
 
 # Steele, Lea and Flood (2014): SplitMix64.
-_STEP = np.uint64(0x9E3779B97F4A7C15)
+STEP = np.uint64(0x9E3779B97F4A7C15)
 _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 _SMALL = 20.0
@@ -52,14 +52,14 @@ def take_first(
     begin, length = 0, total
     while wanted > 0 and wanted < length and length > _FEW:
         half = length // 2
-        bits = _mixed(_mixed(key + np.uint64(begin)) + np.uint64(length))
+        bits = mixed(mixed(key + np.uint64(begin)) + np.uint64(length))
         goes_on = wanted >= half
         rest, rest_of_half = length, half
         for arm in range(whole.size):
             count = node[arm]
             if count == 0:
                 continue
-            part, bits = _hypergeometric(rest, count, rest_of_half, bits)
+            part, bits = hypergeometric(rest, count, rest_of_half, bits)
             rest -= count
             rest_of_half -= part
             if goes_on:
@@ -73,7 +73,7 @@ def take_first(
         else:
             length = half
     if wanted < length:
-        _take_one_by_one(counts, length, wanted, _mixed(key + np.uint64(begin)))
+        _take_one_by_one(counts, length, wanted, mixed(key + np.uint64(begin)))
     else:
         for arm in range(whole.size):
             taken[arm] += node[arm]
@@ -86,8 +86,8 @@ def _take_one_by_one(
     """Take the first rounds of a part, each of any arm that has some left."""
     node, taken = counts[1], counts[2]
     for gone in range(wanted):
-        bits += _STEP
-        left, arm = int(_uniform(bits) * (length - gone)), 0
+        bits += STEP
+        left, arm = int(uniform(bits) * (length - gone)), 0
         while left >= node[arm]:
             left -= node[arm]
             arm += 1
@@ -96,7 +96,7 @@ def _take_one_by_one(
 
 
 @compiled
-def _hypergeometric(
+def hypergeometric(
     total: int, marked: int, drawn: int, bits: np.uint64
 ) -> tuple[int, np.uint64]:
     """Draw how many of ``drawn`` out of ``total`` are marked; return the stream, too.
@@ -116,16 +116,16 @@ def _hypergeometric(
     mode = min(max(mode, least), most)
     flat = 1.0 + likely / 2.0
     while True:
-        bits += _STEP
-        which = _uniform(bits) * (1.0 + flat)
-        bits += _STEP
-        level = math.log1p(-_uniform(bits))
-        bits += _STEP
-        sign = _uniform(bits)
+        bits += STEP
+        which = uniform(bits) * (1.0 + flat)
+        bits += STEP
+        level = math.log1p(-uniform(bits))
+        bits += STEP
+        sign = uniform(bits)
         distance = which
         if which > flat:
-            bits += _STEP
-            distance = flat - math.log1p(-_uniform(bits))
+            bits += STEP
+            distance = flat - math.log1p(-uniform(bits))
         steps = int(distance / likely + 0.5)
         if sign < 0.5:
             steps = -steps
@@ -159,13 +159,14 @@ def _stirling_rest(inverse: float) -> float:
 
 
 @compiled
-def _mixed(bits: np.uint64) -> np.uint64:
+def mixed(bits: np.uint64) -> np.uint64:
+    """Return 64 bits that depend on all bits given, as SplitMix64 does."""
     bits = (bits ^ (bits >> np.uint64(30))) * _MIX[0]
     bits = (bits ^ (bits >> np.uint64(27))) * _MIX[1]
     return bits ^ (bits >> np.uint64(31))
 
 
 @compiled
-def _uniform(bits: np.uint64) -> float:
+def uniform(bits: np.uint64) -> float:
     """Return what a state of the stream says, on [0, 1)."""
-    return float(_mixed(bits) >> np.uint64(11)) * 2.0**-53
+    return float(mixed(bits) >> np.uint64(11)) * 2.0**-53

@@ -1,0 +1,1 @@
+"""Policies that want the best arm in every pair, not twice in it."""

@@ -1,0 +1,118 @@
+"""Beat the Winner (Peköz, Ross and Zhang 2022), and the form that starts anew."""
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from jaxtyping import Int
+from numpy.random import Generator
+
+from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
+from bayesduel.ops.rules import record
+from bayesduel.policies.policy import Duel, Policy, Problem, Wins
+from bayesduel.policies.registry import register
+
+
+class BeatTheWinnerState(NamedTuple):
+    """Who has won so far, and who waits."""
+
+    # K - 1 arms: the challenger at ``now.head``, and those who wait behind it.
+    queue: Int[np.ndarray, " waiting"]
+    # The ``incumbent``, the iteration r as ``target``, and wins of the two in it.
+    now: Any
+
+
+@register("btwr", acronym="BtWR", resets=True)
+@register("btw", acronym="BtW")
+class BeatTheWinner(Policy):
+    """Beat the Winner (BtW), and Beat the Winner Reset (BtWR).
+
+    Arms stand in a queue, in a random order at first. In iteration r the incumbent and
+    the head of the queue meet until one of them has won r duels. The winner is the next
+    incumbent, the loser goes to the end of the queue, and r grows by one. With
+    ``resets`` it begins again at r = 1 after an iteration that the incumbent has lost.
+    There are no ties. The recommendation is the incumbent.
+
+    The longer an arm has been the incumbent, the harder it is to replace, so the best
+    arm is in nearly all pairs in the end. With ``resets`` a new incumbent is easy to
+    replace, however late it comes: that makes it a rule for preferences that change.
+
+    An iteration cannot end before one of the two has won the duels that it lacks. These
+    are asked for at once: a run of 10^12 rounds has a million iterations, each with a
+    dozen questions at most.
+
+    Parameters
+    ----------
+    resets : bool
+        Begin again at r = 1 when the incumbent loses.
+
+    Notes
+    -----
+    Both forms are written from the public program of the authors of [2]_. The paper
+    [1]_ was not at hand; it is the source that they name for the form without
+    ``resets``.
+
+    References
+    ----------
+    .. [1] E. Peköz, S. M. Ross, Z. Zhang, "Dueling Bandit Problems", Probability in the
+       Engineering and Informational Sciences 36, 2022.
+    .. [2] P. Kolpaczki, V. Bengs, E. Hüllermeier, "Non-Stationary Dueling Bandits",
+       arXiv:2202.00935.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("btwr").label
+    'BtWR'
+    """
+
+    assumes = FIXED_PREFERENCES, CONDORCET_WINNER
+
+    resets: bool = False
+    compiled = True
+
+    title: ClassVar[str] = "Beat the Winner"
+    explores_in_bulk: ClassVar[bool] = True
+
+    def start(self, problem: Problem, rng: Generator) -> BeatTheWinnerState:
+        """Draw the order of the queue."""
+        order = rng.permutation(problem.num_arms).astype(np.int64)
+        now = record(
+            incumbent=int(order[0]), head=0, target=1, incumbent_wins=0, rival_wins=0
+        )
+        return BeatTheWinnerState(queue=order[1:].copy(), now=now)
+
+    def choose(self, state: BeatTheWinnerState, rng: Generator, round_: int) -> Duel:
+        """Let the incumbent meet the challenger as often as they do in any case."""
+        now = state.now
+        lacks = now.target - max(now.incumbent_wins, now.rival_wins)
+        challenger = int(state.queue[now.head])
+        return Duel(now.incumbent, 0, now.incumbent, challenger, lacks)
+
+    def update(
+        self,
+        state: BeatTheWinnerState,
+        rng: Generator,
+        round_: int,
+        first: int,
+        second: int,
+        won: Wins,
+    ) -> None:
+        """Count wins; those of a pair from before say nothing."""
+        now, queue = state.now, state.queue
+        if first != now.incumbent or second != queue[now.head]:
+            return
+        now.incumbent_wins += won.won
+        now.rival_wins += won.rounds - won.won
+        if max(now.incumbent_wins, now.rival_wins) < now.target:
+            return
+        now.target += 1
+        if now.rival_wins > now.incumbent_wins:
+            now.incumbent, queue[now.head] = second, first
+            if self.resets:
+                now.target = 1
+        now.incumbent_wins = now.rival_wins = 0
+        now.head = (now.head + 1) % len(queue)
+
+    def recommend(self, state: BeatTheWinnerState, rng: Generator) -> int:
+        """Return the incumbent."""
+        return state.now.incumbent

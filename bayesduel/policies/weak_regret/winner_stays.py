@@ -1,0 +1,344 @@
+"""Winner Stays (Chen and Frazier 2017), for weak and for strong regret."""
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+from numpy.random import Generator
+
+from bayesduel.arguments.limits import LONGEST_HORIZON
+from bayesduel.errors import PolicyParameterError
+from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
+from bayesduel.ops.rules import among_largest, record
+from bayesduel.ops.scalar.compiled import compiled
+from bayesduel.ops.scalar.draws import raw_bits
+from bayesduel.ops.scalar.series import draw_losses, take_first_rounds
+from bayesduel.policies import scalar_kernel
+from bayesduel.policies.policy import Duel, Policy, Problem
+from bayesduel.policies.registry import register
+from theory.arguments import number_above
+from theory.theorems import (
+    strong_winner_stays_bound,
+    winner_stays_bound,
+    winner_stays_order_bound,
+)
+
+STEPPED = 4096
+"""Iterations of WS-W that are played round by round, before any are drawn at once."""
+
+LEAST_CHANCE = 0.55
+"""Below, a walk takes so many steps that drawing it at once is no faster."""
+
+NEGLIGIBLE = 1e-30
+"""The probability of an event that is taken to be impossible."""
+
+
+class WinnerStaysState(NamedTuple):
+    """What arms have won, and who met last."""
+
+    leads: Int[np.ndarray, " K"]  # C: wins minus losses.
+    # Who met last as ``first`` and ``second``, -1 at the start; how far look-ahead
+    # waits, in iterations; and of WS-S the iterations that are over, the self-duels
+    # that are still to come, and ``length``, their number in an iteration.
+    now: Any
+    counts: Int[np.ndarray, "4 K"]  # For the work of look-ahead.
+
+
+def start_winner_stays(num_arms: int) -> WinnerStaysState:
+    """Return the state before the first round, without look-ahead."""
+    return WinnerStaysState(
+        leads=np.zeros(num_arms, dtype=np.int64),
+        now=record(
+            first=-1,
+            second=-1,
+            stepped=LONGEST_HORIZON,
+            iterations=0,
+            left=0,
+            length=1.0,
+        ),
+        counts=np.zeros((4, num_arms), dtype=np.int64),
+    )
+
+
+@register(
+    "ws-w", acronym="WS-W", theorems=(winner_stays_bound, winner_stays_order_bound)
+)
+class WinnerStays(Policy):
+    """Winner Stays for weak regret (WS-W).
+
+    With C the wins of an arm minus its losses, the two arms with the largest C meet.
+    Ties are broken in favor of the arms of the round before, the first one of them
+    first, then at random. The recommendation is the arm with the largest C, by the same
+    rule.
+
+    So an arm meets another one until one of them has lost once more than all arms that
+    wait; the other one stays. An *iteration* has K - 1 such series, after which the
+    winner of the last one has C = (K - 1) r and all others -r. A winner that comes so
+    far ahead is never caught: its weak regret is finite at every horizon. There are no
+    self-duels, so strong regret grows linearly.
+
+    Parameters
+    ----------
+    look_ahead : bool
+        After 4,096 iterations, draw the rest of the run at once, if that is possible:
+        in a preference matrix, where the arm that is ahead wins at least 0.55 against
+        each other arm, and will lose a series with probability below 1e-30. Otherwise
+        every round is played. The page on weak regret says how.
+
+    References
+    ----------
+    B. Chen, P. I. Frazier, "Dueling Bandits with Weak Regret", ICML 2017, Algorithm 1.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("ws-w").label
+    'WS-W'
+    """
+
+    assumes = FIXED_PREFERENCES, CONDORCET_WINNER
+
+    look_ahead: bool = True
+    compiled = True
+
+    title: ClassVar[str] = "Winner Stays, weak regret"
+
+    def start(self, problem: Problem, rng: Generator) -> WinnerStaysState:
+        """Return zeros."""
+        state = start_winner_stays(problem.num_arms)
+        if self.look_ahead:
+            state.now.stepped = STEPPED
+        return state
+
+    def choose(self, state: WinnerStaysState, rng: Generator, round_: int) -> Duel:
+        """Choose the two arms with the largest C."""
+        return next_duel(state, rng)
+
+    def update(
+        self,
+        state: WinnerStaysState,
+        rng: Generator,
+        round_: int,
+        first: int,
+        second: int,
+        won: bool,
+    ) -> None:
+        """Count a win and a loss."""
+        count_duel(state, first, second, won)
+
+    def recommend(self, state: WinnerStaysState, rng: Generator) -> int:
+        """Return the arm with the largest C."""
+        return leading_arm(state, rng, -1)
+
+
+@register("ws-s", acronym="WS-S", theorems=(strong_winner_stays_bound,))
+class StrongWinnerStays(Policy):
+    """Winner Stays for strong regret (WS-S).
+
+    WS-W, after whose iteration r the winner meets itself floor(beta^r) times. See
+    :class:`WinnerStays` for ties and iterations.
+
+    An iteration is over when the second largest C is -r. The self-duels depend on
+    nothing else, so ``look_ahead`` plays them as one stretch.
+
+    Parameters
+    ----------
+    beta : float
+        Above 1; the theorem asks for at most p / (1 - p), with p the least probability
+        of the better arm of a pair. Experiments of others use the default.
+    look_ahead : bool
+        Jump over self-duels. Both forms play the same duels.
+
+    References
+    ----------
+    B. Chen, P. I. Frazier, "Dueling Bandits with Weak Regret", ICML 2017, Algorithm 2.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("ws-s", beta=1.2).label
+    'WS-S:beta=1.2'
+    """
+
+    assumes = FIXED_PREFERENCES, CONDORCET_WINNER
+
+    beta: float = 1.05
+    look_ahead: bool = True
+    compiled = True
+
+    title: ClassVar[str] = "Winner Stays, strong regret"
+
+    def check(self, num_arms: int, horizon: int) -> None:
+        """Raise ``PolicyParameterError`` for a bad parameter."""
+        number_above(self.beta, 1, "beta", kind=PolicyParameterError)
+
+    def start(self, problem: Problem, rng: Generator) -> WinnerStaysState:
+        """Return zeros."""
+        return start_winner_stays(problem.num_arms)
+
+    def choose(self, state: WinnerStaysState, rng: Generator, round_: int) -> Duel:
+        """Choose self-duels for iterations that are over, then as WS-W does."""
+        now = state.now
+        if now.left == 0 and iterations_over(state) > now.iterations:
+            now.iterations += 1
+            now.length = min(now.length * self.beta, float(LONGEST_HORIZON))
+            now.left = int(now.length)
+        if now.left == 0:
+            return next_duel(state, rng)
+        winner = leading_arm(state, rng, -1)
+        if self.look_ahead:
+            idle, now.left = now.left, 0
+            return Duel(winner, idle, winner, winner, 0)
+        now.left -= 1
+        return Duel(winner, 0, winner, winner, 1)
+
+    def update(
+        self,
+        state: WinnerStaysState,
+        rng: Generator,
+        round_: int,
+        first: int,
+        second: int,
+        won: bool,
+    ) -> None:
+        """Count a win and a loss."""
+        count_duel(state, first, second, won)
+
+    def recommend(self, state: WinnerStaysState, rng: Generator) -> int:
+        """Return the arm with the largest C."""
+        return leading_arm(state, rng, -1)
+
+
+def next_duel(state: WinnerStaysState, rng: Generator) -> Duel:
+    """Return the duel of the two arms with the largest C."""
+    now = state.now
+    first = leading_arm(state, rng, -1)
+    second = leading_arm(state, rng, first)
+    now.first, now.second = first, second
+    return Duel(first, 0, first, second, 1)
+
+
+def leading_arm(state: WinnerStaysState, rng: Generator, other: int) -> int:
+    """Return an arm with the largest C, of those that are not ``other``."""
+    leads, now = state.leads, state.now
+    best, most, number = -1, -float(LONGEST_HORIZON), 0
+    for arm in range(len(leads)):
+        if arm != other and leads[arm] > most:
+            most = float(leads[arm])
+    for arm in (now.first, now.second):
+        if arm >= 0 and arm != other and leads[arm] == most:
+            return arm
+    for arm in range(len(leads)):
+        if arm != other:
+            most, number, is_drawn = among_largest(rng, leads[arm], most, number)
+            if is_drawn:
+                best = arm
+    return best
+
+
+def count_duel(state: WinnerStaysState, first: int, second: int, won: bool) -> None:
+    """Count a win and a loss."""
+    change = 1 if won else -1
+    state.leads[first] += change
+    state.leads[second] -= change
+
+
+@compiled
+def iterations_over(state: WinnerStaysState) -> int:
+    """Return how many iterations are over: r, where the second largest C is -r."""
+    largest = second = -LONGEST_HORIZON
+    for lead in state.leads:
+        if lead > largest:
+            largest, second = lead, largest
+        else:
+            second = max(second, lead)
+    return -second
+
+
+# --- Look-ahead of WS-W ---------------------------------------------------------------
+
+
+def play_to_the_end(
+    state: WinnerStaysState,
+    rng: Generator,
+    preferences: Float[np.ndarray, "K K"],
+    ledger: Any,
+    place: int,
+    played: int,
+) -> bool:
+    """Draw the plays at all checkpoints from ``place`` on, once the winner is sure.
+
+    Iterations are drawn in blocks, each twice as long as the one before, whatever the
+    checkpoints are.
+    """
+    leads, now, counts = state.leads, state.now, state.counts
+    num_arms = len(leads)
+    arm = now.first
+    if max(leads[arm], leads[now.second]) // (num_arms - 1) < now.stepped:
+        return False
+    if leads[now.second] > leads[arm]:
+        arm = now.second
+    over = iterations_over(state)
+    if leads[arm] != (num_arms - 1) * over:
+        return False
+    if not stays_ahead(preferences, arm, float(num_arms * over)):
+        return False
+    # The challenger that has lost last is the first one again.
+    last = now.second if arm == now.first else now.first
+    block, before = 64, 0
+    while True:
+        key, total = raw_bits(rng), (num_arms - 1) * block
+        for rival in range(num_arms):
+            counts[0, rival] = 0
+            if rival != arm:
+                lost = draw_losses(rng, block, preferences[arm, rival])
+                counts[0, rival] = lost
+                total += 2 * lost
+        while ledger.checkpoints[place] - played <= total:
+            wanted = ledger.checkpoints[place] - played
+            take_first_rounds(counts, arm, last, before, block, wanted, key)
+            write_plays(ledger, place, arm, counts)
+            place += 1
+            if place == ledger.checkpoints.size:
+                return True
+        for rival in range(num_arms):
+            if rival != arm:
+                ledger.plays[arm, rival] += block + 2 * counts[0, rival]
+        played += total
+        before += block
+        block *= 2
+
+
+@compiled
+def stays_ahead(
+    preferences: Float[np.ndarray, "K K"], arm: int, distance: float
+) -> bool:
+    """Say whether an arm loses no series any more, but with a negligible probability.
+
+    In the series of iteration r + 1 it must come down by K r at least, and once more by
+    K in every later one: a gambler with the odds q / p.
+    """
+    risk, num_arms = 0.0, len(preferences)
+    for rival in range(num_arms):
+        if rival != arm:
+            chance = preferences[arm, rival]
+            if chance < LEAST_CHANCE:
+                return False
+            odds = (1.0 - chance) / chance
+            risk += odds**distance / (1.0 - odds ** float(num_arms))
+    return risk < NEGLIGIBLE
+
+
+@compiled
+def write_plays(
+    ledger: Any, place: int, arm: int, counts: Int[np.ndarray, "4 K"]
+) -> None:
+    """Write down the plays so far, and those of an arm with all others since."""
+    for one in range(len(ledger.plays)):
+        for other in range(len(ledger.plays)):
+            ledger.plays_at[place, one, other] = ledger.plays[one, other]
+    for rival in range(len(ledger.plays)):
+        ledger.plays_at[place, arm, rival] += counts[2, rival]
+
+
+scalar_kernel.implement(WinnerStaysState, play_to_the_end=play_to_the_end)
