@@ -1,4 +1,5 @@
 from . import over_models as over_models
+from .adversarial.versatile_dueling import VersatileDueling as VersatileDueling
 from .batched.candidate_comparisons import CandidateComparisons as CandidateComparisons
 from .batched.pairwise_comparisons import PairwiseComparisons as PairwiseComparisons
 from .batched.seeded_comparisons import SeededComparisons as SeededComparisons

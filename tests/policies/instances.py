@@ -47,6 +47,12 @@ DECISIVE_TIE = np.array(
 MATRICES = {"condorcet": CONDORCET, "two winners": TWO_WINNERS, "cyclic": CYCLIC}
 
 
+def ladder(num_arms, chance):
+    """Return a matrix in which every better arm wins with one probability."""
+    better = np.triu(np.full((num_arms, num_arms), chance), 1)
+    return better + np.tril(1 - better.T, -1) + np.eye(num_arms) / 2
+
+
 def random_matrices(rng, number, num_arms, widest, least=0.01):
     """Return matrices: total orders first, then tournaments, in a random order.
 

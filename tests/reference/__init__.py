@@ -61,6 +61,7 @@ from tests.reference.scalable_copeland_bandits import ScalableCopelandBandits
 from tests.reference.self_sparring import SelfSparring
 from tests.reference.sup_kl_ucb import SupKLUCB
 from tests.reference.track_and_stop import TrackAndStop
+from tests.reference.versatile_dueling import VersatileDueling
 from tests.reference.weak_regret import BeatTheWinner, StrongWinnerStays, WinnerStays
 
 

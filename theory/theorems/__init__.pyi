@@ -1,3 +1,4 @@
+from .adversarial import versatile_dueling_order as versatile_dueling_order
 from .batch_schedules import batch_radius as batch_radius
 from .batch_schedules import batch_ratio as batch_ratio
 from .batch_schedules import batch_sizes as batch_sizes

@@ -146,6 +146,7 @@ _CATALOG: dict[str, Theorem] = {}
 
 _FILES = {
     "lower_bounds": ("",),
+    "adversarial": ("Versatile-DB",),
     "batched": ("PCOMP", "SCOMP", "SCOMP2"),
     "rival_directed": ("RD-TS*",),
     "rmed": ("ECW-RMED", "RMED1"),

@@ -11,7 +11,7 @@ from bayesduel.policies.policy import Problem, Wins
 from bayesduel.policies.weak_regret import winner_stays
 from tests.policies.distributions import disagreements
 from tests.policies.driving import simulate_runs
-from tests.policies.instances import DECISIVE
+from tests.policies.instances import DECISIVE, ladder
 from tests.reference import plays_of_twins
 from tests.reference.weak_regret import BeatTheWinner, StrongWinnerStays, WinnerStays
 from theory.theorems import winner_stays_bound
@@ -26,12 +26,6 @@ EASY = np.array(
         [0.07, 0.40, 0.30, 0.50],
     ]
 )
-
-
-def ladder(num_arms, chance):
-    """Return a matrix in which every better arm wins with one probability."""
-    better = np.triu(np.full((num_arms, num_arms), chance), 1)
-    return better + np.tril(1 - better.T, -1) + np.eye(num_arms) / 2
 
 
 @pytest.mark.parametrize("twin", [WinnerStays, StrongWinnerStays])

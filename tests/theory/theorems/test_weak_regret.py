@@ -4,17 +4,12 @@ import numpy as np
 import pytest
 
 import theory
+from tests.policies.instances import ladder
 from theory.theorems import (
     strong_winner_stays_bound,
     winner_stays_bound,
     winner_stays_order_bound,
 )
-
-
-def ladder(num_arms, chance):
-    better = np.triu(np.full((num_arms, num_arms), chance), 1)
-    return better + np.tril(1 - better.T, -1) + np.eye(num_arms) / 2
-
 
 CYCLE_BELOW = [
     [0.5, 0.9, 0.7, 0.8],
