@@ -25,6 +25,7 @@ from .policies.policy import Policy as Policy
 from .policies.policy import Problem as Problem
 from .policies.policy import Wins as Wins
 from .results import load_results as load_results
+from .simulation.next_pairs import NextPair as NextPair
+from .simulation.next_pairs import next_pairs as next_pairs
 from .simulation.player import Player as Player
-from .simulation.player import next_pairs as next_pairs
 from .version import __version__ as __version__

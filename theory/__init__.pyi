@@ -34,3 +34,4 @@ from .theorems.catalog import all_bounds as all_bounds
 from .theorems.catalog import known_theorems as known_theorems
 from .theorems.catalog import theorem as theorem
 from .theorems.lower_bounds import condorcet_lower_bound as condorcet_lower_bound
+from .validation import pair_prices as pair_prices

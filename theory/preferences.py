@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -14,7 +14,12 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from theory.arguments import arm_index, items_of, one_of
 from theory.errors import ArgumentTypeError, InvalidPreferenceError
 from theory.regret import pair_regret
-from theory.validation import aligned_table, feature_table, probability_matrix
+from theory.validation import (
+    aligned_table,
+    feature_table,
+    price_table,
+    probability_matrix,
+)
 
 if TYPE_CHECKING:
     from jaxtyping import Float64, Int64, Shaped
@@ -54,6 +59,9 @@ class PreferenceMatrix:
     features : array-like (K, d), optional
         What is known about every arm, for policies and models that use it, in the order
         of the rows. Nothing is assumed of how the probabilities depend on it.
+    prices : array-like (K, K) or (K,), or mapping from names to float, optional
+        The price of a duel of every pair, as for `identification_bound`: of pairs, or
+        of arms, of which a duel costs the sum. Kept as a table of pairs.
 
     Attributes
     ----------
@@ -67,7 +75,8 @@ class PreferenceMatrix:
 
     Notes
     -----
-    Two matrices are equal when their values and features are, whatever their names.
+    Two matrices are equal when their values, features and prices are, whatever their
+    names.
 
     Examples
     --------
@@ -85,6 +94,7 @@ class PreferenceMatrix:
     arm_names: tuple[str, ...] | None = field(default=None, kw_only=True)
     source: str | None = field(default=None, kw_only=True)
     features: NDArray[np.float64] | None = field(default=None, kw_only=True)
+    prices: NDArray[np.float64] | None = field(default=None, kw_only=True)
 
     def __init__(
         self,
@@ -94,6 +104,7 @@ class PreferenceMatrix:
         arm_names: Sequence[str] | None = None,
         source: str | None = None,
         features: ArrayLike | None = None,
+        prices: ArrayLike | Mapping[str, float] | None = None,
     ) -> None:
         table, labels = aligned_table(values, "values")
         array = probability_matrix(table)
@@ -111,6 +122,8 @@ class PreferenceMatrix:
         object.__setattr__(
             self, "features", known if known is None else _read_only(known)
         )
+        paid = None if prices is None else price_table(prices, len(array), names)
+        object.__setattr__(self, "prices", paid if paid is None else _read_only(paid))
 
     def __array__(
         self, dtype: DTypeLike | None = None, copy: bool | None = None
@@ -122,7 +135,8 @@ class PreferenceMatrix:
             return NotImplemented
         # Features that there are and none are different, too.
         known = np.array_equal(self.features, other.features)  # pyright: ignore
-        return np.array_equal(self.values, other.values) and known
+        paid = np.array_equal(self.prices, other.prices)  # pyright: ignore
+        return np.array_equal(self.values, other.values) and known and paid
 
     def __hash__(self) -> int:
         return hash((self.values + 0.0).tobytes())  # -0.0 equals 0.0
@@ -130,9 +144,8 @@ class PreferenceMatrix:
     def __reduce__(self) -> tuple[object, ...]:
         # Pickles and copies are validated and read-only again.
         given = {"name": self.name, "arm_names": self.arm_names, "source": self.source}
-        return partial(PreferenceMatrix, **given, features=self.features), (
-            self.values,
-        )
+        known = {"features": self.features, "prices": self.prices}
+        return partial(PreferenceMatrix, **given, **known), (self.values,)
 
     def __repr__(self) -> str:
         name = f"{self.name!r}, " if self.name else ""
@@ -283,8 +296,8 @@ class PreferenceMatrix:
         Returns
         -------
         PreferenceMatrix
-            Their matrix, with the names and features of the arms and the source,
-            without the name.
+            Their matrix, with the names, features and prices of the arms and the
+            source, without the name.
 
         Raises
         ------
@@ -304,17 +317,21 @@ class PreferenceMatrix:
             arm_names=None if names is None else [names[arm] for arm in arms],
             source=self.source,
             features=None if self.features is None else self.features[arms],
+            prices=None if self.prices is None else self.prices[np.ix_(arms, arms)],
         )
 
     @cached_property
     def checksum(self) -> str:
         """SHA-256 of the values as little-endian float64 in C order, hexadecimal.
 
-        Where there are features, those stand behind the values.
+        Where there are features or prices, those stand behind the values.
         """
         found = hashlib.sha256(self.values.astype("<f8").tobytes())
         if self.features is not None:
             found.update(self.features.astype("<f8").tobytes())
+        if self.prices is not None:
+            found.update(b"prices")
+            found.update(self.prices.astype("<f8").tobytes())
         return found.hexdigest()
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sized
+from collections.abc import Callable, Mapping, Sequence, Sized
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from theory.arguments import Kind
+from theory.arguments import Kind, number_from
 from theory.errors import ArgumentError, ArgumentTypeError, InvalidPreferenceError
 
 if TYPE_CHECKING:
@@ -289,6 +289,115 @@ def symmetric_prices(
     """Copy a table of prices of duels, which may be infinite; as above."""
     remedy = "give a pair one price, in both entries"
     return symmetric_amounts(values, num_arms, argument, infinite=True, remedy=remedy)
+
+
+MAXIMAL_RATIO = 1e9
+"""Largest ratio of two prices that are neither 0 nor infinite."""
+
+LARGEST_PRICE = 1e100
+"""Largest finite price, and one over the smallest: sums stay in range."""
+
+
+def price_table(
+    prices: Any, num_arms: int, arm_names: Sequence[str] | None = None
+) -> Float64[np.ndarray, "K K"]:
+    """Return the prices of all pairs as a new table, 0 on the diagonal.
+
+    From prices of pairs (K, K), or of arms (K,), where a pair costs the sum of both; by
+    labels, or in a mapping, in any order. ``InvalidPreferenceError`` where labels name
+    other arms, or a price is negative, nan, not that of the mirrored pair, out of range
+    or more than a factor of `MAXIMAL_RATIO` from another one.
+    """
+    counted = tuple(map(str, range(num_arms)))
+    known = None if arm_names is None else tuple(arm_names)
+    if isinstance(prices, Mapping):
+        names, table = tuple(map(str, prices)), list(prices.values())
+    elif getattr(prices, "ndim", 0) == 1 and hasattr(prices, "iloc"):
+        names, table = tuple(map(str, prices.index)), prices
+        names = None if names == counted else names
+    else:
+        table, names = aligned_table(prices, "prices")
+        names = None if known is None else names
+    found = numeric_array(table, "prices")
+    if found.ndim == 1:
+        if len(found) != num_arms:
+            rule = f"must have an entry for each of {num_arms} arms, or of their pairs"
+            raise InvalidPreferenceError("prices", rule, found.shape)
+        bad = ~(found >= 0.0)
+        refuse_entries(bad, found, "prices", "must be a number from 0 on")
+        found = found[:, None] + found
+    found = symmetric_prices(found, num_arms, "prices")
+    arms = counted if known is None else known
+    if names and names != arms:
+        if set(names) != set(arms):
+            missing = [name for name in arms if name not in names]
+            raise InvalidPreferenceError(
+                "prices",
+                f"must name the arms of the matrix, {missing[0]!r} among them",
+                list(names),
+                remedy="rename them, or add what is missing",
+            )
+        order = [names.index(name) for name in arms]
+        found = found[np.ix_(order, order)]
+    np.fill_diagonal(found, 0.0)
+    paid = found[(found > 0) & np.isfinite(found)]
+    least, most = paid.min(initial=LARGEST_PRICE), paid.max(initial=0.0)
+    wrong, rule = 0.0, ""
+    if paid.size and (least < 1 / LARGEST_PRICE or most > LARGEST_PRICE):
+        wrong = most if most > LARGEST_PRICE else least
+        rule = f"from {1 / LARGEST_PRICE:g} to {LARGEST_PRICE:g}"
+    elif most / least > MAXIMAL_RATIO:
+        wrong, rule = most, f"at most {MAXIMAL_RATIO:g} times the least, {least:g}"
+    if rule:
+        refuse_entries(
+            found == wrong,
+            found,
+            "prices",
+            f"must be 0, infinite, or {rule}",
+            remedy="use 0 for what is free and inf for what cannot be paid",
+        )
+    return found
+
+
+def pair_prices(prices: ArrayLike, judge: float = 0.0) -> Float64[np.ndarray, "K K"]:
+    """Add up what a question about each pair costs: both arms, and the judge.
+
+    Parameters
+    ----------
+    prices : array-like (K,)
+        Price of showing each arm, 0 or more.
+    judge : float
+        Price of an answer, 0 or more.
+
+    Returns
+    -------
+    float64 (K, K)
+        The sum of the three prices for every pair of arms; 0 on the diagonal.
+
+    Raises
+    ------
+    InvalidPreferenceError
+        If the prices are no list of two numbers or more, or a price is negative or not
+        finite.
+
+    Examples
+    --------
+    >>> pair_prices([1, 1, 10], judge=0.5)
+    array([[ 0. ,  2.5, 11.5],
+           [ 2.5,  0. , 11.5],
+           [11.5, 11.5,  0. ]])
+    """
+    arms = finite_vector(
+        prices, "prices", 2, rule="must be finite, 0 or more", holds=_is_price
+    )
+    fee = number_from(judge, 0.0, "judge", kind=InvalidPreferenceError)
+    table = arms[:, None] + arms + fee
+    np.fill_diagonal(table, 0.0)
+    return table
+
+
+def _is_price(values: Any) -> Any:
+    return np.isfinite(values) & (values >= 0.0)
 
 
 # --- Names that the two sides of a square table carry ---------------------------------

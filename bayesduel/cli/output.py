@@ -107,9 +107,7 @@ class Messages:
         plain = defined(rows)
         guarded = guarded_rows(plain)
         with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, list(guarded[0]))
-            writer.writeheader()
-            writer.writerows(guarded)
+            file.write(csv_text(guarded))
         self.say(f"saved {path}" + ("" if guarded == plain else f"; {GUARDED}"))
 
     def save_figures(
@@ -273,6 +271,21 @@ def print_json(data: object) -> None:
     escaped = not _speaks_utf8(sys.stdout)
     text = json.dumps(defined(data), indent=2, allow_nan=False, ensure_ascii=escaped)
     sys.stdout.write(visible(text, lines=True) + "\n")
+
+
+def csv_text(rows: list[dict[str, Any]]) -> str:
+    """Return rows as CSV, whose header is the keys of the first one."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]))
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def json_lines(rows: list[dict[str, Any]]) -> str:
+    """Return rows as JSON, one a line."""
+    plain = [json.dumps(each, allow_nan=False) for each in defined(rows)]
+    return "\n".join(plain) + "\n"
 
 
 def print_data(text: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -115,9 +115,11 @@ class VoteOptions:
             given["soft"] = _soft(given["soft"])
         return VoteFormat(**given)
 
-    def read(self, votes: Path) -> Comparisons:
-        """Read votes on pairs from a file."""
+    def read(self, votes: Path, *, with_judges: bool = False) -> Comparisons:
+        """Read votes on pairs from a file, perhaps with its column "judge"."""
         reading = self.format()
+        if with_judges:
+            reading = replace(reading, judge="judge")
         require_file("VOTES", votes)
         from bayesduel.votes.pairs import parse_pairs
 

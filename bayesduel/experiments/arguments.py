@@ -137,6 +137,7 @@ _TAKEN = (
     "features",
     "opponent",
     "preference",
+    "prices",
 )
 """Names in the node of an instance that are not policies."""
 
@@ -170,6 +171,21 @@ def with_features_of(instance: Any, path: Path | str) -> Any:
             remedy="leave them out, or write the field in the class of the world",
         )
     return replace(instance, **{name: table})
+
+
+def with_prices_of(instance: Any, path: Path | str) -> PreferenceMatrix:
+    """Return a matrix with the prices of duels that a file tells.
+
+    Of pairs, as :func:`bayesduel.instances.read_prices` reads them.
+    """
+    from bayesduel.instances import read_prices
+
+    if not isinstance(instance, PreferenceMatrix):
+        rule = f"{instance.name} is no preference matrix, and takes no {{prices}}"
+        raise SimulationArgumentError(
+            "instances", rule, instance, remedy="leave them out"
+        )
+    return replace(instance, prices=read_prices(path))
 
 
 def read_policies(given: Any) -> tuple[PolicyBase, ...]:

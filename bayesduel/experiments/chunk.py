@@ -42,7 +42,9 @@ _FEW_ARMS = 16
 Place = tuple[str, str]
 """The names of an instance and a policy in results."""
 
-_NAMES = ("notion", "run", "checkpoint", "preference", "feature", "features")
+_NAMES = (
+    "notion", "run", "checkpoint", "preference", "prices", "feature", "features",
+)  # fmt: skip
 """Names with another meaning in a node than what a policy reports of its runs."""
 
 

@@ -29,7 +29,11 @@ from bayesduel.errors import (
 from bayesduel.instances.choice.catalog import is_world_name, load_world
 from bayesduel.instances.subset_world import SubsetWorld, check_subset_world
 from bayesduel.instances.world import KNOWN_HORIZON, World, WorldBase, check_world
-from bayesduel.policies.parameter_values import check_fields, with_features
+from bayesduel.policies.parameter_values import (
+    check_fields,
+    with_features,
+    with_prices,
+)
 from bayesduel.policies.policy import PolicyBase, declared
 from bayesduel.policies.policy_around import innermost, manner_of
 from bayesduel.policies.subset_base import OfferingPolicy
@@ -191,7 +195,8 @@ class PairProblem(ComparedInstance):
         from bayesduel.simulation import PairwiseEnvironment
 
         values = np.array(self.instance.values)
-        return PairwiseEnvironment(values, shuffle, self.instance.features)
+        known = self.instance.features, self.instance.prices
+        return PairwiseEnvironment(values, shuffle, *known)
 
     def measured(
         self,
@@ -206,11 +211,14 @@ class PairProblem(ComparedInstance):
         return _pair_variables(np.stack(total), plays, recommendation)
 
     def variables(self) -> Variables:
-        """Return the matrix, and the features of the arms where there are any."""
-        matrix = {"preference": (("arm", "opponent"), np.array(self.instance.values))}
-        if self.instance.features is None:
-            return matrix
-        return matrix | {"features": (("arm", "feature"), self.instance.features)}
+        """Return the matrix, with features of the arms and prices if there are any."""
+        pairs = "arm", "opponent"
+        found: Variables = {"preference": (pairs, np.array(self.instance.values))}
+        if self.instance.features is not None:
+            found["features"] = (("arm", "feature"), self.instance.features)
+        if self.instance.prices is not None:
+            found["prices"] = (pairs, self.instance.prices)
+        return found
 
 
 def _pair_variables(
@@ -410,7 +418,8 @@ def _check_plays_duels(
         )
     if shuffle:
         check_fields(policy, num_arms)
-    with_features(policy, features).check(num_arms, horizon)
+    prices = getattr(problem.instance, "prices", None)
+    with_prices(with_features(policy, features), prices).check(num_arms, horizon)
 
 
 def _has_formulas(world: SubsetWorld) -> "TypeGuard[ChoiceWorld]":

@@ -21,6 +21,7 @@ from bayesduel.experiments.arguments import (
     check_checkpoints,
     expand,
     with_features_of,
+    with_prices_of,
 )
 from bayesduel.experiments.problems import Instance, problem_of, read_instance
 from bayesduel.files.folders import REQUEST, as_path
@@ -64,8 +65,8 @@ _OF_A_RUN = ("dask", "executor", "jobs", "out", "overwrite", "part", "resume")
 _LARGEST = 10**8
 """Bytes of a file."""
 
-_OF_VALUES = ("values", "name", "arm_names", "source", "features")
-_OF_A_FILE = ("file", "key", "repair", "name", "arm_names", "source", "features")
+_OF_VALUES = ("values", "name", "arm_names", "source", "features", "prices")
+_OF_A_FILE = ("file", "key", "repair", *_OF_VALUES[1:])
 
 
 _MOST_WRITTEN_OUT = 128
@@ -172,12 +173,18 @@ def _instance(given: Any, folder: Path) -> Any:
             key: given.get(key, getattr(matrix, key)) or None
             for key in ("name", "arm_names", "source")
         }
-        words["features"] = given.get("features", matrix.features)
-        table = words["features"]
-        if not isinstance(table, str):
-            return PreferenceMatrix(matrix.values, **words)
-        plain = PreferenceMatrix(matrix.values, **words | {"features": None})
-        return with_features_of(plain, folder / table)
+        # A text is the path of a file.
+        plain, tables = {}, {}
+        for key, read in (("features", with_features_of), ("prices", with_prices_of)):
+            table = given.get(key, getattr(matrix, key))
+            if isinstance(table, str):
+                tables[folder / table] = read
+            else:
+                plain[key] = table
+        found = PreferenceMatrix(matrix.values, **words, **plain)
+        for path, read in tables.items():
+            found = read(found, path)
+        return found
     return _text(given)
 
 
@@ -357,9 +364,10 @@ def _refuse_world(instance: Instance) -> str:
 
 def _words_of(matrix: PreferenceMatrix) -> dict[str, Any]:
     names = None if matrix.arm_names is None else list(matrix.arm_names)
-    known = None if matrix.features is None else matrix.features.tolist()
     words = {"name": matrix.name, "source": matrix.source, "arm_names": names}
-    words["features"] = known
+    for key in ("features", "prices"):
+        table = getattr(matrix, key)
+        words[key] = None if table is None else table.tolist()
     return {key: value for key, value in words.items() if value is not None}
 
 

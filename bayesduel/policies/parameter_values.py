@@ -6,13 +6,15 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.models.in_policies.betas import BetaArms, BetaPairs
 from bayesduel.models.in_policies.names import changed_numbers, is_posterior, numbers_of
 from bayesduel.ops.code_digest import is_users
 from bayesduel.policies.policy import KernelPolicy, PolicyBase
+from theory.arguments import one_of
+from theory.validation import refuse_entries
 
 
 def check_kinds(policy: PolicyBase) -> None:
@@ -154,6 +156,61 @@ def with_features[T: PolicyBase](
             if getattr(model, "lacks_features", False):
                 told[name] = replace(value, model=replace(model, features=features))  # pyright: ignore
     return replace(policy, **told) if told else policy  # pyright: ignore
+
+
+# --- Prices of duels ------------------------------------------------------------------
+
+PRICES = "prices"
+"""The value of a policy's ``cost`` that stands for the prices of its world."""
+
+
+def reads_prices(policy: PolicyBase) -> bool:
+    """Say whether a policy, or one that it is around, asks for what prices say."""
+    inner = getattr(policy, "policy", None)
+    if isinstance(inner, PolicyBase):
+        return reads_prices(inner)
+    cost = getattr(policy, "cost", None)
+    return isinstance(policy, KernelPolicy) and isinstance(cost, str) and cost == PRICES
+
+
+def with_prices[T: PolicyBase](policy: T, prices: Float[np.ndarray, "K K"] | None) -> T:
+    """Return a policy that knows the prices of the pairs of an instance.
+
+    They take the place of ``cost="prices"``. Any other policy comes back as it is.
+    """
+    if prices is None or not reads_prices(policy):
+        return policy
+    inner = getattr(policy, "policy", None)
+    if isinstance(inner, PolicyBase):
+        return replace(policy, policy=with_prices(inner, prices))  # pyright: ignore
+    return replace(policy, cost=prices)  # pyright: ignore
+
+
+def check_cost(cost: Any, words: tuple[str, ...], num_arms: int) -> None:
+    """Raise unless ``cost`` is one of the words, and prices are there and finite."""
+    kind = PolicyParameterError
+    if isinstance(cost, np.ndarray):
+        others = ~np.eye(num_arms, dtype=bool)
+        bad = others & ~((cost > 0.0) & np.isfinite(cost))
+        rule = "must be finite and above 0 where a policy goes by them"
+        remedy = "exclude pairs that cannot be asked; give free ones a small price"
+        refuse_entries(bad, cost, "prices", rule, kind=kind, remedy=remedy)
+    elif one_of(cost, (*words, PRICES), "cost", kind=kind) == PRICES:
+        rule = "needs prices, and the instance has none"
+        remedy = (
+            "give them, as PreferenceMatrix(values, prices=...), --prices FILE, "
+            "next_pairs(prices=...) or Spending(arm_prices=...)"
+        )
+        raise kind("cost", rule, cost, remedy=remedy)
+
+
+def prices_in_order(
+    cost: Any, order: Int[np.ndarray, " K"]
+) -> Float[np.ndarray, "K K"]:
+    """Return the price of each pair in the order of a run, 1 unless there are prices."""
+    if isinstance(cost, np.ndarray):
+        return cost[np.ix_(order, order)]
+    return np.ones((len(order), len(order)))
 
 
 def check_fields(policy: PolicyBase, num_arms: int) -> None:

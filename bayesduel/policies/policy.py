@@ -116,8 +116,16 @@ def _nothing(state: Any) -> dict[str, float]:
     return {}
 
 
+DRAWS = "draws"
+"""Several questions at once are independent draws of the policy."""
+
+LIKELY_ANSWERS = "likely answers"
+"""Each of several questions at once is the choice after likely answers to the others:
+for a policy whose choice is a function of the counts and the round."""
+
 DECLARED = {
     "title": "",
+    "in_batches": "",
     "needs_horizon": False,
     "explores_in_bulk": False,
     "contextual": False,
@@ -126,7 +134,9 @@ DECLARED = {
 }
 """Names that a class may declare, with their defaults: its name in words, whether its
 rule reads the horizon (is not "anytime"), whether it asks for several rounds of a pair
-at once, whether it is given the features of every round, what it assumes of its world
+at once, how it asks several questions that are answered in parallel (``DRAWS`` or
+``LIKELY_ANSWERS``; else it knows what it has asked, and not the answers, as with
+delayed feedback), whether it is given the features of every round, what it assumes of its world
 (of :data:`bayesduel.instances.world.GUARANTEES`), and the numbers that it reports of a
 finished run, as ``info(state)``."""
 

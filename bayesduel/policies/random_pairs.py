@@ -9,7 +9,7 @@ from numpy.random import Generator
 from bayesduel.ops.scalar.compiled import Records, compiled
 from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.policy import Duel, KernelPolicy
+from bayesduel.policies.policy import DRAWS, Duel, KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_choices import count_win, recommend_most_beaten
 from bayesduel.policies.scalar_kernel import ScalarKernel
@@ -47,6 +47,7 @@ class RandomPairs(KernelPolicy):
     distinct: bool = False
 
     title: ClassVar[str] = "Random pairs"
+    in_batches: ClassVar[str] = DRAWS
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""

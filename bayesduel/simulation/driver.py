@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Int
 
 from bayesduel.errors import SimulationArgumentError
-from bayesduel.policies.parameter_values import with_features
+from bayesduel.policies.parameter_values import with_features, with_prices
 from bayesduel.policies.policy import (
     PolicyBase,
     has_kernel_above,
@@ -119,7 +119,8 @@ def check_stops(environment: Environment, policy: PolicyBase) -> None:
 def kernel_for(environment: Environment, policy: PolicyBase) -> Any:
     """Return the kernel that plays a policy; None where JAX does."""
     duels = isinstance(environment, PairwiseEnvironment | WorldEnvironment)
-    policy = innermost(policy)
+    prices = getattr(environment, "prices", None)
+    policy = with_prices(innermost(policy), prices)
     kernel = kernel_of(policy) if duels else None
     if kernel is None and has_kernel_above(policy) and over_model(policy) is None:
         raise SimulationArgumentError(

@@ -1,12 +1,11 @@
-"""A policy in memory that asks one question at a time: ``Player``, ``next_pairs``."""
+"""A policy in memory that asks one question at a time: ``Player``."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from jaxtyping import Bool, Float, Int64
@@ -17,6 +16,7 @@ from bayesduel.errors import (
     SimulationArgumentError,
     SimulationError,
     errors_about,
+    errors_as,
     near_and_all,
 )
 from bayesduel.policies.lookup import parse_policy
@@ -24,9 +24,13 @@ from bayesduel.policies.parameter_values import (
     check_fields,
     check_kinds,
     check_policy,
+    reads_prices,
     with_features,
+    with_prices,
 )
 from bayesduel.policies.policy import (
+    DRAWS,
+    LIKELY_ANSWERS,
     Policy,
     PolicyBase,
     declared,
@@ -47,23 +51,27 @@ from bayesduel.simulation.steppers import (
 from theory.arguments import (
     arm_index,
     integer_from,
-    items_of,
     seed_of,
     true_or_false,
 )
+from theory.validation import price_table
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from bayesduel.votes.pairs import GivenVotes
 
-    from bayesduel.votes.comparisons import Comparisons
-
-__all__ = ["Player", "next_pairs", "stepper_of"]
+__all__ = ["Player", "stepper_of"]
 
 type Arm = int | str
 """An arm by its position, or by its name."""
 
-_MOST_QUESTIONS = 10**6
+MOST_QUESTIONS = 10**6
 """Questions that are asked for at once."""
+
+_PAIRS_AT_LEAST = 5
+"""A policy that draws asks for so many different pairs at once, if there are enough."""
+
+_REDRAWS = 10
+"""For each question of a batch: draws of pairs that were drawn often enough."""
 
 _MOST_ARMS = 2000
 """Arms of a player, which holds tables of all pairs."""
@@ -110,6 +118,15 @@ class _Request:
     wins: int = 0
 
 
+class ChosenPair(NamedTuple):
+    """A pair that is asked, by positions, and the one of the policy if it differs."""
+
+    pair: tuple[int, int]
+    instead_of: tuple[int, int] | None = None
+    is_excluded: bool = False
+    """Whether that one may not be asked; else it is asked often enough."""
+
+
 class Player:
     """Plays a policy one question at a time, in memory.
 
@@ -133,6 +150,10 @@ class Player:
         without, pairs of positions from 0.
     features : float (K, d), optional
         Features of the arms, for policies that read them.
+    prices : float (K,), float (K, K) or mapping from names to float, optional
+        Price of a question, for policies with ``cost="prices"``, which need it: of each
+        arm, where a pair costs the sum of its two arms, or of each pair. Finite and
+        above 0. :func:`theory.pair_prices` adds the price of a judge.
     horizon : int, optional
         How many votes are planned. Required by policies that plan for their number of
         rounds, and not used by others of this package.
@@ -196,11 +217,12 @@ class Player:
         seed: int = 0,
         arm_names: Sequence[str] | None = None,
         features: Float[np.ndarray, "K d"] | None = None,
+        prices: Any = None,
         horizon: int | None = None,
         votes: Any = None,
         compiled: bool | None = True,
     ) -> None:
-        data = None if votes is None else _as_comparisons(votes)
+        data = None if votes is None else _given(votes)
         self.arm_names = _names_of(arm_names, data)
         if features is not None:
             features = _checked_features(features)
@@ -215,7 +237,13 @@ class Player:
         if compiled is not None:
             compiled = true_or_false(compiled, "compiled", kind=SimulationArgumentError)
         self._seed = seed_of(seed, "seed", kind=SimulationArgumentError)
-        self.policy = _checked_policy(policy, self.num_arms, features, horizon)
+        self._prices = None
+        if prices is not None:
+            with errors_as(SimulationArgumentError):
+                self._prices = price_table(prices, self.num_arms, self.arm_names)
+        self.policy = _checked_policy(
+            policy, self.num_arms, features, self._prices, horizon
+        )
         self._features, self._horizon, self._compiled = features, horizon, compiled
         self._places = {name: at for at, name in enumerate(self.arm_names or ())}
         self._wins = np.zeros((self.num_arms, self.num_arms), dtype=np.int64)
@@ -249,6 +277,12 @@ class Player:
         knows that it has asked them, but not the answers, as with delayed feedback. A
         pair may be asked more than once.
 
+        With ``n`` above 1, policies that draw at random draw each pair independently,
+        every pair at most ceil(n / 5) times unless fewer than five can be asked;
+        policies that follow an index go on as if each open question had been answered
+        by its most likely outcome. ``docs/how_to/batches.md`` has the details, and what
+        large batches cost.
+
         Parameters
         ----------
         n : int, optional
@@ -267,12 +301,13 @@ class Player:
             Without ``n``, if the policy asks nothing now.
         """
         if n is None:
-            pair = self._next_pair(None)
-            if pair is None:
+            chosen, _ = self._next_pair(None)
+            if chosen is None:
                 raise SimulationError(self._why_nothing())
-            return self._named(*pair)
-        number = integer_from(n, 1, "n", _MOST_QUESTIONS, kind=SimulationArgumentError)
-        return [self._named(*pair) for pair in self._next_pairs(number, None)]
+            return self._named(*chosen.pair)
+        number = integer_from(n, 1, "n", MOST_QUESTIONS, kind=SimulationArgumentError)
+        chosen = self._next_pairs(number, None)
+        return [self._named(*each.pair) for each in chosen]
 
     def tell(self, first: Arm, second: Arm, won: bool | None) -> None:
         """Tell who won a comparison.
@@ -348,7 +383,7 @@ class Player:
         votes : Comparisons, int (K, K), pandas.DataFrame, str or path-like
             As for the player.
         """
-        data = _as_comparisons(votes)
+        data = _given(votes)
         if not data.has_names or self.arm_names is None:
             _number_of_arms(self.num_arms, {"votes": data.table.num_arms})
         self._begin_anew(self._wins + self._counted(data))
@@ -408,7 +443,7 @@ class Player:
 
     def _new_stepper(self) -> Stepper:
         return stepper_of(
-            with_features(self.policy, self._features),
+            with_prices(with_features(self.policy, self._features), self._prices),
             self.num_arms,
             seed=self._seed,
             epoch=self._epoch,
@@ -434,38 +469,114 @@ class Player:
 
     def _next_pairs(
         self, number: int, allowed: Bool[np.ndarray, "K K"] | None
-    ) -> list[tuple[int, int]]:
-        pairs = []
-        while len(pairs) < number and (pair := self._next_pair(allowed)) is not None:
-            pairs.append(pair)
-        return pairs
+    ) -> list[ChosenPair]:
+        """Open the next questions, as the policy asks several at once."""
+        way = declared(innermost(self.policy), "in_batches")
+        if number > 1 and way == LIKELY_ANSWERS:
+            return self._with_likely_answers(number, allowed)
+        chosen: list[ChosenPair] = []
+        num_pairs = self.num_arms * (self.num_arms - 1) // 2
+        if allowed is not None:
+            num_pairs = int(np.triu(allowed, 1).sum())
+        limit = max(-(-number // _PAIRS_AT_LEAST), -(-number // num_pairs))
+        times = np.zeros((self.num_arms, self.num_arms), dtype=np.int64)
+        redraws = _REDRAWS * number if number > 1 and way == DRAWS else 0
+        while len(chosen) < number:
+            full = times >= limit if redraws or way == DRAWS else None
+            pair, redraws = self._next_pair(allowed, full, redraws)
+            if pair is None:
+                break
+            chosen.append(pair)
+            times[pair.pair] += 1
+            times[pair.pair[::-1]] += 1
+        return chosen
 
     def _next_pair(
-        self, allowed: Bool[np.ndarray, "K K"] | None
-    ) -> tuple[int, int] | None:
-        """Open the next question, or one near it where that is not allowed."""
+        self,
+        allowed: Bool[np.ndarray, "K K"] | None,
+        full: Bool[np.ndarray, "K K"] | None = None,
+        redraws: int = 0,
+    ) -> tuple[ChosenPair | None, int]:
+        """Open the next question, or one near it where that is not allowed.
+
+        A question about a pair that is ``full`` is drawn again, as long as there are
+        ``redraws``, and then replaced. Return what is left of these, too.
+        """
         if self._unissued:
-            return self._issue(self._unissued[0])
-        number = self._num_events + 1
-        before = self._stepper.copied(self._memory)
-        question = None
-        try:
-            question = self._stepper.ask(self._memory, number)
-        finally:
-            if question is None:  # Nothing has happened.
-                self._memory = before
-        if question is None:
-            return None
-        self._num_events = number
-        pair = question.first, question.second
-        if allowed is None or allowed[pair]:
+            return ChosenPair(self._issue(self._unissued[0])), redraws
+        while True:
+            number = self._num_events + 1
+            before = self._stepper.copied(self._memory)
+            question = None
+            try:
+                question = self._stepper.ask(self._memory, number)
+            finally:
+                if question is None:  # Nothing has happened.
+                    self._memory = before
+            if question is None:
+                return None, redraws
+            self._num_events = number
+            pair = question.first, question.second
+            is_full = full is not None and bool(full[pair])
+            if not is_full or redraws == 0:
+                break
+            self._memory, redraws = before, redraws - 1
+        is_excluded = allowed is not None and not allowed[pair]
+        if not is_full and not is_excluded:
             request = _Request(question)
             self._unissued.append(request)
-            return self._issue(request)
+            return ChosenPair(self._issue(request)), redraws
         self._change(number, question, pair, 0, 0)
-        pair = self._substitute(near_pairs(allowed, *pair), number)
-        self._open.append((*pair, None))
-        return pair
+        if allowed is None:
+            allowed = ~np.eye(self.num_arms, dtype=bool)
+        left = allowed if full is None else allowed & ~full
+        instead = ChosenPair(
+            self._substitute(near_pairs(left, *pair), number), pair, is_excluded
+        )
+        self._open.append((*instead.pair, None))
+        return instead, redraws
+
+    def _with_likely_answers(
+        self, number: int, allowed: Bool[np.ndarray, "K K"] | None
+    ) -> list[ChosenPair]:
+        """Open questions one by one, each as if those before had their likely answer.
+
+        The policy goes on in a copy. To itself they are questions that it did not ask,
+        but its clock goes on, as it also counts rounds without a question.
+        """
+        memory = self._stepper.copied(self._memory)
+
+        def imagine(question: Question | None, pair: tuple[int, int]) -> None:
+            self._num_events += 1
+            won, lost = self._wins[pair], self._wins[pair[::-1]]
+            first_wins = won > lost
+            if won == lost:
+                first_wins = coin(self._seed, self._num_events)
+            answer = self._num_events, question, pair, int(first_wins), 1
+            self._stepper.tell(memory, *answer)
+
+        for first, second, request in self._open:
+            question = None if request is None else request.question
+            imagine(question, (first, second))
+        chosen: list[ChosenPair] = []
+        while len(chosen) < number:
+            question = self._stepper.ask(memory, self._num_events + 1)
+            if question is None:
+                break
+            self._num_events += 1
+            pair = question.first, question.second
+            found = ChosenPair(pair)
+            if allowed is not None and not allowed[pair]:
+                self._stepper.tell(memory, self._num_events, question, pair, 0, 0)
+                instead = self._substitute(near_pairs(allowed, *pair), self._num_events)
+                found, question = ChosenPair(instead, pair, is_excluded=True), None
+            self._open.append((*found.pair, None))
+            imagine(question, found.pair)
+            chosen.append(found)
+        # Each answer to a question that the policy did not ask takes a round.
+        unasked = sum(request is None for *_, request in self._open)
+        self._memory.round = max(self._memory.round, memory.round - unasked)
+        return chosen
 
     def _issue(self, request: _Request) -> tuple[int, int]:
         first, second = request.question[:2]
@@ -548,7 +659,7 @@ class Player:
             rule, remedy = "must be the name of an arm", near_and_all(arm, self._places)
         raise SimulationArgumentError(argument, rule, arm, remedy=remedy)
 
-    def _counted(self, data: _Votes) -> Int64[np.ndarray, "K K"]:
+    def _counted(self, data: GivenVotes) -> Int64[np.ndarray, "K K"]:
         """Return whole votes by position, ties as votes for either arm."""
         table = data.table.without_columns()
         if not table.is_whole:
@@ -571,143 +682,15 @@ class Player:
         return wins
 
 
-@dataclass
-class _Votes:
-    """Votes from before, and whether their arms have names."""
+def _given(votes: Any) -> GivenVotes:
+    # pandas takes long to import, and a player without votes does without.
+    from bayesduel.votes.pairs import given_votes
 
-    table: Comparisons
-    has_names: bool
-
-
-def next_pairs(
-    votes: Any,
-    policy: str | PolicyBase = "d-ts+",
-    n: int = 20,
-    *,
-    seed: int = 0,
-    exclude: Iterable[tuple[Arm, Arm]] = (),
-    arm_names: Sequence[str] | None = None,
-    features: Float[np.ndarray, "K d"] | None = None,
-    horizon: int | None = None,
-) -> pd.DataFrame:
-    """Return the pairs that a policy would ask for next, after the votes so far.
-
-    They are the questions of a :class:`Player` that was told the votes:
-    ``Player(policy, votes=votes, seed=seed).ask(n)``.
-
-    Parameters
-    ----------
-    votes : Comparisons, int (K, K), pandas.DataFrame, str or path-like
-        The votes so far: ``wins[i, j]`` votes for arm i against arm j, or a table or
-        file as :func:`bayesduel.votes.read_comparisons` reads it. Arms without a vote
-        are known by ``arm_names``.
-    policy : str or policy
-        What chooses, such as ``"d-ts+"``.
-    n : int
-        How many questions to return. A pair may occur more than once.
-    seed : int
-        Seed of all random choices.
-    exclude : iterable of pairs
-        Pairs that must not be asked, in either order, by names or positions. In place
-        of such a pair comes an allowed pair with one of its arms, that with the fewest
-        votes and questions.
-    arm_names : sequence of K str, optional
-        Names of the arms, by default those of the votes.
-    features : float (K, d), optional
-        Features of the arms, for policies that read them.
-    horizon : int, optional
-        How many votes are planned, for policies that plan for it.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``first`` and ``second``, a row for each question in the order of
-        asking: names of arms, or positions where the votes have no names. With a column
-        ``winner`` added, :func:`bayesduel.votes.read_comparisons` reads the answers.
-
-    Raises
-    ------
-    SimulationArgumentError
-        If the policy asks for fewer than ``n`` questions before it gets answers, no
-        pair is left to be asked, or another argument cannot be used.
-    PolicyParameterError
-        For a policy that does not fit.
-
-    Examples
-    --------
-    >>> from bayesduel.votes import Comparisons
-    >>> votes = Comparisons.from_wins(
-    ...     [[0, 9, 8], [1, 0, 5], [2, 5, 0]], arm_names=["tea", "coffee", "milk"]
-    ... )
-    >>> pairs = next_pairs(votes, n=4, exclude=[("tea", "coffee")])
-    >>> list(pairs.columns), len(pairs)
-    (['first', 'second'], 4)
-    """
-    import pandas as pd
-
-    number = integer_from(n, 1, "n", _MOST_QUESTIONS, kind=SimulationArgumentError)
-    # Few questions are asked before a program would be loaded.
-    player = Player(
-        policy,
-        seed=seed,
-        arm_names=arm_names,
-        features=features,
-        horizon=horizon,
-        votes=votes,
-        compiled=None,
-    )
-    pairs = player._next_pairs(number, _allowed(player, exclude))
-    if len(pairs) < number:
-        rule = f"must be at most {len(pairs)}: {player._why_nothing()}"
-        remedy = "collect these answers first, or take another policy"
-        raise SimulationArgumentError("n", rule, n, remedy=remedy)
-    named = [player._named(*pair) for pair in pairs]
-    return pd.DataFrame(named, columns=["first", "second"])
-
-
-def _allowed(
-    player: Player, exclude: Iterable[tuple[Arm, Arm]]
-) -> Bool[np.ndarray, "K K"] | None:
-    """Return the pairs that may be asked, None for all."""
-    pairs = items_of(exclude, "exclude", kind=SimulationArgumentError)
-    if not pairs:
-        return None
-    allowed = ~np.eye(player.num_arms, dtype=bool)
-    for place, each in enumerate(pairs):
-        pair = items_of(each, f"exclude[{place}]", 2, kind=SimulationArgumentError)
-        first, second = player._pair(*pair)
-        allowed[first, second] = allowed[second, first] = False
-    if not allowed.any():
-        rule, remedy = "must leave a pair to be asked", "exclude fewer pairs"
-        raise SimulationArgumentError("exclude", rule, len(pairs), remedy=remedy)
-    return allowed
-
-
-def _as_comparisons(votes: Any) -> _Votes:
-    """Return votes of any kind as a table."""
-    from bayesduel.votes.comparisons import Comparisons
-
-    if isinstance(votes, Comparisons):
-        return _Votes(votes, has_names=True)
-    if isinstance(votes, str | os.PathLike):
-        return _Votes(_read(votes), has_names=True)
-    columns, index = getattr(votes, "columns", None), getattr(votes, "index", None)
-    if columns is None or index is None or callable(index):
-        return _Votes(Comparisons.from_wins(votes), has_names=False)
-    if {*map(str, columns)} != {*map(str, index)}:
-        return _Votes(_read(votes), has_names=True)
-    is_numbered = [*columns] == [*range(len(columns))]
-    return _Votes(Comparisons.from_wins(votes), has_names=not is_numbered)
-
-
-def _read(votes: Any) -> Comparisons:
-    from bayesduel.votes.pairs import read_comparisons
-
-    return read_comparisons(votes)
+    return given_votes(votes)
 
 
 def _names_of(
-    arm_names: Sequence[str] | None, data: _Votes | None
+    arm_names: Sequence[str] | None, data: GivenVotes | None
 ) -> tuple[str, ...] | None:
     if arm_names is not None:
         from bayesduel.votes.checks import arm_names_of
@@ -751,7 +734,7 @@ def _number_of_arms(num_arms: int | None, known: dict[str, int | None]) -> int:
 
 
 def _checked_policy(
-    policy: Any, num_arms: int, features: Any, horizon: int | None
+    policy: Any, num_arms: int, features: Any, prices: Any, horizon: int | None
 ) -> PolicyBase:
     """Return a policy that asks for pairs, and fits the arms and the horizon."""
     if isinstance(policy, str):
@@ -770,5 +753,10 @@ def _checked_policy(
         remedy = "give horizon=, or take a policy such as 'd-ts+'"
         raise PolicyParameterError("horizon", rule, None, remedy=remedy)
     check_fields(checked, num_arms)
-    with_features(checked, features).check(num_arms, horizon or LONGEST_HORIZON)
+    if prices is not None and not reads_prices(checked):
+        rule = f"are not read by {checked.label}"
+        remedy = "take a policy such as 'rd-ts:cost=prices', or leave them out"
+        raise PolicyParameterError("prices", rule, policy, remedy=remedy)
+    told = with_prices(with_features(checked, features), prices)
+    told.check(num_arms, horizon or LONGEST_HORIZON)
     return checked

@@ -34,11 +34,14 @@ class PairwiseEnvironment:
         order.
     features : float64 (K, d), optional
         What policies know of the arms.
+    prices : float64 (K, K), optional
+        What duels cost, for policies that go by prices.
     """
 
     preference: Float[np.ndarray, "K K"]
     shuffle: bool = True
     features: Float[np.ndarray, "K d"] | None = None
+    prices: Float[np.ndarray, "K K"] | None = None
 
     @property
     def num_arms(self) -> int:

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import normalize
 
 import numpy as np
@@ -51,7 +51,14 @@ from bayesduel.votes.tables import Table
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["VoteRows", "parse_pairs", "read_comparisons", "read_covariates"]
+__all__ = [
+    "GivenVotes",
+    "VoteRows",
+    "given_votes",
+    "parse_pairs",
+    "read_comparisons",
+    "read_covariates",
+]
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -207,6 +214,81 @@ def read_comparisons(
     )  # fmt: skip
     names = None if arm_names is None else arm_names_of(arm_names, None)
     return parse_pairs(source, asked, names).comparisons(names)
+
+
+class GivenVotes(NamedTuple):
+    """Votes of any kind as a table, and whether their arms have names."""
+
+    table: Comparisons
+    has_names: bool
+
+
+def given_votes(votes: Any, *, with_judges: bool = False) -> GivenVotes:
+    """Return votes as a table, in whatever form a user holds them.
+
+    A ``Comparisons``, a file, a data frame, a square table of wins, or a list of votes:
+    tuples (winner, loser) or (first, second, won), the latter perhaps with the judge
+    behind, or dictionaries by the titles of columns. ``with_judges`` keeps the column
+    "judge", which must be there. ``ComparisonDataError`` for anything else.
+    """
+    judge = "judge" if with_judges else None
+    if isinstance(votes, Comparisons):
+        return GivenVotes(votes, has_names=True)
+    if isinstance(votes, str | os.PathLike):
+        return GivenVotes(read_comparisons(votes, judge=judge), has_names=True)
+    if isinstance(votes, list | tuple) and _are_rows(votes):
+        frame = _frame_of_rows(votes)
+        return GivenVotes(read_comparisons(frame, judge=judge), has_names=True)
+    columns, index = getattr(votes, "columns", None), getattr(votes, "index", None)
+    if columns is None or index is None or callable(index):
+        return GivenVotes(Comparisons.from_wins(votes), has_names=False)
+    if {*map(str, columns)} != {*map(str, index)}:
+        return GivenVotes(read_comparisons(votes, judge=judge), has_names=True)
+    is_numbered = [*columns] == [*range(len(columns))]
+    return GivenVotes(Comparisons.from_wins(votes), has_names=not is_numbered)
+
+
+_TITLES = {
+    2: ("winner", "loser"),
+    3: ("first", "second", "winner"),
+    4: ("first", "second", "winner", "judge"),
+}
+"""Columns of votes that are given as tuples, by their length."""
+
+
+def _are_rows(votes: Sequence[Any]) -> bool:
+    """Say whether a list holds a vote in each entry, and not counts of wins."""
+    first = votes[0] if votes else None
+    if isinstance(first, list | tuple):
+        return any(isinstance(each, str) for each in first)
+    return isinstance(first, Mapping)
+
+
+def _frame_of_rows(votes: Sequence[Any]) -> pd.DataFrame:
+    import pandas as pd
+
+    kind = Mapping if isinstance(votes[0], Mapping) else list | tuple
+    size = len(votes[0])
+    for place, vote in enumerate(votes):
+        if not isinstance(vote, kind) or (kind is not Mapping and len(vote) != size):
+            words = "a dictionary" if kind is Mapping else f"a tuple of {size} entries"
+            refuse("votes", f"must be {words}, as the first one is", vote, index=place)
+    if kind is Mapping:
+        return pd.DataFrame(votes)
+    if size not in _TITLES:
+        rule = "must be (winner, loser), (first, second, won), or that and the judge"
+        refuse("votes", rule, votes[0], index=0)
+    if size > 2:
+        votes = [(*vote[:2], _winner_of(vote), *vote[3:]) for vote in votes]
+    return pd.DataFrame(votes, columns=list(_TITLES[size]))
+
+
+def _winner_of(vote: Sequence[Any]) -> Any:
+    """Return who won: the third entry says so by True, False or None, or by name."""
+    first, second, won = vote[:3]
+    if won is None:
+        return "tie"
+    return (first if won else second) if isinstance(won, bool | np.bool_) else won
 
 
 def parse_pairs(

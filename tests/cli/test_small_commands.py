@@ -1,5 +1,6 @@
 """``audit-stopping``, ``calibrate``, ``merge`` and ``next``."""
 
+import io
 import json
 from functools import partial
 
@@ -168,22 +169,52 @@ def test_the_pairs_are_those_of_the_function(run, votes):
     given = "--seed", "3", "-n", "6", "-p", "rucb:alpha=0.6"
     found = json.loads(run("next", votes, *given, "--json", "--quiet").stdout)
     expected = bayesduel.next_pairs(votes, "rucb:alpha=0.6", 6, seed=3)
-    assert found["pairs"] == expected.to_dict("records")
+    assert found["pairs"] == [pair._asdict() for pair in expected]
     assert found["policy"] == "rucb:alpha=0.6"
     printed = run("next", votes, *given).stdout
     for place, row in enumerate(found["pairs"], 1):
         cells = str(place), row["first"], row["second"]
-        assert any(line.split() == [*cells] for line in printed.splitlines())
+        assert any(line.split()[:3] == [*cells] for line in printed.splitlines())
+    text = run("next", votes, *given, "--lines", "jsonl").stdout
+    assert [json.loads(line) for line in text.splitlines()] == found["pairs"]
+    text = run("next", votes, *given, "--lines", "csv").stdout
+    assert pd.read_csv(io.StringIO(text)).to_dict("records") == found["pairs"]
+    result = run("next", votes, "--lines", "csv", "--json", code=2)
+    assert "--lines: goes without --json" in result.stderr
 
 
 def test_saved_questions_are_read_back_with_their_answers(run, votes, tmp_path):
     path = tmp_path / "questions.csv"
     run("next", votes, "-n", "4", "--exclude", "milk,tea", "--out", path)
     table = pd.read_csv(path)
-    pairs = {frozenset(pair) for pair in table.to_numpy().tolist()}
+    pairs = {frozenset(pair) for pair in table[["first", "second"]].to_numpy().tolist()}
     assert len(table) == 4 and frozenset({"milk", "tea"}) not in pairs
     table.assign(winner=table["first"]).to_csv(path, index=False)
     run("next", path, "-n", "2")
     result = run("next", votes, "--out", path, code=2)
     assert "--out: must not exist" in result.stderr
     run("next", votes, "--out", path, "--overwrite")
+    lines = tmp_path / "questions.jsonl"
+    run("next", votes, "-n", "4", "--out", lines)
+    rows = [json.loads(line) for line in lines.read_text().splitlines()]
+    assert len(rows) == 4 and {*rows[0]} == {"first", "second", "reason"}
+
+
+def test_judges_and_prices_decide_what_is_asked(run, tmp_path):
+    path, prices = tmp_path / "votes.csv", tmp_path / "prices.csv"
+    path.write_text(
+        "first,second,winner,judge\ntea,milk,tea,ann\ntea,coffee,coffee,ann\n"
+        "milk,coffee,tie,bob\n"
+    )
+    prices.write_text(",tea,milk,coffee\ntea,0,2,7\nmilk,2,0,9\ncoffee,7,9,0\n")
+    found = json.loads(run("next", path, "-n", "5", "--judge", "ann", "--json").stdout)
+    pairs = {frozenset((row["first"], row["second"])) for row in found["pairs"]}
+    assert pairs == {frozenset({"milk", "coffee"})}
+    asked = "next", path, "-n", "5", "-p", "track-and-stop:cost=prices"
+    found = json.loads(run(*asked, "--prices", prices, "--json").stdout)
+    costs = {"tea": 2, "milk": 2, "coffee": 7}
+    for row in found["pairs"]:
+        pair = {row["first"], row["second"]}
+        cost = 9 if pair == {"milk", "coffee"} else max(costs[arm] for arm in pair)
+        assert f"it costs {cost}" in row["reason"]
+    assert "cost needs prices" in run(*asked, code=2).stderr

@@ -5,11 +5,10 @@ import itertools
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import bayesduel
-from bayesduel import Player, next_pairs, policies
+from bayesduel import Player, policies
 from bayesduel.errors import (
     PolicyParameterError,
     SimulationArgumentError,
@@ -96,7 +95,8 @@ def test_a_player_asks_what_a_study_asks(tmp_path, policy):
     player._num_events = 1
     with Study.create(tmp_path / "drinks.study", names, policy, seed=5) as study:
         for turn in range(12):
-            tickets, pairs = study.ask(1 + turn % 3), player.ask(1 + turn % 3)
+            tickets = study.ask(1 + turn % 3)
+            pairs = [player.ask() for _ in tickets]
             assert [{x.left, x.right} for x in tickets] == [{*x} for x in pairs]
             # Which of two questions about one pair is answered, only a study knows.
             if len({frozenset(pair) for pair in pairs}) == len(pairs):
@@ -407,9 +407,6 @@ def test_what_a_player_refuses(options, error, words):
         (lambda player: player.ask(0), "at least 1"),
         (lambda player: player.tell_counts(Comparisons.from_wins(WINS)), "name"),
         (lambda _: Player("rucb", 3).tell("tea", 1, True), "arm_names="),
-        (lambda _: next_pairs([[0, 900], [0, 0]], "sup-klucb", 3), "at most 0.*settle"),
-        (lambda _: next_pairs([[0, 1], [1, 0]], n=1, exclude=[(0, 1)]), "leave a pair"),
-        (lambda _: next_pairs([[0, 1], [1, 0]], exclude=[(0, 1, 1)]), r"exclude\[0\]"),
     ],
 )
 def test_what_the_methods_of_a_player_refuse(call, words):
@@ -417,47 +414,3 @@ def test_what_the_methods_of_a_player_refuse(call, words):
     with pytest.raises(SimulationArgumentError, match=words):
         call(player)
     assert player.wins.sum() == 0 and player.open_pairs == []
-
-
-def test_next_pairs_are_those_of_a_player(tmp_path):
-    table = Comparisons.from_wins(WINS, arm_names=NAMES)
-    path = tmp_path / "votes.csv"
-    frame = pd.DataFrame(WINS, index=NAMES, columns=NAMES)
-    frame.to_csv(path)
-    for votes in (table, frame, path, str(path)):
-        found = next_pairs(votes, n=12, seed=3)
-        assert list(found.columns) == ["first", "second"]
-        expected = Player("d-ts+", votes=votes, seed=3, compiled=None).ask(12)
-        assert [*found.itertuples(index=False, name=None)] == expected
-    expected = Player("d-ts+", votes=table, seed=3, compiled=None).ask(12)
-    plain = next_pairs(WINS, n=12, seed=3)
-    assert [(NAMES[one], NAMES[two]) for one, two in plain.to_numpy()] == expected
-    named = next_pairs(WINS, n=12, seed=3, arm_names=NAMES)
-    assert [*named.itertuples(index=False, name=None)] == expected
-    answers = named.assign(winner=named["first"])
-    assert bayesduel.votes.read_comparisons(answers).num_votes == 12
-
-
-@pytest.mark.parametrize("policy", ["d-ts+", "rmed1", Greedy(), Batches()])
-def test_excluded_pairs_never_appear(policy):
-    exclude = [("tea", "coffee"), ("milk", "tea"), (2, 3)]
-    found = next_pairs(WINS, policy, 40, exclude=exclude, arm_names=NAMES)
-    asked = {frozenset(pair) for pair in found.to_numpy().tolist()}
-    assert len(found) == 40 and len(asked) > 1
-    assert asked.isdisjoint({frozenset({"tea", "coffee"}), frozenset({"tea", "milk"}),
-                             frozenset({"milk", "cocoa"})})  # fmt: skip
-    again = next_pairs(WINS, policy, 40, exclude=exclude, arm_names=NAMES)
-    assert found.equals(again)
-
-
-def test_a_substitute_has_an_arm_of_the_pair_and_the_fewest_votes():
-    """Of two arms only one pair is asked for; with it excluded, the rarest near it."""
-    votes = [[0, 1, 9, 9], [1, 0, 9, 9], [9, 2, 0, 9], [9, 9, 9, 0]]
-
-    class Same(Greedy):
-        def choose(self, wins, rng, round_):
-            return 0, 1
-
-    found = next_pairs(votes, Same(), 8, exclude=[(1, 0)]).to_numpy().tolist()
-    # Pairs near it have 18, 18, 11 and 18 votes.
-    assert found[:7] == [[1, 2]] * 7 and sorted(found[7]) != [0, 1]

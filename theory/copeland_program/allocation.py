@@ -270,7 +270,8 @@ def _best_programs(
     one_of(program, SOLVERS, "program")
     checked = matrix_without_ties(matrix)
     if program == "identify":
-        problems, unit = priced_programs(checked, checked_prices(prices, checked))
+        price = checked_prices(checked.prices if prices is None else prices, checked)
+        problems, unit = priced_programs(checked, price)
     elif prices is not None:
         raise InvalidPreferenceError(
             "prices",

@@ -22,17 +22,10 @@ from numpy.typing import NDArray
 from theory.copeland_program.program_data import ProgramData, costs_at_prices
 from theory.errors import InvalidPreferenceError, TieError
 from theory.preferences import PreferenceMatrix
-from theory.validation import aligned_table, refuse_entries, symmetric_prices
+from theory.validation import price_table
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float64
-
-
-MAXIMAL_RATIO = 1e9
-"""Largest ratio of two prices that are neither 0 nor infinite."""
-
-LARGEST_PRICE = 1e100
-"""Largest finite price, and one over the smallest: sums stay in range."""
 
 
 def checked_prices(
@@ -40,44 +33,11 @@ def checked_prices(
 ) -> Float64[np.ndarray, "K K"]:
     """Copy the prices of the pairs of a matrix; 1 for all of them if they are None.
 
-    Labelled tables are brought into the order of the arms of the matrix.
-    ``InvalidPreferenceError`` if they name other arms; ``ValueError`` for a wrong
-    shape, a price that is negative, nan, or not that of the mirrored pair, and for
-    prices out of range or more than a factor of `MAXIMAL_RATIO` apart.
+    As `theory.validation.price_table`.
     """
     if prices is None:
         return 1.0 - np.eye(matrix.num_arms)
-    table, names = aligned_table(prices, "prices")
-    found = symmetric_prices(table, matrix.num_arms, "prices")
-    if names and matrix.arm_names and names != matrix.arm_names:
-        if set(names) != set(matrix.arm_names):
-            missing = [name for name in matrix.arm_names if name not in names]
-            raise InvalidPreferenceError(
-                "prices",
-                f"must name the arms of the matrix, {missing[0]!r} among them",
-                list(names),
-                remedy="rename them, or add what is missing",
-            )
-        order = [names.index(name) for name in matrix.arm_names]
-        found = found[np.ix_(order, order)]
-    np.fill_diagonal(found, 0.0)
-    paid = found[(found > 0) & np.isfinite(found)]
-    least, most = paid.min(initial=LARGEST_PRICE), paid.max(initial=0.0)
-    wrong, rule = 0.0, ""
-    if paid.size and (least < 1 / LARGEST_PRICE or most > LARGEST_PRICE):
-        wrong = most if most > LARGEST_PRICE else least
-        rule = f"from {1 / LARGEST_PRICE:g} to {LARGEST_PRICE:g}"
-    elif most / least > MAXIMAL_RATIO:
-        wrong, rule = most, f"at most {MAXIMAL_RATIO:g} times the least, {least:g}"
-    if rule:
-        refuse_entries(
-            found == wrong,
-            found,
-            "prices",
-            f"must be 0, infinite, or {rule}",
-            remedy="use 0 for what is free and inf for what cannot be paid",
-        )
-    return found
+    return price_table(prices, matrix.num_arms, matrix.arm_names)
 
 
 def priced_programs(

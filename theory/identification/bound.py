@@ -120,11 +120,13 @@ def identification_bound(
     matrix : PreferenceMatrix or array-like (K, K)
         Pairs at 1/2 are allowed as long as some arm is a Copeland winner however they
         fall.
-    prices : array-like (K, K), optional
+    prices : array-like (K, K) or (K,), or mapping from names to float, optional
         Price of one duel of every pair: symmetric, not negative, finite ones within a
         factor 1e9 where they are not 0; the diagonal is not read. Infinity means that
-        the pair cannot be asked, 0 that it is free. Labels name the arms of the matrix,
-        in any order. By default every duel costs 1, and T* counts duels.
+        the pair cannot be asked, 0 that it is free. Or prices of the arms, of which a
+        duel costs the sum of both; `pair_prices` adds that of a judge. Labels name the
+        arms of the matrix, in any order. By default those of the matrix; without any,
+        every duel costs 1, and T* counts duels.
     winner : int, optional
         Report the cost of naming this arm instead of the cheapest one.
     verify : bool
@@ -172,9 +174,14 @@ def identification_bound(
     [(1, ((0, 1),)), (2, ((0, 2), (1, 2)))]
     >>> identification_bound(matrix, [[0, 10, 1], [10, 0, 1], [1, 1, 0]]).value
     501.8...
+
+    Arms with prices, of which a duel costs the sum:
+
+    >>> identification_bound(matrix, [1, 1, 10]).value
+    170.5...
     """
     checked = as_preference_matrix(matrix)
-    price = checked_prices(prices, checked)
+    price = checked_prices(checked.prices if prices is None else prices, checked)
     by_winner, unit = priced_programs(checked, price)
     if winner is not None and (
         arm_index(winner, checked.num_arms, "winner") not in by_winner

@@ -102,6 +102,10 @@ class ExperimentOptions:
         "about unit size. For policies that use them: d-ts:posterior=linear, or your "
         "own, which find them in problem.features."
     )
+    prices: Path | None = option(
+        "FILE: A table like MATRIX of the price of a duel of each pair, for policies "
+        "with cost=prices: rd-ts, rd-ts-star, track-and-stop."
+    )
 
     def experiment(self, ctx: typer.Context) -> tuple[Experiment, list[str]]:
         """Return the experiment, and warnings about it.
@@ -166,8 +170,11 @@ class ExperimentOptions:
         if self.repair:
             arguments = arguments | {"instances": [*map(_repaired, instances)]}
         if self.features is not None:
-            featured = _featured(arguments["instances"], self.features)
+            featured = _with_file(arguments["instances"], self.features, "features")
             arguments = arguments | {"instances": featured}
+        if self.prices is not None:
+            priced = _with_file(arguments["instances"], self.prices, "prices")
+            arguments = arguments | {"instances": priced}
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             made = Experiment(**arguments)
@@ -208,9 +215,13 @@ def _repaired(given: Any) -> Any:
     return given
 
 
-def _featured(given: Any, path: Path) -> list[Any]:
-    """Return matrices or worlds whose arms have the features of a file."""
-    from bayesduel.experiments.arguments import read_grids, with_features_of
+def _with_file(given: Any, path: Path, content: str) -> list[Any]:
+    """Return matrices or worlds with the features, or prices, of a file."""
+    from bayesduel.experiments.arguments import (
+        read_grids,
+        with_features_of,
+        with_prices_of,
+    )
     from bayesduel.instances.choice.catalog import is_world_name, load_world
 
     found = []
@@ -218,7 +229,8 @@ def _featured(given: Any, path: Path) -> list[Any]:
         if isinstance(one, str):
             is_world = is_world_name(one)
             one = load_world(one) if is_world else parse.load_matrix(one, "instances")
-        found.append(with_features_of(one, path))
+        tell = with_features_of if content == "features" else with_prices_of
+        found.append(tell(one, path))
     return found
 
 

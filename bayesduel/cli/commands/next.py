@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from bayesduel.cli.options import JSON, SEED, argument, command, option, policy_names
-from bayesduel.cli.output import Messages, console, print_json, version
+from bayesduel.cli.output import (
+    Messages,
+    console,
+    csv_text,
+    json_lines,
+    print_data,
+    print_json,
+    version,
+)
 from bayesduel.cli.parse import option_error
 from bayesduel.cli.tables import show, table_of
 from bayesduel.cli.voting import VoteOptions, names_between
+
+Lines = Literal["csv", "jsonl"]
 
 
 @command("next votes.csv -p d-ts+ -n 20")
@@ -33,6 +43,14 @@ def next_(
     exclude: list[str] | None = option(
         "ARM,ARM: A pair not to be asked, in either order. Repeat for several."
     ),
+    judge: str | None = option(
+        "NAME: Who answers: pairs that this judge has answered are left out. The votes "
+        "need a column judge."
+    ),
+    prices: Path | None = option(
+        "FILE: A square table of the price of each pair, named as the votes name arms, "
+        "for policies with cost=prices, such as rd-ts:cost=prices."
+    ),
     horizon: int | None = option(
         "T: Votes that are planned, for policies that plan for it.",
         least=1,
@@ -40,35 +58,58 @@ def next_(
     reading: VoteOptions,
     seed: int = SEED,
     as_json: bool = JSON,
-    out: Path | None = option("FILE: Save the questions there, as CSV for the judges."),
+    lines: Lines | None = option(
+        "Print the questions alone, for programs: CSV, or a JSON object a line."
+    ),
+    out: Path | None = option(
+        "FILE: Save the questions there: as JSON lines if it ends in .jsonl, else CSV."
+    ),
     overwrite: bool = option("Replace FILE."),
     messages: Messages,
 ) -> None:
-    """Print the pairs that a policy would ask for next, after the votes so far.
+    """Print the pairs that a policy would ask for next, and why, after the votes so far.
 
-    A pair may occur more than once. A column winner added to the saved questions makes
-    a file that fit and next read.
+    A pair may occur more than once: the questions may be answered in parallel. A column
+    winner added to the saved questions makes a file that fit and next read.
     """
+    if as_json and lines is not None:
+        raise option_error("--lines", "goes without --json", lines, remedy="give one")
     if out is not None and out.exists() and not overwrite:
         rule, remedy = "must not exist", "replace it with --overwrite"
         raise option_error("--out", rule, str(out), remedy=remedy)
     excluded: list[Any] = [
         names_between("--exclude", pair, 2) for pair in exclude or ()
     ]
-    data = reading.read(votes)
-    from bayesduel.simulation import player
+    data = reading.read(votes, with_judges=judge is not None)
+    from bayesduel.instances import read_prices
+    from bayesduel.simulation.next_pairs import next_pairs
 
-    pairs = player.next_pairs(
-        data, policy, number, seed=seed, exclude=excluded, horizon=horizon
+    pairs = next_pairs(
+        data,
+        policy,
+        number,
+        prices=None if prices is None else read_prices(prices),
+        exclude=excluded,
+        judge=judge,
+        seed=seed,
+        horizon=horizon,
     )
-    rows: list[dict[str, Any]] = pairs.to_dict("records")
+    rows: list[dict[str, Any]] = [pair._asdict() for pair in pairs]
     messages.say(f"{votes.name}: {data}")
     if as_json:
         print_json({"policy": policy, "pairs": rows, "version": version()})
+    elif lines == "csv":
+        from bayesduel.files.csv_cells import guarded_rows
+
+        print_data(csv_text(guarded_rows(rows)))
+    elif lines == "jsonl":
+        print_data(json_lines(rows))
     else:
-        heads = ("question", "first", "second")
+        heads = ("question", "first", "second", "reason")
         cells = [(str(at), *row.values()) for at, row in enumerate(rows, 1)]
-        table = table_of(heads, cells, words=heads[1:], names=heads[1:])
+        table = table_of(heads, cells, words=heads[1:], names=heads[1:3])
         show(console(), f"Next pairs of {policy}", table, f"bayesduel {version()}")
-    if out is not None:
+    if out is not None and out.suffix == ".jsonl":
+        messages.save_text(out, json_lines(rows))
+    elif out is not None:
         messages.save_csv(out, rows)

@@ -10,7 +10,7 @@ from numpy.random import Generator
 from bayesduel.instances.world import FIXED_PREFERENCES
 from bayesduel.ops.rules import drawn_highest, inverted
 from bayesduel.policies.identification import EQUAL_GAINS
-from bayesduel.policies.policy import Policy, Problem, checked
+from bayesduel.policies.policy import LIKELY_ANSWERS, Policy, Problem, checked
 from bayesduel.policies.registry import register
 from theory.arguments import number_above
 
@@ -75,6 +75,7 @@ class DOptimal(Policy):
     compiled = True
 
     title: ClassVar[str] = "D-optimal pairs"
+    in_batches: ClassVar[str] = LIKELY_ANSWERS
 
     prior_scale: float = checked(2.0, number_above, 0)
 

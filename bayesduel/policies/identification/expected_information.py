@@ -14,7 +14,7 @@ from bayesduel.ops.scalar.compiled import Records, compiled
 from bayesduel.ops.scalar.digamma import digamma
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.identification import EQUAL_GAINS
-from bayesduel.policies.policy import Duel, KernelPolicy, checked
+from bayesduel.policies.policy import LIKELY_ANSWERS, Duel, KernelPolicy, checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_choices import (
     count_win,
@@ -66,6 +66,7 @@ class ExpectedInformation(KernelPolicy):
     posterior: Any = BetaPairs()
 
     title: ClassVar[str] = "Expected information"
+    in_batches: ClassVar[str] = LIKELY_ANSWERS
 
     def __post_init__(self) -> None:
         """Take a posterior by its name."""

@@ -12,7 +12,8 @@ from bayesduel.models.in_policies.scalar_betas import expected_divergence
 from bayesduel.ops.scalar.compiled import Records, compiled
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.identification import EQUAL_LAGS
-from bayesduel.policies.policy import Duel, KernelPolicy, checked
+from bayesduel.policies.parameter_values import check_cost, prices_in_order
+from bayesduel.policies.policy import LIKELY_ANSWERS, Duel, KernelPolicy, checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_choices import count_win, recommend_most_beaten
 from bayesduel.policies.scalar_kernel import ScalarKernel
@@ -259,6 +260,10 @@ class TrackAndStop(KernelPolicy):
 
     Parameters
     ----------
+    cost : {"duels", "prices"}
+        What a duel costs: 1 each, or its price, which the instance,
+        ``next_pairs(prices=...)`` or a study tells. The shares are those of the program
+        with these prices, so that the cost is asymptotically the least.
     growth : float
         From 0, which finds the shares anew after every duel, to 1.
     sticky : float
@@ -286,12 +291,15 @@ class TrackAndStop(KernelPolicy):
     sticky: float = checked(
         0.1, number_that, rule="from 0 to below 1", holds=lambda each: 0 <= each < 1
     )
+    cost: str = "duels"
 
     title: ClassVar[str] = "Track-and-Stop"
+    in_batches: ClassVar[str] = LIKELY_ANSWERS
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter, or too many arms."""
         super().check(num_arms, horizon)
+        check_cost(self.cost, ("duels",), num_arms)
         if num_arms > _MOST_ARMS:
             raise PolicyParameterError(
                 "num_arms",
@@ -307,7 +315,10 @@ class TrackAndStop(KernelPolicy):
             order: Int[np.ndarray, " K"], horizon: int
         ) -> TrackAndStopKernel:
             return new_state(
-                len(order), growth=float(self.growth), sticky=float(self.sticky)
+                len(order),
+                growth=float(self.growth),
+                sticky=float(self.sticky),
+                fees=prices_in_order(self.cost, order),
             )
 
         return ScalarKernel("track_and_stop", initial_state)
@@ -337,10 +348,17 @@ class TrackAndStopKernel(NamedTuple):
     # Of the duels, for every pair in lexicographic order.
     share: Float[np.ndarray, " M"]
     divergence: Float[np.ndarray, " M"]
+    fee: Float[np.ndarray, " M"]  # Of a duel.
     program: Program
 
 
-def new_state(num_arms: int, *, growth: float, sticky: float) -> TrackAndStopKernel:
+def new_state(
+    num_arms: int,
+    *,
+    growth: float,
+    sticky: float,
+    fees: Float[np.ndarray, "K K"] | None = None,
+) -> TrackAndStopKernel:
     """Return the state before the first duel."""
     number = num_arms * (num_arms - 1) // 2
     state = TrackAndStopKernel(
@@ -348,6 +366,7 @@ def new_state(num_arms: int, *, growth: float, sticky: float) -> TrackAndStopKer
         pairs=np.zeros((num_arms, num_arms), dtype=_PAIR),
         share=np.zeros(number),
         divergence=np.zeros(number),
+        fee=np.ones(number) if fees is None else fees[np.triu_indices(num_arms, 1)],
         program=new_program(num_arms),
     )
     state.now["growth"], state.now["sticky"] = growth, sticky
@@ -429,7 +448,7 @@ def _estimate(state: TrackAndStopKernel) -> None:
             won, lost = state.pairs[one, other].wins, state.pairs[other, one].wins
             state.divergence[pair] = expected_divergence(won + 1.0, lost + 1.0)
             tilt = 1.0 + MOST_TILT * math.sin(pair + 1.0)
-            state.program.price[pair] = tilt / state.divergence[pair]
+            state.program.price[pair] = state.fee[pair] * tilt / state.divergence[pair]
             set_sign(state.program, one, other, int(won >= lost))
 
 

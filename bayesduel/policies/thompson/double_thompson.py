@@ -38,7 +38,7 @@ from bayesduel.ops.scalar.draws import (
 )
 from bayesduel.ops.scalar.splits import binomial
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.policy import Duel, KernelPolicy, checked
+from bayesduel.policies.policy import DRAWS, Duel, KernelPolicy, checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_bounds import (
     ARM_FIELDS,
@@ -151,6 +151,7 @@ class DoubleThompson(KernelPolicy):
     posterior: Any = BetaPairs()
 
     title: ClassVar[str] = "Double Thompson Sampling"
+    in_batches: ClassVar[str] = DRAWS
 
     def __post_init__(self) -> None:
         """Take a posterior by its name."""

@@ -24,7 +24,7 @@ from bayesduel.ops.scalar.compiled import Records, compiled, tables
 from bayesduel.ops.scalar.draws import hazard_of, waiting_time
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.parameter_values import check_beta
-from bayesduel.policies.policy import Duel, KernelPolicy, checked
+from bayesduel.policies.policy import DRAWS, Duel, KernelPolicy, checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_bounds import (
     ARM_FIELDS,
@@ -93,6 +93,7 @@ class RelativeConfidenceSampling(KernelPolicy):
     posterior: BetaPairs = BetaPairs()
 
     title: ClassVar[str] = "Relative Confidence Sampling"
+    in_batches: ClassVar[str] = DRAWS
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""

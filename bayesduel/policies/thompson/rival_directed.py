@@ -20,7 +20,8 @@ from bayesduel.models.in_policies.scalar_betas import (
 from bayesduel.ops.scalar.compiled import Records, compiled, tables
 from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.policy import Duel, KernelPolicy, checked
+from bayesduel.policies.parameter_values import check_cost, prices_in_order
+from bayesduel.policies.policy import DRAWS, Duel, KernelPolicy, checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_choices import place_by_weight, takes_over
 from bayesduel.policies.scalar_kernel import ScalarKernel
@@ -69,7 +70,11 @@ class RivalDirectedThompson(KernelPolicy):
     With ``cost="duels"`` every duel of different arms costs the same, and no arm meets
     itself: to *name* a winner with few duels, see :mod:`bayesduel.stopping`. Then
     the ``floor`` and ``c`` play no part, and each round explores; where every Phi_i is
-    too small for a number, the leader meets any rival.
+    too small for a number, the leader meets any rival. With ``cost="prices"`` the same
+    holds with the price of a duel in place of 1: that of the instance,
+    ``PreferenceMatrix(values, prices=...)``, or as ``next_pairs(prices=...)`` and
+    studies know it. A leader is then cheap to prove, and a pair of the rival's world
+    likely, by its price.
 
     With another ``posterior``, on one scale of utilities, the rule is simpler. The
     leader has the largest utility at the mode. A round draws utilities: if the leader
@@ -106,8 +111,8 @@ class RivalDirectedThompson(KernelPolicy):
         Take majorities in favor of a rival as certain.
     pairs : {"flipped", "gradient"}
         Which pair of the rival's world is played.
-    cost : {"regret", "duels"}
-        What a duel costs: its estimated regret, or 1 each.
+    cost : {"regret", "duels", "prices"}
+        What a duel costs: its estimated regret, 1 each, or its price.
     look_ahead : bool
         Jump over self-duels.
     posterior : PairPosterior, or its name
@@ -144,11 +149,12 @@ class RivalDirectedThompson(KernelPolicy):
     doubts: float = checked(0.02, number_from, 0)
     flips_only: bool = True
     pairs: str = checked("flipped", one_of, ("flipped", "gradient"))
-    cost: str = checked("regret", one_of, ("regret", "duels"))
+    cost: str = "regret"
     look_ahead: bool = True
     posterior: Any = _SKEPTICAL
 
     title: ClassVar[str] = "Rival-directed Thompson sampling (ours, unproved)"
+    in_batches: ClassVar[str] = DRAWS
 
     def __post_init__(self) -> None:
         """Take a posterior by its name."""
@@ -159,6 +165,7 @@ class RivalDirectedThompson(KernelPolicy):
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
         super().check(num_arms, horizon)
+        check_cost(self.cost, ("regret", "duels"), num_arms)
         posterior = check_pair_posterior(self.posterior, num_arms)
         if not isinstance(posterior, BetaPairs):
             self._check_over_model(posterior)
@@ -174,6 +181,10 @@ class RivalDirectedThompson(KernelPolicy):
                 remedy="a model of one's own defines utilities and says "
                 "utility_decides = True",
             )
+        if not isinstance(self.cost, str):
+            rule = f"must not be 'prices' with posterior={posterior.name!r}"
+            remedy = "leave out the posterior: prices need Beta distributions"
+            raise PolicyParameterError("cost", rule, "prices", remedy=remedy)
         for each in fields(self):
             value = getattr(self, each.name)
             if each.name in _OF_BETA_PAIRS and value != each.default:
@@ -193,7 +204,7 @@ class RivalDirectedThompson(KernelPolicy):
             "c": float(self.c),
             "eta": float(self.eta),
             "floor": float(self.floor),
-            "costs_regret": self.cost == "regret",
+            "costs_regret": isinstance(self.cost, str) and self.cost == "regret",
             "doubts": float(self.doubts),
             "flips_only": self.flips_only,
             "by_gradient": self.pairs == "gradient",
@@ -203,7 +214,8 @@ class RivalDirectedThompson(KernelPolicy):
         def initial_state(
             order: Int[np.ndarray, " K"], horizon: int
         ) -> RivalDirectedKernel:
-            return new_state(prior_in_order(prior, order), **options)
+            fees = prices_in_order(self.cost, order)
+            return new_state(prior_in_order(prior, order), fees=fees, **options)
 
         return ScalarKernel("rival_directed", initial_state)
 
@@ -263,7 +275,8 @@ _PAIR = np.dtype(
         ("favorable", np.float64),  # [i, j]: i beats j in a world that favors i,
         ("unfavorable", np.float64),  # and does not.
         ("divergence", np.float64),
-        ("price", np.float64),  # Regret over divergence, while a leader is chosen.
+        ("fee", np.float64),  # Of a duel, where it is not its regret.
+        ("price", np.float64),  # Cost over divergence, while a leader is chosen.
         ("worth", np.float64),  # Divergence times (duels + 1)^eta.
         ("steepness", np.float64),  # [i, j], i < j: slopes of all Phi, for a round.
     ]
@@ -300,6 +313,7 @@ def new_state(
     flips_only: bool,
     by_gradient: bool = False,
     steps: bool = False,
+    fees: Float[np.ndarray, "K K"] | float = 1.0,
 ) -> RivalDirectedKernel:
     """Return the state before the first round."""
     num_arms = len(prior)
@@ -317,7 +331,7 @@ def new_state(
     state.now["flips_only"], state.now["doubts"] = flips_only, doubts
     state.now["leader"], state.now["costs_regret"] = -1, costs_regret
     state.now["by_gradient"], state.now["steps"] = by_gradient, steps
-    state.pairs["prior"] = prior
+    state.pairs["prior"], state.pairs["fee"] = prior, fees
     # Every pair is even until it is refreshed.
     state.arms["losses"] = num_arms - 1
     return state
@@ -584,8 +598,8 @@ def _score(state: RivalDirectedKernel, arm: int) -> None:
 
 @compiled
 def regret(state: RivalDirectedKernel, one: int, other: int) -> float:
-    """Return K - 1 times r_ij, or 1: only ratios matter."""
+    """Return K - 1 times r_ij, or the price: only ratios matter."""
     if not state.now[0].costs_regret:
-        return 1.0
+        return state.pairs[one, other].fee
     mean = 0.5 * (state.arms[one].score + state.arms[other].score)
     return state.now[0].best_score - mean + state.now[0].floor

@@ -19,7 +19,8 @@ from bayesduel.models.in_policies.scalar_betas import (
 )
 from bayesduel.ops.scalar.compiled import Records, compiled, tables
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.policy import Duel, KernelPolicy, checked
+from bayesduel.policies.parameter_values import check_cost, prices_in_order
+from bayesduel.policies.policy import LIKELY_ANSWERS, Duel, KernelPolicy, checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_kernel import ScalarKernel
 from bayesduel.policies.thompson._scalar_rivals import (
@@ -32,7 +33,7 @@ from bayesduel.policies.thompson._scalar_rivals import (
     refresh_everything,
     rounds_before_event,
 )
-from theory.arguments import number_above, number_from, number_within, one_of
+from theory.arguments import number_above, number_from, number_within
 from theory.theorems import rival_directed_star_bound
 
 _LARGEST_PRIOR = 1e9
@@ -82,6 +83,8 @@ class RivalDirectedStar(KernelPolicy):
     asks for what names a Copeland winner, as ``rd-ts:cost=duels`` does. The proof holds
     for these costs too: the events before the evidence against every other answer is L
     number T* L + o(L) on average, T* being that of ``theory.identification_bound``.
+    With ``cost="prices"`` an event costs the price of its pair, as for ``rd-ts``: the
+    regret of the proof is then a constant of the pair, and T* that at these prices.
 
     The rule leaves open what the efficient program is where pairs are even. Here an
     even pair is left out of it, and an arm that has then not the fewest losses costs
@@ -98,8 +101,8 @@ class RivalDirectedStar(KernelPolicy):
         Above 0. Exploration per unit of the probability to be wrong.
     temper_after : float
         N_1 / m, at least 1: events per pair until the power of step 4 is 1 / sqrt(2).
-    cost : {"regret", "duels"}
-        What a duel costs: its estimated regret, or 1 each.
+    cost : {"regret", "duels", "prices"}
+        What a duel costs: its estimated regret, 1 each, or its price.
     look_ahead : bool
         Jump over self-duels.
 
@@ -119,14 +122,16 @@ class RivalDirectedStar(KernelPolicy):
     prior: float = checked(5.0, number_within, 1, _LARGEST_PRIOR)
     c: float = checked(5.0, number_above, 0)
     temper_after: float = checked(100.0, number_from, 1)
-    cost: str = checked("regret", one_of, ("regret", "duels"))
+    cost: str = "regret"
     look_ahead: bool = True
 
     title: ClassVar[str] = "Rival-directed Thompson sampling with a proof (ours)"
+    in_batches: ClassVar[str] = LIKELY_ANSWERS
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for what the theorem does not allow."""
         super().check(num_arms, horizon)
+        check_cost(self.cost, ("regret", "duels"), num_arms)
         if num_arms > _MOST_ARMS:
             raise PolicyParameterError(
                 "num_arms",
@@ -146,8 +151,9 @@ class RivalDirectedStar(KernelPolicy):
                 prior=float(self.prior),
                 c=float(self.c),
                 temper_after=float(self.temper_after),
-                costs_regret=self.cost == "regret",
+                costs_regret=isinstance(self.cost, str) and self.cost == "regret",
                 steps=not self.look_ahead,
+                fees=prices_in_order(self.cost, order),
             )
 
         return ScalarKernel("rival_directed_star", initial_state)
@@ -190,7 +196,8 @@ _PAIR = np.dtype(
         ("favorable", np.float64),  # [i, j]: i beats j in a world that favors i,
         ("unfavorable", np.float64),  # and does not.
         ("divergence", np.float64),
-        ("price", np.float64),  # Regret over divergence, while a leader is chosen.
+        ("fee", np.float64),  # Of a duel, where it is not its regret.
+        ("price", np.float64),  # Cost over divergence, while a leader is chosen.
     ]
 )
 
@@ -230,6 +237,7 @@ def new_state(
     temper_after: float,
     costs_regret: bool,
     steps: bool = False,
+    fees: Float[np.ndarray, "K K"] | float = 1.0,
 ) -> RivalDirectedStarKernel:
     """Return the state before the first round."""
     padded = 1 << (num_arms - 1).bit_length()
@@ -247,7 +255,7 @@ def new_state(
         larger=np.zeros((2 * num_arms, num_arms + 1)),
         table=tail_table(),
     )
-    state.now["prior"], state.now["c"] = prior, c
+    state.now["prior"], state.now["c"], state.pairs["fee"] = prior, c, fees
     state.now["tempered_from"] = temper_after * num_arms * (num_arms - 1) / 2
     state.now["costs_regret"], state.now["steps"] = costs_regret, steps
     state.now["leader"], state.now["least_regret"] = -1, 1.0
@@ -346,10 +354,10 @@ def _refresh_pair(state: RivalDirectedStarKernel, one: int, other: int) -> None:
 
 @compiled
 def _regret(state: RivalDirectedStarKernel, one: int, other: int) -> float:
-    """Return 2 (K - 1) times the estimated cost of a duel, or 1: ratios matter."""
+    """Return 2 (K - 1) times the estimated regret, or the price: ratios matter."""
     now, arms = state.now[0], state.arms
     if not now.costs_regret:
-        return 1.0
+        return state.pairs[one, other].fee
     twice = arms[one].losses + arms[other].losses - 2 * now.fewest
     return max(0.5 * twice, now.least_regret)
 

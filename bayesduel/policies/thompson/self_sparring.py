@@ -10,7 +10,7 @@ from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
 from bayesduel.models.in_policies.betas import BetaArms
 from bayesduel.ops.rules import one_of_largest
 from bayesduel.policies.parameter_values import check_beta
-from bayesduel.policies.policy import Policy, Problem, checked
+from bayesduel.policies.policy import DRAWS, Policy, Problem, checked
 from bayesduel.policies.registry import register
 from theory.arguments import number_above
 
@@ -70,6 +70,7 @@ class SelfSparring(Policy):
     compiled = True
 
     title: ClassVar[str] = "Self-Sparring"
+    in_batches: ClassVar[str] = DRAWS
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""

@@ -15,7 +15,7 @@ from bayesduel.ops.scalar.compiled import Records, compiled, tables
 from bayesduel.ops.scalar.draws import choose_index, hazard_of, waiting_time
 from bayesduel.ops.scalar.splits import binomial
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.policy import Duel, KernelPolicy, checked
+from bayesduel.policies.policy import LIKELY_ANSWERS, Duel, KernelPolicy, checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_bounds import (
     ARM_FIELDS,
@@ -208,6 +208,7 @@ class CopelandConfidenceBound(KernelPolicy):
     look_ahead: bool = True
 
     title: ClassVar[str] = "Copeland Confidence Bound"
+    in_batches: ClassVar[str] = LIKELY_ANSWERS
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""

@@ -13,7 +13,7 @@ from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
 from bayesduel.ops.scalar.compiled import Records, compiled, tables
 from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.policy import Duel, KernelPolicy, checked
+from bayesduel.policies.policy import LIKELY_ANSWERS, Duel, KernelPolicy, checked
 from bayesduel.policies.registry import register
 from bayesduel.policies.scalar_bounds import (
     ARM_FIELDS,
@@ -70,6 +70,7 @@ class RelativeUCB(KernelPolicy):
     look_ahead: bool = True
 
     title: ClassVar[str] = "Relative Upper Confidence Bound"
+    in_batches: ClassVar[str] = LIKELY_ANSWERS
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""

@@ -11,7 +11,7 @@ from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.instances.world import CONDORCET_WINNER, FIXED_PREFERENCES
 from bayesduel.ops.divergences import kl_upper_log, may_reach
 from bayesduel.ops.rules import among_largest, one_of_largest
-from bayesduel.policies.policy import Duel, Policy, Problem, checked
+from bayesduel.policies.policy import LIKELY_ANSWERS, Duel, Policy, Problem, checked
 from bayesduel.policies.registry import register
 from theory.arguments import number_from, one_of
 from theory.theorems import sup_klucb_constant
@@ -92,6 +92,7 @@ class SupKLUCB(Policy):
     compiled = True
 
     title: ClassVar[str] = "KL-UCB on pairs (Sup-KLUCB)"
+    in_batches: ClassVar[str] = LIKELY_ANSWERS
 
     def start(self, problem: Problem, rng: Generator) -> SupKLUCBState:
         """Return the state before the first round."""

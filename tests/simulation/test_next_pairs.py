@@ -1,0 +1,297 @@
+"""The next pairs after votes of any kind: what is asked, why, and in batches."""
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import bayesduel
+from bayesduel import NextPair, Player, next_pairs
+from bayesduel.errors import (
+    ComparisonDataError,
+    PolicyParameterError,
+    SimulationArgumentError,
+)
+from bayesduel.simulation.steppers import coin
+from bayesduel.votes import Comparisons
+from tests.rules import Greedy
+from tests.simulation.test_player import NAMES, WINS, Batches
+
+FALSE_ALARM = 1e-5
+
+ROWS = [
+    (NAMES[winner], NAMES[loser])
+    for winner, loser in itertools.permutations(range(4), 2)
+    for _ in range(WINS[winner, loser])
+]
+
+
+def pairs_of(found):
+    return [(pair.first, pair.second) for pair in found]
+
+
+# --- Votes ----------------------------------------------------------------------------
+
+
+def test_the_pairs_are_those_of_a_player(tmp_path):
+    table = Comparisons.from_wins(WINS, arm_names=NAMES)
+    path = tmp_path / "votes.csv"
+    frame = pd.DataFrame(WINS, index=NAMES, columns=NAMES)
+    frame.to_csv(path)
+    for votes in (path, str(path), frame, table):
+        expected = Player("d-ts+", votes=votes, seed=3, compiled=None).ask(12)
+        assert pairs_of(next_pairs(votes, n=12, seed=3)) == expected
+    plain = pairs_of(next_pairs(WINS, n=12, seed=3))
+    assert [(NAMES[one], NAMES[two]) for one, two in plain] == expected
+    found = next_pairs(WINS, n=12, seed=3, arm_names=NAMES)
+    assert pairs_of(found) == expected
+    answers = pd.DataFrame(found).assign(winner=[pair.first for pair in found])
+    assert bayesduel.votes.read_comparisons(answers).num_votes == 12
+
+
+@pytest.mark.parametrize(
+    "votes",
+    [
+        ROWS,
+        [[*row] for row in ROWS],
+        [(winner, loser, True) for winner, loser in ROWS],
+        [(loser, winner, np.bool_(False)) for winner, loser in ROWS],
+        [(loser, winner, winner, "ann") for winner, loser in ROWS],
+        [{"winner": winner, "loser": loser} for winner, loser in ROWS],
+        [{"a": row[0], "b": row[1], "winner": "a"} for row in ROWS],
+    ],
+)
+def test_a_list_holds_a_vote_in_each_entry(votes):
+    expected = next_pairs(WINS, "rucb", 5, seed=1, arm_names=NAMES)
+    assert next_pairs(votes, "rucb", 5, seed=1, arm_names=NAMES) == expected
+
+
+def test_a_tie_in_a_list_counts_for_either_arm():
+    votes = [("tea", "milk", None)] * 8
+    player = Player("random", votes=votes, compiled=None)
+    assert player.wins[0, 1] == player.wins[1, 0] == 4
+
+
+def test_before_the_first_vote_the_arms_need_names():
+    found = next_pairs([], n=3, arm_names=NAMES)
+    assert {*itertools.chain(*pairs_of(found))} <= {*NAMES}
+    with pytest.raises(SimulationArgumentError, match="before the first vote"):
+        next_pairs([], n=3)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: next_pairs([("a",)]), r"votes\[0\] must be \(winner, loser\)"),
+        (lambda: next_pairs([("a", "b"), ("b",)]), r"votes\[1\] must be a tuple of 2"),
+        (lambda: next_pairs([("a", "b"), {}]), r"votes\[1\] must be a tuple"),
+        (lambda: next_pairs([{"a": "x"}, "y"]), r"votes\[1\] must be a dictionary"),
+        (lambda: next_pairs([("a", "b", "c")]), "row 0 is 'c', but must be 'a', 'b'"),
+        (lambda: next_pairs([("a", "a"), ("a", "b")]), "itself"),
+        (lambda: next_pairs([("a", "b", True)], judge="ann"), "no column 'judge'"),
+        (lambda: next_pairs([[0, 900], [0, 0]], "sup-klucb", 3), "at most 0.*settle"),
+        (lambda: next_pairs([[0, 1], [1, 0]], exclude=[(0, 1)]), "leave a pair"),
+        (lambda: next_pairs([[0, 1], [1, 0]], exclude=[(0, 1, 1)]), r"exclude\[0\]"),
+        (lambda: next_pairs([[0, 1], [1, 0]], judge=3), "must be the name of a judge"),
+        (lambda: next_pairs([[0, 1], [1, 0]], judge="ann"), "must say who judged"),
+        (lambda: next_pairs([[0, 1], [1, 0]], n=0), "n must be"),
+        (lambda: next_pairs(WINS, prices=[1, 1, 1, 1]), "not read by D-TS+"),
+        (lambda: next_pairs(WINS, "rd-ts:cost=prices"), "cost needs prices"),
+        (lambda: next_pairs(WINS, "rd-ts:cost=prices", prices=[1]), "of 4 arms"),
+        (
+            lambda: next_pairs(WINS, "rd-ts:cost=prices", prices=[1, np.inf, 1, 1]),
+            "must be finite and above 0",
+        ),
+        (
+            lambda: next_pairs(WINS, "rd-ts:cost=prices", prices=[0, 0, 1, 1]),
+            r"prices\[0, 1\] must be finite and above 0",
+        ),
+    ],
+)
+def test_what_is_refused(call, words):
+    kinds = SimulationArgumentError, ComparisonDataError, PolicyParameterError
+    with pytest.raises(kinds, match=words):
+        call()
+
+
+# --- Reasons --------------------------------------------------------------------------
+
+
+def test_a_reason_names_the_leader_and_its_rival():
+    """With probabilities of SciPy's Beta distribution, uniform before the votes."""
+    found = next_pairs(WINS, "d-ts+", 30, seed=2, arm_names=NAMES)
+    assert all(isinstance(pair, NextPair) for pair in found)
+    leader = Player("d-ts+", votes=WINS, arm_names=NAMES, compiled=None).recommend()
+    assert leader == "tea"
+    better = {
+        (one, two): stats.beta(WINS[i, j] + 1, WINS[j, i] + 1).sf(0.5)
+        for (i, one), (j, two) in itertools.permutations(enumerate(NAMES), 2)
+    }
+    likeliest = max(NAMES[1:], key=lambda arm: better[arm, leader])
+    seen = set()
+    for first, second, reason in found:
+        reason = reason.partition(";")[0]
+        if leader in (first, second):
+            rival = second if first == leader else first
+            seen.add("likeliest" if rival == likeliest else "other")
+            if rival == likeliest:
+                words = f"its likeliest rival: {rival!r} may be better with "
+            else:
+                words = f"{rival!r}, which may be better with "
+            expected = f"leader {leader!r} against {words}"
+            number = better[rival, leader]
+        else:
+            seen.add("neither")
+            expected = f"{first!r} against {second!r}, neither the leader {leader!r}: "
+            expected += f"{first!r} is better with "
+            number = better[first, second]
+        assert reason == f"{expected}probability {number:.2g}"
+    assert seen == {"likeliest", "other", "neither"}
+
+
+def test_a_reason_says_what_is_not_known_and_what_a_question_costs():
+    votes = [("tea", "milk")] * 5
+    prices = {"tea": 1, "milk": 2, "coffee": 30.5}
+    options = {"prices": prices, "arm_names": ["tea", "milk", "coffee"]}
+    found = next_pairs(votes, "rd-ts:cost=prices", 12, **options)
+    reasons = {frozenset(pair[:2]): pair.reason for pair in found}
+    # Of the one without a vote as much speaks for either arm.
+    words = "leader 'tea' against 'milk', which may be better with probability 0.016"
+    assert reasons[frozenset({"tea", "milk"})] == f"{words}; it costs 3"
+    reason = reasons[frozenset({"tea", "coffee"})]
+    assert reason.startswith(
+        "leader 'tea' against 'coffee': no vote yet; it costs 31.5"
+    )
+
+
+# --- Pairs that may not be asked ------------------------------------------------------
+
+
+@pytest.mark.parametrize("policy", ["d-ts+", "rmed1", "rucb", Greedy(), Batches()])
+def test_excluded_pairs_never_appear(policy):
+    exclude = [("tea", "coffee"), ("milk", "tea"), (2, 3)]
+    found = next_pairs(WINS, policy, 40, exclude=exclude, arm_names=NAMES)
+    asked = {frozenset(pair) for pair in pairs_of(found)}
+    assert len(found) == 40 and len(asked) > 1
+    assert asked.isdisjoint({frozenset({"tea", "coffee"}), frozenset({"tea", "milk"}),
+                             frozenset({"milk", "cocoa"})})  # fmt: skip
+    assert any(pair.reason.endswith("which is excluded") for pair in found)
+    assert next_pairs(WINS, policy, 40, exclude=exclude, arm_names=NAMES) == found
+
+
+def test_a_substitute_has_an_arm_of_the_pair_and_the_fewest_votes():
+    """Of two arms only one pair is asked for; with it excluded, the rarest near it."""
+    votes = [[0, 1, 9, 9], [1, 0, 9, 9], [9, 2, 0, 9], [9, 9, 9, 0]]
+
+    class Same(Greedy):
+        def choose(self, wins, rng, round_):
+            return 0, 1
+
+    found = pairs_of(next_pairs(votes, Same(), 8, exclude=[(1, 0)]))
+    # Pairs near it have 18, 18, 11 and 18 votes.
+    assert found[:7] == [(1, 2)] * 7 and {*found[7]} != {0, 1}
+
+
+def test_a_judge_is_not_asked_twice_about_a_pair():
+    votes = [
+        ("tea", "milk", True, "ann"),
+        ("coffee", "tea", True, "ann"),
+        ("milk", "coffee", None, "ann"),
+        ("tea", "cocoa", True, "bob"),
+    ]
+    answered = [{"tea", "milk"}, {"coffee", "tea"}, {"milk", "coffee"}]
+    found = next_pairs(votes, n=30, judge="ann", seed=4)
+    assert all({*pair} not in answered for pair in pairs_of(found))
+    assert any("which this judge has answered" in pair.reason for pair in found)
+    # Somebody else may answer everything.
+    new = next_pairs(votes, n=30, judge="cleo", seed=4)
+    assert new == next_pairs(votes, n=30, seed=4)
+    table = bayesduel.votes.read_comparisons(
+        pd.DataFrame(votes, columns=["first", "second", "winner", "judge"]).assign(
+            winner=["tea", "coffee", "tie", "tea"]
+        ),
+        judge="judge",
+    )
+    assert next_pairs(table, n=30, judge="ann", seed=4) == found
+    exclude = [("cocoa", name) for name in ("tea", "milk", "coffee")]
+    with pytest.raises(SimulationArgumentError, match="answered every pair.*'ann'"):
+        next_pairs(votes, judge="ann", exclude=exclude)
+
+
+# --- Several questions at once --------------------------------------------------------
+
+
+@pytest.mark.parametrize("policy", ["d-ts", "d-ts+", "rcs", "rd-ts:cost=duels"])
+@pytest.mark.parametrize("number", [7, 20])
+def test_no_pair_takes_more_than_its_share_of_a_batch(policy, number):
+    found = next_pairs(WINS * 3, policy, number, seed=5)
+    times = Counter(frozenset(pair) for pair in pairs_of(found))
+    assert sum(times.values()) == number
+    assert max(times.values()) <= -(-number // 5)
+    # With fewer pairs than five all are asked as often.
+    exclude = [(0, 1), (0, 2), (1, 3)]
+    found = next_pairs(WINS * 3, policy, 9, seed=5, exclude=exclude)
+    times = Counter(frozenset(pair) for pair in pairs_of(found))
+    assert sorted(times.values()) == [3, 3, 3]
+    assert len(next_pairs([[0, 9], [3, 0]], policy, 20)) == 20
+
+
+@pytest.mark.slow
+def test_the_questions_of_a_batch_have_the_law_of_the_first():
+    """The first two of six may be of one pair: each is a draw by itself."""
+    number = 600
+    draws = [
+        [tuple(sorted(pair)) for pair in Player("d-ts+", votes=WINS, seed=seed,
+                                                compiled=False).ask(6)[:2]]
+        for seed in range(number)
+    ]  # fmt: skip
+    table = [Counter(draw[place] for draw in draws) for place in range(2)]
+    counts = np.array(
+        [[each[pair] for each in table] for pair in {*table[0], *table[1]}]
+    )
+    common = counts[counts.sum(axis=1) >= 10]
+    assert len(common) >= 3
+    assert stats.chi2_contingency(common).pvalue > FALSE_ALARM
+    # Independent: as often the same pair as two draws of that law are.
+    shares = counts.sum(axis=1) / counts.sum()
+    same = sum(one == two for one, two in draws)
+    expected = stats.binom(number, (shares**2).sum())
+    assert expected.ppf(FALSE_ALARM) <= same <= expected.isf(FALSE_ALARM)
+
+
+@pytest.mark.parametrize(
+    "policy",
+    ["rucb", "ccb", "rd-ts-star", "d-optimal", "track-and-stop", "information"],
+)
+def test_an_index_goes_on_as_if_likely_answers_had_come(policy):
+    """As a player does that is told them; the policy itself waits for the answers."""
+    votes = WINS // 2
+    votes[2, 3] = votes[3, 2]  # Of an even pair a coin decides.
+    player, twin = (Player(policy, votes=votes, seed=6, compiled=None) for _ in "12")
+    pairs = player.ask(9)
+    for pair in pairs:
+        assert twin.ask() == pair
+        won, lost = votes[pair], votes[pair[::-1]]
+        if won == lost:
+            won += coin(6, twin._num_events + 1)
+        twin.tell(*pair, bool(won > lost))
+    assert len({frozenset(pair) for pair in pairs}) > 1
+    assert np.array_equal(player.wins, votes) and player.open_pairs == pairs
+    for pair in reversed(pairs):
+        player.tell(*pair, True)
+    assert player.open_pairs == []
+    assert player._memory.round == twin._memory.round
+    assert player.wins.sum() == votes.sum() + 9
+
+
+def test_questions_that_are_open_count_as_answered_for_an_index():
+    """Those of batches before, and one that was asked by itself."""
+    at_once, by_parts = (
+        Player("track-and-stop:growth=0", votes=WINS, compiled=None) for _ in "12"
+    )
+    pairs = at_once.ask(12)
+    first = by_parts.ask()
+    assert [first, *by_parts.ask(4), *by_parts.ask(7)] == pairs
